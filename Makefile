@@ -1,0 +1,69 @@
+# `make demo` and `make test` do everything on a fresh clone: each sets up .venv by itself.
+# Another interpreter: make test PYTHON=python3.13
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
+BUILD  := pyproject.toml CMakeLists.txt $(wildcard src/discrim/_kernels/*.[ch]pp)
+
+.PHONY: demo test test-all check lint bench bench-scan clean
+.DEFAULT_GOAL := test
+
+demo: $(VENV)/app.stamp
+	@$(BIN)/python examples/crabs.py
+
+test: check
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-all: check
+	$(BIN)/python -m pytest -n 2
+
+# What `make test` checks before it runs anything.
+check: $(VENV)/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# As check, but mends what can be mended.
+lint: $(VENV)/test.stamp
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/bench.stamp
+	$(BIN)/python -m benchmarks
+
+bench-scan: $(VENV)/bench.stamp
+	$(BIN)/python -m benchmarks --only scan
+
+clean:
+	rm -rf $(VENV) build dist demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/python.stamp:
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v < (3, 14) else \
+	    "discrim needs Python 3.11, 3.12 or 3.13; this is %d.%d. Try: make PYTHON=python3.12 ..." % v)'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# The extras of `test` include those of `app`, so the one install serves both.
+$(VENV)/app.stamp: $(VENV)/python.stamp $(BUILD)
+	$(PIP) install --editable '.[app]'
+	@$(SAY_KERNELS)
+	@touch $@
+
+$(VENV)/test.stamp: $(VENV)/python.stamp $(BUILD)
+	$(PIP) install --editable '.[test]'
+	@$(SAY_KERNELS)
+	@touch $(VENV)/app.stamp $@
+
+$(VENV)/bench.stamp: $(VENV)/python.stamp $(BUILD)
+	$(PIP) install --editable '.[app,bench]'
+	@$(SAY_KERNELS)
+	@touch $(VENV)/app.stamp $@
+
+SAY_KERNELS = $(BIN)/python -c 'from discrim._kernels import BACKEND as b; \
+	print("kernels:", b if b == "native" else b + " (no working C++ compiler was found; same answers, more slowly)")'

@@ -1,0 +1,95 @@
+"""What a job is: data, ours, the peers, and the bounds that were promised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Turn = Callable[[], object]
+
+
+class MissingError(Exception):
+    """This version of discrim does not have the name that the job needs."""
+
+
+@dataclass(frozen=True)
+class Data:
+    X: NDArray[np.floating[Any]]
+    y: NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A name and how to get ready: ``prepare(data)`` does what is not timed and returns what is.
+
+    ``scale`` multiplies the time of a contestant that does only a part of the job, ``once`` is for one
+    that takes so long that a single run must do.
+    """
+
+    name: str
+    prepare: Callable[[Data], Turn]
+    scale: float = 1.0
+    once: bool = False
+
+
+@dataclass(frozen=True)
+class Job:
+    """One row of the table.
+
+    ``target`` is the least ratio of the best peer's median to ours; ``floor_limit`` the most times the
+    floor that ours may take. ``make(False)`` gives the data, ``make(True)`` a small problem of its kind.
+    """
+
+    name: str
+    title: str
+    make: Callable[[bool], Data]
+    ours: Contestant
+    peers: tuple[Contestant, ...]
+    target: float | None = None
+    floor: str | None = None
+    floor_limit: float | None = None
+    memory: bool = True
+    note: str = ""
+
+    def contestant(self, name: str) -> Contestant:
+        return next(c for c in (self.ours, *self.peers) if c.name == name)
+
+
+def ours(name: str) -> Any:
+    """An object of discrim by name, looked up late so that a missing model is a missing row."""
+    import discrim
+
+    found = getattr(discrim, name, None)
+    if found is None:
+        raise MissingError(name)
+    return found
+
+
+def gaussian_classes(n: int, p: int, k: int, *, dtype: type = np.float64) -> Callable[[bool], Data]:
+    """Recipe for ``n`` rows of ``p`` correlated columns in ``k`` classes whose means differ."""
+    return partial(_gaussian_classes, n, p, k, dtype)
+
+
+def _gaussian_classes(n: int, p: int, k: int, dtype: type, small: bool) -> Data:
+    if small:
+        n, p = min(n, 50 * k), min(p, 20)
+    rng = np.random.default_rng(20260)
+    y = rng.permutation(np.arange(n) % k)
+    mixing = np.eye(p) + 0.3 * rng.standard_normal((p, p)) / np.sqrt(p)
+    centres = rng.standard_normal((k, p)) * 0.7
+    X = rng.standard_normal((n, p)) @ mixing
+    X += centres[y]
+    return Data(X.astype(dtype, copy=False), y)
+
+
+def floor_turn(kind: str, data: Data) -> Turn:
+    """The least that any fit must do: read X once, or form one ``X.T @ X``."""
+    X = data.X
+    if kind == "one read of X":
+        return X.sum
+    return lambda: X.T @ X

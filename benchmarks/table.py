@@ -1,0 +1,155 @@
+"""One line per job: on the screen while the run goes on, and in RESULTS.md at its end."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from discrim._kernels import BACKEND
+
+RESULTS = Path(__file__).with_name("RESULTS.md")
+
+COLUMNS = (
+    "job",
+    "discrim",
+    "best peer",
+    "ratio",
+    "aim",
+    "memory: discrim / peer",
+    "floor",
+    "x floor",
+    "date",
+)
+
+PREAMBLE = """\
+# Benchmarks
+
+Written by `make bench` (and the row of the Parquet scan by `make bench-scan`); every number is a measurement
+of one run on one machine. *ratio* is the median of the best peer over the median of discrim, *aim* the least
+ratio that is asked for. *memory* is the peak above the input, in MiB. *floor* is the least work that any
+method must do on the same data, and *x floor* how many times that discrim takes, with the most that is asked
+for in brackets. How times and memory are taken is written at the top of `measure.py`.
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    title: str
+    ours_ms: float | None = None
+    peer: str = ""
+    peer_ms: float | None = None
+    target: float | None = None
+    ours_mib: float | None = None
+    peer_mib: float | None = None
+    memory_limit: float | None = None
+    floor: str = ""
+    floor_ms: float | None = None
+    floor_limit: float | None = None
+    note: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        return self.peer_ms / self.ours_ms if self.ours_ms and self.peer_ms else None
+
+    @property
+    def times_floor(self) -> float | None:
+        return self.ours_ms / self.floor_ms if self.ours_ms and self.floor_ms else None
+
+    @property
+    def short_of(self) -> list[str]:
+        """The bounds this row does not keep, in words."""
+        kept = [
+            ("ratio", self.ratio is None or self.target is None or self.ratio >= self.target),
+            ("floor", not (self.times_floor and self.floor_limit) or self.times_floor <= self.floor_limit),
+            ("memory", not (self.ours_mib and self.memory_limit) or self.ours_mib <= self.memory_limit),
+        ]
+        return [name for name, good in kept if not good]
+
+    def cells(self) -> list[str]:
+        title = self.title + (f" ({self.note})" if self.note else "")
+        if self.ours_ms is None:
+            return [title, "missing", *[""] * 6]
+        aim = "" if self.target is None else f"{self.target:g}x"
+        memory = " / ".join(_mib(m) for m in (self.ours_mib, self.peer_mib) if m is not None)
+        if self.memory_limit is not None:
+            memory += f" (at most {self.memory_limit:g})"
+        floor = "" if self.floor_ms is None else f"{self.floor} {_ms(self.floor_ms)}"
+        times = "" if self.times_floor is None else f"{self.times_floor:.2f}"
+        if self.floor_limit is not None:
+            times += f" (at most {self.floor_limit:g})"
+        peer = "" if self.peer_ms is None else f"{self.peer} {_ms(self.peer_ms)}"
+        ratio = "" if self.ratio is None else f"**{_three_digits(self.ratio)}x**"
+        if self.short_of:
+            aim += f" **short of: {', '.join(self.short_of)}**"
+        return [title, _ms(self.ours_ms), peer, ratio, aim.strip(), memory, floor, times]
+
+
+def line_for_screen(row: Row) -> str:
+    """The row in at most three short lines, readable while the run goes on."""
+    title, ours, peer, ratio, _, memory, floor, times = row.cells()
+    first = f"{row.name:<16} {title}"
+    if row.ours_ms is None:
+        return f"{first}\n{'':<16} {ours}"
+    second = f"discrim {ours}" + (f"   {peer}   {ratio.strip('*')}" if peer else "")
+    third = [f"memory {memory} MiB" if memory else "", f"floor {floor}: {times} times" if floor else ""]
+    if row.target is not None:
+        second += f" (aim {row.target:g}x)"
+    if row.short_of:
+        third.append("SHORT OF " + ", ".join(row.short_of))
+    lines = [second, "   ".join(filter(None, third))]
+    return "\n".join([first, *(f"{'':<16} {line}" for line in lines if line)])
+
+
+def update(rows: Iterable[Row], order: list[str], path: Path = RESULTS) -> None:
+    """Write the rows just measured and keep the lines of the jobs that did not run."""
+    today = datetime.now(UTC).date().isoformat()
+    lines = _lines_of(path)
+    for row in rows:
+        title, *rest = row.cells()
+        lines[row.name] = _markdown([f"`{row.name}` {title}", *rest, today])
+    table = [_markdown(COLUMNS), _markdown(["---"] * len(COLUMNS))]
+    table += [lines[name] for name in order if name in lines]
+    path.write_text("\n".join([PREAMBLE, machine(), "", *table, ""]))
+
+
+def _lines_of(path: Path) -> dict[str, str]:
+    if not path.exists():
+        return {}
+    found = (re.match(r"\| `([\w-]+)`", line) for line in path.read_text().splitlines())
+    return {match.group(1): match.string for match in found if match}
+
+
+def machine() -> str:
+    """Cores, processor and versions of the run."""
+    info = Path("/proc/cpuinfo")
+    match = re.search(r"model name\s*: (.+)", info.read_text()) if info.exists() else None
+    cpu = match.group(1).strip() if match else platform.processor() or platform.machine()
+    names = ("numpy", "scipy", "scikit-learn", "pyarrow")
+    packages = ", ".join(f"{name} {version(name)}" for name in names)
+    return (
+        f"Last run on {os.cpu_count()} cores ({cpu}), Python {platform.python_version()}, {packages}; "
+        f"discrim with the {BACKEND} kernels."
+    )
+
+
+def _markdown(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _three_digits(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _ms(value: float) -> str:
+    return f"{value / 1e3:.3g} s" if value >= 1e4 else f"{_three_digits(value)} ms"
+
+
+def _mib(value: float) -> str:
+    return f"{value:.0f}" if value >= 10 else f"{value:.1f}"

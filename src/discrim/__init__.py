@@ -1,0 +1,29 @@
+"""Classical linear and quadratic classification: fitted in one pass, tuned for free, read like R."""
+
+from discrim import datasets
+from discrim.evaluation import cross_validate
+from discrim.models import (
+    GaussianNB,
+    LeastSquaresClassifier,
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+    RegularizedDiscriminantAnalysis,
+    RidgeClassifier,
+    merge,
+)
+from discrim.sources import scan
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "GaussianNB",
+    "LeastSquaresClassifier",
+    "LinearDiscriminantAnalysis",
+    "QuadraticDiscriminantAnalysis",
+    "RegularizedDiscriminantAnalysis",
+    "RidgeClassifier",
+    "cross_validate",
+    "datasets",
+    "merge",
+    "scan",
+]

@@ -1,0 +1,273 @@
+// One read of the rows. A block of rows is ordered by class, shifted by a pilot mean of each class,
+// packed into panels of eight columns, and multiplied with itself in cache.
+
+#include "moments.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "lanes.hpp"
+
+namespace discrim {
+namespace {
+
+// C[i-panel, j-panel] += A' B over m packed rows, for NJ neighbouring j-panels, MI rows of C at a time.
+template <int MI, int NJ>
+DISCRIM_INLINE void tile(const double *a, const double *b, int64_t panel, int64_t m, double *c, int64_t ldc) {
+    v8 acc[MI][NJ];
+    for (int i = 0; i < MI; ++i)
+        for (int j = 0; j < NJ; ++j) acc[i][j] = splat(0.0);
+    for (int64_t r = 0; r < m; ++r) {
+        v8 right[NJ];
+        for (int j = 0; j < NJ; ++j) right[j] = load(b + j * panel + r * LANES);
+        for (int i = 0; i < MI; ++i) {
+            const v8 left = splat(a[r * LANES + i]);
+            for (int j = 0; j < NJ; ++j) acc[i][j] += left * right[j];
+        }
+    }
+    for (int i = 0; i < MI; ++i)
+        for (int j = 0; j < NJ; ++j) {
+            double *to = c + i * ldc + j * LANES;
+            store(to, load(to) + acc[i][j]);
+        }
+}
+
+// Upper block triangle of C += B'B, B packed as `panels` panels of m rows x 8 columns, `panel` doubles apart.
+template <int MI>
+DISCRIM_INLINE void self_product_body(const double *packed, int64_t panel, int64_t m, int64_t panels, double *c) {
+    const int64_t ldc = panels * LANES;
+    for (int64_t i = 0; i < panels; ++i)
+        for (int64_t half = 0; half < LANES; half += MI) {
+            const double *a = packed + i * panel + half;
+            double *row = c + (i * LANES + half) * ldc;
+            int64_t j = i;
+            for (; j + 2 <= panels; j += 2) tile<MI, 2>(a, packed + j * panel, panel, m, row + j * LANES, ldc);
+            if (j < panels) tile<MI, 1>(a, packed + j * panel, panel, m, row + j * LANES, ldc);
+        }
+}
+DISCRIM_VERSIONS(self_product, (const double *packed, int64_t panel, int64_t m, int64_t panels, double *c),
+                 (packed, panel, m, panels, c))
+
+// Eight neighbouring values as doubles.
+DISCRIM_INLINE v8 take_eight(const double *row) { return load(row); }
+DISCRIM_INLINE v8 take_eight(const float *row) {
+    typedef float f8 __attribute__((vector_size(32), aligned(4)));
+    return __builtin_convertvector(*reinterpret_cast<const f8 *>(row), v8);
+}
+
+template <typename T>
+DISCRIM_INLINE v8 take_strided(const T *row, int64_t stride, int64_t count) {
+    v8 v = splat(0.0);
+    if (count == LANES) {
+        for (int64_t l = 0; l < LANES; ++l) v[l] = static_cast<double>(row[l * stride]);
+    } else {
+        for (int64_t l = 0; l < count; ++l) v[l] = static_cast<double>(row[l * stride]);
+    }
+    return v;
+}
+
+// The rows of one class inside one block.
+template <typename T>
+struct Run {
+    const Rows<T> *x;
+    const int32_t *index;  // positions of the rows
+    int64_t m;
+    int64_t readable;          // rows below this one may be read past their end: the next row is there
+    const double *pilot;       // padded to whole panels
+    const double *root_weight; // sqrt(w) by position, or null
+    double *packed;            // first row of this run in its panel, or null when only sums are wanted
+    int64_t panel;             // doubles between panels
+    double *sum;               // sum of w (x - pilot), padded
+    double *square;            // sum of w (x - pilot)^2, padded, or null
+};
+
+// Visit one panel of columns of every row of the run: shift, weigh, add up, and store where asked.
+template <bool contiguous, bool weighted, bool pack, typename T>
+DISCRIM_INLINE void visit_panel(const Run<T> &run, int64_t q, int64_t count) {
+    const int64_t row_stride = run.x->row_stride, column_stride = run.x->column_stride;
+    const T *first = run.x->data + q * LANES * column_stride;
+    const v8 pilot = load(run.pilot + q * LANES);
+    const int64_t readable = count == LANES ? run.x->n : run.readable;
+    v8i inside;
+    for (int64_t l = 0; l < LANES; ++l) inside[l] = l < count ? -1 : 0;
+    double *packed = run.packed + (pack ? q * run.panel : 0);
+    v8 sum = splat(0.0), square = splat(0.0);
+    for (int64_t r = 0; r < run.m; ++r) {
+        const int64_t i = run.index[r];
+        const T *row = first + i * row_stride;
+        v8 v = (contiguous && i < readable) ? take_eight(row) : take_strided(row, column_stride, count);
+        v = inside ? v - pilot : splat(0.0);
+        if (weighted) {
+            const v8 root = splat(run.root_weight[i]);
+            v *= root;
+            sum += root * v;
+        } else {
+            sum += v;
+        }
+        if (pack)
+            store(packed + r * LANES, v);
+        else
+            square += v * v;
+    }
+    store(run.sum + q * LANES, load(run.sum + q * LANES) + sum);
+    if (!pack) store(run.square + q * LANES, load(run.square + q * LANES) + square);
+}
+
+template <bool contiguous, bool weighted, typename T>
+DISCRIM_INLINE void visit_panels(const Run<T> &run) {
+    for (int64_t q = 0; q * LANES < run.x->p; ++q) {
+        const int64_t count = std::min(LANES, run.x->p - q * LANES);
+        if (run.packed)
+            visit_panel<contiguous, weighted, true>(run, q, count);
+        else
+            visit_panel<contiguous, weighted, false>(run, q, count);
+    }
+}
+
+template <typename T>
+DISCRIM_INLINE void visit(const Run<T> &run) {
+    const bool contiguous = run.x->column_stride == 1;
+    if (contiguous && run.root_weight) visit_panels<true, true>(run);
+    if (contiguous && !run.root_weight) visit_panels<true, false>(run);
+    if (!contiguous && run.root_weight) visit_panels<false, true>(run);
+    if (!contiguous && !run.root_weight) visit_panels<false, false>(run);
+}
+template <int MI>
+DISCRIM_INLINE void visit_run64_body(const Run<double> &run) { visit(run); }
+template <int MI>
+DISCRIM_INLINE void visit_run32_body(const Run<float> &run) { visit(run); }
+DISCRIM_VERSIONS(visit_run64, (const Run<double> &run), (run))
+DISCRIM_VERSIONS(visit_run32, (const Run<float> &run), (run))
+inline void visit_run(const Run<double> &run) { visit_run64(run); }
+inline void visit_run(const Run<float> &run) { visit_run32(run); }
+
+// The block's rows in class order: a counting sort, `start[k]` being where class k begins.
+void order_by_class(const int32_t *codes, const double *weight, int64_t first, int64_t m, int64_t K,
+                    std::vector<int64_t> &start, std::vector<int32_t> &index) {
+    std::fill(start.begin(), start.end(), 0);
+    for (int64_t r = 0; r < m; ++r)
+        if (codes[first + r] >= 0 && (!weight || weight[first + r] > 0)) ++start[codes[first + r] + 1];
+    for (int64_t k = 0; k < K; ++k) start[k + 1] += start[k];
+    std::vector<int64_t> next(start.begin(), start.end() - 1);
+    for (int64_t r = 0; r < m; ++r) {
+        const int32_t k = codes[first + r];
+        if (k >= 0 && (!weight || weight[first + r] > 0)) index[next[k]++] = static_cast<int32_t>(r);
+    }
+}
+
+// Few enough rows that a packed block stays in the second-level cache, many enough that each class has a run.
+int64_t block_rows(int64_t p, Depth depth) {
+    const int64_t bytes = depth == Depth::full ? 1 << 19 : 1 << 18;
+    const int64_t rows = bytes / (8 * std::max<int64_t>(p, 1));
+    return std::clamp<int64_t>(rows, 16, depth == Depth::full ? 4096 : 1024);
+}
+
+// Pilot of a class: the mean of its rows in the first block where it appears. It is weighted, as a row that
+// hardly counts must not pull it away from all that do.
+template <typename T>
+void set_pilot(const Rows<T> &x, const int32_t *index, int64_t m, const double *weight, double *pilot) {
+    double total = 0.0;
+    for (int64_t r = 0; r < m; ++r) {
+        const T *row = x.data + index[r] * x.row_stride;
+        const double w = weight ? weight[index[r]] : 1.0;
+        total += w;
+        for (int64_t j = 0; j < x.p; ++j) pilot[j] += w * static_cast<double>(row[j * x.column_stride]);
+    }
+    for (int64_t j = 0; j < x.p; ++j) pilot[j] /= total;
+}
+
+// Turn sums about the pilot into means and centred scatter.
+void finish(int64_t K, int64_t p, int64_t padded, Depth depth, const std::vector<double> &pilot,
+            const std::vector<double> &sum, const std::vector<double> &square, const std::vector<double> &product,
+            Moments out) {
+    for (int64_t k = 0; k < K; ++k) {
+        const double n = out.weight[k];
+        const double *d = sum.data() + k * padded;
+        for (int64_t j = 0; j < p; ++j)
+            out.mean[k * p + j] = n > 0 ? pilot[k * padded + j] + d[j] / n : 0.0;
+        if (depth == Depth::diagonal)
+            for (int64_t j = 0; j < p; ++j) {
+                const double s = n > 0 ? square[k * padded + j] - d[j] * (d[j] / n) : 0.0;
+                out.scatter[k * p + j] = s < 0 ? 0.0 : s;
+            }
+    }
+    if (depth == Depth::diagonal) return;
+    const int64_t matrices = depth == Depth::full ? K : 1;
+    for (int64_t g = 0; g < matrices; ++g) {
+        const double *c = product.data() + g * padded * padded;
+        double *s = out.scatter + g * p * p;
+        const int64_t k0 = depth == Depth::full ? g : 0, k1 = depth == Depth::full ? g + 1 : K;
+        for (int64_t i = 0; i < p; ++i) {
+            for (int64_t j = i; j < p; ++j) s[i * p + j] = c[i * padded + j];
+            for (int64_t k = k0; k < k1; ++k) {
+                if (!(out.weight[k] > 0)) continue;
+                const double *d = sum.data() + k * padded;
+                const double di = d[i] / out.weight[k];
+                for (int64_t j = i; j < p; ++j) s[i * p + j] -= di * d[j];
+            }
+        }
+        for (int64_t i = 0; i < p; ++i) {
+            if (s[i * p + i] < 0) s[i * p + i] = 0.0;
+            for (int64_t j = i + 1; j < p; ++j) s[j * p + i] = s[i * p + j];
+        }
+    }
+}
+
+}  // namespace
+
+template <typename T>
+void class_moments(const Rows<T> &x, const int32_t *codes, const double *weight, int64_t K, Depth depth,
+                   Moments out) {
+    const int64_t panels = (x.p + LANES - 1) / LANES, padded = panels * LANES;
+    const int64_t m_max = std::min(block_rows(x.p, depth), std::max<int64_t>(x.n, 1));
+    const bool products = depth != Depth::diagonal;
+    std::vector<double> pilot(K * padded, 0.0), sum(K * padded, 0.0), square(products ? 0 : K * padded, 0.0);
+    std::vector<double> packed(products ? m_max * padded : 0, 0.0);
+    std::vector<double> product(products ? (depth == Depth::full ? K : 1) * padded * padded : 0, 0.0);
+    std::vector<double> root(weight ? m_max : 0);
+    std::vector<int64_t> start(K + 1);
+    std::vector<int32_t> index(m_max);
+    std::vector<char> seen(K, 0);
+    const int64_t panel = m_max * LANES;
+    std::fill(out.weight, out.weight + K, 0.0);
+    std::fill(out.rows, out.rows + K, 0);
+
+    for (int64_t first = 0; first < x.n; first += m_max) {
+        const int64_t m = std::min(m_max, x.n - first);
+        const Rows<T> block{x.data + first * x.row_stride, m, x.p, x.row_stride, x.column_stride};
+        // Whole vectors may run past the end of a row as long as they stay inside the array.
+        const int64_t readable = x.row_stride < x.p ? 0 : m - LANES;
+        order_by_class(codes, weight, first, m, K, start, index);
+        if (weight)
+            for (int64_t r = 0; r < m; ++r) root[r] = std::sqrt(std::max(weight[first + r], 0.0));
+        for (int64_t k = 0; k < K; ++k) {
+            const int64_t from = start[k], count = start[k + 1] - from;
+            if (count == 0) continue;
+            if (!seen[k]) {
+                set_pilot(block, index.data() + from, count, weight ? weight + first : nullptr,
+                          pilot.data() + k * padded);
+                seen[k] = 1;
+            }
+            out.rows[k] += count;
+            if (weight)
+                for (int64_t r = 0; r < count; ++r) out.weight[k] += weight[first + index[from + r]];
+            else
+                out.weight[k] += static_cast<double>(count);
+            const Run<T> run{&block, index.data() + from, count, readable, pilot.data() + k * padded,
+                             weight ? root.data() : nullptr, products ? packed.data() + from * LANES : nullptr, panel,
+                             sum.data() + k * padded, products ? nullptr : square.data() + k * padded};
+            visit_run(run);
+            if (depth == Depth::full)
+                self_product(packed.data() + from * LANES, panel, count, panels,
+                             product.data() + k * padded * padded);
+        }
+        if (depth == Depth::pooled) self_product(packed.data(), panel, start[K], panels, product.data());
+    }
+    finish(K, x.p, padded, depth, pilot, sum, square, product, out);
+}
+
+template void class_moments<double>(const Rows<double> &, const int32_t *, const double *, int64_t, Depth, Moments);
+template void class_moments<float>(const Rows<float> &, const int32_t *, const double *, int64_t, Depth, Moments);
+
+}  // namespace discrim

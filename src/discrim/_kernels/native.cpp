@@ -1,0 +1,137 @@
+// The Python face of the kernels. Every call runs on the caller's thread and releases the interpreter lock.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "moments.hpp"
+#include "scores.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using Codes = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+template <typename T>
+using Result = nb::ndarray<nb::numpy, T>;
+
+template <typename T>
+Result<T> give(std::unique_ptr<T[]> values, std::initializer_list<size_t> shape) {
+    T *data = values.release();
+    nb::capsule owner(data, [](void *p) noexcept { delete[] static_cast<T *>(p); });
+    return Result<T>(data, shape, owner);
+}
+
+template <typename T>
+discrim::Rows<T> rows_of(const Matrix<T> &x) {
+    return {x.data(), static_cast<int64_t>(x.shape(0)), static_cast<int64_t>(x.shape(1)), x.stride(0), x.stride(1)};
+}
+
+void require(bool condition, const char *message) {
+    if (!condition) throw std::invalid_argument(message);
+}
+
+template <typename T>
+nb::tuple class_moments(Matrix<T> x, Codes codes, std::optional<Vector> weight, int64_t K, int depth_number) {
+    const auto rows = rows_of(x);
+    const auto depth = static_cast<discrim::Depth>(depth_number);
+    require(depth_number >= 0 && depth_number <= 2, "depth must be 0, 1 or 2");
+    require(static_cast<int64_t>(codes.shape(0)) == rows.n, "codes and rows differ in length");
+    require(!weight || static_cast<int64_t>(weight->shape(0)) == rows.n, "weights and rows differ in length");
+    for (int64_t i = 0; i < rows.n; ++i) require(codes.data()[i] < K, "a code is not below the number of classes");
+    const size_t p = rows.p, k = K;
+    const size_t size = depth == discrim::Depth::diagonal ? k * p : depth == discrim::Depth::pooled ? p * p : k * p * p;
+    std::unique_ptr<double[]> total(new double[k]), mean(new double[k * p]), scatter(new double[size]);
+    std::unique_ptr<int64_t[]> count(new int64_t[k]);
+    {
+        nb::gil_scoped_release release;
+        discrim::class_moments(rows, codes.data(), weight ? weight->data() : nullptr, K, depth,
+                               discrim::Moments{total.get(), count.get(), mean.get(), scatter.get()});
+    }
+    nb::object spread = depth == discrim::Depth::diagonal ? nb::cast(give(std::move(scatter), {k, p}))
+                        : depth == discrim::Depth::pooled ? nb::cast(give(std::move(scatter), {p, p}))
+                                                          : nb::cast(give(std::move(scatter), {k, p, p}));
+    return nb::make_tuple(give(std::move(total), {k}), give(std::move(count), {k}), give(std::move(mean), {k, p}),
+                          spread);
+}
+
+template <typename T, typename Out>
+bool score(Matrix<T> x, int rule_number, nb::ndarray<const double, nb::c_contig, nb::device::cpu> centre,
+           nb::ndarray<const double, nb::c_contig, nb::device::cpu> factor, Vector offset, bool triangular,
+           int output_number, nb::ndarray<Out, nb::ndim<2>, nb::c_contig, nb::device::cpu> values,
+           nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> best) {
+    const auto rows = rows_of(x);
+    const int64_t K = offset.shape(0);
+    const auto rule = static_cast<discrim::Rule>(rule_number);
+    const auto output = static_cast<discrim::Output>(output_number);
+    require(rule_number >= 0 && rule_number <= 2 && output_number >= 0 && output_number <= 3, "unknown rule or output");
+    require(K > 0, "there is no class to score");
+    require(rule != discrim::Rule::quadratic || factor.ndim() == 3, "factor must be classes x rank x columns");
+    const int64_t r = rule == discrim::Rule::quadratic ? factor.shape(1) : 1;
+    require(static_cast<int64_t>(factor.size()) == K * r * rows.p, "factor has the wrong size");
+    require(static_cast<int64_t>(centre.size()) == (rule == discrim::Rule::linear ? 1 : K) * rows.p,
+            "centre has the wrong size");
+    require(!triangular || r == rows.p, "a triangular factor is square");
+    if (output == discrim::Output::best)
+        require(static_cast<int64_t>(best.shape(0)) == rows.n, "best has the wrong length");
+    else
+        require(static_cast<int64_t>(values.shape(0)) == rows.n && static_cast<int64_t>(values.shape(1)) == K,
+                "values has the wrong shape");
+    const discrim::RuleArrays arrays{rule, K, rows.p, r, centre.data(), factor.data(), offset.data(), triangular};
+    nb::gil_scoped_release release;
+    return discrim::score<T, Out>(rows, arrays, output, values.data(), best.data());
+}
+
+// Ranks of integers among the values that occur, for labels within [lo, lo + size).
+nb::tuple code_integers(nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> y, int64_t lo,
+                        int64_t size) {
+    const int64_t n = y.shape(0);
+    std::unique_ptr<bool[]> present(new bool[size]());
+    std::unique_ptr<int32_t[]> codes(new int32_t[n]);
+    const int64_t *values = y.data();
+    bool inside = true;
+    {
+        nb::gil_scoped_release release;
+        for (int64_t i = 0; i < n; ++i) {
+            const int64_t at = values[i] - lo;
+            if (at < 0 || at >= size) {
+                inside = false;
+                break;
+            }
+            present[at] = true;
+        }
+        if (inside) {
+            std::vector<int32_t> rank(size);
+            int32_t next = 0;
+            for (int64_t v = 0; v < size; ++v) rank[v] = present[v] ? next++ : -1;
+            for (int64_t i = 0; i < n; ++i) codes[i] = rank[values[i] - lo];
+        }
+    }
+    require(inside, "a label lies outside the stated range");
+    return nb::make_tuple(give(std::move(present), {static_cast<size_t>(size)}),
+                          give(std::move(codes), {static_cast<size_t>(n)}));
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+    m.def("class_moments", &class_moments<double>, "x"_a.noconvert(), "codes"_a, "weight"_a.none(), "classes"_a, "depth"_a);
+    m.def("class_moments", &class_moments<float>, "x"_a.noconvert(), "codes"_a, "weight"_a.none(), "classes"_a, "depth"_a);
+    m.def("score", &score<double, double>, "x"_a.noconvert(), "rule"_a, "centre"_a, "factor"_a, "offset"_a,
+          "triangular"_a, "output"_a, "values"_a.noconvert(), "best"_a.noconvert());
+    m.def("score", &score<float, float>, "x"_a.noconvert(), "rule"_a, "centre"_a, "factor"_a, "offset"_a,
+          "triangular"_a, "output"_a, "values"_a.noconvert(), "best"_a.noconvert());
+    m.def("score", &score<float, double>, "x"_a.noconvert(), "rule"_a, "centre"_a, "factor"_a, "offset"_a,
+          "triangular"_a, "output"_a, "values"_a.noconvert(), "best"_a.noconvert());
+    m.def("code_integers", &code_integers, "y"_a, "lo"_a, "size"_a);
+}

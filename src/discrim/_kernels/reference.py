@@ -1,0 +1,102 @@
+"""The kernels in NumPy: the meaning of the C++ code, and what runs where it could not be built."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+DIAGONAL, POOLED, FULL = 0, 1, 2
+LINEAR, DIAGONAL_RULE, QUADRATIC = 0, 1, 2
+SCORES, BEST, POSTERIOR, LOG_POSTERIOR = 0, 1, 2, 3
+
+Floats = NDArray[np.float64]
+
+
+def class_moments(
+    x: NDArray[Any], codes: NDArray[np.int32], weight: Floats | None, classes: int, depth: int
+) -> tuple[Floats, NDArray[np.int64], Floats, Floats]:
+    """Weight, rows, mean and centred scatter of each class; a negative code leaves its row out.
+
+    The scatter is sum_i w_i (x_i - mu)(x_i - mu)' of each class (depth 2), their sum over the
+    classes (1), or each class's diagonal (0).
+    """
+    p = x.shape[1]
+    total, rows, mean = np.zeros(classes), np.zeros(classes, np.int64), np.zeros((classes, p))
+    shape = {DIAGONAL: (classes, p), POOLED: (p, p), FULL: (classes, p, p)}[depth]
+    scatter = np.zeros(shape)
+    for k in range(classes):
+        chosen = codes == k if weight is None else (codes == k) & (weight > 0)
+        xk = np.asarray(x[chosen], dtype=np.float64)
+        if not len(xk):
+            continue
+        wk = np.ones(len(xk)) if weight is None else weight[chosen]
+        total[k], rows[k] = wk.sum(), len(xk)
+        with np.errstate(invalid="ignore"):  # an infinite value becomes NaN, which tells the caller
+            pilot = xk.mean(axis=0)
+            mean[k] = pilot + wk @ (xk - pilot) / total[k]
+            d = (xk - mean[k]) * np.sqrt(wk)[:, None]
+        if depth == DIAGONAL:
+            scatter[k] = np.einsum("ij,ij->j", d, d)
+        elif depth == POOLED:
+            scatter += d.T @ d
+        else:
+            scatter[k] = d.T @ d
+    return total, rows, mean, scatter
+
+
+def score(
+    x: NDArray[Any],
+    rule: int,
+    centre: Floats,
+    factor: Floats,
+    offset: Floats,
+    triangular: bool,  # noqa: ARG001 - the zeros of the triangle are in the factor
+    output: int,
+    values: NDArray[Any],
+    best: NDArray[np.int64],
+) -> bool:
+    """Scores of the rows, as they are, as best class, or as (log) posteriors.
+
+    linear: offset_k + factor_k'(x - centre); diagonal: offset_k - sum_j factor_kj (x_j - centre_kj)^2 / 2;
+    quadratic: offset_k - |factor_k (x - centre_k)|^2 / 2. False when a row has no finite best score.
+    """
+    x64 = np.asarray(x, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = _scores(x64, rule, centre, factor, offset)
+        top = scores.max(axis=1)
+        finite = bool(np.isfinite(top).all())
+        if output == BEST:
+            best[:] = scores.argmax(axis=1)
+        elif output == SCORES:
+            values[:] = scores
+        else:
+            shifted = scores - top[:, None]
+            log_total = np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+            values[:] = shifted - log_total if output == LOG_POSTERIOR else np.exp(shifted - log_total)
+    return finite
+
+
+def code_integers(
+    y: NDArray[np.int64], lo: int, size: int
+) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+    """Which of lo, lo + 1, ... occur in y, and each label's rank among those."""
+    present = np.bincount(y - lo, minlength=size) > 0
+    if len(present) > size:
+        raise ValueError("a label lies outside the stated range")
+    ranks = (np.cumsum(present) - 1).astype(np.int32)
+    return present, ranks[y - lo]
+
+
+def _scores(x: Floats, rule: int, centre: Floats, factor: Floats, offset: Floats) -> Floats:
+    if rule == LINEAR:
+        return np.asarray((x - centre) @ factor.T + offset)
+    quadratic = np.empty((x.shape[0], offset.shape[0]))
+    for k, mu in enumerate(centre):
+        if rule == DIAGONAL_RULE:
+            quadratic[:, k] = (x - mu) ** 2 @ factor[k]
+        else:
+            z = (x - mu) @ factor[k].T
+            quadratic[:, k] = np.einsum("ij,ij->i", z, z)
+    return offset - 0.5 * quadratic

@@ -1,0 +1,6 @@
+"""Where the sum runs. One verb: reduce."""
+
+from discrim.engines.blas import one_blas_thread
+from discrim.engines.threads import reduce, run, split
+
+__all__ = ["one_blas_thread", "reduce", "run", "split"]

@@ -1,0 +1,117 @@
+"""Threads of this machine. The result does not depend on how many there are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from itertools import count
+from threading import Lock
+from typing import TypeVar
+
+from discrim.sources import Block, Rows
+
+State = TypeVar("State")
+
+# Numbers in X below which starting threads costs more than it saves.
+SINGLE = 200_000
+# Bytes of X that one task reads.
+TASK_BYTES = 4_000_000
+# States of a stream that are merged at once.
+GROUP = 16
+
+
+def reduce(
+    rows: Rows,
+    of: Callable[[Block], State],
+    merge: Callable[[Sequence[State]], State],
+    *,
+    state_bytes: int = 0,
+) -> State:
+    """``of`` every block, merged in the order of the rows.
+
+    The blocks depend on the data's shape alone, so that any number of threads gives the same bits.
+    ``state_bytes`` is the size of one state: large ones get fewer, longer blocks.
+    """
+    if rows.whole is not None:
+        return _reduce_whole(rows.whole, of, merge, state_bytes)
+    return _reduce_stream(rows.blocks(), of, merge)
+
+
+def run(task: Callable[[int], State], tasks: int) -> list[State]:
+    """``[task(0), task(1), ...]``, spread over the threads; the first error is raised."""
+    workers = min(thread_count(), tasks)
+    if workers <= 1:
+        return [task(i) for i in range(tasks)]
+    results: list[State | None] = [None] * tasks
+    numbers, lock = count(), Lock()
+
+    def work() -> None:
+        while True:
+            with lock:
+                i = next(numbers)
+            if i >= tasks:
+                return
+            results[i] = task(i)
+
+    futures = [_pool().submit(work) for _ in range(workers - 1)]
+    try:
+        work()
+    finally:
+        for future in futures:
+            future.result()
+    return results  # type: ignore[return-value]
+
+
+def split(n: int, p: int, state_bytes: int = 0) -> list[tuple[int, int]]:
+    """Row ranges of one task each: about TASK_BYTES of X, at least eight times the state."""
+    if n * p <= SINGLE:
+        return [(0, n)]
+    wanted = n * p * 8 / max(TASK_BYTES, 8 * state_bytes)
+    tasks = max(8, round(wanted))
+    bounds = [n * i // tasks for i in range(tasks + 1)]
+    return list(zip(bounds[:-1], bounds[1:], strict=True))
+
+
+@cache
+def thread_count() -> int:
+    """As many threads as this process may use cores; ``DISCRIM_NUM_THREADS`` overrides it."""
+    wanted = os.environ.get("DISCRIM_NUM_THREADS", "")
+    if wanted.isdigit() and int(wanted) > 0:
+        return int(wanted)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=thread_count(), thread_name_prefix="discrim")
+
+
+def _reduce_whole(
+    block: Block, of: Callable[[Block], State], merge: Callable[[Sequence[State]], State], state_bytes: int
+) -> State:
+    ranges = split(len(block), block.x.shape[1], state_bytes)
+    if len(ranges) == 1:
+        return of(block)
+    return merge(run(lambda i: of(block.rows(*ranges[i])), len(ranges)))
+
+
+def _reduce_stream(
+    blocks: Iterable[Block], of: Callable[[Block], State], merge: Callable[[Sequence[State]], State]
+) -> State:
+    """Workers reduce while this thread reads on; a few blocks at most are in memory."""
+    states: list[State] = []
+    waiting: list[Future[State]] = []
+
+    def collect(most: int) -> None:
+        while len(waiting) > most:
+            states.append(waiting.pop(0).result())
+        if len(states) >= GROUP:
+            states[:] = [merge(states)]
+
+    for block in blocks:
+        waiting.append(_pool().submit(of, block))
+        collect(thread_count())
+    collect(0)
+    return merge(states)

@@ -1,0 +1,86 @@
+"""Exceptions and warnings: the fact, then a hint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+
+class DiscrimError(Exception):
+    """Base of every error this library raises on purpose."""
+
+
+class ParameterError(DiscrimError, ValueError):
+    """A constructor or method parameter has a value that cannot be used."""
+
+    @classmethod
+    def bad_value(cls, name: str, found: object, expected: str) -> ParameterError:
+        return cls(f"The '{name}' parameter is {found!r}; it must be {expected}.")
+
+
+class DataError(DiscrimError, ValueError):
+    """The rows, labels or weights cannot be used as they are."""
+
+    @classmethod
+    def non_finite(cls, missing: Mapping[str, int], infinite: Mapping[str, int]) -> DataError:
+        """Name the columns that hold NaN or infinity, and how many of each."""
+        kinds = [kind for kind, where in (("NaN", missing), ("infinity", infinite)) if where]
+        columns = list(dict.fromkeys([*missing, *infinite]))
+        facts = [_describe_column(c, missing.get(c, 0), infinite.get(c, 0)) for c in columns[:5]]
+        more = f"; and {len(columns) - 5} more columns" if len(columns) > 5 else ""
+        return cls(
+            f"Input X contains {' and '.join(kinds)}: {'; '.join(facts)}{more}. "
+            "Remove or impute these values first, for example with sklearn.impute.SimpleImputer."
+        )
+
+
+class SingularClassError(DataError, np.linalg.LinAlgError):
+    """A class covariance matrix has no inverse."""
+
+
+class ForgetError(DataError):
+    """Rows cannot be forgotten because the statistic does not contain them."""
+
+
+class MissingDependencyError(DiscrimError, ImportError):
+    """An optional package is needed for what was asked."""
+
+    @classmethod
+    def for_package(cls, package: str, purpose: str, extra: str) -> MissingDependencyError:
+        return cls(f"{purpose} needs the package '{package}'. Install it with: pip install 'discrim[{extra}]'")
+
+
+class DiscrimWarning(UserWarning):
+    """Base of every warning of this library, so that one filter covers all."""
+
+
+class CollinearWarning(DiscrimWarning):
+    """Some columns carry no information beyond the others."""
+
+
+class PriorsWarning(DiscrimWarning):
+    """The given priors do not sum to one and were rescaled."""
+
+
+class PrecisionWarning(DiscrimWarning):
+    """An answer has fewer correct digits than usual."""
+
+
+def name_list(names: Iterable[object], most: int = 5) -> str:
+    """Quote the first few names and count the rest: ``'a', 'b' and 3 more``."""
+    quoted = [f"'{name}'" for name in names]
+    if len(quoted) <= most:
+        return ", ".join(quoted)
+    return f"{', '.join(quoted[:most])} and {len(quoted) - most} more"
+
+
+def plural(count: int, singular: str, plural_form: str | None = None) -> str:
+    return f"{count} {singular if count == 1 else plural_form or singular + 's'}"
+
+
+def _describe_column(name: str, missing: int, infinite: int) -> str:
+    parts: Sequence[str] = [
+        text for count, text in ((missing, f"{missing} NaN"), (infinite, f"{infinite} infinite")) if count
+    ]
+    return f"column '{name}' has {' and '.join(parts)}"

@@ -1,0 +1,179 @@
+"""The summary of a fitted model: printed like R's, drawn in a notebook, read as attributes or a frame."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.errors import MissingDependencyError, ParameterError, name_list, plural
+from discrim.inference.figures import LEGEND, is_numeric, stars, write_column, write_number, write_p_values
+from discrim.inference.render import WIDTH, Column, html_facts, html_page, html_table, text_facts, text_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_ROWS = 30
+MOST_COLUMNS = 60
+FACT_DIGITS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Named rows and columns of numbers or words.
+
+    ``digits`` significant digits are printed per column, fewer where they are zeros. The columns named
+    in ``p_columns`` hold p-values: printed as ``<2e-16`` where tiny, and followed by stars.
+    """
+
+    title: str
+    index: Sequence[str]
+    columns: Sequence[str]
+    values: NDArray[Any] | Sequence[Sequence[Any]]
+    digits: int = 4
+    p_columns: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        expected = f"{plural(len(self.index), 'row')} of {plural(len(self.columns), 'value')}"
+        if len(self.values) != len(self.index):
+            raise ParameterError.bad_value("values", plural(len(self.values), "row"), expected)
+        for name, row in zip(self.index, self.values, strict=True):
+            if len(row) != len(self.columns):
+                found = f"{plural(len(row), 'value')} in row '{name}'"
+                raise ParameterError.bad_value("values", found, expected)
+        unknown = [name for name in self.p_columns if name not in self.columns]
+        if unknown:
+            raise ParameterError.bad_value("p_columns", unknown[0], f"among {name_list(self.columns)}")
+
+    def __str__(self) -> str:
+        head = textwrap.fill(f"{self.title}:", WIDTH)
+        body = text_table(self._row_names(), self._written()) if self._row_names() else "(no rows)"
+        return "\n".join([head, body, *self._notes()])
+
+    def _repr_html_(self) -> str:
+        return html_page([self.to_html()])
+
+    def to_html(self) -> str:
+        """The table as a piece of a page."""
+        notes = "".join(f"<div>{html.escape(note)}</div>" for note in self._notes())
+        return html_table(self.title, self._row_names(), self._written()) + notes
+
+    def to_frame(self) -> pd.DataFrame:
+        """All rows and columns, as numbers, with the row names as index."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise MissingDependencyError.for_package("pandas", "Summary.to_frame()", "all") from error
+        values = self.values if isinstance(self.values, np.ndarray) else [list(row) for row in self.values]
+        frame = pd.DataFrame(values, index=list(self.index), columns=list(self.columns))
+        return frame.infer_objects()
+
+    def _row_names(self) -> list[str]:
+        return [str(name) for name in self.index[:MOST_ROWS]]
+
+    def _written(self) -> list[Column]:
+        """The columns as printed; only the rows that are shown have a say in the number of digits."""
+        shown = [self._column(j) for j in range(min(len(self.columns), MOST_COLUMNS))]
+        return [self._write(str(name), values) for name, values in zip(self.columns, shown, strict=False)]
+
+    def _column(self, j: int) -> list[Any]:
+        return [row[j] for row in self.values[:MOST_ROWS]]
+
+    def _write(self, name: str, values: list[Any]) -> Column:
+        if name in self.p_columns:
+            texts = write_p_values(values, self.digits)
+            width = max(map(len, [name, *texts]), default=0)
+            # The marks stand in a place of their own, so that the probabilities stay aligned.
+            cells = [f"{text:>{width}} {stars(p):<3}" for text, p in zip(texts, values, strict=True)]
+            return Column(f"{name}    ", cells)
+        if is_numeric(values):
+            return Column(name, write_column(values, self.digits))
+        return Column(name, [write_number(value, self.digits) for value in values], right=False)
+
+    def _notes(self) -> list[str]:
+        """What is left out, and what the stars mean."""
+        more = (
+            (len(self.index) - MOST_ROWS, "row"),
+            (len(self.columns) - MOST_COLUMNS, "column"),
+        )
+        notes = [
+            f"... and {count} more {noun if count == 1 else noun + 's'}" for count, noun in more if count > 0
+        ]
+        return [*notes, "---", LEGEND] if self.p_columns and len(self.index) else notes
+
+
+class Summary:
+    """What ``model.summary()`` gives.
+
+    Parameters
+    ----------
+    title : str
+        The first line.
+    facts : mapping
+        Names and single values, printed one per line.
+    tables : sequence of Table
+        The main table first.
+    **values
+        Become attributes, such as ``names``, ``coef``, ``std_error`` and ``deviance``.
+
+    Examples
+    --------
+    >>> table = Table("Group means", ["a", "b"], ["x1", "x2"], [[1.5, 20.0], [0.25, 31.0]])
+    >>> print(Summary("Linear discriminant analysis", {"Rows": 12, "Classes": 2}, [table], coef=[0.5]))
+    Linear discriminant analysis
+    <BLANKLINE>
+    Rows:    12
+    Classes: 2
+    <BLANKLINE>
+    Group means:
+        x1 x2
+    a 1.50 20
+    b 0.25 31
+    """
+
+    title: str
+    facts: Mapping[str, object]
+    tables: tuple[Table, ...]
+
+    def __init__(
+        self, title: str, facts: Mapping[str, object], tables: Sequence[Table], **values: Any
+    ) -> None:
+        taken = [name for name in values if hasattr(type(self), name) or name in Summary.__annotations__]
+        if taken:
+            raise ParameterError.bad_value("values", taken[0], "a name that a summary does not use itself")
+        self.__dict__.update(values)
+        self.title = title
+        self.facts = dict(facts)
+        self.tables = tuple(tables)
+
+    def __getattr__(self, name: str) -> Any:
+        known = name_list(sorted(vars(self)), most=len(vars(self)))
+        raise AttributeError(f"This summary has no '{name}'; it has {known}.", name=name, obj=self)
+
+    def __str__(self) -> str:
+        parts = [textwrap.fill(self.title, WIDTH), text_facts(self._written_facts()), *map(str, self.tables)]
+        return "\n\n".join(part for part in parts if part)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head = f"<h4>{html.escape(self.title)}</h4>"
+        return html_page([head, html_facts(self._written_facts()), *(t.to_html() for t in self.tables)])
+
+    def to_frame(self, title: str | None = None) -> pd.DataFrame:
+        """The table of this title as a frame; the main table where none is named."""
+        for table in self.tables:
+            if title is None or table.title == title:
+                return table.to_frame()
+        titles = name_list((table.title for table in self.tables), most=len(self.tables))
+        raise ParameterError.bad_value(
+            "title", title, f"one of {titles}" if titles else "left out: no tables"
+        )
+
+    def _written_facts(self) -> dict[str, str]:
+        return {str(name): write_number(value, FACT_DIGITS) for name, value in self.facts.items()}

@@ -1,0 +1,263 @@
+"""What all one-pass classifiers share: rows in, statistic, solve, rule, answers out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from discrim.engines import one_blas_thread, reduce
+from discrim.errors import DataError, name_list
+from discrim.inference.summary import Summary
+from discrim.models.parameters import Check, check_parameters
+from discrim.models.scoring import Output, apply_rule
+from discrim.solvers.rules import Rule
+from discrim.solvers.sphering import IllConditionedError
+from discrim.sources import Design, Rows, Scan, find_non_finite, open_rows
+from discrim.statistics import ClassFactors, ClassMoments, Depth, merge_factors, merge_moments
+
+Statistic = ClassMoments | ClassFactors
+
+
+class OnePassClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """A classifier that needs the data only through ``statistic_``.
+
+    A subclass says how deep the statistic must be, and how it is solved; fitting in parts, forgetting,
+    merging and scoring follow.
+    """
+
+    _constraints: ClassVar[Mapping[str, Check]] = {}
+    # A statistic of variances alone is as small for wide data as for long.
+    _thin_for_wide: ClassVar[bool] = True
+
+    classes_: NDArray[Any]
+    statistic_: Statistic
+    n_features_in_: int
+    _rule: Rule
+    _design: Design
+    _unsolved: DataError | None
+
+    @abstractmethod
+    def _depth(self, classes: int | None = None) -> Depth:
+        """The scatter that these parameters need, for so many classes where that is known beforehand."""
+
+    @abstractmethod
+    def _solve(self, statistic: Statistic, rows: Rows | None, *, reread: bool) -> Rule:
+        """Set the fitted attributes and give the rule.
+
+        ``rows`` are the training rows where they are at hand. With ``reread`` an IllConditionedError asks
+        for R-factors instead of moments.
+        """
+
+    def _needs_rows(self) -> bool:
+        """Do these parameters need more of the rows than the statistic?"""
+        return False
+
+    @abstractmethod
+    def _summarise(self) -> Summary: ...
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows X with labels y, or from a ``scan``, which brings its own labels and weights."""
+        check_parameters(self, self._constraints)
+        rows = self._open(X, y, sample_weight, reset=True)
+        self.__dict__.pop("_declared", None)
+        statistic = self._reduce(rows, thin=False)
+        self._learn(statistic, rows)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows: any number of parts gives what one fit of all rows gives.
+
+        A class that was not there before is added, unless ``classes`` was given: then labels outside it
+        are an error.
+        """
+        check_parameters(self, self._constraints)
+        first = not hasattr(self, "statistic_")
+        rows = self._open(X, y, sample_weight, reset=first)
+        if classes is not None:
+            self._declared = np.unique(np.asarray(classes))
+        thin = not first and isinstance(self.statistic_, ClassFactors)
+        statistic = self._reduce(rows, thin=thin)
+        self._check_declared(statistic)
+        if not first:
+            statistic = combine(self.statistic_, statistic)
+        self._learn(statistic, None)
+        return self
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Unlearn rows: the model becomes what it would be had it never seen them."""
+        check_is_fitted(self, "statistic_")
+        rows = self._open(X, y, sample_weight, reset=False)
+        gone = self._reduce(rows, thin=isinstance(self.statistic_, ClassFactors))
+        if self.statistic_.depth is Depth.POOLED:
+            gone = gone.pooled()
+        if isinstance(self.statistic_, ClassMoments) and isinstance(gone, ClassFactors):
+            gone = gone.to_moments()
+        left = self.statistic_.subtract(gone)  # type: ignore[arg-type]
+        if not len(left.classes):
+            raise DataError("Nothing would be left: all rows that the model has seen are to be forgotten.")
+        self._learn(left, None)
+        return self
+
+    @classmethod
+    def from_statistic(cls, statistic: Statistic, **parameters: Any) -> Self:
+        """A fitted model from a statistic alone."""
+        model = cls(**parameters)
+        check_parameters(model, model._constraints)
+        needed = model._depth()
+        if statistic.depth is Depth.FULL and needed is Depth.POOLED:
+            statistic = statistic.pooled()
+        if statistic.depth is not needed:
+            raise DataError(
+                f"{cls.__name__} with these parameters needs a statistic of depth '{needed}'; "
+                f"this one has depth '{statistic.depth}'."
+            )
+        model.n_features_in_ = statistic.n_features
+        model._design = Design.unnamed(statistic.n_features, np.float64)
+        model._learn(statistic, None)
+        return model
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n."""
+        scores = self._apply(X, Output.SCORES)
+        if scores.shape[1] == 2:
+            return np.asarray(scores[:, 1] - scores[:, 0])
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class with the largest score."""
+        return np.asarray(self.classes_.take(self._apply(X, Output.BEST)))
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Posterior probabilities, n x K, columns as ``classes_``."""
+        return self._apply(X, Output.POSTERIOR)
+
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+        """Logarithms of the posteriors, exact where these underflow."""
+        return self._apply(X, Output.LOG_POSTERIOR)
+
+    def summary(self) -> Summary:
+        """What was learned, for reading: prints as text, renders in a notebook, converts to a frame."""
+        self._check_solved()
+        return self._summarise()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @property
+    def _names(self) -> list[str]:
+        """Names of the columns of the design, categories expanded."""
+        return self._design.names_out
+
+    @property
+    def _eps(self) -> float:
+        return float(np.finfo(self._design.dtype).eps)
+
+    def _apply(self, X: Any, output: Output) -> NDArray[Any]:
+        self._check_solved()
+        return apply_rule(self._rule, self._open(X, None, None, reset=False, labelled=False), output)
+
+    def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, labelled: bool = True) -> Rows:
+        """The rows of X, checked against the columns that the model knows."""
+        if isinstance(X, Scan):
+            return self._open_scan(X, y, sample_weight, reset=reset, labelled=labelled)
+        if labelled and y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind == "f"
+        if not (plain and (reset or (X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")))):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        elif reset:
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+        rows = open_rows(X, y, sample_weight, design=None if reset else self._design)
+        if reset:
+            self._design = rows.design
+        return rows
+
+    def _open_scan(self, X: Scan, y: Any, sample_weight: Any, *, reset: bool, labelled: bool) -> Rows:
+        rows = open_rows(X, y, sample_weight, design=None if reset else self._design)
+        if labelled and not rows.labelled:
+            raise DataError("The scan names no target. Say which column holds the labels: scan(data, target=...).")
+        if reset:
+            self._design = rows.design
+            self.n_features_in_ = rows.design.n_in
+            self.feature_names_in_ = np.array(rows.design.names_in, dtype=object)
+        return rows
+
+    def _reduce(self, rows: Rows, *, thin: bool) -> Statistic:
+        """One pass over the rows."""
+        depth, p = self._depth(None if rows.classes is None else len(rows.classes)), rows.design.n_out
+        wide = self._thin_for_wide and rows.n_rows is not None and rows.n_rows <= p
+        statistic: Statistic
+        if thin or wide:
+            with one_blas_thread():
+                statistic = reduce(rows, partial(ClassFactors.of, depth=depth), merge_factors)
+        else:
+            size = 8 * {Depth.DIAGONAL: p, Depth.POOLED: p * p, Depth.FULL: 2 * p * p}[depth]
+            statistic = reduce(rows, partial(ClassMoments.of, depth=depth), merge_moments, state_bytes=size)
+        if not statistic.finite:
+            error = find_non_finite(rows) if rows.rereadable else None
+            raise error or DataError(
+                "The sums of squares of X overflow or X holds NaN or infinity. Scale the columns or clean them."
+            )
+        return statistic
+
+    def _learn(self, statistic: Statistic, rows: Rows | None) -> None:
+        """Solve, and once more from R-factors where the scatter has lost too many digits."""
+        statistic = self._with_declared(statistic)
+        self.classes_ = statistic.classes
+        self._unsolved = None
+        reread = rows is not None and rows.rereadable and isinstance(statistic, ClassMoments)
+        try:
+            try:
+                self._rule = self._solve(statistic, rows, reread=reread)
+            except IllConditionedError:
+                assert rows is not None
+                statistic = self._with_declared(self._reduce(rows, thin=True))
+                self._rule = self._solve(statistic, rows, reread=False)
+        except DataError as error:
+            if rows is not None:
+                self.__dict__.pop("classes_", None)
+                raise
+            # More parts may come that make it solvable: the sum is kept, the error told when asked.
+            self._unsolved = error
+        self.statistic_ = statistic
+
+    def _check_solved(self) -> None:
+        check_is_fitted(self, "statistic_")
+        if self._unsolved is not None:
+            raise self._unsolved
+
+    def _check_declared(self, statistic: Statistic) -> None:
+        declared = getattr(self, "_declared", None)
+        if declared is None:
+            return
+        strange = statistic.classes[~np.isin(statistic.classes, declared)]
+        if len(strange):
+            raise DataError(
+                f"The target label(s) {name_list(strange)} in y do not exist in the initial classes "
+                f"{name_list(declared)}. Leave `classes` out to let new classes in."
+            )
+
+    def _with_declared(self, statistic: Statistic) -> Statistic:
+        declared = getattr(self, "_declared", None)
+        return statistic if declared is None else statistic.including(declared)
+
+
+def combine(a: Statistic, b: Statistic) -> Statistic:
+    """Merge two statistics; of a factor and a moment the factor is squared, of two depths the lesser is taken."""
+    if {a.depth, b.depth} == {Depth.FULL, Depth.POOLED}:
+        a, b = a.pooled(), b.pooled()
+    if isinstance(a, ClassFactors) and isinstance(b, ClassFactors):
+        return a.merge(b)
+    left = a.to_moments() if isinstance(a, ClassFactors) else a
+    right = b.to_moments() if isinstance(b, ClassFactors) else b
+    return left.merge(right)

@@ -1,0 +1,83 @@
+"""What a discriminant model may be told about its covariance matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.engines import reduce
+from discrim.errors import DataError, ParameterError
+from discrim.models.parameters import Check, array_like, boolean, either, none, number, one_of, with_method
+from discrim.models.tuning import in_memory
+from discrim.sources import Block, Rows
+
+Floats = NDArray[np.float64]
+
+SHRINKAGE: Check = either(number(0, 1), one_of(None, "auto", "ledoit-wolf", "oas", "nonlinear", "cv", "loo"))
+COMMON: dict[str, Check] = {
+    "shrinkage": SHRINKAGE,
+    "priors": either(none(), array_like()),
+    "store_covariance": boolean(),
+    "tol": number(0),
+    "covariance_estimator": either(none(), with_method("fit")),
+    "normalization": one_of("mle", "unbiased"),
+    "target": one_of("identity", "diagonal"),
+    "selection": one_of("min", "one-se"),
+}
+
+# scikit-learn's default: up to it the rounding of the arithmetic alone decides which directions are dropped.
+DEFAULT_TOL = 1e-4
+
+
+def rank_tolerance(tol: float) -> float:
+    """The user's threshold on scaled singular values, where it asks for more than the default."""
+    return float(tol) if tol > DEFAULT_TOL else 0.0
+
+
+def one_covariance_option(shrinkage: Any, estimator: Any) -> None:
+    if estimator is not None and shrinkage is not None and shrinkage != 0:
+        raise ParameterError(
+            "covariance_estimator and shrinkage parameters are not None. Only one of the two can be set."
+        )
+
+
+def estimated_covariances(estimator: Any, rows: Rows | None, classes: int) -> list[Floats]:
+    """``estimator`` fitted to the rows of each class in turn."""
+    if rows is None:
+        raise DataError("A covariance_estimator needs the rows themselves: use fit, not a statistic.")
+    block = in_memory(rows)
+    result = []
+    for k in range(classes):
+        fitted = estimator.fit(np.asarray(block.x)[block.codes == k])
+        covariance = getattr(estimator if fitted is None else fitted, "covariance_", None)
+        if covariance is None:
+            raise ParameterError(f"{type(estimator).__name__} does not have a covariance_ attribute.")
+        result.append(np.atleast_2d(np.asarray(covariance, dtype=np.float64)).copy())
+    return result
+
+
+def fourth_powers(rows: Rows | None, mean: Floats, scales: Floats) -> Floats:
+    """sum_i w_i |z_i|^4 of each class, z the rows centred and in units of ``scales``: one more pass."""
+    if rows is None or not rows.rereadable:
+        raise DataError(
+            "Ledoit and Wolf's shrinkage reads the rows twice, which parts, merged models and one-way streams "
+            "do not allow. Use a number, 'oas' or 'nonlinear'."
+        )
+    known = rows.classes
+
+    def of(block: Block) -> Floats:
+        codes = block.codes if known is not None else np.searchsorted(all_classes, block.classes)[block.codes]
+        x = block.x if isinstance(block.x, np.ndarray) else block.x.toarray()
+        total = np.zeros(len(mean))
+        for start in range(0, len(x), 4096):
+            at = codes[start : start + 4096]
+            z = (x[start : start + 4096] - mean[at]) / scales[at]
+            norms = np.einsum("ij,ij->i", z, z) ** 2
+            w = norms if block.weight is None else norms * block.weight[start : start + 4096]
+            total += np.bincount(at, w, len(mean))
+        return total
+
+    all_classes = known if known is not None else np.unique(np.concatenate([b.classes for b in rows.blocks()]))
+    return reduce(rows, of, lambda parts: np.sum(parts, axis=0))

@@ -1,0 +1,80 @@
+"""Fisher's direction for two classes, and a threshold on the projection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.errors import DataError
+from discrim.models.base import Statistic
+from discrim.solvers.sphering import rounding_noise
+from discrim.solvers.within import pooled_within
+from discrim.statistics import ClassFactors, Depth
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FisherDiscriminant:
+    """Project rows as X @ direction; above ``threshold`` lies the second class.
+
+    ``direction`` = S^-1 (m_2 - m_1), of length one. On the projection each class is taken as a Gaussian with
+    mean ``means[i]`` and variance ``variances[i]`` (divisor n_i - 1; the pooled one where only the pooled
+    scatter is known), and the threshold is where n_2 p(y | 2) overtakes n_1 p(y | 1) between the means.
+    """
+
+    direction: Floats
+    threshold: float
+    means: tuple[float, float]
+    variances: tuple[float, float]
+
+    def predict(self, X: Any, classes: NDArray[Any]) -> NDArray[Any]:
+        """The second class above the threshold, the first below."""
+        return np.asarray(classes[(np.asarray(X) @ self.direction > self.threshold).astype(int)])
+
+
+def fisher_discriminant(statistic: Statistic, classes: NDArray[Any]) -> FisherDiscriminant:
+    """Fisher's direction from a statistic of two classes."""
+    if len(classes) != 2:
+        raise DataError(f"Fisher's direction is for two classes; the model has {len(classes)}.")
+    noise = rounding_noise(statistic.mean, float(np.finfo(float).eps))
+    sphering = pooled_within(statistic, "mle", noise, float(np.finfo(float).eps)).sphere(tol=0.0, reread=False)
+    gap = (statistic.mean[1] - statistic.mean[0])[:, None]
+    w = sphering.backward(sphering.forward(gap))[:, 0]
+    w /= np.linalg.norm(w)
+    low, high = (float(m @ w) for m in statistic.mean)
+    variances = _projected_variances(statistic, w)
+    threshold = _crossing(low, high, *variances, float(np.log(statistic.weight[1] / statistic.weight[0])))
+    return FisherDiscriminant(w, threshold, (low, high), variances)
+
+
+def _projected_variances(statistic: Statistic, w: Floats) -> tuple[float, float]:
+    if statistic.depth is Depth.FULL:
+        parts = statistic.factors if isinstance(statistic, ClassFactors) else statistic.scatter
+        squares = [float(_quadratic(part, w)) for part in parts]
+        return squares[0] / (statistic.weight[0] - 1), squares[1] / (statistic.weight[1] - 1)
+    part = statistic.factors[0] if isinstance(statistic, ClassFactors) else statistic.scatter
+    pooled = float(_quadratic(part, w)) / (statistic.total_weight - 2)
+    return pooled, pooled
+
+
+def _quadratic(part: Floats, w: Floats) -> float:
+    """w'Sw from the scatter S, or from a factor R with R'R = S."""
+    if part.shape[0] == part.shape[1] and np.array_equal(part, part.T):
+        return float(w @ part @ w)
+    return float(np.sum((part @ w) ** 2))
+
+
+def _crossing(low: float, high: float, v1: float, v2: float, log_ratio: float) -> float:
+    """Where log n_2 N(y; high, v2) - log n_1 N(y; low, v1) turns positive, between the means if it does there."""
+    a = 0.5 * (1.0 / v1 - 1.0 / v2)
+    b = high / v2 - low / v1
+    c = 0.5 * (low**2 / v1 - high**2 / v2) + 0.5 * np.log(v1 / v2) + log_ratio
+    if abs(a) < 1e-12 / max(v1, v2):
+        return float(-c / b)
+    root = np.sqrt(max(b * b - 4.0 * a * c, 0.0))
+    # The root at which the difference rises.
+    return float((-b + root) / (2.0 * a))

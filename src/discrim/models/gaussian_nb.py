@@ -1,0 +1,96 @@
+"""Gaussian naive Bayes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.inference.summary import Summary, Table
+from discrim.models.base import OnePassClassifier, Statistic
+from discrim.models.parameters import Check, array_like, either, none, number, one_of
+from discrim.models.priors import log_priors, resolve_priors
+from discrim.solvers.naive import naive_rule, naive_variances
+from discrim.solvers.rules import DiagonalRule
+from discrim.solvers.within import divisors
+from discrim.sources import Rows
+from discrim.statistics import ClassMoments, Depth
+
+Floats = NDArray[np.float64]
+
+
+class GaussianNB(OnePassClassifier):
+    """Gaussian classes whose columns are independent of each other.
+
+    **Model.** x_j | class k ~ N(theta_kj, var_kj) independently over the columns j, class k with probability pi_k.
+
+    **Statistic.** Class weights n_k, means and centred sums of squares (``ClassMoments``, diagonal).
+
+    **Estimate.** pi_k = n_k / n, theta_kj the mean, var_kj = S_kj / n_k + epsilon_j. The smoothing
+    epsilon_j = var_smoothing * (total variance of column j) is added on reading, so that any number of
+    parts gives what one fit gives; it is relative to its own column, so that units do not matter.
+
+    **Rule.** The largest log pi_k - sum_j [log var_kj + (x_j - theta_kj)^2 / var_kj] / 2.
+
+    Cost: one read of X, 2 n p operations, 4 K p numbers of memory.
+
+    Parameters
+    ----------
+    priors : array of K numbers that sum to one, or None for the shares of the classes
+    var_smoothing : float, share of each column's variance that is added to its class variances
+    normalization : {'mle', 'unbiased'}
+
+    Attributes
+    ----------
+    theta_, var_ : K x p means and variances
+    class_count_, class_prior_, classes_ : weights, priors and labels
+    epsilon_ : p numbers, what was added to the variances
+    statistic_ : the raw statistic
+
+    Examples
+    --------
+    >>> from discrim import GaussianNB, datasets
+    >>> X, y = datasets.load_iris().xy
+    >>> GaussianNB().fit(X, y).score(X, y)
+    0.96
+    """
+
+    _thin_for_wide = False
+    _constraints: ClassVar[dict[str, Check]] = {
+        "priors": either(none(), array_like()),
+        "var_smoothing": number(0),
+        "normalization": one_of("mle", "unbiased"),
+    }
+
+    def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9, normalization: str = "mle") -> None:
+        self.priors = priors
+        self.var_smoothing = var_smoothing
+        self.normalization = normalization
+
+    def _depth(self, classes: int | None = None) -> Depth:  # noqa: ARG002 - the same for any number
+        return Depth.DIAGONAL
+
+    def _solve(self, statistic: Statistic, rows: Rows | None, *, reread: bool) -> DiagonalRule:  # noqa: ARG002
+        assert isinstance(statistic, ClassMoments)
+        priors = resolve_priors(self.priors, statistic.weight, strict=True)
+        divisor = divisors(statistic.weight, self.normalization)[0]
+        variances, epsilon = naive_variances(statistic, divisor, self.var_smoothing)
+        dtype = self._design.dtype
+        self.theta_, self.var_ = statistic.mean.astype(dtype), variances.astype(dtype)
+        self.class_count_, self.class_prior_ = statistic.weight.astype(dtype), priors.astype(dtype)
+        self.epsilon_ = epsilon.astype(dtype)
+        logs = np.where(statistic.weight > 0, log_priors(priors), -np.inf)
+        return naive_rule(statistic.mean, variances, logs)
+
+    def _summarise(self) -> Summary:
+        labels = [str(label) for label in self.classes_]
+        statistic = self.statistic_
+        facts = {"Rows": int(statistic.rows.sum()), "Columns": statistic.n_features, "Classes": len(labels)}
+        groups = np.column_stack([self.class_prior_, statistic.rows])
+        tables = [
+            Table("Means", labels, self._names, self.theta_),
+            Table("Standard deviations", labels, self._names, np.sqrt(self.var_)),
+            Table("Groups", labels, ["prior", "rows"], groups),
+        ]
+        return Summary("Gaussian naive Bayes", facts, tables, names=self._names, means=self.theta_, variances=self.var_)

@@ -1,0 +1,66 @@
+"""Constraints on constructor parameters, as data: the check and its message come from one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from discrim.errors import ParameterError
+
+Check = tuple[Callable[[Any], bool], str]
+
+
+def one_of(*options: str | None) -> Check:
+    names = ", ".join(repr(option) for option in options)
+    return lambda value: (value is None or isinstance(value, str)) and value in options, f"one of {names}"
+
+
+def number(lo: float, hi: float = np.inf, *, open_lo: bool = False) -> Check:
+    def fits(value: Any) -> bool:
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+            return False
+        return (float(value) > lo if open_lo else float(value) >= lo) and float(value) <= hi
+
+    upper = f" and at most {hi:g}" if np.isfinite(hi) else ""
+    return fits, f"a number {'above' if open_lo else 'of at least'} {lo:g}{upper}"
+
+
+def integer(lo: int) -> Check:
+    def fits(value: Any) -> bool:
+        return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)) and int(value) >= lo
+
+    return fits, f"an integer of at least {lo}"
+
+
+def boolean() -> Check:
+    return lambda value: isinstance(value, (bool, np.bool_)), "True or False"
+
+
+def none() -> Check:
+    return lambda value: value is None, "None"
+
+
+def array_like() -> Check:
+    def fits(value: Any) -> bool:
+        return hasattr(value, "__len__") and not isinstance(value, (str, bytes, dict))
+
+    return fits, "a list or an array"
+
+
+def with_method(name: str) -> Check:
+    return lambda value: hasattr(value, name), f"an object with a method '{name}'"
+
+
+def either(*checks: Check) -> Check:
+    return lambda value: any(fits(value) for fits, _ in checks), " or ".join(text for _, text in checks)
+
+
+def check_parameters(estimator: Any, table: Mapping[str, Check]) -> None:
+    """Raise ParameterError for the first parameter whose value cannot be used."""
+    for name, (fits, expected) in table.items():
+        value = getattr(estimator, name)
+        if not fits(value):
+            raise ParameterError.bad_value(name, value, expected)

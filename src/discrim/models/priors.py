@@ -1,0 +1,42 @@
+"""Class priors: given by the user, or the shares of the classes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.errors import ParameterError, PriorsWarning
+
+Floats = NDArray[np.float64]
+
+
+def resolve_priors(given: Any, weight: Floats, *, strict: bool = False) -> Floats:
+    """One prior a class. Given priors that do not sum to one are rescaled with a warning, or refused (strict)."""
+    if given is None:
+        total = weight.sum()
+        return np.asarray(weight / total if total > 0 else np.full(len(weight), 1.0 / len(weight)))
+    priors = np.array(given, dtype=np.float64)
+    if priors.shape != weight.shape:
+        raise ParameterError(
+            f"Number of priors must match number of classes: {priors.size} priors are given for "
+            f"{len(weight)} classes."
+        )
+    if not np.isfinite(priors).all() or (priors < 0).any():
+        name = "Priors" if strict else "priors"
+        raise ParameterError(f"{name} must be non-negative; the smallest one given is {priors.min():g}.")
+    total = priors.sum()
+    if abs(total - 1.0) > (1e-8 if strict else 1e-5):
+        if strict or total == 0:
+            raise ParameterError(f"The sum of the priors should be 1. It is {total:g}; divide them by that.")
+        warnings.warn(f"The priors sum to {total:g}, not to 1, and were rescaled.", PriorsWarning, stacklevel=4)
+        priors = priors / total
+    return priors
+
+
+def log_priors(priors: Floats) -> Floats:
+    """Logarithms, -inf for a prior of zero."""
+    with np.errstate(divide="ignore"):
+        return np.log(priors)

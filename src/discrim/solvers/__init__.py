@@ -1,0 +1,1 @@
+"""Small algebra without data: from statistics to rules."""

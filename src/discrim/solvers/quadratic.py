@@ -1,0 +1,139 @@
+"""Quadratic rules: one covariance matrix a class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+
+from discrim.solvers.rules import ProjectedRule, QuadraticRule
+from discrim.solvers.sphering import ILL_CONDITIONED, IllConditionedError, sphere_factor
+from discrim.solvers.within import divisors
+from discrim.statistics import ClassFactors, ClassMoments
+
+Floats = NDArray[np.float64]
+
+
+class SingularError(Exception):
+    """Class ``k`` has no inverse covariance; ``dependent`` are columns that the others determine."""
+
+    def __init__(self, k: int, dependent: NDArray[np.intp]) -> None:
+        super().__init__(k)
+        self.k = k
+        self.dependent = dependent
+
+
+@dataclass(frozen=True)
+class ClassMatrices:
+    """Sigma_k = factor_k M_k + diag(ridge_k), with M_k as p x p matrices, or as rows R_k with R_k'R_k = M_k."""
+
+    mean: Floats
+    factor: Floats
+    ridge: Floats
+    matrices: Floats | None = None
+    rows: tuple[Floats, ...] | None = None
+
+
+def class_matrices(
+    statistic: ClassMoments | ClassFactors, normalization: str, alpha: float = 1.0
+) -> tuple[Floats | None, tuple[Floats, ...] | None]:
+    """alpha Sigma_k + (1 - alpha) Sigma for every class, as matrices or as rows."""
+    each, total = divisors(statistic.weight, normalization)
+    own = np.where(each > 0, alpha / np.where(each > 0, each, 1.0), 0.0)
+    if isinstance(statistic, ClassMoments):
+        matrices = own[:, None, None] * statistic.scatter
+        if alpha < 1:
+            matrices += (1.0 - alpha) / total * statistic.scatter.sum(axis=0)
+        return matrices, None
+    if alpha == 1:
+        return None, tuple(np.sqrt(f) * r for f, r in zip(own, statistic.factors, strict=True))
+    pooled = np.vstack(statistic.factors) * np.sqrt((1.0 - alpha) / total)
+    return None, tuple(np.vstack([np.sqrt(f) * r, pooled]) for f, r in zip(own, statistic.factors, strict=True))
+
+
+def quadratic_rule(
+    parts: ClassMatrices, log_priors: Floats, noise: Floats, eps: float, tol: float, *, reread: bool
+) -> QuadraticRule:
+    """delta_k(x) = log pi_k - log det Sigma_k / 2 - (x - mu_k)' Sigma_k^-1 (x - mu_k) / 2.
+
+    Raises SingularError for a class that has no inverse. Cost K p^3 / 3.
+    """
+    classes, p = parts.mean.shape
+    factors, log_dets, triangular = np.zeros((classes, p, p)), np.zeros(classes), True
+    for k in range(classes):
+        if np.isneginf(log_priors[k]) and parts.factor[k] == 0:
+            continue
+        done = _from_matrix(parts, k, noise, reread=reread) if parts.matrices is not None else None
+        if done is None:
+            triangular = False
+            done = _from_rows(parts, k, noise, eps, tol)
+        factors[k], log_dets[k] = done
+    return QuadraticRule(parts.mean, factors, log_priors - 0.5 * log_dets, triangular)
+
+
+def projected_rule(
+    statistic: ClassFactors, parts: ClassMatrices, log_priors: Floats, n_columns: int
+) -> ProjectedRule:
+    """The same for more columns than rows: solved in the space of the rows; one ridge_k > 0 fills the rest.
+
+    Cost n^2 p, and K n^3 / 3.
+    """
+    assert parts.rows is not None
+    origin = statistic.weight @ statistic.mean / statistic.total_weight
+    gaps = np.sqrt(statistic.weight)[:, None] * (statistic.mean - origin)
+    basis = _row_space(np.vstack([*statistic.factors, gaps]))
+    ridge = parts.ridge[:, 0]
+    inside = ClassMatrices(
+        (parts.mean - origin) @ basis,
+        parts.factor,
+        np.repeat(ridge[:, None], basis.shape[1], axis=1),
+        matrices=np.stack([(r @ basis).T @ (r @ basis) for r in parts.rows]),
+    )
+    outside = np.where(ridge > 0, ridge, 1.0)
+    offsets = log_priors - 0.5 * (n_columns - basis.shape[1]) * np.log(outside)
+    nothing = np.zeros(basis.shape[1])
+    inner = quadratic_rule(inside, offsets, nothing, float(np.finfo(float).eps), 0.0, reread=False)
+    return ProjectedRule(origin, basis, inner, 1.0 / outside)
+
+
+def _from_matrix(parts: ClassMatrices, k: int, noise: Floats, *, reread: bool) -> tuple[Floats, float] | None:
+    """L^-1 D^-1 with D the deviations and LL' the correlations; None where rows must decide."""
+    assert parts.matrices is not None
+    sigma = parts.factor[k] * parts.matrices[k]
+    sigma[np.diag_indices_from(sigma)] += parts.ridge[k]
+    deviation = np.sqrt(np.maximum(np.diagonal(sigma), 0.0))
+    if (deviation > noise).all():
+        correlation = sigma / deviation[:, None] / deviation[None, :]
+        lower, info = lapack.dpotrf(correlation, lower=1, clean=1)
+        if info == 0:
+            rcond, _ = lapack.dpocon(lower, np.abs(correlation).sum(axis=0).max(), uplo="L")
+            if rcond > ILL_CONDITIONED or not reread and rcond > 1e-14:
+                inverse, _ = lapack.dtrtri(lower, lower=1)
+                return inverse / deviation, 2.0 * float(np.log(np.diagonal(lower)).sum() + np.log(deviation).sum())
+        if reread:
+            raise IllConditionedError
+    values, vectors = np.linalg.eigh(sigma)
+    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    raise SingularError(k, sphere_factor(root, noise, 1e-8, 0.0).dependent)
+
+
+def _from_rows(parts: ClassMatrices, k: int, noise: Floats, eps: float, tol: float) -> tuple[Floats, float]:
+    assert parts.rows is not None
+    rows = np.sqrt(parts.factor[k]) * parts.rows[k]
+    if parts.ridge[k].any():
+        rows = np.vstack([rows, np.diag(np.sqrt(parts.ridge[k]))])
+    sphering = sphere_factor(rows, noise, eps, tol)
+    if sphering.rank < rows.shape[1]:
+        raise SingularError(k, sphering.dependent)
+    return sphering.backward(np.eye(sphering.rank)).T, sphering.log_det
+
+
+def _row_space(rows: Floats) -> Floats:
+    """An orthonormal basis (p x r) of the space of the rows, by their Gram matrix."""
+    values, vectors = np.linalg.eigh(rows @ rows.T)
+    keep = values > max(values[-1], 0.0) * 1e-13
+    basis = rows.T @ (vectors[:, keep] / np.sqrt(values[keep]))
+    # One more orthonormalisation: the Gram matrix knows small directions to half the digits only.
+    return np.asarray(np.linalg.qr(basis)[0])

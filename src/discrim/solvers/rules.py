@@ -1,0 +1,59 @@
+"""Plain descriptions of fitted rules: arrays that say how a row is scored, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LinearRule:
+    """score_k(x) = offset_k + coef_k'(x - origin)."""
+
+    coef: Floats
+    offset: Floats
+    origin: Floats
+
+    @property
+    def intercept(self) -> Floats:
+        """The constant when the score is written offset_k + coef_k'x."""
+        return np.asarray(self.offset - self.coef @ self.origin)
+
+
+@dataclass(frozen=True)
+class DiagonalRule:
+    """score_k(x) = offset_k - sum_j precision_kj (x_j - mean_kj)^2 / 2."""
+
+    mean: Floats
+    precision: Floats
+    offset: Floats
+
+
+@dataclass(frozen=True)
+class QuadraticRule:
+    """score_k(x) = offset_k - |factor_k (x - mean_k)|^2 / 2, factor K x r x p (triangular: r = p, lower)."""
+
+    mean: Floats
+    factor: Floats
+    offset: Floats
+    triangular: bool
+
+
+@dataclass(frozen=True)
+class ProjectedRule:
+    """A rule on z = basis'(x - origin), for more columns than rows.
+
+    What lies outside the basis counts as - residual_precision_k |x - origin - basis z|^2 / 2.
+    """
+
+    origin: Floats
+    basis: Floats
+    inner: QuadraticRule
+    residual_precision: Floats
+
+
+Rule = LinearRule | DiagonalRule | QuadraticRule | ProjectedRule

@@ -1,0 +1,191 @@
+"""Sphering: from a covariance matrix Sigma to W with W'Sigma W = I and WW' its (pseudo-)inverse.
+
+Columns are scaled to unit variance first, so that the units of measurement decide nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack, qr, solve_triangular
+
+Floats = NDArray[np.float64]
+
+# Below this reciprocal condition the scatter has lost too many digits and R-factors take over.
+ILL_CONDITIONED = 1e-10
+# Relative size of eigenvalues of a scaled scatter that are only rounding.
+SQUARED_NOISE = 1e-11
+
+
+class IllConditionedError(Exception):
+    """The scaled matrix is too close to singular to be solved from its squares."""
+
+
+class Sphering(Protocol):
+    """W in a form that never needs to be written out."""
+
+    @property
+    def log_det(self) -> float:
+        """Logarithm of the (pseudo-)determinant of Sigma."""
+
+    @property
+    def rank(self) -> int: ...
+
+    @property
+    def dependent(self) -> NDArray[np.intp]:
+        """Columns that the others determine (one choice of them)."""
+
+    def forward(self, d: Floats) -> Floats:
+        """W'd for the columns of d."""
+
+    def backward(self, z: Floats) -> Floats:
+        """Wz for the columns of z."""
+
+
+@dataclass(frozen=True)
+class TriangularSphering:
+    """W = D^-1 L^-T with D the standard deviations and LL' the correlations."""
+
+    scale: Floats
+    lower: Floats
+    log_det: float
+    dependent: NDArray[np.intp]
+
+    @property
+    def rank(self) -> int:
+        return len(self.scale)
+
+    def forward(self, d: Floats) -> Floats:
+        return np.asarray(solve_triangular(self.lower, d / self.scale[:, None], lower=True, check_finite=False))
+
+    def backward(self, z: Floats) -> Floats:
+        solved = solve_triangular(self.lower, z, lower=True, trans=1, check_finite=False)
+        return np.asarray(solved / self.scale[:, None])
+
+
+@dataclass(frozen=True)
+class SpectralSphering:
+    """W = D^-1 V diag(1/s) over the directions V that carry variance s^2."""
+
+    scale: Floats
+    directions: Floats
+    deviations: Floats
+    log_det: float
+    dependent: NDArray[np.intp]
+
+    @property
+    def rank(self) -> int:
+        return len(self.deviations)
+
+    def forward(self, d: Floats) -> Floats:
+        return np.asarray((self.directions.T @ (d / self.scale[:, None])) / self.deviations[:, None])
+
+    def backward(self, z: Floats) -> Floats:
+        return np.asarray((self.directions @ (z / self.deviations[:, None])) / self.scale[:, None])
+
+
+@dataclass(frozen=True)
+class LowRankSphering:
+    """Sigma = H + A'A with H a positive diagonal and A of few rows: W = H^-1/2 (I + V diag(g) V')."""
+
+    root: Floats
+    directions: Floats
+    gain: Floats
+    log_det: float
+    dependent: NDArray[np.intp]
+
+    @property
+    def rank(self) -> int:
+        return len(self.root)
+
+    def forward(self, d: Floats) -> Floats:
+        u = d / self.root[:, None]
+        return np.asarray(u + self.directions @ (self.gain[:, None] * (self.directions.T @ u)))
+
+    def backward(self, z: Floats) -> Floats:
+        v = z + self.directions @ (self.gain[:, None] * (self.directions.T @ z))
+        return np.asarray(v / self.root[:, None])
+
+
+def sphere_matrix(sigma: Floats, noise: Floats, *, may_reread: bool) -> Sphering:
+    """Sphering of a covariance matrix; ``noise`` is the rounding of each column's deviation.
+
+    Raises IllConditionedError where R-factors would do better and the rows can be read again; otherwise
+    directions that are only rounding are left out. Cost p^3 / 3.
+    """
+    deviation = np.sqrt(np.maximum(np.diagonal(sigma), 0.0))
+    alive = deviation > noise
+    scale = np.where(alive, deviation, 1.0)
+    correlation = sigma / scale[:, None] / scale[None, :]
+    if alive.all():
+        lower, info = lapack.dpotrf(correlation, lower=1, clean=1)
+        if info == 0:
+            rcond, _ = lapack.dpocon(lower, np.abs(correlation).sum(axis=0).max(), uplo="L")
+            if rcond > ILL_CONDITIONED:
+                log_det = 2.0 * float(np.log(np.diagonal(lower)).sum() + np.log(scale).sum())
+                return TriangularSphering(scale, lower, log_det, np.zeros(0, np.intp))
+        if may_reread:
+            raise IllConditionedError
+    index = np.flatnonzero(alive)
+    values, vectors = np.linalg.eigh(correlation[np.ix_(index, index)])
+    if may_reread and len(values) and values[0] < ILL_CONDITIONED * max(values[-1], 1.0):
+        raise IllConditionedError
+    keep = values > SQUARED_NOISE * max(len(index), 1)
+    directions = np.zeros((len(scale), int(keep.sum())))
+    directions[index] = vectors[:, keep][:, ::-1]
+    deviations = np.sqrt(values[keep])[::-1]
+    root = (np.sqrt(np.maximum(values, 0.0)) * vectors).T
+    return _spectral(scale, alive, directions, deviations, root)
+
+
+def sphere_factor(factor: Floats, noise: Floats, eps: float, tol: float) -> Sphering:
+    """Sphering of Sigma = R'R from R itself: singular values above rounding (and ``tol``) are kept.
+
+    Cost r p min(r, p).
+    """
+    deviation = np.sqrt(np.einsum("ij,ij->j", factor, factor))
+    alive = deviation > noise
+    scale = np.where(alive, deviation, 1.0)
+    scaled = np.where(alive, factor / scale, 0.0)
+    _, values, rows = np.linalg.svd(scaled, full_matrices=False)
+    relative = 8.0 * eps + float((noise / scale)[alive].max(initial=0.0))
+    keep = values > max(np.sqrt(max(factor.shape)) * relative, tol)
+    return _spectral(scale, alive, rows[keep].T, values[keep], scaled)
+
+
+def sphere_low_rank(diagonal: Floats, rows: Floats) -> Sphering:
+    """Sphering of diag(h) + A'A for rows A (r x p). Cost r^2 p: nothing p x p is formed."""
+    root = np.sqrt(diagonal)
+    scaled = rows / root
+    if scaled.shape[0] <= scaled.shape[1]:
+        values, left = np.linalg.eigh(scaled @ scaled.T)
+        keep = values > np.finfo(float).eps * max(scaled.shape) * max(values[-1:].max(initial=0.0), 1e-300)
+        values = values[keep]
+        directions = (scaled.T @ left[:, keep]) / np.sqrt(values)
+    else:
+        values, directions = np.linalg.eigh(scaled.T @ scaled)
+        values = np.maximum(values, 0.0)
+    gain = 1.0 / np.sqrt(1.0 + values) - 1.0
+    log_det = float(np.log(diagonal).sum() + np.log1p(values).sum())
+    return LowRankSphering(root, directions, gain, log_det, np.zeros(0, np.intp))
+
+
+def rounding_noise(mean: Floats, eps: float) -> Floats:
+    """The deviation of each column that rounding alone could cause, from its class means."""
+    return np.asarray(8.0 * eps * np.abs(mean).max(axis=0, initial=0.0) + np.finfo(float).tiny)
+
+
+def _spectral(
+    scale: Floats, alive: NDArray[np.bool_], directions: Floats, deviations: Floats, scaled: Floats
+) -> SpectralSphering:
+    log_det = 2.0 * float(np.log(deviations).sum() + np.log(scale[alive]).sum())
+    rank = len(deviations)
+    if rank == len(scale):
+        dependent = np.zeros(0, np.intp)
+    else:
+        _, order = qr(scaled, mode="r", pivoting=True, check_finite=False)
+        dependent = np.sort(np.asarray(order[rank:], dtype=np.intp))
+    return SpectralSphering(scale, directions, deviations, log_det, dependent)

@@ -1,0 +1,123 @@
+"""The within-class covariance, as a matrix or as rows, shrunk and sphered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.solvers.shrinkage import nonlinear_eigenvalues
+from discrim.solvers.sphering import LowRankSphering, Sphering, sphere_factor, sphere_low_rank, sphere_matrix
+from discrim.statistics import ClassFactors, ClassMoments, Depth
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Within:
+    """Sigma = ``matrix`` (p x p), or A'A for ``rows`` A where p x p is too large or too inexact.
+
+    ``noise`` is the deviation of each column that rounding alone could cause.
+    """
+
+    matrix: Floats | None
+    rows: Floats | None
+    noise: Floats
+    eps: float
+
+    @property
+    def diagonal(self) -> Floats:
+        if self.matrix is not None:
+            return np.diagonal(self.matrix)
+        assert self.rows is not None
+        return np.einsum("ij,ij->j", self.rows, self.rows)
+
+    def dense(self) -> Floats:
+        """Sigma written out."""
+        if self.matrix is not None:
+            return self.matrix
+        assert self.rows is not None
+        return np.asarray(self.rows.T @ self.rows)
+
+    def sphere(self, *, tol: float, reread: bool) -> Sphering:
+        """Sphering of Sigma as it is; directions without variance are left out."""
+        if self.matrix is not None:
+            return sphere_matrix(self.matrix, self.noise, may_reread=reread)
+        assert self.rows is not None
+        return sphere_factor(self.rows, self.noise, self.eps, tol)
+
+    def sphere_shrunk(self, shrinkage: float, target: str, *, reread: bool) -> Sphering:
+        """Sphering of (1 - s) Sigma + s T, T = (tr Sigma / p) I or diag(Sigma)."""
+        variances = self.diagonal
+        if target == "identity":
+            added = np.full(len(variances), shrinkage * variances.mean())
+        else:
+            added = shrinkage * variances
+        return self.sphere_added(1.0 - shrinkage, added, reread=reread)
+
+    def sphere_added(self, factor: float, added: Floats, *, reread: bool) -> Sphering:
+        """Sphering of factor * Sigma + diag(added)."""
+        if self.matrix is not None:
+            sigma = factor * self.matrix
+            sigma[np.diag_indices_from(sigma)] += added
+            return sphere_matrix(sigma, self.noise, may_reread=reread)
+        assert self.rows is not None
+        # A column without any variance is left out, as an infinite one would be.
+        return sphere_low_rank(np.where(added > 0, added, np.inf), np.sqrt(factor) * self.rows)
+
+    def sphere_nonlinear(self, degrees: float) -> Sphering:
+        """Sphering after analytical nonlinear shrinkage of the eigenvalues."""
+        p = len(self.noise)
+        if self.matrix is not None:
+            values, vectors = np.linalg.eigh(self.matrix)
+        else:
+            assert self.rows is not None
+            _, singular, vt = np.linalg.svd(self.rows, full_matrices=False)
+            keep = singular > singular[0] * 1e-10
+            values, vectors = singular[keep] ** 2, vt[keep].T
+        shrunk, null = nonlinear_eigenvalues(np.maximum(values, 0.0), p, degrees)
+        base = null if len(values) < p else 1.0
+        gain = np.sqrt(base / shrunk) - 1.0
+        log_det = float(np.log(shrunk).sum() + (p - len(values)) * np.log(base))
+        return LowRankSphering(np.full(p, np.sqrt(base)), vectors, gain, log_det, np.zeros(0, np.intp))
+
+
+def divisors(weight: Floats, normalization: str) -> tuple[Floats, float]:
+    """What S_k and S are divided by: n_k and n, or n_k - 1 and n - K."""
+    present = weight > 0
+    if normalization == "mle":
+        return np.where(present, weight, 1.0), float(weight.sum())
+    return np.where(present, weight - 1.0, 1.0), float(weight.sum() - present.sum())
+
+
+def pooled_within(statistic: ClassMoments | ClassFactors, normalization: str, noise: Floats, eps: float) -> Within:
+    """Sigma = S / n, or S / (n - K)."""
+    divisor = divisors(statistic.weight, normalization)[1]
+    pooled = statistic.pooled()
+    if isinstance(pooled, ClassMoments):
+        return Within(pooled.scatter / divisor, None, noise, eps)
+    return Within(None, pooled.factors[0] / np.sqrt(divisor), noise, eps)
+
+
+def weighted_within(
+    statistic: ClassMoments | ClassFactors, shares: Floats, normalization: str, noise: Floats, eps: float
+) -> Within:
+    """Sigma = sum_k shares_k Sigma_k."""
+    assert statistic.depth is Depth.FULL
+    each = divisors(statistic.weight, normalization)[0]
+    factor = np.where(each > 0, shares / np.where(each > 0, each, 1.0), 0.0)
+    if isinstance(statistic, ClassMoments):
+        return Within(np.einsum("k,kij->ij", factor, statistic.scatter), None, noise, eps)
+    rows = np.vstack([np.sqrt(f) * r for f, r in zip(factor, statistic.factors, strict=True)])
+    return Within(None, rows, noise, eps)
+
+
+def class_within(
+    statistic: ClassMoments | ClassFactors, k: int, normalization: str, noise: Floats, eps: float
+) -> Within:
+    """Sigma_k = S_k / n_k, or S_k / (n_k - 1)."""
+    divisor = divisors(statistic.weight, normalization)[0][k]
+    if isinstance(statistic, ClassMoments):
+        return Within(statistic.scatter[k] / divisor, None, noise, eps)
+    return Within(None, statistic.factors[k] / np.sqrt(divisor), noise, eps)

@@ -1,0 +1,242 @@
+"""Labels of any type become small integers: the rank of each label among the sorted distinct ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim._kernels import code_integers
+from discrim.errors import DataError, name_list, plural
+from discrim.sources.guess import comes_from
+
+Codes = NDArray[np.int32]
+Coded = tuple[NDArray[Any], Codes]
+
+# Fewer texts than this go through a dictionary: filling the table of hashes costs more.
+HASHED = 4096
+
+
+def code_labels(y: Any, *, column: str | None = None) -> Coded:
+    """The sorted distinct labels ``classes`` and ``codes`` with ``classes[codes] == y``.
+
+    ``classes`` is what ``np.unique`` gives, dtype included. ``column`` is the name
+    that errors give to the labels; a Series brings its own.
+    """
+    if type(y) is not np.ndarray or y.ndim != 1:
+        if y is None:
+            raise DataError("This call requires y to be passed, but the target y is None.")
+        column = column if column is not None else _own_name(y)
+        y = _as_array_or_dictionary(y)
+        if isinstance(y, tuple):
+            values, codes = y
+            return _code_dictionary(values, codes, column)
+    return _code_array(y, column)
+
+
+def recode(
+    y: Any,
+    classes: NDArray[Any],
+    *,
+    column: str | None = None,
+    unseen: Literal["raise", "mark"] = "raise",
+) -> Codes:
+    """Codes of ``y`` against ``classes`` that are known already; a label outside is an error or -1."""
+    found, codes = code_labels(y, column=column)
+    if found.shape == classes.shape and found.dtype == classes.dtype and bool(np.all(found == classes)):
+        return codes
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    ranks = np.array([place.get(label, -1) for label in found.tolist()], dtype=np.int32)
+    if unseen == "raise" and bool(np.any(ranks < 0)):
+        strangers = [label for label, rank in zip(found.tolist(), ranks.tolist(), strict=True) if rank < 0]
+        raise DataError(
+            f"{_labels_of(column)} hold {plural(len(strangers), 'label')} that the model has not seen: "
+            f"{name_list(strangers)}. It knows {name_list(classes.tolist())}."
+        )
+    return np.asarray(ranks[codes], dtype=np.int32)
+
+
+class MissingLabelsError(DataError):
+    """Some labels are NaN or null: ``count`` of ``total``."""
+
+    def __init__(self, count: int, total: int, column: str | None) -> None:
+        self.count, self.total, self.column = count, total, column
+        super().__init__(
+            f"{_labels_of(column)} contain NaN or null: {count} of {total} are missing. "
+            "Remove these rows, or give them a label of their own."
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.count, self.total, self.column)
+
+
+def _labels_of(column: str | None) -> str:
+    return "Input y: the labels" if column is None else f"Input y: the labels in column '{column}'"
+
+
+def _own_name(y: Any) -> str | None:
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) and name else None
+
+
+def _as_array_or_dictionary(y: Any) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
+    """An array of labels, or (values, codes) where the container holds or hashes them better itself."""
+    if comes_from(y, "pandas", "Series", "Categorical", "Index"):
+        from discrim.sources import pandas_table
+
+        return pandas_table.labels(y)
+    if comes_from(y, "polars", "Series"):
+        from discrim.sources import polars_table
+
+        return polars_table.labels(y)
+    if comes_from(y, "pyarrow", "Array", "ChunkedArray"):
+        from discrim.sources import arrow_table
+
+        return arrow_table.labels(y)
+    if comes_from(y, "numpy.ma", "MaskedArray") and np.ma.is_masked(y):
+        raise MissingLabelsError(int(np.ma.getmaskarray(y).sum()), y.size, None)
+    from sklearn.utils.validation import column_or_1d
+
+    return np.asarray(column_or_1d(y, warn=True))
+
+
+def _code_array(y: NDArray[Any], column: str | None) -> Coded:
+    kind = y.dtype.kind
+    if y.size == 0:
+        return y.copy(), np.empty(0, dtype=np.int32)
+    if kind in "iub":
+        return _code_integral(y)
+    if kind == "f":
+        return _code_floats(y, column)
+    if kind in "US" and y.size >= HASHED:
+        return _code_text(y)
+    if kind in "mM":
+        _refuse_missing(np.isnat(y), column)
+        return _code_by_sorting(y)
+    if kind == "c":
+        raise DataError(f"{_labels_of(column)} are complex numbers. Use integers or text as labels.")
+    return _code_objects(y, column)
+
+
+def _code_integral(y: NDArray[Any]) -> Coded:
+    """By a table over the range of the values; by sorting where they lie too far apart."""
+    lo, hi = int(y.min()), int(y.max())
+    size = hi - lo + 1
+    if size > max(4 * y.size, 65536) or hi > np.iinfo(np.int64).max:
+        return _code_by_sorting(y)
+    present, ranks = code_integers(np.ascontiguousarray(y, dtype=np.int64), lo, size)
+    return (np.flatnonzero(present) + lo).astype(y.dtype), ranks
+
+
+def _code_by_sorting(y: NDArray[Any]) -> Coded:
+    classes, inverse = np.unique(y, return_inverse=True)
+    return classes, inverse.astype(np.int32)
+
+
+def _code_floats(y: NDArray[Any], column: str | None) -> Coded:
+    lo, hi = float(y.min()), float(y.max())
+    if np.isnan(lo):
+        _refuse_missing(np.isnan(y), column)
+    if np.isinf(lo) or np.isinf(hi):
+        raise DataError(
+            f"{_labels_of(column)} contain infinity in {plural(int(np.isinf(y).sum()), 'row')}. "
+            "Use integers or text as labels."
+        )
+    if max(-lo, hi) < 2.0**62:
+        whole = y.astype(np.int64)
+        if bool(np.array_equal(whole, y)):
+            classes, codes = _code_integral(whole)
+            return classes.astype(y.dtype), codes
+    _refuse_continuous(y)
+    return _code_by_sorting(y)
+
+
+def _code_text(y: NDArray[Any]) -> Coded:
+    """Hash each fixed-width text to 16 bits and look whether equal hashes meant equal texts.
+
+    The hash is a weighted sum of the characters with odd weights modulo 2**32. With few
+    classes two texts hardly ever meet; where they do, the dictionary below decides.
+    """
+    unit = np.uint32 if y.dtype.kind == "U" else np.uint8
+    characters = np.ascontiguousarray(y).view(unit).reshape(y.size, -1)
+    multipliers = np.random.default_rng(0).integers(1 << 32, size=characters.shape[1], dtype=np.uint32) | 1
+    hashes = (characters.dot(multipliers) >> np.uint32(16)).astype(np.int64)
+    present, codes = code_integers(hashes, 0, 1 << 16)
+    first = np.empty(int(present.sum()), dtype=np.int64)
+    first[codes[::-1]] = np.arange(y.size - 1, -1, -1)
+    values = characters[first]
+    for start in range(0, y.size, 8192):
+        part = slice(start, start + 8192)
+        if not np.array_equal(values[codes[part]], characters[part]):
+            return _code_objects(y, None)
+    return _code_dictionary(y[first], codes, None)
+
+
+def _code_objects(y: NDArray[Any], column: str | None) -> Coded:
+    labels = y.tolist()
+    try:
+        place = {label: k for k, label in enumerate(dict.fromkeys(labels))}
+    except TypeError:
+        raise DataError(
+            f"{_labels_of(column)} are of the type {type(labels[0]).__name__}, which cannot be compared. "
+            "Use integers or text as labels."
+        ) from None
+    codes = np.fromiter(map(place.__getitem__, labels), dtype=np.int32, count=len(labels))
+    missing = np.array([_is_missing(label) for label in place], dtype=bool)
+    if missing.any():
+        _refuse_missing(missing[codes], column)
+    if all(isinstance(label, float) for label in place):
+        _refuse_continuous(np.array(list(place)))
+    return _code_dictionary(_array_of(list(place), y.dtype), codes, column)
+
+
+def _code_dictionary(values: NDArray[Any], codes: NDArray[Any], column: str | None) -> Coded:
+    """Sort the values that occur; a code below zero is a missing label."""
+    if codes.size and int(codes.min()) < 0:
+        _refuse_missing(codes < 0, column)
+    present, ranks = code_integers(np.ascontiguousarray(codes, dtype=np.int64), 0, max(len(values), 1))
+    values = values[np.flatnonzero(present)]
+    if values.dtype.kind == "f":
+        _refuse_continuous(values)
+    try:
+        order = np.argsort(values, kind="stable")
+    except TypeError:
+        types = sorted({type(value).__name__ for value in values.tolist()})
+        raise DataError(
+            f"{_labels_of(column)} mix the types {name_list(types)}, which have no common order. "
+            "Convert all labels to one type."
+        ) from None
+    rank_of = np.empty(len(values), dtype=np.int32)
+    rank_of[order] = np.arange(len(values), dtype=np.int32)
+    return values[order], rank_of[ranks]
+
+
+def _refuse_missing(missing: NDArray[np.bool_], column: str | None) -> None:
+    count = int(missing.sum())
+    if count:
+        raise MissingLabelsError(count, missing.size, column)
+
+
+def _refuse_continuous(y: NDArray[Any]) -> None:
+    from sklearn.utils.multiclass import check_classification_targets
+
+    check_classification_targets(y)
+
+
+def _is_missing(label: object) -> bool:
+    if label is None:
+        return True
+    try:
+        return bool(label != label)  # noqa: PLR0124 -- only NaN differs from itself
+    except TypeError:  # pandas.NA has no truth value
+        return True
+
+
+def _array_of(values: Sequence[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """An array of ``dtype`` with one entry per value, even where the values are sequences themselves."""
+    array = np.empty(len(values), dtype=dtype)
+    for k, value in enumerate(values):
+        array[k] = value
+    return array

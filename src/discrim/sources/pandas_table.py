@@ -1,0 +1,103 @@
+"""pandas: data frames by their columns, Series as labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api import types
+
+from discrim.errors import DataError
+from discrim.sources.table import Kind, empty_column, unusable_column
+
+
+class PandasTable:
+    """A ``pandas.DataFrame`` as a ``Table``."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame = frame
+        self._kinds: dict[str, Kind] = {}
+        self.names = [str(name) for name in frame.columns]
+        self.n_rows = len(frame)
+        self._place = {name: j for j, name in enumerate(self.names)}
+        self._dtypes = list(frame.dtypes)
+
+    def kind(self, name: str) -> Kind:
+        if name not in self._kinds:
+            self._kinds[name] = self._find_kind(name)
+        return self._kinds[name]
+
+    def numbers(self, names: Sequence[str], start: int, stop: int, dtype: type[Any]) -> NDArray[Any]:
+        part: Any = self._frame.iloc[start:stop]
+        if list(names) != self.names:
+            part = part.iloc[:, [self._place[name] for name in names]]
+        kinds = set(part.dtypes)
+        if any(types.is_object_dtype(kind) for kind in kinds):
+            part = part.where(part.notna(), np.nan)
+        if all(isinstance(kind, np.dtype) for kind in kinds):
+            # A view where pandas keeps the columns in one array.
+            return np.asarray(part.to_numpy(dtype=dtype))
+        return np.asfortranarray(part.to_numpy(dtype=dtype, na_value=np.nan))
+
+    def texts(self, name: str, start: int, stop: int) -> tuple[list[Any], NDArray[Any]]:
+        values, codes = _dictionary(self._frame.iloc[start:stop, self._place[name]])
+        return values.tolist(), codes
+
+    def labels(self, name: str, start: int, stop: int) -> Any:
+        return self._frame.iloc[start:stop, self._place[name]]
+
+    def _find_kind(self, name: str) -> Kind:
+        place = self._place[name]
+        if types.is_object_dtype(self._dtypes[place]):
+            return _kind_of_objects(self._frame.iloc[:, place], name)
+        return _kind(self._dtypes[place], name)
+
+
+def labels(y: Any) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
+    """Plain arrays as they are; categories, text and nullable types as (values, codes)."""
+    series = pd.Series(y)
+    if isinstance(series.dtype, np.dtype) and series.dtype != object:
+        return series.to_numpy()
+    return _dictionary(series)
+
+
+def _dictionary(series: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        return np.asarray(series.cat.categories), series.cat.codes.to_numpy()
+    codes, values = pd.factorize(series)
+    return np.asarray(values), codes
+
+
+def _kind(dtype: Any, name: str) -> Kind:
+    if dtype == np.float64:
+        return "number"
+    if isinstance(dtype, pd.CategoricalDtype):
+        return "text"
+    if types.is_bool_dtype(dtype):
+        return "number"
+    if types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype):
+        return "float32" if getattr(dtype, "numpy_dtype", dtype) == np.float32 else "number"
+    if types.is_string_dtype(dtype) or str(dtype).startswith("dictionary"):
+        return "text"
+    if str(dtype).startswith("decimal"):
+        return "number"
+    raise unusable_column(name, dtype)
+
+
+def _kind_of_objects(column: Any, name: str) -> Kind:
+    inside = types.infer_dtype(column, skipna=True)
+    if inside == "string":
+        return "text"
+    if inside in {"integer", "floating", "mixed-integer-float", "boolean", "decimal"}:
+        return "number"
+    if inside == "empty":
+        raise empty_column(name)
+    if inside in {"mixed", "mixed-integer"}:
+        found = sorted({type(value).__name__ for value in column.dropna().head(1000)})
+        raise DataError(
+            f"Column '{name}' mixes the types {', '.join(found)}. Convert its values to one type."
+        )
+    raise unusable_column(name, inside)

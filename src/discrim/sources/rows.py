@@ -1,0 +1,87 @@
+"""Rows: what every model reads, wherever the data are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.errors import DataError
+from discrim.sources.block import Block
+from discrim.sources.design import Design
+
+# Below this many numbers a table is converted at once; above, block by block.
+SMALL = 1_000_000
+
+
+class Rows(Protocol):
+    """Labelled, weighted rows that can be read block by block.
+
+    ``classes`` is None where there are no labels, and in a scan, whose blocks each bring their
+    own classes. ``whole`` is one block over everything where that costs no copy. Without labels
+    every row has the code 0 of ``classes = [0]``.
+    """
+
+    @property
+    def design(self) -> Design: ...
+
+    @property
+    def n_rows(self) -> int | None: ...
+
+    @property
+    def classes(self) -> NDArray[Any] | None: ...
+
+    @property
+    def labelled(self) -> bool: ...
+
+    @property
+    def rereadable(self) -> bool: ...
+
+    @property
+    def whole(self) -> Block | None: ...
+
+    def blocks(self) -> Iterator[Block]: ...
+
+
+def rows_per_block(n_columns: int) -> int:
+    """Rows of a block of about a million numbers: a power of two from 256 to 65536."""
+    wanted = (1 << 20) // max(n_columns, 1)
+    return 1 << min(max(wanted.bit_length() - 1, 8), 16)
+
+
+def find_non_finite(rows: Rows) -> DataError | None:
+    """The error that names the columns with NaN or infinity and counts them; None if all is finite.
+
+    To be called after a statistic came out non-finite: nobody scans finite data for it. Rows of
+    weight zero count too.
+    """
+    width = rows.design.n_out
+    missing, infinite = np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
+    for block in rows.blocks():
+        for start in range(0, len(block), 8192):
+            _count(block.x[start : start + 8192], missing, infinite)
+    if not missing.any() and not infinite.any():
+        return None
+    return DataError.non_finite(_by_column(rows.design, missing), _by_column(rows.design, infinite))
+
+
+def _count(x: Any, missing: NDArray[np.int64], infinite: NDArray[np.int64]) -> None:
+    if isinstance(x, np.ndarray):
+        missing += np.isnan(x).sum(axis=0)
+        infinite += np.isinf(x).sum(axis=0)
+    else:
+        missing += np.bincount(x.indices[np.isnan(x.data)], minlength=x.shape[1])
+        infinite += np.bincount(x.indices[np.isinf(x.data)], minlength=x.shape[1])
+
+
+def _by_column(design: Design, counts: NDArray[np.int64]) -> dict[str, int]:
+    """Counts under the names that the data came with: indicators of one category are one column."""
+    named: dict[str, int] = {}
+    j = 0
+    for column in design.columns:
+        if column.n_out and counts[j]:
+            named[column.name] = int(counts[j])
+        j += column.n_out
+    return named

@@ -1,0 +1,243 @@
+"""Scan a table that need not fit in memory: files, lazy tables and streams, block by block."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.errors import DataError, ParameterError, name_list, plural
+from discrim.sources.arrays import UNLABELLED
+from discrim.sources.block import Block
+from discrim.sources.design import Column, Design, sort_levels
+from discrim.sources.labels import MissingLabelsError, code_labels
+from discrim.sources.readers import Part, Reader, open_reader
+from discrim.sources.rows import rows_per_block
+from discrim.sources.table import Table, float_type, refuse_duplicates, text_levels
+from discrim.sources.weights import refuse_bad_weights
+
+
+def scan(
+    data: Any,
+    *,
+    target: str | None = None,
+    features: Sequence[str] | None = None,
+    weight: str | None = None,
+    batch_rows: int = 65536,
+) -> Scan:
+    """Rows of a file, several files, or a table, to be read block by block in bounded memory.
+
+    Parameters
+    ----------
+    data : path, pattern such as ``"trips-*.parquet"``, folder, list of paths, or table
+        Parquet, CSV (``.csv``, ``.tsv``, also gzipped), Arrow IPC or Feather files; a DuckDB
+        relation, a polars LazyFrame, a frame or Arrow table in memory, or an Arrow stream.
+        In CSV files an empty field and ``NA`` are missing values.
+    target : str, optional
+        The column of labels; ``fit`` needs it, ``predict`` does not.
+    features : list of str, optional
+        The columns to learn from, in this order; by default all others.
+    weight : str, optional
+        The column of case weights.
+    batch_rows : int
+        How many rows a reader fetches at once.
+    """
+    if not isinstance(batch_rows, int) or batch_rows < 1:
+        raise ParameterError.bad_value("batch_rows", batch_rows, "a positive integer")
+    if isinstance(features, str):
+        raise ParameterError.bad_value("features", features, "a list of column names")
+    reader = open_reader(data)
+    first = reader.parts[0]
+    refuse_duplicates(first.head.names)
+    if features is None:
+        features = [name for name in first.head.names if name not in {target, weight}]
+    if not features:
+        raise DataError(f"The {reader.title} has no column to learn from besides the target and the weight.")
+    refuse_duplicates(features)
+    if target in features:
+        raise ParameterError.bad_value("features", list(features), f"without the target '{target}'")
+    return Scan(reader, features, target=target, weight=weight, batch_rows=batch_rows)
+
+
+class Scan:
+    """``Rows`` that are read from a source in batches; made by ``scan``.
+
+    The classes are those of each block, since nobody knows all labels before the last row.
+    """
+
+    classes = None
+    whole = None
+
+    def __init__(
+        self,
+        reader: Reader,
+        features: Sequence[str],
+        *,
+        target: str | None,
+        weight: str | None,
+        batch_rows: int,
+        design: Design | None = None,
+    ) -> None:
+        self.features = list(features)
+        self.target = target
+        self.weight = weight
+        self.n_rows = reader.n_rows
+        self._reader = reader
+        self._batch_rows = batch_rows
+        self._design = design
+        if self.n_rows == 0:
+            raise self._empty()
+        self._kinds = _common_kinds(reader.parts, self._needed, target)
+        single = all(float_type(part.head, self.features) is np.float32 for part in reader.parts)
+        self._dtype: type[Any] = np.float32 if single else np.float64
+        if weight is not None and self._kinds[weight] == "text":
+            raise DataError(f"The weight column '{weight}' holds text; weights are numbers.")
+
+    @property
+    def design(self) -> Design:
+        """The columns and levels; text columns are read once, by themselves, to find their levels."""
+        if self._design is None:
+            self._design = self._discover()
+        return self._design
+
+    @property
+    def labelled(self) -> bool:
+        return self.target is not None
+
+    @property
+    def rereadable(self) -> bool:
+        return self._reader.rereadable
+
+    def with_design(self, design: Design) -> Scan:
+        """The same rows, read as a fitted model needs them; columns it does not know are not read."""
+        features = design.names_in if design.named else self.features
+        if design.named:
+            design.check_names(self._reader.parts[0].head.names)
+        else:
+            design.check_width(len(features))
+        return Scan(
+            self._reader,
+            features,
+            target=self.target,
+            weight=self.weight,
+            batch_rows=self._batch_rows,
+            design=design,
+        )
+
+    def blocks(self) -> Iterator[Block]:
+        design = self.design if self.design.named else self.design.renamed(self.features)
+        step = min(rows_per_block(design.n_out), self._batch_rows)
+        read = 0
+        for table in self._reader.tables(self._needed, self._batch_rows):
+            for start in range(0, table.n_rows, step):
+                yield self._block(design, table, start, min(start + step, table.n_rows))
+            read += table.n_rows
+        self._check_count(read)
+
+    def __repr__(self) -> str:
+        parts = [self._reader.title]
+        if self.target is not None:
+            parts.append(f"target={self.target!r}")
+        if self.weight is not None:
+            parts.append(f"weight={self.weight!r}")
+        return f"Scan({', '.join([*parts, plural(len(self.features), 'feature')])})"
+
+    @property
+    def _needed(self) -> list[str]:
+        return list(
+            dict.fromkeys([*self.features, *(c for c in (self.target, self.weight) if c is not None)])
+        )
+
+    def _discover(self) -> Design:
+        texts: dict[str, set[Any]] = {name: set() for name in self.features if self._kinds[name] == "text"}
+        if texts and not self.rereadable:
+            raise DataError(
+                f"The columns {name_list(texts)} hold text, whose levels must be known first, "
+                f"but the {self._reader.title} can be read only once. Pass a table or a file instead."
+            )
+        missing = dict.fromkeys(texts, 0)
+        if texts:
+            for table in self._reader.tables(list(texts), self._batch_rows):
+                for name, found in texts.items():
+                    missing[name] += text_levels(table, name, found)
+        levels = {name: sort_levels(name, found, missing[name]) for name, found in texts.items()}
+        columns = [Column(name, levels.get(name)) for name in self.features]
+        return Design(columns, self._dtype)
+
+    def _block(self, design: Design, table: Table, start: int, stop: int) -> Block:
+        x = design.encode(table, start, stop, self._dtype)
+        classes: NDArray[Any] = UNLABELLED
+        codes = np.zeros(stop - start, dtype=np.int32)
+        weight = None
+        if self.target is not None:
+            try:
+                classes, codes = code_labels(table.labels(self.target, start, stop), column=self.target)
+            except MissingLabelsError as error:
+                raise self._count_missing_labels(error) from None
+        if self.weight is not None:
+            weight = np.ascontiguousarray(table.numbers([self.weight], start, stop, np.float64)[:, 0])
+            refuse_bad_weights(weight, self.weight)
+        return Block(x, codes, classes, weight)
+
+    def _count_missing_labels(self, first: MissingLabelsError) -> MissingLabelsError:
+        """The error of the first block with missing labels, counted over all where that can be read again."""
+        if not self.rereadable or self.target is None:
+            return first
+        count = total = 0
+        for table in self._reader.tables([self.target], self._batch_rows):
+            total += table.n_rows
+            try:
+                code_labels(table.labels(self.target, 0, table.n_rows), column=self.target)
+            except MissingLabelsError as error:
+                count += error.count
+        return MissingLabelsError(count, total, self.target)
+
+    def _check_count(self, read: int) -> None:
+        if read == 0:
+            raise self._empty()
+        if self.n_rows is not None and read != self.n_rows:
+            raise DataError(
+                f"The {self._reader.title} gave {plural(read, 'row')} now and {self.n_rows} before. "
+                "It changed, or it can be read only once."
+            )
+        self.n_rows = read
+
+    def _empty(self) -> DataError:
+        return DataError(f"The {self._reader.title} holds no rows.")
+
+
+def _common_kinds(parts: Sequence[Part], needed: Sequence[str], target: str | None) -> dict[str, str]:
+    """Numbers or text, for each column; every part must have it and agree. Labels may be of other types."""
+    kinds: dict[str, str] = {}
+    for part in parts:
+        present = set(part.head.names)
+        for name in needed:
+            if name not in present:
+                raise _no_such_column(name, part)
+            kind = _kind(part.head, name, is_target=name == target)
+            if kinds.setdefault(name, kind) != kind:
+                raise DataError(
+                    f"Column '{name}' holds {kind} in '{part.name}', but {kinds[name]} in '{parts[0].name}'. "
+                    "Files that are scanned together must agree."
+                )
+    return kinds
+
+
+def _kind(head: Table, name: str, *, is_target: bool) -> str:
+    try:
+        return "text" if head.kind(name) == "text" else "numbers"
+    except DataError:
+        if is_target:
+            return "values of another type"
+        raise
+
+
+def _no_such_column(name: str, part: Part) -> DataError:
+    close = difflib.get_close_matches(name, part.head.names, n=1)
+    hint = f" Did you mean '{close[0]}'?" if close else ""
+    return DataError(
+        f"There is no column '{name}' in '{part.name}'.{hint} It has {name_list(part.head.names, 20)}."
+    )

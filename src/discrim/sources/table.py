@@ -1,0 +1,77 @@
+"""What a container with named columns must offer so that rows can be read from it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.errors import DataError, name_list
+
+Kind = Literal["float32", "number", "text"]
+
+
+class Table(Protocol):
+    """Columns in memory: a data frame, an Arrow table, or one batch of a file.
+
+    Each package has one adapter with these four verbs; everything else is shared.
+    """
+
+    @property
+    def names(self) -> list[str]: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    def kind(self, name: str) -> Kind:
+        """How the column is read; raises ``unusable_column`` for dates, lists and the like."""
+        ...
+
+    def numbers(self, names: Sequence[str], start: int, stop: int, dtype: type[Any]) -> NDArray[Any]:
+        """The columns as an array in column-major order; a missing value is NaN."""
+        ...
+
+    def texts(self, name: str, start: int, stop: int) -> tuple[list[Any], NDArray[Any]]:
+        """Distinct values (some may not occur) and codes into them; a missing value has a negative code."""
+        ...
+
+    def labels(self, name: str, start: int, stop: int) -> Any:
+        """Part of a column, as something that ``code_labels`` takes."""
+        ...
+
+
+def float_type(table: Table, names: Sequence[str]) -> type[Any]:
+    """float32 if every numeric column among ``names`` is float32, else float64."""
+    kinds = [kind for name in names if (kind := table.kind(name)) != "text"]
+    return np.float32 if kinds and all(kind == "float32" for kind in kinds) else np.float64
+
+
+def unusable_column(name: str, found: object) -> DataError:
+    return DataError(
+        f"Column '{name}' has the type {found}, which is neither a number nor a category. "
+        "Convert it to numbers or text, or leave it out."
+    )
+
+
+def empty_column(name: str) -> DataError:
+    return DataError(f"Column '{name}' has no value in any row. Leave it out.")
+
+
+def refuse_duplicates(names: Sequence[str]) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataError(f"Column names occur more than once: {name_list(twice)}. Rename these columns.")
+
+
+def text_levels(table: Table, name: str, found: set[Any]) -> int:
+    """Add the values that occur in a text column to ``found``; the answer is how many are missing."""
+    missing = 0
+    for start in range(0, table.n_rows, 1 << 20):
+        values, codes = table.texts(name, start, min(start + (1 << 20), table.n_rows))
+        occurring = np.bincount(codes[codes >= 0], minlength=len(values))
+        found.update(values[k] for k in np.flatnonzero(occurring).tolist())
+        missing += int((codes < 0).sum())
+    return missing

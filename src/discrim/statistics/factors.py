@@ -1,0 +1,182 @@
+"""R-factors: the scatter as R'R, which keeps the digits that squaring would lose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+
+from discrim import _kernels
+from discrim.errors import ForgetError
+from discrim.sources import Block
+from discrim.statistics.align import places, spread_out, union_of_classes
+from discrim.statistics.depth import Depth
+from discrim.statistics.means import join, take_away
+from discrim.statistics.moments import ClassMoments
+from discrim.statistics.packing import pack, unpack
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassFactors:
+    """Class weights, means, and factors R (r x p, r <= p where rows abound) with R'R = S.
+
+    ``factors`` holds one matrix a class (full) or one for all (pooled). With fewer rows than columns R is
+    the centred rows themselves, so nothing p x p is ever formed; with more it is the triangle of a QR.
+    The same laws hold as for ``ClassMoments``. Cost of ``of``: 2 n p^2, or n p where n < p.
+    """
+
+    classes: NDArray[Any]
+    weight: Floats
+    rows: NDArray[np.int64]
+    mean: Floats
+    factors: tuple[Floats, ...]
+    depth: Depth
+
+    @classmethod
+    def of(cls, block: Block, depth: Depth) -> ClassFactors:
+        """The statistic of the rows of one block."""
+        x = np.asarray(block.x.toarray() if sparse.issparse(block.x) else block.x)
+        size = len(block.classes)
+        weight, rows, mean, _ = _kernels.class_moments(x, block.codes, block.weight, size, _kernels.DIAGONAL)
+        kept = np.ones(len(block), bool) if block.weight is None else block.weight > 0
+        centred = x[kept].astype(np.float64)
+        centred -= mean[block.codes[kept]]
+        if block.weight is not None:
+            centred *= np.sqrt(block.weight[kept])[:, None]
+        if depth is Depth.FULL:
+            factors = tuple(_compress(centred[block.codes[kept] == k]) for k in range(size))
+        else:
+            factors = (_compress(centred),)
+        return cls(block.classes, weight, rows, mean, factors, depth)
+
+    @property
+    def n_features(self) -> int:
+        return int(self.mean.shape[1])
+
+    @property
+    def total_weight(self) -> float:
+        return float(self.weight.sum())
+
+    @property
+    def finite(self) -> bool:
+        return bool(np.isfinite(self.mean).all() and all(np.isfinite(f).all() for f in self.factors))
+
+    def merge(self, other: ClassFactors) -> ClassFactors:
+        """The statistic of both sets of rows."""
+        return merge_factors([self, other])
+
+    def subtract(self, other: ClassFactors) -> ClassFactors:
+        """The statistic without the rows of ``other``: R'(I - B'B)R with B the removed rows in terms of R."""
+        left = take_away(self, other)
+        removed_gap = np.sqrt(left.factor)[:, None] * left.gap
+        if self.depth is Depth.POOLED:
+            gone = [np.vstack([other.factors[0], removed_gap])]
+        else:
+            per_class: list[Floats] = [np.zeros((0, self.n_features)) for _ in self.classes]
+            for k, factor in zip(left.at, other.factors, strict=True):
+                per_class[k] = factor
+            gone = [np.vstack([f, g[None, :]]) for f, g in zip(per_class, removed_gap, strict=True)]
+        factors = tuple(_downdate(r, b) for r, b in zip(self.factors, gone, strict=True))
+        keep = left.weight > 0
+        if self.depth is Depth.FULL:
+            factors = tuple(f for f, kept in zip(factors, keep, strict=True) if kept)
+        return replace(
+            self, classes=self.classes[keep], weight=left.weight[keep], rows=left.rows[keep],
+            mean=left.mean[keep], factors=factors,
+        )  # fmt: skip
+
+    def including(self, classes: NDArray[Any]) -> ClassFactors:
+        """The same with further classes of weight zero."""
+        joint = union_of_classes([self.classes, classes])
+        if len(joint) == len(self.classes):
+            return self
+        at, size = places(self.classes, joint), len(joint)
+        factors = self.factors
+        if self.depth is Depth.FULL:
+            known = dict(zip(at.tolist(), self.factors, strict=True))
+            factors = tuple(known.get(k, np.zeros((0, self.n_features))) for k in range(size))
+        return ClassFactors(
+            joint, spread_out(self.weight, at, size), spread_out(self.rows, at, size),
+            spread_out(self.mean, at, size), factors, self.depth,
+        )  # fmt: skip
+
+    def pooled(self) -> ClassFactors:
+        """The same with one factor for all classes."""
+        if self.depth is Depth.POOLED:
+            return self
+        return replace(self, factors=(_compress(np.vstack(self.factors)),), depth=Depth.POOLED)
+
+    def reweighted(self, factors: Floats) -> ClassFactors:
+        """Every row of class k counted ``factors[k]`` times."""
+        if self.depth is Depth.POOLED:
+            raise ValueError("A pooled statistic cannot weigh its classes anew.")
+        scaled = tuple(np.sqrt(f) * r for f, r in zip(factors, self.factors, strict=True))
+        return replace(self, weight=self.weight * factors, factors=scaled)
+
+    def to_moments(self) -> ClassMoments:
+        """The scatter itself; half of the digits of nearly collinear columns are lost."""
+        products = [r.T @ r for r in self.factors]
+        scatter = np.stack(products) if self.depth is Depth.FULL else products[0]
+        return ClassMoments(self.classes, self.weight, self.rows, self.mean, scatter, self.depth)
+
+    def to_bytes(self) -> bytes:
+        arrays: dict[str, NDArray[Any]] = {f"factor{i:06d}": f for i, f in enumerate(self.factors)}
+        arrays |= {"weight": self.weight, "rows": self.rows, "mean": self.mean}
+        return pack(f"factors-{self.depth}", arrays, self.classes)
+
+    @classmethod
+    def from_bytes(cls, buffer: bytes, depth: Depth | str) -> ClassFactors:
+        depth = Depth(depth)
+        arrays, classes = unpack(buffer, f"factors-{depth}")
+        factors = tuple(arrays.pop(name) for name in sorted(arrays) if name.startswith("factor"))
+        return cls(classes=classes, depth=depth, factors=factors, **arrays)
+
+
+def merge_factors(parts: Sequence[ClassFactors]) -> ClassFactors:
+    """The statistic of all parts' rows: their factors and the gaps of their means, stacked and reduced."""
+    if len(parts) == 1:
+        return parts[0]
+    joint, depth = join(parts), parts[0].depth
+    gaps = np.sqrt(joint.weights)[:, :, None] * joint.gaps
+    if depth is Depth.POOLED:
+        stacked = [np.vstack([*(part.factors[0] for part in parts), gaps.reshape(-1, joint.mean.shape[1])])]
+    else:
+        pieces: list[list[Floats]] = [[gaps[:, k]] for k in range(len(joint.classes))]
+        for part, at in zip(parts, joint.at, strict=True):
+            for k, factor in zip(at, part.factors, strict=True):
+                pieces[k].append(factor)
+        stacked = [np.vstack(piece) for piece in pieces]
+    factors = tuple(_compress(matrix) for matrix in stacked)
+    return ClassFactors(joint.classes, joint.weight, joint.rows, joint.mean, factors, depth)
+
+
+def _compress(rows: Floats) -> Floats:
+    """Rows with the same R'R, at most p of them; rows of zeros are dropped."""
+    if rows.shape[0] > rows.shape[1] and np.isfinite(rows).all():
+        # Columns are scaled to one length, so that the rounding of a large one does not drown a small one.
+        size = np.sqrt(np.einsum("ij,ij->j", rows, rows))
+        size[size == 0] = 1.0
+        return np.asarray(np.linalg.qr(rows / size, mode="r") * size)
+    return rows[np.any(rows != 0, axis=1)]
+
+
+def _downdate(r: Floats, b: Floats) -> Floats:
+    """R_new with R_new'R_new = R'R - B'B."""
+    b = b[np.any(b != 0, axis=1)]
+    if not len(b):
+        return r
+    if not len(r):
+        raise ForgetError("Cannot forget these rows: they are not among the rows that were seen.")
+    inside, *_ = linalg.lstsq(r.T, b.T, lapack_driver="gelsy", cond=1e-14)
+    outside = np.abs(b.T - r.T @ inside).max() / max(np.abs(r).max(), np.finfo(float).tiny)
+    values, vectors = np.linalg.eigh(np.eye(len(r)) - inside @ inside.T)
+    if values[0] < -1e-7 or outside > 1e-7:
+        raise ForgetError("Cannot forget these rows: they are not among the rows that were seen.")
+    kept = values > 1e-13
+    return np.asarray((np.sqrt(values[kept])[:, None] * vectors[:, kept].T) @ r)

@@ -1,0 +1,196 @@
+"""Class moments: weight, mean and centred scatter of each class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from discrim import _kernels
+from discrim.errors import ForgetError
+from discrim.sources import Block
+from discrim.statistics.align import places, spread_out, union_of_classes
+from discrim.statistics.depth import Depth
+from discrim.statistics.means import ROUNDING, join, take_away
+from discrim.statistics.packing import pack, unpack
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassMoments:
+    """The statistic of the Gaussian family.
+
+    For each class k: ``weight`` n_k = sum w_i, ``rows`` the number of rows, ``mean`` mu_k, and the centred
+    ``scatter`` S_k = sum w_i (x_i - mu_k)(x_i - mu_k)'. By depth the scatter is K x p x p (full), their sum
+    S, p x p (pooled), or K x p of the diagonals (diagonal). Nothing is normalised or smoothed.
+
+    Laws: ``merge`` equals the statistic of all rows together, is commutative and associative, and
+    ``subtract`` undoes it. Cost of ``of``: n p^2 / 2 multiplications (n p for diagonal), one read.
+    """
+
+    classes: NDArray[Any]
+    weight: Floats
+    rows: NDArray[np.int64]
+    mean: Floats
+    scatter: Floats
+    depth: Depth
+
+    @classmethod
+    def of(cls, block: Block, depth: Depth) -> ClassMoments:
+        """The statistic of the rows of one block."""
+        x = block.x
+        if sparse.issparse(x):
+            if depth is Depth.DIAGONAL:
+                return cls._of_sparse_diagonal(block)
+            x = np.asarray(x.toarray())
+        weight, rows, mean, scatter = _kernels.class_moments(
+            x, block.codes, block.weight, len(block.classes), depth.number
+        )
+        return cls(block.classes, weight, rows, mean, scatter, depth)
+
+    @property
+    def n_features(self) -> int:
+        return int(self.mean.shape[1])
+
+    @property
+    def total_weight(self) -> float:
+        return float(self.weight.sum())
+
+    @property
+    def finite(self) -> bool:
+        """False when NaN or infinity was among the rows."""
+        return bool(np.isfinite(self.mean).all() and np.isfinite(self.scatter).all())
+
+    def merge(self, other: ClassMoments) -> ClassMoments:
+        """The statistic of both sets of rows."""
+        return merge_moments([self, other])
+
+    def subtract(self, other: ClassMoments) -> ClassMoments:
+        """The statistic without the rows of ``other``; refuses rows that cannot have been there."""
+        left = take_away(self, other)
+        gone = other.scatter if self.depth is Depth.POOLED else spread_out(other.scatter, left.at, len(self.classes))
+        scatter = self.scatter - gone - _between(left.gap, left.factor, self.depth)
+        scatter = _no_negative(scatter, self, left.weight)
+        result = replace(self, weight=left.weight, rows=left.rows, mean=left.mean, scatter=scatter)
+        return result._only(left.weight > 0)
+
+    def including(self, classes: NDArray[Any]) -> ClassMoments:
+        """The same with further classes of weight zero."""
+        joint = union_of_classes([self.classes, classes])
+        if len(joint) == len(self.classes):
+            return self
+        at, size = places(self.classes, joint), len(joint)
+        scatter = self.scatter if self.depth is Depth.POOLED else spread_out(self.scatter, at, size)
+        return ClassMoments(
+            joint, spread_out(self.weight, at, size), spread_out(self.rows, at, size),
+            spread_out(self.mean, at, size), scatter, self.depth,
+        )  # fmt: skip
+
+    def pooled(self) -> ClassMoments:
+        """The same with one scatter matrix for all classes."""
+        if self.depth is Depth.DIAGONAL:
+            raise ValueError("A diagonal statistic has no pooled scatter.")
+        scatter = self.scatter.sum(axis=0) if self.depth is Depth.FULL else self.scatter
+        return replace(self, scatter=scatter, depth=Depth.POOLED)
+
+    def reweighted(self, factors: Floats) -> ClassMoments:
+        """Every row of class k counted ``factors[k]`` times."""
+        if self.depth is Depth.POOLED:
+            raise ValueError("A pooled statistic cannot weigh its classes anew.")
+        shape = (-1, 1, 1) if self.depth is Depth.FULL else (-1, 1)
+        return replace(self, weight=self.weight * factors, scatter=self.scatter * factors.reshape(shape))
+
+    def to_bytes(self) -> bytes:
+        arrays: dict[str, NDArray[Any]] = {
+            "weight": self.weight, "rows": self.rows, "mean": self.mean, "scatter": self.scatter,
+        }  # fmt: skip
+        return pack(f"moments-{self.depth}", arrays, self.classes)
+
+    @classmethod
+    def from_bytes(cls, buffer: bytes, depth: Depth | str) -> ClassMoments:
+        depth = Depth(depth)
+        arrays, classes = unpack(buffer, f"moments-{depth}")
+        return cls(classes=classes, depth=depth, **arrays)
+
+    @classmethod
+    def _of_sparse_diagonal(cls, block: Block) -> ClassMoments:
+        """Zeros are counted, not visited: sum (x - mu)^2 = sum over stored (..)^2 + (weight of the zeros) mu^2."""
+        x, size = sparse.csr_array(block.x), len(block.classes)
+        w = np.ones(len(block)) if block.weight is None else block.weight
+        groups = sparse.csr_array((w, (block.codes, np.arange(len(block)))), shape=(size, len(block)))
+        weight = np.asarray(groups.sum(axis=1)).ravel()
+        rows = np.bincount(block.codes[w > 0], minlength=size)
+        mean = np.asarray((groups @ x).todense(), dtype=np.float64) / np.where(weight > 0, weight, 1.0)[:, None]
+        row_of = np.repeat(np.arange(len(block)), np.diff(x.indptr))
+        d = x.data - mean[block.codes[row_of], x.indices]
+        flat = block.codes[row_of].astype(np.int64) * x.shape[1] + x.indices
+        stored = np.bincount(flat, w[row_of] * d * d, size * x.shape[1]).reshape(mean.shape)
+        stored_weight = np.bincount(flat, w[row_of], size * x.shape[1]).reshape(mean.shape)
+        scatter = stored + (weight[:, None] - stored_weight) * mean**2
+        return cls(block.classes, weight, rows, mean, scatter, Depth.DIAGONAL)
+
+    def _only(self, keep: NDArray[np.bool_]) -> ClassMoments:
+        if keep.all():
+            return self
+        scatter = self.scatter if self.depth is Depth.POOLED else self.scatter[keep]
+        return replace(
+            self, classes=self.classes[keep], weight=self.weight[keep], rows=self.rows[keep],
+            mean=self.mean[keep], scatter=scatter,
+        )  # fmt: skip
+
+
+def merge_moments(parts: Sequence[ClassMoments]) -> ClassMoments:
+    """The statistic of all parts' rows: S = sum S_part + sum n_part (mu_part - mu)(mu_part - mu)'."""
+    if len(parts) == 1:
+        return parts[0]
+    joint, depth = join(parts), parts[0].depth
+    leading = () if depth is Depth.POOLED else (len(joint.classes),)
+    scatter = np.zeros((*leading, *parts[0].scatter.shape[len(leading) :]))
+    for part, at in zip(parts, joint.at, strict=True):
+        if depth is Depth.POOLED:
+            scatter += part.scatter
+        else:
+            scatter[at] += part.scatter
+    for weight, gap in zip(joint.weights, joint.gaps, strict=True):
+        scatter += _between(gap, weight, depth)
+    return ClassMoments(joint.classes, joint.weight, joint.rows, joint.mean, scatter, depth)
+
+
+def _between(gap: Floats, factor: Floats, depth: Depth) -> Floats:
+    """factor_k gap_k gap_k', in the shape of the depth."""
+    if depth is Depth.DIAGONAL:
+        return np.asarray(factor[:, None] * gap**2)
+    if depth is Depth.POOLED:
+        return np.asarray((gap * factor[:, None]).T @ gap)
+    return np.asarray((gap * factor[:, None])[:, :, None] * gap[:, None, :])
+
+
+def _no_negative(scatter: Floats, whole: ClassMoments, weight: Floats) -> Floats:
+    """Clear what rounding left below zero; a clearly negative variance means the rows were never there."""
+    if whole.depth is Depth.DIAGONAL:
+        diagonal, before = scatter, whole.scatter
+    else:
+        diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
+        before = np.diagonal(whole.scatter, axis1=-2, axis2=-1)
+    floor = ROUNDING * (before + np.finfo(float).tiny) + 1e-13 * whole.total_weight * (whole.mean**2).max(axis=0)
+    if (diagonal < -floor).any():
+        column = int(np.argwhere(diagonal < -floor)[0][-1])
+        raise ForgetError(
+            f"Cannot forget these rows: without them column {column} would have a negative variance, "
+            "so they are not among the rows that were seen."
+        )
+    cleared = scatter.copy()
+    if whole.depth is Depth.DIAGONAL:
+        return np.maximum(cleared, 0.0) * (weight > 0)[:, None]
+    index = np.arange(whole.n_features)
+    cleared[..., index, index] = np.maximum(diagonal, 0.0)
+    if whole.depth is Depth.FULL:
+        cleared[weight == 0] = 0.0
+    elif not (weight > 0).any():
+        cleared[:] = 0.0
+    return cleared

@@ -1,0 +1,36 @@
+"""Statistics as bytes: a safetensors buffer, so that reading one never runs code."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.errors import DataError
+
+
+def pack(kind: str, arrays: dict[str, NDArray[Any]], classes: NDArray[Any]) -> bytes:
+    """The arrays and the class labels as one buffer; equal input gives equal bytes."""
+    from safetensors.numpy import save
+
+    head = {"kind": kind, "classes": json.dumps(classes.tolist()), "dtype": classes.dtype.str}
+    if classes.dtype == object and not all(isinstance(label, (str, bool, int, float)) for label in classes.tolist()):
+        raise DataError("Only labels that are strings, numbers or booleans can be stored.")
+    return bytes(save({name: np.ascontiguousarray(a) for name, a in sorted(arrays.items())}, metadata=head))
+
+
+def unpack(buffer: bytes, kind: str) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
+    """What ``pack`` was given; the kind must be the expected one."""
+    from safetensors.numpy import load
+
+    try:
+        size = int.from_bytes(buffer[:8], "little")
+        head = json.loads(buffer[8 : 8 + size])["__metadata__"]
+        arrays = load(buffer)
+    except Exception as error:
+        raise DataError(f"These {len(buffer)} bytes are not a stored statistic: {error}.") from error
+    if head.get("kind") != kind:
+        raise DataError(f"These bytes hold a statistic of kind '{head.get('kind')}', not '{kind}'.")
+    return arrays, np.array(json.loads(head["classes"]), dtype=np.dtype(head["dtype"]))

@@ -1,0 +1,106 @@
+"""Every statistic, and what it means that two are the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discrim.statistics import ClassFactors, ClassMoments, Depth, merge_factors, merge_moments
+
+EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One statistic, its merge of many parts, and its scatter as one array per class or for all."""
+
+    name: str
+    type: Any
+    depth: Depth
+    merge: Any
+
+    def of(self, block):
+        return self.type.of(block, self.depth)
+
+    def from_bytes(self, buffer):
+        return self.type.from_bytes(buffer, self.depth)
+
+    def scatter(self, statistic):
+        """K x p x p of what is known: zeros off the diagonal, and K = 1 where classes are pooled."""
+        p = statistic.n_features
+        if isinstance(statistic, ClassFactors):
+            return np.array([r.T @ r for r in statistic.factors]).reshape(-1, p, p)
+        if self.depth is Depth.DIAGONAL:
+            return np.array([np.diag(row) for row in statistic.scatter]).reshape(-1, p, p)
+        return statistic.scatter.reshape(-1, p, p)
+
+    def arrays(self, statistic):
+        shared = [statistic.classes, statistic.weight, statistic.rows, statistic.mean]
+        spread = statistic.factors if isinstance(statistic, ClassFactors) else [statistic.scatter]
+        return [*shared, *spread]
+
+    def same_bits(self, a, b):
+        pairs = zip(self.arrays(a), self.arrays(b), strict=True)
+        return all(x.dtype == y.dtype and x.shape == y.shape and x.tobytes() == y.tobytes() for x, y in pairs)
+
+    def assert_same(self, found, expected, *, lost=1.0):
+        """Equal to the rounding of the numbers that are kept; ``lost`` is how much cancelled on the way.
+
+        A mean m is kept to eps |m|, and a merge adds n (m_1 - m_2)^2 to the scatter, so the rounding of
+        the means enters it at eps |m| sqrt(n), on the scale of the deviations sqrt(S_jj). That is the
+        rounding of the rows themselves: nothing computed from doubles knows S better.
+        """
+        found, expected = without_empty_classes(found), without_empty_classes(expected)
+        assert found.classes.tolist() == expected.classes.tolist()
+        assert found.rows.tolist() == expected.rows.tolist()
+        np.testing.assert_allclose(found.weight, expected.weight, rtol=lost * 1e-14)
+        if not len(found.classes):
+            return
+        ours, theirs = self.scatter(found), self.scatter(expected)
+        size, weight = np.abs(expected.mean), expected.weight[:, None]
+        if len(theirs) == 1:
+            size, weight = size.max(axis=0, keepdims=True), weight.sum(axis=0, keepdims=True)
+        rounding = lost * EPS * size * np.sqrt(weight)
+        deviation = np.sqrt(np.diagonal(theirs, axis1=1, axis2=2))
+        with_rounding = outer(deviation + rounding)
+        bound = 16 * (with_rounding - outer(deviation)) + lost * 1e-13 * with_rounding
+        assert (np.abs(ours - theirs) <= bound).all()
+        spread = deviation / np.sqrt(weight)
+        assert (np.abs(found.mean - expected.mean) <= 8 * lost * EPS * (size + 8 * spread)).all()
+
+
+def outer(rows):
+    return rows[:, :, None] * rows[:, None, :]
+
+
+def without_empty_classes(statistic):
+    """A class without rows says nothing, whether it is listed or not."""
+    present = statistic.classes[statistic.weight > 0]
+    if len(present) == len(statistic.classes):
+        return statistic
+    keep = statistic.weight > 0
+    parts = {"classes": present, "weight": statistic.weight[keep], "rows": statistic.rows[keep]}
+    parts |= {"mean": statistic.mean[keep], "depth": statistic.depth}
+    if isinstance(statistic, ClassFactors):
+        full = statistic.depth is Depth.FULL
+        kept = [f for f, here in zip(statistic.factors, keep, strict=True) if here] if full else statistic.factors
+        return ClassFactors(**parts, factors=tuple(kept))
+    scatter = statistic.scatter if statistic.depth is Depth.POOLED else statistic.scatter[keep]
+    return ClassMoments(**parts, scatter=scatter)
+
+
+KINDS = [
+    Kind("diagonal moments", ClassMoments, Depth.DIAGONAL, merge_moments),
+    Kind("pooled moments", ClassMoments, Depth.POOLED, merge_moments),
+    Kind("full moments", ClassMoments, Depth.FULL, merge_moments),
+    Kind("pooled factors", ClassFactors, Depth.POOLED, merge_factors),
+    Kind("full factors", ClassFactors, Depth.FULL, merge_factors),
+]
+
+
+@pytest.fixture(scope="session", params=KINDS, ids=lambda kind: kind.name)
+def kind(request):
+    return request.param

@@ -1,0 +1,154 @@
+"""The rules of the house, as claims about the source tree."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+HEAVY = ("pandas", "polars", "pyarrow", "matplotlib", "duckdb", "click", "rich", "dask", "pyspark", "onnx")
+
+
+def functions_of(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def code_lines(function, text):
+    """Lines of a function that hold code: no docstring, no blank line, no comment of its own."""
+    statements = function.body[1:] if ast.get_docstring(function) else function.body
+    if not statements:
+        return 0
+    lines = text.splitlines()[statements[0].lineno - 1 : function.end_lineno]
+    return sum(1 for line in lines if line.strip() and not line.strip().startswith("#"))
+
+
+def parameters(function):
+    arguments = function.args
+    named = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    return [name for name in named if name not in ("self", "cls")]
+
+
+def test_there_is_something_to_check():
+    assert len(SOURCES) > 10
+
+
+def test_no_source_file_is_longer_than_400_lines():
+    files = [p for pattern in ("*.py", "*.cpp", "*.hpp") for p in (ROOT / "src").rglob(pattern)]
+    sizes = {str(p.relative_to(ROOT)): len(p.read_text(encoding="utf-8").splitlines()) for p in files}
+    assert {name: size for name, size in sizes.items() if size > 400} == {}
+
+
+def test_no_function_is_longer_than_60_code_lines():
+    long = {}
+    for path in SOURCES:
+        text = path.read_text(encoding="utf-8")
+        for function in functions_of(path):
+            if code_lines(function, text) > 60:
+                long[f"{path.relative_to(ROOT)}:{function.name}"] = code_lines(function, text)
+    assert long == {}
+
+
+def test_no_function_but_a_constructor_takes_more_than_8_parameters():
+    many = {
+        f"{path.relative_to(ROOT)}:{function.name}": len(parameters(function))
+        for path in SOURCES
+        for function in functions_of(path)
+        if function.name != "__init__" and len(parameters(function)) > 8
+    }
+    assert many == {}
+
+
+def test_importing_discrim_adds_nothing_heavy_or_optional_to_scikit_learn():
+    code = "\n".join(
+        [
+            "import sys, sklearn.base",
+            f"before = {{m for m in {HEAVY!r} if m in sys.modules}}",
+            "import discrim",
+            f"print(sorted({{m for m in {HEAVY!r} if m in sys.modules}} - before))",
+        ]
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_importing_discrim_says_nothing():
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", "import discrim"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout + done.stderr == ""
+
+
+def test_every_public_name_exists_and_is_listed_once():
+    import discrim
+
+    names = discrim.__all__
+    assert len(names) == len(set(names))
+    assert [name for name in names if not hasattr(discrim, name)] == []
+
+
+def test_the_package_is_marked_as_typed():
+    assert (ROOT / "src/discrim/py.typed").exists()
+
+
+def modules_of_discrim():
+    import discrim
+
+    found = pkgutil.walk_packages(discrim.__path__, "discrim.")
+    return sorted(module.name for module in found if not module.name.endswith("_native"))
+
+
+@pytest.mark.parametrize("name", modules_of_discrim())
+def test_the_examples_in_the_docstrings_are_true(name):
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    failed, _ = doctest.testmod(importlib.import_module(name), optionflags=flags)
+    assert failed == 0
+
+
+def write_a_csv_of_ones_own(path):
+    """Numbers, a column of categories and the label ``y``, as a reader of the pages may have them."""
+    from discrim.datasets import load_crabs
+
+    crabs = load_crabs()
+    lines = [
+        ",".join([*(f"{value}" for value in row), sex, form])
+        for row, sex, form in zip(crabs.data, crabs.extra["sex"], crabs.extra["sp"], strict=True)
+    ]
+    path.write_text("\n".join([",".join([*crabs.feature_names, "sex", "y"]), *lines, ""]))
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_python_blocks_of_a_page_run_one_after_another(page, tmp_path, monkeypatch, capsys):
+    blocks = re.findall(r"(?ms)^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"))
+    assert blocks
+    monkeypatch.chdir(tmp_path)
+    write_a_csv_of_ones_own(tmp_path / "my.csv")
+    names: dict[str, object] = {"__name__": "page"}
+    for block in blocks:
+        exec(compile(block, page, "exec"), names)
+
+
+def test_the_demo_prints_its_table_and_leaves_a_page(tmp_path):
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples/crabs.py")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "COLUMNS": "80"},
+    )
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    page = (tmp_path / "demo/report.html").read_text(encoding="utf-8")
+    assert "LDA" in done.stdout
+    assert "<svg" in page
+    assert re.findall(r"(?:src|href)=[\"']https?:", page) == []
