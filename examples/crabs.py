@@ -19,7 +19,7 @@ MODELS = {
     "RDA, tuned": discrim.RegularizedDiscriminantAnalysis(alpha="cv", gamma="cv"),
     "Gaussian naive Bayes": discrim.GaussianNB(),
     "Least squares": discrim.LeastSquaresClassifier(),
-    "Least squares, quadratic": discrim.LeastSquaresClassifier(quadratic=True),
+    "Least squares, quadratic": discrim.LeastSquaresClassifier(basis="quadratic"),
     "Ridge": discrim.RidgeClassifier(),
 }
 

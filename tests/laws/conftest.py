@@ -46,30 +46,38 @@ class Kind:
         pairs = zip(self.arrays(a), self.arrays(b), strict=True)
         return all(x.dtype == y.dtype and x.shape == y.shape and x.tobytes() == y.tobytes() for x, y in pairs)
 
-    def assert_same(self, found, expected, *, lost=1.0):
-        """Equal to the rounding of the numbers that are kept; ``lost`` is how much cancelled on the way.
+    def assert_same(self, found, expected, *, before=None):
+        """Equal to the rounding of the numbers that are kept, of those ``before`` a subtraction if there was one.
 
         A mean m is kept to eps |m|, and a merge adds n (m_1 - m_2)^2 to the scatter, so the rounding of
         the means enters it at eps |m| sqrt(n), on the scale of the deviations sqrt(S_jj). That is the
-        rounding of the rows themselves: nothing computed from doubles knows S better.
+        rounding of the rows themselves: nothing computed from doubles knows S better. What remains of a
+        weight n is w: a mean of the remainder is known to eps |m| n / w.
         """
         found, expected = without_empty_classes(found), without_empty_classes(expected)
         assert found.classes.tolist() == expected.classes.tolist()
         assert found.rows.tolist() == expected.rows.tolist()
-        np.testing.assert_allclose(found.weight, expected.weight, rtol=lost * 1e-14)
         if not len(found.classes):
             return
-        ours, theirs = self.scatter(found), self.scatter(expected)
-        size, weight = np.abs(expected.mean), expected.weight[:, None]
-        if len(theirs) == 1:
-            size, weight = size.max(axis=0, keepdims=True), weight.sum(axis=0, keepdims=True)
-        rounding = lost * EPS * size * np.sqrt(weight)
-        deviation = np.sqrt(np.diagonal(theirs, axis1=1, axis2=2))
-        with_rounding = outer(deviation + rounding)
-        bound = 16 * (with_rounding - outer(deviation)) + lost * 1e-13 * with_rounding
-        assert (np.abs(ours - theirs) <= bound).all()
-        spread = deviation / np.sqrt(weight)
-        assert (np.abs(found.mean - expected.mean) <= 8 * lost * EPS * (size + 8 * spread)).all()
+        before = expected if before is None else before
+        at = np.searchsorted(before.classes, expected.classes)
+        size, amplified = np.abs(before.mean[at]), (before.weight[at] / expected.weight)[:, None]
+        assert (np.abs(found.weight - expected.weight) <= 1e-14 * before.weight[at]).all()
+        rounding = EPS * size * np.sqrt(before.weight[at][:, None] * amplified)
+        scatter = self.scatter(before)
+        if self.depth is Depth.POOLED:
+            at = [0]
+            rounding = np.sqrt((rounding**2).sum(axis=0, keepdims=True) + pooled_rounding(before) ** 2)
+        deviation = np.sqrt(np.diagonal(scatter[at], axis1=1, axis2=2))
+        bound = 16 * (outer(deviation + rounding) - outer(deviation)) + 1e-13 * outer(deviation + rounding)
+        assert (np.abs(self.scatter(found) - self.scatter(expected)) <= bound).all()
+        spread = deviation / np.sqrt(expected.weight.min())
+        assert (np.abs(found.mean - expected.mean) <= 8 * EPS * amplified * (size + 8 * spread)).all()
+
+
+def pooled_rounding(statistic):
+    """What the rounding of all class means brings into the root of the pooled scatter."""
+    return EPS * np.sqrt((statistic.mean**2 * statistic.weight[:, None]).sum(axis=0, keepdims=True))
 
 
 def outer(rows):

@@ -93,24 +93,7 @@ def test_merging_is_associative_in_pairs_and_all_at_once(kind, world, sizes, kno
 def test_taking_away_what_was_merged_gives_back_the_first_part(kind, world, sizes, known):
     a, b = (kind.of(world.block(n, names, part)) for part, (n, names) in enumerate(zip(sizes, known, strict=True)))
     both = a.merge(b)
-    shares = [w / a.weight[a.classes == c].sum() for c, w in zip(both.classes, both.weight, strict=True) if c in a.classes
-              and a.weight[a.classes == c].sum() > 0]  # fmt: skip
-    # What is left is known to the rounding of what was there: scatters scale with the weight, and are
-    # compared after division by the deviation of what is left.
-    lost = 4.0 * max([1.0, *shares]) ** 2 * spread_ratio(kind, both, a)
-    kind.assert_same(both.subtract(b), a, lost=lost)
-
-
-def spread_ratio(kind, whole, part):
-    """How much larger the scatter was before, in the column and class where that is worst."""
-    worst = 1.0
-    before, after = kind.scatter(whole), kind.scatter(part)
-    for k in range(len(after)):
-        at = k if len(after) == 1 else int(np.flatnonzero(whole.classes == part.classes[k])[0])
-        left = np.diagonal(after[k])
-        kept = left > 0
-        worst = max([worst, *(np.diagonal(before[at])[kept] / left[kept])])
-    return worst
+    kind.assert_same(both.subtract(b), a, before=both)
 
 
 @examples

@@ -65,31 +65,40 @@ nb::tuple class_moments(Matrix<T> x, Codes codes, std::optional<Vector> weight, 
                           spread);
 }
 
+using Array = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+
+discrim::RuleArrays rule_of(int64_t p, int number, const Array &centre, const Array &factor, const Vector &offset,
+                            bool triangular) {
+    require(number >= 0 && number <= 2, "unknown rule");
+    const auto rule = static_cast<discrim::Rule>(number);
+    const int64_t K = offset.shape(0), r = rule == discrim::Rule::quadratic ? factor.shape(1) : 1;
+    require(static_cast<int64_t>(factor.size()) == K * r * p, "factor has the wrong size");
+    require(static_cast<int64_t>(centre.size()) == (rule == discrim::Rule::linear ? 1 : K) * p, "centre has the wrong size");
+    require(!triangular || r == p, "a triangular factor is square");
+    return {rule, K, p, r, centre.data(), factor.data(), offset.data(), triangular};
+}
+
 template <typename T, typename Out>
-bool score(Matrix<T> x, int rule_number, nb::ndarray<const double, nb::c_contig, nb::device::cpu> centre,
-           nb::ndarray<const double, nb::c_contig, nb::device::cpu> factor, Vector offset, bool triangular,
-           int output_number, nb::ndarray<Out, nb::ndim<2>, nb::c_contig, nb::device::cpu> values,
-           nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> best) {
+bool score(Matrix<T> x, int rule, Array centre, Array factor, Vector offset, bool triangular, int output,
+           nb::ndarray<Out, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
     const auto rows = rows_of(x);
-    const int64_t K = offset.shape(0);
-    const auto rule = static_cast<discrim::Rule>(rule_number);
-    const auto output = static_cast<discrim::Output>(output_number);
-    require(rule_number >= 0 && rule_number <= 2 && output_number >= 0 && output_number <= 3, "unknown rule or output");
-    require(K > 0, "there is no class to score");
-    require(rule != discrim::Rule::quadratic || factor.ndim() == 3, "factor must be classes x rank x columns");
-    const int64_t r = rule == discrim::Rule::quadratic ? factor.shape(1) : 1;
-    require(static_cast<int64_t>(factor.size()) == K * r * rows.p, "factor has the wrong size");
-    require(static_cast<int64_t>(centre.size()) == (rule == discrim::Rule::linear ? 1 : K) * rows.p,
-            "centre has the wrong size");
-    require(!triangular || r == rows.p, "a triangular factor is square");
-    if (output == discrim::Output::best)
-        require(static_cast<int64_t>(best.shape(0)) == rows.n, "best has the wrong length");
-    else
-        require(static_cast<int64_t>(values.shape(0)) == rows.n && static_cast<int64_t>(values.shape(1)) == K,
-                "values has the wrong shape");
-    const discrim::RuleArrays arrays{rule, K, rows.p, r, centre.data(), factor.data(), offset.data(), triangular};
+    const auto arrays = rule_of(rows.p, rule, centre, factor, offset, triangular);
+    require(output == 0 || output == 2 || output == 3, "unknown output");
+    require(static_cast<int64_t>(out.shape(0)) == rows.n && static_cast<int64_t>(out.shape(1)) == arrays.K,
+            "out has the wrong shape");
     nb::gil_scoped_release release;
-    return discrim::score<T, Out>(rows, arrays, output, values.data(), best.data());
+    return discrim::score<T, Out>(rows, arrays, static_cast<discrim::Output>(output), out.data(), nullptr);
+}
+
+template <typename T>
+bool best(Matrix<T> x, int rule, Array centre, Array factor, Vector offset, bool triangular, int output,
+          nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> out) {
+    const auto rows = rows_of(x);
+    const auto arrays = rule_of(rows.p, rule, centre, factor, offset, triangular);
+    require(output == 1, "unknown output");
+    require(static_cast<int64_t>(out.shape(0)) == rows.n, "out has the wrong length");
+    nb::gil_scoped_release release;
+    return discrim::score<T, double>(rows, arrays, discrim::Output::best, nullptr, out.data());
 }
 
 // Ranks of integers among the values that occur, for labels within [lo, lo + size).
@@ -127,11 +136,14 @@ nb::tuple code_integers(nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb
 NB_MODULE(_native, m) {
     m.def("class_moments", &class_moments<double>, "x"_a.noconvert(), "codes"_a, "weight"_a.none(), "classes"_a, "depth"_a);
     m.def("class_moments", &class_moments<float>, "x"_a.noconvert(), "codes"_a, "weight"_a.none(), "classes"_a, "depth"_a);
-    m.def("score", &score<double, double>, "x"_a.noconvert(), "rule"_a, "centre"_a, "factor"_a, "offset"_a,
-          "triangular"_a, "output"_a, "values"_a.noconvert(), "best"_a.noconvert());
-    m.def("score", &score<float, float>, "x"_a.noconvert(), "rule"_a, "centre"_a, "factor"_a, "offset"_a,
-          "triangular"_a, "output"_a, "values"_a.noconvert(), "best"_a.noconvert());
-    m.def("score", &score<float, double>, "x"_a.noconvert(), "rule"_a, "centre"_a, "factor"_a, "offset"_a,
-          "triangular"_a, "output"_a, "values"_a.noconvert(), "best"_a.noconvert());
+    const auto add_score = [&m](auto function) {
+        m.def("score", function, "x"_a.noconvert(), "rule"_a, "centre"_a, "factor"_a, "offset"_a, "triangular"_a,
+              "output"_a, "out"_a.noconvert());
+    };
+    add_score(&score<double, double>);
+    add_score(&score<float, float>);
+    add_score(&score<float, double>);
+    add_score(&best<double>);
+    add_score(&best<float>);
     m.def("code_integers", &code_integers, "y"_a, "lo"_a, "size"_a);
 }

@@ -54,13 +54,13 @@ def score(
     offset: Floats,
     triangular: bool,  # noqa: ARG001 - the zeros of the triangle are in the factor
     output: int,
-    values: NDArray[Any],
-    best: NDArray[np.int64],
+    out: NDArray[Any],
 ) -> bool:
     """Scores of the rows, as they are, as best class, or as (log) posteriors.
 
     linear: offset_k + factor_k'(x - centre); diagonal: offset_k - sum_j factor_kj (x_j - centre_kj)^2 / 2;
-    quadratic: offset_k - |factor_k (x - centre_k)|^2 / 2. False when a row has no finite best score.
+    quadratic: offset_k - |factor_k (x - centre_k)|^2 / 2. ``out`` is n x K floats, or n int64 for the best
+    class. False when a row has no finite best score.
     """
     x64 = np.asarray(x, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -68,13 +68,16 @@ def score(
         top = scores.max(axis=1)
         finite = bool(np.isfinite(top).all())
         if output == BEST:
-            best[:] = scores.argmax(axis=1)
+            out[:] = scores.argmax(axis=1)
         elif output == SCORES:
-            values[:] = scores
+            out[:] = scores
         else:
             shifted = scores - top[:, None]
             log_total = np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-            values[:] = shifted - log_total if output == LOG_POSTERIOR else np.exp(shifted - log_total)
+            out[:] = shifted - log_total if output == LOG_POSTERIOR else np.exp(shifted - log_total)
+            if output == LOG_POSTERIOR and out.dtype == np.float32:
+                # In single precision a posterior within 2^-25 of one is one, and its logarithm zero.
+                out[out > -(2.0**-25)] = 0.0
     return finite
 
 

@@ -169,6 +169,12 @@ void gather(const Rows<T> &x, int64_t first, int64_t m, double *lanes) {
     }
 }
 
+// In single precision a posterior within 2^-25 of one is one, and its logarithm zero.
+inline void write(double *to, double value, bool) { *to = value; }
+inline void write(float *to, double value, bool logarithm) {
+    *to = logarithm && value > -0x1p-25 ? 0.0f : static_cast<float>(value);
+}
+
 }  // namespace
 
 template <typename T, typename Out>
@@ -187,7 +193,7 @@ bool score(const Rows<T> &x, const RuleArrays &rule, Output output, Out *values,
             for (int64_t r = 0; r < m; ++r) best[first + r] = static_cast<int64_t>(which[r]);
         else
             for (int64_t r = 0; r < m; ++r)
-                for (int64_t k = 0; k < K; ++k) values[(first + r) * K + k] = static_cast<Out>(scores[k * GROUP + r]);
+                for (int64_t k = 0; k < K; ++k) write(values + (first + r) * K + k, scores[k * GROUP + r], output == Output::log_posterior);
     }
     return finite;
 }

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from discrim.engines import one_blas_thread, reduce
 from discrim.errors import DataError, name_list
@@ -132,7 +132,8 @@ class OnePassClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the largest score."""
-        return np.asarray(self.classes_.take(self._apply(X, Output.BEST)))
+        best = self._apply(X, Output.BEST)
+        return np.asarray(self.classes_.take(best))
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Posterior probabilities, n x K, columns as ``classes_``."""
@@ -171,7 +172,9 @@ class OnePassClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
             return self._open_scan(X, y, sample_weight, reset=reset, labelled=labelled)
         if labelled and y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind == "f"
+        if isinstance(X, (np.ndarray, list, tuple)) and np.ndim(X) != 2:
+            check_array(X, ensure_all_finite=False)  # raises, and tells how to reshape
+        plain = type(X) is np.ndarray and X.dtype.kind == "f"
         if not (plain and (reset or (X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")))):
             validate_data(self, X, reset=reset, skip_check_array=True)
         elif reset:

@@ -11,6 +11,7 @@ from discrim.inference.summary import Summary, Table
 from discrim.models.base import OnePassClassifier, Statistic
 from discrim.models.parameters import Check, array_like, either, none, number, one_of
 from discrim.models.priors import log_priors, resolve_priors
+from discrim.models.scoring import Output
 from discrim.solvers.naive import naive_rule, naive_variances
 from discrim.solvers.rules import DiagonalRule
 from discrim.solvers.within import divisors
@@ -27,9 +28,10 @@ class GaussianNB(OnePassClassifier):
 
     **Statistic.** Class weights n_k, means and centred sums of squares (``ClassMoments``, diagonal).
 
-    **Estimate.** pi_k = n_k / n, theta_kj the mean, var_kj = S_kj / n_k + epsilon_j. The smoothing
-    epsilon_j = var_smoothing * (total variance of column j) is added on reading, so that any number of
-    parts gives what one fit gives; it is relative to its own column, so that units do not matter.
+    **Estimate.** pi_k = n_k / n, theta_kj the mean, var_kj = S_kj / n_k + epsilon_j. The smoothing is added on
+    reading, so that any number of parts gives what one fit gives. While it is only a guard (var_smoothing below
+    1e-6) it is relative to its own column, epsilon_j = var_smoothing * (total variance of column j), so that
+    units do not matter, and a column that is constant within class k has var_kj = (total variance) / n_k.
 
     **Rule.** The largest log pi_k - sum_j [log var_kj + (x_j - theta_kj)^2 / var_kj] / 2.
 
@@ -38,7 +40,9 @@ class GaussianNB(OnePassClassifier):
     Parameters
     ----------
     priors : array of K numbers that sum to one, or None for the shares of the classes
-    var_smoothing : float, share of each column's variance that is added to its class variances
+    var_smoothing : float
+        Share of a column's total variance that is added to its class variances; from 1e-6 on the share of the
+        largest total variance of all columns, as in scikit-learn.
     normalization : {'mle', 'unbiased'}
 
     Attributes
@@ -68,6 +72,10 @@ class GaussianNB(OnePassClassifier):
         self.var_smoothing = var_smoothing
         self.normalization = normalization
 
+    def predict_joint_log_proba(self, X: Any) -> NDArray[Any]:
+        """log pi_k + log density of the row in class k, n x K."""
+        return self._apply(X, Output.SCORES) - 0.5 * self.statistic_.n_features * np.log(2.0 * np.pi)
+
     def _depth(self, classes: int | None = None) -> Depth:  # noqa: ARG002 - the same for any number
         return Depth.DIAGONAL
 
@@ -75,7 +83,7 @@ class GaussianNB(OnePassClassifier):
         assert isinstance(statistic, ClassMoments)
         priors = resolve_priors(self.priors, statistic.weight, strict=True)
         divisor = divisors(statistic.weight, self.normalization)[0]
-        variances, epsilon = naive_variances(statistic, divisor, self.var_smoothing)
+        variances, epsilon = naive_variances(statistic, divisor, self.var_smoothing, self._eps)
         dtype = self._design.dtype
         self.theta_, self.var_ = statistic.mean.astype(dtype), variances.astype(dtype)
         self.class_count_, self.class_prior_ = statistic.weight.astype(dtype), priors.astype(dtype)

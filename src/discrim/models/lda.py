@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from discrim.errors import CollinearWarning, DataError, ParameterError, name_list
+from discrim.errors import CollinearWarning, DataError, ParameterError, name_list, plural
 from discrim.inference.summary import Summary
 from discrim.models.base import OnePassClassifier, Statistic
 from discrim.models.covariance_options import (
@@ -186,10 +186,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         one_covariance_option(self.shrinkage, self.covariance_estimator)
         classes, p = statistic.mean.shape
         if statistic.rows.sum() <= (statistic.rows > 0).sum():
-            raise DataError(
-                "The number of samples must be more than the number of classes; "
-                f"found {statistic.rows.sum()} and {(statistic.rows > 0).sum()}."
-            )
+            found = f"{plural(int(statistic.rows.sum()), 'sample')} of {plural(classes, 'class', 'classes')}"
+            raise DataError(f"The number of samples must be more than the number of classes; found {found}.")
         priors = resolve_priors(self.priors, statistic.weight)
         most = min(classes - 1, p)
         self._check_components(most)

@@ -12,9 +12,16 @@ from discrim.inference.summary import Summary, Table
 from discrim.models.base import OnePassClassifier, Statistic
 from discrim.models.covariance_options import rank_tolerance
 from discrim.models.priors import log_priors, resolve_priors
-from discrim.solvers.quadratic import ClassMatrices, SingularError, projected_rule, quadratic_rule
+from discrim.solvers.quadratic import (
+    ClassMatrices,
+    SingularError,
+    pooled_space_rule,
+    projected_rule,
+    quadratic_rule,
+)
 from discrim.solvers.rules import ProjectedRule, QuadraticRule
 from discrim.solvers.sphering import rounding_noise
+from discrim.solvers.within import pooled_within
 from discrim.statistics import ClassFactors, Depth
 
 Floats = NDArray[np.float64]
@@ -49,6 +56,10 @@ class QuadraticClassifier(OnePassClassifier):
     def _needs_two_rows(self) -> bool:
         return True
 
+    def _shares_null_space(self) -> bool:
+        """Do all class matrices lack the same directions, so that these can be left out?"""
+        return False
+
     def _finish(
         self, statistic: Statistic, parts: ClassMatrices, priors: Floats, *, reread: bool
     ) -> QuadraticRule | ProjectedRule:
@@ -64,7 +75,10 @@ class QuadraticClassifier(OnePassClassifier):
                 tol = rank_tolerance(self.tol)
                 rule = quadratic_rule(parts, logs, noise, self._eps, tol, reread=reread)
         except SingularError as error:
-            raise self._singular(statistic, error) from None
+            if not self._shares_null_space():
+                raise self._singular(statistic, error) from None
+            pooled = pooled_within(statistic, self.normalization, noise, self._eps)
+            rule = pooled_space_rule(parts, pooled.sphere(tol=rank_tolerance(self.tol), reread=reread), logs)
         self._matrices = parts
         self.means_ = statistic.mean.astype(self._design.dtype)
         self.priors_ = priors.astype(self._design.dtype)

@@ -100,6 +100,9 @@ class RegularizedDiscriminantAnalysis(QuadraticClassifier):
     def _needs_two_rows(self) -> bool:
         return self.alpha == 1
 
+    def _shares_null_space(self) -> bool:
+        return self.alpha_ < 1
+
     def _solve(
         self, statistic: Statistic, rows: Rows | None, *, reread: bool
     ) -> QuadraticRule | ProjectedRule:

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import type_of_target
 
-from discrim.errors import ParameterError
+from discrim.errors import DataError, ParameterError
 from discrim.inference.summary import Summary, Table
 from discrim.models.base import Statistic
 from discrim.models.indicator_base import IndicatorClassifier
@@ -101,7 +101,11 @@ class RidgeClassifier(IndicatorClassifier):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y (n, or n x m of zeros and ones), or from a ``scan``."""
         self.__dict__.pop("_labels", None)
-        if getattr(y, "ndim", 1) == 2 and type_of_target(y) == "multilabel-indicator":
+        if isinstance(y, list):
+            y = np.asarray(y)
+        if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
+            if type_of_target(y) != "multilabel-indicator":
+                raise DataError("y has several columns that are not zeros and ones; give one column of labels.")
             return self._fit_labels(X, np.asarray(y), sample_weight)
         return super().fit(X, y, sample_weight)
 
@@ -117,6 +121,12 @@ class RidgeClassifier(IndicatorClassifier):
         if hasattr(self, "_labels"):
             return (self.decision_function(X) > 0).astype(int)
         return super().predict(X)
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Squashed regression functions, n x K; with several labels, the share of each, n x m."""
+        if hasattr(self, "_labels"):
+            return np.column_stack([part.predict_proba(X)[:, 1] for part in self._labels])
+        return super().predict_proba(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -152,7 +162,7 @@ class RidgeClassifier(IndicatorClassifier):
         self.coef_ = (rule.coef[1:] if two else rule.coef).astype(dtype)
         intercept = rule.intercept[1:] if two else rule.intercept
         self.intercept_: Any = intercept.astype(dtype) if self.fit_intercept else 0.0
-        self.solver_, self.n_iter_ = "lbfgs" if self.positive else "cholesky", None
+        self.solver_, self.n_iter_ = "lbfgs" if self.positive else "cholesky", 1
         self._indicator_scale = 0.5
         return rule
 

@@ -48,8 +48,9 @@ def apply_rule(rule: Rule, rows: Rows, output: Output) -> NDArray[Any]:
 def _score_array(rule: Rule, x: Any, output: Output) -> tuple[NDArray[Any], bool]:
     n, p = x.shape
     dtype = np.float32 if x.dtype == np.float32 else np.float64
-    best = np.empty(n if output is Output.BEST else 0, dtype=np.int64)
-    values = np.empty((0 if output is Output.BEST else n, _n_classes(rule)), dtype=dtype)
+    out: NDArray[Any] = (
+        np.empty(n, dtype=np.int64) if output is Output.BEST else np.empty((n, _n_classes(rule)), dtype=dtype)
+    )
     if sparse.issparse(x) or isinstance(rule, ProjectedRule):
         starts = range(0, n, DENSE_ROWS)
         ranges = [(start, min(start + DENSE_ROWS, n)) for start in starts]
@@ -60,42 +61,37 @@ def _score_array(rule: Rule, x: Any, output: Output) -> tuple[NDArray[Any], bool
         start, stop = ranges[i]
         part = x[start:stop]
         dense = part.toarray() if sparse.issparse(part) else part
-        return _score_block(rule, dense, output, values[start:stop], best[start:stop])
+        return _score_block(rule, dense, output, out[start:stop])
 
     finite = all(run(task, len(ranges)))
-    return (best if output is Output.BEST else values), finite
+    return out, finite
 
 
-def _score_block(
-    rule: Rule, x: NDArray[Any], output: Output, values: NDArray[Any], best: NDArray[np.int64]
-) -> bool:
+def _score_block(rule: Rule, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
     if isinstance(rule, LinearRule):
-        return _kernels.score(x, _kernels.LINEAR, rule.origin, rule.coef, rule.offset, False, output, values, best)
+        return _kernels.score(x, _kernels.LINEAR, rule.origin, rule.coef, rule.offset, False, output, out)
     if isinstance(rule, DiagonalRule):
         return _kernels.score(
-            x, _kernels.DIAGONAL_RULE, rule.mean, rule.precision, rule.offset, False, output, values, best
+            x, _kernels.DIAGONAL_RULE, rule.mean, rule.precision, rule.offset, False, output, out
         )
     if isinstance(rule, QuadraticRule):
         return _kernels.score(
-            x, _kernels.QUADRATIC, rule.mean, rule.factor, rule.offset, rule.triangular, output, values, best
+            x, _kernels.QUADRATIC, rule.mean, rule.factor, rule.offset, rule.triangular, output, out
         )
-    return _score_projected(rule, x, output, values, best)
+    return _score_projected(rule, x, output, out)
 
 
-def _score_projected(
-    rule: ProjectedRule, x: NDArray[Any], output: Output, values: NDArray[Any], best: NDArray[np.int64]
-) -> bool:
+def _score_projected(rule: ProjectedRule, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
     """The residual enters the inner rule as one more coordinate a class, through its offset."""
     centred = x - rule.origin
     z = centred @ rule.basis
     residual = np.maximum(np.einsum("ij,ij->i", centred, centred) - np.einsum("ij,ij->i", z, z), 0.0)
     scores = np.empty((len(x), len(rule.inner.offset)))
-    none = np.empty(0, dtype=np.int64)
-    finite = _score_block(rule.inner, np.ascontiguousarray(z, dtype=np.float64), Output.SCORES, scores, none)
+    finite = _score_block(rule.inner, np.ascontiguousarray(z, dtype=np.float64), Output.SCORES, scores)
     scores -= 0.5 * residual[:, None] * rule.residual_precision
     _kernels.score(
         scores, _kernels.LINEAR, np.zeros(scores.shape[1]), np.eye(scores.shape[1]), np.zeros(scores.shape[1]),
-        False, output, values, best,
+        False, output, out,
     )  # fmt: skip
     return finite
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.solvers.leave_one_out import Codes, log_priors_without, rho_of
+from discrim.solvers.naive import smooth
 from discrim.solvers.regularized import Array
 
 
@@ -22,28 +23,27 @@ def nb_scores(
 ) -> Array:
     """Scores (n, K) of Gaussian naive Bayes without each row; ``scatter_diagonal`` is (K, p).
 
-        score_k = log pi_k - 1/2 sum_j [log v_kj + (x_j - mu_kj)^2/v_kj],   v_kj = s_kj/n_k + epsilon_j
+        score_k = log pi_k - 1/2 sum_j [log v_kj + (x_j - mu_kj)^2/v_kj],   v_kj = s_kj/n_k, smoothed
 
-    with epsilon_j = ``var_smoothing`` times the variance of column j about its overall mean.
-    Without row x of class g (d = x - mu_g, rho = n_g/(n_g - 1), r = x - overall mean)
+    as ``naive.smooth`` does it from the columns' total variances. Without row x of class g (d = x - mu_g, rho = n_g/(n_g - 1), r = x - overall mean)
 
         s_g becomes s_g - rho d^2, n_g becomes n_g - 1, x - mu_g becomes rho d,
-        the total scatter t becomes t - n/(n - 1) r^2, and epsilon changes with it.
+        the total scatter t becomes t - n/(n - 1) r^2, and the smoothing changes with it.
 
     A class that would vanish scores -inf for its only row; a variance of zero gives NaN. O(n K p).
     """
-    epsilon = _smoothing_without(x, weight, mean, scatter_diagonal) * var_smoothing
+    total = _variances_without(x, weight, mean, scatter_diagonal)
     rho, logs = rho_of(weight), log_priors_without(weight, priors)[codes]
     scores = np.empty(logs.shape)
     for k, n_k in enumerate(weight):
         deviation = x - mean[k]
         own = codes == k
-        variance = scatter_diagonal[k] / max(n_k, 1.0) + epsilon
+        variance = smooth(scatter_diagonal[k] / max(n_k, 1.0) + np.zeros_like(x), total, n_k, var_smoothing)
         left = scatter_diagonal[k] - rho[k] * np.square(deviation[own])
         # One remaining row has no variance, and what cancels to rounding is a column that the rest holds
         # constant: the smoothing can be smaller than the rounding, which must not pass for variance.
         left[left <= (1e-13 if n_k > 2.0 else 1.0) * scatter_diagonal[k]] = 0.0
-        variance[own] = left / max(n_k - 1.0, 1.0) + epsilon[own]
+        variance[own] = smooth(left / max(n_k - 1.0, 1.0), total[own], n_k - 1.0, var_smoothing)
         deviation[own] *= rho[k]
         scores[:, k] = _negative_twice_log_density(deviation, variance)
     scores = logs - 0.5 * scores
@@ -51,7 +51,7 @@ def nb_scores(
     return scores
 
 
-def _smoothing_without(x: NDArray[Any], weight: Array, mean: Array, scatter_diagonal: Array) -> Array:
+def _variances_without(x: NDArray[Any], weight: Array, mean: Array, scatter_diagonal: Array) -> Array:
     """The variance of every column when each row has left, n x p."""
     n = float(weight.sum())
     centre = weight @ mean / n
@@ -61,8 +61,8 @@ def _smoothing_without(x: NDArray[Any], weight: Array, mean: Array, scatter_diag
 
 
 def _negative_twice_log_density(deviation: Array, variance: Array) -> Array:
-    positive = variance > 0.0
-    safe = np.where(positive, variance, 1.0)
-    sums: Array = (np.square(deviation) / safe + np.log(safe)).sum(axis=1)
-    sums[~positive.all(axis=1)] = np.nan
+    # A column that is constant over all rows says nothing about the class.
+    safe = np.where(variance > 0.0, variance, np.inf)
+    terms = np.where(variance > 0.0, np.square(deviation) / safe + np.log(np.where(variance > 0.0, variance, 1.0)), 0.0)
+    sums: Array = terms.sum(axis=1)
     return sums

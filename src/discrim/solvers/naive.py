@@ -11,10 +11,31 @@ from discrim.statistics import ClassMoments
 Floats = NDArray[np.float64]
 
 
-def naive_variances(statistic: ClassMoments, divisor: Floats, smoothing: float) -> tuple[Floats, Floats]:
-    """Variances K x p with epsilon_j = smoothing * (total variance of column j) added, and epsilon."""
-    epsilon = smoothing * total_variances(statistic.weight, statistic.mean, statistic.scatter)
-    return statistic.scatter / np.where(divisor > 0, divisor, 1.0)[:, None] + epsilon, epsilon
+# Below this, smoothing guards against a division by zero; from it on, it is meant to change the answer.
+GUARD = 1e-6
+
+
+def naive_variances(
+    statistic: ClassMoments, divisor: Floats, smoothing: float, eps: float
+) -> tuple[Floats, Floats]:
+    """Variances K x p, smoothed, and what was added to those that were not zero (p)."""
+    total = total_variances(statistic.weight, statistic.mean, statistic.scatter)
+    raw = statistic.scatter / np.where(divisor > 0, divisor, 1.0)[:, None]
+    raw[raw <= (8.0 * eps * statistic.mean) ** 2] = 0.0  # what rounding alone leaves of a constant column
+    variances = np.stack([smooth(v, total, n, smoothing) for v, n in zip(raw, statistic.weight, strict=True)])
+    return variances, smoothing * (total if smoothing < GUARD else np.full_like(total, total.max(initial=0.0)))
+
+
+def smooth(variance: Floats, total: Floats, weight: float, smoothing: float) -> Floats:
+    """The variances of one class with ``weight`` rows made positive, given the columns' ``total`` variances.
+
+    As a guard the smoothing is relative to its own column, so that units do not matter, and a column that is
+    constant within the class gets total / weight: in so many rows it has not varied. As a deliberate choice it
+    is a share of the largest total variance, as in scikit-learn.
+    """
+    if smoothing >= GUARD:
+        return np.asarray(variance + smoothing * total.max(axis=-1, keepdims=True, initial=0.0))
+    return np.where(variance > 0, variance + smoothing * total, total / max(weight, 1.0))
 
 
 def total_variances(weight: Floats, mean: Floats, scatter: Floats) -> Floats:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from discrim.solvers.rules import ProjectedRule, QuadraticRule
-from discrim.solvers.sphering import ILL_CONDITIONED, IllConditionedError, sphere_factor
+from discrim.solvers.sphering import ILL_CONDITIONED, IllConditionedError, Sphering, sphere_factor
 from discrim.solvers.within import divisors
 from discrim.statistics import ClassFactors, ClassMoments
 
@@ -96,6 +96,30 @@ def projected_rule(
     nothing = np.zeros(basis.shape[1])
     inner = quadratic_rule(inside, offsets, nothing, float(np.finfo(float).eps), 0.0, reread=False)
     return ProjectedRule(origin, basis, inner, 1.0 / outside)
+
+
+def pooled_space_rule(parts: ClassMatrices, pooled: Sphering, log_priors: Floats) -> QuadraticRule:
+    """The rule inside the space where the pooled covariance has variance, by the pseudo-inverse.
+
+    For alpha < 1 every Sigma_k(alpha) is zero exactly where the pooled Sigma is, so that all classes lose the same
+    directions. In the pooled-sphered coordinates W'x each class matrix is W'Sigma_k W.
+    """
+    w = pooled.backward(np.eye(pooled.rank))
+    classes = len(parts.mean)
+    factors, log_dets = np.zeros((classes, w.shape[1], w.shape[0])), np.zeros(classes)
+    for k in range(classes):
+        if parts.matrices is not None:
+            inside = parts.factor[k] * (w.T @ parts.matrices[k] @ w)
+        else:
+            assert parts.rows is not None
+            z = parts.rows[k] @ w
+            inside = parts.factor[k] * (z.T @ z)
+        lower, info = lapack.dpotrf(inside + (w.T * parts.ridge[k]) @ w, lower=1, clean=1)
+        if info != 0:
+            raise SingularError(k, pooled.dependent)
+        inverse, _ = lapack.dtrtri(lower, lower=1)
+        factors[k], log_dets[k] = inverse @ w.T, 2.0 * np.log(np.diagonal(lower)).sum()
+    return QuadraticRule(parts.mean, factors, log_priors - 0.5 * log_dets, triangular=False)
 
 
 def _from_matrix(parts: ClassMatrices, k: int, noise: Floats, *, reread: bool) -> tuple[Floats, float] | None:

@@ -16,7 +16,11 @@ def union_of_classes(lists: Sequence[NDArray[Any]]) -> NDArray[Any]:
     first = lists[0]
     if all(len(other) == len(first) and bool(np.all(other == first)) for other in lists[1:]):
         return first
+    # Joined as they are, numbers and strings would silently all become strings.
+    texts = {labels.dtype.kind == "U" for labels in lists if labels.dtype.kind != "O"}
     try:
+        if len(texts) > 1:
+            raise TypeError
         return np.unique(np.concatenate(lists))
     except TypeError:
         kinds = sorted({type(label).__name__ for labels in lists for label in labels.tolist()})

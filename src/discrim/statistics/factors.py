@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import sparse
 
 from discrim import _kernels
-from discrim.errors import ForgetError
 from discrim.sources import Block
 from discrim.statistics.align import places, spread_out, union_of_classes
 from discrim.statistics.depth import Depth
 from discrim.statistics.means import join, take_away
 from discrim.statistics.moments import ClassMoments
 from discrim.statistics.packing import pack, unpack
+from discrim.statistics.remainder import left_of_factor
 
 Floats = NDArray[np.float64]
 
@@ -72,7 +72,7 @@ class ClassFactors:
         return merge_factors([self, other])
 
     def subtract(self, other: ClassFactors) -> ClassFactors:
-        """The statistic without the rows of ``other``: R'(I - B'B)R with B the removed rows in terms of R."""
+        """The statistic without the rows of ``other``; refuses rows that cannot have been there."""
         left = take_away(self, other)
         removed_gap = np.sqrt(left.factor)[:, None] * left.gap
         if self.depth is Depth.POOLED:
@@ -82,7 +82,13 @@ class ClassFactors:
             for k, factor in zip(left.at, other.factors, strict=True):
                 per_class[k] = factor
             gone = [np.vstack([f, g[None, :]]) for f, g in zip(per_class, removed_gap, strict=True)]
-        factors = tuple(_downdate(r, b) for r, b in zip(self.factors, gone, strict=True))
+        noise, nothing = left.noise, left.rows <= 1
+        if self.depth is Depth.POOLED:
+            noise, nothing = np.sqrt(np.einsum("kj,kj->j", noise, noise))[None, :], nothing.all(keepdims=True)
+        factors = tuple(
+            left_of_factor(r, b, rounding, nothing=bool(none))
+            for r, b, rounding, none in zip(self.factors, gone, noise, nothing, strict=True)
+        )
         keep = left.weight > 0
         if self.depth is Depth.FULL:
             factors = tuple(f for f, kept in zip(factors, keep, strict=True) if kept)
@@ -164,19 +170,3 @@ def _compress(rows: Floats) -> Floats:
         size[size == 0] = 1.0
         return np.asarray(np.linalg.qr(rows / size, mode="r") * size)
     return rows[np.any(rows != 0, axis=1)]
-
-
-def _downdate(r: Floats, b: Floats) -> Floats:
-    """R_new with R_new'R_new = R'R - B'B."""
-    b = b[np.any(b != 0, axis=1)]
-    if not len(b):
-        return r
-    if not len(r):
-        raise ForgetError("Cannot forget these rows: they are not among the rows that were seen.")
-    inside, *_ = linalg.lstsq(r.T, b.T, lapack_driver="gelsy", cond=1e-14)
-    outside = np.abs(b.T - r.T @ inside).max() / max(np.abs(r).max(), np.finfo(float).tiny)
-    values, vectors = np.linalg.eigh(np.eye(len(r)) - inside @ inside.T)
-    if values[0] < -1e-7 or outside > 1e-7:
-        raise ForgetError("Cannot forget these rows: they are not among the rows that were seen.")
-    kept = values > 1e-13
-    return np.asarray((np.sqrt(values[kept])[:, None] * vectors[:, kept].T) @ r)

@@ -67,7 +67,11 @@ def join(parts: Sequence[HasMeans]) -> Together:
 
 @dataclass(frozen=True)
 class Apart:
-    """What is left of weights and means; ``gap`` is the remaining mean minus the removed one."""
+    """What is left of weights and means; ``gap`` is the remaining mean minus the removed one.
+
+    The scatter of what was removed from ``gap`` is ``factor_k gap_k gap_k'``; ``noise`` (K x p) is what the
+    rounding of the means brings into the root of a class's scatter.
+    """
 
     weight: Floats
     rows: NDArray[np.int64]
@@ -75,6 +79,7 @@ class Apart:
     at: NDArray[np.intp]
     gap: Floats
     factor: Floats
+    noise: Floats
 
 
 def take_away(whole: HasMeans, part: HasMeans) -> Apart:
@@ -87,7 +92,7 @@ def take_away(whole: HasMeans, part: HasMeans) -> Apart:
     gone, gone_rows = spread_out(part.weight, at, size), spread_out(part.rows, at, size)
     weight, rows = whole.weight - gone, whole.rows - gone_rows
     weight[(rows == 0) & (np.abs(weight) <= ROUNDING * whole.weight)] = 0.0
-    lacking = (rows < 0) | (weight < 0) | ((rows > 0) & (weight == 0) & (gone > 0))
+    lacking = (rows < 0) | (weight < 0) | ((rows > 0) & (weight == 0) & (gone > 0)) | ((rows == 0) & (weight > 0))
     if lacking.any():
         k = int(np.argmax(lacking))
         raise ForgetError(
@@ -99,7 +104,10 @@ def take_away(whole: HasMeans, part: HasMeans) -> Apart:
     mean[weight == 0] = 0.0
     gap = np.where((weight * gone > 0)[:, None], mean - gone_mean, 0.0)
     factor = weight * gone / np.where(whole.weight > 0, whole.weight, 1.0)
-    return Apart(weight, rows, mean, at, gap, factor)
+    # A mean is known to eps |mu|, the remaining one to n_k / (what is left of n_k) times as much.
+    amplified = whole.weight / np.sqrt(np.where(weight > 0, weight, np.maximum(whole.weight, 1.0)))
+    noise = np.finfo(float).eps * amplified[:, None] * np.abs(whole.mean)
+    return Apart(weight, rows, mean, at, gap, factor, noise)
 
 
 def same_shape(parts: Sequence[HasMeans]) -> None:

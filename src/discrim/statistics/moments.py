@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discrim import _kernels
-from discrim.errors import ForgetError
 from discrim.sources import Block
 from discrim.statistics.align import places, spread_out, union_of_classes
 from discrim.statistics.depth import Depth
-from discrim.statistics.means import ROUNDING, join, take_away
+from discrim.statistics.means import Apart, join, take_away
 from discrim.statistics.packing import pack, unpack
+from discrim.statistics.remainder import left_of_matrix, left_of_variances
 
 Floats = NDArray[np.float64]
 
@@ -74,8 +74,7 @@ class ClassMoments:
         """The statistic without the rows of ``other``; refuses rows that cannot have been there."""
         left = take_away(self, other)
         gone = other.scatter if self.depth is Depth.POOLED else spread_out(other.scatter, left.at, len(self.classes))
-        scatter = self.scatter - gone - _between(left.gap, left.factor, self.depth)
-        scatter = _no_negative(scatter, self, left.weight)
+        scatter = self._left(self.scatter - gone - _between(left.gap, left.factor, self.depth), left)
         result = replace(self, weight=left.weight, rows=left.rows, mean=left.mean, scatter=scatter)
         return result._only(left.weight > 0)
 
@@ -131,8 +130,21 @@ class ClassMoments:
         flat = block.codes[row_of].astype(np.int64) * x.shape[1] + x.indices
         stored = np.bincount(flat, w[row_of] * d * d, size * x.shape[1]).reshape(mean.shape)
         stored_weight = np.bincount(flat, w[row_of], size * x.shape[1]).reshape(mean.shape)
-        scatter = stored + (weight[:, None] - stored_weight) * mean**2
+        stored_rows = np.bincount(flat, w[row_of] > 0, size * x.shape[1]).reshape(mean.shape)
+        # Where there are no zeros the two weights differ by rounding, which the mean would blow up.
+        zeros = np.where(stored_rows < rows[:, None], weight[:, None] - stored_weight, 0.0)
+        scatter = stored + zeros * mean**2
         return cls(block.classes, weight, rows, mean, scatter, Depth.DIAGONAL)
+
+    def _left(self, scatter: Floats, left: Apart) -> Floats:
+        """The scatter after a subtraction, cleared of rounding; refuses one that no rows have."""
+        if self.depth is Depth.POOLED:
+            noise = np.sqrt(np.einsum("kj,kj->j", left.noise, left.noise))
+            return left_of_matrix(scatter, self.scatter, noise, nothing=bool((left.rows <= 1).all()))
+        check = left_of_variances if self.depth is Depth.DIAGONAL else left_of_matrix
+        for k in np.flatnonzero(left.rows != self.rows):
+            scatter[k] = check(scatter[k], self.scatter[k], left.noise[k], nothing=bool(left.rows[k] <= 1))
+        return scatter
 
     def _only(self, keep: NDArray[np.bool_]) -> ClassMoments:
         if keep.all():
@@ -165,32 +177,7 @@ def _between(gap: Floats, factor: Floats, depth: Depth) -> Floats:
     """factor_k gap_k gap_k', in the shape of the depth."""
     if depth is Depth.DIAGONAL:
         return np.asarray(factor[:, None] * gap**2)
+    root = np.sqrt(factor)[:, None] * gap  # the same on both sides, so that the product is symmetric to the bit
     if depth is Depth.POOLED:
-        return np.asarray((gap * factor[:, None]).T @ gap)
-    return np.asarray((gap * factor[:, None])[:, :, None] * gap[:, None, :])
-
-
-def _no_negative(scatter: Floats, whole: ClassMoments, weight: Floats) -> Floats:
-    """Clear what rounding left below zero; a clearly negative variance means the rows were never there."""
-    if whole.depth is Depth.DIAGONAL:
-        diagonal, before = scatter, whole.scatter
-    else:
-        diagonal = np.diagonal(scatter, axis1=-2, axis2=-1)
-        before = np.diagonal(whole.scatter, axis1=-2, axis2=-1)
-    floor = ROUNDING * (before + np.finfo(float).tiny) + 1e-13 * whole.total_weight * (whole.mean**2).max(axis=0)
-    if (diagonal < -floor).any():
-        column = int(np.argwhere(diagonal < -floor)[0][-1])
-        raise ForgetError(
-            f"Cannot forget these rows: without them column {column} would have a negative variance, "
-            "so they are not among the rows that were seen."
-        )
-    cleared = scatter.copy()
-    if whole.depth is Depth.DIAGONAL:
-        return np.maximum(cleared, 0.0) * (weight > 0)[:, None]
-    index = np.arange(whole.n_features)
-    cleared[..., index, index] = np.maximum(diagonal, 0.0)
-    if whole.depth is Depth.FULL:
-        cleared[weight == 0] = 0.0
-    elif not (weight > 0).any():
-        cleared[:] = 0.0
-    return cleared
+        return np.asarray(root.T @ root)
+    return np.asarray(root[:, :, None] * root[:, None, :])

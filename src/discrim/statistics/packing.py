@@ -15,10 +15,12 @@ def pack(kind: str, arrays: dict[str, NDArray[Any]], classes: NDArray[Any]) -> b
     """The arrays and the class labels as one buffer; equal input gives equal bytes."""
     from safetensors.numpy import save
 
-    head = {"kind": kind, "classes": json.dumps(classes.tolist()), "dtype": classes.dtype.str}
-    if classes.dtype == object and not all(isinstance(label, (str, bool, int, float)) for label in classes.tolist()):
+    labels = classes.tolist()
+    if not all(isinstance(label, (str, bool, int, float)) for label in labels):
         raise DataError("Only labels that are strings, numbers or booleans can be stored.")
-    return bytes(save({name: np.ascontiguousarray(a) for name, a in sorted(arrays.items())}, metadata=head))
+    # One entry, as several would be written in an order that changes from call to call.
+    head = json.dumps({"kind": kind, "classes": labels, "dtype": classes.dtype.str})
+    return bytes(save({name: np.ascontiguousarray(a) for name, a in sorted(arrays.items())}, metadata={"head": head}))
 
 
 def unpack(buffer: bytes, kind: str) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
@@ -27,10 +29,10 @@ def unpack(buffer: bytes, kind: str) -> tuple[dict[str, NDArray[Any]], NDArray[A
 
     try:
         size = int.from_bytes(buffer[:8], "little")
-        head = json.loads(buffer[8 : 8 + size])["__metadata__"]
+        head = json.loads(json.loads(buffer[8 : 8 + size])["__metadata__"]["head"])
         arrays = load(buffer)
     except Exception as error:
         raise DataError(f"These {len(buffer)} bytes are not a stored statistic: {error}.") from error
     if head.get("kind") != kind:
         raise DataError(f"These bytes hold a statistic of kind '{head.get('kind')}', not '{kind}'.")
-    return arrays, np.array(json.loads(head["classes"]), dtype=np.dtype(head["dtype"]))
+    return arrays, np.array(head["classes"], dtype=np.dtype(head["dtype"]))

@@ -1,0 +1,101 @@
+"""What is left of a scatter when rows are taken away, and whether rows can have left it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.errors import ForgetError
+from discrim.statistics.means import ROUNDING
+
+Floats = NDArray[np.float64]
+
+# What is left of a variance below this share of what was there is rounding.
+CLEARED = 1e-13
+
+
+def left_of_variances(left: Floats, before: Floats, noise: Floats, *, nothing: bool) -> Floats:
+    """Variances (p) after the subtraction, those that are only rounding cleared.
+
+    ``noise`` is the rounding of the means on the scale of sqrt(before); ``nothing`` says that no more than
+    one row remains, so that no variance can.
+    """
+    by_means = 8.0 * noise * (2.0 * np.sqrt(before) + noise)
+    most = np.where(nothing, ROUNDING * before + by_means, np.inf)
+    wrong = (left < -ROUNDING * before - by_means) | (left > most)
+    if wrong.any():
+        raise ForgetError(
+            f"Cannot forget these rows: no rows could leave the variance that column {int(np.argmax(wrong))} "
+            "would have without them, so they are not among the rows that were seen."
+        )
+    return np.where(nothing | (left <= CLEARED * before + by_means), 0.0, left)
+
+
+def left_of_matrix(left: Floats, before: Floats, noise: Floats, *, nothing: bool) -> Floats:
+    """The same for a scatter matrix (p x p), which must not have become indefinite. Cost p^3 / 3."""
+    variances = np.diagonal(before)
+    alive = left_of_variances(np.diagonal(left), variances, noise, nothing=nothing) > 0
+    index = np.ix_(alive, alive)
+    deviation = np.sqrt(variances[alive])
+    scaled = left[index] / deviation[:, None] / deviation
+    size = len(deviation)
+    rounding = ROUNDING * size + 32.0 * np.sqrt(size) * np.linalg.norm(noise[alive] / deviation)
+    try:
+        np.linalg.cholesky(scaled + rounding * np.eye(size))
+    except np.linalg.LinAlgError:
+        raise ForgetError(_NEVER_SEEN) from None
+    result = np.zeros_like(left)
+    result[index] = left[index]
+    return result
+
+
+def left_of_factor(r: Floats, gone: Floats, noise: Floats, *, nothing: bool) -> Floats:
+    """R_new with R_new'R_new = R'R - B'B for the rows B that go.
+
+    With R = U diag(s) V' and B = C diag(s) V' the difference is V diag(s) (I - C'C) diag(s) V'.
+    Cost: an SVD of R, and p^2 for each row of B.
+    """
+    gone = gone[np.any(gone != 0, axis=1)]
+    if not len(gone):
+        return r
+    # In units of what was there, so that no column drowns another.
+    deviation = np.sqrt(np.einsum("ij,ij->j", r, r))
+    scale = deviation + noise
+    scale[scale == 0] = 1.0
+    share, alive = noise / scale, deviation > 8.0 * noise
+    removed = gone / scale
+    _, s, directions = np.linalg.svd(np.where(alive, r / scale, 0.0), full_matrices=False)
+    s, directions = s[s > 0], directions[s > 0]
+    along = np.where(alive, removed, 0.0) @ directions.T
+    strange = np.abs(removed - along @ directions) > 1e-9 + 32.0 * share
+    c = along / s
+    kept = np.eye(len(s)) - c.T @ c
+    rounding = float(512.0 * np.finfo(float).eps + 32.0 * np.sqrt(len(scale)) * np.linalg.norm(share[alive]))
+    left = np.linalg.eigvalsh(s[:, None] * kept * s)
+    most = ROUNDING * len(scale) + rounding
+    if strange.any() or (left < -most).any() or (nothing and (left > most).any()):
+        raise ForgetError(_NEVER_SEEN)
+    if nothing:
+        return np.zeros((0, len(scale)))
+    lower = _graded_cholesky(kept, rounding / s)
+    return np.asarray((lower[:, lower.any(axis=0)].T * s) @ directions * scale)
+
+
+_NEVER_SEEN = (
+    "Cannot forget these rows: what is left would not be the scatter of any rows, "
+    "so they are not among the rows that were seen."
+)
+
+
+def _graded_cholesky(matrix: Floats, known_to: Floats) -> Floats:
+    """L with LL' = matrix, whose i-th row is known to ``known_to[i]`` only, the best known first.
+
+    A pivot that is no more than its rounding is zero, and with it the row: a weakly known direction
+    must not spoil the strong ones, as eigenvectors of all together would.
+    """
+    lower, rest = np.zeros_like(matrix), matrix.copy()
+    for i in range(len(matrix)):
+        if rest[i, i] > known_to[i]:
+            lower[i:, i] = rest[i:, i] / np.sqrt(rest[i, i])
+            rest[i:, i:] -= lower[i:, i, None] * lower[i:, i]
+    return lower
