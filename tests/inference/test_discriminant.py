@@ -79,7 +79,8 @@ def test_canonical_correlations_are_those_of_cancor_in_r(case):
 
 def test_structure_loadings_are_the_within_class_correlations_of_r(case):
     sums, expected = case
-    found = structure_loadings(sums.within / (sums.n - sums.K), sums.eigen[1])
+    sigma = sums.within / (sums.n - sums.K)
+    found = structure_loadings(sigma @ sums.eigen[1], np.diag(sigma), sums.eigen[1])
     expected = np.array(expected["structure_within"])
     assert_allclose(found * np.sign((found * expected).sum(axis=0)), expected, atol=1e-9)
 
@@ -152,7 +153,7 @@ def test_a_single_class_has_nothing_to_test():
 
 
 def test_a_constant_column_has_no_loading():
-    loadings = structure_loadings(np.diag([1.0, 0.0]), np.array([[1.0], [0.0]]))
+    loadings = structure_loadings(np.array([[1.0], [0.0]]), np.array([1.0, 0.0]), np.array([[1.0], [0.0]]))
     assert loadings[0, 0] == 1
     assert np.isnan(loadings[1, 0])
 

@@ -46,9 +46,10 @@ EXERCISE = """
                         for depth in (0, 1, 2):
                             for weight in (None, np.ones(n)):
                                 _kernels.class_moments(view, codes, weight, 2, depth)
-                        for output in range(4):
-                            _kernels.score(view, 0, np.zeros(p), np.ones((2, p)), np.zeros(2), False, output,
-                                           np.empty((n, 2)), np.empty(n, np.int64))
+                        rule = (0, np.zeros(p), np.ones((2, p)), np.zeros(2), False)
+                        for output in (0, 2, 3):
+                            _kernels.score(view, *rule, output, np.empty((n, 2)))
+                        _kernels.score(view, *rule, 1, np.empty(n, np.int64))
     if {crash}:
         np.lib.stride_tricks.as_strided(x, (n, p + 1), x.strides).sum()
 """

@@ -37,17 +37,17 @@ def rule_of(name, p, classes, seed=0):
 
 
 def run(backend, x, rule, output, dtype=np.float64):
-    values = np.full((len(x), len(rule[3])), np.nan, dtype)
-    best = np.full(len(x), -1, np.int64)
-    finite = backend.score(x, *rule, output, values, best)
-    return finite, best if output == BEST else values
+    out = np.full(len(x), -1, np.int64) if output == BEST else np.full((len(x), len(rule[3])), np.nan, dtype)
+    return backend.score(x, *rule, output, out), out
 
 
 def scores_only(scores, output, backend=_kernels):
     """The output when the scores are these."""
     scores = np.asarray(scores, dtype=np.float64)
     classes = scores.shape[1]
-    return run(backend, scores, (LINEAR, np.zeros(classes), np.eye(classes), np.zeros(classes), False), output)
+    return run(
+        backend, scores, (LINEAR, np.zeros(classes), np.eye(classes), np.zeros(classes), False), output
+    )
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -56,7 +56,11 @@ def test_every_rule_and_output_is_that_of_the_reference(name, output):
     rng = np.random.default_rng(1)
     for n, p, classes in [(1, 1, 1), (15, 3, 2), (16, 4, 3), (17, 5, 4), (33, 9, 5), (50, 17, 12), (2, 0, 3)]:
         x, rule = rng.normal(size=(n, p)), rule_of(name, p, classes)
-        for layout in (np.ascontiguousarray, np.asfortranarray, lambda a: np.repeat(a[::-1], 2, axis=1)[::-1, ::2]):
+        for layout in (
+            np.ascontiguousarray,
+            np.asfortranarray,
+            lambda a: np.repeat(a[::-1], 2, axis=1)[::-1, ::2],
+        ):
             finite, found = run(_kernels, layout(x), rule, output)
             assert finite
             np.testing.assert_allclose(found, run(reference, x, rule, output)[1], rtol=1e-12, atol=1e-12)
@@ -78,7 +82,9 @@ def test_scores_are_gaussian_log_densities(backend):
     x, mean = rng.normal(size=(20, 4)), rng.normal(size=(3, 4))
     roots = [rng.normal(size=(4, 4)) + 3 * np.eye(4) for _ in range(3)]
     sigma = [root @ root.T for root in roots]
-    expected = np.column_stack([multivariate_normal(m, s).logpdf(x) for m, s in zip(mean, sigma, strict=True)])
+    expected = np.column_stack(
+        [multivariate_normal(m, s).logpdf(x) for m, s in zip(mean, sigma, strict=True)]
+    )
     lower = np.stack([np.linalg.inv(np.linalg.cholesky(s)) for s in sigma])
     offset = np.array([-0.5 * np.linalg.slogdet(2 * np.pi * s)[1] for s in sigma])
     _, found = run(backend, x, (QUADRATIC, mean, lower, offset, True), SCORES)
@@ -103,7 +109,7 @@ def test_a_linear_score_is_offset_plus_coefficients_times_distance_from_the_cent
 
 @BACKENDS
 def test_a_common_offset_of_1e8_costs_no_digits_of_a_linear_score(backend):
-    x, (rule, centre, coef, offset, _) = np.arange(40.0).reshape(10, 4), rule_of("linear", 4, 3)
+    x, (rule, _, coef, offset, _) = np.arange(40.0).reshape(10, 4), rule_of("linear", 4, 3)
     plain = run(backend, x, (rule, np.zeros(4), coef, offset, False), SCORES)[1]
     far = run(backend, x + 1e8, (rule, np.full(4, 1e8), coef, offset, False), SCORES)[1]
     np.testing.assert_array_equal(far, plain)
@@ -157,6 +163,17 @@ def test_log_posteriors_are_the_logarithms_of_the_posteriors():
 
 
 @BACKENDS
+def test_in_single_precision_the_logarithm_of_a_certain_class_is_zero(backend):
+    rule = (LINEAR, np.zeros(2), np.eye(2), np.zeros(2), False)
+    x = np.array([[20.0, 0.0], [3.0, 0.0]], np.float32)
+    logarithm = run(backend, x, rule, LOG_POSTERIOR, np.float32)[1]
+    posterior = run(backend, x, rule, POSTERIOR, np.float32)[1]
+    assert posterior[0, 0] == 1.0
+    assert logarithm[0, 0] == 0.0
+    np.testing.assert_allclose(logarithm[1], log_softmax([3.0, 0.0]), rtol=1e-6)
+
+
+@BACKENDS
 def test_log_posteriors_are_right_where_the_posterior_underflows(backend):
     scores = np.array([[0.0, -1e4, 1e4], [1e4, 1e4, -1e4], [-3e4, -1e4, -1e4 - 1]])
     _, logarithm = scores_only(scores, LOG_POSTERIOR, backend)
@@ -172,7 +189,7 @@ def test_the_exponential_is_right_to_two_units_in_the_last_place():
     _, posterior = scores_only(np.column_stack([np.zeros_like(t), t]), POSTERIOR)
     ratio = posterior[:, 1] / posterior[:, 0]
     precise = np.exp(t.astype(np.longdouble))
-    # Three roundings: of exp, of the product with 1 / total, and of the ratio taken here, in each of P_1 and P_2.
+    # P_1 and P_2 are each rounded once after exp was, and so is the ratio taken here.
     units = np.abs((ratio.astype(np.longdouble) - precise) / precise) / np.finfo(float).eps
     assert units.max() < 2.5
 
@@ -180,22 +197,24 @@ def test_the_exponential_is_right_to_two_units_in_the_last_place():
 def test_wrong_arguments_are_refused_not_read():
     if _kernels.BACKEND != "native":
         pytest.skip("the compiled kernels are not built")
-    x, values, best = np.zeros((3, 2)), np.zeros((3, 2)), np.zeros(3, np.int64)
-    centre, factor, offset = np.zeros(2), np.zeros((2, 2)), np.zeros(2)
+    x, out, centre = np.zeros((3, 2)), np.zeros((3, 2)), np.zeros(2)
+    factor, offset, best = np.zeros((2, 2)), np.zeros(2), np.zeros(3, np.int64)
     score = _kernels.score
     with pytest.raises(ValueError, match="factor"):
-        score(x, LINEAR, centre, factor[:1], offset, False, SCORES, values, best)
-    with pytest.raises(ValueError, match="factor"):
-        score(x, QUADRATIC, np.zeros((2, 2)), np.zeros(4), offset, False, SCORES, values, best)
+        score(x, LINEAR, centre, factor[:1], offset, False, SCORES, out)
+    with pytest.raises(ValueError, match="factor must be classes x rank x columns"):
+        score(x, QUADRATIC, factor, np.zeros(4), offset, False, SCORES, out)
     with pytest.raises(ValueError, match="centre"):
-        score(x, LINEAR, centre[:1], factor, offset, False, SCORES, values, best)
-    with pytest.raises(ValueError, match="values"):
-        score(x, LINEAR, centre, factor, offset, False, SCORES, values[:2], best)
-    with pytest.raises(ValueError, match="best"):
-        score(x, LINEAR, centre, factor, offset, False, BEST, values, best[:2])
+        score(x, LINEAR, centre[:1], factor, offset, False, SCORES, out)
+    with pytest.raises(ValueError, match="out has the wrong shape"):
+        score(x, LINEAR, centre, factor, offset, False, SCORES, out[:2])
+    with pytest.raises(ValueError, match="out has the wrong length"):
+        score(x, LINEAR, centre, factor, offset, False, BEST, best[:2])
     with pytest.raises(ValueError, match="unknown rule"):
-        score(x, 3, centre, factor, offset, False, SCORES, values, best)
+        score(x, 3, centre, factor, offset, False, SCORES, out)
+    with pytest.raises(ValueError, match="unknown output"):
+        score(x, LINEAR, centre, factor, offset, False, BEST, out)
     with pytest.raises(ValueError, match="no class"):
-        score(x, LINEAR, centre, factor[:0], offset[:0], False, BEST, values, best)
+        score(x, LINEAR, centre, factor[:0], offset[:0], False, BEST, best)
     with pytest.raises(TypeError):
-        score(x, LINEAR, centre, factor, offset, False, BEST, values, best.astype(np.int32))
+        score(x, LINEAR, centre, factor, offset, False, BEST, best.astype(np.int32))

@@ -47,7 +47,7 @@ class Kind:
         return all(x.dtype == y.dtype and x.shape == y.shape and x.tobytes() == y.tobytes() for x, y in pairs)
 
     def assert_same(self, found, expected, *, before=None):
-        """Equal to the rounding of the numbers that are kept, of those ``before`` a subtraction if there was one.
+        """Equal to the rounding of the numbers that are kept, those ``before`` a subtraction if one was made.
 
         A mean m is kept to eps |m|, and a merge adds n (m_1 - m_2)^2 to the scatter, so the rounding of
         the means enters it at eps |m| sqrt(n), on the scale of the deviations sqrt(S_jj). That is the
@@ -94,7 +94,11 @@ def without_empty_classes(statistic):
     parts |= {"mean": statistic.mean[keep], "depth": statistic.depth}
     if isinstance(statistic, ClassFactors):
         full = statistic.depth is Depth.FULL
-        kept = [f for f, here in zip(statistic.factors, keep, strict=True) if here] if full else statistic.factors
+        kept = (
+            [f for f, here in zip(statistic.factors, keep, strict=True) if here]
+            if full
+            else statistic.factors
+        )
         return ClassFactors(**parts, factors=tuple(kept))
     scatter = statistic.scatter if statistic.depth is Depth.POOLED else statistic.scatter[keep]
     return ClassMoments(**parts, scatter=scatter)

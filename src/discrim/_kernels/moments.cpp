@@ -12,17 +12,30 @@
 namespace discrim {
 namespace {
 
+// Memory that will be read next: fetched a line at a time while the multiplications run.
+struct Ahead {
+    const char *next, *end;
+    DISCRIM_INLINE void fetch() {
+        if (next < end) {
+            __builtin_prefetch(next, 0, 2);
+            next += 64;
+        }
+    }
+};
+
 // C[i-panel, j-panel] += A' B over m packed rows, for NJ neighbouring j-panels, MI rows of C at a time.
 template <int MI, int NJ>
-DISCRIM_INLINE void tile(const double *a, const double *b, int64_t panel, int64_t m, double *c, int64_t ldc) {
+DISCRIM_INLINE void tile(const double *a, const double *b, int64_t panel, int64_t m, double *c, int64_t ldc,
+                         Ahead &ahead) {
     v8 acc[MI][NJ];
     for (int i = 0; i < MI; ++i)
         for (int j = 0; j < NJ; ++j) acc[i][j] = splat(0.0);
     for (int64_t r = 0; r < m; ++r) {
+        ahead.fetch();
         v8 right[NJ];
         for (int j = 0; j < NJ; ++j) right[j] = load(b + j * panel + r * LANES);
         for (int i = 0; i < MI; ++i) {
-            const v8 left = splat(a[r * LANES + i]);
+            const double left = a[r * LANES + i];
             for (int j = 0; j < NJ; ++j) acc[i][j] += left * right[j];
         }
     }
@@ -35,19 +48,22 @@ DISCRIM_INLINE void tile(const double *a, const double *b, int64_t panel, int64_
 
 // Upper block triangle of C += B'B, B packed as `panels` panels of m rows x 8 columns, `panel` doubles apart.
 template <int MI>
-DISCRIM_INLINE void self_product_body(const double *packed, int64_t panel, int64_t m, int64_t panels, double *c) {
+DISCRIM_INLINE void self_product_body(const double *packed, int64_t panel, int64_t m, int64_t panels, double *c,
+                                      Ahead &shared) {
+    Ahead ahead = shared;
     const int64_t ldc = panels * LANES;
     for (int64_t i = 0; i < panels; ++i)
         for (int64_t half = 0; half < LANES; half += MI) {
             const double *a = packed + i * panel + half;
             double *row = c + (i * LANES + half) * ldc;
             int64_t j = i;
-            for (; j + 2 <= panels; j += 2) tile<MI, 2>(a, packed + j * panel, panel, m, row + j * LANES, ldc);
-            if (j < panels) tile<MI, 1>(a, packed + j * panel, panel, m, row + j * LANES, ldc);
+            for (; j + 2 <= panels; j += 2) tile<MI, 2>(a, packed + j * panel, panel, m, row + j * LANES, ldc, ahead);
+            if (j < panels) tile<MI, 1>(a, packed + j * panel, panel, m, row + j * LANES, ldc, ahead);
         }
+    shared = ahead;
 }
-DISCRIM_VERSIONS(self_product, (const double *packed, int64_t panel, int64_t m, int64_t panels, double *c),
-                 (packed, panel, m, panels, c))
+DISCRIM_VERSIONS(self_product, (const double *packed, int64_t panel, int64_t m, int64_t panels, double *c, Ahead &ahead),
+                 (packed, panel, m, panels, c, ahead))
 
 // Eight neighbouring values as doubles.
 DISCRIM_INLINE v8 take_eight(const double *row) { return load(row); }
@@ -156,11 +172,17 @@ void order_by_class(const int32_t *codes, const double *weight, int64_t first, i
     }
 }
 
-// Few enough rows that a packed block stays in the second-level cache, many enough that each class has a run.
-int64_t block_rows(int64_t p, Depth depth) {
-    const int64_t bytes = depth == Depth::full ? 1 << 19 : 1 << 18;
-    const int64_t rows = bytes / (8 * std::max<int64_t>(p, 1));
-    return std::clamp<int64_t>(rows, 16, depth == Depth::full ? 4096 : 1024);
+// The memory of the block that begins at row `first`, where rows lie one behind the other.
+template <typename T>
+Ahead following(const Rows<T> &x, int64_t first, int64_t m_max) {
+    if (x.column_stride != 1 || x.row_stride != x.p || first >= x.n) return {nullptr, nullptr};
+    const T *begin = x.data + first * x.p;
+    return {reinterpret_cast<const char *>(begin), reinterpret_cast<const char *>(begin + std::min(m_max, x.n - first) * x.p)};
+}
+
+// Few enough rows that a packed block and the next one stay in the second-level cache.
+int64_t block_rows(int64_t p) {
+    return std::clamp<int64_t>((1 << 18) / (8 * std::max<int64_t>(p, 1)), 16, 2048);
 }
 
 // Pilot of a class: the mean of its rows in the first block where it appears. It is weighted, as a row that
@@ -220,7 +242,7 @@ template <typename T>
 void class_moments(const Rows<T> &x, const int32_t *codes, const double *weight, int64_t K, Depth depth,
                    Moments out) {
     const int64_t panels = (x.p + LANES - 1) / LANES, padded = panels * LANES;
-    const int64_t m_max = std::min(block_rows(x.p, depth), std::max<int64_t>(x.n, 1));
+    const int64_t m_max = std::min(block_rows(x.p), std::max<int64_t>(x.n, 1));
     const bool products = depth != Depth::diagonal;
     std::vector<double> pilot(K * padded, 0.0), sum(K * padded, 0.0), square(products ? 0 : K * padded, 0.0);
     std::vector<double> packed(products ? m_max * padded : 0, 0.0);
@@ -239,6 +261,7 @@ void class_moments(const Rows<T> &x, const int32_t *codes, const double *weight,
         // Whole vectors may run past the end of a row as long as they stay inside the array.
         const int64_t readable = x.row_stride < x.p ? 0 : m - LANES;
         order_by_class(codes, weight, first, m, K, start, index);
+        Ahead ahead = following(x, first + m, m_max);
         if (weight)
             for (int64_t r = 0; r < m; ++r) root[r] = std::sqrt(std::max(weight[first + r], 0.0));
         for (int64_t k = 0; k < K; ++k) {
@@ -260,9 +283,9 @@ void class_moments(const Rows<T> &x, const int32_t *codes, const double *weight,
             visit_run(run);
             if (depth == Depth::full)
                 self_product(packed.data() + from * LANES, panel, count, panels,
-                             product.data() + k * padded * padded);
+                             product.data() + k * padded * padded, ahead);
         }
-        if (depth == Depth::pooled) self_product(packed.data(), panel, start[K], panels, product.data());
+        if (depth == Depth::pooled) self_product(packed.data(), panel, start[K], panels, product.data(), ahead);
     }
     finish(K, x.p, padded, depth, pilot, sum, square, product, out);
 }

@@ -48,7 +48,9 @@ nb::tuple class_moments(Matrix<T> x, Codes codes, std::optional<Vector> weight, 
     require(depth_number >= 0 && depth_number <= 2, "depth must be 0, 1 or 2");
     require(static_cast<int64_t>(codes.shape(0)) == rows.n, "codes and rows differ in length");
     require(!weight || static_cast<int64_t>(weight->shape(0)) == rows.n, "weights and rows differ in length");
-    for (int64_t i = 0; i < rows.n; ++i) require(codes.data()[i] < K, "a code is not below the number of classes");
+    int32_t largest = -1;
+    for (int64_t i = 0; i < rows.n; ++i) largest = std::max(largest, codes.data()[i]);
+    require(largest < K, "a code is not below the number of classes");
     const size_t p = rows.p, k = K;
     const size_t size = depth == discrim::Depth::diagonal ? k * p : depth == discrim::Depth::pooled ? p * p : k * p * p;
     std::unique_ptr<double[]> total(new double[k]), mean(new double[k * p]), scatter(new double[size]);
@@ -71,6 +73,8 @@ discrim::RuleArrays rule_of(int64_t p, int number, const Array &centre, const Ar
                             bool triangular) {
     require(number >= 0 && number <= 2, "unknown rule");
     const auto rule = static_cast<discrim::Rule>(number);
+    require(offset.shape(0) > 0, "there is no class to score");
+    require(rule != discrim::Rule::quadratic || factor.ndim() == 3, "factor must be classes x rank x columns");
     const int64_t K = offset.shape(0), r = rule == discrim::Rule::quadratic ? factor.shape(1) : 1;
     require(static_cast<int64_t>(factor.size()) == K * r * p, "factor has the wrong size");
     require(static_cast<int64_t>(centre.size()) == (rule == discrim::Rule::linear ? 1 : K) * p, "centre has the wrong size");

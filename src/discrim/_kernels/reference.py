@@ -81,9 +81,7 @@ def score(
     return finite
 
 
-def code_integers(
-    y: NDArray[np.int64], lo: int, size: int
-) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+def code_integers(y: NDArray[np.int64], lo: int, size: int) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
     """Which of lo, lo + 1, ... occur in y, and each label's rank among those."""
     present = np.bincount(y - lo, minlength=size) > 0
     if len(present) > size:

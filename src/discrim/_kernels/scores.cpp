@@ -30,7 +30,7 @@ DISCRIM_INLINE void dots(const double *coefficients, int64_t stride, const doubl
     for (int64_t i = 0; i < count; ++i) {
         const v8 a = load(lanes + i * GROUP), b = load(lanes + i * GROUP + LANES);
         for (int m = 0; m < M; ++m) {
-            const v8 c = splat(coefficients[m * stride + i]);
+            const double c = coefficients[m * stride + i];
             acc[m][0] += c * a;
             acc[m][1] += c * b;
         }

@@ -2,15 +2,48 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
+from threading import Lock
 from typing import Any
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Within this context a call into BLAS or LAPACK stays on the calling thread."""
-    context: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
-    return context
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Within this context a call into BLAS or LAPACK stays on the calling thread.
+
+    Contexts may be nested, and entered and left by several threads in any order: the limit is the whole
+    process's, so the first to enter sets it and the last to leave lifts it.
+    """
+    _owner.enter()
+    try:
+        yield
+    finally:
+        _owner.leave()
+
+
+class _Owner:
+    """Counts who needs the limit."""
+
+    def __init__(self) -> None:
+        self._lock, self._inside = Lock(), 0
+        self._limit: Any = None
+
+    def enter(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._limit = _controller().limit(limits=1, user_api="blas")
+            self._inside += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limit.restore_original_limits()
+
+
+_owner = _Owner()
 
 
 @cache

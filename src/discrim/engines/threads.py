@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
-from itertools import count
+from itertools import count, pairwise
 from threading import Lock
 from typing import TypeVar
 
@@ -17,7 +17,7 @@ State = TypeVar("State")
 # Numbers in X below which starting threads costs more than it saves.
 SINGLE = 200_000
 # Bytes of X that one task reads.
-TASK_BYTES = 4_000_000
+TASK_BYTES = 8_000_000
 # States of a stream that are merged at once.
 GROUP = 16
 
@@ -45,22 +45,27 @@ def run(task: Callable[[int], State], tasks: int) -> list[State]:
     if workers <= 1:
         return [task(i) for i in range(tasks)]
     results: list[State | None] = [None] * tasks
+    errors: list[tuple[int, BaseException]] = []
     numbers, lock = count(), Lock()
 
     def work() -> None:
-        while True:
+        while not errors:
             with lock:
                 i = next(numbers)
             if i >= tasks:
                 return
-            results[i] = task(i)
+            try:
+                results[i] = task(i)
+            except BaseException as error:  # noqa: BLE001 - raised below, when no other thread is at work
+                errors.append((i, error))
 
     futures = [_pool().submit(work) for _ in range(workers - 1)]
-    try:
-        work()
-    finally:
-        for future in futures:
-            future.result()
+    work()
+    for future in futures:
+        future.result()
+    if errors:
+        # Tasks start in order, so that of several errors the first is the one a single thread would meet.
+        raise min(errors, key=lambda found: found[0])[1]
     return results  # type: ignore[return-value]
 
 
@@ -69,9 +74,9 @@ def split(n: int, p: int, state_bytes: int = 0) -> list[tuple[int, int]]:
     if n * p <= SINGLE:
         return [(0, n)]
     wanted = n * p * 8 / max(TASK_BYTES, 8 * state_bytes)
-    tasks = max(8, round(wanted))
+    tasks = min(max(8, round(wanted)), n)
     bounds = [n * i // tasks for i in range(tasks + 1)]
-    return list(zip(bounds[:-1], bounds[1:], strict=True))
+    return list(pairwise(bounds))
 
 
 @cache
@@ -107,8 +112,9 @@ def _reduce_stream(
     def collect(most: int) -> None:
         while len(waiting) > most:
             states.append(waiting.pop(0).result())
-        if len(states) >= GROUP:
-            states[:] = [merge(states)]
+            # Asked after every state, so that groups do not depend on how many were waiting.
+            if len(states) >= GROUP:
+                states[:] = [merge(states)]
 
     for block in blocks:
         waiting.append(_pool().submit(of, block))

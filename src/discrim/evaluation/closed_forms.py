@@ -24,12 +24,15 @@ from discrim.solvers.leave_one_out_nb import nb_scores
 from discrim.solvers.leave_one_out_rda import rda_scores
 from discrim.solvers.leave_one_out_smoother import linear_smoother_loo
 from discrim.solvers.regression import indicator_regression
-from discrim.solvers.regularized import Grid, Moments
+from discrim.solvers.regularized import Grid, Moments, class_covariances
 from discrim.solvers.sphering import ILL_CONDITIONED
 from discrim.sources import Block
 from discrim.statistics import ClassMoments, Depth
 
 Floats = NDArray[np.float64]
+
+# With 1 - leverage below this a row is refitted.
+_LEAST_LEFT = 1e-5
 
 
 def leave_one_out_scores(model: OnePassClassifier, block: Block) -> Floats | None:
@@ -37,51 +40,63 @@ def leave_one_out_scores(model: OnePassClassifier, block: Block) -> Floats | Non
 
     None where there is no closed form for these parameters; a row of NaN where it fails for this row.
     """
-    if block.weight is not None or model._needs_rows():
+    form = _FORMS.get(type(model))
+    if form is None or block.weight is not None or model._needs_rows():
         return None
-    for kind, form in _FORMS.items():
-        if type(model) is kind:
-            return form(model, np.asarray(block.x), block)
-    return None
+    return form(model, np.asarray(block.x), block)
 
 
-def _priors(model: Any, statistic: ClassMoments) -> Floats | None:
-    return None if model.priors is None else resolve_priors(model.priors, statistic.weight)
-
-
-def _lda(model: LinearDiscriminantAnalysis, x: NDArray[Any], block: Block) -> Floats | None:
-    weighs_classes = model.solver != "svd" and model.priors is not None
+def regularised_setting(model: Any) -> tuple[float, float] | None:
+    """The (alpha, gamma) of regularised discriminant analysis that ``model`` is, or None if it is none."""
+    if type(model) is RegularizedDiscriminantAnalysis:
+        numbers = not isinstance(model.alpha, str) and not isinstance(model.gamma, str)
+        return (float(model.alpha), float(model.gamma)) if numbers else None
+    if type(model) not in {LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis}:
+        return None
     shrinkage = 0.0 if model.shrinkage is None else model.shrinkage
-    if model.covariance_estimator is not None or model.rank is not None or weighs_classes or isinstance(shrinkage, str):
+    if model.covariance_estimator is not None or isinstance(shrinkage, str):
         return None
-    if shrinkage > 0:
-        return _regularised(model, x, block, 0.0, 1.0 - float(shrinkage))
+    if type(model) is QuadraticDiscriminantAnalysis:
+        return None if model.reg_param else (1.0, 1.0 - float(shrinkage))
+    weighs_classes = model.solver != "svd" and model.priors is not None
+    return None if weighs_classes or model.rank is not None else (0.0, 1.0 - float(shrinkage))
+
+
+def given_priors(model: Any, weight: Floats) -> Floats | None:
+    """The priors that the user fixed; None where they are the shares of the classes."""
+    return None if model.priors is None else resolve_priors(model.priors, weight)
+
+
+def _discriminant(model: Any, x: NDArray[Any], block: Block) -> Floats | None:
+    setting = regularised_setting(model)
+    alone = bool((np.bincount(block.codes) == 1).any())
+    needs_two = type(model) is not LinearDiscriminantAnalysis
+    if setting is None or (needs_two and len(block.classes) - alone < 2):
+        return None
+    if setting == (0.0, 1.0):
+        return _lda(model, x, block)
+    if setting == (1.0, 1.0):
+        return _qda(model, x, block)
+    return _regularised(model, x, block, *setting)
+
+
+def _lda(model: Any, x: NDArray[Any], block: Block) -> Floats | None:
     if len(x) <= x.shape[1] + len(block.classes):
         return None
-    statistic = ClassMoments.of(block, Depth.POOLED)
-    if _ill(statistic.scatter):
+    s = ClassMoments.of(block, Depth.POOLED)
+    if _ill(s.scatter):
         return None
     return lda_scores(
-        x, block.codes, statistic.weight, statistic.mean, statistic.scatter, _priors(model, statistic),
-        model.normalization,
-    )  # fmt: skip
+        x, block.codes, s.weight, s.mean, s.scatter, given_priors(model, s.weight), model.normalization
+    )
 
 
-def _qda(model: QuadraticDiscriminantAnalysis, x: NDArray[Any], block: Block) -> Floats | None:
-    shrinkage = 0.0 if model.shrinkage is None else model.shrinkage
-    if model.covariance_estimator is not None or model.reg_param or isinstance(shrinkage, str):
+def _qda(model: Any, x: NDArray[Any], block: Block) -> Floats | None:
+    s = ClassMoments.of(block, Depth.FULL)
+    if s.rows.min() <= x.shape[1] + 1 or any(_ill(scatter) for scatter in s.scatter):
         return None
-    if shrinkage > 0:
-        return _regularised(model, x, block, 1.0, 1.0 - float(shrinkage))
-    statistic = ClassMoments.of(block, Depth.FULL)
-    if statistic.rows.min() <= x.shape[1] + 1 or any(_ill(scatter) for scatter in statistic.scatter):
-        return None
-    moments = Moments(statistic.weight, statistic.mean, statistic.scatter)
-    return qda_scores(x, block.codes, moments, _priors(model, statistic), model.normalization)
-
-
-def _rda(model: RegularizedDiscriminantAnalysis, x: NDArray[Any], block: Block) -> Floats | None:
-    return _regularised(model, x, block, float(model.alpha), float(model.gamma))
+    moments = Moments(s.weight, s.mean, s.scatter)
+    return qda_scores(x, block.codes, moments, given_priors(model, s.weight), model.normalization)
 
 
 def _regularised(model: Any, x: NDArray[Any], block: Block, alpha: float, gamma: float) -> Floats | None:
@@ -92,36 +107,39 @@ def _regularised(model: Any, x: NDArray[Any], block: Block, alpha: float, gamma:
         if gamma == 1:
             return None
         x = rotated(x)
-    statistic = ClassMoments.of(Block(x, block.codes, block.classes), Depth.FULL)
-    if gamma == 1 and _ill(statistic.scatter.sum(axis=0)):
+    s = ClassMoments.of(Block(x, block.codes, block.classes), Depth.FULL)
+    sigma = class_covariances(s.weight, s.scatter, alpha, model.normalization)
+    if gamma == 1 and any(_ill(matrix) for matrix in sigma):
         return None
     grid = Grid(np.array([alpha]), np.array([gamma]), model.target, model.normalization, n_columns=n_columns)
-    moments = Moments(statistic.weight, statistic.mean, statistic.scatter)
-    return np.asarray(next(iter(rda_scores(x, block.codes, moments, grid, _priors(model, statistic))))[0])
+    moments = Moments(s.weight, s.mean, s.scatter)
+    by_gamma = next(rda_scores(x, block.codes, moments, grid, given_priors(model, s.weight)))
+    return np.asarray(by_gamma[0])
 
 
 def _nb(model: GaussianNB, x: NDArray[Any], block: Block) -> Floats | None:
     if model.normalization != "mle":
         return None
     s = ClassMoments.of(block, Depth.DIAGONAL)
-    return nb_scores(x, block.codes, s.weight, s.mean, s.scatter, _priors(model, s), model.var_smoothing)
+    priors = given_priors(model, s.weight)
+    return nb_scores(x, block.codes, s.weight, s.mean, s.scatter, priors, model.var_smoothing)
 
 
 def _least_squares(model: LeastSquaresClassifier, x: NDArray[Any], block: Block) -> Floats | None:
     if model.priors is not None or len(x) <= x.shape[1] + 1:
         return None
-    return _smoother(x, block, 0.0, model._indicator_scale * 2.0)
+    return _smoother(x, block, 0.0)
 
 
 def _ridge(model: RidgeClassifier, x: NDArray[Any], block: Block) -> Floats | None:
-    simple = model.fit_intercept and not model.positive and model.class_weight is None and model.priors is None
-    if not simple or np.ndim(model.alpha):
+    simple = model.fit_intercept and not model.positive and model.solver != "lbfgs"
+    if not simple or model.class_weight is not None or model.priors is not None or np.ndim(model.alpha):
         return None
-    return _smoother(x, block, float(model.alpha), 2.0)
+    return _smoother(x, block, float(model.alpha))
 
 
-def _smoother(x: NDArray[Any], block: Block, alpha: float, scale: float) -> Floats | None:
-    """Held-out indicators from the leverages of the whole fit; ``scale`` makes them log posteriors."""
+def _smoother(x: NDArray[Any], block: Block, alpha: float) -> Floats | None:
+    """Held-out indicators from the leverages of the whole fit, doubled as the models' posteriors are."""
     if len(x) <= x.shape[1]:
         x = rotated(x)
     statistic = ClassMoments.of(Block(x, block.codes, block.classes), Depth.POOLED)
@@ -134,7 +152,12 @@ def _smoother(x: NDArray[Any], block: Block, alpha: float, scale: float) -> Floa
     leverage = (1.0 + np.einsum("in,in->n", z, z)) / problem.weight
     fitted = problem.level + z.T @ np.linalg.solve(lower, problem.cross)
     indicators = np.eye(len(block.classes))[block.codes]
-    return scale * linear_smoother_loo(indicators, fitted, leverage)
+    scores = 2.0 * linear_smoother_loo(indicators, fitted, leverage)
+    # Residuals are divided by what is left of the leverage: where that is little, so are the digits.
+    scores[1.0 - leverage < _LEAST_LEFT] = np.nan
+    # The model without the only row of a class does not know the class.
+    scores[(indicators == 1) & (statistic.rows == 1)] = -np.inf
+    return scores
 
 
 def _ill(scatter: Floats) -> bool:
@@ -147,9 +170,9 @@ def _ill(scatter: Floats) -> bool:
 
 
 _FORMS: dict[type, Callable[..., Floats | None]] = {
-    LinearDiscriminantAnalysis: _lda,
-    QuadraticDiscriminantAnalysis: _qda,
-    RegularizedDiscriminantAnalysis: _rda,
+    LinearDiscriminantAnalysis: _discriminant,
+    QuadraticDiscriminantAnalysis: _discriminant,
+    RegularizedDiscriminantAnalysis: _discriminant,
     GaussianNB: _nb,
     LeastSquaresClassifier: _least_squares,
     RidgeClassifier: _ridge,

@@ -73,13 +73,13 @@ def wilks_tests(eigenvalues: ArrayLike, n: float, p: int, K: int) -> WilksTests:
     )
 
 
-def structure_loadings(within_covariance: Floats, scalings: Floats) -> Floats:
+def structure_loadings(covariance: Floats, variances: Floats, scalings: Floats) -> Floats:
     """Correlations within classes of each column with each discriminant coordinate (p x L).
 
-    For z = A'x: Sigma A, divided by the standard deviations sqrt(Sigma_jj) and sqrt(a_l'Sigma a_l).
+    For z = A'x: ``covariance`` Sigma A, divided by the standard deviations sqrt(Sigma_jj) of the columns, from their
+    ``variances``, and sqrt(a_l'Sigma a_l) of the coordinates.
     """
-    covariance = within_covariance @ scalings
-    columns = np.sqrt(np.diag(within_covariance))
+    columns = np.sqrt(variances)
     coordinates = np.sqrt(np.einsum("jl,jl->l", scalings, covariance))
     return _ratio(covariance, np.outer(columns, coordinates))
 

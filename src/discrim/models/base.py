@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -13,13 +13,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from discrim.engines import one_blas_thread, reduce
-from discrim.errors import DataError, name_list
+from discrim.errors import DataError, DiscrimError, ParameterError, name_list
 from discrim.inference.summary import Summary
 from discrim.models.parameters import Check, check_parameters
-from discrim.models.scoring import Output, apply_rule
+from discrim.models.scoring import Output, apply_rule, non_finite_error
 from discrim.solvers.rules import Rule
 from discrim.solvers.sphering import IllConditionedError
-from discrim.sources import Design, Rows, Scan, find_non_finite, open_rows
+from discrim.sources import Block, Design, Rows, Scan, code_labels, open_rows
 from discrim.statistics import ClassFactors, ClassMoments, Depth, merge_factors, merge_moments
 
 Statistic = ClassMoments | ClassFactors
@@ -41,11 +41,11 @@ class OnePassClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
     n_features_in_: int
     _rule: Rule
     _design: Design
-    _unsolved: DataError | None
+    _unsolved: DiscrimError | None
 
     @abstractmethod
     def _depth(self, classes: int | None = None) -> Depth:
-        """The scatter that these parameters need, for so many classes where that is known beforehand."""
+        """The scatter that these parameters need at least; with so many classes, the one worth collecting."""
 
     @abstractmethod
     def _solve(self, statistic: Statistic, rows: Rows | None, *, reread: bool) -> Rule:
@@ -65,8 +65,10 @@ class OnePassClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y, or from a ``scan``, which brings its own labels and weights."""
         check_parameters(self, self._constraints)
+        # A fit that fails leaves no model: neither the old one, nor a mixture of both.
+        for name in ("statistic_", "classes_", "_declared"):
+            self.__dict__.pop(name, None)
         rows = self._open(X, y, sample_weight, reset=True)
-        self.__dict__.pop("_declared", None)
         statistic = self._reduce(rows, thin=False)
         self._learn(statistic, rows)
         return self
@@ -80,13 +82,14 @@ class OnePassClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
         check_parameters(self, self._constraints)
         first = not hasattr(self, "statistic_")
         rows = self._open(X, y, sample_weight, reset=first)
-        if classes is not None:
-            self._declared = np.unique(np.asarray(classes))
+        declared = self._known_classes(classes)
         thin = not first and isinstance(self.statistic_, ClassFactors)
         statistic = self._reduce(rows, thin=thin)
-        self._check_declared(statistic)
+        if declared is not None:
+            _check_declared(statistic, declared)
+            self._declared = declared
         if not first:
-            statistic = combine(self.statistic_, statistic)
+            statistic = self._to_depth(combine([self.statistic_, statistic]))
         self._learn(statistic, None)
         return self
 
@@ -110,10 +113,8 @@ class OnePassClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
         """A fitted model from a statistic alone."""
         model = cls(**parameters)
         check_parameters(model, model._constraints)
-        needed = model._depth()
-        if statistic.depth is Depth.FULL and needed is Depth.POOLED:
-            statistic = statistic.pooled()
-        if statistic.depth is not needed:
+        statistic, needed = model._to_depth(statistic), model._depth()
+        if statistic.depth is not needed and (statistic.depth, needed) != (Depth.FULL, Depth.POOLED):
             raise DataError(
                 f"{cls.__name__} with these parameters needs a statistic of depth '{needed}'; "
                 f"this one has depth '{statistic.depth}'."
@@ -197,21 +198,31 @@ class OnePassClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
 
     def _reduce(self, rows: Rows, *, thin: bool) -> Statistic:
         """One pass over the rows."""
-        depth, p = self._depth(None if rows.classes is None else len(rows.classes)), rows.design.n_out
+        known, p = None if rows.classes is None else len(rows.classes), rows.design.n_out
+        depth = self._depth(known)
         wide = self._thin_for_wide and rows.n_rows is not None and rows.n_rows <= p
         statistic: Statistic
         if thin or wide:
             with one_blas_thread():
-                statistic = reduce(rows, partial(ClassFactors.of, depth=depth), merge_factors)
+                statistic = reduce(rows, partial(self._of_block, ClassFactors), combine)
         else:
-            size = 8 * {Depth.DIAGONAL: p, Depth.POOLED: p * p, Depth.FULL: 2 * p * p}[depth]
-            statistic = reduce(rows, partial(ClassMoments.of, depth=depth), merge_moments, state_bytes=size)
+            size = 8 * {Depth.DIAGONAL: p, Depth.POOLED: p * p, Depth.FULL: (known or 2) * p * p}[depth]
+            statistic = reduce(rows, partial(self._of_block, ClassMoments), combine, state_bytes=size)
+        statistic = self._to_depth(statistic)
         if not statistic.finite:
-            error = find_non_finite(rows) if rows.rereadable else None
-            raise error or DataError(
+            raise non_finite_error(rows) or DataError(
                 "The sums of squares of X overflow or X holds NaN or infinity. Scale the columns or clean them."
             )
         return statistic
+
+    def _of_block(self, kind: type[Any], block: Block) -> Statistic:
+        statistic: Statistic = kind.of(block, self._depth(len(block.classes)))
+        return statistic
+
+    def _to_depth(self, statistic: Statistic) -> Statistic:
+        """Without what so many classes do not need; what was never collected stays unknown."""
+        pool = statistic.depth is Depth.FULL and self._depth(len(statistic.classes)) is Depth.POOLED
+        return statistic.pooled() if pool else statistic
 
     def _learn(self, statistic: Statistic, rows: Rows | None) -> None:
         """Solve, and once more from R-factors where the scatter has lost too many digits."""
@@ -226,7 +237,7 @@ class OnePassClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
                 assert rows is not None
                 statistic = self._with_declared(self._reduce(rows, thin=True))
                 self._rule = self._solve(statistic, rows, reread=False)
-        except DataError as error:
+        except (DataError, ParameterError) as error:
             if rows is not None:
                 self.__dict__.pop("classes_", None)
                 raise
@@ -239,28 +250,38 @@ class OnePassClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
         if self._unsolved is not None:
             raise self._unsolved
 
-    def _check_declared(self, statistic: Statistic) -> None:
-        declared = getattr(self, "_declared", None)
-        if declared is None:
-            return
-        strange = statistic.classes[~np.isin(statistic.classes, declared)]
-        if len(strange):
-            raise DataError(
-                f"The target label(s) {name_list(strange)} in y do not exist in the initial classes "
-                f"{name_list(declared)}. Leave `classes` out to let new classes in."
+    def _known_classes(self, classes: Any) -> NDArray[Any] | None:
+        """The classes that were declared, now or before; two lists that differ are an error."""
+        before: NDArray[Any] | None = getattr(self, "_declared", None)
+        if classes is None:
+            return before
+        declared = code_labels(classes)[0]
+        if before is not None and not np.array_equal(before, declared):
+            raise ParameterError(
+                f"`classes` is {name_list(declared)}, but was {name_list(before)} on the last call of partial_fit. "
+                "Give the same classes, or leave them out."
             )
+        return declared
 
     def _with_declared(self, statistic: Statistic) -> Statistic:
         declared = getattr(self, "_declared", None)
         return statistic if declared is None else statistic.including(declared)
 
 
-def combine(a: Statistic, b: Statistic) -> Statistic:
-    """Merge two statistics; of a factor and a moment the factor is squared, of two depths the lesser is taken."""
-    if {a.depth, b.depth} == {Depth.FULL, Depth.POOLED}:
-        a, b = a.pooled(), b.pooled()
-    if isinstance(a, ClassFactors) and isinstance(b, ClassFactors):
-        return a.merge(b)
-    left = a.to_moments() if isinstance(a, ClassFactors) else a
-    right = b.to_moments() if isinstance(b, ClassFactors) else b
-    return left.merge(right)
+def combine(parts: Sequence[Statistic]) -> Statistic:
+    """Merge statistics; with a moment among them factors are squared, and of two depths the lesser is taken."""
+    if {part.depth for part in parts} == {Depth.FULL, Depth.POOLED}:
+        parts = [part.pooled() for part in parts]
+    factors = [part for part in parts if isinstance(part, ClassFactors)]
+    if len(factors) == len(parts):
+        return merge_factors(factors)
+    return merge_moments([part.to_moments() if isinstance(part, ClassFactors) else part for part in parts])
+
+
+def _check_declared(statistic: Statistic, declared: NDArray[Any]) -> None:
+    strange = statistic.classes[~np.isin(statistic.classes, declared)]
+    if len(strange):
+        raise DataError(
+            f"The target label(s) {name_list(strange)} in y do not exist in the initial classes "
+            f"{name_list(declared)}. Leave `classes` out to let new classes in."
+        )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from discrim.engines import reduce
 from discrim.errors import DataError, ParameterError
@@ -48,14 +49,23 @@ def estimated_covariances(estimator: Any, rows: Rows | None, classes: int) -> li
     if rows is None:
         raise DataError("A covariance_estimator needs the rows themselves: use fit, not a statistic.")
     block = in_memory(rows)
-    result = []
-    for k in range(classes):
-        fitted = estimator.fit(np.asarray(block.x)[block.codes == k])
-        covariance = getattr(estimator if fitted is None else fitted, "covariance_", None)
-        if covariance is None:
-            raise ParameterError(f"{type(estimator).__name__} does not have a covariance_ attribute.")
-        result.append(np.atleast_2d(np.asarray(covariance, dtype=np.float64)).copy())
-    return result
+    if block.weight is not None and len(np.unique(block.weight)) > 1:
+        raise ParameterError("A covariance_estimator takes no weights: leave sample_weight out, or use shrinkage.")
+    x = block.x if isinstance(block.x, np.ndarray) else block.x.toarray()
+    return [_estimated_covariance(clone(estimator, safe=False), x[block.codes == k]) for k in range(classes)]
+
+
+def _estimated_covariance(estimator: Any, x: NDArray[Any]) -> Floats:
+    fitted = estimator.fit(x)
+    covariance = getattr(estimator if fitted is None else fitted, "covariance_", None)
+    if covariance is None:
+        raise ParameterError(f"{type(estimator).__name__} does not have a covariance_ attribute.")
+    sigma = np.atleast_2d(np.asarray(covariance, dtype=np.float64))
+    if sigma.shape != (x.shape[1], x.shape[1]):
+        raise ParameterError(
+            f"The covariance_ of {type(estimator).__name__} has the shape {sigma.shape}; X has {x.shape[1]} columns."
+        )
+    return sigma
 
 
 def fourth_powers(rows: Rows | None, mean: Floats, scales: Floats) -> Floats:

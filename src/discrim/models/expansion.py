@@ -17,7 +17,8 @@ def expand(x: NDArray[Any]) -> NDArray[Any]:
     """Columns x_i, then x_i x_j for i <= j."""
     p = x.shape[1]
     i, j = np.triu_indices(p)
-    return np.concatenate([x, x[:, i] * x[:, j]], axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):  # told later, with the names of the columns
+        return np.concatenate([x, x[:, i] * x[:, j]], axis=1)
 
 
 def expanded_names(names: list[str]) -> list[str]:

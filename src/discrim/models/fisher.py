@@ -53,19 +53,18 @@ def fisher_discriminant(statistic: Statistic, classes: NDArray[Any]) -> FisherDi
 
 def _projected_variances(statistic: Statistic, w: Floats) -> tuple[float, float]:
     if statistic.depth is Depth.FULL:
-        parts = statistic.factors if isinstance(statistic, ClassFactors) else statistic.scatter
-        squares = [float(_quadratic(part, w)) for part in parts]
-        return squares[0] / (statistic.weight[0] - 1), squares[1] / (statistic.weight[1] - 1)
-    part = statistic.factors[0] if isinstance(statistic, ClassFactors) else statistic.scatter
-    pooled = float(_quadratic(part, w)) / (statistic.total_weight - 2)
+        first, second = _squares(statistic, w)
+        return first / (statistic.weight[0] - 1), second / (statistic.weight[1] - 1)
+    pooled = _squares(statistic, w)[0] / (statistic.total_weight - 2)
     return pooled, pooled
 
 
-def _quadratic(part: Floats, w: Floats) -> float:
-    """w'Sw from the scatter S, or from a factor R with R'R = S."""
-    if part.shape[0] == part.shape[1] and np.array_equal(part, part.T):
-        return float(w @ part @ w)
-    return float(np.sum((part @ w) ** 2))
+def _squares(statistic: Statistic, w: Floats) -> list[float]:
+    """w'Sw for every scatter S of the statistic, also where it is known by a factor R with R'R = S."""
+    if isinstance(statistic, ClassFactors):
+        return [float(np.sum((r @ w) ** 2)) for r in statistic.factors]
+    p = statistic.n_features
+    return [float(w @ s @ w) for s in statistic.scatter.reshape(-1, p, p)]
 
 
 def _crossing(low: float, high: float, v1: float, v2: float, log_ratio: float) -> float:

@@ -14,7 +14,7 @@ from discrim.models.priors import log_priors, resolve_priors
 from discrim.models.scoring import Output
 from discrim.solvers.naive import naive_rule, naive_variances
 from discrim.solvers.rules import DiagonalRule
-from discrim.solvers.within import divisors
+from discrim.solvers.within import check_divisors, divisors
 from discrim.sources import Rows
 from discrim.statistics import ClassMoments, Depth
 
@@ -82,6 +82,7 @@ class GaussianNB(OnePassClassifier):
     def _solve(self, statistic: Statistic, rows: Rows | None, *, reread: bool) -> DiagonalRule:  # noqa: ARG002
         assert isinstance(statistic, ClassMoments)
         priors = resolve_priors(self.priors, statistic.weight, strict=True)
+        check_divisors(statistic, self.normalization, pooled=False)
         divisor = divisors(statistic.weight, self.normalization)[0]
         variances, epsilon = naive_variances(statistic, divisor, self.var_smoothing, self._eps)
         dtype = self._design.dtype

@@ -30,7 +30,7 @@ from discrim.solvers.ledoit_wolf import class_scales, shrunk_within
 from discrim.solvers.regularized import Grid
 from discrim.solvers.rules import LinearRule
 from discrim.solvers.sphering import Sphering, rounding_noise
-from discrim.solvers.within import Within, divisors, pooled_within, weighted_within
+from discrim.solvers.within import Within, check_divisors, divisors, pooled_within, weighted_within
 from discrim.sources import Rows
 from discrim.statistics import Depth
 
@@ -171,12 +171,13 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
         self._check_solved()
         pooled = self._pooled()
-        return structure_loadings(pooled.dense(), self._canonical.scalings)
+        return structure_loadings(pooled.times(self._canonical.scalings), pooled.diagonal, self._canonical.scalings)
 
     def _depth(self, classes: int | None = None) -> Depth:
         weighs_classes = self.solver != "svd" and self.priors is not None
         # Two matrices cost no more than one, and Fisher's threshold wants each class's variance.
-        full = weighs_classes or classes == 2 or self.shrinkage in ("auto", "ledoit-wolf", "oas")
+        few = classes is not None and classes <= 2
+        full = weighs_classes or few or self.shrinkage in ("auto", "ledoit-wolf", "oas")
         return Depth.FULL if full else Depth.POOLED
 
     def _needs_rows(self) -> bool:
@@ -188,6 +189,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if statistic.rows.sum() <= (statistic.rows > 0).sum():
             found = f"{plural(int(statistic.rows.sum()), 'sample')} of {plural(classes, 'class', 'classes')}"
             raise DataError(f"The number of samples must be more than the number of classes; found {found}.")
+        unbiased = "unbiased" if self.shrinkage == "nonlinear" else self.normalization
+        check_divisors(statistic, unbiased, pooled=True)
         priors = resolve_priors(self.priors, statistic.weight)
         most = min(classes - 1, p)
         self._check_components(most)
@@ -233,6 +236,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _chosen_shrinkage(self, rows: Rows | None) -> Any:
         """The shrinkage as a float, a name that needs more of the data, or None."""
         if self.shrinkage in ("cv", "loo"):
+            if rows is None and hasattr(self, "cv_results_"):
+                # The parts of a stream are not kept: what an earlier fit chose is kept instead.
+                return float(self.shrinkage_)
             if rows is None:
                 raise DataError(f"shrinkage='{self.shrinkage}' needs the rows themselves: use fit.")
             priors = None if self.priors is None else np.asarray(self.priors, dtype=np.float64)
@@ -242,6 +248,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             )
             self.shrinkage_ = 1.0 - self.cv_results_["gamma"]
             return float(self.shrinkage_)
+        for name in ("shrinkage_", "cv_results_"):
+            self.__dict__.pop(name, None)
         if self.shrinkage is None or isinstance(self.shrinkage, str):
             return self.shrinkage
         self.shrinkage_ = float(self.shrinkage)

@@ -130,13 +130,13 @@ def _standard_errors(
     problem: Regression, sphering: Sphering, rule: LinearRule, normalization: str
 ) -> tuple[Floats, float]:
     """Classical standard errors (p + 1) x K, and the residual degrees of freedom."""
-    n, p = problem.weight, len(problem.origin)
+    n = problem.weight
     df = n - sphering.rank - 1
     explained = np.einsum("kp,pk->k", rule.coef, problem.cross)
     residual = n * np.maximum(problem.level * (1.0 - problem.level) - explained, 0.0)
     variance = residual / (df if normalization == "unbiased" else n) if df > 0 else np.full_like(residual, np.nan)
-    root = sphering.forward(np.eye(p))
-    diagonal = np.einsum("ij,ij->j", root, root) / n
+    root = sphering.backward(np.eye(sphering.rank))
+    diagonal = np.einsum("ij,ij->i", root, root) / n
     at_origin = sphering.forward(problem.origin[:, None])
     leverage = np.concatenate([[(1.0 + float((at_origin**2).sum())) / n], diagonal])
     return np.sqrt(np.outer(leverage, variance)), float(df)

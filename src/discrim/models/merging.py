@@ -17,6 +17,8 @@ Model = TypeVar("Model", bound=OnePassClassifier)
 def merge(first: Model, *others: Model) -> Model:
     """The model that one fit of all rows would give, from fitted models with the same parameters and columns."""
     check_is_fitted(first, "statistic_")
+    if any(hasattr(model, "_labels") for model in (first, *others)):
+        raise DataError("Models of several labels cannot be merged. Fit and merge one model for each label.")
     result = clone(first)
     statistic = first.statistic_
     for other in others:
@@ -27,12 +29,12 @@ def merge(first: Model, *others: Model) -> Model:
         check_is_fitted(other, "statistic_")
         if other._design.names_out != first._design.names_out:
             raise DataError("The models to be merged were fitted on different columns.")
-        statistic = combine(statistic, other.statistic_)
+        statistic = combine([statistic, other.statistic_])
     for name in ("n_features_in_", "feature_names_in_", "_design"):
         if hasattr(first, name):
             setattr(result, name, getattr(first, name))
     declared = [model._declared for model in (first, *others) if hasattr(model, "_declared")]
     if declared:
         result._declared = np.unique(np.concatenate(declared))
-    result._learn(statistic, None)
+    result._learn(result._to_depth(statistic), None)
     return result

@@ -18,14 +18,14 @@ def one_of(*options: str | None) -> Check:
     return lambda value: (value is None or isinstance(value, str)) and value in options, f"one of {names}"
 
 
-def number(lo: float, hi: float = np.inf, *, open_lo: bool = False) -> Check:
+def number(lo: float, hi: float = np.inf) -> Check:
     def fits(value: Any) -> bool:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
             return False
-        return (float(value) > lo if open_lo else float(value) >= lo) and float(value) <= hi
+        return bool(np.isfinite(float(value))) and lo <= float(value) <= hi
 
     upper = f" and at most {hi:g}" if np.isfinite(hi) else ""
-    return fits, f"a number {'above' if open_lo else 'of at least'} {lo:g}{upper}"
+    return fits, f"a finite number of at least {lo:g}{upper}"
 
 
 def integer(lo: int) -> Check:
@@ -48,6 +48,26 @@ def array_like() -> Check:
         return hasattr(value, "__len__") and not isinstance(value, (str, bytes, dict))
 
     return fits, "a list or an array"
+
+
+def numbers(lo: float, hi: float = np.inf) -> Check:
+    """A flat list that holds at least one number."""
+
+    def fits(value: Any) -> bool:
+        try:
+            array = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            return False
+        return array.ndim == 1 and array.size > 0 and all(number(lo, hi)[0](float(v)) for v in array)
+
+    return fits, f"a list, each entry {number(lo, hi)[1]}"
+
+
+def seed() -> Check:
+    def fits(value: Any) -> bool:
+        return value is None or integer(0)[0](value) or isinstance(value, (np.random.RandomState, np.random.Generator))
+
+    return fits, "None, an integer of at least 0 or a random number generator"
 
 
 def with_method(name: str) -> Check:

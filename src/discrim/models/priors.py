@@ -18,15 +18,19 @@ def resolve_priors(given: Any, weight: Floats, *, strict: bool = False) -> Float
     if given is None:
         total = weight.sum()
         return np.asarray(weight / total if total > 0 else np.full(len(weight), 1.0 / len(weight)))
-    priors = np.array(given, dtype=np.float64)
+    try:
+        priors = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError.bad_value("priors", given, f"{len(weight)} numbers, one for each class") from None
     if priors.shape != weight.shape:
         raise ParameterError(
             f"Number of priors must match number of classes: {priors.size} priors are given for "
             f"{len(weight)} classes."
         )
-    if not np.isfinite(priors).all() or (priors < 0).any():
+    bad = priors[~(np.isfinite(priors) & (priors >= 0))]
+    if len(bad):
         name = "Priors" if strict else "priors"
-        raise ParameterError(f"{name} must be non-negative; the smallest one given is {priors.min():g}.")
+        raise ParameterError(f"{name} must be non-negative and finite; one of those given is {bad[0]:g}.")
     total = priors.sum()
     if abs(total - 1.0) > (1e-8 if strict else 1e-5):
         if strict or total == 0:

@@ -149,7 +149,12 @@ class QuadraticDiscriminantAnalysis(QuadraticClassifier):
 
     def _chosen_shrinkage(self, rows: Rows | None) -> Any:
         if self.shrinkage not in ("cv", "loo"):
+            for name in ("shrinkage_", "cv_results_"):
+                self.__dict__.pop(name, None)
             return self.shrinkage if self.shrinkage is None or isinstance(self.shrinkage, str) else float(self.shrinkage)
+        if rows is None and hasattr(self, "cv_results_"):
+            # The parts of a stream are not kept: what an earlier fit chose is kept instead.
+            return float(self.shrinkage_)
         if rows is None:
             raise DataError(f"shrinkage='{self.shrinkage}' needs the rows themselves: use fit.")
         priors = None if self.priors is None else np.asarray(self.priors, dtype=np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from discrim.solvers.quadratic import (
 )
 from discrim.solvers.rules import ProjectedRule, QuadraticRule
 from discrim.solvers.sphering import rounding_noise
-from discrim.solvers.within import pooled_within
+from discrim.solvers.within import check_divisors, pooled_within, square_root
 from discrim.statistics import ClassFactors, Depth
 
 Floats = NDArray[np.float64]
@@ -51,6 +52,7 @@ class QuadraticClassifier(OnePassClassifier):
                 f"y has only 1 sample in class {single[0]}, covariance is ill defined. "
                 "Add rows of this class, leave it out, or use LinearDiscriminantAnalysis."
             )
+        check_divisors(statistic, self.normalization, pooled=False)
         return resolve_priors(self.priors, statistic.weight)
 
     def _needs_two_rows(self) -> bool:
@@ -73,6 +75,9 @@ class QuadraticClassifier(OnePassClassifier):
                 rule = projected_rule(statistic, parts, logs, statistic.n_features)
             else:
                 tol = rank_tolerance(self.tol)
+                if tol > 0 and parts.matrices is not None:
+                    roots = tuple(square_root(matrix) for matrix in parts.matrices)
+                    parts = replace(parts, matrices=None, rows=roots)
                 rule = quadratic_rule(parts, logs, noise, self._eps, tol, reread=reread)
         except SingularError as error:
             if not self._shares_null_space():
@@ -111,7 +116,8 @@ class QuadraticClassifier(OnePassClassifier):
         labels = [str(label) for label in self.classes_]
         inner = self._rule.inner if isinstance(self._rule, ProjectedRule) else self._rule
         assert isinstance(inner, QuadraticRule)
-        log_det = 2.0 * (log_priors(np.asarray(self.priors_, float)) - inner.offset)
+        with np.errstate(invalid="ignore"):  # a class that cannot occur has no determinant
+            log_det = 2.0 * (log_priors(np.asarray(self.priors_, float)) - inner.offset)
         about = {"Rows": int(statistic.rows.sum()), "Columns": statistic.n_features, "Classes": len(labels)}
         groups = Table(
             "Groups", labels, ["prior", "rows", "log det"], np.column_stack([self.priors_, statistic.rows, log_det])

@@ -10,7 +10,7 @@ from discrim.errors import DataError
 from discrim.inference.summary import Summary
 from discrim.models.base import Statistic
 from discrim.models.covariance_options import COMMON
-from discrim.models.parameters import Check, either, number, one_of
+from discrim.models.parameters import Check, either, none, number, numbers, one_of
 from discrim.models.quadratic_base import QuadraticClassifier
 from discrim.models.tuning import DEFAULT_GRID, search
 from discrim.solvers.quadratic import ClassMatrices, class_matrices
@@ -67,6 +67,8 @@ class RegularizedDiscriminantAnalysis(QuadraticClassifier):
         **{name: COMMON[name] for name in ("priors", "tol", "normalization", "target", "selection")},
         "alpha": either(number(0, 1), one_of("cv", "loo")),
         "gamma": either(number(0, 1), one_of("cv", "loo")),
+        "alphas": either(none(), numbers(0, 1)),
+        "gammas": either(none(), numbers(0, 1)),
     }
 
     def __init__(
@@ -122,10 +124,11 @@ class RegularizedDiscriminantAnalysis(QuadraticClassifier):
     def _chosen(self, rows: Rows | None, priors: Any) -> tuple[float, float]:
         ways = {value for value in (self.alpha, self.gamma) if isinstance(value, str)}
         if not ways:
+            self.__dict__.pop("cv_results_", None)
             return float(self.alpha), float(self.gamma)
         if rows is None:
             # The parts of a stream are not kept: what an earlier fit chose is kept instead.
-            if hasattr(self, "alpha_"):
+            if hasattr(self, "cv_results_"):
                 return self.alpha_, self.gamma_
             raise DataError("'cv' and 'loo' need the rows themselves: use fit first, or give numbers.")
         if len(ways) > 1:

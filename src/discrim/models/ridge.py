@@ -6,15 +6,29 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 
 from discrim.errors import DataError, ParameterError
 from discrim.inference.summary import Summary, Table
 from discrim.models.base import Statistic
 from discrim.models.indicator_base import IndicatorClassifier
-from discrim.models.parameters import Check, array_like, boolean, either, integer, none, number, one_of
+from discrim.models.parameters import (
+    Check,
+    array_like,
+    boolean,
+    check_parameters,
+    either,
+    integer,
+    none,
+    number,
+    numbers,
+    one_of,
+    seed,
+)
+from discrim.models.priors import log_priors
 from discrim.models.scoring import Output
 from discrim.solvers.regression import Regression, indicator_regression, positive_ridge, ridge
 from discrim.solvers.rules import LinearRule
@@ -62,7 +76,7 @@ class RidgeClassifier(IndicatorClassifier):
     """
 
     _constraints: ClassVar[dict[str, Check]] = {
-        "alpha": either(number(0), array_like()),
+        "alpha": either(number(0), numbers(0)),
         "fit_intercept": boolean(),
         "copy_X": boolean(),
         "max_iter": either(none(), integer(1)),
@@ -70,6 +84,7 @@ class RidgeClassifier(IndicatorClassifier):
         "class_weight": either(one_of(None, "balanced"), (lambda value: isinstance(value, dict), "a dict")),
         "solver": one_of(*SOLVERS),
         "positive": boolean(),
+        "random_state": seed(),
         "priors": either(none(), array_like()),
     }
 
@@ -101,18 +116,19 @@ class RidgeClassifier(IndicatorClassifier):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y (n, or n x m of zeros and ones), or from a ``scan``."""
         self.__dict__.pop("_labels", None)
-        if isinstance(y, list):
+        if isinstance(y, list) and type_of_target(y).startswith("multi"):
             y = np.asarray(y)
         if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
+            check_parameters(self, self._constraints)
             if type_of_target(y) != "multilabel-indicator":
                 raise DataError("y has several columns that are not zeros and ones; give one column of labels.")
-            return self._fit_labels(X, np.asarray(y), sample_weight)
+            return self._fit_labels(X, y.toarray() if sparse.issparse(y) else np.asarray(y), sample_weight)
         return super().fit(X, y, sample_weight)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Regression functions n x K; for two classes (n,), positive for the second."""
         if hasattr(self, "_labels"):
-            return np.column_stack([part.decision_function(X) for part in self._labels])
+            return np.column_stack([_sign(part) * part.decision_function(X) for part in self._labels])
         scores = self._apply(X, Output.SCORES)
         return scores[:, 1] if len(self.classes_) == 2 else scores[:, 0] if len(self.classes_) == 1 else scores
 
@@ -125,8 +141,16 @@ class RidgeClassifier(IndicatorClassifier):
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Squashed regression functions, n x K; with several labels, the share of each, n x m."""
         if hasattr(self, "_labels"):
-            return np.column_stack([part.predict_proba(X)[:, 1] for part in self._labels])
+            # A label that all rows share, or none, is certain.
+            shares = [part.predict_proba(X)[:, -1] * (_sign(part) > 0) for part in self._labels]
+            return np.column_stack(shares)
         return super().predict_proba(X)
+
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+        """Logarithms of ``predict_proba``."""
+        if hasattr(self, "_labels"):
+            return log_priors(self.predict_proba(X))
+        return super().predict_log_proba(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -135,15 +159,30 @@ class RidgeClassifier(IndicatorClassifier):
 
     def _fit_labels(self, X: Any, y: NDArray[Any], sample_weight: Any) -> Self:
         """One two-class problem a column of y."""
-        self._labels = [clone(self).fit(X, column, sample_weight) for column in y.T]
-        first = self._labels[0]
+        if self.class_weight is not None:
+            weight = compute_sample_weight(self.class_weight, y)
+            sample_weight = weight if sample_weight is None else weight * np.asarray(sample_weight)
+        alphas = np.atleast_1d(self.alpha)
+        if len(alphas) not in (1, y.shape[1]):
+            raise ParameterError.bad_value("alpha", self.alpha, f"one number or {y.shape[1]} numbers, one a label")
+        parts = [
+            clone(self).set_params(alpha=float(alpha), class_weight=None).fit(X, column, sample_weight)
+            for alpha, column in zip(np.broadcast_to(alphas, y.shape[1]), y.T, strict=True)
+        ]
+        self._labels, first = parts, parts[0]
         self.n_features_in_, self._design = first.n_features_in_, first._design
         if hasattr(first, "feature_names_in_"):
             self.feature_names_in_ = first.feature_names_in_
         self.statistic_, self._unsolved, self.classes_ = first.statistic_, None, np.arange(y.shape[1])
-        self.coef_ = np.vstack([part.coef_ for part in self._labels])
-        self.intercept_ = np.concatenate([np.atleast_1d(part.intercept_) for part in self._labels])
+        self.coef_ = np.vstack([_sign(part) * part.coef_ for part in parts])
+        self.intercept_ = np.concatenate([_sign(part) * np.atleast_1d(part.intercept_) for part in parts])
+        self.solver_, self.n_iter_ = first.solver_, first.n_iter_
         return self
+
+    def _learn(self, statistic: Statistic, rows: Rows | None) -> None:
+        if hasattr(self, "_labels"):
+            raise DataError("With several labels only fit is there: parts and forgetting need a model for each label.")
+        super()._learn(statistic, rows)
 
     def _depth(self, classes: int | None = None) -> Depth:  # noqa: ARG002 - the same for any number
         return Depth.POOLED if self.priors is None and self.class_weight is None else Depth.FULL
@@ -205,7 +244,12 @@ class RidgeClassifier(IndicatorClassifier):
     def _summarise(self) -> Summary:
         names = ["(Intercept)", *self._names]
         coef = np.vstack([np.broadcast_to(self.intercept_, len(self.coef_)), self.coef_.T])
-        labels = [str(label) for label in (self.classes_[1:] if len(self.coef_) == 1 else self.classes_)]
+        labels = [str(label) for label in self.classes_[-len(self.coef_) :]]
         facts = {"Rows": int(self.statistic_.rows.sum()), "Columns": len(self._names), "alpha": str(self.alpha)}
         table = Table("Coefficients", names, labels, coef)
         return Summary("Ridge regression on class indicators", facts, [table], names=names, coef=coef)
+
+
+def _sign(label: RidgeClassifier) -> float:
+    """-1 for a label that no row has: its only class, which the model scores, is its absence."""
+    return -1.0 if len(label.classes_) == 1 and not label.classes_[0] else 1.0

@@ -11,6 +11,8 @@ from scipy import sparse
 
 from discrim import _kernels
 from discrim.engines import run, split
+from discrim.errors import DataError
+from discrim.models.expansion import QuadraticRows
 from discrim.solvers.rules import DiagonalRule, LinearRule, ProjectedRule, QuadraticRule, Rule
 from discrim.sources import Rows, find_non_finite
 
@@ -39,10 +41,17 @@ def apply_rule(rule: Rule, rows: Rows, output: Output) -> NDArray[Any]:
         result = np.concatenate([values for values, _ in parts])
         finite = all(fine for _, fine in parts)
     if not finite:
-        error = find_non_finite(rows) if rows.rereadable else None
-        if error is not None:
-            raise error
+        raise non_finite_error(rows) or DataError(
+            "The scores of some rows overflow: X holds NaN, infinity, or values too large to be squared. "
+            "Clean the rows, or scale the columns before fitting."
+        )
     return result
+
+
+def non_finite_error(rows: Rows) -> DataError | None:
+    """The error that names the columns with NaN or infinity, as the user knows them; None if there are none."""
+    original = rows.inner if isinstance(rows, QuadraticRows) else rows
+    return find_non_finite(original) if original.rereadable else None
 
 
 def _score_array(rule: Rule, x: Any, output: Output) -> tuple[NDArray[Any], bool]:
@@ -51,6 +60,9 @@ def _score_array(rule: Rule, x: Any, output: Output) -> tuple[NDArray[Any], bool
     out: NDArray[Any] = (
         np.empty(n, dtype=np.int64) if output is Output.BEST else np.empty((n, _n_classes(rule)), dtype=dtype)
     )
+    if not out.size:
+        # Nothing is scored, as by a transform without coordinates; bad values are still to be found.
+        return out, bool(np.isfinite(x.data if sparse.issparse(x) else x).all())
     if sparse.issparse(x) or isinstance(rule, ProjectedRule):
         starts = range(0, n, DENSE_ROWS)
         ranges = [(start, min(start + DENSE_ROWS, n)) for start in starts]

@@ -45,6 +45,9 @@ def canonical_directions(sphering: Sphering, mean: Floats, priors: Floats, weigh
     spread = np.sqrt(weight * priors / max(classes - 1, 1))
     left, values, _ = np.linalg.svd(sphered * spread, full_matrices=False)
     most = min(classes - 1, p, sphering.rank)
+    # Centroids that differ by the rounding of their means only are equal.
+    rounding = sphering.forward(8.0 * np.finfo(float).eps * np.abs(mean).max(axis=0)[:, None])
+    values[values <= np.linalg.norm(rounding) * spread.max()] = 0.0
     kept = int((values[:most] > 1e-10 * values[:1].max(initial=0.0)).sum())
     scalings = sphering.backward(left[:, :kept])
     signs = _signs(scalings)
@@ -55,7 +58,7 @@ def canonical_directions(sphering: Sphering, mean: Floats, priors: Floats, weigh
 
 
 def full_rule(sphering: Sphering, mean: Floats, log_priors: Floats, origin: Floats) -> LinearRule:
-    """The Bayes rule: delta_k(x) = d_k'Sigma^-1 (x - mu) - d_k'Sigma^-1 d_k / 2 + log pi_k, d_k = mu_k - mu."""
+    """The Bayes rule: d_k'Sigma^-1 (x - mu) - d_k'Sigma^-1 d_k / 2 + log pi_k with d_k = mu_k - mu."""
     sphered = sphering.forward((mean - origin).T)
     coef = sphering.backward(sphered).T
     offset = log_priors - 0.5 * np.einsum("ik,ik->k", sphered, sphered)

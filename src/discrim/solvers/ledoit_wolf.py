@@ -13,14 +13,19 @@ Floats = NDArray[np.float64]
 
 
 def class_scales(statistic: ClassMoments | ClassFactors, *, standardised: bool) -> Floats:
-    """Standard deviations of each class's columns (1 where there is no variance), K x p; or all ones."""
-    if not standardised:
-        return np.ones_like(statistic.mean)
+    """Standard deviations of each class's columns (1 where there is no variance), K x p.
+
+    Without standardising, all columns of a class have their common root mean square: the intensities do not
+    depend on it, and the fourth powers neither overflow nor vanish.
+    """
     if isinstance(statistic, ClassMoments):
         squares = np.diagonal(statistic.scatter, axis1=1, axis2=2)
     else:
         squares = np.stack([np.einsum("ij,ij->j", r, r) for r in statistic.factors])
-    deviations = np.sqrt(squares / np.where(statistic.weight > 0, statistic.weight, 1.0)[:, None])
+    variances = squares / np.where(statistic.weight > 0, statistic.weight, 1.0)[:, None]
+    if not standardised:
+        variances = np.repeat(variances.mean(axis=1, keepdims=True), variances.shape[1], axis=1)
+    deviations = np.sqrt(variances)
     return np.asarray(np.where(deviations > 0, deviations, 1.0))
 
 

@@ -6,14 +6,26 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
+from discrim.engines import run
 from discrim.solvers.rules import ProjectedRule, QuadraticRule
-from discrim.solvers.sphering import ILL_CONDITIONED, IllConditionedError, Sphering, sphere_factor
+from discrim.solvers.sphering import (
+    ILL_CONDITIONED,
+    IllConditionedError,
+    Sphering,
+    inverse_factor,
+    sphere_factor,
+)
 from discrim.solvers.within import divisors
 from discrim.statistics import ClassFactors, ClassMoments
 
 Floats = NDArray[np.float64]
+
+
+# Where the rows cannot be read again, a class matrix is used as long as it has any digits left.
+LAST_DIGITS = 1e-14
+# Columns from which on the classes are worth a thread each.
+PARALLEL = 64
 
 
 class SingularError(Exception):
@@ -61,15 +73,17 @@ def quadratic_rule(
     Raises SingularError for a class that has no inverse. Cost K p^3 / 3.
     """
     classes, p = parts.mean.shape
-    factors, log_dets, triangular = np.zeros((classes, p, p)), np.zeros(classes), True
-    for k in range(classes):
-        if np.isneginf(log_priors[k]) and parts.factor[k] == 0:
-            continue
-        done = _from_matrix(parts, k, noise, reread=reread) if parts.matrices is not None else None
-        if done is None:
-            triangular = False
-            done = _from_rows(parts, k, noise, eps, tol)
-        factors[k], log_dets[k] = done
+
+    def invert(k: int) -> tuple[Floats, float]:
+        if np.isneginf(log_priors[k]):
+            return np.zeros((p, p)), 0.0
+        if parts.matrices is not None:
+            return _from_matrix(parts, k, noise, reread=reread)
+        return _from_rows(parts, k, noise, eps, tol)
+
+    done = run(invert, classes) if p >= PARALLEL else [invert(k) for k in range(classes)]
+    factors, log_dets = np.stack([factor for factor, _ in done]), np.array([log_det for _, log_det in done])
+    triangular = parts.matrices is not None
     return QuadraticRule(parts.mean, factors, log_priors - 0.5 * log_dets, triangular)
 
 
@@ -114,28 +128,24 @@ def pooled_space_rule(parts: ClassMatrices, pooled: Sphering, log_priors: Floats
             assert parts.rows is not None
             z = parts.rows[k] @ w
             inside = parts.factor[k] * (z.T @ z)
-        lower, info = lapack.dpotrf(inside + (w.T * parts.ridge[k]) @ w, lower=1, clean=1)
-        if info != 0:
+        inverse, log_dets[k], rcond = inverse_factor(inside + (w.T * parts.ridge[k]) @ w)
+        if rcond == 0:
             raise SingularError(k, pooled.dependent)
-        inverse, _ = lapack.dtrtri(lower, lower=1)
-        factors[k], log_dets[k] = inverse @ w.T, 2.0 * np.log(np.diagonal(lower)).sum()
+        factors[k] = inverse @ w.T
     return QuadraticRule(parts.mean, factors, log_priors - 0.5 * log_dets, triangular=False)
 
 
-def _from_matrix(parts: ClassMatrices, k: int, noise: Floats, *, reread: bool) -> tuple[Floats, float] | None:
-    """L^-1 D^-1 with D the deviations and LL' the correlations; None where rows must decide."""
+def _from_matrix(parts: ClassMatrices, k: int, noise: Floats, *, reread: bool) -> tuple[Floats, float]:
+    """L^-1 D^-1 with D the deviations and LL' the correlations."""
     assert parts.matrices is not None
     sigma = parts.factor[k] * parts.matrices[k]
     sigma[np.diag_indices_from(sigma)] += parts.ridge[k]
     deviation = np.sqrt(np.maximum(np.diagonal(sigma), 0.0))
     if (deviation > noise).all():
         correlation = sigma / deviation[:, None] / deviation[None, :]
-        lower, info = lapack.dpotrf(correlation, lower=1, clean=1)
-        if info == 0:
-            rcond, _ = lapack.dpocon(lower, np.abs(correlation).sum(axis=0).max(), uplo="L")
-            if rcond > ILL_CONDITIONED or not reread and rcond > 1e-14:
-                inverse, _ = lapack.dtrtri(lower, lower=1)
-                return inverse / deviation, 2.0 * float(np.log(np.diagonal(lower)).sum() + np.log(deviation).sum())
+        inverse, log_det, rcond = inverse_factor(correlation)
+        if rcond > (ILL_CONDITIONED if reread else LAST_DIGITS):
+            return inverse / deviation, log_det + 2.0 * float(np.log(deviation).sum())
         if reread:
             raise IllConditionedError
     values, vectors = np.linalg.eigh(sigma)

@@ -6,9 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import qr
 
 from discrim.solvers.shrinkage import nonlinear_eigenvalues
-from discrim.solvers.sphering import LowRankSphering, Sphering, sphere_factor, sphere_low_rank, sphere_matrix
+from discrim.errors import DataError
+from discrim.solvers.sphering import (
+    LowRankSphering,
+    SpectralSphering,
+    Sphering,
+    sphere_factor,
+    sphere_low_rank,
+    sphere_matrix,
+)
 from discrim.statistics import ClassFactors, ClassMoments, Depth
 
 Floats = NDArray[np.float64]
@@ -33,6 +42,19 @@ class Within:
         assert self.rows is not None
         return np.einsum("ij,ij->j", self.rows, self.rows)
 
+    def times(self, v: Floats) -> Floats:
+        """Sigma v."""
+        if self.matrix is not None:
+            return np.asarray(self.matrix @ v)
+        assert self.rows is not None
+        return np.asarray(self.rows.T @ (self.rows @ v))
+
+    def of_columns(self, columns: NDArray[np.bool_]) -> Within:
+        """The same for some of the columns."""
+        matrix = None if self.matrix is None else self.matrix[np.ix_(columns, columns)]
+        rows = None if self.rows is None else self.rows[:, columns]
+        return Within(matrix, rows, self.noise[columns], self.eps)
+
     def dense(self) -> Floats:
         """Sigma written out."""
         if self.matrix is not None:
@@ -41,20 +63,12 @@ class Within:
         return np.asarray(self.rows.T @ self.rows)
 
     def sphere(self, *, tol: float, reread: bool) -> Sphering:
-        """Sphering of Sigma as it is; directions without variance are left out."""
-        if self.matrix is not None:
+        """Sphering of Sigma as it is; directions without variance, or with scaled deviations up to tol, are left out."""
+        if self.matrix is not None and tol == 0:
             return sphere_matrix(self.matrix, self.noise, may_reread=reread)
-        assert self.rows is not None
-        return sphere_factor(self.rows, self.noise, self.eps, tol)
-
-    def sphere_shrunk(self, shrinkage: float, target: str, *, reread: bool) -> Sphering:
-        """Sphering of (1 - s) Sigma + s T, T = (tr Sigma / p) I or diag(Sigma)."""
-        variances = self.diagonal
-        if target == "identity":
-            added = np.full(len(variances), shrinkage * variances.mean())
-        else:
-            added = shrinkage * variances
-        return self.sphere_added(1.0 - shrinkage, added, reread=reread)
+        rows = self.rows if self.matrix is None else square_root(self.matrix)
+        assert rows is not None
+        return sphere_factor(rows, self.noise, self.eps, tol)
 
     def sphere_added(self, factor: float, added: Floats, *, reread: bool) -> Sphering:
         """Sphering of factor * Sigma + diag(added)."""
@@ -77,10 +91,38 @@ class Within:
             keep = singular > singular[0] * 1e-10
             values, vectors = singular[keep] ** 2, vt[keep].T
         shrunk, null = nonlinear_eigenvalues(np.maximum(values, 0.0), p, degrees)
+        if not shrunk.all() or (null == 0 and len(values) < p):
+            return _sphere_span(vectors[:, shrunk > 0], shrunk[shrunk > 0])
         base = null if len(values) < p else 1.0
         gain = np.sqrt(base / shrunk) - 1.0
         log_det = float(np.log(shrunk).sum() + (p - len(values)) * np.log(base))
         return LowRankSphering(np.full(p, np.sqrt(base)), vectors, gain, log_det, np.zeros(0, np.intp))
+
+
+def square_root(matrix: Floats) -> Floats:
+    """Rows A with A'A = matrix; columns are scaled first, so that none drowns another."""
+    deviation = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+    scale = np.where(deviation > 0, deviation, 1.0)
+    values, vectors = np.linalg.eigh(matrix / scale[:, None] / scale[None, :])
+    return np.asarray((np.sqrt(np.maximum(values, 0.0)) * vectors).T * scale)
+
+
+def check_divisors(statistic: ClassMoments | ClassFactors, normalization: str, *, pooled: bool) -> None:
+    """Refuse weights so small that n_k - 1, or n - K where classes are pooled, is not positive."""
+    if normalization == "mle":
+        return
+    weight, several = statistic.weight, statistic.rows > 1
+    if pooled and statistic.total_weight <= (weight > 0).sum():
+        raise DataError(
+            f"The weights sum to {statistic.total_weight:g}, not more than the number of classes, so that the unbiased "
+            "divisor n - K is not positive. Scale the weights so that they count rows, or use normalization='mle'."
+        )
+    small = np.flatnonzero(several & (weight <= 1))
+    if not pooled and len(small):
+        raise DataError(
+            f"The weights of class '{statistic.classes[small[0]]}' sum to {weight[small[0]]:g}, so that the unbiased "
+            "divisor n_k - 1 is not positive. Scale the weights so that they count rows, or use normalization='mle'."
+        )
 
 
 def divisors(weight: Floats, normalization: str) -> tuple[Floats, float]:
@@ -121,3 +163,13 @@ def class_within(
     if isinstance(statistic, ClassMoments):
         return Within(statistic.scatter[k] / divisor, None, noise, eps)
     return Within(None, statistic.factors[k] / np.sqrt(divisor), noise, eps)
+
+
+def _sphere_span(directions: Floats, variances: Floats) -> Sphering:
+    """Sphering inside the span of orthonormal directions; outside there is no variance to speak of."""
+    p = len(directions)
+    deviations = np.sqrt(variances)
+    log_det = float(np.log(variances).sum())
+    _, order = qr((deviations * directions).T, mode="r", pivoting=True, check_finite=False)
+    dependent = np.sort(np.asarray(order[len(variances) :], dtype=np.intp))
+    return SpectralSphering(np.ones(p), directions, deviations, log_det, dependent)

@@ -19,15 +19,16 @@ def union_of_classes(lists: Sequence[NDArray[Any]]) -> NDArray[Any]:
     # Joined as they are, numbers and strings would silently all become strings.
     texts = {labels.dtype.kind == "U" for labels in lists if labels.dtype.kind != "O"}
     try:
-        if len(texts) > 1:
-            raise TypeError
-        return np.unique(np.concatenate(lists))
+        joined = np.unique(np.concatenate(lists)) if len(texts) <= 1 else None
     except TypeError:
+        joined = None
+    if joined is None:
         kinds = sorted({type(label).__name__ for labels in lists for label in labels.tolist()})
         raise DataError(
             f"The class labels are of types that cannot be put in one order ({', '.join(kinds)}). "
             "Convert the labels of all parts to one type."
-        ) from None
+        )
+    return joined
 
 
 def places(classes: NDArray[Any], within: NDArray[Any]) -> NDArray[np.intp]:

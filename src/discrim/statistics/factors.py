@@ -84,7 +84,7 @@ class ClassFactors:
             gone = [np.vstack([f, g[None, :]]) for f, g in zip(per_class, removed_gap, strict=True)]
         noise, nothing = left.noise, left.rows <= 1
         if self.depth is Depth.POOLED:
-            noise, nothing = np.sqrt(np.einsum("kj,kj->j", noise, noise))[None, :], nothing.all(keepdims=True)
+            noise, nothing = np.sqrt(np.einsum("kj,kj->j", noise, noise))[None, :], np.array([nothing.all()])
         factors = tuple(
             left_of_factor(r, b, rounding, nothing=bool(none))
             for r, b, rounding, none in zip(self.factors, gone, noise, nothing, strict=True)

@@ -73,8 +73,14 @@ class ClassMoments:
     def subtract(self, other: ClassMoments) -> ClassMoments:
         """The statistic without the rows of ``other``; refuses rows that cannot have been there."""
         left = take_away(self, other)
-        gone = other.scatter if self.depth is Depth.POOLED else spread_out(other.scatter, left.at, len(self.classes))
-        scatter = self._left(self.scatter - gone - _between(left.gap, left.factor, self.depth), left)
+        gone = (
+            other.scatter
+            if self.depth is Depth.POOLED
+            else spread_out(other.scatter, left.at, len(self.classes))
+        )
+        scatter = self._left(
+            self.scatter - gone - _between(left.gap[None], left.factor[None], self.depth), left
+        )
         result = replace(self, weight=left.weight, rows=left.rows, mean=left.mean, scatter=scatter)
         return result._only(left.weight > 0)
 
@@ -118,13 +124,15 @@ class ClassMoments:
 
     @classmethod
     def _of_sparse_diagonal(cls, block: Block) -> ClassMoments:
-        """Zeros are counted, not visited: sum (x - mu)^2 = sum over stored (..)^2 + (weight of the zeros) mu^2."""
+        """Zeros are counted, not visited: S = sum over stored w (x - mu)^2 + (weight of the zeros) mu^2."""
         x, size = sparse.csr_array(block.x), len(block.classes)
         w = np.ones(len(block)) if block.weight is None else block.weight
         groups = sparse.csr_array((w, (block.codes, np.arange(len(block)))), shape=(size, len(block)))
-        weight = np.asarray(groups.sum(axis=1)).ravel()
+        weight: Floats = np.asarray(groups.sum(axis=1)).ravel()
         rows = np.bincount(block.codes[w > 0], minlength=size)
-        mean = np.asarray((groups @ x).todense(), dtype=np.float64) / np.where(weight > 0, weight, 1.0)[:, None]
+        mean = (
+            np.asarray((groups @ x).todense(), dtype=np.float64) / np.where(weight > 0, weight, 1.0)[:, None]
+        )
         row_of = np.repeat(np.arange(len(block)), np.diff(x.indptr))
         d = x.data - mean[block.codes[row_of], x.indices]
         flat = block.codes[row_of].astype(np.int64) * x.shape[1] + x.indices
@@ -164,20 +172,25 @@ def merge_moments(parts: Sequence[ClassMoments]) -> ClassMoments:
     leading = () if depth is Depth.POOLED else (len(joint.classes),)
     scatter = np.zeros((*leading, *parts[0].scatter.shape[len(leading) :]))
     for part, at in zip(parts, joint.at, strict=True):
-        if depth is Depth.POOLED:
+        if scatter.shape == part.scatter.shape:
             scatter += part.scatter
         else:
             scatter[at] += part.scatter
-    for weight, gap in zip(joint.weights, joint.gaps, strict=True):
-        scatter += _between(gap, weight, depth)
+    scatter += _between(joint.gaps, joint.weights, depth)
     return ClassMoments(joint.classes, joint.weight, joint.rows, joint.mean, scatter, depth)
 
 
-def _between(gap: Floats, factor: Floats, depth: Depth) -> Floats:
-    """factor_k gap_k gap_k', in the shape of the depth."""
+def _between(gaps: Floats, factors: Floats, depth: Depth) -> Floats:
+    """sum_b factor_bk gap_bk gap_bk' of gaps b x K x p, in the shape of the depth."""
     if depth is Depth.DIAGONAL:
-        return np.asarray(factor[:, None] * gap**2)
-    root = np.sqrt(factor)[:, None] * gap  # the same on both sides, so that the product is symmetric to the bit
+        return np.asarray(np.einsum("bk,bkj->kj", factors, gaps**2))
+    root = np.sqrt(factors)[:, :, None] * gaps
+    # Each product is of a matrix with itself, and so symmetric to the bit.
     if depth is Depth.POOLED:
-        return np.asarray(root.T @ root)
-    return np.asarray(root[:, :, None] * root[:, None, :])
+        return gram(root.reshape(-1, root.shape[2]))
+    return np.stack([gram(root[:, k]) for k in range(root.shape[1])])
+
+
+def gram(rows: Floats) -> Floats:
+    """A'A."""
+    return np.asarray(rows.T @ rows)

@@ -33,19 +33,15 @@ def left_of_variances(left: Floats, before: Floats, noise: Floats, *, nothing: b
 
 def left_of_matrix(left: Floats, before: Floats, noise: Floats, *, nothing: bool) -> Floats:
     """The same for a scatter matrix (p x p), which must not have become indefinite. Cost p^3 / 3."""
-    variances = np.diagonal(before)
-    alive = left_of_variances(np.diagonal(left), variances, noise, nothing=nothing) > 0
-    index = np.ix_(alive, alive)
-    deviation = np.sqrt(variances[alive])
-    scaled = left[index] / deviation[:, None] / deviation
-    size = len(deviation)
-    rounding = ROUNDING * size + 32.0 * np.sqrt(size) * np.linalg.norm(noise[alive] / deviation)
-    try:
-        np.linalg.cholesky(scaled + rounding * np.eye(size))
-    except np.linalg.LinAlgError:
-        raise ForgetError(_NEVER_SEEN) from None
-    result = np.zeros_like(left)
-    result[index] = left[index]
+    left_of_variances(np.diagonal(left), np.diagonal(before), noise, nothing=nothing)
+    deviation = np.sqrt(np.diagonal(before))
+    by_means = noise[:, None] * deviation
+    by_means = 8.0 * (by_means + by_means.T + noise[:, None] * noise)
+    # A small variance may be rounding and its covariances not: a column goes when all of it is rounding.
+    alive = (np.abs(left) > CLEARED * deviation[:, None] * deviation + by_means).any(axis=0) & (deviation > 0)
+    result = np.where(alive[:, None] & alive & ~np.bool_(nothing), left, 0.0)
+    np.fill_diagonal(result, np.maximum(np.diagonal(result), 0.0))
+    _check_definite(left[np.ix_(alive, alive)], deviation[alive], noise[alive])
     return result
 
 
@@ -77,8 +73,7 @@ def left_of_factor(r: Floats, gone: Floats, noise: Floats, *, nothing: bool) -> 
         raise ForgetError(_NEVER_SEEN)
     if nothing:
         return np.zeros((0, len(scale)))
-    lower = _graded_cholesky(kept, rounding / s)
-    return np.asarray((lower[:, lower.any(axis=0)].T * s) @ directions * scale)
+    return np.asarray((_graded_cholesky(kept, s, rounding).T * s) @ directions * scale)
 
 
 _NEVER_SEEN = (
@@ -87,15 +82,31 @@ _NEVER_SEEN = (
 )
 
 
-def _graded_cholesky(matrix: Floats, known_to: Floats) -> Floats:
-    """L with LL' = matrix, whose i-th row is known to ``known_to[i]`` only, the best known first.
+def _check_definite(left: Floats, deviation: Floats, noise: Floats) -> None:
+    """Refuse a matrix with an eigenvalue clearly below zero, in units of the deviations before."""
+    size = len(deviation)
+    rounding = ROUNDING * size + 32.0 * np.sqrt(size) * np.linalg.norm(noise / deviation)
+    try:
+        np.linalg.cholesky(left / deviation[:, None] / deviation + rounding * np.eye(size))
+    except np.linalg.LinAlgError:
+        raise ForgetError(_NEVER_SEEN) from None
 
-    A pivot that is no more than its rounding is zero, and with it the row: a weakly known direction
-    must not spoil the strong ones, as eigenvectors of all together would.
+
+def _graded_cholesky(matrix: Floats, size: Floats, rounding: float) -> Floats:
+    """L with LL' = matrix, whose row i will be multiplied by ``size[i]``, and so is known to rounding / size.
+
+    The pivot is the largest of what will come out; one that is no more than its rounding is zero, and with it
+    the row. So weakly known directions cannot spoil the strong ones, as eigenvectors of all together would.
     """
-    lower, rest = np.zeros_like(matrix), matrix.copy()
-    for i in range(len(matrix)):
-        if rest[i, i] > known_to[i]:
-            lower[i:, i] = rest[i:, i] / np.sqrt(rest[i, i])
-            rest[i:, i:] -= lower[i:, i, None] * lower[i:, i]
-    return lower
+    columns, rest, known_to = [], matrix.copy(), rounding / size
+    still = np.ones(len(size), bool)
+    for _ in size:
+        pivots = np.where(still & (np.diagonal(rest) > known_to), np.diagonal(rest), 0.0)
+        i = int(np.argmax(pivots * size**2))
+        if pivots[i] == 0:
+            break
+        column = np.where(still, rest[:, i], 0.0) / np.sqrt(pivots[i])
+        rest -= column[:, None] * column
+        still[i] = False
+        columns.append(column)
+    return np.array(columns).reshape(-1, len(size)).T

@@ -1,0 +1,42 @@
+"""Predictions of held-out rows, filled in fold by fold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+
+class HeldOut:
+    """``posterior`` (n x K) and ``best`` (class numbers, n) of rows by models that did not see them.
+
+    A class that was absent from a training part has the posterior zero in its rows.
+    """
+
+    def __init__(self, n: int, classes: int) -> None:
+        self.posterior: Floats = np.zeros((n, classes))
+        self.best: Index = np.zeros(n, dtype=np.intp)
+        self.has_posterior = True
+
+    @classmethod
+    def of_scores(cls, scores: Floats) -> HeldOut:
+        """From log posteriors up to a constant; rows with a NaN are left to be filled in."""
+        held = cls(*scores.shape)
+        defined = np.flatnonzero(~np.isnan(scores).any(axis=1))
+        scores = scores[defined]
+        e = np.exp(scores - scores.max(axis=1, keepdims=True))
+        held.put(defined, np.arange(scores.shape[1]), e / e.sum(axis=1, keepdims=True), scores.argmax(axis=1))
+        return held
+
+    def put(self, rows: Index, known: Index, posterior: Floats | None, best: NDArray[Any]) -> None:
+        """The answers of one model that knows the classes ``known``; ``best`` are places among these."""
+        self.best[rows] = known[best]
+        if posterior is None:
+            self.has_posterior = False
+            self.posterior[rows, self.best[rows]] = 1.0
+        else:
+            self.posterior[np.ix_(rows, known)] = posterior

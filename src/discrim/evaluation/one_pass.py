@@ -1,0 +1,126 @@
+"""Cross-validation of the one-pass models: from merged statistics, in closed form, or by refitting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from discrim.evaluation.closed_forms import leave_one_out_scores
+from discrim.evaluation.held_out import HeldOut, Index
+from discrim.evaluation.wide import rotated_fold_scores, rotated_rows
+from discrim.models.base import OnePassClassifier
+from discrim.models.parameters import check_parameters
+from discrim.models.scoring import Output
+from discrim.models.tuning import Folds, fold_statistics, in_memory, training_statistics
+from discrim.solvers.sphering import IllConditionedError
+from discrim.sources import Column, Design, find_non_finite, open_rows
+from discrim.statistics import Depth
+
+# Numbers that the statistics of all folds may take together.
+_MOST_NUMBERS = 1 << 26
+
+
+class OnePassTrial:
+    """A one-pass model and the rows that it is to be tried on, read into memory and coded once."""
+
+    def __init__(self, model: OnePassClassifier, X: Any, y: Any, sample_weight: Any) -> None:
+        check_parameters(model, model._constraints)
+        probe = clone(model)
+        rows = probe._open(X, y, sample_weight, reset=True)
+        self.model = model
+        self.block = in_memory(rows, first_read=True)
+        self.x: NDArray[Any] = np.asarray(self.block.x)
+        # Categories and products of columns are columns of their own from here on.
+        self._design = Design([Column(name) for name in probe._names], self.x.dtype)
+        error = find_non_finite(rows if rows.rereadable else open_rows(self.x, design=self._design))
+        if error is not None:
+            raise error
+
+    def run(self, folds: Folds) -> tuple[HeldOut, str]:
+        """The held-out predictions, and how they were found."""
+        if folds.one_at_a_time:
+            scores = leave_one_out_scores(self.model, self.block)
+            if scores is not None:
+                held = HeldOut.of_scores(scores)
+                undefined = np.flatnonzero(np.isnan(scores).any(axis=1))
+                self._refit(held, folds, folds.number[undefined])
+                return held, "closed form"
+        if folds.complementary and not self.model._needs_rows():
+            merged = self._merge_statistics(folds)
+            if merged is not None:
+                return merged, "statistics"
+        held = HeldOut(len(self.block), len(self.block.classes))
+        self._refit(held, folds, range(len(folds.parts)))
+        return held, "refits"
+
+    def _merge_statistics(self, folds: Folds) -> HeldOut | None:
+        """Every fold's model from the statistics of the others; None where these have too few digits."""
+        x, size = self.x, len(self.block.classes)
+        depth, fewest = self.model._depth(size), len(x) - int(np.bincount(folds.number).max())
+        wide = self.model._thin_for_wide and fewest <= x.shape[1]
+        width = min(x.shape) if wide else x.shape[1]
+        if len(folds.parts) * _numbers(depth, size, width) > _MOST_NUMBERS:
+            return None
+        if wide:
+            scores = rotated_fold_scores(self.model, self.block, folds)
+            if scores is not None:
+                return HeldOut.of_scores(scores)
+            narrow = rotated_rows(self.model, x)
+            if narrow is None:
+                return None
+            x = narrow
+        held = HeldOut(len(x), size)
+        try:
+            for f, statistic in enumerate(training_statistics(fold_statistics(self.block, x, folds, depth))):
+                known = self._classes_in(folds.train(f))
+                model = self._blank(known, x.shape[1])
+                model.classes_, model.statistic_ = self.block.classes[known], statistic
+                occurs = np.isin(np.arange(size), known)
+                model._rule = model._solve(statistic._only(occurs), None, reread=True)
+                self._predict(model, x, folds.test(f), known, held)
+        except IllConditionedError:
+            return None
+        return held
+
+    def _refit(self, held: HeldOut, folds: Folds, numbers: Iterable[int]) -> None:
+        """Fit anew without each of these folds, and fill in the predictions for it."""
+        block = self.block
+        for f in numbers:
+            train = folds.train(f)
+            known = self._classes_in(train)
+            model = self._blank(known, self.x.shape[1])
+            weight = None if block.weight is None else block.weight[train]
+            rows = open_rows(self.x[train], block.classes[block.codes[train]], weight, design=model._design)
+            model._learn(model._reduce(rows, thin=False), rows)
+            self._predict(model, self.x, folds.test(f), known, held)
+
+    def _classes_in(self, rows: Index) -> Index:
+        return np.flatnonzero(np.bincount(self.block.codes[rows], minlength=len(self.block.classes)))
+
+    def _blank(self, known: Index, width: int) -> Any:
+        """The model before it is fitted to coded rows of the classes ``known``."""
+        model: Any = clone(self.model)
+        model.n_features_in_, model._unsolved = width, None
+        model._design = self._design if width == self._design.n_in else Design.unnamed(width, np.float64)
+        if getattr(model, "basis", None) is not None:
+            model.basis = None
+        given = getattr(model, "priors", None)
+        if given is not None and len(known) < len(self.block.classes) == len(given):
+            # Of a class that does not occur nothing is known; the others share its prior.
+            left = np.asarray(given, dtype=np.float64)[known]
+            model.priors = left / left.sum() if left.sum() > 0 else left
+        return model
+
+    @staticmethod
+    def _predict(model: Any, x: NDArray[Any], test: Index, known: Index, held: HeldOut) -> None:
+        rows = x[test]
+        held.put(test, known, model._apply(rows, Output.POSTERIOR), model._apply(rows, Output.BEST))
+
+
+def _numbers(depth: Depth, classes: int, p: int) -> int:
+    """How many numbers a statistic has."""
+    return {Depth.DIAGONAL: classes * p, Depth.POOLED: p * p, Depth.FULL: classes * p * p}[depth]

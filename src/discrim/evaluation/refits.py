@@ -1,0 +1,58 @@
+"""Cross-validation of any scikit-learn classifier: one fit a fold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.utils import _safe_indexing, check_consistent_length
+from sklearn.utils.validation import has_fit_parameter
+
+from discrim.errors import DataError, ParameterError
+from discrim.evaluation.held_out import HeldOut, Index
+from discrim.models.tuning import Folds, in_memory
+from discrim.sources import Block, Scan, check_weights, code_labels, open_rows
+
+
+class OrdinaryTrial:
+    """A classifier of which nothing is known but ``fit`` and ``predict``, and rows to try it on."""
+
+    def __init__(self, model: Any, X: Any, y: Any, sample_weight: Any) -> None:
+        if not is_classifier(model):
+            raise ParameterError.bad_value("model", model, "a scikit-learn classifier")
+        self.model = model
+        self.block: Block
+        self._take: Callable[[Index], Any]
+        if isinstance(X, Scan):
+            if not X.labelled and y is None:
+                raise DataError(
+                    "The scan names no target. Say which column holds the labels: scan(data, target=...)."
+                )
+            self.block = in_memory(open_rows(X, y, sample_weight), first_read=True)
+            x = np.asarray(self.block.x)
+            self._take = lambda rows: x[rows]
+        else:
+            if y is None:
+                raise DataError("cross_validate requires y to be passed, but the target y is None.")
+            check_consistent_length(X, y)
+            classes, codes = code_labels(y)
+            weight = check_weights(sample_weight, len(codes))
+            self.block = Block(np.empty((len(codes), 0)), codes, classes, weight)
+            self._take = lambda rows: _safe_indexing(X, rows)
+        if self.block.weight is not None and not has_fit_parameter(model, "sample_weight"):
+            raise ParameterError(f"{type(model).__name__}.fit takes no sample_weight; leave the weights out.")
+
+    def run(self, folds: Folds) -> tuple[HeldOut, str]:
+        block = self.block
+        held = HeldOut(len(block), len(block.classes))
+        for f in range(len(folds.parts)):
+            train, test = folds.train(f), folds.test(f)
+            weights = {} if block.weight is None else {"sample_weight": block.weight[train]}
+            model = clone(self.model).fit(self._take(train), block.classes[block.codes[train]], **weights)
+            X = self._take(test)
+            known = np.searchsorted(block.classes, model.classes_)
+            best = np.searchsorted(model.classes_, model.predict(X))
+            held.put(test, known, model.predict_proba(X) if hasattr(model, "predict_proba") else None, best)
+        return held, "refits"
