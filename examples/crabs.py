@@ -11,6 +11,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars
+
 import discrim
 
 MODELS = {
@@ -46,7 +48,7 @@ class Result:
             f"{self.error:.1%}",
             f"{self.log_loss:.3f}",
             f"{self.loo_error:.1%}",
-            f"{self.ms:.1f} ms",
+            f"{self.ms:,.0f} ms",
         ]
 
 
@@ -59,7 +61,7 @@ def main() -> None:
     print(f"\n{crabs!r}\n")
     print_table(results)
     print("\nTime is that of both cross-validations: ten fits and two hundred fits.\n")
-    lda = discrim.LinearDiscriminantAnalysis().fit(X, y)
+    lda = discrim.LinearDiscriminantAnalysis().fit(polars.DataFrame(X, schema=crabs.feature_names), y)
     print(lda.summary())
 
     report = Path("demo/report.html")
@@ -102,7 +104,7 @@ def picture(lda: discrim.LinearDiscriminantAnalysis, X: object, y: object) -> st
     look = {"B": "#1f6fb4", "O": "#e07b00", "F": "o", "M": "^"}
     figure = Figure(figsize=(7, 4.6), layout="constrained")
     axes = figure.subplots()
-    z = lda.transform(X)
+    z = lda.transform(polars.DataFrame(X, schema=list(lda.feature_names_in_)))
     for group in lda.classes_:
         colour, marker, rows = look[group[0]], look[group[1]], y == group
         axes.scatter(z[rows, 0], z[rows, 1], c=colour, marker=marker, s=22, alpha=0.8, label=group)

@@ -140,7 +140,7 @@ def test_arrays_of_any_type_equal_refitting(kind, ordinary, brute_force, equals_
         equals_refitting(result, expected, atol=1e-6 if kind == "float32" else 1e-10)
 
 
-@pytest.mark.parametrize("labels", [[0.5, 1.5, 2.5], [7, -3, 100], [True, False], ["b", "a", "c"]])
+@pytest.mark.parametrize("labels", [[1.0, 2.0, 4.0], [7, -3, 100], [True, False], ["b", "a", "c"]])
 def test_labels_of_any_type_are_predicted_as_they_are(labels, ordinary, brute_force, equals_refitting):
     x, y, _, _ = ordinary
     y = np.array(labels)[np.unique(y, return_inverse=True)[1] % len(labels)]
@@ -154,7 +154,8 @@ def test_labels_of_any_type_are_predicted_as_they_are(labels, ordinary, brute_fo
 def test_a_level_that_only_held_out_rows_have_is_no_obstacle(ordinary):
     x, y, _, _ = ordinary
     frame = pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "kind": np.where(np.arange(60) == 4, "rare", "usual")})
-    result = cross_validate(LinearDiscriminantAnalysis(), frame, y, 5)
+    with pytest.warns(CollinearWarning, match=r"kind\[usual\]"):
+        result = cross_validate(LinearDiscriminantAnalysis(), frame, y, 5)
     without = cross_validate(LinearDiscriminantAnalysis(), frame[["a", "b"]], y, 5)
     np.testing.assert_allclose(result.posterior[4], without.posterior[4], atol=1e-10)
 
@@ -163,13 +164,11 @@ OTHERS = [
     LogisticRegression(),
     make_pipeline(StandardScaler(), LinearDiscriminantAnalysis()),
     KNeighborsClassifier(5),
-    SVC(probability=False),
-    LinearSVC(),
     TheirLDA(),
 ]
 
 
-@pytest.mark.parametrize("model", OTHERS[:3] + OTHERS[5:], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("model", OTHERS, ids=lambda m: type(m).__name__)
 @pytest.mark.parametrize("as_frame", [False, True])
 def test_any_other_classifier_is_refitted(model, as_frame, ordinary, brute_force, equals_refitting):
     x, y, _, _ = ordinary
@@ -203,7 +202,7 @@ def test_a_class_unknown_to_another_classifier_has_posterior_zero(ordinary):
     x, y, _, _ = ordinary
     y = y.copy()
     y[10] = "alone"
-    result = cross_validate(LogisticRegression(), x, y, KFold(5))
+    result = cross_validate(KNeighborsClassifier(), x, y, KFold(5))
     assert result.posterior[10, 0] == 0
     assert np.isfinite(result.log_loss)
 

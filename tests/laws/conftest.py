@@ -26,7 +26,7 @@ class Kind:
         return self.type.of(block, self.depth)
 
     def from_bytes(self, buffer):
-        return self.type.from_bytes(buffer, self.depth)
+        return self.type.from_bytes(buffer)
 
     def scatter(self, statistic):
         """K x p x p of what is known: zeros off the diagonal, and K = 1 where classes are pooled."""

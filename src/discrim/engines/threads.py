@@ -10,6 +10,7 @@ from itertools import count, pairwise
 from threading import Lock
 from typing import TypeVar
 
+from discrim.errors import DataError
 from discrim.sources import Block, Rows
 
 State = TypeVar("State")
@@ -70,11 +71,16 @@ def run(task: Callable[[int], State], tasks: int) -> list[State]:
 
 
 def split(n: int, p: int, state_bytes: int = 0) -> list[tuple[int, int]]:
-    """Row ranges of one task each: about TASK_BYTES of X, at least eight times the state."""
+    """Row ranges of one task each: about TASK_BYTES of X, and at least eight times the state.
+
+    There are eight at least, to keep as many threads busy, unless the states would outgrow X itself.
+    """
     if n * p <= SINGLE:
         return [(0, n)]
-    wanted = n * p * 8 / max(TASK_BYTES, 8 * state_bytes)
-    tasks = min(max(8, round(wanted)), n)
+    size = 8 * n * p
+    wanted = round(size / max(TASK_BYTES, 8 * state_bytes))
+    least = min(8, size // max(state_bytes, 1))
+    tasks = min(max(wanted, least, 1), n)
     bounds = [n * i // tasks for i in range(tasks + 1)]
     return list(pairwise(bounds))
 
@@ -120,4 +126,6 @@ def _reduce_stream(
         waiting.append(_pool().submit(of, block))
         collect(thread_count())
     collect(0)
+    if not states:
+        raise DataError("There are no rows to read.")
     return merge(states)

@@ -19,10 +19,11 @@ from discrim.models import (
 from discrim.models.base import OnePassClassifier
 from discrim.models.priors import resolve_priors
 from discrim.models.tuning import rotated
-from discrim.solvers.leave_one_out import lda_scores, qda_scores
+from discrim.solvers.leave_one_out import lda_scores, qda_scores, rho_of
 from discrim.solvers.leave_one_out_nb import nb_scores
 from discrim.solvers.leave_one_out_rda import rda_scores
 from discrim.solvers.leave_one_out_smoother import linear_smoother_loo
+from discrim.solvers.naive import total_variances
 from discrim.solvers.regression import indicator_regression
 from discrim.solvers.regularized import Grid, Moments, class_covariances
 from discrim.solvers.sphering import ILL_CONDITIONED
@@ -31,7 +32,8 @@ from discrim.statistics import ClassMoments, Depth
 
 Floats = NDArray[np.float64]
 
-# With 1 - leverage below this a row is refitted.
+# A row without which less than this share of a variance is left, or of 1 - leverage, is refitted: what the
+# closed form has then to subtract takes the digits with it.
 _LEAST_LEFT = 1e-5
 
 
@@ -122,7 +124,13 @@ def _nb(model: GaussianNB, x: NDArray[Any], block: Block) -> Floats | None:
         return None
     s = ClassMoments.of(block, Depth.DIAGONAL)
     priors = given_priors(model, s.weight)
-    return nb_scores(x, block.codes, s.weight, s.mean, s.scatter, priors, model.var_smoothing)
+    scores = nb_scores(x, block.codes, s.weight, s.mean, s.scatter, priors, model.var_smoothing)
+    origin, total = s.weight @ s.mean / len(x), len(x) * total_variances(s.weight, s.mean, s.scatter)
+    rho = rho_of(s.weight)[block.codes][:, None]
+    lost = rho * np.square(x - s.mean[block.codes]) > (1.0 - _LEAST_LEFT) * s.scatter[block.codes]
+    lost |= np.square(x - origin) > (1.0 - 1.0 / len(x)) * (1.0 - _LEAST_LEFT) * total
+    scores[lost.any(axis=1)] = np.nan
+    return scores
 
 
 def _least_squares(model: LeastSquaresClassifier, x: NDArray[Any], block: Block) -> Floats | None:
@@ -153,7 +161,6 @@ def _smoother(x: NDArray[Any], block: Block, alpha: float) -> Floats | None:
     fitted = problem.level + z.T @ np.linalg.solve(lower, problem.cross)
     indicators = np.eye(len(block.classes))[block.codes]
     scores = 2.0 * linear_smoother_loo(indicators, fitted, leverage)
-    # Residuals are divided by what is left of the leverage: where that is little, so are the digits.
     scores[1.0 - leverage < _LEAST_LEFT] = np.nan
     # The model without the only row of a class does not know the class.
     scores[(indicators == 1) & (statistic.rows == 1)] = -np.inf

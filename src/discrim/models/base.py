@@ -245,10 +245,11 @@ class OnePassClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
             self._unsolved = error
         self.statistic_ = statistic
 
-    def _check_solved(self) -> None:
+    def _check_solved(self) -> Self:
         check_is_fitted(self, "statistic_")
         if self._unsolved is not None:
             raise self._unsolved
+        return self
 
     def _known_classes(self, classes: Any) -> NDArray[Any] | None:
         """The classes that were declared, now or before; two lists that differ are an error."""

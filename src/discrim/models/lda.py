@@ -25,7 +25,7 @@ from discrim.models.parameters import Check, either, integer, none, one_of
 from discrim.models.priors import log_priors, resolve_priors
 from discrim.models.scoring import Output, apply_rule
 from discrim.models.tuning import DEFAULT_GRID, search
-from discrim.solvers.canonical import Canonical, canonical_directions, full_rule, reduced_rule
+from discrim.solvers.canonical import Canonical, canonical_directions, full_rule, reduced_rule, uncentred
 from discrim.solvers.ledoit_wolf import class_scales, shrunk_within
 from discrim.solvers.regularized import Grid
 from discrim.solvers.rules import LinearRule
@@ -137,6 +137,15 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         coordinates = LinearRule(np.ascontiguousarray(scalings.T), np.zeros(scalings.shape[1]), origin)
         return apply_rule(coordinates, rows, Output.SCORES)
 
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n.
+
+        As in scikit-learn, 'svd' centres them at ``xbar_``, the other solvers at zero.
+        """
+        if len(self._check_solved().classes_) <= 2:
+            return super().decision_function(X)
+        return apply_rule(self._shown, self._open(X, None, None, reset=False, labelled=False), Output.SCORES)
+
     def fisher(self) -> FisherDiscriminant:
         """Fisher's direction for two classes, and the Gaussian threshold on the projection."""
         self._check_solved()
@@ -203,7 +212,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             rule = full_rule(sphering, mean, logs, canonical.origin)
         else:
             rule = reduced_rule(canonical, logs, self.rank)
-        self._set_attributes(rule, canonical, mean, priors, most)
+        shown = rule if self.solver == "svd" or self.rank is not None else uncentred(rule, sphering)
+        self._set_attributes(shown, canonical, mean, priors, most)
         return rule
 
     def _sphering(self, statistic: Statistic, rows: Rows | None, priors: Floats, *, reread: bool) -> Sphering:
@@ -257,7 +267,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _set_attributes(self, rule: LinearRule, canonical: Canonical, mean: Floats, priors: Floats, most: int) -> None:
         dtype = self._design.dtype
-        self._canonical = canonical
+        self._canonical, self._shown = canonical, rule
         self.means_, self.priors_ = mean.astype(dtype), priors.astype(dtype)
         self.xbar_ = canonical.origin.astype(dtype)
         self.scalings_ = canonical.scalings.astype(dtype)

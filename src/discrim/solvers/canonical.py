@@ -65,6 +65,13 @@ def full_rule(sphering: Sphering, mean: Floats, log_priors: Floats, origin: Floa
     return LinearRule(np.ascontiguousarray(coef), offset, origin)
 
 
+def uncentred(rule: LinearRule, sphering: Sphering) -> LinearRule:
+    """The same rule with x'Sigma^-1 mu - mu'Sigma^-1 mu / 2 added to every score, so that coef_k = Sigma^-1 mu_k."""
+    sphered = sphering.forward(rule.origin[:, None])
+    added = sphering.backward(sphered)[:, 0]
+    return LinearRule(rule.coef + added, rule.offset + 0.5 * float((sphered**2).sum()), rule.origin)
+
+
 def reduced_rule(canonical: Canonical, log_priors: Floats, rank: int) -> LinearRule:
     """The same rule in the first ``rank`` discriminant coordinates only."""
     at = canonical.coordinates[:, :rank]

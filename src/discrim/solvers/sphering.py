@@ -19,7 +19,7 @@ ILL_CONDITIONED = 1e-10
 # Relative size of eigenvalues of a scaled scatter that are only rounding.
 SQUARED_NOISE = 1e-11
 # Eigenvalues of A'A above this make its rounding felt beside an identity, so A itself is decomposed.
-LARGE = 1e4
+LARGE = 1e6
 
 
 class IllConditionedError(Exception):
@@ -188,8 +188,9 @@ def sphere_low_rank(diagonal: Floats, rows: Floats) -> Sphering:
     scaled = rows / root
     values, directions = _squares(scaled)
     if values.max(initial=0.0) > LARGE:
-        _, singular, vectors = np.linalg.svd(scaled, full_matrices=False)
-        values, directions = singular**2, vectors.T
+        basis, triangle = np.linalg.qr(scaled.T)
+        left, singular, _ = np.linalg.svd(triangle, full_matrices=False)
+        values, directions = singular**2, basis @ left
     gain = 1.0 / np.sqrt(1.0 + values) - 1.0
     log_det = float(np.log(diagonal).sum() + np.log1p(values).sum())
     return LowRankSphering(root, directions, gain, log_det, np.zeros(0, np.intp))

@@ -134,12 +134,11 @@ class ClassFactors:
     def to_bytes(self) -> bytes:
         arrays: dict[str, NDArray[Any]] = {f"factor{i:06d}": f for i, f in enumerate(self.factors)}
         arrays |= {"weight": self.weight, "rows": self.rows, "mean": self.mean}
-        return pack(f"factors-{self.depth}", arrays, self.classes)
+        return pack("factors", self.depth, arrays, self.classes)
 
     @classmethod
-    def from_bytes(cls, buffer: bytes, depth: Depth | str) -> ClassFactors:
-        depth = Depth(depth)
-        arrays, classes = unpack(buffer, f"factors-{depth}")
+    def from_bytes(cls, buffer: bytes) -> ClassFactors:
+        depth, arrays, classes = unpack(buffer, "factors")
         factors = tuple(arrays.pop(name) for name in sorted(arrays) if name.startswith("factor"))
         return cls(classes=classes, depth=depth, factors=factors, **arrays)
 

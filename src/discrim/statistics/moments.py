@@ -114,12 +114,11 @@ class ClassMoments:
         arrays: dict[str, NDArray[Any]] = {
             "weight": self.weight, "rows": self.rows, "mean": self.mean, "scatter": self.scatter,
         }  # fmt: skip
-        return pack(f"moments-{self.depth}", arrays, self.classes)
+        return pack("moments", self.depth, arrays, self.classes)
 
     @classmethod
-    def from_bytes(cls, buffer: bytes, depth: Depth | str) -> ClassMoments:
-        depth = Depth(depth)
-        arrays, classes = unpack(buffer, f"moments-{depth}")
+    def from_bytes(cls, buffer: bytes) -> ClassMoments:
+        depth, arrays, classes = unpack(buffer, "moments")
         return cls(classes=classes, depth=depth, **arrays)
 
     @classmethod

@@ -1,0 +1,56 @@
+"""Every model, with some of its settings, passes scikit-learn's checks of an estimator."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from discrim import (
+    GaussianNB,
+    LeastSquaresClassifier,
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+    RegularizedDiscriminantAnalysis,
+    RidgeClassifier,
+)
+
+ESTIMATORS = [
+    LinearDiscriminantAnalysis(),
+    LinearDiscriminantAnalysis(solver="lsqr"),
+    LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto"),
+    LinearDiscriminantAnalysis(shrinkage=0.3, target="diagonal"),
+    LinearDiscriminantAnalysis(shrinkage="oas", normalization="unbiased"),
+    LinearDiscriminantAnalysis(shrinkage="nonlinear"),
+    QuadraticDiscriminantAnalysis(),
+    QuadraticDiscriminantAnalysis(reg_param=0.1),
+    QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=0.2),
+    RegularizedDiscriminantAnalysis(),
+    RegularizedDiscriminantAnalysis(0.0, 1.0),
+    RegularizedDiscriminantAnalysis(0.3, 0.5, target="diagonal"),
+    GaussianNB(),
+    GaussianNB(var_smoothing=1e-3, normalization="unbiased"),
+    LeastSquaresClassifier(),
+    LeastSquaresClassifier(basis="quadratic"),
+    RidgeClassifier(),
+    RidgeClassifier(alpha=0.0),
+    RidgeClassifier(class_weight="balanced"),
+]
+
+TOO_FEW_DISTINCT = "two or three distinct rows a class have a singular covariance, for which LinAlgError is the answer"
+MORE_COLUMNS = "nine rows a class of thirty columns have a singular covariance, for which LinAlgError is the answer"
+SINGULAR_CLASSES = {
+    "check_sample_weights_shape": TOO_FEW_DISTINCT,
+    "check_sample_weights_not_overwritten": TOO_FEW_DISTINCT,
+    "check_sample_weight_equivalence_on_dense_data": MORE_COLUMNS,
+    "check_sample_weight_equivalence_on_sparse_data": MORE_COLUMNS,
+}
+
+
+def expected_failures(estimator):
+    plain = isinstance(estimator, QuadraticDiscriminantAnalysis) and not (estimator.reg_param or estimator.shrinkage)
+    return SINGULAR_CLASSES if plain else {}
+
+
+# The checks use constant columns and few rows on purpose.
+@pytest.mark.filterwarnings("ignore::discrim.errors.CollinearWarning")
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+def test_scikit_learn_accepts(estimator, check):
+    check(estimator)
