@@ -149,9 +149,7 @@ def tuning_jobs() -> list[Job]:
             (
                 Contestant(
                     "GridSearchCV QDA x 121",
-                    lambda data: (
-                        lambda: GridSearchCV(QuadraticDiscriminantAnalysis(), grid, cv=10).fit(data.X, data.y)
-                    ),
+                    lambda data: lambda: GridSearchCV(QuadraticDiscriminantAnalysis(), grid, cv=10).fit(data.X, data.y),
                 ),
             ),
             80,
@@ -163,9 +161,7 @@ def tuning_jobs() -> list[Job]:
             gaussian_classes(5_000, 30, 3),
             Contestant("discrim", _leave_one_out),
             tuple(
-                Contestant(
-                    f"refits of sklearn {s}", lambda data, s=s: _fifty_refits(data, s), scale=5_000 / 50
-                )
+                Contestant(f"refits of sklearn {s}", lambda data, s=s: _fifty_refits(data, s), scale=5_000 / 50)
                 for s in LDA_SOLVERS
             ),
             1000,

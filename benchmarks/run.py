@@ -39,15 +39,9 @@ def main(argv: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Ratios against peers.")
-    parser.add_argument(
-        "--only", metavar="NAME", help="jobs whose name contains NAME (lda, predict, scan, ...)"
-    )
-    parser.add_argument(
-        "--quick", action="store_true", help="fewer turns, no memory, RESULTS.md stays as it is"
-    )
-    parser.add_argument(
-        "--all", action="store_true", help="also the Parquet scan (writes 3 GB to a temporary folder)"
-    )
+    parser.add_argument("--only", metavar="NAME", help="jobs whose name contains NAME (lda, predict, scan, ...)")
+    parser.add_argument("--quick", action="store_true", help="fewer turns, no memory, RESULTS.md stays as it is")
+    parser.add_argument("--all", action="store_true", help="also the Parquet scan (writes 3 GB to a temporary folder)")
     parser.add_argument("--memory-of", nargs=2, help=argparse.SUPPRESS)
     return parser
 

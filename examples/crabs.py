@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import polars
+import polars as pl
 
 import discrim
 
@@ -61,7 +61,7 @@ def main() -> None:
     print(f"\n{crabs!r}\n")
     print_table(results)
     print("\nTime is that of both cross-validations: ten fits and two hundred fits.\n")
-    lda = discrim.LinearDiscriminantAnalysis().fit(polars.DataFrame(X, schema=crabs.feature_names), y)
+    lda = discrim.LinearDiscriminantAnalysis().fit(pl.DataFrame(X, schema=crabs.feature_names), y)
     print(lda.summary())
 
     report = Path("demo/report.html")
@@ -104,7 +104,7 @@ def picture(lda: discrim.LinearDiscriminantAnalysis, X: object, y: object) -> st
     look = {"B": "#1f6fb4", "O": "#e07b00", "F": "o", "M": "^"}
     figure = Figure(figsize=(7, 4.6), layout="constrained")
     axes = figure.subplots()
-    z = lda.transform(polars.DataFrame(X, schema=list(lda.feature_names_in_)))
+    z = lda.transform(pl.DataFrame(X, schema=list(lda.feature_names_in_)))
     for group in lda.classes_:
         colour, marker, rows = look[group[0]], look[group[1]], y == group
         axes.scatter(z[rows, 0], z[rows, 1], c=colour, marker=marker, s=22, alpha=0.8, label=group)
@@ -121,8 +121,7 @@ def picture(lda: discrim.LinearDiscriminantAnalysis, X: object, y: object) -> st
 def page(results: list[Result], svg: str) -> str:
     head = "".join(f"<th>{name}</th>" for name in HEADER)
     rows = "\n".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in result.cells()) + "</tr>"
-        for result in results
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in result.cells()) + "</tr>" for result in results
     )
     return f"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">

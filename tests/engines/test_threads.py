@@ -67,9 +67,7 @@ def test_reducing_an_array_gives_the_statistic_of_its_rows(table, type_, depth, 
     found, expected = reduce(rows, partial(type_.of, depth=depth), merge), type_.of(rows.whole, depth)
     np.testing.assert_array_equal(found.rows, expected.rows)
     np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-13)
-    np.testing.assert_allclose(
-        spread(found), spread(expected), rtol=1e-11, atol=1e-9 * spread(expected).max()
-    )
+    np.testing.assert_allclose(spread(found), spread(expected), rtol=1e-11, atol=1e-9 * spread(expected).max())
 
 
 @STATISTICS
@@ -82,9 +80,7 @@ def test_reducing_a_stream_gives_what_reducing_the_array_gives(table, type_, dep
     np.testing.assert_array_equal(found.rows, expected.rows)
     np.testing.assert_allclose(found.weight, expected.weight, rtol=1e-13)
     np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-13)
-    np.testing.assert_allclose(
-        spread(found), spread(expected), rtol=1e-11, atol=1e-12 * spread(expected).max()
-    )
+    np.testing.assert_allclose(spread(found), spread(expected), rtol=1e-11, atol=1e-12 * spread(expected).max())
 
 
 @STATISTICS
@@ -169,9 +165,7 @@ def test_an_error_of_the_source_is_raised():
         reduce(Broken(), len, sum)
 
 
-@pytest.mark.parametrize(
-    ("n", "p"), [(0, 5), (1, 1), (100, 3), (62, 4026), (5, 100_000), (10**6, 20), (1000, 1000)]
-)
+@pytest.mark.parametrize(("n", "p"), [(0, 5), (1, 1), (100, 3), (62, 4026), (5, 100_000), (10**6, 20), (1000, 1000)])
 def test_ranges_cover_every_row_once_and_none_is_empty(n, p):
     for state in (0, 8 * p * p):
         ranges = split(n, p, state)

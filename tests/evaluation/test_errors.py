@@ -17,7 +17,7 @@ BOTH = pytest.mark.parametrize("model", [LinearDiscriminantAnalysis(), LogisticR
 @BOTH
 def test_an_unknown_word_for_cv(model, ordinary):
     x, y, _, _ = ordinary
-    with pytest.raises(ParameterError, match="'cv' parameter is 'lou'.*'loo' or a splitter"):
+    with pytest.raises(ParameterError, match=r"'cv' parameter is 'lou'.*'loo' or a splitter"):
         cross_validate(model, x, y, "lou")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.model_selection import KFold
 
@@ -135,9 +136,7 @@ def wide():
 @pytest.mark.parametrize("columns", [22, 60])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("model", ROTATED, ids=repr)
-def test_wide_folds_are_solved_in_the_space_of_the_rows(
-    model, weighted, columns, wide, brute_force, equals_refitting
-):
+def test_wide_folds_are_solved_in_the_space_of_the_rows(model, weighted, columns, wide, brute_force, equals_refitting):
     x, y, weight = wide
     x, weight = x[:, :columns], weight if weighted else None
     result = cross_validate(model, x, y, 4, sample_weight=weight)
@@ -178,7 +177,7 @@ def narrow():
     y = rng.integers(0, 3, 60)
     x = rng.normal(size=(60, 4))
     x[:, 0] += y
-    return x, y, rng
+    return x, y
 
 
 COLUMN_MODELS = [
@@ -201,7 +200,7 @@ COLUMN_MODELS = [
 @pytest.mark.parametrize("column", ["constant", "class constant", "one row differs", "sum of others"])
 @pytest.mark.parametrize("model", COLUMN_MODELS, ids=repr)
 def test_columns_without_news_equal_refitting(model, column, cv, narrow, brute_force, equals_refitting):
-    x, y, _ = narrow
+    x, y = narrow
     more = {
         "constant": np.full(60, 3.3),
         "class constant": np.where(y == 1, 0.1, x[:, 1] ** 2),
@@ -231,7 +230,7 @@ def test_a_row_that_makes_all_the_variance_of_a_column(noise, smoothing, brute_f
     "model", [LDA(), QDA(), RDA(), RDA(1.0, 1.0), LeastSquaresClassifier(), RidgeClassifier(alpha=1e-9)], ids=repr
 )
 def test_nearly_collinear_columns_fall_back_to_refits(model, cv, narrow, brute_force, equals_refitting):
-    x, y, rng = narrow
+    x, y = narrow
     x = np.column_stack([x, x[:, 0] + 1e-7 * np.random.default_rng(0).normal(size=60)])
     result = cross_validate(model, x, y, cv)
     assert result.route == "refits"
@@ -240,9 +239,7 @@ def test_nearly_collinear_columns_fall_back_to_refits(model, cv, narrow, brute_f
 
 @pytest.mark.parametrize("cv", [5, "loo"])
 def test_a_singular_class_is_named_with_the_users_columns(cv, narrow):
-    import pandas as pd
-
-    x, y, _ = narrow
+    x, y = narrow
     frame = pd.DataFrame(x, columns=["a", "b", "c", "d"]).assign(total=x[:, 0] + x[:, 1])
     with pytest.raises(SingularClassError, match=r"class 0 is not full rank.*'total'"):
         cross_validate(QDA(), frame, y, cv)
@@ -250,7 +247,7 @@ def test_a_singular_class_is_named_with_the_users_columns(cv, narrow):
 
 @pytest.mark.parametrize("cv", [5, "loo"])
 def test_offsets_and_units_cost_no_digits(cv, narrow, brute_force, equals_refitting):
-    x, y, _ = narrow
+    x, y = narrow
     for model in (LDA(), QDA(), RDA(0.4, 1.0), GaussianNB(), LeastSquaresClassifier()):
         scaled = x * np.array([1e-6, 1.0, 1e6, 1e3])
         equals_refitting(cross_validate(model, scaled, y, cv), brute_force(model, x, y, cv), atol=1e-9)
@@ -260,7 +257,7 @@ def test_offsets_and_units_cost_no_digits(cv, narrow, brute_force, equals_refitt
 
 
 def test_a_constant_column_is_warned_of(narrow):
-    x, y, _ = narrow
+    x, y = narrow
     with pytest.warns(CollinearWarning, match="'x4'"):
         cross_validate(LDA(), np.column_stack([x, np.ones(60)]), y, 5)
     with warnings.catch_warnings():
@@ -269,7 +266,7 @@ def test_a_constant_column_is_warned_of(narrow):
 
 
 def test_rows_of_weight_zero_are_predicted_but_teach_nothing(narrow, brute_force, equals_refitting):
-    x, y, _ = narrow
+    x, y = narrow
     weight = np.ones(60)
     weight[::4] = 0.0
     weight[y == 2] = 0.0

@@ -108,9 +108,7 @@ def test_leave_one_out_in_closed_form_equals_refitting(model, cv, ordinary, brut
 
 
 @pytest.mark.parametrize("model", named(STATISTICS))
-def test_leave_one_out_without_a_closed_form_merges_statistics(
-    model, ordinary, brute_force, equals_refitting
-):
+def test_leave_one_out_without_a_closed_form_merges_statistics(model, ordinary, brute_force, equals_refitting):
     x, y, _, _ = ordinary
     result = cross_validate(model, x, y, "loo")
     assert result.route == "statistics"

@@ -67,9 +67,7 @@ def test_wilks_lambda_and_raos_f_are_those_of_manova_in_r(case):
     assert_allclose(found.wilks_lambda, expected["wilks"], rtol=1e-9)
     assert_allclose(found.approx_f, expected["approx_f"], rtol=1e-9)
     assert_allclose([found.df1, found.df2], [expected["df1"], expected["df2"]], rtol=1e-12)
-    assert_allclose(
-        found.f_p_value, stats.f.sf(expected["approx_f"], expected["df1"], expected["df2"]), rtol=1e-8
-    )
+    assert_allclose(found.f_p_value, stats.f.sf(expected["approx_f"], expected["df1"], expected["df2"]), rtol=1e-8)
 
 
 def test_canonical_correlations_are_those_of_cancor_in_r(case):
@@ -213,8 +211,7 @@ def test_box_m_does_not_depend_on_the_units_or_the_axes(iris):
 
 def test_box_m_rejects_at_its_level_when_the_covariances_are_equal():
     rejected = [
-        box_m(s.weight, s.scatter)[2] < 0.05
-        for s in (Sums(*normal_rows([40, 50, 60], 3, seed)) for seed in range(400))
+        box_m(s.weight, s.scatter)[2] < 0.05 for s in (Sums(*normal_rows([40, 50, 60], 3, seed)) for seed in range(400))
     ]
     # Binomial(400, 0.05): four standard deviations either side.
     assert abs(np.mean(rejected) - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 400)

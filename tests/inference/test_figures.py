@@ -74,8 +74,6 @@ def test_stars_change_at_the_levels_of_the_legend(p, mark):
     assert stars(p) == mark
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(150, "150"), (0.02343863, "0.023439"), ("svd", "svd"), (True, "True")]
-)
+@pytest.mark.parametrize(("value", "text"), [(150, "150"), (0.02343863, "0.023439"), ("svd", "svd"), (True, "True")])
 def test_a_fact_is_written_by_its_kind(value, text):
     assert write_number(value, 5) == text

@@ -49,9 +49,7 @@ def cars():
 
 def wide(rows=42, columns=12):
     values = np.random.default_rng(0).normal(size=(rows, columns))
-    return Table(
-        "Means", [f"class {i}" for i in range(rows)], [f"column {j}" for j in range(columns)], values
-    )
+    return Table("Means", [f"class {i}" for i in range(rows)], [f"column {j}" for j in range(columns)], values)
 
 
 def lines_of(table):
@@ -214,9 +212,7 @@ def test_a_frame_of_words_and_numbers_keeps_both_kinds():
 
 
 def test_an_unknown_table_is_refused_by_the_titles_there_are():
-    with pytest.raises(
-        ParameterError, match="'title' parameter is 'Loadings'; it must be one of 'Coefficients'"
-    ):
+    with pytest.raises(ParameterError, match="'title' parameter is 'Loadings'; it must be one of 'Coefficients'"):
         cars().to_frame("Loadings")
     with pytest.raises(ParameterError, match="no tables"):
         Summary("t", {}, []).to_frame()

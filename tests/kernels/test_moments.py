@@ -53,9 +53,7 @@ def assert_same_moments(found, expected):
     """Entries of a scatter are compared on the scale of the deviations of their two columns."""
     for ours, theirs in zip(found[:2], expected[:2], strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-14)
-    np.testing.assert_allclose(
-        found[2], expected[2], rtol=0, atol=1e-13 * (1 + np.abs(expected[2]).max(initial=0))
-    )
+    np.testing.assert_allclose(found[2], expected[2], rtol=0, atol=1e-13 * (1 + np.abs(expected[2]).max(initial=0)))
     scatter = expected[3]
     assert found[3].shape == scatter.shape
     if scatter.shape == expected[2].shape:

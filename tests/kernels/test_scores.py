@@ -45,9 +45,7 @@ def scores_only(scores, output, backend=_kernels):
     """The output when the scores are these."""
     scores = np.asarray(scores, dtype=np.float64)
     classes = scores.shape[1]
-    return run(
-        backend, scores, (LINEAR, np.zeros(classes), np.eye(classes), np.zeros(classes), False), output
-    )
+    return run(backend, scores, (LINEAR, np.zeros(classes), np.eye(classes), np.zeros(classes), False), output)
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -82,9 +80,7 @@ def test_scores_are_gaussian_log_densities(backend):
     x, mean = rng.normal(size=(20, 4)), rng.normal(size=(3, 4))
     roots = [rng.normal(size=(4, 4)) + 3 * np.eye(4) for _ in range(3)]
     sigma = [root @ root.T for root in roots]
-    expected = np.column_stack(
-        [multivariate_normal(m, s).logpdf(x) for m, s in zip(mean, sigma, strict=True)]
-    )
+    expected = np.column_stack([multivariate_normal(m, s).logpdf(x) for m, s in zip(mean, sigma, strict=True)])
     lower = np.stack([np.linalg.inv(np.linalg.cholesky(s)) for s in sigma])
     offset = np.array([-0.5 * np.linalg.slogdet(2 * np.pi * s)[1] for s in sigma])
     _, found = run(backend, x, (QUADRATIC, mean, lower, offset, True), SCORES)

@@ -94,11 +94,7 @@ def without_empty_classes(statistic):
     parts |= {"mean": statistic.mean[keep], "depth": statistic.depth}
     if isinstance(statistic, ClassFactors):
         full = statistic.depth is Depth.FULL
-        kept = (
-            [f for f, here in zip(statistic.factors, keep, strict=True) if here]
-            if full
-            else statistic.factors
-        )
+        kept = [f for f, here in zip(statistic.factors, keep, strict=True) if here] if full else statistic.factors
         return ClassFactors(**parts, factors=tuple(kept))
     scatter = statistic.scatter if statistic.depth is Depth.POOLED else statistic.scatter[keep]
     return ClassMoments(**parts, scatter=scatter)

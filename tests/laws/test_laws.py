@@ -77,18 +77,14 @@ def test_merging_two_parts_gives_the_statistic_of_all_their_rows(kind, world, si
 @examples
 @given(world=worlds, sizes=st.tuples(sizes, sizes), known=st.tuples(labels, labels))
 def test_merging_is_commutative(kind, world, sizes, known):
-    a, b = (
-        kind.of(world.block(n, names, part)) for part, (n, names) in enumerate(zip(sizes, known, strict=True))
-    )
+    a, b = (kind.of(world.block(n, names, part)) for part, (n, names) in enumerate(zip(sizes, known, strict=True)))
     kind.assert_same(a.merge(b), b.merge(a))
 
 
 @examples
 @given(world=worlds, sizes=st.tuples(sizes, sizes, sizes), known=st.tuples(labels, labels, labels))
 def test_merging_is_associative_in_pairs_and_all_at_once(kind, world, sizes, known):
-    a, b, c = (
-        kind.of(world.block(n, names, i)) for i, (n, names) in enumerate(zip(sizes, known, strict=True))
-    )
+    a, b, c = (kind.of(world.block(n, names, i)) for i, (n, names) in enumerate(zip(sizes, known, strict=True)))
     kind.assert_same(a.merge(b).merge(c), a.merge(b.merge(c)))
     kind.assert_same(kind.merge([a, b, c]), a.merge(b).merge(c))
 
@@ -96,9 +92,7 @@ def test_merging_is_associative_in_pairs_and_all_at_once(kind, world, sizes, kno
 @examples
 @given(world=worlds, sizes=st.tuples(sizes, sizes), known=st.tuples(labels, labels))
 def test_taking_away_what_was_merged_gives_back_the_first_part(kind, world, sizes, known):
-    a, b = (
-        kind.of(world.block(n, names, part)) for part, (n, names) in enumerate(zip(sizes, known, strict=True))
-    )
+    a, b = (kind.of(world.block(n, names, part)) for part, (n, names) in enumerate(zip(sizes, known, strict=True)))
     both = a.merge(b)
     kind.assert_same(both.subtract(b), a, before=both)
 
@@ -158,9 +152,7 @@ def test_declaring_classes_adds_nothing_but_their_names(kind, world, n, names, m
 @examples
 @given(world=worlds, sizes=st.tuples(sizes, sizes), known=st.tuples(labels, labels))
 def test_rows_that_were_never_there_are_refused_or_leave_a_proper_scatter(kind, world, sizes, known):
-    a, b = (
-        kind.of(world.block(n, names, part)) for part, (n, names) in enumerate(zip(sizes, known, strict=True))
-    )
+    a, b = (kind.of(world.block(n, names, part)) for part, (n, names) in enumerate(zip(sizes, known, strict=True)))
     try:
         left = a.subtract(b)
     except DiscrimError:

@@ -15,9 +15,7 @@ def vowel():
     """The vowel data: X and y for training, X and y for testing."""
     folder = SHARED / "vowel"
     if not folder.is_dir():
-        pytest.skip(
-            "needs vowel/train.csv and vowel/test.csv in the folder shared/data beside the repository"
-        )
+        pytest.skip("needs vowel/train.csv and vowel/test.csv in the folder shared/data beside the repository")
     tables = [np.loadtxt(folder / f"{part}.csv", delimiter=",", skiprows=1) for part in ("train", "test")]
     return tuple(part for table in tables for part in (table[:, :10], table[:, 10].astype(int)))
 

@@ -38,10 +38,7 @@ def test_training_and_test_errors_are_as_printed(vowel, vowel_in_r, model, in_r,
 
 
 def test_reduced_rank_lda_tests_best_in_two_dimensions(vowel, vowel_in_r):
-    found = [
-        errors(LinearDiscriminantAnalysis(rank=rank, normalization="unbiased"), vowel)
-        for rank in range(1, 11)
-    ]
+    found = [errors(LinearDiscriminantAnalysis(rank=rank, normalization="unbiased"), vowel) for rank in range(1, 11)]
     assert_allclose(found, vowel_in_r["reduced_rank_error"], rtol=1e-12)
     test = [pair[1] for pair in found]
     assert np.argmin(test) + 1 == 2

@@ -29,9 +29,7 @@ def rule():
 
 def test_class_two_wins_exactly_between_the_two_roots(rule):
     inside = np.linspace(LEFT + 1e-9, RIGHT - 1e-9, 1001)[:, None]
-    outside = np.concatenate([np.linspace(-9, LEFT - 1e-9, 1001), np.linspace(RIGHT + 1e-9, 9, 1001)])[
-        :, None
-    ]
+    outside = np.concatenate([np.linspace(-9, LEFT - 1e-9, 1001), np.linspace(RIGHT + 1e-9, 9, 1001)])[:, None]
     assert_array_equal(rule.predict(inside), 2)
     assert_array_equal(rule.predict(outside), 1)
 

@@ -71,9 +71,7 @@ def try_installed(wheel, folder):
     return backend, float(error)
 
 
-@pytest.mark.skipif(
-    not shutil.which("c++") and not shutil.which("g++"), reason="no C++ compiler on this machine"
-)
+@pytest.mark.skipif(not shutil.which("c++") and not shutil.which("g++"), reason="no C++ compiler on this machine")
 def test_with_a_compiler_the_wheel_holds_the_extension_and_the_data_but_no_sources(checkout, tmp_path):
     wheel, said = build_wheel(checkout, tmp_path / "out", dict(os.environ))
     names = zipfile.ZipFile(wheel).namelist()
@@ -100,9 +98,7 @@ def no_compiler(tmp_path):
 
 
 @pytest.mark.parametrize("environment", [broken_compiler, no_compiler])
-def test_without_a_working_compiler_the_install_is_pure_python_and_says_so_once(
-    checkout, tmp_path, environment
-):
+def test_without_a_working_compiler_the_install_is_pure_python_and_says_so_once(checkout, tmp_path, environment):
     wheel, said = build_wheel(checkout, tmp_path / "out", environment(tmp_path))
     assert wheel.name.endswith("-py3-none-any.whl")
     assert said.count("this is the pure-Python install") == 1

@@ -86,9 +86,7 @@ def lda(x, codes, priors=None, normalization="mle"):
 def test_lda_without_each_row_equals_refitting(normalization, priors):
     x, codes = sample()
     expected = refitted(x, codes, pooled(normalization), priors)
-    np.testing.assert_allclose(
-        normalised(lda(x, codes, priors, normalization)), expected, rtol=1e-10, atol=1e-10
-    )
+    np.testing.assert_allclose(normalised(lda(x, codes, priors, normalization)), expected, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("priors", [None, PRIORS])

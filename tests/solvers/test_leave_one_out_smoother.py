@@ -16,9 +16,7 @@ def ridge(n=40, p=5, penalty=2.0, seed=0):
     y = np.eye(3)[rng.integers(0, 3, n)]
     centred = x - x.mean(axis=0)
     left, singular, _ = np.linalg.svd(centred, full_matrices=False)
-    root = np.divide(
-        singular, np.sqrt(singular**2 + penalty), where=singular > 1e-9, out=np.zeros_like(singular)
-    )
+    root = np.divide(singular, np.sqrt(singular**2 + penalty), where=singular > 1e-9, out=np.zeros_like(singular))
     u = np.column_stack([np.full(n, n**-0.5), left * root])
     return x, y, u @ (u.T @ y), u
 

@@ -18,10 +18,7 @@ GAMMAS = np.array([0.0, 0.2, 0.9, 1.0])
 def sample(n=90, p=4, k=3, seed=0):
     rng = np.random.default_rng(seed)
     codes = np.concatenate([np.arange(k), rng.integers(0, k, n - k)]).astype(np.int32)
-    x = (
-        rng.normal(size=(n, p)) @ rng.normal(size=(p, p)) * (1 + codes[:, None])
-        + rng.normal(size=(k, p))[codes]
-    )
+    x = rng.normal(size=(n, p)) @ rng.normal(size=(p, p)) * (1 + codes[:, None]) + rng.normal(size=(k, p))[codes]
     return x, codes
 
 
@@ -52,9 +49,7 @@ def test_scores_of_the_grid_are_log_densities_of_each_setting(target, normalizat
     x, codes = sample()
     new = np.random.default_rng(1).normal(size=(11, 4)) * 3
     log_priors = np.log([0.2, 0.5, 0.3])
-    scores = grid_scores(
-        moments_of(x, codes, 3), new, Grid(ALPHAS, GAMMAS, target, normalization), log_priors
-    )
+    scores = grid_scores(moments_of(x, codes, 3), new, Grid(ALPHAS, GAMMAS, target, normalization), log_priors)
     assert scores.shape == (3, 4, 11, 3)
     for a, alpha in enumerate(ALPHAS):
         for g, gamma in enumerate(GAMMAS):

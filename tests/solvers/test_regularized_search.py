@@ -38,9 +38,7 @@ def test_losses_equal_refitting_every_setting_in_every_fold(weighted, given):
     w = w if weighted else np.ones(len(x))
     moments = training_moments(x, codes, fold, w, 3)
     log_priors = np.log([0.5, 0.2, 0.3]) if given else None
-    error, log_loss, n_test = cross_validated_loss(
-        moments, x, codes, fold, GRID, log_priors, w if weighted else None
-    )
+    error, log_loss, n_test = cross_validated_loss(moments, x, codes, fold, GRID, log_priors, w if weighted else None)
     for f in range(4):
         test = fold == f
         n_k, mean, scatter = (part[f] for part in moments)

@@ -51,9 +51,7 @@ FORMS = pytest.mark.parametrize("sphere", [by_matrix, by_factor], ids=["matrix",
 def w_of(sphering, p):
     """W written out, from either direction of use."""
     backward = sphering.backward(np.eye(sphering.forward(np.zeros((p, 1))).shape[0]))
-    np.testing.assert_allclose(
-        sphering.forward(np.eye(p)).T, backward, rtol=1e-9, atol=1e-9 * np.abs(backward).max()
-    )
+    np.testing.assert_allclose(sphering.forward(np.eye(p)).T, backward, rtol=1e-9, atol=1e-9 * np.abs(backward).max())
     return backward
 
 
@@ -135,9 +133,7 @@ def test_a_constant_column_gets_no_weight_and_the_others_their_inverse(sphere, c
     assert not inverse[constant].any()
     assert sphering.dependent.tolist() == [constant]
     assert sphering.rank == 4
-    assert sphering.log_det == pytest.approx(
-        np.linalg.slogdet((a.T @ a)[np.ix_(others, others)])[1], rel=1e-12
-    )
+    assert sphering.log_det == pytest.approx(np.linalg.slogdet((a.T @ a)[np.ix_(others, others)])[1], rel=1e-12)
 
 
 @FORMS
@@ -146,9 +142,7 @@ def test_a_column_that_varies_by_its_rounding_only_counts_as_constant(sphere):
     a[:, 3] *= 1e-13
     noise[3] = 1e-12
     sphering = (
-        sphere_matrix(a.T @ a, noise, may_reread=False)
-        if sphere is by_matrix
-        else sphere_factor(a, noise, EPS, 0)
+        sphere_matrix(a.T @ a, noise, may_reread=False) if sphere is by_matrix else sphere_factor(a, noise, EPS, 0)
     )
     assert sphering.dependent.tolist() == [3]
 

@@ -155,9 +155,7 @@ def test_an_empty_frame_gets_the_words_of_scikit_learn(package):
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"a": pa.array([], pa.float64()), "b": pa.array([], pa.float64())})
     frame = {"pandas": pa.Table.to_pandas, "polars": _to_polars, "pyarrow": lambda t: t}[package](table)
-    with pytest.raises(
-        ValueError, match=r"Found array with 0 sample\(s\) \(shape=\(0, 2\)\) while a minimum of 1"
-    ):
+    with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\) \(shape=\(0, 2\)\) while a minimum of 1"):
         open_rows(frame)
 
 
@@ -170,9 +168,7 @@ def test_a_single_column_is_not_a_table(package):
 
 
 def test_rows_and_labels_must_be_as_many(values):
-    with pytest.raises(
-        ValueError, match=r"Found input variables with inconsistent numbers of samples: \[40, 39\]"
-    ):
+    with pytest.raises(ValueError, match=r"Found input variables with inconsistent numbers of samples: \[40, 39\]"):
         open_rows(values, np.zeros(39, dtype=int))
 
 
@@ -195,9 +191,7 @@ def test_missing_and_infinite_values_are_counted_by_column(values):
 
 def test_nulls_are_counted_in_every_container_that_has_them():
     pa = pytest.importorskip("pyarrow")
-    table = pa.table(
-        {"a": [1, None, 3], "b": [True, None, None], "c": ["u", None, "v"], "d": [None, None, None]}
-    )
+    table = pa.table({"a": [1, None, 3], "b": [True, None, None], "c": ["u", None, "v"], "d": [None, None, None]})
     for frame in (table, _to_polars(table)):
         text = str(find_non_finite(open_rows(frame)))
         assert "'a' has 1 NaN; column 'b' has 2 NaN; column 'c' has 1 NaN; column 'd' has 3 NaN" in text

@@ -81,9 +81,7 @@ def test_levels_are_remembered_for_rows_that_lack_some(frame, gather):
 def test_unseen_levels_are_named_with_their_column(frame):
     design = open_rows(_arrow(TABLE)).design
     other = TABLE | {"fruit": ["kiwi", "apple", "lime", "kiwi"]}
-    text = (
-        "Column 'fruit' holds 2 levels that the model has not seen: 'kiwi', 'lime'. It knows 'apple', 'fig'"
-    )
+    text = "Column 'fruit' holds 2 levels that the model has not seen: 'kiwi', 'lime'. It knows 'apple', 'fig'"
     with pytest.raises(DataError, match=text) as error:
         list(open_rows(frame(other), design=design).blocks())
     assert "fit again" in str(error.value)
@@ -96,9 +94,7 @@ def test_a_missing_category_is_counted_as_a_missing_number_is(frame):
 
 def test_a_column_may_not_change_between_number_and_text():
     design = open_rows(_arrow(TABLE)).design
-    with pytest.raises(
-        DataError, match="Column 'size' was numeric when the model was fitted and is text now"
-    ):
+    with pytest.raises(DataError, match="Column 'size' was numeric when the model was fitted and is text now"):
         list(open_rows(_arrow(TABLE | {"size": list("abcd")}), design=design).blocks())
     with pytest.raises(DataError, match=r"Column 'fruit' was categorical .* and is numeric now"):
         list(open_rows(_arrow(TABLE | {"fruit": [1, 2, 3, 4]}), design=design).blocks())

@@ -88,9 +88,7 @@ SERIES = {
     "arrow chunks": ("pyarrow", lambda m: m.chunked_array([WORDS[:90], WORDS[90:]])),
     "arrow dictionary chunks": (
         "pyarrow",
-        lambda m: m.chunked_array(
-            [m.array(WORDS[:90]).dictionary_encode(), m.array(WORDS[90:]).dictionary_encode()]
-        ),
+        lambda m: m.chunked_array([m.array(WORDS[:90]).dictionary_encode(), m.array(WORDS[90:]).dictionary_encode()]),
     ),
 }
 
@@ -161,15 +159,11 @@ def test_missing_labels_are_counted(y):
     ],
 )
 def test_missing_labels_are_counted_in_their_column(package, make):
-    with pytest.raises(
-        DataError, match="the labels in column 'paid' contain NaN or null: 2 of 4 are missing"
-    ):
+    with pytest.raises(DataError, match="the labels in column 'paid' contain NaN or null: 2 of 4 are missing"):
         code_labels(make(pytest.importorskip(package)))
 
 
-@pytest.mark.parametrize(
-    "values", [["a", None, None], [1, None, None], [True, None, None], [1.0, None, None]]
-)
+@pytest.mark.parametrize("values", [["a", None, None], [1, None, None], [True, None, None], [1.0, None, None]])
 def test_missing_labels_of_arrow_are_counted(values):
     pa = pytest.importorskip("pyarrow")
     for y in (pa.array(values), pa.array(values).dictionary_encode(), pa.chunked_array([pa.array(values)])):
@@ -209,9 +203,7 @@ def test_known_classes_keep_their_codes(known):
 
 def test_unseen_labels_are_named_or_marked():
     known = np.array(["apple", "fig"])
-    with pytest.raises(
-        DataError, match="column 'fruit' hold 2 labels that the model has not seen: 'pear', 'quince'"
-    ):
+    with pytest.raises(DataError, match="column 'fruit' hold 2 labels that the model has not seen: 'pear', 'quince'"):
         recode(WORDS, known, column="fruit")
     marked = recode(WORDS, known, unseen="mark")
     np.testing.assert_array_equal(marked == -1, (WORDS == "pear") | (WORDS == "quince"))

@@ -75,9 +75,7 @@ def test_a_file_with_columns_but_no_rows_is_refused(tmp_path):
 @pytest.mark.parametrize("where", ["target", "weight", "features"])
 def test_a_column_that_is_not_there_is_named_with_a_close_one(where, trips):
     asked = {"target": "payed", "weight": "payed", "features": ["payed"]}[where]
-    with pytest.raises(
-        DataError, match=r"no column 'payed' in '.*'. Did you mean 'paid'\? It has 'a', 'paid'"
-    ):
+    with pytest.raises(DataError, match=r"no column 'payed' in '.*'. Did you mean 'paid'\? It has 'a', 'paid'"):
         scan(trips, **{where: asked})
 
 

@@ -75,9 +75,7 @@ def test_a_row_far_from_all_that_were_seen_is_refused(type_, depth):
 
 @MATRICES
 @pytest.mark.parametrize("offset", [0.0, 1e6])
-def test_a_row_that_breaks_the_correlation_is_refused_though_every_variance_stays_positive(
-    type_, depth, offset
-):
+def test_a_row_that_breaks_the_correlation_is_refused_though_every_variance_stays_positive(type_, depth, offset):
     z, y = sample(p=1)
     x = np.hstack([z, z + 1e-3 * sample(p=1, seed=1)[0]]) + offset
     whole, stranger = type_.of(block(x, y), depth), block(offset + np.array([[2.5, 1.5]]), ["a"])
@@ -160,9 +158,7 @@ def test_factors_forget_rows_of_nearly_collinear_columns_and_keep_the_small_dire
     z, small = rng.normal(size=(60, 2)), rng.normal(size=60)
     x = np.column_stack([z, z[:, 0] + gap * small])
     y = np.array(["a", "b"])[np.arange(60) % 2]
-    left = (
-        ClassFactors.of(block(x, y), depth).subtract(ClassFactors.of(block(x[:20], y[:20]), depth)).pooled()
-    )
+    left = ClassFactors.of(block(x, y), depth).subtract(ClassFactors.of(block(x[:20], y[:20]), depth)).pooled()
     groups = [np.column_stack([z[20:], small[20:]])[y[20:] == label] for label in ("a", "b")]
     scatter = sum((g - g.mean(axis=0)).T @ (g - g.mean(axis=0)) for g in groups)
     # R d for d = (-1, 0, 1) is gap times the small column: its length is known beforehand.

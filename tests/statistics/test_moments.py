@@ -79,9 +79,7 @@ def test_reweighting_classes_equals_weights_of_their_rows(type_, depth):
 @pytest.mark.parametrize("depth", [Depth.POOLED, Depth.FULL])
 def test_merged_scatter_is_exactly_symmetric(depth):
     x, codes, weight = sample(p=13, weighted=True, density=1.1)
-    parts = [
-        ClassMoments.of(Block(x, codes, CLASSES, weight).rows(i, i + 20), depth) for i in (0, 20, 40, 60)
-    ]
+    parts = [ClassMoments.of(Block(x, codes, CLASSES, weight).rows(i, i + 20), depth) for i in (0, 20, 40, 60)]
     merged = parts[0].merge(parts[1]).merge(parts[2]).merge(parts[3])
     for scatter in (merged.scatter, merged.subtract(parts[1]).scatter):
         assert np.array_equal(scatter, np.swapaxes(scatter, -1, -2))

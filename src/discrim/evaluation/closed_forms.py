@@ -88,9 +88,7 @@ def _lda(model: Any, x: NDArray[Any], block: Block) -> Floats | None:
     s = ClassMoments.of(block, Depth.POOLED)
     if _ill(s.scatter):
         return None
-    return lda_scores(
-        x, block.codes, s.weight, s.mean, s.scatter, given_priors(model, s.weight), model.normalization
-    )
+    return lda_scores(x, block.codes, s.weight, s.mean, s.scatter, given_priors(model, s.weight), model.normalization)
 
 
 def _qda(model: Any, x: NDArray[Any], block: Block) -> Floats | None:

@@ -38,5 +38,7 @@ class HeldOut:
         if posterior is None:
             self.has_posterior = False
             self.posterior[rows, self.best[rows]] = 1.0
+        elif len(known) == self.posterior.shape[1]:
+            self.posterior[rows] = posterior
         else:
             self.posterior[np.ix_(rows, known)] = posterior

@@ -15,7 +15,7 @@ from discrim.evaluation.wide import rotated_fold_scores, rotated_rows
 from discrim.models.base import OnePassClassifier
 from discrim.models.parameters import check_parameters
 from discrim.models.scoring import Output
-from discrim.models.tuning import Folds, fold_statistics, in_memory, training_statistics
+from discrim.models.tuning import Folds, blas_threads, fold_statistics, in_memory, training_statistics
 from discrim.solvers.sphering import IllConditionedError
 from discrim.sources import Column, Design, find_non_finite, open_rows
 from discrim.statistics import Depth
@@ -34,14 +34,21 @@ class OnePassTrial:
         self.model = model
         self.block = in_memory(rows, first_read=True)
         self.x: NDArray[Any] = np.asarray(self.block.x)
-        # Categories and products of columns are columns of their own from here on.
-        self._design = Design([Column(name) for name in probe._names], self.x.dtype)
-        error = find_non_finite(rows if rows.rereadable else open_rows(self.x, design=self._design))
-        if error is not None:
-            raise error
+        self._design = probe._design
+        if self._design.n_in != self.x.shape[1]:
+            # Categories and products of columns are columns of their own from here on.
+            self._design = Design([Column(name) for name in probe._names], self.x.dtype)
+        if not np.isfinite(self.x.sum()):
+            error = find_non_finite(rows if rows.rereadable else open_rows(self.x, design=self._design))
+            if error is not None:
+                raise error
 
     def run(self, folds: Folds) -> tuple[HeldOut, str]:
         """The held-out predictions, and how they were found."""
+        with blas_threads(min(self.x.shape)):
+            return self._run(folds)
+
+    def _run(self, folds: Folds) -> tuple[HeldOut, str]:
         if folds.one_at_a_time:
             scores = leave_one_out_scores(self.model, self.block)
             if scores is not None:

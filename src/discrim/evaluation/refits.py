@@ -27,9 +27,7 @@ class OrdinaryTrial:
         self._take: Callable[[Index], Any]
         if isinstance(X, Scan):
             if not X.labelled and y is None:
-                raise DataError(
-                    "The scan names no target. Say which column holds the labels: scan(data, target=...)."
-                )
+                raise DataError("The scan names no target. Say which column holds the labels: scan(data, target=...).")
             self.block = in_memory(open_rows(X, y, sample_weight), first_read=True)
             x = np.asarray(self.block.x)
             self._take = lambda rows: x[rows]

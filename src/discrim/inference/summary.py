@@ -101,9 +101,7 @@ class Table:
             (len(self.index) - MOST_ROWS, "row"),
             (len(self.columns) - MOST_COLUMNS, "column"),
         )
-        notes = [
-            f"... and {count} more {noun if count == 1 else noun + 's'}" for count, noun in more if count > 0
-        ]
+        notes = [f"... and {count} more {noun if count == 1 else noun + 's'}" for count, noun in more if count > 0]
         return [*notes, "---", LEGEND] if self.p_columns and len(self.index) else notes
 
 
@@ -140,9 +138,7 @@ class Summary:
     facts: Mapping[str, object]
     tables: tuple[Table, ...]
 
-    def __init__(
-        self, title: str, facts: Mapping[str, object], tables: Sequence[Table], **values: Any
-    ) -> None:
+    def __init__(self, title: str, facts: Mapping[str, object], tables: Sequence[Table], **values: Any) -> None:
         taken = [name for name in values if hasattr(type(self), name) or name in Summary.__annotations__]
         if taken:
             raise ParameterError.bad_value("values", taken[0], "a name that a summary does not use itself")
@@ -171,9 +167,7 @@ class Summary:
             if title is None or table.title == title:
                 return table.to_frame()
         titles = name_list((table.title for table in self.tables), most=len(self.tables))
-        raise ParameterError.bad_value(
-            "title", title, f"one of {titles}" if titles else "left out: no tables"
-        )
+        raise ParameterError.bad_value("title", title, f"one of {titles}" if titles else "left out: no tables")
 
     def _written_facts(self) -> dict[str, str]:
         return {str(name): write_number(value, FACT_DIGITS) for name, value in self.facts.items()}

@@ -259,8 +259,8 @@ class OnePassClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
         declared = code_labels(classes)[0]
         if before is not None and not np.array_equal(before, declared):
             raise ParameterError(
-                f"`classes` is {name_list(declared)}, but was {name_list(before)} on the last call of partial_fit. "
-                "Give the same classes, or leave them out."
+                f"`classes` ({name_list(declared)}) is not the same as on last call to partial_fit, when it was "
+                f"{name_list(before)}. Give the same classes, or leave them out."
             )
         return declared
 

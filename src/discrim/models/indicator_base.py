@@ -17,7 +17,7 @@ class IndicatorClassifier(OnePassClassifier):
     """The class whose regression function is largest.
 
     A regression function can leave [0, 1], so posteriors are softmax(2 f): equal to f in value and slope where
-    two classes meet, between 0 and 1 everywhere, and in the order of f.
+    two classes meet, between 0 and 1 everywhere, and in the order of f; zero for a class without weight.
     """
 
     priors: Any
@@ -30,7 +30,11 @@ class IndicatorClassifier(OnePassClassifier):
             return super()._apply(X, output)
         self._check_solved()
         factor, rule = 2.0 * self._indicator_scale, self._rule
-        squashed = LinearRule(factor * rule.coef, factor * rule.offset, rule.origin)
+        possible = self.statistic_.weight > 0
+        if self.priors is not None:
+            possible &= np.asarray(self.priors, dtype=np.float64) > 0
+        # Only the score of a class that cannot occur is a constant; it must not take its share.
+        squashed = LinearRule(factor * rule.coef, np.where(possible, factor * rule.offset, -np.inf), rule.origin)
         return apply_rule(squashed, self._open(X, None, None, reset=False, labelled=False), output)
 
     def _with_priors(self, statistic: Statistic) -> Statistic:

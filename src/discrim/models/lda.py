@@ -27,7 +27,8 @@ from discrim.models.scoring import Output, apply_rule
 from discrim.models.tuning import DEFAULT_GRID, search
 from discrim.solvers.canonical import Canonical, canonical_directions, full_rule, reduced_rule, uncentred
 from discrim.solvers.ledoit_wolf import class_scales, shrunk_within
-from discrim.solvers.regularized import Grid
+from discrim.solvers.regularized import Grid, Normalization, Target
+from discrim.solvers.regularized_search import Selection
 from discrim.solvers.rules import LinearRule
 from discrim.solvers.sphering import Sphering, rounding_noise
 from discrim.solvers.within import Within, check_divisors, divisors, pooled_within, weighted_within
@@ -109,11 +110,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         tol: float = 1e-4,
         covariance_estimator: Any = None,
         *,
-        normalization: str = "mle",
-        target: str = "identity",
+        normalization: Normalization = "mle",
+        target: Target = "identity",
         rank: int | None = None,
         cv: Any = 10,
-        selection: str = "min",
+        selection: Selection = "min",
     ) -> None:
         self.solver = solver
         self.shrinkage = shrinkage
@@ -289,7 +290,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             raise ParameterError.bad_value("rank", self.rank, f"at most min(n_features, n_classes - 1) = {most}")
 
     def _warn_of_collinear(self, sphering: Sphering, statistic: Statistic) -> None:
-        if len(sphering.dependent) and statistic.rows.sum() > statistic.n_features:
+        # With fewer rows the columns depend on each other in any case: nothing to be told.
+        enough = statistic.rows.sum() - (statistic.rows > 0).sum() >= statistic.n_features
+        if len(sphering.dependent) and enough:
             names = [self._names[j] for j in sphering.dependent]
             warnings.warn(
                 f"Columns {name_list(names)} have no variance within the classes beyond that of the other columns; "

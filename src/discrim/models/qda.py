@@ -13,12 +13,12 @@ from discrim.inference.summary import Summary
 from discrim.models.base import Statistic
 from discrim.models.covariance_options import COMMON, estimated_covariances, fourth_powers, one_covariance_option
 from discrim.models.parameters import Check, either, number, one_of
-from discrim.models.quadratic_base import QuadraticClassifier
+from discrim.models.quadratic_base import GaussianRule, QuadraticClassifier
 from discrim.models.tuning import DEFAULT_GRID, search
 from discrim.solvers.ledoit_wolf import class_scales, shrunk_within
 from discrim.solvers.quadratic import ClassMatrices, class_matrices
-from discrim.solvers.regularized import Grid
-from discrim.solvers.rules import ProjectedRule, QuadraticRule
+from discrim.solvers.regularized import Grid, Normalization, Target
+from discrim.solvers.regularized_search import Selection
 from discrim.sources import Rows
 from discrim.statistics import ClassMoments
 
@@ -86,10 +86,10 @@ class QuadraticDiscriminantAnalysis(QuadraticClassifier):
         store_covariance: bool = False,
         tol: float = 1e-4,
         covariance_estimator: Any = None,
-        normalization: str = "mle",
-        target: str = "identity",
+        normalization: Normalization = "mle",
+        target: Target = "identity",
         cv: Any = 10,
-        selection: str = "min",
+        selection: Selection = "min",
     ) -> None:
         self.solver = solver
         self.shrinkage = shrinkage
@@ -124,9 +124,7 @@ class QuadraticDiscriminantAnalysis(QuadraticClassifier):
     def _needs_rows(self) -> bool:
         return self.covariance_estimator is not None or self.shrinkage in ("auto", "ledoit-wolf", "cv", "loo")
 
-    def _solve(
-        self, statistic: Statistic, rows: Rows | None, *, reread: bool
-    ) -> QuadraticRule | ProjectedRule:
+    def _solve(self, statistic: Statistic, rows: Rows | None, *, reread: bool) -> GaussianRule:
         one_covariance_option(self.shrinkage, self.covariance_estimator)
         priors = self._begin(statistic)
         classes, p = statistic.mean.shape

@@ -16,16 +16,19 @@ from discrim.models.priors import log_priors, resolve_priors
 from discrim.solvers.quadratic import (
     ClassMatrices,
     SingularError,
+    low_rank_rule,
     pooled_space_rule,
     projected_rule,
     quadratic_rule,
 )
-from discrim.solvers.rules import ProjectedRule, QuadraticRule
+from discrim.solvers.regularized import Normalization
+from discrim.solvers.rules import LowRankRule, ProjectedRule, QuadraticRule
 from discrim.solvers.sphering import rounding_noise
 from discrim.solvers.within import check_divisors, pooled_within, square_root
 from discrim.statistics import ClassFactors, Depth
 
 Floats = NDArray[np.float64]
+GaussianRule = QuadraticRule | ProjectedRule | LowRankRule
 
 
 class QuadraticClassifier(OnePassClassifier):
@@ -33,7 +36,7 @@ class QuadraticClassifier(OnePassClassifier):
 
     priors: Any
     tol: float
-    normalization: str
+    normalization: Normalization
     means_: NDArray[Any]
     priors_: NDArray[Any]
     _matrices: ClassMatrices
@@ -64,15 +67,18 @@ class QuadraticClassifier(OnePassClassifier):
 
     def _finish(
         self, statistic: Statistic, parts: ClassMatrices, priors: Floats, *, reread: bool
-    ) -> QuadraticRule | ProjectedRule:
+    ) -> GaussianRule:
         """Invert the class matrices, and set the attributes."""
         noise = rounding_noise(statistic.mean, self._eps)
         logs = np.where(statistic.weight > 0, log_priors(priors), -np.inf)
         even = bool((parts.ridge == parts.ridge[:, :1]).all() and (parts.ridge[statistic.weight > 0] > 0).all())
-        rule: QuadraticRule | ProjectedRule
+        wide = isinstance(statistic, ClassFactors) and statistic.rows.sum() <= statistic.n_features
+        rule: GaussianRule
         try:
-            if even and isinstance(statistic, ClassFactors) and statistic.rows.sum() <= statistic.n_features:
+            if even and wide:
                 rule = projected_rule(statistic, parts, logs, statistic.n_features)
+            elif wide and parts.ridge.any():
+                rule = low_rank_rule(parts, logs, shared_null=self._shares_null_space())
             else:
                 tol = rank_tolerance(self.tol)
                 if tol > 0 and parts.matrices is not None:
@@ -115,7 +121,7 @@ class QuadraticClassifier(OnePassClassifier):
         statistic = self.statistic_
         labels = [str(label) for label in self.classes_]
         inner = self._rule.inner if isinstance(self._rule, ProjectedRule) else self._rule
-        assert isinstance(inner, QuadraticRule)
+        assert isinstance(inner, QuadraticRule | LowRankRule)
         with np.errstate(invalid="ignore"):  # a class that cannot occur has no determinant
             log_det = 2.0 * (log_priors(np.asarray(self.priors_, float)) - inner.offset)
         about = {"Rows": int(statistic.rows.sum()), "Columns": statistic.n_features, "Classes": len(labels)}

@@ -11,11 +11,11 @@ from discrim.inference.summary import Summary
 from discrim.models.base import Statistic
 from discrim.models.covariance_options import COMMON
 from discrim.models.parameters import Check, either, none, number, numbers, one_of
-from discrim.models.quadratic_base import QuadraticClassifier
+from discrim.models.quadratic_base import GaussianRule, QuadraticClassifier
 from discrim.models.tuning import DEFAULT_GRID, search
 from discrim.solvers.quadratic import ClassMatrices, class_matrices
-from discrim.solvers.regularized import Grid
-from discrim.solvers.rules import ProjectedRule, QuadraticRule
+from discrim.solvers.regularized import Grid, Normalization, Target
+from discrim.solvers.regularized_search import Selection
 from discrim.sources import Rows
 
 
@@ -76,13 +76,13 @@ class RegularizedDiscriminantAnalysis(QuadraticClassifier):
         alpha: Any = 0.5,
         gamma: Any = 1.0,
         *,
-        target: str = "identity",
+        target: Target = "identity",
         cv: Any = 10,
         alphas: Any = None,
         gammas: Any = None,
-        selection: str = "min",
+        selection: Selection = "min",
         priors: Any = None,
-        normalization: str = "mle",
+        normalization: Normalization = "mle",
         tol: float = 1e-4,
     ) -> None:
         self.alpha = alpha
@@ -105,9 +105,7 @@ class RegularizedDiscriminantAnalysis(QuadraticClassifier):
     def _shares_null_space(self) -> bool:
         return self.alpha_ < 1
 
-    def _solve(
-        self, statistic: Statistic, rows: Rows | None, *, reread: bool
-    ) -> QuadraticRule | ProjectedRule:
+    def _solve(self, statistic: Statistic, rows: Rows | None, *, reread: bool) -> GaussianRule:
         priors = self._begin(statistic)
         self.alpha_, self.gamma_ = self._chosen(rows, None if self.priors is None else priors)
         classes, p = statistic.mean.shape

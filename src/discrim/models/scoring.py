@@ -13,11 +13,12 @@ from discrim import _kernels
 from discrim.engines import run, split
 from discrim.errors import DataError
 from discrim.models.expansion import QuadraticRows
-from discrim.solvers.rules import DiagonalRule, LinearRule, ProjectedRule, QuadraticRule, Rule
+from discrim.solvers.rules import DiagonalRule, LinearRule, LowRankRule, ProjectedRule, QuadraticRule, Rule
 from discrim.sources import Rows, find_non_finite
 
-# Rows of a sparse or projected block that are made dense at once.
+# Rows of a sparse or projected block that are made dense at once, and the numbers that these may have.
 DENSE_ROWS = 4096
+DENSE_SIZE = 1 << 20
 
 
 class Output(IntEnum):
@@ -58,14 +59,14 @@ def _score_array(rule: Rule, x: Any, output: Output) -> tuple[NDArray[Any], bool
     n, p = x.shape
     dtype = np.float32 if x.dtype == np.float32 else np.float64
     out: NDArray[Any] = (
-        np.empty(n, dtype=np.int64) if output is Output.BEST else np.empty((n, _n_classes(rule)), dtype=dtype)
+        np.empty(n, dtype=np.int64) if output is Output.BEST else np.empty((n, len(_offset(rule))), dtype=dtype)
     )
     if not out.size:
         # Nothing is scored, as by a transform without coordinates; bad values are still to be found.
         return out, bool(np.isfinite(x.data if sparse.issparse(x) else x).all())
-    if sparse.issparse(x) or isinstance(rule, ProjectedRule):
-        starts = range(0, n, DENSE_ROWS)
-        ranges = [(start, min(start + DENSE_ROWS, n)) for start in starts]
+    if sparse.issparse(x) or isinstance(rule, (ProjectedRule, LowRankRule)):
+        step = min(DENSE_ROWS, max(DENSE_SIZE // p, 1))
+        ranges = [(start, min(start + step, n)) for start in range(0, n, step)]
     else:
         ranges = split(n, p)
 
@@ -90,23 +91,34 @@ def _score_block(rule: Rule, x: NDArray[Any], output: Output, out: NDArray[Any])
         return _kernels.score(
             x, _kernels.QUADRATIC, rule.mean, rule.factor, rule.offset, rule.triangular, output, out
         )
-    return _score_projected(rule, x, output, out)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for by the caller
+        possible = ~np.isneginf(_offset(rule))
+        scores = _low_rank_scores(rule, x) if isinstance(rule, LowRankRule) else _projected_scores(rule, x)
+    # The score -inf of an impossible class is an offset here: the kernel must not multiply it by zero.
+    return _kernels.score(
+        np.where(possible, scores, 0.0), _kernels.LINEAR, np.zeros(len(possible)), np.eye(len(possible)),
+        np.where(possible, 0.0, -np.inf), False, output, out,
+    )  # fmt: skip
 
 
-def _score_projected(rule: ProjectedRule, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
+def _low_rank_scores(rule: LowRankRule, x: NDArray[Any]) -> NDArray[np.float64]:
+    scores = np.repeat(rule.offset[None], len(x), axis=0)
+    for k in np.flatnonzero(~np.isneginf(rule.offset)):
+        u = (x - rule.mean[k]) / rule.root[k]
+        u += ((u @ rule.directions[k]) * rule.gain[k]) @ rule.directions[k].T
+        scores[:, k] -= 0.5 * np.einsum("ij,ij->i", u, u)
+    return scores
+
+
+def _projected_scores(rule: ProjectedRule, x: NDArray[Any]) -> NDArray[np.float64]:
     """The residual enters the inner rule as one more coordinate a class, through its offset."""
     centred = x - rule.origin
     z = centred @ rule.basis
     residual = np.maximum(np.einsum("ij,ij->i", centred, centred) - np.einsum("ij,ij->i", z, z), 0.0)
     scores = np.empty((len(x), len(rule.inner.offset)))
-    finite = _score_block(rule.inner, np.ascontiguousarray(z, dtype=np.float64), Output.SCORES, scores)
-    scores -= 0.5 * residual[:, None] * rule.residual_precision
-    _kernels.score(
-        scores, _kernels.LINEAR, np.zeros(scores.shape[1]), np.eye(scores.shape[1]), np.zeros(scores.shape[1]),
-        False, output, out,
-    )  # fmt: skip
-    return finite
+    _score_block(rule.inner, np.ascontiguousarray(z, dtype=np.float64), Output.SCORES, scores)
+    return scores - 0.5 * residual[:, None] * rule.residual_precision
 
 
-def _n_classes(rule: Rule) -> int:
-    return len(rule.inner.offset) if isinstance(rule, ProjectedRule) else len(rule.offset)
+def _offset(rule: Rule) -> NDArray[np.float64]:
+    return rule.inner.offset if isinstance(rule, ProjectedRule) else rule.offset

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.engines import one_blas_thread
 from discrim.errors import DataError, ParameterError, plural
 from discrim.solvers.leave_one_out_rda import loo_supported, rda_loss
 from discrim.solvers.regularized import Grid, Moments
@@ -19,13 +21,13 @@ from discrim.statistics import ClassMoments, Depth, merge_moments
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
 
+# Rows and columns of a matrix that one thread solves as fast as several.
+_SMALL_MATRIX = 256
 # The values tried where a parameter is to be chosen.
 DEFAULT_GRID = np.linspace(0.0, 1.0, 11)
 
 
-def search(
-    rows: Rows, grid: Grid, *, how: str, cv: Any, priors: Floats | None, selection: Selection
-) -> dict[str, Any]:
+def search(rows: Rows, grid: Grid, *, how: str, cv: Any, priors: Floats | None, selection: Selection) -> dict[str, Any]:
     """The chosen ``alpha`` and ``gamma`` and the whole error surface, as ``cv_results_`` keeps it.
 
     The rows are read once to reduce and once to score, whatever the size of the grid.
@@ -33,20 +35,29 @@ def search(
     block = in_memory(rows)
     x = np.asarray(block.x, dtype=np.float64)
     n, p = x.shape
-    if n <= p:
-        if grid.target == "diagonal":
-            raise ParameterError(
-                "With more columns than rows only the target 'identity' can be tuned; set target='identity', "
-                "or give numbers for the shrinkage."
-            )
-        x, grid = rotated(x), replace(grid, n_columns=p)
-    if how == "loo":
-        table = _leave_one_out(x, block, grid, priors)
-        a, g = choose_from(grid, table, selection)
-    else:
-        a, g, table = _folds(x, block, grid, cv, priors, selection)
+    if n <= p and grid.target == "diagonal":
+        raise ParameterError(
+            "With more columns than rows only the target 'identity' can be tuned; set target='identity', "
+            "or give numbers for the shrinkage."
+        )
+    with blas_threads(min(n, p)):
+        if n <= p:
+            x, grid = rotated(x), replace(grid, n_columns=p)
+        if how == "loo":
+            table = _leave_one_out(x, block, grid, priors)
+            a, g = choose_from(grid, table, selection)
+        else:
+            a, g, table = _folds(x, block, grid, cv, priors, selection)
     chosen = {"alpha": float(grid.alphas[a]), "gamma": float(grid.gammas[g]), "method": how}
     return {"alphas": grid.alphas, "gammas": grid.gammas, **table, **chosen}
+
+
+def blas_threads(size: int) -> AbstractContextManager[None]:
+    """One thread while many matrices of this size are solved, if they are small.
+
+    The threads of the linear algebra library then wait for each other longer than they work.
+    """
+    return one_blas_thread() if size <= _SMALL_MATRIX else nullcontext()
 
 
 def in_memory(rows: Rows, *, first_read: bool = False) -> Block:
@@ -125,13 +136,13 @@ def _held_out(splits: Iterator[tuple[Any, Any]], n: int) -> Folds:
     for f, (train, test) in enumerate(splits):
         if not len(train):
             raise ParameterError(f"The 'cv' parameter leaves no row to train on; {hint}.")
-        if (number[test] >= 0).any() or len(np.unique(test)) < len(test):
+        others, taken = np.ones(n, dtype=bool), np.zeros(n, dtype=bool)
+        others[test], taken[train] = False, True
+        if (number[test] >= 0).any() or others.sum() != n - len(test):
             raise ParameterError(f"The 'cv' parameter holds some rows out twice; {hint}.")
         number[test] = f
-        others = np.ones(n, dtype=bool)
-        others[test] = False
-        rows = np.asarray(train, dtype=np.intp)
-        parts.append(None if np.array_equal(np.sort(rows), np.flatnonzero(others)) else rows)
+        all_others = len(train) == n - len(test) and np.array_equal(taken, others)
+        parts.append(None if all_others else np.asarray(train, dtype=np.intp))
     if (number < 0).any():
         raise ParameterError(f"The 'cv' parameter never holds out {(number < 0).sum()} of the rows; {hint}.")
     return Folds(number, tuple(parts))

@@ -106,9 +106,7 @@ def _grouped(x: NDArray[Any], codes: Codes, moments: Moments) -> _Rows:
     return _Rows(order, ordered, columns, deviation, square, rho_of(moments.weight)[ordered], starts)
 
 
-def _by_class(
-    x: NDArray[Any], codes: Codes, moments: Moments, grid: Grid, priors: Array | None
-) -> Iterator[Array]:
+def _by_class(x: NDArray[Any], codes: Codes, moments: Moments, grid: Grid, priors: Array | None) -> Iterator[Array]:
     """Scores (K, G, n) for each alpha."""
     if not loo_supported(grid):
         raise ParameterError.bad_value("target", grid.target, "'identity' for closed-form leave-one-out")

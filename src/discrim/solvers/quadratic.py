@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.engines import run
-from discrim.solvers.rules import ProjectedRule, QuadraticRule
+from discrim.solvers.rules import LowRankRule, ProjectedRule, QuadraticRule
 from discrim.solvers.sphering import (
     ILL_CONDITIONED,
     IllConditionedError,
     Sphering,
     inverse_factor,
     sphere_factor,
+    sphere_low_rank,
 )
 from discrim.solvers.within import divisors
 from discrim.statistics import ClassFactors, ClassMoments
@@ -110,6 +111,28 @@ def projected_rule(
     nothing = np.zeros(basis.shape[1])
     inner = quadratic_rule(inside, offsets, nothing, float(np.finfo(float).eps), 0.0, reread=False)
     return ProjectedRule(origin, basis, inner, 1.0 / outside)
+
+
+def low_rank_rule(parts: ClassMatrices, log_priors: Floats, *, shared_null: bool) -> LowRankRule:
+    """The same for more columns than rows and a ridge that differs from column to column.
+
+    A column without a ridge has no variance in its class. Where all classes share such columns they are left out;
+    else SingularError. Cost K n^2 p.
+    """
+    assert parts.rows is not None
+    classes, p = parts.mean.shape
+    roots, directions, gains = np.full((classes, p), np.inf), [np.zeros((p, 0))] * classes, [np.zeros(0)] * classes
+    offset = log_priors.copy()
+    for k in np.flatnonzero(~np.isneginf(log_priors)):
+        alive = parts.ridge[k] > 0
+        if not alive.all() and not shared_null:
+            raise SingularError(k, np.flatnonzero(~alive))
+        sphering = sphere_low_rank(parts.ridge[k][alive], np.sqrt(parts.factor[k]) * parts.rows[k][:, alive])
+        roots[k, alive], gains[k] = sphering.root, sphering.gain
+        directions[k] = np.zeros((p, len(sphering.gain)))
+        directions[k][alive] = sphering.directions
+        offset[k] -= 0.5 * sphering.log_det
+    return LowRankRule(parts.mean, roots, tuple(directions), tuple(gains), offset)
 
 
 def pooled_space_rule(parts: ClassMatrices, pooled: Sphering, log_priors: Floats) -> QuadraticRule:

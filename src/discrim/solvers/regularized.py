@@ -224,9 +224,7 @@ def _rules(
     return 1.0 / q, logdet, tail
 
 
-def _distances(
-    deviations: Array, spectra: Spectra, inverse: Array, tail: Array, residual: Array | None
-) -> Array:
+def _distances(deviations: Array, spectra: Spectra, inverse: Array, tail: Array, residual: Array | None) -> Array:
     """D_k of every setting, (a, K, G, n): squared rotated deviations times inverse eigenvalues."""
     rotated = spectra.basis @ deviations
     distances: Array = inverse @ np.square(rotated, out=rotated)

@@ -56,4 +56,18 @@ class ProjectedRule:
     residual_precision: Floats
 
 
-Rule = LinearRule | DiagonalRule | QuadraticRule | ProjectedRule
+@dataclass(frozen=True)
+class LowRankRule:
+    """score_k(x) = offset_k - |u + V_k (gain_k V_k'u)|^2 / 2 with u = (x - mean_k) / root_k, for more columns than rows.
+
+    ``root`` is K x p, infinite for a column that says nothing; V_k = ``directions[k]`` is p x r_k, ``gain[k]`` r_k.
+    """
+
+    mean: Floats
+    root: Floats
+    directions: tuple[Floats, ...]
+    gain: tuple[Floats, ...]
+    offset: Floats
+
+
+Rule = LinearRule | DiagonalRule | QuadraticRule | ProjectedRule | LowRankRule

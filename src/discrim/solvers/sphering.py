@@ -182,7 +182,7 @@ def sphere_factor(factor: Floats, noise: Floats, eps: float, tol: float) -> Sphe
     return _spectral(scale, alive, np.where(alive, rows[keep], 0.0).T, values[keep], scaled)
 
 
-def sphere_low_rank(diagonal: Floats, rows: Floats) -> Sphering:
+def sphere_low_rank(diagonal: Floats, rows: Floats) -> LowRankSphering:
     """Sphering of diag(h) + A'A for rows A (r x p). Cost r^2 p: nothing p x p is formed."""
     root = np.sqrt(diagonal)
     scaled = rows / root

@@ -119,9 +119,7 @@ class Design:
         present = set(names)
         lacking = [name for name in self.names_in if name not in present]
         if lacking:
-            raise DataError(
-                f"X lacks {name_list(lacking)}, which the model was fitted on. It has {name_list(names)}."
-            )
+            raise DataError(f"X lacks {name_list(lacking)}, which the model was fitted on. It has {name_list(names)}.")
 
     def renamed(self, names: Sequence[str]) -> Design:
         """The same design under other names, for a table whose columns are matched by position."""
@@ -130,16 +128,13 @@ class Design:
 
     def to_dict(self) -> dict[str, Any]:
         """A plain description that JSON can hold."""
-        columns = [
-            {"name": c.name, "levels": None if c.levels is None else list(c.levels)} for c in self.columns
-        ]
+        columns = [{"name": c.name, "levels": None if c.levels is None else list(c.levels)} for c in self.columns]
         return {"columns": columns, "dtype": self.dtype.name, "named": self.named}
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Design:
         columns = [
-            Column(c["name"], None if c["levels"] is None else tuple(c["levels"]))
-            for c in description["columns"]
+            Column(c["name"], None if c["levels"] is None else tuple(c["levels"])) for c in description["columns"]
         ]
         return cls(columns, description["dtype"], named=description["named"])
 
@@ -155,9 +150,7 @@ class Design:
         for column in self.columns:
             text = table.kind(column.name) == "text"
             if text and column.levels is None:
-                raise DataError(
-                    f"Column '{column.name}' was numeric when the model was fitted and is text now."
-                )
+                raise DataError(f"Column '{column.name}' was numeric when the model was fitted and is text now.")
             if not text and column.levels is not None:
                 raise DataError(
                     f"Column '{column.name}' was categorical when the model was fitted and is numeric now. "

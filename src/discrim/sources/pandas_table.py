@@ -97,7 +97,5 @@ def _kind_of_objects(column: Any, name: str) -> Kind:
         raise empty_column(name)
     if inside in {"mixed", "mixed-integer"}:
         found = sorted({type(value).__name__ for value in column.dropna().head(1000)})
-        raise DataError(
-            f"Column '{name}' mixes the types {', '.join(found)}. Convert its values to one type."
-        )
+        raise DataError(f"Column '{name}' mixes the types {', '.join(found)}. Convert its values to one type.")
     raise unusable_column(name, inside)

@@ -147,9 +147,7 @@ class Scan:
 
     @property
     def _needed(self) -> list[str]:
-        return list(
-            dict.fromkeys([*self.features, *(c for c in (self.target, self.weight) if c is not None)])
-        )
+        return list(dict.fromkeys([*self.features, *(c for c in (self.target, self.weight) if c is not None)]))
 
     def _discover(self) -> Design:
         texts: dict[str, set[Any]] = {name: set() for name in self.features if self._kinds[name] == "text"}
@@ -238,6 +236,4 @@ def _kind(head: Table, name: str, *, is_target: bool) -> str:
 def _no_such_column(name: str, part: Part) -> DataError:
     close = difflib.get_close_matches(name, part.head.names, n=1)
     hint = f" Did you mean '{close[0]}'?" if close else ""
-    return DataError(
-        f"There is no column '{name}' in '{part.name}'.{hint} It has {name_list(part.head.names, 20)}."
-    )
+    return DataError(f"There is no column '{name}' in '{part.name}'.{hint} It has {name_list(part.head.names, 20)}.")

@@ -78,8 +78,7 @@ def _rows_of_sparse(x: Any, y: Any, sample_weight: Any, design: Design | None) -
 def _rows_of_scan(data: Any, y: Any, sample_weight: Any, design: Design | None) -> Rows:
     if y is not None or sample_weight is not None:
         raise DataError(
-            "A scan brings its own labels and weights. Name their columns instead: "
-            "scan(data, target=..., weight=...)."
+            "A scan brings its own labels and weights. Name their columns instead: scan(data, target=..., weight=...)."
         )
     rows = data if isinstance(data, Scan) else scan(data)
     return rows if design is None else rows.with_design(design)
@@ -89,13 +88,7 @@ def _checked_array(X: Any) -> NDArray[Any]:
     """A numeric array with two dimensions, or the error that scikit-learn raises for it."""
     if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "fiub":
         X = np.ma.filled(X.astype(np.float64), np.nan)
-    if (
-        isinstance(X, np.ndarray)
-        and not isinstance(X, np.matrix)
-        and X.ndim == 2
-        and X.size
-        and X.dtype.kind in "fiub"
-    ):
+    if isinstance(X, np.ndarray) and not isinstance(X, np.matrix) and X.ndim == 2 and X.size and X.dtype.kind in "fiub":
         return np.asarray(X)
     return np.asarray(_check_array(X))
 
@@ -103,9 +96,7 @@ def _checked_array(X: Any) -> NDArray[Any]:
 def _check_array(X: Any, *, accept_sparse: bool = False) -> Any:
     from sklearn.utils import check_array
 
-    return check_array(
-        X, accept_sparse=accept_sparse, dtype=[np.float64, np.float32], ensure_all_finite=False
-    )
+    return check_array(X, accept_sparse=accept_sparse, dtype=[np.float64, np.float32], ensure_all_finite=False)
 
 
 def _labels(y: Any, sample_weight: Any, n: int) -> Labels:
@@ -114,7 +105,5 @@ def _labels(y: Any, sample_weight: Any, n: int) -> Labels:
         return Labels(None, np.zeros(n, dtype=np.int32), weight)
     classes, codes = code_labels(y)
     if codes.shape[0] != n:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: [{n}, {codes.shape[0]}]"
-        )
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {codes.shape[0]}]")
     return Labels(classes, codes, weight)

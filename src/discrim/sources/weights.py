@@ -18,13 +18,9 @@ def check_weights(w: Any, n: int, *, column: str | None = None) -> NDArray[np.fl
     if weight.ndim == 0:
         weight = np.full(n, float(weight))
     if weight.ndim != 1:
-        raise ValueError(
-            f"Sample weights must be 1D array or scalar; found an array of shape {weight.shape}."
-        )
+        raise ValueError(f"Sample weights must be 1D array or scalar; found an array of shape {weight.shape}.")
     if weight.shape[0] != n:
-        raise ValueError(
-            f"sample_weight has {plural(weight.shape[0], 'entry', 'entries')}, X has {plural(n, 'row')}."
-        )
+        raise ValueError(f"sample_weight has {plural(weight.shape[0], 'entry', 'entries')}, X has {plural(n, 'row')}.")
     weight = np.ascontiguousarray(weight)
     refuse_bad_weights(weight, column)
     if n and not weight.any():

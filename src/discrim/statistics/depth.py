@@ -17,6 +17,4 @@ class Depth(StrEnum):
     @property
     def number(self) -> int:
         """The number by which the kernels know it."""
-        return {Depth.DIAGONAL: _kernels.DIAGONAL, Depth.POOLED: _kernels.POOLED, Depth.FULL: _kernels.FULL}[
-            self
-        ]
+        return {Depth.DIAGONAL: _kernels.DIAGONAL, Depth.POOLED: _kernels.POOLED, Depth.FULL: _kernels.FULL}[self]

@@ -87,16 +87,12 @@ def take_away(whole: HasMeans, part: HasMeans) -> Apart:
     same_shape([whole, part])
     unknown = part.classes[~np.isin(part.classes, whole.classes)]
     if len(unknown):
-        raise ForgetError(
-            f"Cannot forget rows of class {name_list(unknown)}: the statistic has no such class."
-        )
+        raise ForgetError(f"Cannot forget rows of class {name_list(unknown)}: the statistic has no such class.")
     at, size = places(part.classes, whole.classes), len(whole.classes)
     gone, gone_rows = spread_out(part.weight, at, size), spread_out(part.rows, at, size)
     weight, rows = whole.weight - gone, whole.rows - gone_rows
     weight[(rows == 0) & (np.abs(weight) <= ROUNDING * whole.weight)] = 0.0
-    lacking = (
-        (rows < 0) | (weight < 0) | ((rows > 0) & (weight == 0) & (gone > 0)) | ((rows == 0) & (weight > 0))
-    )
+    lacking = (rows < 0) | (weight < 0) | ((rows > 0) & (weight == 0) & (gone > 0)) | ((rows == 0) & (weight > 0))
     if lacking.any():
         k = int(np.argmax(lacking))
         raise ForgetError(

@@ -73,14 +73,8 @@ class ClassMoments:
     def subtract(self, other: ClassMoments) -> ClassMoments:
         """The statistic without the rows of ``other``; refuses rows that cannot have been there."""
         left = take_away(self, other)
-        gone = (
-            other.scatter
-            if self.depth is Depth.POOLED
-            else spread_out(other.scatter, left.at, len(self.classes))
-        )
-        scatter = self._left(
-            self.scatter - gone - _between(left.gap[None], left.factor[None], self.depth), left
-        )
+        gone = other.scatter if self.depth is Depth.POOLED else spread_out(other.scatter, left.at, len(self.classes))
+        scatter = self._left(self.scatter - gone - _between(left.gap[None], left.factor[None], self.depth), left)
         result = replace(self, weight=left.weight, rows=left.rows, mean=left.mean, scatter=scatter)
         return result._only(left.weight > 0)
 
@@ -129,9 +123,7 @@ class ClassMoments:
         groups = sparse.csr_array((w, (block.codes, np.arange(len(block)))), shape=(size, len(block)))
         weight: Floats = np.asarray(groups.sum(axis=1)).ravel()
         rows = np.bincount(block.codes[w > 0], minlength=size)
-        mean = (
-            np.asarray((groups @ x).todense(), dtype=np.float64) / np.where(weight > 0, weight, 1.0)[:, None]
-        )
+        mean = np.asarray((groups @ x).todense(), dtype=np.float64) / np.where(weight > 0, weight, 1.0)[:, None]
         row_of = np.repeat(np.arange(len(block)), np.diff(x.indptr))
         d = x.data - mean[block.codes[row_of], x.indices]
         flat = block.codes[row_of].astype(np.int64) * x.shape[1] + x.indices

@@ -21,9 +21,7 @@ def pack(kind: str, depth: Depth, arrays: dict[str, NDArray[Any]], classes: NDAr
         raise DataError("Only labels that are strings, numbers or booleans can be stored.")
     # One entry, as several would be written in an order that changes from call to call.
     head = json.dumps({"kind": kind, "depth": depth, "classes": labels, "dtype": classes.dtype.str})
-    return bytes(
-        save({name: np.ascontiguousarray(a) for name, a in sorted(arrays.items())}, metadata={"head": head})
-    )
+    return bytes(save({name: np.ascontiguousarray(a) for name, a in sorted(arrays.items())}, metadata={"head": head}))
 
 
 def unpack(buffer: bytes, kind: str) -> tuple[Depth, dict[str, NDArray[Any]], NDArray[Any]]:

@@ -23,9 +23,7 @@ class DuckReader:
     def __init__(self, title: str, relations: Mapping[str, Any]) -> None:
         self.title = title
         self._relations = relations
-        self.parts = [
-            Part(name, ArrowTable(_reader(one.limit(0), 1).read_all())) for name, one in relations.items()
-        ]
+        self.parts = [Part(name, ArrowTable(_reader(one.limit(0), 1).read_all())) for name, one in relations.items()]
 
     def tables(self, columns: Sequence[str], batch_rows: int) -> Iterator[ArrowTable]:
         wanted = ", ".join('"' + column.replace('"', '""') + '"' for column in columns)

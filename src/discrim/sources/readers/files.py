@@ -30,9 +30,7 @@ def open_files(data: Any) -> Reader:
     paths = [path for one in given for path in _expand(os.fspath(one))]
     kinds = {_kind(path) for path in paths}
     if len(kinds) > 1:
-        raise DataError(
-            f"The files are of different kinds: {name_list(sorted(kinds))}. Scan one kind at a time."
-        )
+        raise DataError(f"The files are of different kinds: {name_list(sorted(kinds))}. Scan one kind at a time.")
     kind = kinds.pop()
     title = plural(len(paths), f"{kind} file")
     if kind == "csv":
@@ -85,9 +83,7 @@ def _files_in(folder: Path) -> list[Path]:
     below = [file for file in sorted(folder.rglob("*")) if file.is_file() and _kind_by_name(file)]
     found = [file for file in below if not any(p[0] in "._" for p in file.relative_to(folder).parts)]
     if not found:
-        raise DataError(
-            f"The folder '{folder}' holds no data file ({', '.join(SUFFIXES)}). It has {_sample(folder)}."
-        )
+        raise DataError(f"The folder '{folder}' holds no data file ({', '.join(SUFFIXES)}). It has {_sample(folder)}.")
     return found
 
 

@@ -40,9 +40,7 @@ class LazyReader:
 
 def read_csv(title: str, paths: Sequence[Path]) -> LazyReader:
     frames = {
-        str(path): pl.scan_csv(
-            path, separator=separator_of(path), infer_schema_length=10_000, null_values=NULLS
-        )
+        str(path): pl.scan_csv(path, separator=separator_of(path), infer_schema_length=10_000, null_values=NULLS)
         for path in paths
     }
     return LazyReader(title, frames)

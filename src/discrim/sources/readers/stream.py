@@ -45,8 +45,4 @@ class StreamReader:
 
 
 def _is_used_up_by_reading(data: Any) -> bool:
-    return (
-        isinstance(data, Iterator)
-        or hasattr(data, "read_next_batch")
-        or type(data).__name__.endswith("Stream")
-    )
+    return isinstance(data, Iterator) or hasattr(data, "read_next_batch") or type(data).__name__.endswith("Stream")
