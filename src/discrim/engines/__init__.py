@@ -1,6 +1,6 @@
 """Where the sum runs. One verb: reduce."""
 
-from discrim.engines.blas import one_blas_thread
+from discrim.engines.blas import blas_threads, one_blas_thread
 from discrim.engines.threads import reduce, run, split
 
-__all__ = ["one_blas_thread", "reduce", "run", "split"]
+__all__ = ["blas_threads", "one_blas_thread", "reduce", "run", "split"]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from threading import Lock
 from typing import Any
+
+# Rows and columns of a matrix that one thread solves as fast as several.
+_SMALL_MATRIX = 256
 
 
 @contextmanager
@@ -21,6 +24,14 @@ def one_blas_thread() -> Iterator[None]:
         yield
     finally:
         _owner.leave()
+
+
+def blas_threads(size: int) -> AbstractContextManager[None]:
+    """One thread while matrices of this size are solved, if they are small.
+
+    The threads of the linear algebra library then wait for each other longer than they work.
+    """
+    return one_blas_thread() if size <= _SMALL_MATRIX else nullcontext()
 
 
 class _Owner:

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from discrim.engines import blas_threads
 from discrim.evaluation.closed_forms import leave_one_out_scores
 from discrim.evaluation.held_out import HeldOut, Index
 from discrim.evaluation.wide import rotated_fold_scores, rotated_rows
 from discrim.models.base import OnePassClassifier
 from discrim.models.parameters import check_parameters
 from discrim.models.scoring import Output
-from discrim.models.tuning import Folds, blas_threads, fold_statistics, in_memory, training_statistics
+from discrim.models.tuning import Folds, fold_statistics, in_memory, training_statistics
 from discrim.solvers.sphering import IllConditionedError
 from discrim.sources import Column, Design, find_non_finite, open_rows
 from discrim.statistics import Depth
@@ -35,7 +36,7 @@ class OnePassTrial:
         self.block = in_memory(rows, first_read=True)
         self.x: NDArray[Any] = np.asarray(self.block.x)
         self._design = probe._design
-        if self._design.n_in != self.x.shape[1]:
+        if self._design.named or self._design.n_in != self.x.shape[1]:
             # Categories and products of columns are columns of their own from here on.
             self._design = Design([Column(name) for name in probe._names], self.x.dtype)
         if not np.isfinite(self.x.sum()):
@@ -82,12 +83,12 @@ class OnePassTrial:
             x = narrow
         held = HeldOut(len(x), size)
         try:
-            for f, statistic in enumerate(training_statistics(fold_statistics(self.block, x, folds, depth))):
+            for f, s in enumerate(training_statistics(fold_statistics(self.block, x, folds, depth))):
                 known = self._classes_in(folds.train(f))
                 model = self._blank(known, x.shape[1])
-                model.classes_, model.statistic_ = self.block.classes[known], statistic
-                occurs = np.isin(np.arange(size), known)
-                model._rule = model._solve(statistic._only(occurs), None, reread=True)
+                model.statistic_ = s._only(np.isin(np.arange(size), known))
+                model.classes_ = model.statistic_.classes
+                model._rule = model._solve(model.statistic_, None, reread=True)
                 self._predict(model, x, folds.test(f), known, held)
         except IllConditionedError:
             return None

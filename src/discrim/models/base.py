@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from discrim.engines import one_blas_thread, reduce
+from discrim.engines import blas_threads, one_blas_thread, reduce
 from discrim.errors import DataError, DiscrimError, ParameterError, name_list
 from discrim.inference.summary import Summary
 from discrim.models.parameters import Check, check_parameters
@@ -231,12 +231,13 @@ class OnePassClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
         self._unsolved = None
         reread = rows is not None and rows.rereadable and isinstance(statistic, ClassMoments)
         try:
-            try:
-                self._rule = self._solve(statistic, rows, reread=reread)
-            except IllConditionedError:
-                assert rows is not None
-                statistic = self._with_declared(self._reduce(rows, thin=True))
-                self._rule = self._solve(statistic, rows, reread=False)
+            with blas_threads(min(int(statistic.rows.sum()), statistic.n_features)):
+                try:
+                    self._rule = self._solve(statistic, rows, reread=reread)
+                except IllConditionedError:
+                    assert rows is not None
+                    statistic = self._with_declared(self._reduce(rows, thin=True))
+                    self._rule = self._solve(statistic, rows, reread=False)
         except (DataError, ParameterError) as error:
             if rows is not None:
                 self.__dict__.pop("classes_", None)

@@ -85,8 +85,11 @@ def fourth_powers(rows: Rows | None, mean: Floats, scales: Floats) -> Floats:
             at = codes[start : start + 4096]
             z = (x[start : start + 4096] - mean[at]) / scales[at]
             norms = np.einsum("ij,ij->i", z, z) ** 2
-            w = norms if block.weight is None else norms * block.weight[start : start + 4096]
-            total += np.bincount(at, w, len(mean))
+            if block.weight is not None:
+                # What a row of weight zero holds must not matter, even NaN.
+                w = block.weight[start : start + 4096]
+                norms = np.where(w > 0, norms, 0.0) * w
+            total += np.bincount(at, norms, len(mean))
         return total
 
     all_classes = known if known is not None else np.unique(np.concatenate([b.classes for b in rows.blocks()]))

@@ -23,7 +23,8 @@ class FisherDiscriminant:
 
     ``direction`` = S^-1 (m_2 - m_1), of length one. On the projection each class is taken as a Gaussian with
     mean ``means[i]`` and variance ``variances[i]`` (divisor n_i - 1; the pooled one where only the pooled
-    scatter is known), and the threshold is where n_2 p(y | 2) overtakes n_1 p(y | 1) between the means.
+    scatter is known, or a class has a single row or no variance), and the threshold is where n_2 p(y | 2)
+    overtakes n_1 p(y | 1) between the means.
     """
 
     direction: Floats
@@ -44,18 +45,24 @@ def fisher_discriminant(statistic: Statistic, classes: NDArray[Any]) -> FisherDi
     sphering = pooled_within(statistic, "mle", noise, float(np.finfo(float).eps)).sphere(tol=0.0, reread=False)
     gap = (statistic.mean[1] - statistic.mean[0])[:, None]
     w = sphering.backward(sphering.forward(gap))[:, 0]
+    if not w.any():
+        raise DataError(
+            "Fisher's direction does not exist: the means of the two classes are equal, or there is no variance within "
+            "the classes where the means differ."
+        )
     w /= np.linalg.norm(w)
-    low, high = (float(m @ w) for m in statistic.mean)
+    low, distance = float(statistic.mean[0] @ w), float(gap[:, 0] @ w)
     variances = _projected_variances(statistic, w)
-    threshold = _crossing(low, high, *variances, float(np.log(statistic.weight[1] / statistic.weight[0])))
-    return FisherDiscriminant(w, threshold, (low, high), variances)
+    threshold = low + _crossing(distance, *variances, float(np.log(statistic.weight[1] / statistic.weight[0])))
+    return FisherDiscriminant(w, threshold, (low, low + distance), variances)
 
 
 def _projected_variances(statistic: Statistic, w: Floats) -> tuple[float, float]:
     if statistic.depth is Depth.FULL:
-        first, second = _squares(statistic, w)
-        return first / (statistic.weight[0] - 1), second / (statistic.weight[1] - 1)
-    pooled = _squares(statistic, w)[0] / (statistic.total_weight - 2)
+        squares, divisors = np.array(_squares(statistic, w)), statistic.weight - 1
+        if (divisors > 0).all() and squares.min() > 1e-20 * squares.max():
+            return float(squares[0] / divisors[0]), float(squares[1] / divisors[1])
+    pooled = sum(_squares(statistic, w)) / (statistic.total_weight - 2)
     return pooled, pooled
 
 
@@ -67,11 +74,11 @@ def _squares(statistic: Statistic, w: Floats) -> list[float]:
     return [float(w @ s @ w) for s in statistic.scatter.reshape(-1, p, p)]
 
 
-def _crossing(low: float, high: float, v1: float, v2: float, log_ratio: float) -> float:
-    """Where log n_2 N(y; high, v2) - log n_1 N(y; low, v1) turns positive, between the means if it does there."""
+def _crossing(distance: float, v1: float, v2: float, log_ratio: float) -> float:
+    """Where log n_2 N(y; distance, v2) - log n_1 N(y; 0, v1) turns positive, between the means if it does there."""
     a = 0.5 * (1.0 / v1 - 1.0 / v2)
-    b = high / v2 - low / v1
-    c = 0.5 * (low**2 / v1 - high**2 / v2) + 0.5 * np.log(v1 / v2) + log_ratio
+    b = distance / v2
+    c = -0.5 * distance**2 / v2 + 0.5 * np.log(v1 / v2) + log_ratio
     if abs(a) < 1e-12 / max(v1, v2):
         return float(-c / b)
     root = np.sqrt(max(b * b - 4.0 * a * c, 0.0))

@@ -74,7 +74,7 @@ class GaussianNB(OnePassClassifier):
 
     def predict_joint_log_proba(self, X: Any) -> NDArray[Any]:
         """log pi_k + log density of the row in class k, n x K."""
-        return self._apply(X, Output.SCORES) - 0.5 * self.statistic_.n_features * np.log(2.0 * np.pi)
+        return np.asarray(self._apply(X, Output.SCORES) - 0.5 * self.statistic_.n_features * np.log(2.0 * np.pi))
 
     def _depth(self, classes: int | None = None) -> Depth:  # noqa: ARG002 - the same for any number
         return Depth.DIAGONAL

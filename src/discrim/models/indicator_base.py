@@ -26,14 +26,14 @@ class IndicatorClassifier(OnePassClassifier):
     _indicator_scale: float = 1.0
 
     def _apply(self, X: Any, output: Output) -> NDArray[Any]:
-        if output in (Output.SCORES, Output.BEST):
+        if output is Output.SCORES:
             return super()._apply(X, output)
         self._check_solved()
         factor, rule = 2.0 * self._indicator_scale, self._rule
         possible = self.statistic_.weight > 0
         if self.priors is not None:
             possible &= np.asarray(self.priors, dtype=np.float64) > 0
-        # Only the score of a class that cannot occur is a constant; it must not take its share.
+        # A class that cannot occur has a regression function too, which must not win or take a share.
         squashed = LinearRule(factor * rule.coef, np.where(possible, factor * rule.offset, -np.inf), rule.origin)
         return apply_rule(squashed, self._open(X, None, None, reset=False, labelled=False), output)
 

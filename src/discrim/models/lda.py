@@ -93,6 +93,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     0.98
     """
 
+    shrinkage_: float
+
     _constraints: ClassVar[dict[str, Check]] = {
         **COMMON,
         "solver": one_of("svd", "lsqr", "eigen"),

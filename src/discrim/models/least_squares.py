@@ -57,7 +57,7 @@ class LeastSquaresClassifier(IndicatorClassifier):
     --------
     >>> from discrim import LeastSquaresClassifier, datasets
     >>> X, y = datasets.load_iris().xy
-    >>> LeastSquaresClassifier().fit(X, y).score(X, y).round(3)
+    >>> round(LeastSquaresClassifier().fit(X, y).score(X, y), 3)
     0.847
     """
 

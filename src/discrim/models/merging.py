@@ -19,7 +19,7 @@ def merge(first: Model, *others: Model) -> Model:
     check_is_fitted(first, "statistic_")
     if any(hasattr(model, "_labels") for model in (first, *others)):
         raise DataError("Models of several labels cannot be merged. Fit and merge one model for each label.")
-    result = clone(first)
+    result: Model = clone(first)
     statistic = first.statistic_
     for other in others:
         if type(other) is not type(first) or str(other.get_params()) != str(first.get_params()):

@@ -30,7 +30,9 @@ def number(lo: float, hi: float = np.inf) -> Check:
 
 def integer(lo: int) -> Check:
     def fits(value: Any) -> bool:
-        return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)) and int(value) >= lo
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
+            return False
+        return int(value) >= lo
 
     return fits, f"an integer of at least {lo}"
 

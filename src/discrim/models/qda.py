@@ -69,6 +69,8 @@ class QuadraticDiscriminantAnalysis(QuadraticClassifier):
     0.98
     """
 
+    shrinkage_: float
+
     _constraints: ClassVar[dict[str, Check]] = {
         **COMMON,
         "solver": one_of("svd", "eigen"),

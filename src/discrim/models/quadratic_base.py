@@ -75,7 +75,7 @@ class QuadraticClassifier(OnePassClassifier):
         wide = isinstance(statistic, ClassFactors) and statistic.rows.sum() <= statistic.n_features
         rule: GaussianRule
         try:
-            if even and wide:
+            if even and wide and isinstance(statistic, ClassFactors):
                 rule = projected_rule(statistic, parts, logs, statistic.n_features)
             elif wide and parts.ridge.any():
                 rule = low_rank_rule(parts, logs, shared_null=self._shares_null_space())
@@ -87,7 +87,7 @@ class QuadraticClassifier(OnePassClassifier):
                 rule = quadratic_rule(parts, logs, noise, self._eps, tol, reread=reread)
         except SingularError as error:
             if not self._shares_null_space():
-                raise self._singular(statistic, error) from None
+                raise self._singular(statistic, error, regularised=bool(parts.ridge[error.k].any())) from None
             pooled = pooled_within(statistic, self.normalization, noise, self._eps)
             rule = pooled_space_rule(parts, pooled.sphere(tol=rank_tolerance(self.tol), reread=reread), logs)
         self._matrices = parts
@@ -95,9 +95,9 @@ class QuadraticClassifier(OnePassClassifier):
         self.priors_ = priors.astype(self._design.dtype)
         return rule
 
-    def _singular(self, statistic: Statistic, error: SingularError) -> SingularClassError:
+    def _singular(self, statistic: Statistic, error: SingularError, *, regularised: bool) -> SingularClassError:
         label, rows, p = statistic.classes[error.k], statistic.rows[error.k], statistic.n_features
-        if rows <= p:
+        if rows <= p and not regularised:
             return SingularClassError(
                 f"The covariance matrix of class {label} is not full rank. When using `solver='svd'` without "
                 f"regularization each class needs more rows than columns, but class {label} has {rows} rows "

@@ -100,10 +100,10 @@ class RegularizedDiscriminantAnalysis(QuadraticClassifier):
         return isinstance(self.alpha, str) or isinstance(self.gamma, str)
 
     def _needs_two_rows(self) -> bool:
-        return self.alpha == 1
+        return bool(self.alpha == 1)
 
     def _shares_null_space(self) -> bool:
-        return self.alpha_ < 1
+        return bool(self.alpha_ < 1)
 
     def _solve(self, statistic: Statistic, rows: Rows | None, *, reread: bool) -> GaussianRule:
         priors = self._begin(statistic)

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
@@ -71,9 +70,11 @@ class RidgeClassifier(IndicatorClassifier):
     --------
     >>> from discrim import RidgeClassifier, datasets
     >>> X, y = datasets.load_iris().xy
-    >>> RidgeClassifier().fit(X, y).score(X, y).round(3)
+    >>> round(RidgeClassifier().fit(X, y).score(X, y), 3)
     0.853
     """
+
+    intercept_: Any
 
     _constraints: ClassVar[dict[str, Check]] = {
         "alpha": either(number(0), numbers(0)),
@@ -122,7 +123,7 @@ class RidgeClassifier(IndicatorClassifier):
             check_parameters(self, self._constraints)
             if type_of_target(y) != "multilabel-indicator":
                 raise DataError("y has several columns that are not zeros and ones; give one column of labels.")
-            return self._fit_labels(X, y.toarray() if sparse.issparse(y) else np.asarray(y), sample_weight)
+            return self._fit_labels(X, np.asarray(y.toarray() if hasattr(y, "toarray") else y), sample_weight)
         return super().fit(X, y, sample_weight)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
@@ -200,7 +201,7 @@ class RidgeClassifier(IndicatorClassifier):
         two = len(statistic.classes) == 2
         self.coef_ = (rule.coef[1:] if two else rule.coef).astype(dtype)
         intercept = rule.intercept[1:] if two else rule.intercept
-        self.intercept_: Any = intercept.astype(dtype) if self.fit_intercept else 0.0
+        self.intercept_ = intercept.astype(dtype) if self.fit_intercept else 0.0
         self.solver_, self.n_iter_ = "lbfgs" if self.positive else "cholesky", 1
         self._indicator_scale = 0.5
         return rule

@@ -63,7 +63,7 @@ def _score_array(rule: Rule, x: Any, output: Output) -> tuple[NDArray[Any], bool
     )
     if not out.size:
         # Nothing is scored, as by a transform without coordinates; bad values are still to be found.
-        return out, bool(np.isfinite(x.data if sparse.issparse(x) else x).all())
+        return out, bool(np.isfinite(x.data if hasattr(x, "indptr") else x).all())
     if sparse.issparse(x) or isinstance(rule, (ProjectedRule, LowRankRule)):
         step = min(DENSE_ROWS, max(DENSE_SIZE // p, 1))
         ranges = [(start, min(start + step, n)) for start in range(0, n, step)]
@@ -73,7 +73,7 @@ def _score_array(rule: Rule, x: Any, output: Output) -> tuple[NDArray[Any], bool
     def task(i: int) -> bool:
         start, stop = ranges[i]
         part = x[start:stop]
-        dense = part.toarray() if sparse.issparse(part) else part
+        dense = part if isinstance(part, np.ndarray) else part.toarray()
         return _score_block(rule, dense, output, out[start:stop])
 
     finite = all(run(task, len(ranges)))
@@ -117,7 +117,7 @@ def _projected_scores(rule: ProjectedRule, x: NDArray[Any]) -> NDArray[np.float6
     residual = np.maximum(np.einsum("ij,ij->i", centred, centred) - np.einsum("ij,ij->i", z, z), 0.0)
     scores = np.empty((len(x), len(rule.inner.offset)))
     _score_block(rule.inner, np.ascontiguousarray(z, dtype=np.float64), Output.SCORES, scores)
-    return scores - 0.5 * residual[:, None] * rule.residual_precision
+    return np.asarray(scores - 0.5 * residual[:, None] * rule.residual_precision)
 
 
 def _offset(rule: Rule) -> NDArray[np.float64]:

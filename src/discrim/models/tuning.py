@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.engines import one_blas_thread
+from discrim.engines import blas_threads
 from discrim.errors import DataError, ParameterError, plural
 from discrim.solvers.leave_one_out_rda import loo_supported, rda_loss
 from discrim.solvers.regularized import Grid, Moments
@@ -21,8 +20,6 @@ from discrim.statistics import ClassMoments, Depth, merge_moments
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
 
-# Rows and columns of a matrix that one thread solves as fast as several.
-_SMALL_MATRIX = 256
 # The values tried where a parameter is to be chosen.
 DEFAULT_GRID = np.linspace(0.0, 1.0, 11)
 
@@ -50,14 +47,6 @@ def search(rows: Rows, grid: Grid, *, how: str, cv: Any, priors: Floats | None, 
             a, g, table = _folds(x, block, grid, cv, priors, selection)
     chosen = {"alpha": float(grid.alphas[a]), "gamma": float(grid.gammas[g]), "method": how}
     return {"alphas": grid.alphas, "gammas": grid.gammas, **table, **chosen}
-
-
-def blas_threads(size: int) -> AbstractContextManager[None]:
-    """One thread while many matrices of this size are solved, if they are small.
-
-    The threads of the linear algebra library then wait for each other longer than they work.
-    """
-    return one_blas_thread() if size <= _SMALL_MATRIX else nullcontext()
 
 
 def in_memory(rows: Rows, *, first_read: bool = False) -> Block:

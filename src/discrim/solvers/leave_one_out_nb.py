@@ -57,7 +57,8 @@ def _variances_without(x: NDArray[Any], weight: Array, mean: Array, scatter_diag
     centre = weight @ mean / n
     total = scatter_diagonal.sum(axis=0) + weight @ np.square(mean - centre)
     left = total - n / max(n - 1.0, 1.0) * np.square(x - centre)
-    return np.asarray(np.maximum(left, 0.0) / max(n - 1.0, 1.0))
+    # What cancels to rounding is a column that the other rows hold constant.
+    return np.asarray(np.where(left > 1e-13 * total, left, 0.0) / max(n - 1.0, 1.0))
 
 
 def _negative_twice_log_density(deviation: Array, variance: Array) -> Array:

@@ -126,7 +126,7 @@ def low_rank_rule(parts: ClassMatrices, log_priors: Floats, *, shared_null: bool
     for k in np.flatnonzero(~np.isneginf(log_priors)):
         alive = parts.ridge[k] > 0
         if not alive.all() and not shared_null:
-            raise SingularError(k, np.flatnonzero(~alive))
+            raise SingularError(int(k), np.flatnonzero(~alive))
         sphering = sphere_low_rank(parts.ridge[k][alive], np.sqrt(parts.factor[k]) * parts.rows[k][:, alive])
         roots[k, alive], gains[k] = sphering.root, sphering.gain
         directions[k] = np.zeros((p, len(sphering.gain)))

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from discrim.solvers.shrinkage import nonlinear_eigenvalues
 from discrim.errors import DataError
+from discrim.solvers.shrinkage import nonlinear_eigenvalues
 from discrim.solvers.sphering import (
     LowRankSphering,
     SpectralSphering,
@@ -40,7 +40,7 @@ class Within:
         if self.matrix is not None:
             return np.diagonal(self.matrix)
         assert self.rows is not None
-        return np.einsum("ij,ij->j", self.rows, self.rows)
+        return np.asarray(np.einsum("ij,ij->j", self.rows, self.rows))
 
     def times(self, v: Floats) -> Floats:
         """Sigma v."""
