@@ -216,7 +216,7 @@ class TestCategories:
         model = LinearDiscriminantAnalysis().fit(self.frame, Y)
         with pytest.raises(DataError, match="Column 'colour' holds 1 level that the model has not seen: 'mauve'"):
             model.predict(self.frame.assign(colour="mauve"))
-        with pytest.raises(DataError, match="Column 'colour' was categorical .* and is numeric now"):
+        with pytest.raises(DataError, match=r"Column 'colour' was categorical .* and is numeric now"):
             model.predict(self.frame.assign(colour=1.0))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

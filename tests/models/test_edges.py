@@ -127,9 +127,10 @@ def test_odd_rows_get_an_answer_or_a_sentence(model, case, capfd):
     try:
         everything(model.fit(rows, labels), rows)
     except DiscrimError as error:
+        sentence = str(error)
         assert case != "plain"
-        assert len(str(error)) > 30
-        assert str(error).endswith(".")
+        assert len(sentence) > 30
+        assert sentence.endswith(".")
     assert capfd.readouterr() == ("", ""), "LAPACK speaks to the terminal itself"
 
 
@@ -213,7 +214,9 @@ class TestNonFinite:
         )
 
     @each
-    @pytest.mark.parametrize("method", ["predict", "predict_proba", "predict_log_proba", "decision_function", "transform"])
+    @pytest.mark.parametrize(
+        "method", ["predict", "predict_proba", "predict_log_proba", "decision_function", "transform"]
+    )
     def test_and_in_every_method_that_reads_rows(self, model, method):
         model = clone(model)
         if isinstance(model, Q) and not (model.reg_param or model.shrinkage):

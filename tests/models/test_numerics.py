@@ -107,7 +107,10 @@ def test_exactly_collinear_columns_are_named_and_change_nothing():
     X = np.column_stack([x1, z, x3])
     more = np.column_stack([X, x1 + z, np.full(300, 7.0)])
     expected = LinearDiscriminantAnalysis().fit(X, y)
-    for model, plain in ((LinearDiscriminantAnalysis(), expected), (LeastSquaresClassifier(), LeastSquaresClassifier())):
+    for model, plain in (
+        (LinearDiscriminantAnalysis(), expected),
+        (LeastSquaresClassifier(), LeastSquaresClassifier()),
+    ):
         with pytest.warns(CollinearWarning, match=r"Columns 'x\d', 'x4' .* handled by the pseudo-inverse"):
             model.fit(more, y)
         assert_allclose(model.predict_proba(more), plain.fit(X, y).predict_proba(X), atol=1e-10)
@@ -196,14 +199,17 @@ def test_a_large_tol_drops_weak_directions_however_the_rows_come():
             with pytest.raises(SingularClassError, match="class 0 is not full rank"):
                 quadratic.fit(X, y)
         else:
-            assert_array_equal(
-                quadratic.fit(X, y).predict(X), QuadraticDiscriminantAnalysis().fit(X, y).predict(X)
-            )
+            assert_array_equal(quadratic.fit(X, y).predict(X), QuadraticDiscriminantAnalysis().fit(X, y).predict(X))
 
 
 def test_logarithms_of_posteriors_go_on_where_these_vanish():
     X = np.array([[-1.0], [-2.0], [1.0], [2.0]])
-    for kind in (LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis, RegularizedDiscriminantAnalysis, GaussianNB):
+    for kind in (
+        LinearDiscriminantAnalysis,
+        QuadraticDiscriminantAnalysis,
+        RegularizedDiscriminantAnalysis,
+        GaussianNB,
+    ):
         model = kind().fit(X, [0, 0, 1, 1])
         logs = model.predict_log_proba([[1e4]])
         assert np.isfinite(logs).all()

@@ -81,7 +81,7 @@ def test_what_was_forgotten_can_be_learned_again(model, rows, gap):
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 def test_merged_models_are_one_fit_of_all_rows(model, rows, weighted, gap):
-    X, y, weight = rows
+    X, y, _ = rows
     thirds = [np.sort(np.argsort(y, kind="stable")[i::3]) for i in range(3)]  # all classes at each site
     sites = [whole(model, some(rows, i), weighted) for i in thirds]
     assert gap(merge(*sites), whole(model, rows, weighted), X) < ROUNDING * 50
@@ -269,7 +269,9 @@ def test_attributes_of_an_earlier_setting_do_not_survive():
 def test_more_rows_keep_the_shrinkage_that_a_fit_has_chosen(chosen):
     X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
     model = clone(chosen).fit(X[:40], y[:40])
-    setting = {"alpha": model.alpha_, "gamma": model.gamma_} if hasattr(model, "alpha_") else {"shrinkage": model.shrinkage_}
+    setting = (
+        {"alpha": model.alpha_, "gamma": model.gamma_} if hasattr(model, "alpha_") else {"shrinkage": model.shrinkage_}
+    )
     model.partial_fit(X[40:], y[40:])
     expected = clone(chosen).set_params(**setting).fit(X, y)
     assert_allclose(model.predict_proba(X), expected.predict_proba(X), rtol=1e-11)

@@ -23,8 +23,7 @@ from discrim import GaussianNB, LinearDiscriminantAnalysis, QuadraticDiscriminan
 HERE = Path(__file__).parent
 SUITES = {
     "sklearn.tests.test_discriminant_analysis": (
-        "sklearn.discriminant_analysis:LinearDiscriminantAnalysis "
-        "sklearn.discriminant_analysis:QuadraticDiscriminantAnalysis",
+        " ".join(f"sklearn.discriminant_analysis:{name}DiscriminantAnalysis" for name in ("Linear", "Quadratic")),
         "",
         {"passed": 50, "deselected": 4},
     ),

@@ -135,9 +135,7 @@ class TestLinearDiscriminantAnalysis:
     def test_directions_of_eigen(self, data):
         X, y = data
         X = StandardScaler().fit_transform(X)
-        ours, other = both(
-            discrim.LinearDiscriminantAnalysis, theirs.LinearDiscriminantAnalysis, X, y, solver="eigen"
-        )
+        ours, other = both(discrim.LinearDiscriminantAnalysis, theirs.LinearDiscriminantAnalysis, X, y, solver="eigen")
         same_up_to_sign(ours.transform(X), other.transform(X))
         same_up_to_sign(ours.scalings_, other.scalings_[:, : len(ours.classes_) - 1])
         same(ours.explained_variance_ratio_, other.explained_variance_ratio_)
@@ -408,9 +406,7 @@ class TestRidgeClassifier:
     def test_a_label_that_all_rows_have_or_none(self, fit_intercept):
         X, y = datasets.make_multilabel_classification(40, 5, n_classes=3, random_state=0)
         y[:, 0], y[:, 1] = 0, 1
-        ours, other = both(
-            discrim.RidgeClassifier, linear_model.RidgeClassifier, X, y, fit_intercept=fit_intercept
-        )
+        ours, other = both(discrim.RidgeClassifier, linear_model.RidgeClassifier, X, y, fit_intercept=fit_intercept)
         same(ours.decision_function(X), other.decision_function(X))
         assert_array_equal(ours.predict(X), other.predict(X))
         assert_array_equal(ours.predict_proba(X)[:, :2], np.tile([0.0, 1.0], (40, 1)))

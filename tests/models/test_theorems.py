@@ -116,11 +116,12 @@ def test_rda_with_the_identity_alone_is_the_nearest_centroid_of_balanced_classes
 def test_shrinkage_is_gamma_by_another_name(wine, s, target):
     X, y = wine
     pairs = [
-        (LinearDiscriminantAnalysis(shrinkage=s, target=target), RegularizedDiscriminantAnalysis(0.0, 1 - s, target=target)),
-        (QuadraticDiscriminantAnalysis(shrinkage=s, target=target), RegularizedDiscriminantAnalysis(1.0, 1 - s, target=target)),
-    ]  # fmt: skip
-    for one, other in pairs:
-        assert_allclose(one.fit(X, y).predict_proba(X), other.fit(X, y).predict_proba(X), atol=1e-9)
+        (LinearDiscriminantAnalysis(shrinkage=s, target=target), 0.0),
+        (QuadraticDiscriminantAnalysis(shrinkage=s, target=target), 1.0),
+    ]
+    for model, alpha in pairs:
+        rda = RegularizedDiscriminantAnalysis(alpha, 1 - s, target=target).fit(X, y)
+        assert_allclose(model.fit(X, y).predict_proba(X), rda.predict_proba(X), atol=1e-9)
 
 
 class TestMasking:

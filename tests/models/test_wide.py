@@ -117,7 +117,7 @@ def test_gaussian_models_are_those_of_the_dense_formulas(model, sigmas):
 
 @pytest.mark.parametrize("model", [m for m, _ in GAUSSIAN if isinstance(m, QuadraticDiscriminantAnalysis)], ids=str)
 def test_the_covariances_themselves_can_be_had(model):
-    sigmas = dict((str(m), s) for m, s in GAUSSIAN)[str(model)]
+    sigmas = {str(m): s for m, s in GAUSSIAN}[str(model)]
     found = clone(model).set_params(store_covariance=True).fit(X, Y)
     assert_allclose(found.covariance_, sigmas, rtol=1e-10, atol=1e-10)
 

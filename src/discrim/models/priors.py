@@ -24,8 +24,7 @@ def resolve_priors(given: Any, weight: Floats, *, strict: bool = False) -> Float
         raise ParameterError.bad_value("priors", given, f"{len(weight)} numbers, one for each class") from None
     if priors.shape != weight.shape:
         raise ParameterError(
-            f"Number of priors must match number of classes: {priors.size} priors are given for "
-            f"{len(weight)} classes."
+            f"Number of priors must match number of classes: {priors.size} priors are given for {len(weight)} classes."
         )
     bad = priors[~(np.isfinite(priors) & (priors >= 0))]
     if len(bad):

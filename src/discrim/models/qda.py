@@ -151,7 +151,9 @@ class QuadraticDiscriminantAnalysis(QuadraticClassifier):
         if self.shrinkage not in ("cv", "loo"):
             for name in ("shrinkage_", "cv_results_"):
                 self.__dict__.pop(name, None)
-            return self.shrinkage if self.shrinkage is None or isinstance(self.shrinkage, str) else float(self.shrinkage)
+            return (
+                self.shrinkage if self.shrinkage is None or isinstance(self.shrinkage, str) else float(self.shrinkage)
+            )
         if rows is None and hasattr(self, "cv_results_"):
             # The parts of a stream are not kept: what an earlier fit chose is kept instead.
             return float(self.shrinkage_)

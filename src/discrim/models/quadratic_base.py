@@ -65,9 +65,7 @@ class QuadraticClassifier(OnePassClassifier):
         """Do all class matrices lack the same directions, so that these can be left out?"""
         return False
 
-    def _finish(
-        self, statistic: Statistic, parts: ClassMatrices, priors: Floats, *, reread: bool
-    ) -> GaussianRule:
+    def _finish(self, statistic: Statistic, parts: ClassMatrices, priors: Floats, *, reread: bool) -> GaussianRule:
         """Invert the class matrices, and set the attributes."""
         noise = rounding_noise(statistic.mean, self._eps)
         logs = np.where(statistic.weight > 0, log_priors(priors), -np.inf)

@@ -84,13 +84,9 @@ def _score_block(rule: Rule, x: NDArray[Any], output: Output, out: NDArray[Any])
     if isinstance(rule, LinearRule):
         return _kernels.score(x, _kernels.LINEAR, rule.origin, rule.coef, rule.offset, False, output, out)
     if isinstance(rule, DiagonalRule):
-        return _kernels.score(
-            x, _kernels.DIAGONAL_RULE, rule.mean, rule.precision, rule.offset, False, output, out
-        )
+        return _kernels.score(x, _kernels.DIAGONAL_RULE, rule.mean, rule.precision, rule.offset, False, output, out)
     if isinstance(rule, QuadraticRule):
-        return _kernels.score(
-            x, _kernels.QUADRATIC, rule.mean, rule.factor, rule.offset, rule.triangular, output, out
-        )
+        return _kernels.score(x, _kernels.QUADRATIC, rule.mean, rule.factor, rule.offset, rule.triangular, output, out)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for by the caller
         possible = ~np.isneginf(_offset(rule))
         scores = _low_rank_scores(rule, x) if isinstance(rule, LowRankRule) else _projected_scores(rule, x)

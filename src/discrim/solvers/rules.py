@@ -58,8 +58,9 @@ class ProjectedRule:
 
 @dataclass(frozen=True)
 class LowRankRule:
-    """score_k(x) = offset_k - |u + V_k (gain_k V_k'u)|^2 / 2 with u = (x - mean_k) / root_k, for more columns than rows.
+    """score_k(x) = offset_k - |u + V_k (gain_k V_k'u)|^2 / 2 with u = (x - mean_k) / root_k.
 
+    For more columns than rows and a diagonal that differs from column to column.
     ``root`` is K x p, infinite for a column that says nothing; V_k = ``directions[k]`` is p x r_k, ``gain[k]`` r_k.
     """
 

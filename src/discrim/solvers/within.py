@@ -63,7 +63,7 @@ class Within:
         return np.asarray(self.rows.T @ self.rows)
 
     def sphere(self, *, tol: float, reread: bool) -> Sphering:
-        """Sphering of Sigma as it is; directions without variance, or with scaled deviations up to tol, are left out."""
+        """Sphering of Sigma as it is; directions without variance, or a scaled deviation up to tol, are left out."""
         if self.matrix is not None and tol == 0:
             return sphere_matrix(self.matrix, self.noise, may_reread=reread)
         rows = self.rows if self.matrix is None else square_root(self.matrix)
