@@ -225,3 +225,17 @@ def test_single_precision_columns_far_from_zero():
     single, double = LinearDiscriminantAnalysis().fit(X, y), LinearDiscriminantAnalysis().fit(X.astype(float), y)
     assert_allclose(single.coef_, double.coef_, rtol=1e-6)
     assert_allclose(single.predict_proba(X), double.predict_proba(X.astype(float)), atol=1e-6)
+
+
+def test_the_margin_of_two_classes_is_taken_in_double_precision():
+    """Two scores of a million that differ by one: single precision would leave a few levels of the difference."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), np.arange(200) % 2
+    far = (X + 1e3 * np.array([1.0, -1.0])).astype(np.float32)
+    for kind in (QuadraticDiscriminantAnalysis, RegularizedDiscriminantAnalysis, GaussianNB):
+        single, double = kind().fit(X.astype(np.float32), y), kind().fit(X.astype(np.float32).astype(float), y)
+        found = single.decision_function(far)
+        assert found.dtype == np.float32
+        assert_allclose(found, double.decision_function(far.astype(float)), rtol=1e-6)
+    beyond = single.decision_function((X * 1e25).astype(np.float32))
+    assert not np.isnan(beyond).any()

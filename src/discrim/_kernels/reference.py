@@ -33,16 +33,16 @@ def class_moments(
             continue
         wk = np.ones(len(xk)) if weight is None else weight[chosen]
         total[k], rows[k] = wk.sum(), len(xk)
-        with np.errstate(invalid="ignore"):  # an infinite value becomes NaN, which tells the caller
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite tells the caller
             pilot = xk.mean(axis=0)
             mean[k] = pilot + wk @ (xk - pilot) / total[k]
             d = (xk - mean[k]) * np.sqrt(wk)[:, None]
-        if depth == DIAGONAL:
-            scatter[k] = np.einsum("ij,ij->j", d, d)
-        elif depth == POOLED:
-            scatter += d.T @ d
-        else:
-            scatter[k] = d.T @ d
+            if depth == DIAGONAL:
+                scatter[k] = np.einsum("ij,ij->j", d, d)
+            elif depth == POOLED:
+                scatter += d.T @ d
+            else:
+                scatter[k] = d.T @ d
     return total, rows, mean, scatter
 
 

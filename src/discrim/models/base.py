@@ -16,7 +16,7 @@ from discrim.engines import blas_threads, one_blas_thread, reduce
 from discrim.errors import DataError, DiscrimError, ParameterError, name_list
 from discrim.inference.summary import Summary
 from discrim.models.parameters import Check, check_parameters
-from discrim.models.scoring import Output, apply_rule, non_finite_error
+from discrim.models.scoring import Output, apply_rule, non_finite_error, score_margin
 from discrim.solvers.rules import Rule
 from discrim.solvers.sphering import IllConditionedError
 from discrim.sources import Block, Design, Rows, Scan, code_labels, open_rows
@@ -126,9 +126,9 @@ class OnePassClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n."""
+        if len(self._check_solved().classes_) == 2:
+            return score_margin(self._rule, self._open(X, None, None, reset=False, labelled=False))
         scores = self._apply(X, Output.SCORES)
-        if scores.shape[1] == 2:
-            return np.asarray(scores[:, 1] - scores[:, 0])
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -175,15 +175,17 @@ class OnePassClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         if isinstance(X, (np.ndarray, list, tuple)) and np.ndim(X) != 2:
             check_array(X, ensure_all_finite=False)  # raises, and tells how to reshape
+        # Opened first where columns are new, so that a bad table is told by its columns' names.
+        rows = open_rows(X, y, sample_weight) if reset else None
         plain = type(X) is np.ndarray and X.dtype.kind == "f"
         if not (plain and (reset or (X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")))):
             validate_data(self, X, reset=reset, skip_check_array=True)
         elif reset:
             self.n_features_in_ = X.shape[1]
             self.__dict__.pop("feature_names_in_", None)
-        rows = open_rows(X, y, sample_weight, design=None if reset else self._design)
-        if reset:
-            self._design = rows.design
+        if rows is None:
+            return open_rows(X, y, sample_weight, design=self._design)
+        self._design = rows.design
         return rows
 
     def _open_scan(self, X: Scan, y: Any, sample_weight: Any, *, reset: bool, labelled: bool) -> Rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
 
@@ -21,6 +22,10 @@ DENSE_ROWS = 4096
 DENSE_SIZE = 1 << 20
 
 
+# Values, and whether every row has a finite score.
+Scored = tuple[NDArray[Any], bool]
+
+
 class Output(IntEnum):
     """What is wanted of the scores."""
 
@@ -35,10 +40,25 @@ def apply_rule(rule: Rule, rows: Rows, output: Output) -> NDArray[Any]:
 
     Cost: n p K for linear and diagonal rules, n p^2 K / 2 for quadratic ones.
     """
+    return _over_blocks(rows, lambda x: _score_array(rule, x, output, _float_type(x)))
+
+
+def score_margin(rule: Rule, rows: Rows) -> NDArray[Any]:
+    """The score of the second of two classes minus that of the first, taken in double precision."""
+
+    def of(x: Any) -> Scored:
+        scores, finite = _score_array(rule, x, Output.SCORES, np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return (scores[:, 1] - scores[:, 0]).astype(_float_type(x)), finite
+
+    return _over_blocks(rows, of)
+
+
+def _over_blocks(rows: Rows, of: Callable[[Any], Scored]) -> NDArray[Any]:
     if rows.whole is not None:
-        result, finite = _score_array(rule, rows.whole.x, output)
+        result, finite = of(rows.whole.x)
     else:
-        parts = [_score_array(rule, block.x, output) for block in rows.blocks()]
+        parts = [of(block.x) for block in rows.blocks()]
         result = np.concatenate([values for values, _ in parts])
         finite = all(fine for _, fine in parts)
     if not finite:
@@ -55,9 +75,12 @@ def non_finite_error(rows: Rows) -> DataError | None:
     return find_non_finite(original) if original.rereadable else None
 
 
-def _score_array(rule: Rule, x: Any, output: Output) -> tuple[NDArray[Any], bool]:
+def _float_type(x: Any) -> type[Any]:
+    return np.float32 if x.dtype == np.float32 else np.float64
+
+
+def _score_array(rule: Rule, x: Any, output: Output, dtype: type[Any]) -> Scored:
     n, p = x.shape
-    dtype = np.float32 if x.dtype == np.float32 else np.float64
     out: NDArray[Any] = (
         np.empty(n, dtype=np.int64) if output is Output.BEST else np.empty((n, len(_offset(rule))), dtype=dtype)
     )
