@@ -38,7 +38,7 @@ def test_for_two_classes_least_squares_has_the_direction_of_lda(share):
     lda = LinearDiscriminantAnalysis().fit(X, y)
     directions = [
         LeastSquaresClassifier().fit(X, y).coef_[1],
-        RidgeClassifier(alpha=0.0).fit(X, y).coef_[0],
+        RidgeClassifier(alpha=0.0).fit(X, y).coef_,
         lda.scalings_[:, 0],
         lda.fisher().direction,
         np.linalg.solve(np.cov(X[y == 0].T) * (np.sum(y == 0) - 1) + np.cov(X[y == 1].T) * (np.sum(y == 1) - 1),

@@ -63,7 +63,7 @@ class RidgeClassifier(IndicatorClassifier):
 
     Attributes
     ----------
-    coef_, intercept_ : 1 x p and 1 for two classes, else K x p and K
+    coef_, intercept_ : p numbers and one for two classes, else K x p and K
     classes_, statistic_, solver_, n_iter_
 
     Examples
@@ -199,7 +199,7 @@ class RidgeClassifier(IndicatorClassifier):
         rule = LinearRule(np.ascontiguousarray(coef.T), level, problem.origin)
         dtype = self._design.dtype
         two = len(statistic.classes) == 2
-        self.coef_ = (rule.coef[1:] if two else rule.coef).astype(dtype)
+        self.coef_ = (rule.coef[1] if two else rule.coef).astype(dtype)
         intercept = rule.intercept[1:] if two else rule.intercept
         self.intercept_ = intercept.astype(dtype) if self.fit_intercept else 0.0
         self.solver_, self.n_iter_ = "lbfgs" if self.positive else "cholesky", 1
@@ -244,8 +244,9 @@ class RidgeClassifier(IndicatorClassifier):
 
     def _summarise(self) -> Summary:
         names = ["(Intercept)", *self._names]
-        coef = np.vstack([np.broadcast_to(self.intercept_, len(self.coef_)), self.coef_.T])
-        labels = [str(label) for label in self.classes_[-len(self.coef_) :]]
+        slopes = np.atleast_2d(self.coef_)
+        coef = np.vstack([np.broadcast_to(self.intercept_, len(slopes)), slopes.T])
+        labels = [str(label) for label in self.classes_[-len(slopes) :]]
         facts = {"Rows": int(self.statistic_.rows.sum()), "Columns": len(self._names), "alpha": str(self.alpha)}
         table = Table("Coefficients", names, labels, coef)
         return Summary("Ridge regression on class indicators", facts, [table], names=names, coef=coef)

@@ -25,7 +25,8 @@ def nb_scores(
 
         score_k = log pi_k - 1/2 sum_j [log v_kj + (x_j - mu_kj)^2/v_kj],   v_kj = s_kj/n_k, smoothed
 
-    as ``naive.smooth`` does it from the columns' total variances. Without row x of class g (d = x - mu_g, rho = n_g/(n_g - 1), r = x - overall mean)
+    as ``naive.smooth`` does it from the columns' total variances. Without
+    row x of class g (d = x - mu_g, rho = n_g/(n_g - 1), r = x - overall mean)
 
         s_g becomes s_g - rho d^2, n_g becomes n_g - 1, x - mu_g becomes rho d,
         the total scatter t becomes t - n/(n - 1) r^2, and the smoothing changes with it.

@@ -15,9 +15,7 @@ Floats = NDArray[np.float64]
 GUARD = 1e-6
 
 
-def naive_variances(
-    statistic: ClassMoments, divisor: Floats, smoothing: float, eps: float
-) -> tuple[Floats, Floats]:
+def naive_variances(statistic: ClassMoments, divisor: Floats, smoothing: float, eps: float) -> tuple[Floats, Floats]:
     """Variances K x p, smoothed, and what was added to those that were not zero (p)."""
     total = total_variances(statistic.weight, statistic.mean, statistic.scatter)
     raw = statistic.scatter / np.where(divisor > 0, divisor, 1.0)[:, None]

@@ -88,9 +88,7 @@ def quadratic_rule(
     return QuadraticRule(parts.mean, factors, log_priors - 0.5 * log_dets, triangular)
 
 
-def projected_rule(
-    statistic: ClassFactors, parts: ClassMatrices, log_priors: Floats, n_columns: int
-) -> ProjectedRule:
+def projected_rule(statistic: ClassFactors, parts: ClassMatrices, log_priors: Floats, n_columns: int) -> ProjectedRule:
     """The same for more columns than rows: solved in the space of the rows; one ridge_k > 0 fills the rest.
 
     Cost n^2 p, and K n^3 / 3.
