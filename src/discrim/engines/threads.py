@@ -71,16 +71,17 @@ def run(task: Callable[[int], State], tasks: int) -> list[State]:
 
 
 def split(n: int, p: int, state_bytes: int = 0) -> list[tuple[int, int]]:
-    """Row ranges of one task each: about TASK_BYTES of X, and at least eight times the state.
+    """Row ranges of one task each: about TASK_BYTES of X, and at least sixteen times the state.
 
-    There are eight at least, to keep as many threads busy, unless the states would outgrow X itself.
+    To keep threads busy there are eight where the states are small, and four unless they would outgrow X itself.
     """
     if n * p <= SINGLE:
         return [(0, n)]
     size = 8 * n * p
-    wanted = round(size / max(TASK_BYTES, 8 * state_bytes))
-    least = min(8, size // max(state_bytes, 1))
-    tasks = min(max(wanted, least, 1), n)
+    state = max(state_bytes, 1)
+    wanted = round(size / max(TASK_BYTES, 16 * state))
+    least = max(min(8, size // (16 * state)), min(4, size // state), 1)
+    tasks = min(max(wanted, least), n)
     bounds = [n * i // tasks for i in range(tasks + 1)]
     return list(pairwise(bounds))
 
