@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from itertools import count, pairwise
 from threading import Lock
 from typing import TypeVar
 
 from discrim.errors import DataError
-from discrim.sources import Block, Rows
+from discrim.sources import Block, Rows, Scan
 
 State = TypeVar("State")
 
@@ -37,7 +37,8 @@ def reduce(
     """
     if rows.whole is not None:
         return _reduce_whole(rows.whole, of, merge, state_bytes)
-    return _reduce_stream(rows.blocks(), of, merge)
+    pieces = rows.pieces() if isinstance(rows, Scan) else (partial(_itself, block) for block in rows.blocks())
+    return _reduce_stream(pieces, of, merge)
 
 
 def run(task: Callable[[int], State], tasks: int) -> list[State]:
@@ -109,8 +110,14 @@ def _reduce_whole(
     return merge(run(lambda i: of(block.rows(*ranges[i])), len(ranges)))
 
 
+def _itself(block: Block) -> Block:
+    return block
+
+
 def _reduce_stream(
-    blocks: Iterable[Block], of: Callable[[Block], State], merge: Callable[[Sequence[State]], State]
+    pieces: Iterable[Callable[[], Block]],
+    of: Callable[[Block], State],
+    merge: Callable[[Sequence[State]], State],
 ) -> State:
     """Workers reduce while this thread reads on; a few blocks at most are in memory."""
     states: list[State] = []
@@ -123,8 +130,11 @@ def _reduce_stream(
             if len(states) >= GROUP:
                 states[:] = [merge(states)]
 
-    for block in blocks:
-        waiting.append(_pool().submit(of, block))
+    def state_of(piece: Callable[[], Block]) -> State:
+        return of(piece())
+
+    for piece in pieces:
+        waiting.append(_pool().submit(state_of, piece))
         collect(thread_count())
     collect(0)
     if not states:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -128,12 +129,16 @@ class Scan:
         )
 
     def blocks(self) -> Iterator[Block]:
+        return (piece() for piece in self.pieces())
+
+    def pieces(self) -> Iterator[Callable[[], Block]]:
+        """The blocks as calls that make them, so that another thread can turn what was read into numbers."""
         design = self.design if self.design.named else self.design.renamed(self.features)
         step = min(rows_per_block(design.n_out), self._batch_rows)
         read = 0
         for table in self._reader.tables(self._needed, self._batch_rows):
             for start in range(0, table.n_rows, step):
-                yield self._block(design, table, start, min(start + step, table.n_rows))
+                yield partial(self._block, design, table, start, min(start + step, table.n_rows))
             read += table.n_rows
         self._check_count(read)
 
