@@ -437,3 +437,14 @@ class TestFisher:
         rows = np.array([[0.0], [0.0], [1.0], [2.0]])
         found = L().fit(rows, [0, 0, 1, 1]).fisher()
         assert 0.0 < found.threshold < 1.5
+
+
+def test_a_singular_class_names_the_column_that_is_constant_in_it_whatever_the_other_columns_scales():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 6)) * [1e-3, 1.0, 1e3, 1e2, 1e-2, 10.0], np.arange(400) % 2
+    X[y == 1, 4] = 0.0
+    with pytest.raises(SingularClassError, match=r"class 1 is not full rank. Within this class the columns 'x4' are"):
+        QuadraticDiscriminantAnalysis().fit(X, y)
+    X[y == 1, 4] = X[y == 1, 0] * 3 - X[y == 1, 2]
+    with pytest.raises(SingularClassError, match=r"the columns '(x0|x2|x4)' are constant or determined by the others"):
+        QuadraticDiscriminantAnalysis().fit(X, y)

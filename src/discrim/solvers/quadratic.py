@@ -17,7 +17,7 @@ from discrim.solvers.sphering import (
     sphere_factor,
     sphere_low_rank,
 )
-from discrim.solvers.within import divisors
+from discrim.solvers.within import divisors, square_root
 from discrim.statistics import ClassFactors, ClassMoments
 
 Floats = NDArray[np.float64]
@@ -169,9 +169,10 @@ def _from_matrix(parts: ClassMatrices, k: int, noise: Floats, *, reread: bool) -
             return inverse / deviation, log_det + 2.0 * float(np.log(deviation).sum())
         if reread:
             raise IllConditionedError
-    values, vectors = np.linalg.eigh(sigma)
-    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-    raise SingularError(k, sphere_factor(root, noise, 1e-8, 0.0).dependent)
+    root = square_root(sigma)
+    root[:, deviation <= noise] = 0.0
+    # A root of squares knows directions to half the digits only.
+    raise SingularError(k, sphere_factor(root, noise, 1e-7, 0.0).dependent)
 
 
 def _from_rows(parts: ClassMatrices, k: int, noise: Floats, eps: float, tol: float) -> tuple[Floats, float]:
