@@ -279,3 +279,10 @@ def test_a_class_missing_from_a_training_part_costs_its_rows(small):
         assert wrong[0]
         assert model.cv_results_["mean_error"][i, j] == pytest.approx(wrong.mean())
     assert np.isfinite(model.cv_results_["mean_log_loss"]).all()
+
+
+@pytest.mark.parametrize("cv", [[0.2, 0.2], 2.5, object()], ids=["numbers", "fraction", "object"])
+def test_a_cv_that_is_no_splitter_gets_a_sentence(cv):
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 2
+    with pytest.raises(ParameterError, match="The 'cv' parameter"):
+        LinearDiscriminantAnalysis(shrinkage="cv", cv=cv).fit(X, y)

@@ -114,7 +114,7 @@ def fold_numbers(cv: Any, codes: NDArray[np.int32], groups: Any = None) -> Folds
         return _held_out(splitter.split(np.zeros((n, 1)), codes, groups), n)
     except ParameterError:
         raise
-    except (ValueError, IndexError) as error:
+    except (TypeError, ValueError, IndexError) as error:
         raise ParameterError(f"The 'cv' parameter cannot split these {plural(n, 'row')}: {error}") from error
 
 
