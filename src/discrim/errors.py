@@ -63,10 +63,6 @@ class PriorsWarning(DiscrimWarning):
     """The given priors do not sum to one and were rescaled."""
 
 
-class PrecisionWarning(DiscrimWarning):
-    """An answer has fewer correct digits than usual."""
-
-
 def name_list(names: Iterable[object], most: int = 5) -> str:
     """Quote the first few names and count the rest: ``'a', 'b' and 3 more``."""
     quoted = [f"'{name}'" for name in names]

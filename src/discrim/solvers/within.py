@@ -155,16 +155,6 @@ def weighted_within(
     return Within(None, rows, noise, eps)
 
 
-def class_within(
-    statistic: ClassMoments | ClassFactors, k: int, normalization: str, noise: Floats, eps: float
-) -> Within:
-    """Sigma_k = S_k / n_k, or S_k / (n_k - 1)."""
-    divisor = divisors(statistic.weight, normalization)[0][k]
-    if isinstance(statistic, ClassMoments):
-        return Within(statistic.scatter[k] / divisor, None, noise, eps)
-    return Within(None, statistic.factors[k] / np.sqrt(divisor), noise, eps)
-
-
 def _sphere_span(directions: Floats, variances: Floats) -> Sphering:
     """Sphering inside the span of orthonormal directions; outside there is no variance to speak of."""
     p = len(directions)
