@@ -24,10 +24,10 @@ from discrim.models.lda_summary import lda_summary
 from discrim.models.parameters import Check, either, integer, none, one_of
 from discrim.models.priors import log_priors, resolve_priors
 from discrim.models.scoring import Output, apply_rule
-from discrim.models.tuning import DEFAULT_GRID, search
+from discrim.models.tuning import chosen_shrinkage
 from discrim.solvers.canonical import Canonical, canonical_directions, full_rule, reduced_rule, uncentred
 from discrim.solvers.ledoit_wolf import class_scales, shrunk_within
-from discrim.solvers.regularized import Grid, Normalization, Target
+from discrim.solvers.regularized import Normalization, Target
 from discrim.solvers.regularized_search import Selection
 from discrim.solvers.rules import LinearRule
 from discrim.solvers.sphering import Sphering, rounding_noise
@@ -222,7 +222,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _sphering(self, statistic: Statistic, rows: Rows | None, priors: Floats, *, reread: bool) -> Sphering:
         noise = rounding_noise(statistic.mean, self._eps)
         self._kept, added = 1.0, np.zeros(statistic.n_features)
-        shrinkage = self._chosen_shrinkage(rows)
+        shrinkage = chosen_shrinkage(self, rows, alpha=0.0)
         if self.covariance_estimator is not None:
             matrices = estimated_covariances(self.covariance_estimator, rows, len(priors))
             within = Within(np.einsum("k,kij->ij", priors, np.stack(matrices)), None, noise, self._eps)
@@ -245,28 +245,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if added.any():
             return within.sphere_added(self._kept, added, reread=reread)
         return within.sphere(tol=rank_tolerance(self.tol), reread=reread)
-
-    def _chosen_shrinkage(self, rows: Rows | None) -> Any:
-        """The shrinkage as a float, a name that needs more of the data, or None."""
-        if self.shrinkage in ("cv", "loo"):
-            if rows is None and hasattr(self, "cv_results_"):
-                # The parts of a stream are not kept: what an earlier fit chose is kept instead.
-                return float(self.shrinkage_)
-            if rows is None:
-                raise DataError(f"shrinkage='{self.shrinkage}' needs the rows themselves: use fit.")
-            priors = None if self.priors is None else np.asarray(self.priors, dtype=np.float64)
-            grid = Grid(np.zeros(1), 1.0 - DEFAULT_GRID[::-1], self.target, self.normalization)
-            self.cv_results_ = search(
-                rows, grid, how=self.shrinkage, cv=self.cv, priors=priors, selection=self.selection
-            )
-            self.shrinkage_ = 1.0 - self.cv_results_["gamma"]
-            return float(self.shrinkage_)
-        for name in ("shrinkage_", "cv_results_"):
-            self.__dict__.pop(name, None)
-        if self.shrinkage is None or isinstance(self.shrinkage, str):
-            return self.shrinkage
-        self.shrinkage_ = float(self.shrinkage)
-        return self.shrinkage_
 
     def _set_attributes(self, rule: LinearRule, canonical: Canonical, mean: Floats, priors: Floats, most: int) -> None:
         dtype = self._design.dtype

@@ -7,17 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.errors import DataError
 from discrim.inference.discriminant import box_m
 from discrim.inference.summary import Summary
 from discrim.models.base import Statistic
 from discrim.models.covariance_options import COMMON, estimated_covariances, fourth_powers, one_covariance_option
 from discrim.models.parameters import Check, either, number, one_of
 from discrim.models.quadratic_base import GaussianRule, QuadraticClassifier
-from discrim.models.tuning import DEFAULT_GRID, search
+from discrim.models.tuning import chosen_shrinkage
 from discrim.solvers.ledoit_wolf import class_scales, shrunk_within
 from discrim.solvers.quadratic import ClassMatrices, class_matrices
-from discrim.solvers.regularized import Grid, Normalization, Target
+from discrim.solvers.regularized import Normalization, Target
 from discrim.solvers.regularized_search import Selection
 from discrim.sources import Rows
 from discrim.statistics import ClassMoments
@@ -59,6 +58,7 @@ class QuadraticDiscriminantAnalysis(QuadraticClassifier):
     means_, priors_, classes_ : class means, priors and labels
     rotations_, scalings_ : eigenvectors and eigenvalues of each Sigma_k, largest first
     covariance_ : list of the Sigma_k, with store_covariance=True
+    shrinkage_ : the s that was used, where it is one number
     statistic_ : the raw statistic
 
     Examples
@@ -132,7 +132,7 @@ class QuadraticDiscriminantAnalysis(QuadraticClassifier):
         classes, p = statistic.mean.shape
         factor, ridge = np.ones(classes), np.zeros((classes, p))
         matrices, thin = class_matrices(statistic, self.normalization)
-        shrinkage = self._chosen_shrinkage(rows)
+        shrinkage = chosen_shrinkage(self, rows, alpha=1.0)
         if self.covariance_estimator is not None:
             matrices, thin = np.stack(estimated_covariances(self.covariance_estimator, rows, classes)), None
             reread = False
@@ -146,24 +146,6 @@ class QuadraticDiscriminantAnalysis(QuadraticClassifier):
             factor, ridge = factor * (1.0 - self.reg_param), ridge * (1.0 - self.reg_param) + self.reg_param
         parts = ClassMatrices(statistic.mean, factor, ridge, matrices, thin)
         return self._finish(statistic, parts, priors, reread=reread)
-
-    def _chosen_shrinkage(self, rows: Rows | None) -> Any:
-        if self.shrinkage not in ("cv", "loo"):
-            for name in ("shrinkage_", "cv_results_"):
-                self.__dict__.pop(name, None)
-            return (
-                self.shrinkage if self.shrinkage is None or isinstance(self.shrinkage, str) else float(self.shrinkage)
-            )
-        if rows is None and hasattr(self, "cv_results_"):
-            # The parts of a stream are not kept: what an earlier fit chose is kept instead.
-            return float(self.shrinkage_)
-        if rows is None:
-            raise DataError(f"shrinkage='{self.shrinkage}' needs the rows themselves: use fit.")
-        priors = None if self.priors is None else np.asarray(self.priors, dtype=np.float64)
-        grid = Grid(np.ones(1), 1.0 - DEFAULT_GRID[::-1], self.target, self.normalization)
-        self.cv_results_ = search(rows, grid, how=self.shrinkage, cv=self.cv, priors=priors, selection=self.selection)
-        self.shrinkage_ = 1.0 - self.cv_results_["gamma"]
-        return float(self.shrinkage_)
 
     def _estimated_shrinkage(self, statistic: Statistic, rows: Rows | None, name: str) -> tuple[Floats, Floats]:
         """Each class by itself: the share of Sigma_k that is kept, and the diagonal that is added."""

@@ -49,6 +49,31 @@ def search(rows: Rows, grid: Grid, *, how: str, cv: Any, priors: Floats | None, 
     return {"alphas": grid.alphas, "gammas": grid.gammas, **table, **chosen}
 
 
+def chosen_shrinkage(model: Any, rows: Rows | None, alpha: float) -> Any:
+    """The shrinkage of LDA (alpha = 0) or QDA (alpha = 1): a float, a name that needs more of the data, or None.
+
+    Sets ``shrinkage_`` where it is one number, and ``cv_results_`` where it was chosen.
+    """
+    wanted = model.shrinkage
+    if wanted in ("cv", "loo"):
+        if rows is None and hasattr(model, "cv_results_"):
+            # The parts of a stream are not kept: what an earlier fit chose is kept instead.
+            return float(model.shrinkage_)
+        if rows is None:
+            raise DataError(f"shrinkage='{wanted}' needs the rows themselves: use fit.")
+        priors = None if model.priors is None else np.asarray(model.priors, dtype=np.float64)
+        grid = Grid(np.array([alpha]), 1.0 - DEFAULT_GRID[::-1], model.target, model.normalization)
+        model.cv_results_ = search(rows, grid, how=wanted, cv=model.cv, priors=priors, selection=model.selection)
+        model.shrinkage_ = 1.0 - model.cv_results_["gamma"]
+        return float(model.shrinkage_)
+    for name in ("shrinkage_", "cv_results_"):
+        model.__dict__.pop(name, None)
+    if wanted is None or isinstance(wanted, str):
+        return wanted
+    model.shrinkage_ = float(wanted)
+    return model.shrinkage_
+
+
 def in_memory(rows: Rows, *, first_read: bool = False) -> Block:
     """All rows as one dense block."""
     if rows.whole is not None and isinstance(rows.whole.x, np.ndarray):
