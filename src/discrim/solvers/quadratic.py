@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 # Where the rows cannot be read again, a class matrix is used as long as it has any digits left.
 LAST_DIGITS = 1e-14
 # Columns from which on the classes are worth a thread each.
-PARALLEL = 64
+PARALLEL = 200
 
 
 class SingularError(Exception):
