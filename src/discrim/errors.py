@@ -59,6 +59,10 @@ class CollinearWarning(DiscrimWarning):
     """Some columns carry no information beyond the others."""
 
 
+class SeparationWarning(DiscrimWarning):
+    """The classes are separated, so that maximum-likelihood estimates are infinite."""
+
+
 class PriorsWarning(DiscrimWarning):
     """The given priors do not sum to one and were rescaled."""
 

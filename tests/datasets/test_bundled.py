@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discrim.datasets import load_challenger, load_crabs, load_iris
+from discrim.datasets import load_challenger, load_crabs, load_endometrial, load_iris
 from discrim.errors import MissingDependencyError
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
-LOADERS = [load_iris, load_crabs, load_challenger]
+LOADERS = [load_iris, load_crabs, load_challenger, load_endometrial]
 
 
 @pytest.mark.parametrize("load", LOADERS)
@@ -81,6 +81,21 @@ def test_challenger_target_is_any_distress_on_the_launch():
     np.testing.assert_array_equal(rings.target == 1, rings.extra["n_distress"] > 0)
     assert (rings.extra["n_orings"] == 6).all()
     assert rings.extra["order"].tolist() == list(range(1, 24))
+
+
+def test_endometrial_grades_are_high_wherever_vessels_have_grown():
+    cases = load_endometrial()
+    grown = cases.data[:, 0] == 1
+    assert np.bincount(cases.target).tolist() == [49, 30]
+    assert cases.target[grown].tolist() == [1] * 13
+    assert set(cases.target[~grown].tolist()) == {0, 1}
+
+
+def test_endometrial_sums_are_those_of_the_published_table():
+    # sum(endometrial$PI), sum(endometrial$EH) and sum(PI * EH * HG) in R's brglm2.
+    X, y = load_endometrial().xy
+    assert X.sum(axis=0).tolist() == pytest.approx([13, 1373, 131.27])
+    assert np.sum(X[:, 1] * X[:, 2] * y) == pytest.approx(602.87)
 
 
 @pytest.mark.shared

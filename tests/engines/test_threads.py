@@ -29,6 +29,7 @@ class Stream:
     """Rows that come in blocks only."""
 
     whole = None
+    n_rows = None
 
     def __init__(self, block, step):
         self.block, self.step = block, step
@@ -156,6 +157,7 @@ def test_an_error_in_a_stream_is_raised_and_the_threads_stay_usable(thread_count
 def test_an_error_of_the_source_is_raised():
     class Broken:
         whole = None
+        n_rows = None
 
         def blocks(self):
             yield Block(np.zeros((3, 2)), np.zeros(3, np.int32), np.array([0]))

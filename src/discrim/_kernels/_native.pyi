@@ -1,3 +1,14 @@
 from discrim._kernels.reference import class_moments as class_moments
 from discrim._kernels.reference import code_integers as code_integers
 from discrim._kernels.reference import score as score
+from discrim._kernels.reference_columns import dense_descent as dense_descent
+from discrim._kernels.reference_columns import dense_slopes as dense_slopes
+from discrim._kernels.reference_columns import residuals as residuals
+from discrim._kernels.reference_columns import sparse_descent as sparse_descent
+from discrim._kernels.reference_columns import sparse_slopes as sparse_slopes
+from discrim._kernels.reference_coordinate import gram_descent as gram_descent
+from discrim._kernels.reference_coordinate import secant as secant
+from discrim._kernels.reference_coordinate import several_gradients as several_gradients
+from discrim._kernels.reference_likelihood import binary_likelihood as binary_likelihood
+from discrim._kernels.reference_likelihood import softmax_likelihood as softmax_likelihood
+from discrim._kernels.reference_likelihood import sparse_likelihood as sparse_likelihood

@@ -10,36 +10,27 @@
 #include <stdexcept>
 #include <vector>
 
+#include "arrays.hpp"
 #include "moments.hpp"
 #include "scores.hpp"
+
+void bind_coordinate(nanobind::module_ &m);
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
+namespace discrim {
+void bind_likelihood(nb::module_ &m);
+}
+
 namespace {
 
-using Codes = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <typename T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
-template <typename T>
-using Result = nb::ndarray<nb::numpy, T>;
-
-template <typename T>
-Result<T> give(std::unique_ptr<T[]> values, std::initializer_list<size_t> shape) {
-    T *data = values.release();
-    nb::capsule owner(data, [](void *p) noexcept { delete[] static_cast<T *>(p); });
-    return Result<T>(data, shape, owner);
-}
-
-template <typename T>
-discrim::Rows<T> rows_of(const Matrix<T> &x) {
-    return {x.data(), static_cast<int64_t>(x.shape(0)), static_cast<int64_t>(x.shape(1)), x.stride(0), x.stride(1)};
-}
-
-void require(bool condition, const char *message) {
-    if (!condition) throw std::invalid_argument(message);
-}
+using discrim::Codes;
+using discrim::give;
+using discrim::Matrix;
+using discrim::require;
+using discrim::rows_of;
+using discrim::Vector;
 
 template <typename T>
 nb::tuple class_moments(Matrix<T> x, Codes codes, std::optional<Vector> weight, int64_t K, int depth_number) {
@@ -150,4 +141,6 @@ NB_MODULE(_native, m) {
     add_score(&best<double>);
     add_score(&best<float>);
     m.def("code_integers", &code_integers, "y"_a, "lo"_a, "size"_a);
+    discrim::bind_likelihood(m);
+    bind_coordinate(m);
 }

@@ -10,6 +10,7 @@ from itertools import count, pairwise
 from threading import Lock
 from typing import TypeVar
 
+from discrim.engines.progress import Progress
 from discrim.errors import DataError
 from discrim.sources import Block, Rows, Scan
 
@@ -29,16 +30,19 @@ def reduce(
     merge: Callable[[Sequence[State]], State],
     *,
     state_bytes: int = 0,
+    title: str = "reading",
 ) -> State:
     """``of`` every block, merged in the order of the rows.
 
     The blocks depend on the data's shape alone, so that any number of threads gives the same bits.
-    ``state_bytes`` is the size of one state: large ones get fewer, longer blocks.
+    ``state_bytes`` is the size of one state: large ones get fewer, longer blocks. A terminal shows how far a long
+    pass is, under this ``title``.
     """
     if rows.whole is not None:
         return _reduce_whole(rows.whole, of, merge, state_bytes)
     pieces = rows.pieces() if isinstance(rows, Scan) else (partial(_itself, block) for block in rows.blocks())
-    return _reduce_stream(pieces, of, merge)
+    with Progress(title, rows.n_rows) as progress:
+        return _reduce_stream(pieces, of, merge, progress)
 
 
 def run(task: Callable[[int], State], tasks: int) -> list[State]:
@@ -118,20 +122,24 @@ def _reduce_stream(
     pieces: Iterable[Callable[[], Block]],
     of: Callable[[Block], State],
     merge: Callable[[Sequence[State]], State],
+    progress: Progress,
 ) -> State:
     """Workers reduce while this thread reads on; a few blocks at most are in memory."""
     states: list[State] = []
-    waiting: list[Future[State]] = []
+    waiting: list[Future[tuple[State, int]]] = []
 
     def collect(most: int) -> None:
         while len(waiting) > most:
-            states.append(waiting.pop(0).result())
+            state, size = waiting.pop(0).result()
+            states.append(state)
+            progress.add(size)
             # Asked after every state, so that groups do not depend on how many were waiting.
             if len(states) >= GROUP:
                 states[:] = [merge(states)]
 
-    def state_of(piece: Callable[[], Block]) -> State:
-        return of(piece())
+    def state_of(piece: Callable[[], Block]) -> tuple[State, int]:
+        block = piece()
+        return of(block), len(block)
 
     for piece in pieces:
         waiting.append(_pool().submit(state_of, piece))

@@ -3,6 +3,7 @@
 from discrim.models.gaussian_nb import GaussianNB
 from discrim.models.lda import LinearDiscriminantAnalysis
 from discrim.models.least_squares import LeastSquaresClassifier
+from discrim.models.logistic import LogisticRegression
 from discrim.models.merging import merge
 from discrim.models.qda import QuadraticDiscriminantAnalysis
 from discrim.models.rda import RegularizedDiscriminantAnalysis
@@ -12,6 +13,7 @@ __all__ = [
     "GaussianNB",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
+    "LogisticRegression",
     "QuadraticDiscriminantAnalysis",
     "RegularizedDiscriminantAnalysis",
     "RidgeClassifier",

@@ -2,45 +2,39 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from discrim.engines import blas_threads, one_blas_thread, reduce
 from discrim.errors import DataError, DiscrimError, ParameterError, name_list
-from discrim.inference.summary import Summary
-from discrim.models.parameters import Check, check_parameters
-from discrim.models.scoring import Output, apply_rule, non_finite_error, score_margin
+from discrim.models.classifier import Classifier
+from discrim.models.parameters import check_parameters
+from discrim.models.scoring import non_finite_error
 from discrim.solvers.rules import Rule
 from discrim.solvers.sphering import IllConditionedError
-from discrim.sources import Block, Design, Rows, Scan, code_labels, open_rows
+from discrim.sources import Block, Design, Rows, code_labels
 from discrim.statistics import ClassFactors, ClassMoments, Depth, merge_factors, merge_moments
 
 Statistic = ClassMoments | ClassFactors
 
 
-class OnePassClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class OnePassClassifier(Classifier):
     """A classifier that needs the data only through ``statistic_``.
 
     A subclass says how deep the statistic must be, and how it is solved; fitting in parts, forgetting,
     merging and scoring follow.
     """
 
-    _constraints: ClassVar[Mapping[str, Check]] = {}
     # A statistic of variances alone is as small for wide data as for long.
     _thin_for_wide: ClassVar[bool] = True
 
-    classes_: NDArray[Any]
     statistic_: Statistic
-    n_features_in_: int
-    _rule: Rule
-    _design: Design
     _unsolved: DiscrimError | None
 
     @abstractmethod
@@ -58,9 +52,6 @@ class OnePassClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
     def _needs_rows(self) -> bool:
         """Do these parameters need more of the rows than the statistic?"""
         return False
-
-    @abstractmethod
-    def _summarise(self) -> Summary: ...
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y, or from a ``scan``, which brings its own labels and weights."""
@@ -123,80 +114,6 @@ class OnePassClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
         model._design = Design.unnamed(statistic.n_features, np.float64)
         model._learn(statistic, None)
         return model
-
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n."""
-        if len(self._check_solved().classes_) == 2:
-            return score_margin(self._rule, self._open(X, None, None, reset=False, labelled=False))
-        scores = self._apply(X, Output.SCORES)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class with the largest score."""
-        best = self._apply(X, Output.BEST)
-        return np.asarray(self.classes_.take(best))
-
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Posterior probabilities, n x K, columns as ``classes_``."""
-        return self._apply(X, Output.POSTERIOR)
-
-    def predict_log_proba(self, X: Any) -> NDArray[Any]:
-        """Logarithms of the posteriors, exact where these underflow."""
-        return self._apply(X, Output.LOG_POSTERIOR)
-
-    def summary(self) -> Summary:
-        """What was learned, for reading: prints as text, renders in a notebook, converts to a frame."""
-        self._check_solved()
-        return self._summarise()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    @property
-    def _names(self) -> list[str]:
-        """Names of the columns of the design, categories expanded."""
-        return self._design.names_out
-
-    @property
-    def _eps(self) -> float:
-        return float(np.finfo(self._design.dtype).eps)
-
-    def _apply(self, X: Any, output: Output) -> NDArray[Any]:
-        self._check_solved()
-        return apply_rule(self._rule, self._open(X, None, None, reset=False, labelled=False), output)
-
-    def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, labelled: bool = True) -> Rows:
-        """The rows of X, checked against the columns that the model knows."""
-        if isinstance(X, Scan):
-            return self._open_scan(X, y, sample_weight, reset=reset, labelled=labelled)
-        if labelled and y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        if isinstance(X, (np.ndarray, list, tuple)) and np.ndim(X) != 2:
-            check_array(X, ensure_all_finite=False)  # raises, and tells how to reshape
-        # Opened first where columns are new, so that a bad table is told by its columns' names.
-        rows = open_rows(X, y, sample_weight) if reset else None
-        plain = type(X) is np.ndarray and X.dtype.kind == "f"
-        if not (plain and (reset or (X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")))):
-            validate_data(self, X, reset=reset, skip_check_array=True)
-        elif reset:
-            self.n_features_in_ = X.shape[1]
-            self.__dict__.pop("feature_names_in_", None)
-        if rows is None:
-            return open_rows(X, y, sample_weight, design=self._design)
-        self._design = rows.design
-        return rows
-
-    def _open_scan(self, X: Scan, y: Any, sample_weight: Any, *, reset: bool, labelled: bool) -> Rows:
-        rows = open_rows(X, y, sample_weight, design=None if reset else self._design)
-        if labelled and not rows.labelled:
-            raise DataError("The scan names no target. Say which column holds the labels: scan(data, target=...).")
-        if reset:
-            self._design = rows.design
-            self.n_features_in_ = rows.design.n_in
-            self.feature_names_in_ = np.array(rows.design.names_in, dtype=object)
-        return rows
 
     def _reduce(self, rows: Rows, *, thin: bool) -> Statistic:
         """One pass over the rows."""

@@ -1,5 +1,6 @@
 """Where rows come from: arrays, frames, files and lazily scanned tables, as blocks."""
 
+from discrim.sources.attached import Attached
 from discrim.sources.block import Block
 from discrim.sources.design import Column, Design
 from discrim.sources.labels import code_labels, recode
@@ -9,6 +10,7 @@ from discrim.sources.tables import open_rows
 from discrim.sources.weights import check_weights
 
 __all__ = [
+    "Attached",
     "Block",
     "Column",
     "Design",

@@ -128,6 +128,12 @@ class Scan:
             design=design,
         )
 
+    def with_features(self, features: Sequence[str]) -> Scan:
+        """The same rows with these columns only."""
+        return Scan(
+            self._reader, features, target=self.target, weight=self.weight, batch_rows=self._batch_rows
+        )  # fmt: skip
+
     def blocks(self) -> Iterator[Block]:
         return (piece() for piece in self.pieces())
 

@@ -1,0 +1,155 @@
+// The Python face of the likelihood kernels.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+
+#include <stdexcept>
+
+#include "arrays.hpp"
+#include "likelihood.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace discrim {
+namespace {
+
+using Table = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+// Codes, shares, weights and offsets.
+using Given = std::tuple<Codes, std::optional<Vector>, std::optional<Vector>, std::optional<Vector>>;
+template <typename T>
+using List = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+const double *data_of(const std::optional<Vector> &values) { return values ? values->data() : nullptr; }
+
+// Everything beside the rows, checked against n and p.
+struct Call {
+    Response response;
+    Point point;
+
+    Call(size_t n, size_t p, const Given &given, const double *shift, const Table &theta,
+         const std::optional<Table> &along, const Vector &steps, int order)
+        : response{std::get<0>(given).data(), data_of(std::get<1>(given)), data_of(std::get<2>(given)),
+                   data_of(std::get<3>(given))},
+          point{static_cast<int64_t>(theta.ndim() == 2 ? theta.shape(0) : 1), shift, theta.data(),
+                along ? along->data() : nullptr, steps.data(), static_cast<int64_t>(steps.shape(0)),
+                static_cast<Order>(order)} {
+        const auto &[codes, share, weight, offset] = given;
+        require(order >= 0 && order <= (theta.ndim() == 2 ? 3 : 2), "depth must be 0, 1, 2, or 3 for more classes");
+        require(codes.shape(0) == n, "codes and rows differ in length");
+        for (const auto *values : {&share, &weight, &offset})
+            require(!*values || (*values)->shape(0) == n, "share, weight, offset and rows differ in length");
+        require(theta.size() == point.K * (p + 1), "theta has the wrong size");
+        require(!along || along->size() == theta.size(), "along has the wrong size");
+        if (theta.ndim() == 2)
+            for (size_t i = 0; i < n; ++i)
+                require(codes.data()[i] >= 0 && codes.data()[i] < point.K, "a code is not below the number of classes");
+    }
+};
+
+struct Answer {
+    std::unique_ptr<double[]> gradient, hessian, losses;
+    double loss = 0.0, least = 0.0;
+    size_t size;
+    bool softmax;
+    Order order;
+
+    Answer(const Call &call, size_t p, bool softmax) : size(p + 1), softmax(softmax), order(call.point.order) {
+        const size_t all = call.point.K * size;
+        gradient.reset(new double[order == Order::loss ? 0 : all]());
+        hessian.reset(new double[order == Order::curvature ? all * all : order == Order::blocks ? all * size : 0]());
+        losses.reset(new double[call.point.S]());
+    }
+    Sums sums() { return {&loss, gradient.get(), hessian.get(), losses.get(), &least}; }
+    nb::tuple python(const Call &call) {
+        const size_t K = call.point.K, all = order == Order::curvature ? K * size : 0;
+        const bool empty = order == Order::loss;
+        nb::object slope = softmax ? nb::cast(give(std::move(gradient), {empty ? 0 : K, empty ? 0 : size}))
+                                   : nb::cast(give(std::move(gradient), {empty ? 0 : size}));
+        nb::object bend = order == Order::blocks ? nb::cast(give(std::move(hessian), {K, size, size}))
+                                                 : nb::cast(give(std::move(hessian), {all, all}));
+        return nb::make_tuple(loss, slope, bend,
+                              give(std::move(losses), {static_cast<size_t>(call.point.S)}), least);
+    }
+};
+
+template <typename T>
+nb::tuple dense(Matrix<T> x, Given given, Vector shift, Table theta, std::optional<Table> along, Vector steps, int depth,
+                bool softmax) {
+    const Rows<T> rows = rows_of(x);
+    require(theta.ndim() == (softmax ? 2 : 1), "theta must be one row, or one row a class");
+    require(static_cast<int64_t>(shift.shape(0)) == rows.p, "shift and columns differ in length");
+    const Call call(rows.n, rows.p, given, shift.data(), theta, along, steps, depth);
+    Answer answer(call, rows.p, softmax);
+    {
+        nb::gil_scoped_release release;
+        if (softmax)
+            softmax_likelihood(rows, call.response, call.point, answer.sums());
+        else
+            binary_likelihood(rows, call.response, call.point, answer.sums());
+    }
+    return answer.python(call);
+}
+
+template <typename T>
+nb::tuple binary(Matrix<T> x, Given given, Vector shift, Table theta, std::optional<Table> along, Vector steps,
+                 int depth) {
+    return dense(x, given, shift, theta, along, steps, depth, false);
+}
+
+template <typename T>
+nb::tuple softmax(Matrix<T> x, Given given, Vector shift, Table theta, std::optional<Table> along, Vector steps,
+                  int depth) {
+    return dense(x, given, shift, theta, along, steps, depth, true);
+}
+
+template <typename T, typename I>
+nb::tuple sparse(std::tuple<List<T>, List<I>, List<I>> compressed, Given given, Table theta,
+                 std::optional<Table> along, Vector steps, int depth) {
+    const auto &[value, column, first] = compressed;
+    require(first.shape(0) >= 1, "there is no row pointer");
+    require(value.shape(0) == column.shape(0), "values and columns differ in length");
+    require(theta.ndim() == 1 || (theta.ndim() == 2 && theta.shape(0) > 0), "theta must be one row a class");
+    require(depth <= 1, "there is no curvature of sparse rows");
+    const size_t n = first.shape(0) - 1, size = theta.ndim() == 2 ? theta.shape(1) : theta.shape(0);
+    require(size >= 1, "theta has no intercept");
+    const size_t p = size - 1;
+    for (size_t i = 0; i < n; ++i) require(first.data()[i] <= first.data()[i + 1], "row pointers must not fall");
+    require(first.data()[0] >= 0 && static_cast<size_t>(first.data()[n]) <= value.shape(0), "row pointers leave the values");
+    const SparseRows<T, I> rows{value.data(), column.data(), first.data(), static_cast<int64_t>(n), static_cast<int64_t>(p)};
+    const Call call(n, p, given, nullptr, theta, along, steps, depth);
+    Answer answer(call, p, theta.ndim() == 2);
+    bool inside = true;
+    {
+        nb::gil_scoped_release release;
+        for (size_t k = first.data()[0]; k < static_cast<size_t>(first.data()[n]); ++k)
+            inside &= column.data()[k] >= 0 && static_cast<size_t>(column.data()[k]) < p;
+        if (inside) sparse_likelihood(rows, call.response, call.point, answer.sums());
+    }
+    require(inside, "a column lies outside the matrix");
+    return answer.python(call);
+}
+
+}  // namespace
+
+void bind_likelihood(nb::module_ &m) {
+    const auto add_dense = [&m](const char *name, auto function) {
+        m.def(name, function, "x"_a.noconvert(), "response"_a, "shift"_a, "theta"_a, "along"_a.none(), "steps"_a,
+              "depth"_a);
+    };
+    add_dense("binary_likelihood", &binary<double>);
+    add_dense("binary_likelihood", &binary<float>);
+    add_dense("softmax_likelihood", &softmax<double>);
+    add_dense("softmax_likelihood", &softmax<float>);
+    const auto add_sparse = [&m](auto function) {
+        m.def("sparse_likelihood", function, "rows"_a, "response"_a, "theta"_a, "along"_a.none(), "steps"_a, "depth"_a);
+    };
+    add_sparse(&sparse<double, int32_t>);
+    add_sparse(&sparse<double, int64_t>);
+    add_sparse(&sparse<float, int32_t>);
+    add_sparse(&sparse<float, int64_t>);
+}
+
+}  // namespace discrim

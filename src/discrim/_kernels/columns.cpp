@@ -1,0 +1,291 @@
+// Reweighted coordinate descent. The constant is profiled out: a column is centred by its mean under the rows'
+// spreads, so that moving its coefficient never disturbs the constant. Sparse columns stay sparse, because the
+// centring is one number C for all rows: the true residual is r - C v.
+
+#include "columns.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "columns_anderson.hpp"
+#include "logistic_lanes.hpp"
+
+namespace discrim {
+namespace {
+
+// Spreads below this part of the weight count as this much: rows that are all but certain still resist a step.
+constexpr double LEAST_SPREAD = 1e-9;
+// A round ends when its steps have shrunk by this factor, since new weights then gain more than old ones.
+constexpr double ENOUGH = 0.02;
+constexpr int64_t SWEEPS = 30;
+
+template <int>
+DISCRIM_INLINE void weigh_rows_all_body(const double *y, const double *w, const double *eta, int64_t n,
+                                        double *residual, double *spread, double *loss) {
+    v8 total = splat(0.0);
+    for (int64_t i = 0; i < n; i += LANES) {
+        v8 e = splat(0.0), yi = splat(0.0), wi = splat(0.0);
+        const int64_t count = std::min(LANES, n - i);
+        if (count == LANES) {
+            e = load(eta + i);
+            yi = load(y + i);
+            wi = w ? load(w + i) : splat(1.0);
+        } else {
+            for (int64_t l = 0; l < count; ++l) {
+                e[l] = eta[i + l];
+                yi[l] = y[i + l];
+                wi[l] = w ? w[i + l] : 1.0;
+            }
+        }
+        const Logistic at = logistic(e);
+        total += wi * (at.log_sum - yi * e);
+        const v8 r = wi * (at.rest * yi - at.mu * (1.0 - yi)), s = wi * (at.spread > LEAST_SPREAD ? at.spread : splat(LEAST_SPREAD));
+        if (count == LANES) {
+            store(residual + i, r);
+            store(spread + i, s);
+        } else {
+            for (int64_t l = 0; l < count; ++l) {
+                residual[i + l] = r[l];
+                spread[i + l] = s[l];
+            }
+        }
+    }
+    *loss = sum_lanes(total);
+}
+DISCRIM_VERSIONS(weigh_rows_all,
+                 (const double *y, const double *w, const double *eta, int64_t n, double *residual, double *spread,
+                  double *loss),
+                 (y, w, eta, n, residual, spread, loss))
+
+template <int>
+DISCRIM_INLINE void products_of_body(const double *x, const double *r, const double *v, int64_t n, Products *out) {
+    v8 xr = splat(0.0), xv = splat(0.0), xxv = splat(0.0);
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        const v8 xi = load(x + i), weighted = xi * load(v + i);
+        xr += xi * load(r + i);
+        xv += weighted;
+        xxv += xi * weighted;
+    }
+    *out = {sum_lanes(xr), sum_lanes(xv), sum_lanes(xxv)};
+    for (; i < n; ++i) {
+        out->xr += x[i] * r[i];
+        out->xv += x[i] * v[i];
+        out->xxv += x[i] * x[i] * v[i];
+    }
+}
+DISCRIM_VERSIONS(products_of, (const double *x, const double *r, const double *v, int64_t n, Products *out),
+                 (x, r, v, n, out))
+
+template <int>
+DISCRIM_INLINE void inner_product_body(const double *x, const double *r, int64_t n, double *out) {
+    v8 sum[2] = {splat(0.0), splat(0.0)};
+    int64_t i = 0;
+    for (; i + 2 * LANES <= n; i += 2 * LANES) {
+        sum[0] += load(x + i) * load(r + i);
+        sum[1] += load(x + i + LANES) * load(r + i + LANES);
+    }
+    double total = sum_lanes(sum[0] + sum[1]);
+    for (; i < n; ++i) total += x[i] * r[i];
+    *out = total;
+}
+DISCRIM_VERSIONS(inner_product, (const double *x, const double *r, int64_t n, double *out), (x, r, n, out))
+
+template <int>
+DISCRIM_INLINE void take_away_body(double by, const double *x, const double *v, double *r, int64_t n) {
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES) store(r + i, load(r + i) - by * load(v + i) * load(x + i));
+    for (; i < n; ++i) r[i] -= by * v[i] * x[i];
+}
+DISCRIM_VERSIONS(take_away, (double by, const double *x, const double *v, double *r, int64_t n), (by, x, v, r, n))
+
+double shrink(double u, double by) { return u > by ? u - by : u < -by ? u + by : 0.0; }
+
+// The quadratic model of one round: weights as of its beginning.
+template <typename Columns>
+class Round {
+public:
+    Round(Columns &columns, const ColumnProblem &problem, double *theta)
+        : x_(columns), p_(problem), theta_(theta), xv_(problem.q), h_(problem.q), known_(problem.q) {}
+
+    void begin() {
+        total_ = 0.0;
+        double sum = 0.0;
+        for (int64_t i = 0; i < p_.n; ++i) {
+            total_ += x_.spread()[i];
+            sum += x_.residual()[i];
+        }
+        x_.begin();
+        std::fill(known_.begin(), known_.end(), 0);
+        history_.restart();
+        constant_ = p_.intercept && total_ > 0.0 ? sum / total_ : 0.0;
+        step_ = constant_ * constant_ * total_;
+    }
+
+    // Visit these places of the working set; the largest h d^2.
+    double sweep(const std::vector<int64_t> &places) {
+        double largest = step_;
+        step_ = 0.0;
+        for (const int64_t k : places) {
+            const double d = visit(k);
+            if (d != 0.0) largest = std::max(largest, (h_[k] + p_.ridge[k]) * d * d);
+        }
+        return largest;
+    }
+
+    double constant() const { return constant_; }
+
+    // Keep where the last sweep ended; after some of them, go to their limit where the model is lower there.
+    void accelerate(const std::vector<int64_t> &places) {
+        std::vector<double> &now = history_.next();
+        const size_t size = places.size();
+        now.resize(size + p_.n + 1);
+        for (size_t k = 0; k < size; ++k) now[k] = theta_[places[k]];
+        x_.copy_residual(now.data() + size);
+        now.back() = constant_;
+        if (!history_.full()) return;
+        double c[Anderson::DEPTH];
+        if (history_.weights(size, c)) {
+            history_.combine(c, limit_);
+            if (value(places, limit_) < value(places, history_.last())) {
+                for (size_t k = 0; k < size; ++k) theta_[places[k]] = limit_[k];
+                x_.set_residual(limit_.data() + size);
+                constant_ = limit_.back();
+            }
+        }
+        history_.restart();
+    }
+
+private:
+    // The model with these coefficients, residuals and constant.
+    double value(const std::vector<int64_t> &places, const std::vector<double> &at) {
+        double sum = 0.0;
+        const double *residual = at.data() + places.size(), *spread = x_.spread();
+        for (int64_t i = 0; i < p_.n; ++i) {
+            const double r = residual[i] - at.back() * spread[i];
+            if (spread[i] > 0.0) sum += 0.5 * r * r / spread[i];
+        }
+        for (size_t k = 0; k < places.size(); ++k)
+            sum += p_.lasso[places[k]] * std::fabs(at[k]) + 0.5 * p_.ridge[places[k]] * at[k] * at[k];
+        return sum;
+    }
+
+    double visit(int64_t k) {
+        const int64_t j = p_.working[k];
+        double xr;
+        if (known_[k]) {
+            xr = x_.slope(j);
+        } else {
+            const Products found = x_.products(j);
+            xr = found.xr;
+            xv_[k] = found.xv;
+            h_[k] = std::max(found.xxv - (p_.intercept && total_ > 0.0 ? found.xv * found.xv / total_ : 0.0), 0.0);
+            if (h_[k] < 1e-12 * found.xxv) h_[k] = 0.0;
+            known_[k] = 1;
+        }
+        const double a = h_[k] + p_.ridge[k], old = theta_[k];
+        if (!(a > 0.0)) return 0.0;
+        const double now = shrink(xr - constant_ * xv_[k] + h_[k] * old, p_.lasso[k]) / a;
+        const double d = now - old;
+        if (d == 0.0) return 0.0;
+        x_.change(j, d);
+        if (p_.intercept && total_ > 0.0) constant_ -= d * xv_[k] / total_;
+        theta_[k] = now;
+        return d;
+    }
+
+    Columns &x_;
+    const ColumnProblem &p_;
+    double *theta_;
+    std::vector<double> xv_, h_;
+    std::vector<char> known_;
+    double total_ = 0.0, constant_ = 0.0, step_ = 0.0;
+    Anderson history_;
+    std::vector<double> limit_;
+};
+
+double penalty(const ColumnProblem &p, const double *theta) {
+    double sum = 0.0;
+    for (int64_t k = 0; k < p.q; ++k) sum += p.lasso[k] * std::fabs(theta[k]) + 0.5 * p.ridge[k] * theta[k] * theta[k];
+    return sum;
+}
+
+}  // namespace
+
+void weigh_rows(const double *y, const double *w, const double *eta, int64_t n, double *residual, double *spread,
+                double *loss) {
+    weigh_rows_all(y, w, eta, n, residual, spread, loss);
+}
+
+Products DenseColumns::products(int64_t j) const {
+    Products out;
+    products_of(x_ + j * n_, residual_.data(), spread_.data(), n_, &out);
+    return out;
+}
+double DenseColumns::inner(int64_t j, const double *r) const {
+    double out;
+    inner_product(x_ + j * n_, r, n_, &out);
+    return out;
+}
+double DenseColumns::slope(int64_t j) const { return inner(j, residual_.data()); }
+void DenseColumns::change(int64_t j, double by) { take_away(by, x_ + j * n_, spread_.data(), residual_.data(), n_); }
+void DenseColumns::add(int64_t j, double by, double *to) const {
+    const double *x = x_ + j * n_;
+    for (int64_t i = 0; i < n_; ++i) to[i] += by * x[i];
+}
+
+template <typename Columns>
+ColumnResult column_descent(Columns &columns, const ColumnProblem &problem, ColumnState state, double close,
+                            int64_t most) {
+    const int64_t n = problem.n, q = problem.q;
+    columns.prepare();
+    std::vector<double> before(q), rise(n), there(n);
+    std::vector<int64_t> all(q), active;
+    for (int64_t k = 0; k < q; ++k) all[k] = k;
+    Round<Columns> round(columns, problem, state.theta);
+    ColumnResult result{0.0, 0, 0, false};
+    weigh_rows(problem.y, problem.w, state.eta, n, columns.residual(), columns.spread(), &result.loss);
+    while (result.rounds < most) {
+        ++result.rounds;
+        std::copy(state.theta, state.theta + q, before.begin());
+        const double value = result.loss + penalty(problem, before.data());
+        round.begin();
+        const double first = round.sweep(all);
+        double largest = first;
+        ++result.sweeps;
+        active.clear();
+        for (int64_t k = 0; k < q; ++k)
+            if (state.theta[k] != 0.0 || problem.lasso[k] == 0.0) active.push_back(k);
+        for (int64_t s = 0; s < SWEEPS && largest > std::max(ENOUGH * first, 0.1 * close); ++s, ++result.sweeps) {
+            largest = round.sweep(active);
+            round.accelerate(active);
+        }
+        std::fill(rise.begin(), rise.end(), round.constant());
+        for (int64_t k = 0; k < q; ++k)
+            if (state.theta[k] != before[k]) columns.add(problem.working[k], state.theta[k] - before[k], rise.data());
+        double part = 1.0, lower = 0.0;
+        for (int halvings = 0; halvings < 30; ++halvings, part *= 0.5) {
+            for (int64_t i = 0; i < n; ++i) there[i] = state.eta[i] + part * rise[i];
+            if (part < 1.0)
+                for (int64_t k = 0; k < q; ++k) state.theta[k] = before[k] + 0.5 * (state.theta[k] - before[k]);
+            weigh_rows(problem.y, problem.w, there.data(), n, columns.residual(), columns.spread(), &result.loss);
+            lower = value - result.loss - penalty(problem, state.theta);
+            if (lower >= -1e-11 * std::fabs(value)) break;
+        }
+        std::copy(there.begin(), there.end(), state.eta);
+        *state.constant += part * round.constant();
+        if (!(first > close)) {
+            result.converged = first == first;
+            break;
+        }
+    }
+    return result;
+}
+
+template ColumnResult column_descent(DenseColumns &, const ColumnProblem &, ColumnState, double, int64_t);
+template ColumnResult column_descent(SparseColumns<double, int32_t> &, const ColumnProblem &, ColumnState, double, int64_t);
+template ColumnResult column_descent(SparseColumns<double, int64_t> &, const ColumnProblem &, ColumnState, double, int64_t);
+template ColumnResult column_descent(SparseColumns<float, int32_t> &, const ColumnProblem &, ColumnState, double, int64_t);
+template ColumnResult column_descent(SparseColumns<float, int64_t> &, const ColumnProblem &, ColumnState, double, int64_t);
+
+}  // namespace discrim

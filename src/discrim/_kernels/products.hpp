@@ -1,0 +1,96 @@
+// Products of packed rows, shared by the kernels that square what they read: rows are packed into panels of
+// eight columns and multiplied in cache.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "lanes.hpp"
+#include "moments.hpp"
+
+namespace discrim {
+namespace {
+
+// Memory that will be read next: fetched a line at a time while the multiplications run.
+struct Ahead {
+    const char *next, *end;
+    DISCRIM_INLINE void fetch() {
+        if (next < end) {
+            __builtin_prefetch(next, 0, 2);
+            next += 64;
+        }
+    }
+};
+
+// C[i-panel, j-panel] += A' B over m packed rows, for NJ neighbouring j-panels, MI rows of C at a time.
+template <int MI, int NJ>
+DISCRIM_INLINE void tile(const double *a, const double *b, int64_t panel, int64_t m, double *c, int64_t ldc,
+                         Ahead &ahead) {
+    v8 acc[MI][NJ];
+    for (int i = 0; i < MI; ++i)
+        for (int j = 0; j < NJ; ++j) acc[i][j] = splat(0.0);
+    for (int64_t r = 0; r < m; ++r) {
+        ahead.fetch();
+        v8 right[NJ];
+        for (int j = 0; j < NJ; ++j) right[j] = load(b + j * panel + r * LANES);
+        for (int i = 0; i < MI; ++i) {
+            const double left = a[r * LANES + i];
+            for (int j = 0; j < NJ; ++j) acc[i][j] += left * right[j];
+        }
+    }
+    for (int i = 0; i < MI; ++i)
+        for (int j = 0; j < NJ; ++j) {
+            double *to = c + i * ldc + j * LANES;
+            store(to, load(to) + acc[i][j]);
+        }
+}
+
+// Upper block triangle of C += B'B, B packed as `panels` panels of m rows x 8 columns, `panel` doubles apart.
+template <int MI>
+DISCRIM_INLINE void self_product_body(const double *packed, int64_t panel, int64_t m, int64_t panels, double *c,
+                                      Ahead &shared) {
+    Ahead ahead = shared;
+    const int64_t ldc = panels * LANES;
+    for (int64_t i = 0; i < panels; ++i)
+        for (int64_t half = 0; half < LANES; half += MI) {
+            const double *a = packed + i * panel + half;
+            double *row = c + (i * LANES + half) * ldc;
+            int64_t j = i;
+            for (; j + 2 <= panels; j += 2) tile<MI, 2>(a, packed + j * panel, panel, m, row + j * LANES, ldc, ahead);
+            if (j < panels) tile<MI, 1>(a, packed + j * panel, panel, m, row + j * LANES, ldc, ahead);
+        }
+    shared = ahead;
+}
+// Eight neighbouring values as doubles.
+DISCRIM_INLINE v8 take_eight(const double *row) { return load(row); }
+DISCRIM_INLINE v8 take_eight(const float *row) {
+    typedef float f8 __attribute__((vector_size(32), aligned(4)));
+    return __builtin_convertvector(*reinterpret_cast<const f8 *>(row), v8);
+}
+
+template <typename T>
+DISCRIM_INLINE v8 take_strided(const T *row, int64_t stride, int64_t count) {
+    v8 v = splat(0.0);
+    if (count == LANES) {
+        for (int64_t l = 0; l < LANES; ++l) v[l] = static_cast<double>(row[l * stride]);
+    } else {
+        for (int64_t l = 0; l < count; ++l) v[l] = static_cast<double>(row[l * stride]);
+    }
+    return v;
+}
+
+// The memory of the block that begins at row `first`, where rows lie one behind the other.
+template <typename T>
+DISCRIM_INLINE Ahead following(const Rows<T> &x, int64_t first, int64_t m_max) {
+    if (x.column_stride != 1 || x.row_stride != x.p || first >= x.n) return {nullptr, nullptr};
+    const T *begin = x.data + first * x.p;
+    return {reinterpret_cast<const char *>(begin), reinterpret_cast<const char *>(begin + std::min(m_max, x.n - first) * x.p)};
+}
+
+// Few enough rows that a packed block and the next one stay in the second-level cache.
+inline int64_t block_rows(int64_t p) {
+    return std::clamp<int64_t>((1 << 18) / (8 * std::max<int64_t>(p, 1)), 16, 2048);
+}
+
+}  // namespace
+}  // namespace discrim

@@ -1,0 +1,121 @@
+"""The likelihood kernels said once more in NumPy: what the C++ must equal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Floats = NDArray[np.float64]
+
+LOSS, GRADIENT, CURVATURE, BLOCKS = 0, 1, 2, 3
+
+# Codes of the classes; shares, weights and offsets, or None.
+Response = tuple[NDArray[np.int32], Floats | None, Floats | None, Floats | None]
+Sums = tuple[float, Floats, Floats, Floats, float]
+
+
+def binary_likelihood(
+    x: Any, response: Response, shift: Floats, theta: Floats, along: Floats | None, steps: Floats, depth: int
+) -> Sums:
+    """Loss, gradient and curvature of w (log(1 + exp(eta)) - y eta), summed over the rows.
+
+    eta = offset + theta_0 + theta_1..p'(x - shift); y is 1 for code 1, or ``share`` where given. The fourth result
+    holds the losses at theta + s along, for every s of ``steps``; the last is the smallest curvature of a row, infinite
+    without rows. What ``depth`` does not ask for is empty.
+    """
+    codes, share, weight, offset = response
+    y = (codes == 1).astype(float) if share is None else share
+    w = np.ones(len(y)) if weight is None else weight
+    z = _design(x, shift)
+    eta = z @ theta + (0.0 if offset is None else offset)
+    losses = np.zeros(len(steps))
+    if along is not None:
+        slope = z @ along
+        losses[:] = [_sum_of(w, np.logaddexp(0.0, eta + s * slope) - y * (eta + s * slope)) for s in steps]
+    loss = _sum_of(w, np.logaddexp(0.0, eta) - y * eta)
+    gradient, hessian = np.empty(0), np.empty((0, 0))
+    mu = np.exp(-np.logaddexp(0.0, -eta))
+    if depth >= GRADIENT:
+        gradient = z.T @ _times(w, mu - y)
+    spread = _times(w, mu * np.exp(-np.logaddexp(0.0, eta)))
+    if depth >= CURVATURE:
+        hessian = z.T @ (spread[:, None] * z)
+    return loss, gradient, hessian, losses, float(spread[w > 0].min(initial=np.inf))
+
+
+def softmax_likelihood(
+    x: Any, response: Response, shift: Floats, theta: Floats, along: Floats | None, steps: Floats, depth: int
+) -> Sums:
+    """The same for K classes: eta_k = theta_k0 + theta_k'(x - shift), loss w (log sum exp eta - eta_y).
+
+    Nothing is told about the smallest curvature. ``theta`` and the gradient are K x (1 + p); the curvature is
+    K(1 + p) square, class by class, or with the depth BLOCKS only its K diagonal blocks.
+    """
+    codes, _, weight, _ = response
+    w = np.ones(len(codes)) if weight is None else weight
+    z = _design(x, shift)
+    eta, at = z @ theta.T, np.arange(len(codes))
+    losses = np.zeros(len(steps))
+    if along is not None:
+        slope = z @ along.T
+        losses[:] = [_sum_of(w, _log_sum(eta + s * slope) - (eta + s * slope)[at, codes]) for s in steps]
+    top = _log_sum(eta)
+    loss = _sum_of(w, top - eta[at, codes])
+    gradient, hessian = np.empty((0, 0)), np.empty((0, 0))
+    mu = np.exp(eta - top[:, None])
+    classes, q = theta.shape
+    if depth >= GRADIENT:
+        residual = mu.copy()
+        residual[at, codes] -= 1.0
+        gradient = _times(w[:, None], residual).T @ z
+    if depth == BLOCKS:
+        hessian = np.stack([z.T @ (_times(w, m * (1.0 - m))[:, None] * z) for m in mu.T])
+    if depth == CURVATURE:
+        hessian = np.empty((classes, q, classes, q))
+        for k in range(classes):
+            for m in range(classes):
+                factor = mu[:, k] * ((1.0 if k == m else 0.0) - mu[:, m])
+                hessian[k, :, m] = z.T @ (_times(w, factor)[:, None] * z)
+        hessian = hessian.reshape(classes * q, classes * q)
+    return loss, gradient, hessian, losses, 0.0
+
+
+def sparse_likelihood(
+    rows: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
+    response: Response,
+    theta: Floats,
+    along: Floats | None,
+    steps: Floats,
+    depth: int,
+) -> Sums:
+    """Loss and gradient of compressed rows (values, their columns, where each row begins), which are not shifted.
+
+    A theta of two dimensions means softmax.
+    """
+    p = theta.shape[-1] - 1
+    x = sparse.csr_array(rows, shape=(len(rows[2]) - 1, p))
+    if theta.ndim == 2:
+        return softmax_likelihood(x, response, np.zeros(p), theta, along, steps, depth)
+    return binary_likelihood(x, response, np.zeros(p), theta, along, steps, depth)
+
+
+def _design(x: Any, shift: Floats) -> Floats:
+    dense = np.asarray(x if isinstance(x, np.ndarray) else x.toarray(), dtype=float)
+    return np.column_stack([np.ones(len(dense)), dense - shift])
+
+
+def _log_sum(eta: Floats) -> Floats:
+    top = eta.max(axis=1)
+    return np.asarray(top + np.log(np.exp(eta - top[:, None]).sum(axis=1)))
+
+
+def _times(weight: Floats, values: Floats) -> Floats:
+    # Rows of weight zero count for nothing, whatever they hold.
+    return np.asarray(np.where(weight > 0, weight * values, 0.0))
+
+
+def _sum_of(weight: Floats, values: Floats) -> float:
+    return float(_times(weight, values).sum())

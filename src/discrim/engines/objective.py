@@ -1,0 +1,163 @@
+"""The objective of a few-pass model: a log-likelihood that is summed over the rows each time it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from discrim import _kernels
+from discrim.engines.threads import reduce
+from discrim.sources import Block, Rows, find_non_finite, recode
+from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS, Likelihood, merge_likelihoods
+
+Floats = NDArray[np.float64]
+
+# Numbers of a sparse block that are made dense at a time.
+DENSE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """How the solver sees a row: z = (x - shift) / scale, or z = basis'(x - shift), with a leading 1 if ``intercept``.
+
+    A coefficient vector is [intercept, slopes]; for K classes one such row a class. User's coefficients are those
+    of the columns x as they came, solver's those of z.
+    """
+
+    shift: Floats
+    scale: Floats
+    intercept: bool = True
+    basis: Floats | None = None
+
+    @property
+    def size(self) -> int:
+        """Coefficients a class."""
+        slopes = len(self.scale) if self.basis is None else self.basis.shape[1]
+        return slopes + self.intercept
+
+    def to_user(self, theta: Floats) -> Floats:
+        """User's coefficients; a leading 0 stands for the intercept that is not there."""
+        slopes = theta[..., 1:] if self.intercept else theta
+        user = slopes / self.scale if self.basis is None else slopes @ self.basis.T
+        constant = theta[..., :1] - (user @ self.shift)[..., None] if self.intercept else 0.0 * user[..., :1]
+        if not self.intercept and not user.shape[-1]:
+            constant = np.zeros((*user.shape[:-1], 1))
+        return np.concatenate([constant, user], axis=-1)
+
+    def from_user(self, user: Floats) -> Floats:
+        """Solver's coefficients; without a basis the inverse of ``to_user``, with one its least-squares inverse."""
+        slopes = user[..., 1:]
+        inner = slopes * self.scale if self.basis is None else np.linalg.lstsq(self.basis, slopes.T, rcond=None)[0].T
+        if not self.intercept:
+            return np.asarray(inner)
+        constant = user[..., :1] + (slopes @ self.shift)[..., None]
+        return np.concatenate([constant, inner], axis=-1)
+
+    def matrix(self) -> Floats:
+        """A (1 + p) x size, with user's = A solver's for one class."""
+        return np.asarray(self.to_user(np.eye(self.size)).T)
+
+
+class Objective:
+    """The log-likelihood of labelled rows under the binary (theta 1-d) or softmax (theta K x size) model.
+
+    Whoever asks sees sums only, never rows. ``passes`` counts how often all rows were read.
+    """
+
+    def __init__(self, rows: Rows, classes: NDArray[Any], coordinates: Coordinates, *, softmax: bool = False) -> None:
+        self.rows, self.classes, self.coordinates = rows, classes, coordinates
+        self.softmax = softmax
+        self.passes = 0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of theta."""
+        size = self.coordinates.size
+        return (len(self.classes), size) if self.softmax else (size,)
+
+    def at(
+        self, theta: Floats, *, depth: int = GRADIENT, along: Floats | None = None, steps: Sequence[float] = ()
+    ) -> Likelihood:
+        """The sums at theta, and the losses at theta + s along for every s of ``steps``: one pass."""
+        self.passes += 1
+        q = self.coordinates.size
+        curvature = {CURVATURE: theta.size**2, BLOCKS: theta.size * q}.get(depth, 0)
+        of = partial(
+            self._of, self._raw(theta), None if along is None else self._raw(along), np.asarray(steps, float), depth
+        )
+        raw = reduce(self.rows, of, merge_likelihoods, state_bytes=8 * curvature, title=f"pass {self.passes}")
+        if self.passes == 1 and not raw.finite:
+            error = find_non_finite(self.rows)
+            if error is not None:
+                raise error
+        return self._as_solver_sees(raw, depth)
+
+    def with_coordinates(self, coordinates: Coordinates) -> Objective:
+        """The same likelihood of other coefficients."""
+        return Objective(self.rows, self.classes, coordinates, softmax=self.softmax)
+
+    def _of(self, theta: Floats, along: Floats | None, steps: Floats, depth: int, block: Block) -> Likelihood:
+        c, codes = self.coordinates, codes_in(block, self.classes)
+        x, shift = block.x, c.shift
+        if c.basis is not None:
+            x, shift = np.asarray(x @ c.basis), c.shift @ c.basis
+        weight = float(len(block)) if block.weight is None else float(block.weight.sum())
+        rows = len(block) if block.weight is None else int(np.count_nonzero(block.weight))
+        if not isinstance(x, np.ndarray) and depth >= CURVATURE:
+            return self._of_pieces(theta, along, steps, depth, block)
+        response = (codes, block.share, block.weight, block.offset)
+        if not isinstance(x, np.ndarray):
+            sums = _kernels.sparse_likelihood((x.data, x.indices, x.indptr), response, theta, along, steps, depth)
+        else:
+            kernel = _kernels.softmax_likelihood if self.softmax else _kernels.binary_likelihood
+            sums = kernel(x, response, shift, theta, along, steps, depth)
+        loss, gradient, hessian, losses, least = sums
+        return Likelihood(loss, gradient, hessian, losses, weight, rows, least)
+
+    def _of_pieces(self, theta: Floats, along: Floats | None, steps: Floats, depth: int, block: Block) -> Likelihood:
+        """Curvature of sparse rows: they are made dense some at a time."""
+        size = max(DENSE // max(block.x.shape[1], 1), 1)
+        pieces = (block.rows(start, min(start + size, len(block))) for start in range(0, max(len(block), 1), size))
+        dense = (replace(piece, x=np.asarray(piece.x.todense())) for piece in pieces if sparse.issparse(piece.x))
+        return merge_likelihoods([self._of(theta, along, steps, depth, piece) for piece in dense])
+
+    def _raw(self, theta: Floats) -> Floats:
+        """The coefficients of x - shift, with a leading constant, as the kernels want them."""
+        c = self.coordinates
+        slopes = theta[..., 1:] if c.intercept else theta
+        constant = theta[..., :1] if c.intercept else np.zeros((*theta.shape[:-1], 1))
+        inner = slopes if c.basis is not None else slopes / c.scale
+        return np.ascontiguousarray(np.concatenate([constant, inner], axis=-1))
+
+    def _as_solver_sees(self, raw: Likelihood, depth: int) -> Likelihood:
+        c = self.coordinates
+        if depth == LOSS:
+            return raw
+        factor = np.ones(c.size + 1 - c.intercept)
+        if c.basis is None:
+            factor[1:] = 1.0 / c.scale
+        first = 0 if c.intercept else 1
+        gradient = (raw.gradient * factor)[..., first:]
+        if depth == GRADIENT:
+            return replace(raw, gradient=gradient)
+        if depth == BLOCKS:
+            blocks = raw.hessian * factor[:, None] * factor
+            return replace(raw, gradient=gradient, hessian=blocks[:, first:, first:])
+        classes = len(self.classes) if self.softmax else 1
+        blocks = raw.hessian.reshape(classes, len(factor), classes, len(factor))
+        blocks = blocks * factor[:, None, None] * factor
+        size = classes * c.size
+        return replace(raw, gradient=gradient, hessian=blocks[:, first:, :, first:].reshape(size, size))
+
+
+def codes_in(block: Block, classes: NDArray[Any]) -> NDArray[np.int32]:
+    """The block's codes among all classes: a block of a scan knows only its own."""
+    if block.classes is classes or np.array_equal(block.classes, classes):
+        return block.codes
+    return recode(block.classes, classes)[block.codes]

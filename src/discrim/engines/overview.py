@@ -1,0 +1,121 @@
+"""A first look at the rows: who is there, where the columns lie, and a random part to start from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from discrim.engines.threads import reduce
+from discrim.sources import Block, Rows, recode
+from discrim.statistics import ClassMoments, Depth, merge_moments
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """``classes`` that occur, ``mean`` and ``deviation`` of the columns (of the sample where the rows lie in memory),
+    and ``sample``, a random part of the rows, or all of them.
+    """
+
+    classes: NDArray[Any]
+    n_rows: int
+    mean: Floats
+    deviation: Floats
+    sample: Block
+
+    @property
+    def everything(self) -> bool:
+        """Is the sample all there is?"""
+        return len(self.sample) >= self.n_rows
+
+
+def look(rows: Rows, wanted: int) -> Overview:
+    """A sample of about ``wanted`` rows. In memory this costs ``wanted`` rows, elsewhere one pass."""
+    if rows.whole is not None:
+        return _look_at_whole(rows.whole, wanted)
+    return reduce(rows, partial(_Seen.of, wanted), _merge, title="first look").overview()
+
+
+def _look_at_whole(block: Block, wanted: int) -> Overview:
+    sample = block
+    if len(block) > 2 * wanted:
+        # One row out of every stretch of equal length: rows in any order are covered.
+        steps = np.arange(wanted) + np.random.default_rng(0).random(wanted)
+        sample = _take(block, (steps * (len(block) / wanted)).astype(np.intp))
+    mean, deviation = _columns(sample)
+    return Overview(block.classes, len(block), mean, deviation, sample)
+
+
+def _columns(block: Block) -> tuple[Floats, Floats]:
+    """Mean and deviation of the columns; sparse ones are taken about zero, where they will stay."""
+    if sparse.issparse(block.x):
+        p = block.x.shape[1]
+        squares = np.bincount(block.x.indices, weights=block.x.data.astype(float) ** 2, minlength=p)
+        return np.zeros(p), np.sqrt(squares / max(len(block), 1))
+    one = replace(block, codes=np.zeros(len(block), np.int32), classes=np.zeros(1, np.int64))
+    moments = ClassMoments.of(one, Depth.DIAGONAL)
+    return moments.mean[0], np.sqrt(moments.scatter[0] / max(moments.total_weight, 1e-300))
+
+
+def _take(block: Block, index: NDArray[np.intp]) -> Block:
+    extra = (None if v is None else v[index] for v in (block.weight, block.offset, block.share))
+    return Block(block.x[index], block.codes[index], block.classes, *extra)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The look at some rows: moments of all, and the rows with the smallest random keys."""
+
+    moments: ClassMoments
+    sample: Block
+    keys: Floats
+    wanted: int
+
+    @classmethod
+    def of(cls, wanted: int, block: Block) -> _Seen:
+        moments = ClassMoments.of(block, Depth.DIAGONAL)
+        # The keys follow from the rows, so that they are the same whoever draws them.
+        first = np.nan_to_num(np.asarray(block.x[:1].todense() if sparse.issparse(block.x) else block.x[:1], float))
+        seed = np.frombuffer(first.tobytes(), np.uint32).astype(np.uint64).sum() if first.size else np.uint64(0)
+        keys = np.random.default_rng([int(seed), len(block)]).random(len(block))
+        return cls(moments, block, keys, wanted).thinned()
+
+    def thinned(self) -> _Seen:
+        if len(self.keys) <= self.wanted:
+            return self
+        index = np.sort(np.argpartition(self.keys, self.wanted)[: self.wanted])
+        return _Seen(self.moments, _take(self.sample, index), self.keys[index], self.wanted)
+
+    def overview(self) -> Overview:
+        m = self.moments
+        total = max(m.total_weight, 1e-300)
+        mean = m.weight @ m.mean / total
+        gaps = m.mean - mean
+        deviation = np.sqrt((m.scatter.sum(axis=0) + m.weight @ gaps**2) / total)
+        return Overview(m.classes, int(m.rows.sum()), mean, deviation, self.sample)
+
+
+def _merge(parts: Sequence[_Seen]) -> _Seen:
+    moments = merge_moments([part.moments for part in parts])
+    blocks = [part.sample for part in parts]
+    stack: Any = sparse.vstack if sparse.issparse(blocks[0].x) else np.concatenate
+    codes = [recode(block.classes, moments.classes)[block.codes] for block in blocks]
+
+    def joined(values: list[Floats | None]) -> Floats | None:
+        present = [v for v in values if v is not None]
+        return np.concatenate(present) if present else None
+
+    sample = Block(
+        stack([block.x for block in blocks]),
+        np.concatenate(codes),
+        moments.classes,
+        *(joined([getattr(block, name) for block in blocks]) for name in ("weight", "offset", "share")),
+    )
+    return _Seen(moments, sample, np.concatenate([part.keys for part in parts]), parts[0].wanted).thinned()

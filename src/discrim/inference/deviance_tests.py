@@ -1,0 +1,174 @@
+"""Likelihood-ratio tests: terms left out one at a time, and one model against a smaller one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from discrim.errors import DataError, ParameterError, name_list
+from discrim.inference.fitted import Fitted, Mask
+from discrim.inference.summary import Table
+from discrim.solvers.newton import Solution, solve_positive
+
+Floats = NDArray[np.float64]
+
+# Distance from the optimum at which the curvature tells the loss to ten digits.
+CLOSE = 1e-8
+# Share of a column's curvature that the columns before it must leave, lest it is a combination of them.
+COLLINEAR = 1e-10
+
+
+@dataclass(frozen=True)
+class Smaller:
+    """The fit with some terms only. ``parameters`` counts its coefficients."""
+
+    solution: Solution
+    parameters: int
+
+
+def restricted(
+    fitted: Fitted, terms: Sequence[str], start: Solution | None = None, *, same_prior: bool = False
+) -> Smaller:
+    """The same likelihood with the coefficients of all other terms held at 0, from where ``start`` points to.
+
+    With ``same_prior`` Firth's correction remains that of all terms, so that values can be compared; else it is that
+    of the smaller model. Cost: two or three passes.
+    """
+    objective = fitted.problem("Comparing models")
+    start = fitted.solution if start is None else start
+    free = _free_with(fitted, terms)
+    theta = np.where(free | ~fitted.free, start.theta, 0.0)
+    moved = np.flatnonzero((theta != start.theta) & fitted.free)
+    index = np.flatnonzero(free)
+    if len(moved) and len(index) and not fitted.infinite_estimates:
+        # What the held coefficients explained is taken over by the others, as far as the last curvature tells.
+        hessian = start.at.hessian if start.at.hessian.size else fitted.information
+        takes_over = hessian[np.ix_(index, moved)] @ start.theta.flat[moved]
+        theta.flat[index] += solve_positive(hessian[np.ix_(index, index)], takes_over)
+    estimated = fitted.free if same_prior else None
+    return Smaller(fitted.solve(objective, theta, free, estimated=estimated, close=CLOSE), int(free.sum()))
+
+
+def drop1(fitted: Fitted, test: str | None = "chisq") -> Table:
+    """Every term left out in turn: deviance, AIC, and the likelihood-ratio test of the term.
+
+    LRT = 2 (smallest value without the term - smallest value), chi^2 with as many degrees of freedom as coefficients
+    were lost. After Firth's correction the values are those of the penalised likelihood.
+    """
+    if test not in ("chisq", None):
+        raise ParameterError.bad_value("test", test, "'chisq' or None")
+    fitted.need_likelihood("drop1()")
+    names = [name for name, _ in fitted.terms]
+    full = fitted.parameters
+    rows: list[list[float]] = [[np.nan, fitted.deviance, fitted.criterion(fitted.solution.loss, full), np.nan, np.nan]]
+    for name in names:
+        smaller = restricted(fitted, [other for other in names if other != name], same_prior=True)
+        df = full - smaller.parameters
+        lrt = _lrt(smaller.solution, fitted.solution)
+        loss = smaller.solution.loss
+        aic = fitted.criterion(loss, smaller.parameters)
+        rows.append([df, 2.0 * (loss - fitted.saturated_loss), aic, lrt, chi2_tail(lrt, df)])
+    columns = ["Df", "Deviance", "AIC", "LRT", "Pr(>Chi)"][: 3 if test is None else 5]
+    values = np.array(rows)[:, : len(columns)]
+    p_columns = () if test is None else ("Pr(>Chi)",)
+    return Table("Single term deletions", ["<none>", *names], columns, values, digits=6, p_columns=p_columns)
+
+
+def anova(fitted: Fitted, smaller: Fitted | Sequence[str]) -> Table:
+    """The smaller model, given fitted or by its terms, against this one: the likelihood-ratio test of what it lacks."""
+    fitted.need_likelihood("anova()")
+    if isinstance(smaller, Fitted):
+        _check_nested(fitted, smaller)
+        if fitted.penalty == "firth":
+            # Each fit has a correction of its own; only under the same one can likelihoods be compared.
+            return anova(fitted, [name for name, _ in smaller.terms])
+        solution, parameters = smaller.solution, smaller.parameters
+    else:
+        check_terms(fitted, smaller)
+        found = restricted(fitted, smaller, same_prior=True)
+        solution, parameters = found.solution, float(found.parameters)
+    df, lrt = fitted.parameters - parameters, _lrt(solution, fitted.solution)
+    deviance = 2.0 * (solution.loss - fitted.saturated_loss)
+    values = np.array(
+        [
+            [fitted.observations - parameters, deviance, np.nan, np.nan, np.nan],
+            [fitted.observations - fitted.parameters, fitted.deviance, df, lrt, chi2_tail(lrt, df)],
+        ]
+    )
+    columns = ["Resid. Df", "Resid. Dev", "Df", "Deviance", "Pr(>Chi)"]
+    return Table("Analysis of deviance", ["smaller", "this"], columns, values, digits=6, p_columns=("Pr(>Chi)",))
+
+
+def check_terms(fitted: Fitted, terms: Sequence[str]) -> None:
+    """Refuse terms that the model does not have."""
+    known = [name for name, _ in fitted.terms]
+    if isinstance(terms, str):
+        raise ParameterError.bad_value("smaller", terms, "a fitted model or a list of terms")
+    unknown = [term for term in terms if term not in known]
+    if unknown:
+        raise ParameterError(f"The model has no term {name_list(unknown)}. Its terms are {name_list(known, 20)}.")
+
+
+def chi2_tail(statistic: float, df: float) -> float:
+    """P(chi^2_df > statistic); NaN where nothing was tested."""
+    return float(special.chdtrc(df, statistic)) if df > 0 else np.nan
+
+
+def _lrt(smaller: Solution, larger: Solution) -> float:
+    # Rounding may leave a negative zero, or less, for a term that explains nothing.
+    return max(2.0 * (smaller.value - larger.value), 0.0)
+
+
+def _free_with(fitted: Fitted, terms: Sequence[str]) -> Mask:
+    """The entries of theta that these terms leave free.
+
+    A column that was aliased may be needed once the column that stood for it is gone.
+    """
+    size, first = fitted.coordinates.size, int(fitted.coordinates.intercept)
+    wanted = np.arange(size) < first
+    for name, columns in fitted.terms:
+        if name in set(terms):
+            wanted[np.asarray(columns, dtype=np.intp) + first] = True
+    if fitted.aliased.any():
+        wanted = _independent(fitted, np.flatnonzero(wanted))
+        rows = fitted.free.any(axis=-1, keepdims=True)
+        return np.asarray(np.broadcast_to(wanted, fitted.free.shape) & rows)
+    return np.asarray(fitted.free & wanted)
+
+
+def _independent(fitted: Fitted, candidates: NDArray[np.intp]) -> Mask:
+    """Which of these columns are no combination of those before them, by a Cholesky factorisation in their order."""
+    size = fitted.coordinates.size
+    one_class = int(np.argmax(fitted.free.reshape(-1, size).any(axis=1)))
+    block = fitted.information[one_class * size : (one_class + 1) * size, one_class * size : (one_class + 1) * size]
+    rest = block[np.ix_(candidates, candidates)].copy()
+    diagonal = np.diagonal(rest).copy()
+    chosen = np.zeros(size, bool)
+    for i, column in enumerate(candidates):
+        if rest[i, i] > COLLINEAR * diagonal[i]:
+            chosen[column] = True
+            rest -= np.outer(rest[i], rest[i]) / rest[i, i]
+    return chosen
+
+
+def _check_nested(fitted: Fitted, smaller: Fitted) -> None:
+    """The same rows, and no column that the larger model lacks."""
+    strange = [name for name in smaller.names if name not in set(fitted.names)]
+    if strange:
+        raise DataError(f"The smaller model has {name_list(strange)}, which this model lacks: they are not nested.")
+    if not np.array_equal(fitted.classes, smaller.classes):
+        raise DataError(
+            f"The smaller model tells the classes {name_list(smaller.classes)} apart, this one "
+            f"{name_list(fitted.classes)}. Fit both on the same rows."
+        )
+    both = (fitted.rows, fitted.weight, fitted.null_loss), (smaller.rows, smaller.weight, smaller.null_loss)
+    if not np.allclose(*both, rtol=1e-7, atol=0.0):
+        raise DataError("The smaller model was fitted on other rows, labels, weights or offsets. Fit both on the same.")
+    if fitted.penalty != smaller.penalty:
+        raise DataError(
+            f"The smaller model is fitted by '{smaller.penalty}', this one by '{fitted.penalty}'. Fit both alike."
+        )

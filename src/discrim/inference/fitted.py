@@ -1,0 +1,324 @@
+"""What inference needs to know of a fitted logistic regression, and the numbers that all of it shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+
+from discrim.engines.objective import Coordinates, Objective
+from discrim.errors import DataError, ParameterError
+from discrim.solvers.firth import firth
+from discrim.solvers.newton import CLOSE, HasLikelihood, Solution, newton
+from discrim.statistics.likelihood import CURVATURE
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+# Numbers of a design that are read once more, so that the information belongs to the very last theta.
+SMALL = 2_000_000
+# Beyond this gap the information of the last pass would show in the seventh digit of a standard error.
+STALE = 1e-14
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Fitted:
+    """A fit in the solver's coordinates, with what is needed to tell about it in the user's.
+
+    theta is 1-d (binary) or K x size (softmax). The reported coefficients are those of log-odds against the class
+    ``classes[reference]``: beta_k - beta_reference for every other class k, class by class; for two classes that is
+    one vector, with its sign turned where the reference is the second class. Aliased ones are NaN, infinite ones
+    +-inf.
+
+    Information I = sum over rows of the second derivatives, curvature H = I + ridge, both on the active entries. The
+    covariance of theta is H^-1 without a penalty, and H^-1 I H^-1 with an L2 penalty: the spread of the estimate
+    about its own expectation, which is not the true coefficient.
+
+    Parameters
+    ----------
+    objective : Objective or None
+        The rows; None after unpickling.
+    coordinates : Coordinates
+        Those of the objective.
+    solution : Solution
+        Where the solver stopped. ``value`` is what it minimised, ``loss`` minus the log-likelihood.
+    free : bool array like theta
+        False for aliased columns and for the reference class.
+    aliased : bool array of 1 + p
+        In the user's layout, intercept first.
+    ridge : array like theta
+    names : list of str
+        The p columns.
+    terms : sequence of (name, indices)
+        Which columns stand or fall together.
+    classes : array
+    rows, weight : int, float
+        Rows of positive weight, and their weights' sum.
+    null_loss, saturated_loss : float
+        Minus the log-likelihood of the model without columns, and of the one that fits every row.
+    loglik_constant : float
+        What the likelihood has besides, such as binomial coefficients.
+    reference : int
+    penalty : "none", "l2", "l1", "elasticnet" or "firth"
+    separation : object with ``separated``, ``columns``, or None
+    infinite : array like the user's coefficients
+        A direction in which the likelihood rises for ever; 0 where the estimate is finite.
+    solver : function (objective, start, free=...) -> Solution
+        What solves a restricted problem under an L1 penalty; the others are known.
+    """
+
+    objective: Objective | None
+    coordinates: Coordinates
+    solution: Solution
+    free: Mask
+    aliased: Mask
+    ridge: Floats
+    names: Sequence[str]
+    terms: Sequence[tuple[str, Sequence[int]]]
+    classes: NDArray[Any]
+    rows: int
+    weight: float
+    null_loss: float
+    saturated_loss: float = 0.0
+    loglik_constant: float = 0.0
+    reference: int = 0
+    penalty: str = "none"
+    separation: Any = None
+    infinite: Floats | None = None
+    solver: Callable[..., Solution] | None = field(default=None, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the rows: what they would still refine is computed first, so that the copy tells the same numbers."""
+        if self._refinable:
+            _ = self.information
+        return {**self.__dict__, "objective": None}
+
+    @property
+    def softmax(self) -> bool:
+        return self.solution.theta.ndim == 2
+
+    @property
+    def theta(self) -> Floats:
+        return self.solution.theta
+
+    @property
+    def sparse_penalty(self) -> bool:
+        """Was there a penalty that sets coefficients to zero?"""
+        return self.penalty in {"l1", "elasticnet"}
+
+    @property
+    def infinite_estimates(self) -> bool:
+        return self.infinite is not None and bool(np.any(self.infinite))
+
+    def problem(self, purpose: str) -> Objective:
+        """The objective, where the rows are still at hand."""
+        if self.objective is None:
+            raise DataError(
+                f"{purpose} needs the rows that the model was fitted on, and a model that was saved or copied does "
+                "not carry them. Fit it again first."
+            )
+        return self.objective
+
+    def need_likelihood(self, purpose: str) -> None:
+        """Refuse what rests on maximum likelihood after a penalty."""
+        if self.penalty in {"l2", "l1", "elasticnet"}:
+            raise ParameterError(
+                f"{purpose} compares maximum-likelihood fits, and this model has the penalty '{self.penalty}'. "
+                "Fit it with C=np.inf."
+            )
+
+    def solve(
+        self,
+        objective: HasLikelihood,
+        start: Floats,
+        free: Mask,
+        *,
+        estimated: Mask | None = None,
+        close: float | None = None,
+    ) -> Solution:
+        """The minimum over the ``free`` entries, as the fit itself was made.
+
+        ``close`` is how near it Newton's method has to come. ``estimated`` are the entries whose information Firth's
+        correction looks at, the free ones unless given.
+        """
+        if self.solver is not None:
+            return self.solver(objective, start, free=free)
+        if self.penalty == "firth":
+            # Its leverages are those of rows: what is not a sum over them has no such correction.
+            assert isinstance(objective, Objective)
+            return firth(objective, start, free=free, estimated=estimated)
+        if self.sparse_penalty:
+            raise ParameterError(
+                f"Fitting again under the penalty '{self.penalty}' needs the solver of that penalty, "
+                "and this model did not keep it."
+            )
+        return newton(objective, start, ridge=self.ridge, free=free, close=CLOSE if close is None else close)
+
+    @cached_property
+    def active(self) -> NDArray[np.intp]:
+        """Places of theta (flat) that were estimated: free, and not set to zero by the penalty."""
+        active = self.free.copy()
+        if self.sparse_penalty:
+            chosen = self.theta != 0
+            chosen[..., :1] |= self.coordinates.intercept
+            active &= chosen
+        return np.flatnonzero(active)
+
+    @cached_property
+    def information(self) -> Floats:
+        """I over all of theta (flat): from the last pass, or from one more where that costs next to nothing."""
+        if self._refinable or not self.solution.at.hessian.size:
+            return self.problem("A standard error").at(self.theta, depth=CURVATURE).hessian
+        return self.solution.at.hessian
+
+    @cached_property
+    def root(self) -> Floats:
+        """F of theta.size x m with F F' = H^-1 on the active entries, zero elsewhere."""
+        curvature = self.information[np.ix_(self.active, self.active)].copy()
+        curvature[np.diag_indices_from(curvature)] += self.ridge.ravel()[self.active]
+        inverse = inverse_root(curvature)
+        root = np.zeros((self.theta.size, inverse.shape[1]))
+        root[self.active] = inverse
+        return root
+
+    @cached_property
+    def smoother(self) -> Floats:
+        """F' I F (m x m): 1 without a penalty, between 0 and 1 with one; its trace counts parameters."""
+        return np.asarray(self.root.T @ self.information @ self.root)
+
+    @cached_property
+    def spread(self) -> Floats:
+        """G (q x m) with G G' the covariance of the reported coefficients; rows of undefined ones mean nothing."""
+        root = self.root
+        if self.penalty == "l2":
+            values, vectors = np.linalg.eigh(self.smoother)
+            root = root @ (vectors * np.sqrt(np.maximum(values, 0.0)))
+        per_class = root.reshape(self.theta.size // self.coordinates.size, self.coordinates.size, root.shape[1])
+        contrasts = np.einsum("rk,ksm->rsm", self.contrasts, per_class)
+        reported = self.coordinates.matrix()[self._first :] @ contrasts
+        return np.asarray(reported.reshape(len(self.labels), root.shape[1]))
+
+    @cached_property
+    def contrasts(self) -> Floats:
+        """D with one row for each reported class: its coefficients minus those of the reference."""
+        if not self.softmax:
+            return np.array([[1.0 if self.reference == 0 else -1.0]])
+        others = np.arange(len(self.classes)) != self.reference
+        contrasts: Floats = np.eye(len(self.classes))[others]
+        contrasts[:, self.reference] = -1.0
+        return contrasts
+
+    def functional(self, i: int, coordinates: Coordinates | None = None) -> Floats:
+        """c like theta, with c'theta the i-th reported coefficient; zero on entries that are not free.
+
+        In the fit's coordinates, or in others of the same size.
+        """
+        row, column = divmod(i, 1 + len(self.names) - self._first)
+        matrix = (self.coordinates if coordinates is None else coordinates).matrix()
+        c = np.outer(self.contrasts[row], matrix[column + self._first])
+        return np.where(self.free, c.reshape(self.theta.shape), 0.0)
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """Names of the reported coefficients: ``class:column`` where there are several classes to tell about."""
+        columns = ["(Intercept)", *self.names][self._first :]
+        if not self.softmax:
+            return list(columns)
+        others = [str(c) for k, c in enumerate(self.classes) if k != self.reference]
+        return [f"{label}:{column}" for label in others for column in columns]
+
+    @cached_property
+    def defined(self) -> Mask:
+        """Which reported coefficients are estimable, finite or not."""
+        return np.tile(~self.aliased[self._first :], len(self.contrasts))
+
+    @cached_property
+    def endless(self) -> Floats:
+        """Signs of the reported coefficients that are infinite, 0 for the others."""
+        if self.infinite is None:
+            return np.zeros(len(self.labels))
+        direction = self.contrasts @ np.atleast_2d(self.infinite)
+        noise = 1e-9 * float(np.abs(self.infinite).max(initial=0.0))
+        signs = np.where(np.abs(direction) > noise, np.sign(direction), 0.0)
+        return np.where(self.defined, signs[:, self._first :].ravel(), 0.0)
+
+    @cached_property
+    def coef(self) -> Floats:
+        user = np.atleast_2d(self.coordinates.to_user(self.theta))
+        coef = (self.contrasts @ user)[:, self._first :].ravel()
+        coef = np.where(self.endless == 0, coef, np.copysign(np.inf, self.endless))
+        return np.where(self.defined, coef, np.nan)
+
+    @cached_property
+    def std_error(self) -> Floats:
+        """NaN where the coefficient is not defined, infinite, or chosen by a penalty."""
+        if self.sparse_penalty:
+            return np.full(len(self.labels), np.nan)
+        return np.where(np.isfinite(self.coef), np.linalg.norm(self.spread, axis=1), np.nan)
+
+    @property
+    def vcov(self) -> Floats:
+        """The covariance of the reported coefficients; NaN as ``std_error``."""
+        unknown = np.isnan(self.std_error)
+        covariance = self.spread @ self.spread.T
+        covariance[unknown] = np.nan
+        covariance[:, unknown] = np.nan
+        return np.asarray(covariance)
+
+    @cached_property
+    def parameters(self) -> float:
+        """Degrees of freedom of the model: coefficients, infinite ones too, or tr(H^-1 I) with an L2 penalty."""
+        if self.infinite_estimates:
+            return float(self.defined.sum())
+        return float(np.trace(self.smoother)) if self.penalty in {"l2", "elasticnet"} else float(len(self.active))
+
+    @property
+    def loglik(self) -> float:
+        return self.loglik_constant - self.solution.loss
+
+    @property
+    def deviance(self) -> float:
+        return 2.0 * (self.solution.loss - self.saturated_loss)
+
+    @property
+    def observations(self) -> int:
+        """What degrees of freedom are counted from: rows, times K - 1 log-odds."""
+        return self.rows * len(self.contrasts)
+
+    def criterion(self, loss: float, parameters: float, price: float = 2.0) -> float:
+        """-2 log-likelihood + price x parameters: AIC, or BIC at the price log(rows)."""
+        return 2.0 * (loss - self.loglik_constant) + price * parameters
+
+    @property
+    def _refinable(self) -> bool:
+        small = self.objective is not None and self.rows * self.theta.size <= SMALL
+        return small and self.solution.gap > STALE
+
+    @property
+    def _first(self) -> int:
+        return 0 if self.coordinates.intercept else 1
+
+
+def inverse_root(matrix: Floats) -> Floats:
+    """F with F F' = M^-1 for a positive definite M; of a semidefinite M, a generalised inverse.
+
+    Scaled to a unit diagonal first. What a generalised inverse says about a combination of coefficients that the
+    data determine does not depend on which one it is.
+    """
+    scale = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+    scale = np.where(scale > 0, scale, 1.0)
+    scaled = matrix / scale[:, None] / scale
+    if not len(scaled):
+        return scaled
+    upper, info = lapack.dpotrf(scaled, lower=0)
+    if info == 0 and np.diagonal(upper).min() > 1e-7:
+        inverse, _ = lapack.dtrtri(upper, lower=0)
+        return np.asarray(np.triu(inverse) / scale[:, None])
+    values, vectors = np.linalg.eigh(scaled)
+    keep = values > 1e-12 * max(values[-1], 0.0)
+    return np.asarray(vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None])

@@ -1,0 +1,139 @@
+"""The summary of a logistic regression, in the manner of ``summary(glm)``."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.errors import name_list, plural
+from discrim.inference.discriminant import coefficient_table
+from discrim.inference.figures import write_number
+from discrim.inference.fitted import Fitted
+from discrim.inference.summary import Summary, Table
+
+Floats = NDArray[np.float64]
+
+KINDS = {
+    "none": "maximum likelihood",
+    "firth": "maximum likelihood with Firth's correction of its bias",
+    "l2": "L2 penalty",
+    "l1": "L1 penalty",
+    "elasticnet": "L1 and L2 penalty",
+}
+
+
+def glm_summary(fitted: Fitted) -> Summary:
+    """Coefficients with standard errors, z and p-values; deviances, AIC, BIC and what has to be said besides.
+
+    The deviance is twice the distance of the log-likelihood to that of the saturated model, the null deviance that of
+    the model without columns. Degrees of freedom count rows (times K - 1 for K classes) minus parameters;
+    AIC = -2 log-likelihood + 2 parameters, BIC has log(rows) in place of the 2. With an L2 penalty parameters are
+    counted by tr(H^-1 I).
+    """
+    statistic, p_value = coefficient_table(fitted.coef, fitted.std_error)
+    # An infinite estimate is not infinitely significant: its standard error is as unknown as its size.
+    p_value = np.where(np.isnan(fitted.std_error), np.nan, p_value)
+    df_null = fitted.observations - fitted.coordinates.intercept * len(fitted.contrasts)
+    df_residual = fitted.observations - fitted.parameters
+    values = {
+        "names": fitted.labels,
+        "coef": fitted.coef,
+        "std_error": fitted.std_error,
+        "statistic": statistic,
+        "p_value": p_value,
+        "deviance": fitted.deviance,
+        "null_deviance": 2.0 * (fitted.null_loss - fitted.saturated_loss),
+        "df_residual": _whole(df_residual),
+        "df_null": df_null,
+        "aic": fitted.criterion(fitted.solution.loss, fitted.parameters),
+        "bic": fitted.criterion(fitted.solution.loss, fitted.parameters, np.log(fitted.rows)),
+        "loglik": fitted.loglik,
+        "iterations": fitted.solution.iterations,
+        "parameters": _whole(fitted.parameters),
+    }
+    if fitted.penalty == "firth":
+        values["penalized_loglik"] = fitted.loglik_constant - fitted.solution.value
+    title = "Logistic regression" if len(fitted.classes) < 3 else "Multinomial logistic regression"
+    return Summary(title, _facts(fitted, values), [_table(fitted, statistic, p_value)], **values)
+
+
+def _table(fitted: Fitted, statistic: Floats, p_value: Floats) -> Table:
+    if fitted.sparse_penalty:
+        return Table("Coefficients", fitted.labels, ["Estimate"], fitted.coef[:, None])
+    columns = ["Estimate", "Std. Error", "z value", "Pr(>|z|)"]
+    numbers = np.column_stack([fitted.coef, fitted.std_error, statistic, p_value])
+    return Table("Coefficients", fitted.labels, columns, numbers, p_columns=("Pr(>|z|)",))
+
+
+def _facts(fitted: Fitted, values: dict[str, object]) -> dict[str, object]:
+    facts: dict[str, object] = {
+        "Log-odds": _log_odds(fitted),
+        "Estimate": KINDS[fitted.penalty],
+        "Rows": _rows(fitted),
+        "Null deviance": _on_df(values["null_deviance"], values["df_null"]),
+        "Residual deviance": _on_df(values["deviance"], values["df_residual"]),
+        "Log-likelihood": _figure(values["loglik"]),
+        "AIC": _figure(values["aic"]),
+        "BIC": _figure(values["bic"]),
+        "Iterations": fitted.solution.iterations,
+    }
+    if fitted.penalty in {"l2", "elasticnet"}:
+        facts["Parameters"] = f"{write_number(fitted.parameters, 4)} effective"
+    facts.update(_notes(fitted))
+    return facts
+
+
+def _notes(fitted: Fitted) -> dict[str, str]:
+    """What a reader must know before using the table."""
+    notes = {}
+    aliased = [name for name, gone in zip(fitted.names, fitted.aliased[1:], strict=True) if gone]
+    if aliased:
+        notes["Not defined"] = (
+            f"{plural(len(aliased), 'column')}: {name_list(aliased, 10)}. Other columns determine "
+            f"{'it' if len(aliased) == 1 else 'them'} exactly, so the coefficients are NaN, and 0 in predictions."
+        )
+    endless = [name for name, sign in zip(fitted.labels, fitted.endless, strict=True) if sign]
+    if endless:
+        one = len(endless) == 1
+        notes["Separation"] = (
+            f"the {'estimate' if one else 'estimates'} of {name_list(endless, 10)} {'is' if one else 'are'} infinite, "
+            "because classes are separated along this direction. Likelihood-ratio tests (drop1()) and profile "
+            "intervals still hold; bias_reduction='firth' gives finite estimates."
+        )
+    if not fitted.solution.converged:
+        notes["Not converged"] = f"the loss could still fall by about {write_number(fitted.solution.gap, 2)}."
+    if fitted.penalty == "l2":
+        notes["Standard errors"] = (
+            "of the penalised estimate about its own mean, H^-1 I H^-1 with H = I + ridge. They leave out the bias of "
+            "the penalty, so z, p and intervals do not hold for the true coefficients."
+        )
+    if fitted.sparse_penalty:
+        notes["Standard errors"] = (
+            "none. The penalty chose the columns by the same rows, and no formula for a standard error or p-value "
+            "remains true after that choice. Test the columns on other rows, or fit with C=np.inf."
+        )
+    return notes
+
+
+def _log_odds(fitted: Fitted) -> str:
+    others = [label for k, label in enumerate(fitted.classes) if k != fitted.reference]
+    return f"of class {name_list(others)} against '{fitted.classes[fitted.reference]}'"
+
+
+def _rows(fitted: Fitted) -> str:
+    weighted = not np.isclose(fitted.weight, fitted.rows, rtol=1e-12)
+    return f"{fitted.rows}, of weight {write_number(fitted.weight, 6)}" if weighted else str(fitted.rows)
+
+
+def _on_df(deviance: object, df: object) -> str:
+    return f"{_figure(deviance)} on {write_number(df, 6)} degrees of freedom"
+
+
+def _figure(value: object) -> str:
+    """Five digits, and one decimal at least, of numbers that are compared by their differences."""
+    number = float(value)  # type: ignore[arg-type]
+    return f"{number:.1f}" if abs(number) >= 1e4 else write_number(number, 5)
+
+
+def _whole(count: float) -> float | int:
+    return round(count) if abs(count - round(count)) < 1e-9 else count

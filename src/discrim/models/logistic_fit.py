@@ -1,0 +1,238 @@
+"""One smooth logistic fit: coordinates, a start, the route, dependent columns, separation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from discrim.engines.objective import Coordinates, Objective
+from discrim.engines.overview import Overview, look
+from discrim.errors import DataError
+from discrim.models.logistic_options import PenaltyTerms
+from discrim.models.logistic_rank import column_rank, looks_independent, row_space
+from discrim.solvers.firth import firth
+from discrim.solvers.newton import Solution, newton
+from discrim.solvers.separation import Separation, find_separation
+from discrim.solvers.separation_limit import limit_estimates
+from discrim.solvers.separation_screen import may_be_separated
+from discrim.solvers.smooth import NEWTON_SIZE, Route, Smooth, minimise
+from discrim.sources import Block, Design, Rows, find_non_finite
+from discrim.sources.arrays import ArrayRows
+from discrim.statistics.likelihood import BLOCKS, CURVATURE
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+# A part of the rows is worth fitting first where there are this many numbers of X.
+START_NUMBERS = 400_000
+# Fewer rows than columns, and at most so many: the fit is done in the space of the rows.
+WIDE_ROWS = 2000
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be fitted. ``start`` is in the user's units, or None; ``route`` None leaves the choice."""
+
+    classes: NDArray[Any]
+    penalty: PenaltyTerms
+    intercept: bool
+    most: int
+    start: Floats | None = None
+    route: Route | None = None
+    firth: bool = False
+    aliased: Literal["drop", "minimum-norm"] = "drop"
+
+    @property
+    def softmax(self) -> bool:
+        return len(self.classes) > 2
+
+    @property
+    def needs_look(self) -> bool:
+        """Does the fit itself leave open whether the classes are separated?"""
+        return self.firth or self.penalty.name != "none"
+
+
+@dataclass(frozen=True)
+class SmoothFit:
+    """``solution`` of ``objective`` over ``free``; ``aliased`` (1 + p) are the user's coefficients that cannot be told.
+
+    ``separation`` is None where nobody had to look. Then and where the classes overlap, ``solution`` is the optimum;
+    with separation it is what remains finite of the likelihood ``whole``, and ``beyond`` the theta where the solver
+    stopped on its way to infinity.
+    """
+
+    objective: Objective
+    solution: Solution
+    free: Mask
+    ridge: Floats
+    aliased: Mask
+    solver: str
+    separation: Separation | None = None
+    beyond: Floats | None = None
+    whole: Objective | None = None
+
+    @property
+    def theta(self) -> Floats:
+        """For prediction."""
+        return self.solution.theta if self.beyond is None else self.beyond
+
+
+def fit_smooth(rows: Rows, problem: Problem, view: Overview | None = None) -> SmoothFit:
+    """Maximum likelihood, or its L2-penalised or Firth's form.
+
+    Cost: Newton three or four passes of n p^2 / 2 multiplications (K^2 times for K classes), quasi-Newton ten to
+    thirty of 2 n p K; fewer rows than columns with L2: n^2 p.
+    """
+    width, whole = rows.design.n_out, rows.whole
+    plain_ridge = problem.penalty.ridge > 0 and not problem.penalty.constant
+    if plain_ridge and whole is not None and len(whole) <= min(width, WIDE_ROWS):
+        return _fit_wide(rows, whole, problem)
+    size = (width + 1) * (len(problem.classes) if problem.softmax else 1)
+    route: Route = problem.route or ("newton" if size <= NEWTON_SIZE else "quasi-newton")
+    if view is None:
+        view = look(rows, sample_rows(rows, size, route))
+    check_finite(rows, view)
+    objective = Objective(rows, problem.classes, coordinates_for(view, problem), softmax=problem.softmax)
+    if problem.penalty.ridge or problem.penalty.constant:
+        return _solve(objective, view, problem, route, np.zeros(width, bool))
+    objective, aliased = _without_dependence(objective, view, problem)
+    fit = _solve(objective, view, problem, route, aliased)
+    return fit if problem.firth else _look_for_separation(fit)
+
+
+def check_finite(rows: Rows, view: Overview) -> None:
+    """The error that names the columns with NaN or infinity, where the first look met them."""
+    if not (np.isfinite(view.mean).all() and np.isfinite(view.deviation).all()):
+        raise find_non_finite(rows) or DataError("The squares of X overflow. Scale the columns.")
+
+
+def sample_rows(rows: Rows, size: int, route: Route) -> int:
+    """Enough rows that one Newton step from their optimum lands close; all rows where they are few."""
+    n = rows.n_rows if rows.n_rows is not None else 2_000_000
+    if n * rows.design.n_out < START_NUMBERS:
+        return n
+    return max(n // 16, 15 * size) if route == "newton" else max(n // 25, 12 * rows.design.n_out)
+
+
+def coordinates_for(view: Overview, problem: Problem) -> Coordinates:
+    """Centred and scaled columns; only scaled where they are sparse or the intercept is missing or penalised."""
+    mean, deviation = np.nan_to_num(view.mean, posinf=0.0, neginf=0.0), view.deviation
+    if sparse.issparse(view.sample.x) or not problem.intercept or problem.penalty.constant:
+        deviation, mean = np.sqrt(deviation**2 + view.mean**2), np.zeros_like(mean)
+    return Coordinates(mean, np.where(np.isfinite(deviation) & (deviation > 0), deviation, 1.0), problem.intercept)
+
+
+def _sample_objective(objective: Objective, view: Overview) -> Objective:
+    rows = ArrayRows(objective.rows.design, view.sample, labelled=True)
+    return Objective(rows, objective.classes, objective.coordinates, softmax=objective.softmax)
+
+
+def _without_dependence(objective: Objective, view: Overview, problem: Problem) -> tuple[Objective, Mask]:
+    """Columns that others determine, and coordinates that bear those that nearly are."""
+    sample = _sample_objective(objective, view)
+    start = np.zeros(objective.shape)
+    hessian = sample.at(start, depth=BLOCKS if problem.softmax else CURVATURE).hessian
+    if looks_independent(hessian[0] if problem.softmax else hessian):
+        return objective, np.zeros(objective.rows.design.n_out, bool)
+    rank = column_rank(objective.rows, intercept=problem.intercept, minimum_norm=problem.aliased == "minimum-norm")
+    if rank.coordinates is not None:
+        objective = objective.with_coordinates(rank.coordinates)
+    return objective, rank.aliased
+
+
+def _solve(objective: Objective, view: Overview, problem: Problem, route: Route, aliased: Mask) -> SmoothFit:
+    coordinates = objective.coordinates
+    ridge = ridge_for(problem.penalty, coordinates, objective.shape)
+    free = _free(objective, problem, route, aliased)
+    start = np.zeros(objective.shape) if problem.start is None else coordinates.from_user(problem.start)
+    start = np.where(_free(objective, problem, "quasi-newton", aliased), start, 0.0)
+    if route == "newton" and problem.softmax and problem.penalty.name == "none":
+        start = start - start[:1]
+    if problem.firth:
+        free = _free(objective, problem, "newton", aliased)
+        solution, solver = firth(objective, start - start[:1] if problem.softmax else start, free=free), "firth"
+    else:
+        sample = None if view.everything or problem.start is not None else _sample_objective(objective, view)
+        share = 1.0 if sample is None else len(view.sample) / view.n_rows
+        smooth = Smooth(ridge, free, start)
+        solution, solver = minimise(smooth, objective, sample, share, route, problem.most), str(route)
+    return SmoothFit(objective, solution, free, ridge, np.concatenate([[False], aliased]), solver)
+
+
+def ridge_for(penalty: PenaltyTerms, coordinates: Coordinates, shape: tuple[int, ...]) -> Floats:
+    """The ridge on the solver's coefficients, like theta."""
+    one = np.full(coordinates.size, penalty.constant)
+    slopes = penalty.ridge / coordinates.scale**2 if coordinates.basis is None else penalty.ridge
+    one[int(coordinates.intercept) :] = slopes
+    return np.broadcast_to(one, shape).copy()
+
+
+def _free(objective: Objective, problem: Problem, route: str, aliased: Mask) -> Mask:
+    """Newton holds what softmax does not determine: a class without a penalty, its intercept with one."""
+    free = np.ones(objective.shape, bool)
+    if objective.coordinates.basis is None:
+        free[..., int(problem.intercept) :] &= ~aliased
+    if problem.softmax and route == "newton":
+        if problem.penalty.name == "none":
+            free[0] = False
+        elif problem.intercept:
+            free[0, 0] = False
+    return free
+
+
+def _fit_wide(rows: Rows, whole: Block, problem: Problem) -> SmoothFit:
+    coordinates, z = row_space(whole, intercept=problem.intercept)
+    unit = Coordinates(np.zeros(z.shape[1]), np.ones(z.shape[1]), problem.intercept)
+    inner_rows = ArrayRows(Design.unnamed(z.shape[1], np.dtype(float)), replace(whole, x=z), labelled=True)
+    inner = Objective(inner_rows, problem.classes, unit, softmax=problem.softmax)
+    route: Route = "newton" if inner.shape[0] * inner.shape[-1] <= 4 * NEWTON_SIZE else "quasi-newton"
+    view = Overview(problem.classes, len(whole), unit.shift, unit.scale, inner_rows.whole)
+    if problem.start is not None:
+        problem = replace(problem, start=coordinates.from_user(problem.start))
+    fit = _solve(inner, view, problem, route, np.zeros(z.shape[1], bool))
+    outer = Objective(rows, problem.classes, coordinates, softmax=problem.softmax)
+    return replace(fit, objective=outer, aliased=np.zeros(rows.design.n_out + 1, bool), solver="svd-" + fit.solver)
+
+
+def _look_for_separation(fit: SmoothFit) -> SmoothFit:
+    """Told apart from slow convergence by proof; estimates that are infinite are taken out."""
+    objective, at = fit.objective, fit.solution.at
+    if not at.hessian.size:
+        polished = newton(objective, _of_reference(fit), free=reference_free(fit), most=25)
+        fit = replace(fit, solution=polished, free=reference_free(fit))
+        at = polished.at
+    if _overlap(fit) or not may_be_separated(objective, at, free=fit.free):
+        return fit
+    separation = find_separation(objective, free=fit.free, start=fit.solution.theta)
+    if not separation.separated:
+        return replace(fit, separation=separation)
+    limit = limit_estimates(objective, separation, free=fit.free, start=fit.solution.theta)
+    return replace(
+        fit, objective=limit.objective, solution=limit.solution, free=limit.free, separation=separation,
+        beyond=fit.solution.theta, whole=objective,
+    )  # fmt: skip
+
+
+def _overlap(fit: SmoothFit) -> bool:
+    """Certainly no separation: a row's a'H^-1 a is at most one over its curvature, see ``may_be_separated``."""
+    solution, at = fit.solution, fit.solution.at
+    if not solution.converged or at.least <= 0:
+        return False
+    return bool(np.sqrt(2.0 * solution.gap / at.least) + 1e-14 * at.weight / at.least < 0.5)
+
+
+def reference_free(fit: SmoothFit) -> Mask:
+    """The entries that are determined without a penalty: all but the first class's."""
+    free = fit.free.copy()
+    if fit.objective.softmax:
+        free[0] = False
+    return free
+
+
+def _of_reference(fit: SmoothFit) -> Floats:
+    theta = fit.solution.theta
+    return theta - theta[:1] if fit.objective.softmax else theta

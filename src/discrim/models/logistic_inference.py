@@ -1,0 +1,117 @@
+"""What can be asked of a fitted logistic regression besides predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from discrim.errors import MissingDependencyError, ParameterError
+from discrim.inference import deviance_tests, influence, intervals
+from discrim.inference.fitted import Fitted
+from discrim.inference.glm_summary import glm_summary
+from discrim.inference.intervals import Intervals
+from discrim.inference.stepwise import stepwise
+from discrim.inference.summary import Summary, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+
+
+class LogisticInference:
+    """The methods of inference, over the ``_fitted`` that ``fit`` leaves behind.
+
+    Whoever inherits gives ``_refit_on(terms)``: the same model, fitted on these terms of the same rows.
+    """
+
+    _fitted: Fitted | None
+    steps_: pd.DataFrame | Table
+
+    def _refit_on(self, terms: Sequence[str]) -> Self:
+        raise NotImplementedError
+
+    def summary(self) -> Summary:
+        """Coefficients, standard errors, tests and deviances: prints as text, renders in a notebook, has arrays.
+
+        ``names`` (intercept first), ``coef``, ``std_error``, ``statistic``, ``p_value``; ``deviance``,
+        ``null_deviance``, ``df_residual``, ``df_null``, ``aic``, ``bic``, ``loglik``, ``iterations``. A column that
+        others determine has NaN, an infinite estimate +-inf. With an L2 penalty standard errors are those of
+        H^-1 I H^-1, which leave out the bias; after an L1 penalty there are none.
+        """
+        return glm_summary(self._told())
+
+    @property
+    def vcov(self) -> Floats:
+        """The covariance matrix of the coefficients, in the order of ``summary().names``."""
+        fitted = self._told()
+        intervals.refuse_after_choice(fitted, "vcov")
+        return fitted.vcov
+
+    def confint(self, level: float = 0.95, method: str = "wald") -> Intervals:
+        """Intervals (q x 2) of the coefficients: Wald's, or those of the profile likelihood."""
+        return intervals.confint(self._told(), level, method)
+
+    def odds_ratios(self, level: float = 0.95, method: str = "wald") -> pd.DataFrame | Table:
+        """exp(coefficient) with the ends of its interval."""
+        return _frame(intervals.odds_ratios(self._told(), level, method))
+
+    def drop1(self, test: str | None = "chisq") -> pd.DataFrame | Table:
+        """Each term left out in turn: Df, Deviance, AIC, LRT and Pr(>Chi); the whole model is ``<none>``."""
+        return _frame(deviance_tests.drop1(self._told(), test))
+
+    def anova(self, smaller: LogisticInference | Sequence[str]) -> pd.DataFrame | Table:
+        """The likelihood-ratio test of this model against a smaller one, given fitted or as a list of terms."""
+        other = smaller._told() if isinstance(smaller, LogisticInference) else smaller
+        return _frame(deviance_tests.anova(self._told(), other))
+
+    def step(self, criterion: str = "aic", direction: str = "both") -> Self:
+        """The model of the terms that AIC or BIC chooses step by step; its ``steps_`` tells how.
+
+        "both" and "backward" begin with all terms, "forward" with none; "both" may take terms back.
+        """
+        steps = stepwise(self._told(), criterion, direction)
+        model = self._refit_on(steps.terms)
+        model.steps_ = _frame(steps.table)
+        return model
+
+    def residuals(self, kind: str = "deviance") -> Floats:
+        """Residuals of the rows: "deviance", "pearson", "response" or "working"."""
+        return influence.residuals(self._told(), kind)
+
+    def leverage(self) -> Floats:
+        """The diagonal of the hat matrix; it sums to the number of parameters."""
+        return influence.leverage(self._told())
+
+    def cooks_distance(self) -> Floats:
+        """How far leaving out a row moves all coefficients, in units of their joint spread."""
+        return influence.cooks_distance(self._told())
+
+    @property
+    def loo_(self) -> influence.LeaveOneOut:
+        """Every row predicted without itself, in closed form; ``loo_.exact()`` checks it by refits."""
+        fitted = self._told()
+        known: tuple[Fitted, influence.LeaveOneOut] | None = self.__dict__.get("_loo")
+        if known is None or known[0] is not fitted:
+            known = fitted, influence.leave_one_out(fitted)
+            self.__dict__["_loo"] = known
+        return known[1]
+
+    def _told(self) -> Fitted:
+        check_is_fitted(self, "coef_")
+        fitted: Fitted | None = getattr(self, "_fitted", None)
+        if fitted is None:
+            raise ParameterError("The model was fitted with inference=False. Fit it with inference=True.")
+        return fitted
+
+
+def _frame(table: Table) -> pd.DataFrame | Table:
+    """A data frame where pandas is there, else the table itself."""
+    try:
+        return table.to_frame()
+    except MissingDependencyError:
+        return table

@@ -1,0 +1,127 @@
+"""The path of lasso and elastic-net logistic regression: all penalties from the largest to the least."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+
+from discrim.errors import DataError, ParameterError, name_list
+from discrim.models.logistic_path_cv import cross_validated
+from discrim.models.logistic_path_problem import PathProblem, open_problem
+from discrim.models.logistic_path_result import LogisticPath
+from discrim.models.parameters import Check, boolean, either, integer, none, number, numbers
+
+
+class PathOptions(TypedDict, total=False):
+    """The further parameters of ``logistic_path``."""
+
+    lambda_min_ratio: float | None
+    offset: Any
+    standardize: bool
+    fit_intercept: bool
+    early_stop: bool
+    gap: float | None
+
+
+DEFAULTS: PathOptions = {
+    "lambda_min_ratio": None,
+    "offset": None,
+    "standardize": True,
+    "fit_intercept": True,
+    "early_stop": True,
+    "gap": None,
+}
+CHECKS: dict[str, Check] = {
+    "l1_ratio": number(0, 1),
+    "lambdas": either(none(), numbers(0)),
+    "n_lambdas": integer(1),
+    "lambda_min_ratio": either(none(), number(1e-300, 1)),
+    "standardize": boolean(),
+    "fit_intercept": boolean(),
+    "early_stop": boolean(),
+    "gap": either(none(), number(0)),
+}
+
+
+def logistic_path(
+    X: Any,
+    y: Any = None,
+    l1_ratio: float = 1.0,
+    lambdas: Any = None,
+    n_lambdas: int = 100,
+    *,
+    sample_weight: Any = None,
+    cv: Any = None,
+    **options: Unpack[PathOptions],
+) -> LogisticPath:
+    """Logistic regression for every penalty of a grid, in the scaling of R's glmnet.
+
+    **Model.** P(second class | x) = 1 / (1 + exp(-(b0 + b'x + offset))); for K > 2 classes the softmax of b_k0 + b_k'x.
+
+    **Estimate.** For each lambda the minimum of (1 / sum w) sum_i w_i loss_i + lambda (l1_ratio |b|_1 +
+    (1 - l1_ratio) / 2 |b|^2), with the slopes of columns that are scaled to variance 1 (weighted, divided by n) if
+    ``standardize``; coefficients are told for the columns as they came. Intercepts are free.
+
+    Cost: with many rows one or two passes over them a lambda, and fewer still where the path is smooth; with many
+    columns one look at all columns a lambda, and sweeps over the few that matter.
+
+    Parameters
+    ----------
+    X, y : array, frame, sparse matrix with labels; or a ``scan``, which brings its own labels and weights
+    l1_ratio : float in [0, 1], 1 for the lasso, 0 for ridge
+    lambdas : list of floats, solved from the largest down; by default ``n_lambdas`` from lambda_max, where all
+        slopes are zero, to ``lambda_min_ratio`` of it, evenly on the log scale
+    n_lambdas : int
+    sample_weight : n numbers
+    cv : number of (stratified) folds, splitter, or the number of the fold of each row; None for no cross-validation
+    lambda_min_ratio : float; by default 1e-4 with more rows than columns, else 1e-2
+    offset : n numbers, known parts of the linear predictor (two classes)
+    standardize, fit_intercept : bool
+    early_stop : bool
+        End a grid of our own as glmnet does: from the fifth lambda on, where the share of deviance explained exceeds
+        0.999 or grows by less than 1e-5. Lambdas that are given are all solved.
+    gap : float, how far the value per unit of weight may be from its minimum; the default leaves about six digits
+
+    Returns
+    -------
+    LogisticPath
+
+    Examples
+    --------
+    >>> from discrim import datasets, logistic_path
+    >>> crabs = datasets.load_crabs()
+    >>> path = logistic_path(crabs.data, crabs.extra["sex"], lambdas=[0.1, 0.01])
+    >>> path.df.tolist()
+    [1, 3]
+    """
+    unknown = [name for name in options if name not in DEFAULTS]
+    if unknown:
+        raise TypeError(
+            f"logistic_path() got an unexpected argument '{unknown[0]}'; it takes {name_list(DEFAULTS, 20)}."
+        )
+    chosen: PathOptions = {**DEFAULTS, **options}
+    _check(chosen, l1_ratio=l1_ratio, lambdas=lambdas, n_lambdas=n_lambdas)
+    problem = open_problem(X, y, sample_weight, chosen["offset"], l1_ratio=float(l1_ratio))
+    problem = problem.with_columns(standardize=chosen["standardize"], intercept=chosen["fit_intercept"])
+    follower = problem.follower(gap=chosen["gap"])
+    if lambdas is None:
+        grid = problem.grid(follower, n_lambdas, chosen["lambda_min_ratio"])
+    else:
+        grid = np.sort(np.asarray(lambdas, dtype=np.float64))[::-1]
+    steps = problem.follow(follower, grid, early_stop=chosen["early_stop"] and lambdas is None)
+    path = LogisticPath.of(problem, steps)
+    return path if cv is None else _with_cv(path, problem, cv, chosen["gap"])
+
+
+def _with_cv(path: LogisticPath, problem: PathProblem, cv: Any, gap: float | None) -> LogisticPath:
+    if problem.rows.whole is None:
+        raise DataError("The folds of a cross-validation are drawn in memory; pass an array or a frame, not a scan.")
+    return path.with_errors(*cross_validated(problem, path.lambdas, cv, gap))
+
+
+def _check(options: PathOptions, *, l1_ratio: Any, lambdas: Any, n_lambdas: Any) -> None:
+    values = {**options, "l1_ratio": l1_ratio, "lambdas": lambdas, "n_lambdas": n_lambdas}
+    for name, (fits, expected) in CHECKS.items():
+        if not fits(values[name]):
+            raise ParameterError.bad_value(name, values[name], expected)

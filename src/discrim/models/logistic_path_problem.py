@@ -1,0 +1,199 @@
+"""The rows of a path and the penalty's pattern: what stays the same from one lambda to the next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from discrim.engines import one_blas_thread, reduce
+from discrim.engines.objective import Coordinates
+from discrim.errors import DataError, name_list, plural
+from discrim.models.tuning import in_memory
+from discrim.solvers.elastic_net import Fitted, Follower, follower_for
+from discrim.sources import Block, Rows, Scan, find_non_finite, open_rows
+from discrim.sources.arrays import ArrayRows
+from discrim.statistics import ClassMoments, Depth, merge_moments
+
+Floats = NDArray[np.float64]
+
+# As glmnet: the least l1_ratio by which lambda_max is told, and where a grid of its own ends early.
+LEAST_L1 = 1e-3
+MOST_EXPLAINED, LEAST_GAIN, FEWEST = 0.999, 1e-5, 5
+# Lambdas that are shown to a follower at once.
+TOGETHER = 8
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The minima of a path, one per lambda, from the model without slopes on; ``coef`` is L x p or L x K x p."""
+
+    lambdas: Floats
+    coef: Floats
+    intercept: Floats
+    loss: Floats
+    null_loss: float
+    passes: int
+    solver: str
+    converged: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class PathProblem:
+    """Rows of ``classes``, and how large their columns count.
+
+    A slope b_j has the penalty lambda W (l1_ratio u_j |b_j| + (1 - l1_ratio) u_j^2 b_j^2 / 2) beside the summed loss,
+    with W = ``total`` weight and u_j = ``unit`` of the column: its deviation when standardised, else 1.
+    """
+
+    rows: Rows
+    classes: NDArray[Any]
+    moments: ClassMoments
+    l1_ratio: float
+    standardize: bool = True
+    intercept: bool = True
+
+    @property
+    def softmax(self) -> bool:
+        return len(self.classes) > 2
+
+    @property
+    def total(self) -> float:
+        return self.moments.total_weight
+
+    @cached_property
+    def _spread(self) -> tuple[Floats, Floats]:
+        """Mean and deviation of the columns; 0 where a column is constant."""
+        m = self.moments
+        mean = m.weight @ m.mean / m.total_weight
+        variance = (m.scatter.sum(axis=0) + m.weight @ (m.mean - mean) ** 2) / m.total_weight
+        # Rounding leaves a constant column with a deviation of some units in the last place of its value.
+        floor = 1e-14 * np.abs(m.mean).max(axis=0)
+        return mean, np.where(np.sqrt(variance) > floor, np.sqrt(variance), 0.0)
+
+    @property
+    def unit(self) -> Floats:
+        deviation = self._spread[1]
+        return deviation if self.standardize else np.ones_like(deviation)
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """Columns about their means, in deviations; sparse ones and those without an intercept about zero."""
+        mean, deviation = self._spread
+        whole = self.rows.whole
+        fixed = not self.intercept or (whole is not None and sparse.issparse(whole.x))
+        if not self.intercept:
+            # Without an intercept a constant column is a column like another, unless its deviation is its unit.
+            deviation = deviation if self.standardize else np.sqrt(deviation**2 + mean**2)
+        return Coordinates(np.zeros_like(mean) if fixed else mean, deviation, self.intercept)
+
+    def with_columns(self, *, standardize: bool, intercept: bool) -> PathProblem:
+        return replace(self, standardize=standardize, intercept=intercept)
+
+    def follower(self, *, gap: float | None = None, alone: bool = False) -> Follower:
+        return follower_for(self.rows, self.classes, self.coordinates, softmax=self.softmax, gap=gap, alone=alone)
+
+    def penalty(self, lam: float) -> tuple[Floats, Floats]:
+        """``lasso`` and ``ridge`` of the slopes, p or K x p."""
+        shape = (len(self.classes), len(self.unit)) if self.softmax else self.unit.shape
+        lasso = lam * self.total * self.l1_ratio * self.unit
+        ridge = lam * self.total * (1.0 - self.l1_ratio) * self.unit**2
+        return np.broadcast_to(lasso, shape), np.broadcast_to(ridge, shape)
+
+    def grid(self, follower: Follower, n_lambdas: int, ratio: float | None) -> Floats:
+        """glmnet's lambdas: from the least one for which all slopes are zero, evenly on the log scale."""
+        slopes = np.abs(follower.slopes)
+        largest = np.max(slopes / np.where(self.unit > 0, self.unit, 1.0), where=self.unit > 0, initial=0.0)
+        top = float(largest) / self.total / max(self.l1_ratio, LEAST_L1)
+        if not top > 0.0:
+            raise DataError(
+                "Every column of X is constant, so that there is no path. Give `lambdas` to fit all the same."
+            )
+        rows = self.rows.n_rows or int(self.moments.rows.sum())
+        least = (1e-4 if rows > len(self.unit) else 1e-2) if ratio is None else ratio
+        return np.asarray(top * least ** np.linspace(0.0, 1.0, n_lambdas)) if n_lambdas > 1 else np.array([top])
+
+    def follow(self, follower: Follower, lambdas: Floats, *, early_stop: bool = False) -> Steps:
+        """The minimum for each lambda in turn."""
+        null, found = follower.loss, list[Fitted]()
+        with one_blas_thread():
+            while len(found) < len(lambdas) and not (early_stop and _enough(found, null)):
+                following = lambdas[len(found) : len(found) + TOGETHER]
+                found += follower.solve_some([self.penalty(float(lam)) for lam in following])
+        if early_stop:
+            found = found[: next(k for k in range(1, len(found) + 1) if _enough(found[:k], null) or k == len(found))]
+        theta = np.stack([step.theta for step in found])
+        return Steps(
+            lambdas[: len(found)],
+            theta[..., 1:],
+            theta[..., 0],
+            np.array([step.loss for step in found]),
+            null,
+            follower.passes,
+            follower.solver,
+            np.array([step.converged for step in found]),
+        )
+
+
+def open_problem(X: Any, y: Any, sample_weight: Any, offset: Any, *, l1_ratio: float) -> PathProblem:
+    """The rows of X with their classes and moments, checked."""
+    rows = _open(X, y, sample_weight, offset)
+    return problem_of(rows, l1_ratio)
+
+
+def problem_of(rows: Rows, l1_ratio: float, *, alone: bool = False) -> PathProblem:
+    """The problem of these rows: one pass, by this thread ``alone`` or by all, for the moments of their columns."""
+    of = partial(ClassMoments.of, depth=Depth.DIAGONAL)
+    whole = rows.whole
+    at_once = whole is not None and (alone or sparse.issparse(whole.x))
+    moments = of(whole) if whole is not None and at_once else reduce(rows, of, merge_moments)
+    if not moments.finite:
+        raise find_non_finite(rows) or DataError("The sums of squares of X overflow. Scale its columns.")
+    empty = moments.classes[~(moments.weight > 0)]
+    if len(empty):
+        raise DataError(f"All rows of {name_list(empty)} have the weight zero. Leave these rows out.")
+    if len(moments.classes) < 2:
+        raise DataError(
+            "logistic_path needs samples of at least 2 classes in the data, but the data contains only one class: "
+            f"{name_list(moments.classes)}."
+        )
+    return PathProblem(rows, moments.classes, moments, l1_ratio)
+
+
+def _open(X: Any, y: Any, sample_weight: Any, offset: Any) -> Rows:
+    rows = open_rows(X, y, sample_weight)
+    if isinstance(rows, Scan):
+        if not rows.labelled:
+            raise DataError("The scan names no target. Say which column holds the labels: scan(data, target=...).")
+        if offset is not None:
+            raise DataError("The rows of a scan have no offset; pass an array or a frame.")
+        return rows
+    if not rows.labelled:
+        raise DataError("logistic_path requires y to be passed, but the target y is None.")
+    block = rows.whole if rows.whole is not None else in_memory(rows)
+    return ArrayRows(rows.design, replace(block, offset=_checked_offset(offset, block)), labelled=True)
+
+
+def _checked_offset(offset: Any, block: Block) -> Floats | None:
+    if offset is None:
+        return None
+    values = np.ascontiguousarray(offset, dtype=np.float64)
+    if values.shape != (len(block),):
+        raise DataError(f"offset has the shape {values.shape}; X has {plural(len(block), 'row')}, one offset each.")
+    if not np.isfinite(values).all():
+        raise DataError(f"offset has {plural(int((~np.isfinite(values)).sum()), 'value')} that is NaN or infinite.")
+    if len(block.classes) > 2:
+        raise DataError(f"An offset needs two classes; y has {len(block.classes)}.")
+    return values
+
+
+def _enough(found: list[Fitted], null: float) -> bool:
+    """Where glmnet ends a grid of its own."""
+    if len(found) < FEWEST:
+        return False
+    last, before = (1.0 - step.loss / null for step in (found[-1], found[-2]))
+    return last > MOST_EXPLAINED or last - before < LEAST_GAIN

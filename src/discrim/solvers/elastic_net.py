@@ -1,0 +1,261 @@
+"""L1 and elastic-net logistic regression: the way in.
+
+Two routes, one answer; all penalties and coefficients here are in the user's units.
+
+``coordinate-gram``, for many rows and up to some thousand coefficients: the rows are seen through sums alone, so
+that they may be anywhere (``elastic_net_gram``). ``coordinate-columns``, for many columns: the matrix is in memory,
+dense or sparse, and only the columns that matter are touched (``elastic_net_columns``, ``elastic_net_working``).
+
+``fit_elastic_net(rows, classes, coordinates, lasso=, ridge=)`` chooses and solves one problem;
+``follower_for(...)`` chooses and gives a ``Follower``, whose ``solve`` takes one penalty after another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from discrim._kernels.reference_coordinate import SEVERAL
+from discrim.engines.objective import Coordinates, codes_in
+from discrim.engines.several import PathObjective
+from discrim.solvers.elastic_net_batch import MOST as MOST_TOGETHER
+from discrim.solvers.elastic_net_batch import Minimum, solve_together
+from discrim.solvers.elastic_net_columns import columns_of
+from discrim.solvers.elastic_net_gram import GAP, GramFollower, Penalty
+from discrim.solvers.elastic_net_working import ColumnFollower, Response
+from discrim.solvers.newton import Solution
+from discrim.sources import Block, Rows
+
+Floats = NDArray[np.float64]
+
+GRAM, COLUMNS = "coordinate-gram", "coordinate-columns"
+# Coefficients above which their curvature is too large to be worth it, in memory and elsewhere.
+MOST, MOST_OUT_OF_CORE = 1500, 4000
+# More than any gradient: a coefficient with this penalty is zero.
+PROHIBITIVE = 1e200
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """``theta`` [intercept, slopes] in the user's units (K such rows for softmax), the loss there, and how it came."""
+
+    theta: Floats
+    loss: float
+    iterations: int
+    converged: bool
+    solver: str
+
+
+class Follower(Protocol):
+    """Solves one penalty after another; before the first it is at the model without slopes.
+
+    ``slopes`` is minus the gradient of the loss for the user's slopes, p or K x p; ``loss`` belongs to the same point.
+    """
+
+    solver: str
+
+    @property
+    def passes(self) -> int: ...
+
+    @property
+    def slopes(self) -> Floats: ...
+
+    @property
+    def loss(self) -> float: ...
+
+    def solve(self, lasso: Floats, ridge: Floats) -> Fitted:
+        """The minimum of loss + sum lasso |b| + sum ridge b^2 / 2 over slopes b (p, or K x p) and a free intercept."""
+
+    def solve_some(self, penalties: Sequence[tuple[Floats, Floats]]) -> list[Fitted]:
+        """The minima for the first of these falling penalties, as many as share their passes; at least one."""
+
+
+def fit_elastic_net(
+    rows: Rows,
+    classes: NDArray[Any],
+    coordinates: Coordinates,
+    *,
+    lasso: Floats,
+    ridge: Floats,
+    softmax: bool = False,
+    gap: float | None = None,
+    route: str | None = None,
+) -> Fitted:
+    """The minimum of loss + sum lasso |b| + sum ridge b^2 / 2; ``lasso`` and ``ridge`` are like the slopes b.
+
+    ``coordinates`` say where the columns lie and how large they are (shift zero for sparse rows), and whether there
+    is an intercept; they decide about speed, not about the answer. A column of scale 0 keeps the coefficient 0.
+    """
+    return follower_for(rows, classes, coordinates, softmax=softmax, gap=gap, route=route).solve(lasso, ridge)
+
+
+def follower_for(
+    rows: Rows,
+    classes: NDArray[Any],
+    coordinates: Coordinates,
+    *,
+    softmax: bool = False,
+    gap: float | None = None,
+    route: str | None = None,
+    alone: bool = False,
+) -> Follower:
+    """A follower of the route that suits the shape of the rows, or of the one that is asked for.
+
+    With ``alone`` it keeps to the calling thread, for callers that run several at once; the rows are in memory then.
+    """
+    if route is None:
+        route = route_for(rows, len(classes) if softmax else 1)
+    if route == COLUMNS:
+        return _Columns(rows, classes, coordinates, softmax=softmax, gap=gap, alone=alone)
+    objective = PathObjective(rows, classes, _usable(coordinates), softmax=softmax, alone=alone)
+    return _Gram(objective, coordinates.scale > 0, gap)
+
+
+def route_for(rows: Rows, classes: int) -> str:
+    """Sums where there are many more rows than columns, columns elsewhere."""
+    p, n = rows.design.n_out, rows.n_rows
+    size = classes * (p + 1)
+    if n is None:
+        return GRAM if size <= MOST_OUT_OF_CORE else COLUMNS
+    whole = rows.whole
+    if whole is not None and sparse.issparse(whole.x) and p > 300:
+        return COLUMNS
+    return GRAM if size <= MOST and n >= 2 * p else COLUMNS
+
+
+class _Gram:
+    """The follower on sums, in the user's units."""
+
+    solver = GRAM
+
+    def __init__(self, objective: PathObjective, usable: NDArray[np.bool_], gap: float | None) -> None:
+        self.objective, self.coordinates, self._usable = objective, objective.coordinates, usable
+        shape, intercept = objective.shape, self.coordinates.intercept
+        free = np.ones(shape, dtype=bool)
+        free[..., int(intercept) :] = usable
+        if objective.softmax and intercept:
+            # The same constant added to all classes changes nothing.
+            free[-1, 0] = False
+        self._inner = GramFollower(objective, np.zeros(shape), free=free, gap=GAP if gap is None else gap)
+        if intercept:
+            slopes = (*shape[:-1], len(usable))
+            self.solve(np.full(slopes, PROHIBITIVE), np.zeros(slopes))
+
+    @property
+    def passes(self) -> int:
+        return self.objective.passes
+
+    @property
+    def loss(self) -> float:
+        return float(self._inner.loss)
+
+    @property
+    def slopes(self) -> Floats:
+        gradient = self._inner.gradient.reshape(self.objective.shape)
+        inner = gradient[..., 1:] if self.coordinates.intercept else gradient
+        return np.where(self._usable, -inner * self.coordinates.scale, 0.0)
+
+    def solve(self, lasso: Floats, ridge: Floats) -> Fitted:
+        return self._told(self._inner.solve(self._inside(lasso, 1), self._inside(ridge, 2)))
+
+    def solve_some(self, penalties: Sequence[tuple[Floats, Floats]]) -> list[Fitted]:
+        if not self.objective.together or self._inner.answer.size > MOST_TOGETHER or len(penalties) == 1:
+            return [self.solve(*penalties[0])]
+        some = [
+            Penalty(self._inside(lasso, 1).ravel(), self._inside(ridge, 2).ravel())
+            for lasso, ridge in penalties[:SEVERAL]
+        ]
+        found = solve_together(self._inner, some)
+        return [self._told(each) for each in found] or [self.solve(*penalties[0])]
+
+    def _told(self, found: Solution | Minimum) -> Fitted:
+        theta = self.coordinates.to_user(found.theta)
+        if theta.ndim == 2 and self.coordinates.intercept:
+            theta[:, 0] -= theta[:, 0].mean()
+        return Fitted(theta, found.loss, found.iterations, found.converged, GRAM)
+
+    def _inside(self, values: Floats, power: int) -> Floats:
+        """A penalty of the solver's coefficients, which are the user's times the scale."""
+        inner = values / self.coordinates.scale**power
+        constant = np.zeros((*inner.shape[:-1], int(self.coordinates.intercept)))
+        return np.concatenate([constant, inner], axis=-1)
+
+
+class _Columns:
+    """The follower on columns, in the user's units."""
+
+    solver = COLUMNS
+
+    def __init__(
+        self,
+        rows: Rows,
+        classes: NDArray[Any],
+        coordinates: Coordinates,
+        *,
+        softmax: bool,
+        gap: float | None,
+        alone: bool,
+    ) -> None:
+        block = _whole(rows, classes)
+        self.intercept, self._usable = coordinates.intercept, coordinates.scale > 0
+        self._columns = columns_of(block.x, _usable(coordinates), alone=alone)
+        response = Response(_shares(block, classes, softmax=softmax), block.weight, block.offset)
+        self._inner = ColumnFollower(self._columns, response, intercept=self.intercept, gap=gap)
+
+    @property
+    def passes(self) -> int:
+        return self._inner.passes
+
+    @property
+    def loss(self) -> float:
+        return self._inner.loss
+
+    @property
+    def slopes(self) -> Floats:
+        slopes = np.where(self._usable, self._inner.slopes * self._columns.scale, 0.0)
+        return slopes if self._inner.softmax else slopes[0]
+
+    def solve(self, lasso: Floats, ridge: Floats) -> Fitted:
+        scale, before = self._columns.scale, self._inner.passes
+        barred = np.where(self._usable, np.atleast_2d(lasso) / scale, PROHIBITIVE)
+        converged = self._inner.solve(barred, np.atleast_2d(ridge) / scale**2)
+        theta = self._columns.to_user(self._inner.constant, self._inner.theta)
+        if theta.shape[0] > 1 and self.intercept:
+            theta[:, 0] -= theta[:, 0].mean()
+        found = theta if self._inner.softmax else theta[0]
+        return Fitted(found, self._inner.loss, self._inner.passes - before, converged, COLUMNS)
+
+    def solve_some(self, penalties: Sequence[tuple[Floats, Floats]]) -> list[Fitted]:
+        return [self.solve(*penalties[0])]
+
+
+def _usable(coordinates: Coordinates) -> Coordinates:
+    """A column of scale 0 is as it is; whoever solves keeps its coefficient 0."""
+    return Coordinates(
+        coordinates.shift, np.where(coordinates.scale > 0, coordinates.scale, 1.0), coordinates.intercept
+    )
+
+
+def _shares(block: Block, classes: NDArray[Any], *, softmax: bool) -> Floats:
+    codes = codes_in(block, classes)
+    if softmax:
+        return np.asarray(codes == np.arange(len(classes))[:, None], dtype=float)
+    return np.ascontiguousarray(((codes == 1).astype(float) if block.share is None else block.share)[None])
+
+
+def _whole(rows: Rows, classes: NDArray[Any]) -> Block:
+    """All rows as one block."""
+    if rows.whole is not None:
+        return rows.whole
+    blocks = list(rows.blocks())
+    extra = [
+        None if getattr(blocks[0], name) is None else np.concatenate([getattr(block, name) for block in blocks])
+        for name in ("weight", "offset", "share")
+    ]
+    codes = np.concatenate([codes_in(block, classes) for block in blocks])
+    return Block(np.concatenate([block.x for block in blocks]), codes, classes, *extra)

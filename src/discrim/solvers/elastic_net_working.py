@@ -1,0 +1,148 @@
+"""Working sets: which columns may have a coefficient at the next penalty, and the proof that no other has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim import _kernels
+from discrim.solvers.elastic_net_columns import Columns, Floats, Problem, State
+
+# As in elastic_net_gram, but of the last change of any one coefficient.
+GAP = 1e-12
+# Classes that take turns come near more slowly than their last changes say.
+GAP_OF_CLASSES = 1e-15
+# Where a penalty falls by more than this factor at once, stops are made on the way.
+LONGEST = 0.6
+LOOSE = 1e-6
+# Rounds that one class gets before it is the others' turn.
+TURN = 3
+
+
+@dataclass(frozen=True)
+class Response:
+    """``y`` K x n shares of the classes (1 x n, of the second class, for two), with the rows' weights and offsets."""
+
+    y: Floats
+    weight: Floats | None
+    offset: Floats | None
+
+    @property
+    def total(self) -> float:
+        return float(self.y.shape[1]) if self.weight is None else float(self.weight.sum())
+
+
+class ColumnFollower:
+    """Minima for one penalty after another, each from the last, by descent over a working set of columns.
+
+    Given the gradient g at the last penalty, a column with |g_j| < 2 lasso_j - (last lasso_j) will hardly enter: it
+    is left out until a look at all columns shows that it must (the sequential strong rule, with its check). The first
+    guess follows the line through the last two minima. For K classes each gets its turn: given the others, class k is
+    a binary problem with the offset -log sum exp of theirs.
+    """
+
+    def __init__(self, columns: Columns, response: Response, *, intercept: bool, gap: float | None = None) -> None:
+        self.columns, self.response, self.intercept = columns, response, intercept
+        classes, n = response.y.shape
+        self.softmax = classes > 1
+        self.gap = (GAP_OF_CLASSES if self.softmax else GAP) if gap is None else gap
+        self.theta = np.zeros((classes, columns.shape[1]))
+        self.constant = np.zeros(classes)
+        self.eta = np.zeros((classes, n)) + (0.0 if response.offset is None else response.offset)
+        self.passes = self.sweeps = 0
+        self.loss = np.nan
+        self._last: tuple[float, Floats, Floats] | None = None
+        self._level = np.nan
+        self.lasso: Floats | None = None
+        nothing = np.zeros(self.theta.shape, dtype=bool)
+        self._descend(nothing, self.theta, self.theta, self.gap)
+        self.slopes = self._look()
+
+    def solve(self, lasso: Floats, ridge: Floats) -> bool:
+        """Go to the minimum for this penalty (K x p, of the columns' coefficients); whether it was reached."""
+        top = np.max(np.abs(self.slopes) / lasso, where=lasso > 0, initial=1.0)
+        old = lasso * top if self.lasso is None else self.lasso
+        ratio = np.min(lasso / np.where(old > 0, old, 1.0), where=(lasso > 0) & (old > 0), initial=1.0)
+        stops = int(np.ceil(np.log(ratio) / np.log(LONGEST))) if ratio < LONGEST else 1
+        for stop in range(1, stops):
+            between = np.where(old > 0, old * (lasso / np.where(old > 0, old, 1.0)) ** (stop / stops), lasso)
+            self._reach(between, ridge, LOOSE)
+        return self._reach(lasso, ridge, self.gap)
+
+    def _reach(self, lasso: Floats, ridge: Floats, gap: float) -> bool:
+        expected = lasso if self.lasso is None else 2.0 * lasso - self.lasso
+        working = (np.abs(self.slopes) >= expected) | (self.theta != 0) | (lasso == 0)
+        self._extrapolate(float(lasso.sum() + ridge.sum()))
+        self.lasso = lasso
+        while True:
+            converged = self._descend(working, lasso, ridge, gap)
+            self.slopes = self._look()
+            wrong = (np.abs(self.slopes) > lasso * (1.0 + 1e-9)) & ~working
+            if not wrong.any():
+                return converged
+            working |= wrong
+
+    def _extrapolate(self, level: float) -> None:
+        """Go on along the line through the last two minima, as far as no coefficient changes its sign."""
+        here = (self._level, self.theta.copy(), self.constant.copy())
+        if self._last is not None:
+            before, theta, constant = self._last
+            part = (
+                np.log(self._level / level) / np.log(before / self._level) if before > self._level > level > 0 else 0.0
+            )
+            if 0.3 < part < 1.5:
+                ahead = self.theta + part * (self.theta - theta)
+                kept = (np.sign(ahead) == np.sign(self.theta)) & (theta != 0)
+                change = np.where(kept, ahead - self.theta, 0.0)
+                shift = part * (self.constant - constant)
+                for k, moved in enumerate(change):
+                    self.eta[k] += self.columns.times(moved) + shift[k]
+                self.theta, self.constant = self.theta + change, self.constant + shift
+        self._last, self._level = here if np.isfinite(here[0]) else None, level
+
+    def _descend(self, working: NDArray[np.bool_], lasso: Floats, ridge: Floats, gap: float, most: int = 1000) -> bool:
+        """Turns of the classes until none has anything to do."""
+        close, places = gap * self.response.total, [np.flatnonzero(row) for row in working]
+        for _ in range(most):
+            quiet = True
+            for k, some in enumerate(places):
+                theta, others = self.theta[k, some], self._others(k)
+                eta = self.eta[k] - others
+                problem = Problem(
+                    self.response.y[k], self.response.weight, some, lasso[k, some], ridge[k, some], self.intercept
+                )
+                state = State(eta, theta, self.constant[k : k + 1])
+                done = self.columns.descend(problem, state, close, TURN if self.softmax else 200)
+                self.loss, rounds, sweeps, converged = done
+                self.sweeps += sweeps
+                self.theta[k, some], self.eta[k] = theta, eta + others
+                quiet = quiet and converged and (rounds == 1 or not self.softmax)
+            if quiet or not self.softmax:
+                return quiet
+        return False
+
+    def _others(self, k: int) -> Floats | float:
+        """log sum exp of the other classes' predictors."""
+        if not self.softmax:
+            return 0.0
+        rest = np.delete(self.eta, k, axis=0)
+        top = rest.max(axis=0)
+        return np.asarray(top + np.log(np.exp(rest - top).sum(axis=0)))
+
+    def _look(self) -> Floats:
+        """X'w(y - mu) of all columns, K x p."""
+        self.passes += 1
+        y, weight = self.response.y, self.response.weight
+        residual = np.empty_like(self.eta)
+        if self.softmax:
+            top = self.eta.max(axis=0)
+            log_sum = top + np.log(np.exp(self.eta - top).sum(axis=0))
+            losses = log_sum - (y * self.eta).sum(axis=0)
+            self.loss = float(losses.sum() if weight is None else losses @ weight)
+            residual[:] = (y - np.exp(self.eta - log_sum)) * (1.0 if weight is None else weight)
+        else:
+            self.loss = _kernels.residuals(y[0], weight, self.eta[0], residual[0])
+        # With a constant the residuals sum to zero, so that the columns' means play no part.
+        return np.stack([self.columns.slopes(row) for row in residual])

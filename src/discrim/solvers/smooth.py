@@ -1,0 +1,106 @@
+"""The smooth problem, unpenalised or with a ridge: a start from a part of the rows, then Newton or quasi-Newton."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.solvers.newton import HasLikelihood, Solution, newton
+from discrim.solvers.quasi_newton import cholesky_inverse, quasi_newton
+from discrim.statistics.likelihood import BLOCKS, CURVATURE, LOSS
+
+Floats = NDArray[np.float64]
+Route = Literal["newton", "quasi-newton"]
+
+# Coefficients up to which a pass with curvature costs less than the passes that it saves.
+NEWTON_SIZE = 160
+# Coefficients up to which a part of the rows gives the curvature that a quasi-Newton solver starts from.
+CURVED_SIZE = 2000
+# Enough for a start: the sample's own error is far larger.
+ROUGH = 1e-7
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """Minimise loss + sum ridge theta^2 / 2 over the ``free`` entries, from ``start``."""
+
+    ridge: Floats
+    free: NDArray[np.bool_]
+    start: Floats
+
+    def for_part(self, share: float, start: Floats | None = None) -> Smooth:
+        """The same problem for a part of the rows with this share of the weight."""
+        return Smooth(self.ridge * share, self.free, self.start if start is None else start)
+
+
+def choose_route(size: int) -> Route:
+    """By the number of coefficients."""
+    return "newton" if size <= NEWTON_SIZE else "quasi-newton"
+
+
+def minimise(
+    problem: Smooth, objective: HasLikelihood, sample: HasLikelihood | None, share: float, route: Route, most: int
+) -> Solution:
+    """``sample`` is the objective of a random part of the rows, with ``share`` of their weight; None for few rows."""
+    start = problem.start
+    part = problem if sample is None else problem.for_part(share)
+    if route == "newton":
+        if sample is not None:
+            start = newton(sample, start, ridge=part.ridge, free=part.free, close=ROUGH, most=most).theta
+        return newton(objective, start, ridge=problem.ridge, free=problem.free, most=most)
+    if sample is not None:
+        inverse = _inverse(part, sample, 1.0)
+        rough = quasi_newton(
+            sample, start, inverse=inverse, ridge=part.ridge, free=part.free, close=ROUGH, most=min(most, 50)
+        )
+        part = part.for_part(1.0, rough.theta)
+    inverse = _inverse(part, objective if sample is None else sample, share)
+    return quasi_newton(objective, part.start, inverse=inverse, ridge=problem.ridge, free=problem.free, most=most)
+
+
+def _inverse(problem: Smooth, objective: HasLikelihood, share: float) -> Callable[[Floats], Floats]:
+    """The inverse curvature at the start, of all rows as this part of them tells it; class by class for K classes."""
+    size = problem.free.shape[-1]
+    blocks = problem.free.ndim == 2
+    if size <= CURVED_SIZE:
+        at = objective.at(problem.start, depth=BLOCKS if blocks else CURVATURE)
+        hessians = at.hessian if blocks else at.hessian[None]
+        rows = zip(hessians, np.atleast_2d(problem.ridge), np.atleast_2d(problem.free), strict=True)
+        inverses = [_inverse_of(hessian, ridge, free, share) for hessian, ridge, free in rows]
+        weight = at.weight
+        found = [inverse for inverse in inverses if inverse is not None]
+        if len(found) == len(inverses):
+            return _balanced(found) if blocks else found[0]
+    else:
+        weight = objective.at(problem.start, depth=LOSS).weight
+    guess = (0.2 * weight + problem.ridge[problem.free]) / share
+    return lambda right: right / guess
+
+
+def _balanced(inverses: list[Callable[[Floats], Floats]]) -> Callable[[Floats], Floats]:
+    """Class by class, within the directions that sum to zero over the classes: only there has softmax a curvature.
+
+    All classes have the same free entries. Steps that sum to zero keep the sum of the coefficients where it is.
+    """
+
+    def apply(right: Floats) -> Floats:
+        rows = right.reshape(len(inverses), -1)
+        rows = rows - rows.mean(axis=0)
+        rows = np.stack([inverse(row) for inverse, row in zip(inverses, rows, strict=True)])
+        return np.asarray(rows - rows.mean(axis=0)).ravel()
+
+    return apply
+
+
+def _inverse_of(
+    hessian: Floats, ridge: Floats, free: NDArray[np.bool_], share: float
+) -> Callable[[Floats], Floats] | None:
+    index = np.flatnonzero(free)
+    matrix = hessian[np.ix_(index, index)]
+    # A little more than the part tells: directions that it has not seen must not look free.
+    matrix[np.diag_indices_from(matrix)] += ridge[index] + 1e-3 * np.diagonal(matrix)
+    return cholesky_inverse(matrix / share) if len(index) else (lambda right: right)

@@ -1,0 +1,66 @@
+"""The statistic of the few-pass models: loss, gradient and curvature of a log-likelihood at theta."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+# How much is asked for; BLOCKS is the curvature of every class by itself, size x size each.
+LOSS, GRADIENT, CURVATURE, BLOCKS = 0, 1, 2, 3
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """Sums over rows at one theta.
+
+    ``loss`` is minus the log-likelihood, ``gradient`` has the shape of theta, ``hessian`` is square in theta's size
+    (both empty where they were not asked for), ``losses`` are those at further points on a line. ``weight`` is the sum
+    of the rows' weights, ``rows`` how many of them are positive. ``least`` is the smallest curvature w mu (1 - mu) of a
+    row, 0 where nobody has looked.
+
+    Law: ``merge`` equals the statistic of all rows together.
+    """
+
+    loss: float
+    gradient: Floats
+    hessian: Floats
+    losses: Floats
+    weight: float
+    rows: int
+    least: float = 0.0
+
+    @property
+    def finite(self) -> bool:
+        """False when NaN or infinity was among the rows, or theta is too large."""
+        return bool(np.isfinite(self.loss) and np.isfinite(self.gradient).all() and np.isfinite(self.hessian).all())
+
+    def merge(self, other: Likelihood) -> Likelihood:
+        """The statistic of both sets of rows."""
+        return merge_likelihoods([self, other])
+
+
+def merge_likelihoods(parts: Sequence[Likelihood]) -> Likelihood:
+    """All sums added, in the order of the parts."""
+    if len(parts) == 1:
+        return parts[0]
+    return Likelihood(
+        sum(part.loss for part in parts),
+        _added([part.gradient for part in parts]),
+        _added([part.hessian for part in parts]),
+        _added([part.losses for part in parts]),
+        sum(part.weight for part in parts),
+        sum(part.rows for part in parts),
+        min(part.least for part in parts),
+    )
+
+
+def _added(arrays: Sequence[Floats]) -> Floats:
+    total = arrays[0].copy()
+    for array in arrays[1:]:
+        total += array
+    return total

@@ -1,0 +1,227 @@
+"""Single rows: residuals and leverage against statsmodels and the hat matrix, leaving out against refitting."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import special
+
+from discrim.errors import DataError, ParameterError
+from discrim.inference.glm_summary import glm_summary
+from discrim.inference.influence import cooks_distance, leave_one_out, leverage, residuals
+from discrim.solvers.firth import firth
+from discrim.sources import open_rows
+
+
+def design(x):
+    return np.column_stack([np.ones(len(x)), x])
+
+
+@pytest.fixture(scope="module")
+def calm():
+    """Many rows for few columns: no row decides anything alone."""
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(80, 2))
+    return x, (rng.random(80) < special.expit(x @ [1.0, -0.5])).astype(int)
+
+
+def statsmodels_fit(x, successes, trials, offset):
+    sm = pytest.importorskip("statsmodels.api")
+    response = np.column_stack([successes, trials - successes])
+    return sm.GLM(response, sm.add_constant(x), family=sm.families.Binomial(), offset=offset).fit(tol=1e-13)
+
+
+def test_residuals_of_grouped_rows_are_those_of_statsmodels(fit, grouped):
+    x, successes, trials, offset = grouped
+    fitted, expected = fit(x, successes, trials=trials, offset=offset), statsmodels_fit(*grouped)
+    assert_allclose(residuals(fitted, "deviance"), expected.resid_deviance, atol=1e-7)
+    assert_allclose(residuals(fitted, "pearson"), expected.resid_pearson, atol=1e-7)
+    # There these are in successes, here as in R in shares.
+    assert_allclose(residuals(fitted, "response"), expected.resid_response / trials, atol=1e-8)
+    assert_allclose(residuals(fitted, "working"), expected.resid_working / trials**2, rtol=1e-6)
+
+
+def test_leverage_and_cooks_distance_are_those_of_statsmodels(fit, grouped):
+    x, successes, trials, offset = grouped
+    fitted, expected = fit(x, successes, trials=trials, offset=offset), statsmodels_fit(*grouped).get_influence()
+    assert_allclose(leverage(fitted), expected.hat_matrix_diag, rtol=1e-6)
+    assert_allclose(cooks_distance(fitted), expected.cooks_distance[0], rtol=1e-5)
+
+
+def test_squared_deviance_residuals_sum_to_the_deviance(fit, binary, grouped, three):
+    x, successes, trials, offset = grouped
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(binary[0]))
+    for fitted in (fit(x, successes, trials=trials, offset=offset), fit(*binary, weight=weight), fit(*three)):
+        assert_allclose(np.sum(residuals(fitted, "deviance") ** 2), fitted.deviance, rtol=1e-9)
+
+
+def test_residuals_follow_the_modelled_class(fit, binary):
+    for kind in ("deviance", "pearson", "response", "working"):
+        assert_allclose(residuals(fit(*binary, reference=1), kind), -residuals(fit(*binary), kind))
+
+
+def test_leverage_sums_to_the_parameters(fit, binary, three):
+    assert_allclose(leverage(fit(*binary)).sum(), 4)
+    assert_allclose(leverage(fit(*three, reference=1)).sum(), 6)
+    ridge = fit(*binary, alpha=5.0)
+    assert_allclose(leverage(ridge).sum(), glm_summary(ridge).parameters)
+
+
+def test_leverage_of_three_classes_is_the_trace_of_the_hat_matrix(fit, three):
+    x, y = three
+    fitted = fit(x, y)
+    z, mu = (
+        design(x),
+        special.softmax(np.column_stack([np.zeros(200), design(x) @ fitted.coef.reshape(2, 3).T]), axis=1),
+    )
+    mu = mu[:, 1:]
+    for i in (0, 17, 199):
+        W = np.diag(mu[i]) - np.outer(mu[i], mu[i])
+        Z = np.kron(np.eye(2), z[i])
+        assert_allclose(leverage(fitted)[i], np.trace(W @ Z @ fitted.vcov @ Z.T), rtol=1e-6)
+
+
+def test_cooks_distance_of_three_classes_is_that_of_a_newton_step_without_the_row(fit, three):
+    x, y = three
+    fitted = fit(x, y)
+    z = design(x)
+    mu = special.softmax(np.column_stack([np.zeros(200), z @ fitted.coef.reshape(2, 3).T]), axis=1)[:, 1:]
+    truth = np.column_stack([y == "b", y == "c"]).astype(float)
+    H = np.linalg.inv(fitted.vcov)
+    for i in (3, 50, 120):
+        Z = np.kron(np.eye(2), z[i])
+        W = np.diag(mu[i]) - np.outer(mu[i], mu[i])
+        # The gradient without the row is that of the row, turned; the curvature is less by the row's.
+        delta = np.linalg.solve(H - Z.T @ W @ Z, Z.T @ (truth[i] - mu[i]))
+        assert_allclose(cooks_distance(fitted)[i], delta @ H @ delta / 6, rtol=1e-5)
+
+
+def test_the_closed_form_is_close_to_refitting_without_the_row(fit, calm):
+    x, y = calm
+    fitted = fit(x, y)
+    found = leave_one_out(fitted)
+    exact = np.array([design(x)[i] @ fit(np.delete(x, i, 0), np.delete(y, i)).coef for i in range(80)])
+    assert_allclose(found.eta, exact, atol=0.05)
+    # It is far closer to the fit without the row than the fit with it is.
+    own = design(x) @ fitted.coef
+    assert np.abs(found.eta - exact).max() < 0.15 * np.abs(own - exact).max()
+    check = found.exact()
+    assert_allclose(check.eta, exact, rtol=1e-6, atol=1e-7)
+    assert_allclose(check.difference, np.abs(special.expit(exact) - found.posterior[:, 1]).max(), rtol=1e-4)
+
+
+def test_the_formula_is_the_one_of_the_textbook(fit, calm):
+    x, y = calm
+    fitted = fit(x, y, alpha=2.0)
+    z = design(x)
+    mu = special.expit(z @ fitted.coef)
+    w = mu * (1 - mu)
+    H = z.T @ (w[:, None] * z) + np.diag([0, 2.0, 2.0])
+    a = np.einsum("ij,jk,ik->i", z, np.linalg.inv(H), z)
+    assert_allclose(leave_one_out(fitted).eta, z @ fitted.coef + a * (mu - y) / (1 - w * a), rtol=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_three_classes_are_left_out_alike(fit, three, alpha):
+    x, y = three
+    found = leave_one_out(fit(x, y, alpha=alpha))
+    rows = [0, 30, 77, 150]
+    check = found.exact(rows)
+    for i, posterior in zip(rows, check.posterior, strict=True):
+        without = fit(np.delete(x, i, 0), np.delete(y, i), alpha=alpha)
+        eta = np.r_[0.0, without.coef.reshape(2, 3) @ design(x)[i]]
+        assert_allclose(posterior, special.softmax(eta), rtol=1e-6)
+    assert check.difference < 2e-3
+    assert_allclose(found.posterior.sum(axis=1), 1)
+
+
+def test_figures_of_leaving_out_are_weighted_means(fit, binary):
+    x, y = binary
+    weight = np.random.default_rng(3).uniform(0.5, 3, len(x))
+    found = leave_one_out(fit(x, y, weight=weight))
+    assert_allclose(found.error, np.average(found.predicted != y, weights=weight))
+    own = np.where(y == "yes", found.posterior[:, 1], found.posterior[:, 0])
+    assert_allclose(found.log_loss, np.average(-np.log(own), weights=weight))
+    assert repr(found).startswith("LeaveOneOut(150 rows, error=")
+
+
+def test_a_group_is_left_out_whole(fit, grouped):
+    x, successes, trials, offset = grouped
+    found = leave_one_out(fit(x, successes, trials=trials, offset=offset))
+    check = found.exact([5])
+    keep = np.arange(40) != 5
+    without = fit(x[keep], successes[keep], trials=trials[keep], offset=offset[keep])
+    assert_allclose(check.eta[0], design(x)[5] @ without.coef + offset[5], rtol=1e-6)
+    wrong = np.where(found.predicted == 1, trials - successes, successes)
+    assert_allclose(found.error, wrong.sum() / trials.sum())
+
+
+def test_rows_of_large_leverage_are_checked_where_there_are_many(fit):
+    rng = np.random.default_rng(0)
+    x = rng.standard_t(3, size=(160, 1))
+    fitted = fit(x, (rng.random(160) < special.expit(x[:, 0])).astype(int))
+    check = leave_one_out(fitted).exact()
+    assert len(check.rows) == 100
+    others = np.setdiff1d(np.arange(160), check.rows)
+    assert leverage(fitted)[check.rows].min() >= leverage(fitted)[others].max()
+
+
+def test_firths_fit_is_left_out_with_its_correction(fit, calm):
+    x, y = calm
+    ordinary = fit(x, y)
+    fitted = replace(ordinary, penalty="firth", solution=firth(ordinary.objective, np.zeros(3)))
+    check = leave_one_out(fitted).exact([4])
+    part = fit(np.delete(x, 4, 0), np.delete(y, 4))
+    theta = firth(part.objective, np.zeros(3)).theta
+    assert_allclose(check.eta[0], design(x)[4] @ part.coordinates.to_user(theta), rtol=1e-6)
+
+
+def test_after_an_l1_penalty_only_chosen_columns_move(fit, calm):
+    x, y = calm
+    x = np.column_stack([x, np.random.default_rng(0).normal(size=80)])
+    fitted = fit(x[:, :2], y)
+    theta = np.r_[fitted.theta, 0.0]
+    wide = fit(x, y)
+    chosen = replace(wide, penalty="l1", solution=replace(wide.solution, theta=theta))
+    assert_allclose(leave_one_out(chosen).eta, leave_one_out(fitted).eta, rtol=1e-6)
+    with pytest.raises(ParameterError, match="needs the solver of that penalty"):
+        leave_one_out(chosen).exact([0])
+
+
+def test_blocks_and_sparse_rows_give_what_one_array_gives(fit, fit_of_rows, three, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+    from scipy import sparse
+
+    from discrim.sources import scan
+
+    x, y = three
+    whole = fit(x, y)
+    parquet.write_table(pa.table({"u": x[:, 0], "v": x[:, 1], "y": y}), tmp_path / "rows.parquet")
+    scanned = scan(tmp_path / "rows.parquet", target="y", batch_rows=37)
+    objective = type(whole.objective)(scanned, whole.classes, whole.coordinates, softmax=True)
+    streamed = replace(whole, objective=objective)
+    thin = fit_of_rows(open_rows(sparse.csr_array(x), y))
+    for other in (streamed, thin):
+        assert_allclose(residuals(other, "pearson"), residuals(whole, "pearson"), rtol=1e-6)
+        assert_allclose(leverage(other), leverage(whole), rtol=1e-6)
+        assert_allclose(cooks_distance(other), cooks_distance(whole), rtol=1e-6)
+        assert_allclose(leave_one_out(other).posterior, leave_one_out(whole).posterior, rtol=1e-6)
+        assert_allclose(leave_one_out(other).exact([150, 3]).eta, leave_one_out(whole).exact([150, 3]).eta, rtol=1e-5)
+
+
+def test_what_cannot_be_answered_is_refused(fit, binary, three):
+    with pytest.raises(ParameterError, match="'kind' parameter is 'raw'; it must be one of 'deviance', 'pearson'"):
+        residuals(fit(*binary), "raw")
+    with pytest.raises(ParameterError, match="'kind' parameter is 'working'"):
+        residuals(fit(*three), "working")
+    with pytest.raises(ParameterError, match=r"'rows' parameter is \[150\]; it must be row numbers from 0 to 149"):
+        leave_one_out(fit(*binary)).exact([150])
+    saved = pickle.loads(pickle.dumps(fit(*binary)))
+    for ask, name in ((residuals, "residuals"), (leverage, "leverage"), (cooks_distance, "cooks_distance")):
+        with pytest.raises(DataError, match=rf"{name}\(\) needs the rows"):
+            ask(saved)
