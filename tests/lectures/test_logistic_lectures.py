@@ -131,7 +131,7 @@ LAST_STEP = {"coef": 0.0, "std_error": 6e-5, "statistic": 6e-5, "p_value": 4e-4}
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize(("place", "column"), enumerate(LAST_STEP))
+@pytest.mark.parametrize(("place", "column"), list(enumerate(LAST_STEP)))
 def test_the_coefficient_table_of_spam_is_as_printed(spam, printed, place, column):
     summary = spam[2].summary()
     found = dict(zip(summary.names, getattr(summary, column), strict=True))

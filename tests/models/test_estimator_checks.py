@@ -1,5 +1,6 @@
 """Every model, with some of its settings, passes scikit-learn's checks of an estimator."""
 
+import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -7,10 +8,14 @@ from discrim import (
     GaussianNB,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
+    LogisticRegression,
+    LogisticRegressionCV,
     QuadraticDiscriminantAnalysis,
     RegularizedDiscriminantAnalysis,
     RidgeClassifier,
 )
+
+SEARCH = {"Cs": 3, "cv": 3, "scoring": "neg_log_loss", "use_legacy_attributes": False}
 
 ESTIMATORS = [
     LinearDiscriminantAnalysis(),
@@ -32,6 +37,17 @@ ESTIMATORS = [
     RidgeClassifier(),
     RidgeClassifier(alpha=0.0),
     RidgeClassifier(class_weight="balanced"),
+    LogisticRegression(),
+    LogisticRegression(C=np.inf),
+    LogisticRegression(l1_ratio=1.0),
+    LogisticRegression(l1_ratio=0.5, class_weight="balanced"),
+    LogisticRegression(solver="quasi-newton"),
+    LogisticRegression(fit_intercept=False),
+    LogisticRegression(C=np.inf, bias_reduction="firth"),
+    LogisticRegression(C=np.inf, aliased="minimum-norm"),
+    LogisticRegressionCV(l1_ratios=(0,), **SEARCH),
+    LogisticRegressionCV(l1_ratios=(0.5, 1), **SEARCH),
+    LogisticRegressionCV(l1_ratios=(0,), refit=False, **SEARCH),
 ]
 
 TOO_FEW_DISTINCT = "two or three distinct rows a class have a singular covariance, for which LinAlgError is the answer"
@@ -42,15 +58,21 @@ SINGULAR_CLASSES = {
     "check_sample_weight_equivalence_on_dense_data": MORE_COLUMNS,
     "check_sample_weight_equivalence_on_sparse_data": MORE_COLUMNS,
 }
+WITHOUT_INTERCEPT = {
+    "check_class_weight_classifiers": "class weights cannot draw all rows to one side of a plane through the origin"
+}
 
 
 def expected_failures(estimator):
+    if isinstance(estimator, LogisticRegression) and not estimator.fit_intercept:
+        return WITHOUT_INTERCEPT
     plain = isinstance(estimator, QuadraticDiscriminantAnalysis) and not (estimator.reg_param or estimator.shrinkage)
     return SINGULAR_CLASSES if plain else {}
 
 
-# The checks use constant columns and few rows on purpose.
+# The checks use constant columns, few rows and classes that are far apart on purpose.
 @pytest.mark.filterwarnings("ignore::discrim.errors.CollinearWarning")
+@pytest.mark.filterwarnings("ignore::discrim.errors.SeparationWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_accepts(estimator, check):
     check(estimator)

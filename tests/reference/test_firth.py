@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import stats
 
 from discrim import LogisticRegression
 from discrim.datasets import load_challenger, load_endometrial, load_iris
@@ -149,6 +150,18 @@ def test_profile_intervals_hold_where_an_estimate_is_infinite(endless):
 
 def test_likelihood_ratio_tests_hold_where_an_estimate_is_infinite(endless):
     expected = NUMBERS["endometrial_ml"]["drop1"]
-    found = endless.drop1()["LRT"].iloc[1:]
+    found = endless.drop1().iloc[1:]
     assert list(found.index) == expected["term"]
-    assert_allclose(found, expected["lrt"], rtol=1e-6)
+    assert found["Df"].tolist() == [1, 1, 1]
+    assert_allclose(found["LRT"], expected["lrt"], rtol=1e-6)
+    assert_allclose(found["Pr(>Chi)"], stats.chi2.sf(expected["lrt"], 1), rtol=1e-5)
+
+
+def test_rows_that_are_fitted_for_certain_have_no_residual_and_the_others_that_of_the_rest(endless):
+    X, y, _ = data("endometrial")
+    certain = X["NV"].to_numpy() == 1
+    rest = LogisticRegression(C=np.inf).fit(X.loc[~certain, ["PI", "EH"]], y[~certain])
+    for kind in ("deviance", "pearson"):
+        assert_allclose(endless.residuals(kind)[certain], 0.0, atol=1e-3)
+        assert_allclose(endless.residuals(kind)[~certain], rest.residuals(kind), rtol=1e-6)
+    assert_allclose(endless.leverage()[~certain], rest.leverage(), rtol=1e-6)

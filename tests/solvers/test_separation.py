@@ -1,4 +1,4 @@
-"""Separation against enumeration, a linear program over all rows, and R's figures for the limit."""
+"""Separation against enumeration and a linear program over all rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.optimize import linprog
 
@@ -19,7 +18,6 @@ from discrim.engines.objective import Coordinates, Objective
 from discrim.solvers import separation_cone
 from discrim.solvers.newton import newton
 from discrim.solvers.separation import find_separation
-from discrim.solvers.separation_limit import limit_estimates
 from discrim.solvers.separation_screen import may_be_separated
 from discrim.sources import open_rows
 from discrim.statistics.likelihood import CURVATURE
@@ -355,80 +353,3 @@ class TestScreen:
         assert may_be_separated(objective, at)
         free = np.array([True, True, True, False])
         assert not may_be_separated(objective, newton(objective, np.zeros(4), free=free).at, free=free)
-
-
-def variances(objective, limit):
-    """Of the user's coefficients, over the entries that are free in the limit."""
-    a = objective.coordinates.matrix()[:, limit.free]
-    return np.diag(a @ np.linalg.inv(limit.solution.at.hessian[np.ix_(limit.free, limit.free)]) @ a.T)
-
-
-class TestLimit:
-    def test_endometrial_equals_glm_without_the_rows_that_drop_out(self):
-        objective = objective_of(*load_endometrial().xy)
-        limit = limit_estimates(objective, find_separation(objective))
-        assert_allclose(limit.coef, [4.3045177831, np.inf, -0.0421834033, -2.9026056138], rtol=1e-8)
-        errors = np.sqrt(variances(objective, limit))[[0, 2, 3]]
-        assert_allclose(errors, [1.6372986331, 0.0443319651, 0.8455515568], rtol=1e-5)
-
-    def test_the_finite_slope_survives_when_all_of_theta_shifts(self):
-        x, y = load_endometrial().xy
-        objective = objective_of(x * [3, 1, 1] + [50, 0, 0], y)
-        limit = limit_estimates(objective, find_separation(objective))
-        assert_allclose(limit.coef, [-np.inf, np.inf, -0.0421834033, -2.9026056138], rtol=1e-8)
-
-    def test_case_a_keeps_its_intercept(self):
-        objective = objective_of(*CASE_A)
-        limit = limit_estimates(objective, find_separation(objective))
-        assert_allclose(limit.coef, [0.0, np.inf], atol=1e-12)
-        assert_allclose(variances(objective, limit)[0], 1 / (10 * 0.25))
-        assert_allclose(limit.solution.loss, 10 * np.log(2))
-
-    def test_complete_separation_leaves_nothing_to_estimate(self):
-        x, y = load_iris().xy
-        objective = objective_of(x, (y == np.unique(y)[0]).astype(int))
-        found = find_separation(objective)
-        limit = limit_estimates(objective, found)
-        assert not limit.free.any()
-        assert limit.solution.loss == 0
-        assert (limit.coef[found.infinite != 0] == np.copysign(np.inf, found.infinite[found.infinite != 0])).all()
-
-    def test_iris_is_the_fit_of_the_two_classes_that_overlap(self):
-        x, y = load_iris().xy
-        codes = np.unique(y, return_inverse=True)[1]
-        objective = objective_of(x, codes, classes=3, softmax=True)
-        limit = limit_estimates(objective, find_separation(objective))
-        two = objective_of(x[50:], codes[50:] - 1)
-        alone = newton(two, np.zeros(5))
-        assert_allclose(limit.solution.loss, alone.loss, rtol=1e-10)
-        user = objective.coordinates.to_user(limit.solution.theta)
-        assert_allclose(user[2] - user[1], two.coordinates.to_user(alone.theta), rtol=1e-6)
-
-    @pytest.mark.parametrize("classes", [2, 3, 4])
-    @pytest.mark.parametrize("seed", range(6))
-    def test_far_along_the_direction_the_loss_is_that_of_the_limit(self, seed, classes):
-        rng = np.random.default_rng(seed)
-        x = np.column_stack([rng.integers(2, size=40), rng.normal(size=40)])
-        weight = rng.integers(0, 3, size=40).astype(float)
-        y = rng.integers(classes, size=40)
-        y[x[:, 0] == 1] = rng.integers(classes - 1, size=int(x[:, 0].sum()))
-        softmax = classes > 2
-        objective = objective_of(x, y, weight, classes=classes, softmax=softmax)
-        found = find_separation(objective)
-        assert found.separated
-        assert not found.complete
-        limit = limit_estimates(objective, found)
-        assert limit.solution.converged
-        start = limit.solution.theta
-        far = start + 1e4 * objective.coordinates.from_user(found.direction)
-        assert_allclose(objective.at(far).loss, limit.solution.loss, rtol=1e-6)
-        assert objective.at(start).loss > limit.solution.loss
-
-    def test_a_scan_has_the_same_limit(self, tmp_path):
-        x, y = load_endometrial().xy
-        path = tmp_path / "rows.csv"
-        np.savetxt(path, np.column_stack([x, y]), delimiter=",", header="NV,PI,EH,HG", comments="", fmt="%.17g")
-        memory = objective_of(x, y)
-        streamed = Objective(scan(path, target="HG", batch_rows=11), np.array([0, 1]), memory.coordinates)
-        one, other = (limit_estimates(o, find_separation(o)) for o in (memory, streamed))
-        assert_allclose(other.coef, one.coef, rtol=1e-10)

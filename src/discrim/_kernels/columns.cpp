@@ -17,7 +17,9 @@ namespace {
 constexpr double LEAST_SPREAD = 1e-9;
 // A round ends when its steps have shrunk by this factor, since new weights then gain more than old ones.
 constexpr double ENOUGH = 0.02;
-constexpr int64_t SWEEPS = 30;
+// A round that begins within this factor of the end is solved to the end.
+constexpr double NEAR = 100;
+constexpr int64_t SWEEPS = 50;
 
 template <int>
 DISCRIM_INLINE void weigh_rows_all_body(const double *y, const double *w, const double *eta, int64_t n,
@@ -126,14 +128,12 @@ public:
     double sweep(const std::vector<int64_t> &places) {
         double largest = step_;
         step_ = 0.0;
-        for (const int64_t k : places) {
-            const double d = visit(k);
-            if (d != 0.0) largest = std::max(largest, (h_[k] + p_.ridge[k]) * d * d);
-        }
+        for (const int64_t k : places) largest = std::max(largest, visit(k));
         return largest;
     }
 
     double constant() const { return constant_; }
+    void forget() { history_.restart(); }
 
     // Keep where the last sweep ended; after some of them, go to their limit where the model is lower there.
     void accelerate(const std::vector<int64_t> &places) {
@@ -170,6 +170,7 @@ private:
         return sum;
     }
 
+    // Move coefficient k to its minimum; h d^2 of its change d.
     double visit(int64_t k) {
         const int64_t j = p_.working[k];
         double xr;
@@ -191,7 +192,7 @@ private:
         x_.change(j, d);
         if (p_.intercept && total_ > 0.0) constant_ -= d * xv_[k] / total_;
         theta_[k] = now;
-        return d;
+        return a * d * d;
     }
 
     Columns &x_;
@@ -234,50 +235,92 @@ void DenseColumns::add(int64_t j, double by, double *to) const {
     for (int64_t i = 0; i < n_; ++i) to[i] += by * x[i];
 }
 
+namespace {
+
+// One reweighted quadratic problem, solved as far as is worth it.
+struct Inner {
+    double first;  // the largest h d^2 of its first sweep
+    bool solved;   // to the end, over the whole working set
+};
+
+template <typename Columns>
+Inner solve_round(Round<Columns> &round, const ColumnProblem &p, const double *theta, double close, int64_t &sweeps) {
+    std::vector<int64_t> all(p.q), active;
+    for (int64_t k = 0; k < p.q; ++k) all[k] = k;
+    const auto choose_active = [&] {
+        active.clear();
+        for (int64_t k = 0; k < p.q; ++k)
+            if (theta[k] != 0.0 || p.lasso[k] == 0.0) active.push_back(k);
+    };
+    const double first = round.sweep(all);
+    double largest = first;
+    ++sweeps;
+    choose_active();
+    // Near the end a round is solved to the end, which may spare the next one.
+    const double floor = 0.1 * close, target = first < NEAR * close ? floor : std::max(ENOUGH * first, floor);
+    for (int64_t s = 0; s < SWEEPS; ++s) {
+        ++sweeps;
+        if (largest > target) {
+            largest = round.sweep(active);
+            round.accelerate(active);
+        } else {
+            if (target > floor || p.q == static_cast<int64_t>(active.size())) return {first, target <= floor};
+            largest = round.sweep(all);
+            if (!(largest > close)) return {first, true};
+            choose_active();
+            round.forget();
+        }
+    }
+    return {first, false};
+}
+
+// Move eta by the step that was found, or by a half, a quarter ... of it where the value would rise.
+template <typename Columns>
+double take_step(Columns &columns, const ColumnProblem &p, ColumnState state, const std::vector<double> &before,
+                 const std::vector<double> &rise, double &loss) {
+    std::vector<double> there(p.n);
+    const double value = loss + penalty(p, before.data());
+    double part = 1.0;
+    for (int halvings = 0; halvings < 30; ++halvings, part *= 0.5) {
+        for (int64_t i = 0; i < p.n; ++i) there[i] = state.eta[i] + part * rise[i];
+        if (part < 1.0)
+            for (int64_t k = 0; k < p.q; ++k) state.theta[k] = before[k] + 0.5 * (state.theta[k] - before[k]);
+        weigh_rows(p.y, p.w, there.data(), p.n, columns.residual(), columns.spread(), &loss);
+        if (loss + penalty(p, state.theta) <= value + 1e-11 * std::fabs(value)) break;
+    }
+    std::copy(there.begin(), there.end(), state.eta);
+    return part;
+}
+
+}  // namespace
+
 template <typename Columns>
 ColumnResult column_descent(Columns &columns, const ColumnProblem &problem, ColumnState state, double close,
                             int64_t most) {
     const int64_t n = problem.n, q = problem.q;
     columns.prepare();
-    std::vector<double> before(q), rise(n), there(n);
-    std::vector<int64_t> all(q), active;
-    for (int64_t k = 0; k < q; ++k) all[k] = k;
+    std::vector<double> before(q), rise(n);
     Round<Columns> round(columns, problem, state.theta);
     ColumnResult result{0.0, 0, 0, false};
     weigh_rows(problem.y, problem.w, state.eta, n, columns.residual(), columns.spread(), &result.loss);
-    while (result.rounds < most) {
+    while (result.rounds < most && !result.converged) {
         ++result.rounds;
         std::copy(state.theta, state.theta + q, before.begin());
-        const double value = result.loss + penalty(problem, before.data());
         round.begin();
-        const double first = round.sweep(all);
-        double largest = first;
-        ++result.sweeps;
-        active.clear();
-        for (int64_t k = 0; k < q; ++k)
-            if (state.theta[k] != 0.0 || problem.lasso[k] == 0.0) active.push_back(k);
-        for (int64_t s = 0; s < SWEEPS && largest > std::max(ENOUGH * first, 0.1 * close); ++s, ++result.sweeps) {
-            largest = round.sweep(active);
-            round.accelerate(active);
-        }
+        const Inner inner = solve_round(round, problem, state.theta, close, result.sweeps);
+        if (inner.first != inner.first) break;
         std::fill(rise.begin(), rise.end(), round.constant());
         for (int64_t k = 0; k < q; ++k)
             if (state.theta[k] != before[k]) columns.add(problem.working[k], state.theta[k] - before[k], rise.data());
-        double part = 1.0, lower = 0.0;
-        for (int halvings = 0; halvings < 30; ++halvings, part *= 0.5) {
-            for (int64_t i = 0; i < n; ++i) there[i] = state.eta[i] + part * rise[i];
-            if (part < 1.0)
-                for (int64_t k = 0; k < q; ++k) state.theta[k] = before[k] + 0.5 * (state.theta[k] - before[k]);
-            weigh_rows(problem.y, problem.w, there.data(), n, columns.residual(), columns.spread(), &result.loss);
-            lower = value - result.loss - penalty(problem, state.theta);
-            if (lower >= -1e-11 * std::fabs(value)) break;
+        double highest = 0.0, length = 0.0;
+        for (int64_t i = 0; i < n; ++i) {
+            highest = std::max(highest, std::fabs(rise[i]));
+            length += columns.spread()[i] * rise[i] * rise[i];
         }
-        std::copy(there.begin(), there.end(), state.eta);
+        const double part = take_step(columns, problem, state, before, rise, result.loss);
         *state.constant += part * round.constant();
-        if (!(first > close)) {
-            result.converged = first == first;
-            break;
-        }
+        // The spreads change by about `highest` on the way, so that the next round would move by so much less.
+        result.converged = !(inner.first > close) || (inner.solved && part == 1.0 && highest * highest * length <= close);
     }
     return result;
 }

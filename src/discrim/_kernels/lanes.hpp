@@ -1,8 +1,11 @@
 // Eight doubles at a time, and one function compiled for several instruction sets.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
+#include <vector>
 
 #if defined(__GNUC__)
 #define DISCRIM_INLINE inline __attribute__((always_inline))
@@ -35,6 +38,20 @@ DISCRIM_INLINE v8 load(const double *p) { return *reinterpret_cast<const v8u *>(
 DISCRIM_INLINE void store(double *p, v8 v) { *reinterpret_cast<v8u *>(p) = v; }
 DISCRIM_INLINE v8 splat(double x) { return v8{x, x, x, x, x, x, x, x}; }
 
+// Memory in which eight lanes never straddle two cache lines.
+template <typename T>
+struct OnLines {
+    using value_type = T;
+    OnLines() = default;
+    template <typename U>
+    OnLines(const OnLines<U> &) {}
+    T *allocate(std::size_t n) { return static_cast<T *>(::operator new(n * sizeof(T), std::align_val_t(64))); }
+    void deallocate(T *p, std::size_t) { ::operator delete(p, std::align_val_t(64)); }
+    bool operator==(const OnLines &) const { return true; }
+    bool operator!=(const OnLines &) const { return false; }
+};
+using Lined = std::vector<double, OnLines<double>>;
+
 // exp(x) for x <= 0, to about one unit in the last place; results below 1e-307 become 0.
 DISCRIM_INLINE v8 exp_nonpositive(v8 x) {
     const v8 magic = splat(6755399441055744.0);  // 1.5 * 2^52: adding it rounds to an integer
@@ -43,20 +60,22 @@ DISCRIM_INLINE v8 exp_nonpositive(v8 x) {
     const v8 shifted = clamped * splat(1.4426950408889634) + magic;
     const v8 n = shifted - magic;
     const v8 r = (clamped - n * splat(6.93147180369123816490e-01)) - n * splat(1.90821492927058770002e-10);
-    v8 e = splat(1.0 / 6227020800.0);
-    e = e * r + splat(1.0 / 479001600.0);
-    e = e * r + splat(1.0 / 39916800.0);
-    e = e * r + splat(1.0 / 3628800.0);
-    e = e * r + splat(1.0 / 362880.0);
-    e = e * r + splat(1.0 / 40320.0);
-    e = e * r + splat(1.0 / 5040.0);
-    e = e * r + splat(1.0 / 720.0);
-    e = e * r + splat(1.0 / 120.0);
-    e = e * r + splat(1.0 / 24.0);
-    e = e * r + splat(1.0 / 6.0);
-    e = e * r + splat(0.5);
-    e = e * r + splat(1.0);
-    e = e * r + splat(1.0);
+    // Even and odd powers by themselves, so that one need not wait for the other.
+    const v8 square = r * r;
+    v8 even = splat(1.0 / 479001600.0), odd = splat(1.0 / 6227020800.0);
+    odd = odd * square + 1.0 / 39916800.0;
+    even = even * square + 1.0 / 3628800.0;
+    odd = odd * square + 1.0 / 362880.0;
+    even = even * square + 1.0 / 40320.0;
+    odd = odd * square + 1.0 / 5040.0;
+    even = even * square + 1.0 / 720.0;
+    odd = odd * square + 1.0 / 120.0;
+    even = even * square + 1.0 / 24.0;
+    odd = odd * square + 1.0 / 6.0;
+    even = even * square + 0.5;
+    odd = odd * square + 1.0;
+    even = even * square + 1.0;
+    const v8 e = odd * r + even;
     v8i bits;
     std::memcpy(&bits, &shifted, sizeof bits);
     const v8i power = (bits + 1023) << 52;

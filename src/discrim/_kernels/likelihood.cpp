@@ -13,11 +13,11 @@ namespace discrim {
 namespace {
 
 struct Work {
-    std::vector<double> shift, beta, along, packed, eta, slope, y, w, residual, curvature;
+    Lined shift, beta, along, packed, eta, slope, y, w, residual, curvature;
     std::vector<int32_t> index;
-    std::vector<double> gradient, product;
+    Lined gradient, product;
     v8 loss, least;
-    std::vector<double> losses;  // eight lanes a step
+    Lined losses;  // eight lanes a step
 };
 
 // Pack the rows, and take their products with beta and along.
@@ -25,18 +25,18 @@ template <bool contiguous, typename T>
 DISCRIM_INLINE void predict(const Packing<T> &in, int64_t panels, const double *beta, const double *along,
                             double *eta, double *slope) {
     for (int64_t r = 0; r < in.m; r += LANES) {
+        int64_t i[LANES];
+        next_eight(in, r, i);
         v8 sum[LANES], rise[LANES];
-        for (int64_t s = 0; s < LANES; ++s) {
-            sum[s] = splat(0.0);
-            rise[s] = splat(0.0);
-            if (r + s >= in.m) continue;
-            const int64_t i = in.index[r + s];
-            for (int64_t q = 0; q < panels; ++q) {
-                const v8 v = shifted<contiguous>(in, i, q);
-                store(in.packed + q * in.panel + (r + s) * LANES, v);
-                sum[s] += v * load(beta + q * LANES);
-                if (along) rise[s] += v * load(along + q * LANES);
-            }
+        for (int s = 0; s < LANES; ++s) sum[s] = rise[s] = splat(0.0);
+        for (int64_t q = 0; q < panels; ++q) {
+            const v8 slopes = load(beta + q * LANES), towards = along ? load(along + q * LANES) : splat(0.0);
+            double *to = in.packed + q * in.panel + r * LANES;
+            visit_panel<contiguous>(in, i, q, [&](int s, v8 v) __attribute__((always_inline)) {
+                store(to + s * LANES, v);
+                sum[s] += v * slopes;
+                if (along) rise[s] += v * towards;
+            });
         }
         store(eta + r, lane_sums(sum));
         if (along) store(slope + r, lane_sums(rise));
@@ -80,16 +80,24 @@ DISCRIM_INLINE void add_gradient(Work &work, int64_t m, int64_t panels, int64_t 
     }
 }
 
-// Rows times the root of their curvature.
-DISCRIM_INLINE void scale_rows(Work &work, int64_t m, int64_t panels, int64_t panel) {
+// gradient += residual'Z, while the rows are multiplied by the root of their curvature.
+DISCRIM_INLINE void add_gradient_and_scale(Work &work, int64_t m, int64_t panels, int64_t panel) {
     for (int64_t r = 0; r < m; r += LANES) {
         v8 root = load(work.curvature.data() + r);
         for (int64_t l = 0; l < LANES; ++l) root[l] = __builtin_sqrt(root[l]);
         store(work.curvature.data() + r, root);
     }
     for (int64_t q = 0; q < panels; ++q) {
+        v8 sum[4] = {splat(0.0), splat(0.0), splat(0.0), splat(0.0)};
         double *z = work.packed.data() + q * panel;
-        for (int64_t r = 0; r < m; ++r) store(z + r * LANES, work.curvature[r] * load(z + r * LANES));
+        for (int64_t r = 0; r < m; r += 4)
+            for (int64_t s = r; s < r + 4; ++s) {
+                const v8 v = load(z + s * LANES);
+                sum[s - r] += work.residual[s] * v;
+                store(z + s * LANES, work.curvature[s] * v);
+            }
+        double *to = work.gradient.data() + q * LANES;
+        store(to, load(to) + ((sum[0] + sum[1]) + (sum[2] + sum[3])));
     }
 }
 
@@ -112,9 +120,9 @@ DISCRIM_INLINE void do_block(Job<T> &job, Work &work) {
         predict<false>(job.in, job.panels, work.beta.data(), job.along, work.eta.data(), slope);
     for (int64_t r = 0; r < job.in.m; ++r) work.eta[r] += work.residual[r];  // the offsets lie there
     weigh(work, job.in.m, job.steps, job.along ? job.S : 0);
-    if (job.order != Order::loss) add_gradient(work, job.in.m, job.panels, job.in.panel);
+    if (job.order == Order::gradient) add_gradient(work, job.in.m, job.panels, job.in.panel);
     if (job.order != Order::curvature) return;
-    scale_rows(work, job.in.m, job.panels, job.in.panel);
+    add_gradient_and_scale(work, job.in.m, job.panels, job.in.panel);
     self_product_body<MI>(work.packed.data(), job.in.panel, job.in.m, job.panels, work.product.data(), job.ahead);
 }
 template <int MI>
@@ -161,11 +169,11 @@ void binary_likelihood(const Rows<T> &x, const Response &y, const Point &at, Sum
     const int64_t panels = panels_for(x.p), padded = panels * LANES;
     const int64_t m_max = std::min(block_rows(x.p + 1), std::max<int64_t>(x.n, 1)), room = m_max + LANES;
     const bool products = at.order == Order::curvature;
-    std::vector<double> zero(room, 0.0);
-    Work work{std::vector<double>(padded, 0.0), columns_then_constant(at.theta, x.p), columns_then_constant(at.along, x.p),
-              std::vector<double>(room * padded), zero, zero, zero, zero, zero, zero, std::vector<int32_t>(m_max),
-              std::vector<double>(padded, 0.0), std::vector<double>(products ? padded * padded : 0, 0.0), splat(0.0),
-              splat(std::numeric_limits<double>::infinity()), std::vector<double>(at.S * LANES, 0.0)};
+    Lined zero(room, 0.0);
+    Work work{Lined(padded, 0.0), columns_then_constant(at.theta, x.p), columns_then_constant(at.along, x.p),
+              Lined(room * padded), zero, zero, zero, zero, zero, zero, std::vector<int32_t>(m_max),
+              Lined(padded, 0.0), Lined(products ? padded * padded : 0, 0.0), splat(0.0),
+              splat(std::numeric_limits<double>::infinity()), Lined(at.S * LANES, 0.0)};
     std::copy(at.shift, at.shift + x.p, work.shift.begin());
     for (int64_t first = 0; first < x.n; first += m_max) {
         const int64_t m = std::min(m_max, x.n - first);

@@ -26,7 +26,7 @@ struct Point {
 };
 
 // gradient is K x (1 + p), curvature (K (1 + p))^2 or K x (1 + p)^2 for blocks, losses S.
-// least is the smallest curvature of a row with two classes.
+// least is a lower bound of the smallest curvature of a row, along any pair of classes.
 struct Sums {
     double *loss, *gradient, *hessian, *losses, *least;
 };

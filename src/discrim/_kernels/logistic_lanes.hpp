@@ -6,12 +6,16 @@
 namespace discrim {
 namespace {
 
-// log(1 + e) for 0 <= e <= 1, as 2 artanh(e / (2 + e)): small e keep their digits.
+// log(1 + e) for 0 <= e <= 1, as 2 artanh(f / (2 + f)): small e keep their digits. Above sqrt(2) - 1, f is what is left
+// of 1 + e over the root of two.
 DISCRIM_INLINE v8 log1p_unit(v8 e) {
-    const v8 s = e / (e + 2.0), z = s * s;
-    v8 sum = splat(1.0 / 35.0);
-    for (int k = 33; k >= 1; k -= 2) sum = sum * z + 1.0 / k;
-    return 2.0 * s * sum;
+    const v8i large = e > splat(0.41421356237309503);
+    const v8 f = large ? (e + 1.0) * 0.70710678118654757 - 1.0 : e;
+    const v8 s = f / (f + 2.0), z = s * s, square = z * z;
+    v8 even = splat(1.0 / 21.0), odd = splat(1.0 / 19.0);
+    for (int k = 17; k >= 1; k -= 4) even = even * square + 1.0 / k;
+    for (int k = 15; k >= 3; k -= 4) odd = odd * square + 1.0 / k;
+    return (large ? splat(0.34657359027997264) : splat(0.0)) + 2.0 * s * (even + z * odd);
 }
 
 struct Logistic {

@@ -120,8 +120,8 @@ void set_pilot(const Rows<T> &x, const int32_t *index, int64_t m, const double *
 }
 
 // Turn sums about the pilot into means and centred scatter.
-void finish(int64_t K, int64_t p, int64_t padded, Depth depth, const std::vector<double> &pilot,
-            const std::vector<double> &sum, const std::vector<double> &square, const std::vector<double> &product,
+void finish(int64_t K, int64_t p, int64_t padded, Depth depth, const Lined &pilot,
+            const Lined &sum, const Lined &square, const Lined &product,
             Moments out) {
     for (int64_t k = 0; k < K; ++k) {
         const double n = out.weight[k];
@@ -164,9 +164,9 @@ void class_moments(const Rows<T> &x, const int32_t *codes, const double *weight,
     const int64_t panels = (x.p + LANES - 1) / LANES, padded = panels * LANES;
     const int64_t m_max = std::min(block_rows(x.p), std::max<int64_t>(x.n, 1));
     const bool products = depth != Depth::diagonal;
-    std::vector<double> pilot(K * padded, 0.0), sum(K * padded, 0.0), square(products ? 0 : K * padded, 0.0);
-    std::vector<double> packed(products ? m_max * padded : 0, 0.0);
-    std::vector<double> product(products ? (depth == Depth::full ? K : 1) * padded * padded : 0, 0.0);
+    Lined pilot(K * padded, 0.0), sum(K * padded, 0.0), square(products ? 0 : K * padded, 0.0);
+    Lined packed(products ? m_max * padded : 0, 0.0);
+    Lined product(products ? (depth == Depth::full ? K : 1) * padded * padded : 0, 0.0);
     std::vector<double> root(weight ? m_max : 0);
     std::vector<int64_t> start(K + 1);
     std::vector<int32_t> index(m_max);

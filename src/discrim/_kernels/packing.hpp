@@ -13,8 +13,8 @@ namespace {
 DISCRIM_INLINE int64_t panels_for(int64_t p) { return p / LANES + 1; }
 
 // Kernel's order, columns first and then the constant, padded with zeros.
-inline std::vector<double> columns_then_constant(const double *theta, int64_t p) {
-    std::vector<double> padded(panels_for(p) * LANES, 0.0);
+inline Lined columns_then_constant(const double *theta, int64_t p) {
+    Lined padded(panels_for(p) * LANES, 0.0);
     if (!theta) return padded;
     std::copy(theta + 1, theta + 1 + p, padded.begin());
     padded[p] = theta[0];
@@ -32,19 +32,32 @@ struct Packing {
     int64_t panel;
 };
 
-// Panel q of row i, shifted.
-template <bool contiguous, typename T>
-DISCRIM_INLINE v8 shifted(const Packing<T> &in, int64_t i, int64_t q) {
-    const T *first = in.x->data + i * in.x->row_stride + q * LANES * in.x->column_stride;
-    const int64_t count = in.x->p - q * LANES;
-    if (count >= LANES)
-        return (contiguous ? take_eight(first) : take_strided(first, in.x->column_stride, LANES)) -
-               load(in.shift + q * LANES);
-    v8 v = contiguous && i < in.readable ? take_eight(first) : take_strided(first, in.x->column_stride, count);
+// Panel q of rows i[0] to i[7], shifted, given to `use(s, v)` one after the other.
+template <bool contiguous, typename T, typename Use>
+DISCRIM_INLINE void visit_panel(const Packing<T> &in, const int64_t *i, int64_t q, Use use) {
+    const T *first = in.x->data + q * LANES * in.x->column_stride;
+    const int64_t count = in.x->p - q * LANES, row = in.x->row_stride, column = in.x->column_stride;
+    const v8 shift = load(in.shift + q * LANES);
+    if (count >= LANES) {
+        for (int s = 0; s < LANES; ++s)
+            use(s, (contiguous ? take_eight(first + i[s] * row) : take_strided(first + i[s] * row, column, LANES)) - shift);
+        return;
+    }
     v8i lane;
     for (int64_t l = 0; l < LANES; ++l) lane[l] = l;
-    v = lane < count ? v - load(in.shift + q * LANES) : splat(0.0);
-    return lane == count ? splat(1.0) : v;
+    const v8i inside = lane < count;
+    const v8 rest = lane == count ? splat(1.0) : splat(0.0);
+    for (int s = 0; s < LANES; ++s) {
+        const T *at = first + i[s] * row;
+        const v8 v = contiguous && i[s] < in.readable ? take_eight(at) : take_strided(at, column, count);
+        use(s, inside ? v - shift : rest);
+    }
+}
+
+// The rows of the next group of eight; past the end the last row stands in, for which nobody asks.
+template <typename T>
+DISCRIM_INLINE void next_eight(const Packing<T> &in, int64_t r, int64_t *i) {
+    for (int64_t s = 0; s < LANES; ++s) i[s] = in.index[std::min(r + s, in.m - 1)];
 }
 
 // Rows that count: all without weights, else those of positive weight.

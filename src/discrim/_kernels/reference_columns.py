@@ -14,7 +14,7 @@ Done = tuple[float, int, int, bool]
 
 # Spreads below this part of the weight count as this much: rows that are all but certain still resist a step.
 LEAST_SPREAD = 1e-9
-SWEEPS, ENOUGH = 30, 0.02
+SWEEPS, ENOUGH = 50, 0.02
 
 
 def dense_descent(

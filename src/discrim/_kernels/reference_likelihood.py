@@ -51,7 +51,8 @@ def softmax_likelihood(
 ) -> Sums:
     """The same for K classes: eta_k = theta_k0 + theta_k'(x - shift), loss w (log sum exp eta - eta_y).
 
-    Nothing is told about the smallest curvature. ``theta`` and the gradient are K x (1 + p); the curvature is
+    The last result is half the smallest w mu, which the curvature of a row along a pair of classes is never below.
+    ``theta`` and the gradient are K x (1 + p); the curvature is
     K(1 + p) square, class by class, or with the depth BLOCKS only its K diagonal blocks.
     """
     codes, _, weight, _ = response
@@ -80,7 +81,7 @@ def softmax_likelihood(
                 factor = mu[:, k] * ((1.0 if k == m else 0.0) - mu[:, m])
                 hessian[k, :, m] = z.T @ (_times(w, factor)[:, None] * z)
         hessian = hessian.reshape(classes * q, classes * q)
-    return loss, gradient, hessian, losses, 0.0
+    return loss, gradient, hessian, losses, 0.5 * float((w[:, None] * mu)[w > 0].min(initial=np.inf))
 
 
 def sparse_likelihood(

@@ -1,7 +1,9 @@
 // K classes. Classes lie in lanes: linear predictors are products of packed rows with theta', the gradient is a
 // product of the residuals with the packed rows, and the curvature a product of rows weighted for each pair of classes.
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "logistic_lanes.hpp"
@@ -15,17 +17,17 @@ constexpr double NEVER = -1e300;
 
 struct Work {
     int64_t K, panels, class_panels;
-    std::vector<double> shift, beta, along, packed, eta, slope, scaled, root, w;
+    Lined shift, beta, along, packed, eta, slope, scaled, root, w;
     std::vector<int32_t> index, code;
-    std::vector<double> gradient, product;  // class panels x padded x 8; pairs x padded x padded
+    Lined gradient, product;  // class panels x padded x 8; pairs x padded x padded
     double loss;
-    std::vector<double> losses;
+    Lined losses, least;  // least: the smallest w mu of every class
 };
 
 // Coefficients with classes in lanes: row j of column j, for every class panel.
-std::vector<double> classes_in_lanes(const double *theta, int64_t K, int64_t p, double beyond) {
+Lined classes_in_lanes(const double *theta, int64_t K, int64_t p, double beyond) {
     const int64_t padded = panels_for(p) * LANES, wide = (K + LANES - 1) / LANES * LANES;
-    std::vector<double> lanes(padded * wide, 0.0);
+    Lined lanes(padded * wide, 0.0);
     if (!theta) return lanes;
     for (int64_t k = 0; k < K; ++k)
         for (int64_t j = 0; j <= p; ++j) lanes[j * wide + k] = theta[k * (p + 1) + place(j, p)];
@@ -35,9 +37,14 @@ std::vector<double> classes_in_lanes(const double *theta, int64_t K, int64_t p, 
 
 template <bool contiguous, typename T>
 DISCRIM_INLINE void pack(const Packing<T> &in, int64_t panels) {
-    for (int64_t r = 0; r < in.m; ++r)
-        for (int64_t q = 0; q < panels; ++q)
-            store(in.packed + q * in.panel + r * LANES, shifted<contiguous>(in, in.index[r], q));
+    for (int64_t r = 0; r < in.m; r += LANES) {
+        int64_t i[LANES];
+        next_eight(in, r, i);
+        for (int64_t q = 0; q < panels; ++q) {
+            double *to = in.packed + q * in.panel + r * LANES;
+            visit_panel<contiguous>(in, i, q, [&](int s, v8 v) __attribute__((always_inline)) { store(to + s * LANES, v); });
+        }
+    }
 }
 
 // eta of MI rows and NJ class panels.
@@ -121,6 +128,11 @@ DISCRIM_INLINE void weigh(Work &work, int64_t m, int64_t panel, const double *st
         for (int64_t s = 0; s < S; ++s)
             work.losses[s] += work.w[r] * (log_sum(work, r, panel, steps[s], false) - eta - steps[s] * work.slope[own]);
         work.loss += work.w[r] * (log_sum(work, r, panel, 0.0, true) - eta);
+        for (int64_t j = 0; j < work.class_panels; ++j) {
+            const v8 mu = work.w[r] * load(work.eta.data() + j * panel + r * LANES);
+            const v8 before = load(work.least.data() + j * LANES);
+            store(work.least.data() + j * LANES, mu < before ? mu : before);
+        }
     }
 }
 
@@ -202,6 +214,8 @@ inline void run_block(Job<float> &job, Work &work) { softmax_block32(job, work);
 void finish(const Work &work, int64_t p, const Point &at, Sums out) {
     const int64_t K = work.K, size = p + 1, padded = work.panels * LANES, wide = work.class_panels * LANES;
     *out.loss = work.loss;
+    // Along a pair of classes the curvature of a row is at least w over the sum of 1 / mu.
+    *out.least = 0.5 * *std::min_element(work.least.begin(), work.least.begin() + K);
     std::copy(work.losses.begin(), work.losses.end(), out.losses);
     if (at.order != Order::loss)
         for (int64_t k = 0; k < K; ++k)
@@ -238,12 +252,13 @@ void softmax_likelihood(const Rows<T> &x, const Response &y, const Point &at, Su
     const int64_t room = (m_max + LANES - 1) / LANES * LANES, panel = room * LANES;
     const bool products = at.order == Order::curvature || at.order == Order::blocks;
     const int64_t matrices = at.order == Order::blocks ? K : K * (K + 1) / 2;
-    const auto zeros = [](int64_t n) { return std::vector<double>(n, 0.0); };
+    const auto zeros = [](int64_t n) { return Lined(n, 0.0); };
     Work work{K, panels, class_panels, zeros(padded), classes_in_lanes(at.theta, K, x.p, NEVER),
               classes_in_lanes(at.along, K, x.p, 0.0), zeros(panels * panel), zeros(class_panels * panel),
               zeros(at.along ? class_panels * panel : 0), zeros(products ? panels * panel : 0), zeros(room), zeros(room),
               std::vector<int32_t>(m_max), std::vector<int32_t>(m_max), zeros(padded * wide),
-              zeros(products ? matrices * padded * padded : 0), 0.0, zeros(at.S)};
+              zeros(products ? matrices * padded * padded : 0), 0.0, zeros(at.S),
+              Lined(wide, std::numeric_limits<double>::infinity())};
     std::copy(at.shift, at.shift + x.p, work.shift.begin());
     for (int64_t first = 0; first < x.n; first += m_max) {
         const int64_t m = std::min(m_max, x.n - first);

@@ -49,7 +49,7 @@ void sparse_likelihood(const SparseRows<T, I> &x, const Response &y, const Point
     const auto beta = by_column(at.theta, K, x.p), rise = by_column(at.along, K, x.p);
     std::vector<double> gradient((x.p + 1) * K, 0.0), eta(K), slope(K), there(K), residual(K);
     *out.loss = 0.0;
-    *out.least = K == 1 ? std::numeric_limits<double>::infinity() : 0.0;
+    *out.least = std::numeric_limits<double>::infinity();
     for (int64_t i = 0; i < x.n; ++i) {
         const double w = y.weight ? y.weight[i] : 1.0;
         if (!(w > 0)) continue;
@@ -74,7 +74,11 @@ void sparse_likelihood(const SparseRows<T, I> &x, const Response &y, const Point
             residual[0] = w * (mu * (1.0 - share) - rest * share);
         } else {
             const double top = loss + eta[code];
-            for (int64_t k = 0; k < K; ++k) residual[k] = w * (std::exp(eta[k] - top) - (k == code ? 1.0 : 0.0));
+            for (int64_t k = 0; k < K; ++k) {
+                const double mu = w * std::exp(eta[k] - top);
+                *out.least = std::min(*out.least, 0.5 * mu);
+                residual[k] = mu - (k == code ? w : 0.0);
+            }
         }
         if (at.order == Order::loss) continue;
         for (int64_t k = 0; k < K; ++k) gradient[x.p * K + k] += residual[k];

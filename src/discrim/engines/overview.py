@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 @dataclass(frozen=True)
 class Overview:
     """``classes`` that occur, ``mean`` and ``deviation`` of the columns (of the sample where the rows lie in memory),
-    and ``sample``, a random part of the rows, or all of them.
+    ``sample``, a random part of the rows, or all of them, and the weight of every class where all rows were seen.
     """
 
     classes: NDArray[Any]
@@ -29,6 +29,7 @@ class Overview:
     mean: Floats
     deviation: Floats
     sample: Block
+    class_weights: Floats | None = None
 
     @property
     def everything(self) -> bool:
@@ -99,7 +100,7 @@ class _Seen:
         mean = m.weight @ m.mean / total
         gaps = m.mean - mean
         deviation = np.sqrt((m.scatter.sum(axis=0) + m.weight @ gaps**2) / total)
-        return Overview(m.classes, int(m.rows.sum()), mean, deviation, self.sample)
+        return Overview(m.classes, int(m.rows.sum()), mean, deviation, self.sample, m.weight)
 
 
 def _merge(parts: Sequence[_Seen]) -> _Seen:

@@ -4,6 +4,7 @@ from discrim.models.gaussian_nb import GaussianNB
 from discrim.models.lda import LinearDiscriminantAnalysis
 from discrim.models.least_squares import LeastSquaresClassifier
 from discrim.models.logistic import LogisticRegression
+from discrim.models.logistic_cv import LogisticRegressionCV
 from discrim.models.merging import merge
 from discrim.models.qda import QuadraticDiscriminantAnalysis
 from discrim.models.rda import RegularizedDiscriminantAnalysis
@@ -14,6 +15,7 @@ __all__ = [
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
     "LogisticRegression",
+    "LogisticRegressionCV",
     "QuadraticDiscriminantAnalysis",
     "RegularizedDiscriminantAnalysis",
     "RidgeClassifier",

@@ -22,12 +22,12 @@ from discrim.models.logistic_fit import Problem, SmoothFit, fit_smooth, referenc
 from discrim.models.logistic_inference import LogisticInference
 from discrim.models.logistic_options import ROUTES, SOLVERS, PenaltyTerms, penalty_terms
 from discrim.models.logistic_report import Named, fitted_from, named_separation
-from discrim.models.logistic_rows import NoColumns, Training, open_training, select_columns
+from discrim.models.logistic_rows import NoColumns, Opened, Training, open_training, select_columns
+from discrim.models.logistic_rule import fitted_rule, told_coefficients, user_coefficients, written_rule
 from discrim.models.logistic_sparse import fit_sparse
 from discrim.models.parameters import Check, boolean, check_parameters, either, integer, number, one_of, seed
-from discrim.solvers.rules import LinearRule
 from discrim.solvers.separation import Separation, find_separation
-from discrim.sources import Rows
+from discrim.sources import Design, Rows
 
 Floats = NDArray[np.float64]
 
@@ -173,11 +173,15 @@ class LogisticRegression(LogisticInference, Classifier):
         check_parameters(self, self._constraints)
         penalty = penalty_terms(self)
         self._check_together(penalty)
+        if self.n_jobs is not None:
+            warnings.warn("'n_jobs' has no effect: all cores are used. Leave it out.", FutureWarning, stacklevel=2)
         before = self._coefficients() if self.warm_start and hasattr(self, "coef_") else None
         for name in ("coef_", "_known_fit", "_fit", "_problem", "_training", "_loo"):
             self.__dict__.pop(name, None)
         given = Training(X, y, sample_weight, offset, trials)
-        opened = open_training(self, self.class_weight, given)
+        return self._fit_rows(open_training(self, self.class_weight, given), penalty, before, given)
+
+    def _fit_rows(self, opened: Opened, penalty: PenaltyTerms, before: Floats | None, given: Training) -> Self:
         problem = self._stated(opened.classes, penalty, before)
         with one_blas_thread():
             if penalty.lasso:
@@ -254,6 +258,13 @@ class LogisticRegression(LogisticInference, Classifier):
 
     def _check_solved(self) -> Self:
         check_is_fitted(self, "coef_")
+        if "_design" not in self.__dict__:
+            self.n_features_in_ = int(self.coef_.shape[-1])
+            self._design = Design.unnamed(self.n_features_in_, np.float64)
+        told = told_coefficients(self.coef_, self.intercept_)
+        if not np.array_equal(told, self.__dict__.get("_rule_of", ())):
+            # Somebody has written to the coefficients, or has set them without a fit.
+            self._rule, self._rule_of = written_rule(told), told
         return self
 
     def __getstate__(self) -> dict[str, Any]:
@@ -302,23 +313,14 @@ class LogisticRegression(LogisticInference, Classifier):
         )
 
     def _learn(self, fit: SmoothFit, problem: Problem) -> None:
-        coordinates, theta = fit.objective.coordinates, np.atleast_2d(fit.theta)
-        user = np.atleast_2d(coordinates.to_user(theta))
-        constant = theta[:, 0] if coordinates.intercept else np.zeros(len(theta))
-        if problem.softmax:
-            # Only differences between classes matter: the coefficients are told as those that sum to zero.
-            user[:, 0] -= user[:, 0].mean()
-            if problem.penalty.name == "none":
-                user[:, 1:] -= user[:, 1:].mean(axis=0)
-        else:
-            user = np.vstack([np.zeros_like(user), user])
-            constant = np.concatenate([[0.0], constant])
-        if coordinates.intercept and problem.softmax:
-            constant = user[:, 0] + user[:, 1:] @ coordinates.shift
-        self._rule = LinearRule(np.ascontiguousarray(user[:, 1:]), constant, coordinates.shift)
-        dtype, told = self._design.dtype, user if problem.softmax else user[1:]
-        self.coef_ = told[:, 1:].astype(dtype)
-        self.intercept_ = told[:, 0].astype(dtype)
+        coordinates = fit.objective.coordinates
+        user = user_coefficients(
+            fit.theta, coordinates, softmax=problem.softmax, penalised=problem.penalty.name != "none"
+        )
+        self._rule = fitted_rule(user, fit.theta, coordinates)
+        self.coef_ = user[:, 1:].astype(self._design.dtype)
+        self.intercept_ = user[:, 0].astype(self._design.dtype)
+        self._rule_of = told_coefficients(self.coef_, self.intercept_)
         self.n_iter_ = np.array([min(fit.solution.iterations, self.max_iter)], dtype=np.int32)
         self.solver_ = fit.solver
         self._separation = fit.separation
@@ -332,22 +334,19 @@ class LogisticRegression(LogisticInference, Classifier):
                 f"{name_list(told.columns)} are infinite, and predictions come from where the solver stopped. Use "
                 "bias_reduction='firth', a finite C, or leave the columns out; see separation_.",
                 SeparationWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         elif not fit.solution.converged:
             warnings.warn(
-                f"{self.solver_} failed to converge after {fit.solution.iterations} steps: increase max_iter, which is "
-                f"{self.max_iter}.",
+                f"{self.solver_ if self.solver == 'auto' else self.solver} failed to converge after "
+                f"{fit.solution.iterations} steps. Increase the number of iterations: max_iter is {self.max_iter}.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _coefficients(self) -> Floats:
         """The last coefficients, intercept first, in the shape of a start."""
-        self.densify()
-        user = np.column_stack(
-            [np.asarray(self.intercept_, float).reshape(-1, 1) + np.zeros((len(self.coef_), 1)), self.coef_]
-        )
+        user = told_coefficients(self.coef_, self.intercept_)
         return user[0] if len(user) == 1 else user
 
     def _reference_index(self) -> int:

@@ -17,7 +17,6 @@ from discrim.models.logistic_rank import column_rank, looks_independent, row_spa
 from discrim.solvers.firth import firth
 from discrim.solvers.newton import Solution, newton
 from discrim.solvers.separation import Separation, find_separation
-from discrim.solvers.separation_limit import limit_estimates
 from discrim.solvers.separation_screen import may_be_separated
 from discrim.solvers.smooth import NEWTON_SIZE, Route, Smooth, minimise
 from discrim.sources import Block, Design, Rows, find_non_finite
@@ -31,6 +30,10 @@ Mask = NDArray[np.bool_]
 START_NUMBERS = 400_000
 # Fewer rows than columns, and at most so many: the fit is done in the space of the rows.
 WIDE_ROWS = 2000
+# Rows a column that tell the curvature well enough to start from.
+A_COLUMN = 12
+# Coefficients whose curvature is still worth having for standard errors and the proof that classes overlap.
+MOST_CURVED = 4000
 
 
 @dataclass(frozen=True)
@@ -60,9 +63,8 @@ class Problem:
 class SmoothFit:
     """``solution`` of ``objective`` over ``free``; ``aliased`` (1 + p) are the user's coefficients that cannot be told.
 
-    ``separation`` is None where nobody had to look. Then and where the classes overlap, ``solution`` is the optimum;
-    with separation it is what remains finite of the likelihood ``whole``, and ``beyond`` the theta where the solver
-    stopped on its way to infinity.
+    ``separation`` is None where nobody had to look. Where the classes are separated, the solver stopped on its way to
+    infinity, when the likelihood had come as close to its supremum as to any other optimum.
     """
 
     objective: Objective
@@ -72,13 +74,12 @@ class SmoothFit:
     aliased: Mask
     solver: str
     separation: Separation | None = None
-    beyond: Floats | None = None
-    whole: Objective | None = None
+    class_weights: Floats | None = None
 
     @property
     def theta(self) -> Floats:
         """For prediction."""
-        return self.solution.theta if self.beyond is None else self.beyond
+        return self.solution.theta
 
 
 def fit_smooth(rows: Rows, problem: Problem, view: Overview | None = None) -> SmoothFit:
@@ -94,7 +95,7 @@ def fit_smooth(rows: Rows, problem: Problem, view: Overview | None = None) -> Sm
     size = (width + 1) * (len(problem.classes) if problem.softmax else 1)
     route: Route = problem.route or ("newton" if size <= NEWTON_SIZE else "quasi-newton")
     if view is None:
-        view = look(rows, sample_rows(rows, size, route))
+        view = look(rows, sample_rows(rows, size, route, softmax=problem.softmax))
     check_finite(rows, view)
     objective = Objective(rows, problem.classes, coordinates_for(view, problem), softmax=problem.softmax)
     if problem.penalty.ridge or problem.penalty.constant:
@@ -110,12 +111,16 @@ def check_finite(rows: Rows, view: Overview) -> None:
         raise find_non_finite(rows) or DataError("The squares of X overflow. Scale the columns.")
 
 
-def sample_rows(rows: Rows, size: int, route: Route) -> int:
+def sample_rows(rows: Rows, size: int, route: Route, *, softmax: bool) -> int:
     """Enough rows that one Newton step from their optimum lands close; all rows where they are few."""
     n = rows.n_rows if rows.n_rows is not None else 2_000_000
     if n * rows.design.n_out < START_NUMBERS:
         return n
-    return max(n // 16, 15 * size) if route == "newton" else max(n // 25, 12 * rows.design.n_out)
+    return (
+        max(n // 16, 15 * size)
+        if route == "newton"
+        else max(n // 25, A_COLUMN * (4 if softmax else 1) * rows.design.n_out)
+    )
 
 
 def coordinates_for(view: Overview, problem: Problem) -> Coordinates:
@@ -160,7 +165,8 @@ def _solve(objective: Objective, view: Overview, problem: Problem, route: Route,
         share = 1.0 if sample is None else len(view.sample) / view.n_rows
         smooth = Smooth(ridge, free, start)
         solution, solver = minimise(smooth, objective, sample, share, route, problem.most), str(route)
-    return SmoothFit(objective, solution, free, ridge, np.concatenate([[False], aliased]), solver)
+    told = np.concatenate([[False], aliased])
+    return SmoothFit(objective, solution, free, ridge, told, solver, class_weights=view.class_weights)
 
 
 def ridge_for(penalty: PenaltyTerms, coordinates: Coordinates, shape: tuple[int, ...]) -> Floats:
@@ -189,7 +195,7 @@ def _fit_wide(rows: Rows, whole: Block, problem: Problem) -> SmoothFit:
     unit = Coordinates(np.zeros(z.shape[1]), np.ones(z.shape[1]), problem.intercept)
     inner_rows = ArrayRows(Design.unnamed(z.shape[1], np.dtype(float)), replace(whole, x=z), labelled=True)
     inner = Objective(inner_rows, problem.classes, unit, softmax=problem.softmax)
-    route: Route = "newton" if inner.shape[0] * inner.shape[-1] <= 4 * NEWTON_SIZE else "quasi-newton"
+    route: Route = "newton" if int(np.prod(inner.shape)) <= 4 * NEWTON_SIZE else "quasi-newton"
     view = Overview(problem.classes, len(whole), unit.shift, unit.scale, inner_rows.whole)
     if problem.start is not None:
         problem = replace(problem, start=coordinates.from_user(problem.start))
@@ -199,22 +205,17 @@ def _fit_wide(rows: Rows, whole: Block, problem: Problem) -> SmoothFit:
 
 
 def _look_for_separation(fit: SmoothFit) -> SmoothFit:
-    """Told apart from slow convergence by proof; estimates that are infinite are taken out."""
+    """Told apart from slow convergence by proof."""
     objective, at = fit.objective, fit.solution.at
+    if not at.hessian.size and fit.free.size > MOST_CURVED:
+        return fit
     if not at.hessian.size:
         polished = newton(objective, _of_reference(fit), free=reference_free(fit), most=25)
         fit = replace(fit, solution=polished, free=reference_free(fit))
         at = polished.at
     if _overlap(fit) or not may_be_separated(objective, at, free=fit.free):
         return fit
-    separation = find_separation(objective, free=fit.free, start=fit.solution.theta)
-    if not separation.separated:
-        return replace(fit, separation=separation)
-    limit = limit_estimates(objective, separation, free=fit.free, start=fit.solution.theta)
-    return replace(
-        fit, objective=limit.objective, solution=limit.solution, free=limit.free, separation=separation,
-        beyond=fit.solution.theta, whole=objective,
-    )  # fmt: skip
+    return replace(fit, separation=find_separation(objective, free=fit.free, start=fit.solution.theta))
 
 
 def _overlap(fit: SmoothFit) -> bool:

@@ -11,15 +11,14 @@ import numpy as np
 from discrim.errors import ParameterError
 from discrim.solvers.smooth import Route
 
-# Names of scikit-learn's solvers; all answers come from the same few routes here.
+# Names of scikit-learn's solvers; all answers come from the same few routes here. Those that are not in ROUTES leave
+# the choice.
 SMOOTH_ONLY = ("lbfgs", "newton-cg", "newton-cholesky", "sag")
 SOLVERS = ("auto", *SMOOTH_ONLY, "liblinear", "saga", "newton", "quasi-newton")
 ROUTES: dict[str, Route] = {
     "newton": "newton",
     "newton-cholesky": "newton",
     "quasi-newton": "quasi-newton",
-    "lbfgs": "quasi-newton",
-    "newton-cg": "quasi-newton",
 }
 
 
@@ -41,7 +40,12 @@ class PenaltyTerms:
 def penalty_terms(model: Any) -> PenaltyTerms:
     """The penalty that C, l1_ratio and the deprecated ``penalty`` ask for, checked against a named solver."""
     strength, l1_ratio = _strength(model)
-    _check_solver(model, strength, l1_ratio)
+    check_solver(model, strength, l1_ratio)
+    return terms_for(model, strength, l1_ratio)
+
+
+def terms_for(model: Any, strength: float, l1_ratio: float) -> PenaltyTerms:
+    """The penalty of this ``strength`` = 1 / C, with the part of the intercept that the solver's name asks for."""
     lasso, ridge = strength * l1_ratio, strength * (1.0 - l1_ratio)
     if model.solver == "liblinear" and model.fit_intercept:
         # liblinear treats the intercept as one more coefficient, of a column that holds intercept_scaling.
@@ -78,17 +82,17 @@ def _tell_deprecated(model: Any) -> None:
         stacklevel=5,
     )
     given = model.l1_ratio
-    if (model.penalty == "l2" and given not in {0, None}) or (model.penalty == "l1" and given not in {0, 1, None}):
+    if (model.penalty == "l2" and given != 0) or (model.penalty == "l1" and given != 1):
         warnings.warn(
-            f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={model.penalty}), "
-            f"with l1_ratio={given}. Inconsistent values: penalty is deprecated, use l1_ratio only.",
+            f"Inconsistent values: penalty={model.penalty} with l1_ratio={given}. The l1_ratio parameter is only used "
+            f"when penalty is 'elasticnet'. Got (penalty={model.penalty}), which is taken. Use l1_ratio alone.",
             stacklevel=5,
         )
     if model.penalty is None and (model.C != 1.0 or given not in {0, None}):
         warnings.warn("Setting penalty=None will ignore the C and l1_ratio parameters", stacklevel=5)
 
 
-def _check_solver(model: Any, strength: float, l1_ratio: float) -> None:
+def check_solver(model: Any, strength: float, l1_ratio: float) -> None:
     """scikit-learn's limits of the solvers that it names; 'auto' has none."""
     solver, lasso = model.solver, strength > 0 and l1_ratio > 0
     if solver in {*SMOOTH_ONLY, "newton", "quasi-newton"} and lasso:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -64,13 +63,13 @@ def _left_out(problem: PathProblem, folds: Folds, f: int, lambdas: Floats, gap: 
     """Deviances (rows of the fold x L) by paths that did not see them."""
     block = problem.rows.whole
     assert block is not None
-    rows = ArrayRows(problem.rows.design, _take(block, folds.train(f)), labelled=True)
-    train = replace(
-        problem_of(rows, problem.l1_ratio, alone=True), standardize=problem.standardize, intercept=problem.intercept
-    )
-    if len(train.classes) < len(problem.classes):
-        lost = problem.classes[~np.isin(problem.classes, train.classes)]
-        raise DataError(f"Fold {f} holds out every row of {name_list(lost)}. Use fewer or stratified folds.")
+    kept = _take(block, folds.train(f))
+    weight = np.bincount(kept.codes, kept.weight, len(block.classes))
+    if not weight.all():
+        lost = name_list(block.classes[weight == 0])
+        raise DataError(f"Fold {f} holds out every row of {lost} that counts. Use fewer or stratified folds.")
+    train = problem_of(ArrayRows(problem.rows.design, kept, labelled=True), problem.l1_ratio, alone=True)
+    train = train.with_columns(standardize=problem.standardize, intercept=problem.intercept)
     steps = train.follow(train.follower(gap=gap, alone=True), lambdas)
     return deviances_of(steps, _take(block, folds.test(f)))
 

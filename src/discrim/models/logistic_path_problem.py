@@ -24,8 +24,6 @@ Floats = NDArray[np.float64]
 # As glmnet: the least l1_ratio by which lambda_max is told, and where a grid of its own ends early.
 LEAST_L1 = 1e-3
 MOST_EXPLAINED, LEAST_GAIN, FEWEST = 0.999, 1e-5, 5
-# Lambdas that are shown to a follower at once.
-TOGETHER = 8
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,17 @@ class PathProblem:
         return replace(self, standardize=standardize, intercept=intercept)
 
     def follower(self, *, gap: float | None = None, alone: bool = False) -> Follower:
-        return follower_for(self.rows, self.classes, self.coordinates, softmax=self.softmax, gap=gap, alone=alone)
+        return follower_for(
+            self.rows,
+            self.classes,
+            self.coordinates,
+            softmax=self.softmax,
+            gap=gap,
+            alone=alone,
+            constant=np.log(self.moments.weight)
+            if self.softmax
+            else np.log(self.moments.weight[1] / self.moments.weight[0]),
+        )
 
     def penalty(self, lam: float) -> tuple[Floats, Floats]:
         """``lasso`` and ``ridge`` of the slopes, p or K x p."""
@@ -121,11 +129,10 @@ class PathProblem:
         """The minimum for each lambda in turn."""
         null, found = follower.loss, list[Fitted]()
         with one_blas_thread():
-            while len(found) < len(lambdas) and not (early_stop and _enough(found, null)):
-                following = lambdas[len(found) : len(found) + TOGETHER]
-                found += follower.solve_some([self.penalty(float(lam)) for lam in following])
-        if early_stop:
-            found = found[: next(k for k in range(1, len(found) + 1) if _enough(found[:k], null) or k == len(found))]
+            for step in follower.follow(self.penalty(float(lam)) for lam in lambdas):
+                found.append(step)
+                if early_stop and _enough(found, null):
+                    break
         theta = np.stack([step.theta for step in found])
         return Steps(
             lambdas[: len(found)],

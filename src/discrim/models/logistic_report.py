@@ -17,7 +17,7 @@ from discrim.models.logistic_fit import Problem, SmoothFit
 from discrim.solvers.elastic_net_gram import elastic_net
 from discrim.solvers.newton import newton
 from discrim.solvers.separation import Separation
-from discrim.sources import Design
+from discrim.sources import Block, Design
 from discrim.statistics.likelihood import LOSS
 
 Floats = NDArray[np.float64]
@@ -51,7 +51,6 @@ def named_separation(found: Separation | None, names: Sequence[str], classes: ND
 def fitted_from(fit: SmoothFit, problem: Problem, design: Design, reference: int) -> Fitted:
     """All that summaries, intervals and tests are made of."""
     objective, free, solution = fit.objective, fit.free, fit.solution
-    whole = fit.whole if fit.whole is not None else objective
     softmax_without_penalty = objective.softmax and problem.penalty.name == "none"
     if softmax_without_penalty and reference != 0:
         free = free.copy()
@@ -60,7 +59,7 @@ def fitted_from(fit: SmoothFit, problem: Problem, design: Design, reference: int
         solution = newton(objective, theta, free=free)
     lasso = problem.penalty.lasso
     solver = partial(_solve_sparse, lasso=lasso, ridge=fit.ridge) if lasso else None
-    weights = _class_weights(whole)
+    counts = _counts(fit)
     separated = fit.separation is not None and fit.separation.separated
     return Fitted(
         objective=objective,
@@ -72,11 +71,11 @@ def fitted_from(fit: SmoothFit, problem: Problem, design: Design, reference: int
         names=design.names_out,
         terms=_terms(design),
         classes=problem.classes,
-        rows=solution.at.rows if not separated else _rows(whole),
-        weight=float(weights.sum()),
-        null_loss=_null_loss(whole, weights),
-        saturated_loss=_saturated_loss(whole),
-        loglik_constant=_loglik_constant(whole),
+        rows=counts.rows,
+        weight=float(counts.class_weights.sum()),
+        null_loss=_null_loss(objective, counts),
+        saturated_loss=counts.saturated_loss,
+        loglik_constant=counts.loglik_constant,
         reference=reference,
         penalty="firth" if problem.firth else problem.penalty.name,
         separation=fit.separation,
@@ -102,27 +101,43 @@ def _terms(design: Design) -> list[tuple[str, list[int]]]:
     return [(name, places) for name, places in terms if places]
 
 
-def _class_weights(objective: Objective) -> Floats:
-    """Sums of the weights; a group counts for both outcomes."""
-    totals = np.zeros(len(objective.classes))
-    for block in objective.rows.blocks():
-        if block.share is not None:
-            w = np.ones(len(block)) if block.weight is None else block.weight
-            totals += [w @ (1.0 - block.share), w @ block.share]
-        else:
-            codes = codes_in(block, objective.classes)
-            totals += np.bincount(codes, weights=block.weight, minlength=len(totals))
-    return totals
+@dataclass
+class _Counts:
+    """What one more look at the labels tells."""
+
+    class_weights: Floats
+    rows: int = 0
+    saturated_loss: float = 0.0
+    loglik_constant: float = 0.0
+    offset: bool = False
+
+    def add(self, block: Block, codes: NDArray[np.int32]) -> None:
+        self.rows += len(block) if block.weight is None else int(np.count_nonzero(block.weight))
+        self.offset |= block.offset is not None
+        if block.share is None:
+            self.class_weights += np.bincount(codes, weights=block.weight, minlength=len(self.class_weights))
+            return
+        share, n = block.share, np.ones(len(block)) if block.weight is None else block.weight
+        self.class_weights += [n @ (1.0 - share), n @ share]
+        self.saturated_loss -= float(n @ (xlogy(share, share) + xlogy(1.0 - share, 1.0 - share)))
+        y = n * share
+        self.loglik_constant += float((gammaln(n + 1) - gammaln(y + 1) - gammaln(n - y + 1)).sum())
 
 
-def _rows(objective: Objective) -> int:
-    return sum(len(b) if b.weight is None else int(np.count_nonzero(b.weight)) for b in objective.rows.blocks())
+def _counts(fit: SmoothFit) -> _Counts:
+    """Of the labels, or as a first look at a scan has counted them."""
+    if fit.class_weights is not None:
+        return _Counts(fit.class_weights, fit.solution.at.rows)
+    counts = _Counts(np.zeros(len(fit.objective.classes)))
+    for block in fit.objective.rows.blocks():
+        counts.add(block, codes_in(block, fit.objective.classes))
+    return counts
 
 
-def _null_loss(objective: Objective, weights: Floats) -> float:
+def _null_loss(objective: Objective, counts: _Counts) -> float:
     """Minus the log-likelihood of the intercept alone, or of nothing where there is none."""
-    has_offset = any(block.offset is not None for block in objective.rows.blocks())
-    if not has_offset:
+    weights = counts.class_weights
+    if not counts.offset:
         if objective.coordinates.intercept:
             return float(-xlogy(weights, weights / weights.sum()).sum())
         return float(weights.sum() * np.log(len(weights)))
@@ -132,22 +147,3 @@ def _null_loss(objective: Objective, weights: Floats) -> float:
     free = np.zeros(objective.shape, bool)
     free[0] = True
     return newton(objective, nothing, free=free).loss
-
-
-def _saturated_loss(objective: Objective) -> float:
-    total = 0.0
-    for block in objective.rows.blocks():
-        if block.share is not None:
-            w = np.ones(len(block)) if block.weight is None else block.weight
-            total -= float(w @ (xlogy(block.share, block.share) + xlogy(1.0 - block.share, 1.0 - block.share)))
-    return total
-
-
-def _loglik_constant(objective: Objective) -> float:
-    """Logarithms of the binomial coefficients of the groups."""
-    total = 0.0
-    for block in objective.rows.blocks():
-        if block.share is not None and block.weight is not None:
-            n, y = block.weight, block.weight * block.share
-            total += float((gammaln(n + 1) - gammaln(y + 1) - gammaln(n - y + 1)).sum())
-    return total

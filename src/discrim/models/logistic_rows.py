@@ -61,6 +61,9 @@ def open_training(model: Classifier, class_weight: Any, given: Training) -> Open
         width = max(rows.design.n_out, 1)
         view = look(rows, max(SAMPLE_NUMBERS // width, 20 * width))
         classes = view.classes
+        if view.everything:
+            # All of it was small enough to be kept: no need to read it again.
+            rows, view = ArrayRows(rows.design, view.sample, labelled=True), None
     if len(classes) < 2:
         raise DataError(
             "This solver needs samples of at least 2 classes in the data, but the data contains only one class: "

@@ -12,7 +12,7 @@ dense or sparse, and only the columns that matter are touched (``elastic_net_col
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,11 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from discrim._kernels.reference_coordinate import SEVERAL
 from discrim.engines.objective import Coordinates, codes_in
 from discrim.engines.several import PathObjective
 from discrim.solvers.elastic_net_batch import MOST as MOST_TOGETHER
-from discrim.solvers.elastic_net_batch import Minimum, solve_together
+from discrim.solvers.elastic_net_batch import Minimum, follow_together
 from discrim.solvers.elastic_net_columns import columns_of
 from discrim.solvers.elastic_net_gram import GAP, GramFollower, Penalty
 from discrim.solvers.elastic_net_working import ColumnFollower, Response
@@ -71,8 +70,8 @@ class Follower(Protocol):
     def solve(self, lasso: Floats, ridge: Floats) -> Fitted:
         """The minimum of loss + sum lasso |b| + sum ridge b^2 / 2 over slopes b (p, or K x p) and a free intercept."""
 
-    def solve_some(self, penalties: Sequence[tuple[Floats, Floats]]) -> list[Fitted]:
-        """The minima for the first of these falling penalties, as many as share their passes; at least one."""
+    def follow(self, penalties: Iterable[tuple[Floats, Floats]]) -> Iterator[Fitted]:
+        """The minima for these falling penalties, one after another."""
 
 
 def fit_elastic_net(
@@ -103,17 +102,19 @@ def follower_for(
     gap: float | None = None,
     route: str | None = None,
     alone: bool = False,
+    constant: Floats | None = None,
 ) -> Follower:
     """A follower of the route that suits the shape of the rows, or of the one that is asked for.
 
     With ``alone`` it keeps to the calling thread, for callers that run several at once; the rows are in memory then.
+    ``constant`` is a guess of the intercept (one a class for softmax) without slopes, which saves passes.
     """
     if route is None:
         route = route_for(rows, len(classes) if softmax else 1)
     if route == COLUMNS:
         return _Columns(rows, classes, coordinates, softmax=softmax, gap=gap, alone=alone)
     objective = PathObjective(rows, classes, _usable(coordinates), softmax=softmax, alone=alone)
-    return _Gram(objective, coordinates.scale > 0, gap)
+    return _Gram(objective, coordinates.scale > 0, gap, constant)
 
 
 def route_for(rows: Rows, classes: int) -> str:
@@ -133,7 +134,9 @@ class _Gram:
 
     solver = GRAM
 
-    def __init__(self, objective: PathObjective, usable: NDArray[np.bool_], gap: float | None) -> None:
+    def __init__(
+        self, objective: PathObjective, usable: NDArray[np.bool_], gap: float | None, constant: Floats | None
+    ) -> None:
         self.objective, self.coordinates, self._usable = objective, objective.coordinates, usable
         shape, intercept = objective.shape, self.coordinates.intercept
         free = np.ones(shape, dtype=bool)
@@ -141,8 +144,12 @@ class _Gram:
         if objective.softmax and intercept:
             # The same constant added to all classes changes nothing.
             free[-1, 0] = False
-        self._inner = GramFollower(objective, np.zeros(shape), free=free, gap=GAP if gap is None else gap)
-        if intercept:
+        start = np.zeros(shape)
+        if constant is not None and intercept:
+            start[..., 0] = constant
+        self._inner = GramFollower(objective, start, free=free, gap=GAP if gap is None else gap)
+        off = np.abs(self._inner.gradient.reshape(shape)[..., 0]).max()
+        if intercept and off > 1e-12 * self._inner.weight:
             slopes = (*shape[:-1], len(usable))
             self.solve(np.full(slopes, PROHIBITIVE), np.zeros(slopes))
 
@@ -163,15 +170,17 @@ class _Gram:
     def solve(self, lasso: Floats, ridge: Floats) -> Fitted:
         return self._told(self._inner.solve(self._inside(lasso, 1), self._inside(ridge, 2)))
 
-    def solve_some(self, penalties: Sequence[tuple[Floats, Floats]]) -> list[Fitted]:
-        if not self.objective.together or self._inner.answer.size > MOST_TOGETHER or len(penalties) == 1:
-            return [self.solve(*penalties[0])]
-        some = [
-            Penalty(self._inside(lasso, 1).ravel(), self._inside(ridge, 2).ravel())
-            for lasso, ridge in penalties[:SEVERAL]
-        ]
-        found = solve_together(self._inner, some)
-        return [self._told(each) for each in found] or [self.solve(*penalties[0])]
+    def follow(self, penalties: Iterable[tuple[Floats, Floats]]) -> Iterator[Fitted]:
+        left = [Penalty(self._inside(lasso, 1).ravel(), self._inside(ridge, 2).ravel()) for lasso, ridge in penalties]
+        together = self.objective.together and self._inner.answer.size <= MOST_TOGETHER
+        while left:
+            if together and len(left) > 1:
+                for found in follow_together(self._inner, tuple(left)):
+                    left.pop(0)
+                    yield self._told(found)
+            if left:
+                first = left.pop(0)
+                yield self._told(self._inner.solve(first.lasso, first.ridge))
 
     def _told(self, found: Solution | Minimum) -> Fitted:
         theta = self.coordinates.to_user(found.theta)
@@ -230,8 +239,8 @@ class _Columns:
         found = theta if self._inner.softmax else theta[0]
         return Fitted(found, self._inner.loss, self._inner.passes - before, converged, COLUMNS)
 
-    def solve_some(self, penalties: Sequence[tuple[Floats, Floats]]) -> list[Fitted]:
-        return [self.solve(*penalties[0])]
+    def follow(self, penalties: Iterable[tuple[Floats, Floats]]) -> Iterator[Fitted]:
+        return (self.solve(lasso, ridge) for lasso, ridge in penalties)
 
 
 def _usable(coordinates: Coordinates) -> Coordinates:

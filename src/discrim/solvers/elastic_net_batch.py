@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim import _kernels
+from discrim._kernels.reference_coordinate import SEVERAL
 from discrim.engines.several import PathObjective, Slope
 from discrim.solvers.elastic_net_gram import GramFollower, Penalty
 from discrim.statistics.likelihood import CURVATURE
@@ -17,10 +18,10 @@ Floats = NDArray[np.float64]
 
 # Coefficients above which a curvature for each of several penalties takes too much room.
 MOST = 400
-# Passes after which penalties that are still on their way are solved one by one.
-ROUNDS = 12
-# With as many passes for the last group, the next may keep the curvature that there is.
-FEW = 4
+# Passes after which a penalty that is still on its way is solved by itself.
+PATIENCE = 12
+# Passes that a penalty may take on average before the next ones get a new curvature.
+FEW = 5.0
 # No step is trusted to gain more than this, whatever the last one did.
 LEAST_GAIN = 0.01
 
@@ -35,99 +36,85 @@ class Minimum:
     iterations: int
 
 
-@dataclass
 class _Runner:
-    """One penalty on its way: a point with its exact gradient, a curvature, and the model's minimum."""
+    """One penalty on its way: a point with its exact gradient, a curvature, and the model's minimum, its target."""
 
-    penalty: Penalty
-    point: Floats
-    slope: Slope
-    hessian: Floats
-    left: float = np.inf
-    error: float = np.inf
-    target: Floats | None = None
-
-    def refine(self, follower: GramFollower) -> None:
-        """The model's minimum from here, and what will be left after the step to it if it gains as the last one did."""
-        start = self.point if self.target is None else self.target
-        theta, left = follower.descend(self.penalty, start, self.point, self.slope.gradient, self.hessian)
-        gain = min(max(left / self.left, LEAST_GAIN), 1.0) if np.isfinite(self.left) and self.left > 0 else 1.0
-        self.target, self.left, self.error = theta, left, gain * left
+    def __init__(self, penalty: Penalty, before: _Runner | GramFollower, target: Floats) -> None:
+        self.penalty, self.target = penalty, target
+        # Until its first pass a runner stands where the one before it stood.
+        self.point: Floats = before.point
+        self.loss: float = before.loss
+        self.gradient: Floats = before.gradient
+        self.hessian: Floats = before.hessian
+        self.left = self.error = np.inf
+        self.passes = 0
 
     def arrive(self, slope: Slope) -> bool:
-        """Take the step; False where the value rises."""
-        assert self.target is not None
-        before = self.slope.loss + self.penalty.of(self.point)
-        after = slope.loss + self.penalty.of(self.target)
-        if not slope.finite or after > before + 1e-11 * abs(before):
+        """Take the step to the target; False where the value rises."""
+        if not slope.finite:
             return False
-        self.hessian = _kernels.secant(self.hessian, self.target - self.point, slope.gradient - self.slope.gradient)
-        self.point, self.slope = self.target, slope
+        before, after = self.loss + self.penalty.of(self.point), slope.loss + self.penalty.of(self.target)
+        if after > before + 1e-11 * abs(before):
+            return False
+        self.hessian = _kernels.secant(self.hessian, self.target - self.point, slope.gradient - self.gradient)
+        self.point, self.loss, self.gradient = self.target, slope.loss, slope.gradient
+        self.passes += 1
         return True
 
-    def minimum(self, rounds: int) -> Minimum:
-        assert self.target is not None
+    def refine(self, follower: GramFollower) -> None:
+        """The next target, and what will be left there if the step gains as the last one did."""
+        start = self.target
+        self.target, left = follower.descend(self.penalty, start, self.point, self.gradient, self.hessian)
+        gain = min(max(left / self.left, LEAST_GAIN), 1.0) if 0.0 < self.left < np.inf else 1.0
+        self.left, self.error = left, gain * left
+
+    def minimum(self) -> Minimum:
         step = self.target - self.point
-        loss = self.slope.loss + float(self.slope.gradient @ step + 0.5 * step @ (self.hessian @ step))
-        return Minimum(self.target, loss, True, rounds)
+        loss = self.loss + float(self.gradient @ step + 0.5 * step @ (self.hessian @ step))
+        return Minimum(self.target, loss, True, self.passes)
 
 
-def solve_together(follower: GramFollower, penalties: Sequence[Penalty]) -> list[Minimum]:
-    """The minima for falling penalties, as many of the first as could be found together.
+def follow_together(follower: GramFollower, penalties: Sequence[Penalty]) -> Iterator[Minimum]:
+    """The minima for falling penalties, in order; ends early where they cannot be found together.
 
-    All are guessed from the last minimum's model, then mended side by side: a pass gives every one its own gradient.
-    The curvature is taken anew in their middle; from there to each other one it is carried on by the secants between
-    neighbours. Cost: three to five passes for up to eight penalties.
+    Up to SEVERAL penalties are under way. Each starts at the minimum of the model of the one before it, wherever that
+    has got to, and inherits its curvature, which the secant between them and those of its own steps mend. A pass gives
+    every one its own gradient. When they take too many passes, the curvature is taken anew at the front. Cost: about
+    one pass for two or three penalties.
     """
     objective = follower.objective
     assert isinstance(objective, PathObjective)
-    runners = _start(follower, objective, penalties)
     enough = follower.gap * follower.weight
-    rounds = 1
-    for runner in runners:
-        runner.refine(follower)
-    while rounds < ROUNDS:
-        behind = [runner for runner in runners if runner.error > enough]
-        if not behind:
-            break
-        rounds += 1
-        slopes = objective.slopes(np.stack([runner.target for runner in behind if runner.target is not None]))
-        arrived = [runner.arrive(slope) for runner, slope in zip(behind, slopes, strict=True)]
+    under_way: list[_Runner] = []
+    begun, pace = 0, 2.0 * FEW
+    while under_way or begun < len(penalties):
+        before = under_way[-1] if under_way else follower
+        while len(under_way) < SEVERAL and begun < len(penalties):
+            runner = _begin(follower, before, penalties[begun])
+            under_way.append(runner)
+            before, begun = runner, begun + 1
+        slopes = objective.slopes(np.stack([runner.target for runner in under_way]))
+        arrived = [runner.arrive(slope) for runner, slope in zip(under_way, slopes, strict=True)]
         if not all(arrived):
-            break
-        for runner in behind:
+            return
+        new = [runner for runner in under_way if runner.passes == 1]
+        if new and pace > FEW:
+            hessian = np.ascontiguousarray(objective.at(new[-1].point, depth=CURVATURE).hessian)
+            for runner in new[len(new) // 2 :]:
+                runner.hessian = hessian
+            pace = FEW
+        for runner in under_way:
             runner.refine(follower)
-    follower.rounds = rounds
-    found: list[Minimum] = []
-    for runner in runners:
-        if runner.error > enough:
-            break
-        found.append(runner.minimum(rounds if not found else 0))
-        follower.stand(runner.point, runner.slope.loss, runner.slope.gradient, runner.hessian, found[-1].theta)
-    return found
+        while under_way and under_way[0].error <= enough:
+            first = under_way.pop(0)
+            pace += 0.25 * (first.passes - pace)
+            follower.stand(first.point, first.loss, first.gradient, first.hessian, first.target)
+            yield first.minimum()
+        if under_way and under_way[0].passes > PATIENCE:
+            return
 
 
-def _start(follower: GramFollower, objective: PathObjective, penalties: Sequence[Penalty]) -> list[_Runner]:
-    """Guesses for all penalties with their gradients, and a curvature for each."""
-    guesses, theta = [], follower.answer
-    for penalty in penalties:
-        theta, _ = follower.descend(penalty, theta, follower.point, follower.gradient, follower.hessian)
-        guesses.append(theta)
-    slopes = objective.slopes(np.stack(guesses))
-    usable = next((k for k, slope in enumerate(slopes) if not slope.finite), len(slopes))
-    count = len(guesses) if usable == len(slopes) else max(usable, 1)
-    hessians: list[Floats] = [follower.hessian] * count
-    gaps = [(guesses[k + 1] - guesses[k], slopes[k + 1].gradient - slopes[k].gradient) for k in range(count - 1)]
-    middle = count // 2
-    if follower.rounds > FEW:
-        hessians[middle] = np.ascontiguousarray(objective.at(guesses[middle], depth=CURVATURE).hessian)
-    else:
-        middle = 0
-        hessians[0] = _kernels.secant(
-            follower.hessian, guesses[0] - follower.point, slopes[0].gradient - follower.gradient
-        )
-    for k in range(middle + 1, count):
-        hessians[k] = _kernels.secant(hessians[k - 1], *gaps[k - 1])
-    for k in range(middle - 1, -1, -1):
-        hessians[k] = _kernels.secant(hessians[k + 1], *gaps[k])
-    return [_Runner(penalties[k], guesses[k], slopes[k], hessians[k]) for k in range(count)]
+def _begin(follower: GramFollower, before: _Runner | GramFollower, penalty: Penalty) -> _Runner:
+    start = before.answer if isinstance(before, GramFollower) else before.target
+    target, _ = follower.descend(penalty, start, before.point, before.gradient, before.hessian)
+    return _Runner(penalty, before, target)

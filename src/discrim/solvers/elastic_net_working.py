@@ -62,8 +62,11 @@ class ColumnFollower:
 
     def solve(self, lasso: Floats, ridge: Floats) -> bool:
         """Go to the minimum for this penalty (K x p, of the columns' coefficients); whether it was reached."""
-        top = np.max(np.abs(self.slopes) / lasso, where=lasso > 0, initial=1.0)
-        old = lasso * top if self.lasso is None else self.lasso
+        if self.lasso is None:
+            # The least multiple of this penalty for which there are no slopes.
+            old = lasso * np.max(np.abs(self.slopes) / np.where(lasso > 0, lasso, np.inf), initial=1.0)
+        else:
+            old = self.lasso
         ratio = np.min(lasso / np.where(old > 0, old, 1.0), where=(lasso > 0) & (old > 0), initial=1.0)
         stops = int(np.ceil(np.log(ratio) / np.log(LONGEST))) if ratio < LONGEST else 1
         for stop in range(1, stops):

@@ -91,7 +91,8 @@ def _balanced(inverses: list[Callable[[Floats], Floats]]) -> Callable[[Floats], 
         rows = right.reshape(len(inverses), -1)
         rows = rows - rows.mean(axis=0)
         rows = np.stack([inverse(row) for inverse, row in zip(inverses, rows, strict=True)])
-        return np.asarray(rows - rows.mean(axis=0)).ravel()
+        # Between classes of equal share the curvature is K / (K - 1) times that of each class by itself.
+        return np.asarray(rows - rows.mean(axis=0)).ravel() * (1.0 - 1.0 / len(inverses))
 
     return apply
 

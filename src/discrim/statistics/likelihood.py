@@ -20,8 +20,8 @@ class Likelihood:
 
     ``loss`` is minus the log-likelihood, ``gradient`` has the shape of theta, ``hessian`` is square in theta's size
     (both empty where they were not asked for), ``losses`` are those at further points on a line. ``weight`` is the sum
-    of the rows' weights, ``rows`` how many of them are positive. ``least`` is the smallest curvature w mu (1 - mu) of a
-    row, 0 where nobody has looked.
+    of the rows' weights, ``rows`` how many of them are positive. ``least`` is a lower bound of the curvature of every
+    row, w mu (1 - mu) for two classes, 0 where nobody has looked.
 
     Law: ``merge`` equals the statistic of all rows together.
     """

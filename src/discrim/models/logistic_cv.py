@@ -1,0 +1,252 @@
+"""Logistic regression whose penalty is chosen by cross-validation."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
+
+from discrim.engines.overview import look
+from discrim.errors import ParameterError, name_list
+from discrim.inference.fitted import Fitted
+from discrim.models.logistic import LogisticRegression
+from discrim.models.logistic_cv_grid import GridResult, attributes_of, averaged, cross_validated, folds_of
+from discrim.models.logistic_cv_options import read_options, strengths
+from discrim.models.logistic_cv_scores import judge_for
+from discrim.models.logistic_fit import check_finite
+from discrim.models.logistic_rows import Opened, Training, open_training, select_columns
+from discrim.models.parameters import Check, boolean, check_parameters, either, none, numbers, one_of
+from discrim.models.tuning import in_memory
+from discrim.solvers.regularized_search import Selection
+from discrim.sources.arrays import ArrayRows
+
+Floats = NDArray[np.float64]
+
+
+class LogisticRegressionCV(LogisticRegression):
+    """Logistic regression with the C and l1_ratio that predict left-out rows best.
+
+    **Model, rule.** Those of ``LogisticRegression``.
+
+    **Estimate.** For every fold, C and l1_ratio the penalised fit of the other folds; its score on the fold; then the
+    fit of all rows with the setting of the best mean score. Class weights 'balanced' are those of all rows.
+
+    Cost: a path a fold. A fit begins where the last one ended, with its curvature: one to three passes each. Folds run
+    side by side.
+
+    Parameters
+    ----------
+    Cs : int, so many values from 1e-4 to 1e4, evenly on the log scale; or a list of positive numbers
+    l1_ratios : list of floats from 0 (L2) to 1 (L1); by default (0,)
+    fit_intercept, dual, tol, max_iter, class_weight, intercept_scaling, solver : as in ``LogisticRegression``
+    cv : int, splitter or list of (train, test); by default five stratified folds
+    penalty : deprecated, as in scikit-learn: 'l1', 'l2' or 'elasticnet'
+    scoring : str, scorer or None, which is accuracy
+    n_jobs, verbose, random_state : accepted for scikit-learn's sake, without effect on the answer
+    refit : bool
+        False takes the average of the folds' coefficients, each with the best setting of its fold; there is no
+        inference then.
+    use_legacy_attributes : bool, whether attributes have the shapes of scikit-learn before 1.10
+    selection : {'min', 'one-se'}
+        With ``refit``: the best mean score, or the smallest C whose mean score is within a standard error of it.
+    reference, inference : as in ``LogisticRegression``, for the fit of all rows
+
+    Attributes
+    ----------
+    classes_, coef_, intercept_, solver_, separation_ : of the fit of all rows
+    C_, l1_ratio_ : the chosen ones; the legacy shape repeats them for every class
+    Cs_, l1_ratios_ : arrays of those that were tried
+    scores_ : folds x l1_ratios x Cs; legacy: a dict of classes to folds x Cs (x l1_ratios)
+    coefs_paths_ : folds x l1_ratios x Cs x K x (p + 1), the intercept last; legacy: a dict like ``scores_``
+    n_iter_ : like ``scores_``, steps of each fit; legacy: with a leading axis of length one
+
+    Examples
+    --------
+    >>> from discrim import LogisticRegressionCV, datasets
+    >>> X, y = datasets.load_iris().xy
+    >>> model = LogisticRegressionCV(l1_ratios=(0,), scoring="neg_log_loss", use_legacy_attributes=False)
+    >>> round(model.fit(X, y).C_, 2), model.scores_.shape
+    (2.78, (5, 1, 10))
+    """
+
+    C_: Any
+    l1_ratio_: Any
+    Cs_: Floats
+    l1_ratios_: NDArray[Any]
+    coefs_paths_: Any
+    scores_: Any
+    n_iter_: NDArray[Any]
+
+    # scikit-learn's way to say that the model itself makes no use of the weights that it hands to the scorer.
+    __metadata_request__score: ClassVar[dict[str, Any]] = {"sample_weight": UNUSED}
+
+    _constraints: ClassVar[dict[str, Check]] = {
+        **{
+            name: check
+            for name, check in LogisticRegression._constraints.items()
+            if name not in {"C", "l1_ratio", "warm_start", "bias_reduction", "aliased"}
+        },
+        "Cs": strengths(),
+        "l1_ratios": either(numbers(0, 1), none(), one_of("warn")),
+        "penalty": one_of("deprecated", "l1", "l2", "elasticnet"),
+        "refit": boolean(),
+        "use_legacy_attributes": either(boolean(), one_of("warn")),
+        "selection": one_of("min", "one-se"),
+    }
+
+    # What the plain model has parameters for and this one has not.
+    bias_reduction = None
+    aliased = "drop"
+
+    def __init__(
+        self,
+        *,
+        Cs: Any = 10,
+        l1_ratios: Any = "warn",
+        fit_intercept: bool = True,
+        cv: Any = None,
+        dual: bool = False,
+        penalty: Any = "deprecated",
+        scoring: Any = "warn",
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        refit: bool = True,
+        intercept_scaling: float = 1.0,
+        random_state: Any = None,
+        use_legacy_attributes: Any = "warn",
+        selection: Selection = "min",
+        reference: Any = None,
+        inference: bool | Literal["auto"] = "auto",
+    ) -> None:
+        self.Cs = Cs
+        self.l1_ratios = l1_ratios
+        self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.dual = dual
+        self.penalty = penalty
+        self.scoring = scoring
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.refit = refit
+        self.intercept_scaling = intercept_scaling
+        self.random_state = random_state
+        self.use_legacy_attributes = use_legacy_attributes
+        self.selection = selection
+        self.reference = reference
+        self.inference = inference
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
+        """Learn from rows X with labels y, or from a ``scan``, which is read into memory.
+
+        ``params`` go to the splitter and the scorer, where scikit-learn's metadata routing is enabled.
+        """
+        check_parameters(self, self._constraints)
+        _refuse_without_routing(self, "fit", params)
+        grid, legacy, scoring = read_options(self)
+        for name in ("coef_", "_known_fit", "_fit", "_problem", "_training", "_loo"):
+            self.__dict__.pop(name, None)
+        given = Training(X, y, sample_weight)
+        opened = open_training(self, self.class_weight, given)
+        to_split, to_score = self._routed(sample_weight, params)
+        block = opened.rows.whole if opened.rows.whole is not None else in_memory(opened.rows)
+        rows = ArrayRows(opened.rows.design, block, labelled=True)
+        check_finite(rows, look(rows, len(block)))
+        problem = self._stated(opened.classes, grid.terms[0][0], None)
+        judge = judge_for(scoring, block, to_score)
+        result = cross_validated(rows, problem, grid, folds_of(self.cv, block, to_split), judge)
+        setting = self._learn_from(result, Opened(rows, opened.classes), given)
+        for name, value in attributes_of(result, opened.classes, setting, legacy=legacy).items():
+            setattr(self, name, value)
+        return self
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, **score_params: Any) -> float:
+        """The chosen ``scoring`` of predictions for X."""
+        _refuse_without_routing(self, "score", score_params)
+        if sample_weight is not None:
+            score_params["sample_weight"] = sample_weight
+        if get_config()["enable_metadata_routing"]:
+            score_params = process_routing(self, "score", **score_params).scorer.score
+        return float(self._get_scorer()(self, X, y, **score_params))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Which parameters of ``fit`` and ``score`` go to the splitter and to the scorer."""
+        to_scorer = MethodMapping().add(caller="score", callee="score").add(caller="fit", callee="score")
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
+            .add(scorer=self._get_scorer(), method_mapping=to_scorer)
+        )
+
+    def _get_scorer(self) -> Any:
+        from sklearn.metrics import get_scorer
+
+        default = self.scoring is None or (isinstance(self.scoring, str) and self.scoring == "warn")
+        return get_scorer("accuracy" if default else self.scoring)
+
+    def _routed(self, sample_weight: Any, params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What the splitter and the scorer get."""
+        if not get_config()["enable_metadata_routing"]:
+            return {}, {} if sample_weight is None else {"sample_weight": sample_weight}
+        routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
+        return routed.splitter.split, routed.scorer.score
+
+    def _learn_from(self, result: GridResult, opened: Opened, given: Training) -> tuple[float, Any]:
+        """The fit of all rows with the chosen penalty, or the average of the folds' best; its C and l1_ratio."""
+        failed = int((~result.converged).sum())
+        if failed:
+            warnings.warn(
+                f"{failed} of {result.converged.size} fits failed to converge in the folds. Increase the number of "
+                f"iterations: max_iter is {self.max_iter}.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        grid = result.grid
+        if self.refit:
+            r, c = result.chosen(self.selection)
+            self._fit_rows(opened, grid.terms[r][c], result.start(r, c), given)
+            self._setting = float(grid.Cs[c]), float(grid.l1_ratios[r])
+            return self._setting[0], None if grid.told is None else grid.told[r]
+        theta, C, l1_ratio = averaged(result)
+        self.classes_, self._separation, self.solver_ = opened.classes, None, "mean"
+        self.coef_, self.intercept_ = theta[:, 1:], theta[:, 0]
+        self._check_solved()
+        return C, l1_ratio
+
+    def _told(self) -> Fitted:
+        if not self.refit:
+            raise ParameterError(
+                "With refit=False the coefficients are averages over the folds, for which there is no inference. "
+                "Set refit=True."
+            )
+        return super()._told()
+
+    def _refit_on(self, terms: Sequence[str]) -> Any:
+        """A plain model with the chosen penalty, on some columns of the rows."""
+        given: Training = self._training
+        shared = {name: value for name, value in self.get_params().items() if name in LogisticRegression().get_params()}
+        chosen = {"C": self._setting[0], "l1_ratio": self._setting[1], "penalty": "deprecated"}
+        X = select_columns(given.X, [column.name for column in self._design.columns], list(terms))
+        return LogisticRegression(**{**shared, **chosen}).fit(X, given.y, given.sample_weight)
+
+
+def _refuse_without_routing(model: Any, method: str, params: dict[str, Any]) -> None:
+    if params and not get_config()["enable_metadata_routing"]:
+        raise ParameterError(
+            f"{type(model).__name__}.{method} got {name_list(params)}. Passing this on to the splitter and the scorer "
+            "is only supported if enable_metadata_routing=True, see sklearn.set_config."
+        )

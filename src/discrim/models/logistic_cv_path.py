@@ -1,0 +1,116 @@
+"""The fits of one fold: a path over the penalties of a grid, from the strongest to the weakest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.engines.objective import Coordinates
+from discrim.engines.overview import look
+from discrim.engines.several import PathObjective
+from discrim.models.logistic_fit import WIDE_ROWS, Problem, coordinates_for, fit_smooth, ridge_for
+from discrim.models.logistic_options import PenaltyTerms
+from discrim.models.logistic_rank import row_space
+from discrim.models.logistic_rule import user_coefficients
+from discrim.solvers.elastic_net import follower_for
+from discrim.solvers.newton import Solution, newton
+from discrim.solvers.smooth import Smooth, choose_route, minimise
+from discrim.sources import Design, Rows
+from discrim.sources.arrays import ArrayRows
+from discrim.statistics.likelihood import Likelihood
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One fit: ``theta`` is [intercept, slopes] in the user's units, a row a class (one row for two classes)."""
+
+    theta: Floats
+    iterations: int
+    converged: bool
+
+
+def fold_path(rows: ArrayRows, problem: Problem, terms: Sequence[PenaltyTerms]) -> list[Step]:
+    """The fit for each penalty, in the order that they came in; all of one l1_ratio. Keeps to the calling thread.
+
+    Every fit begins at the one before. Cost: a fit for the first penalty, then one to three passes each; with few rows
+    and L2 n^2 p once for all.
+    """
+    order = np.argsort([-(each.lasso + each.ridge) for each in terms], kind="stable")
+    penalised = [terms[i] for i in order if terms[i].name != "none"]
+    if any(each.lasso for each in penalised):
+        found = _elastic_path(rows, problem, penalised)
+    else:
+        found = _ridge_path(rows, problem, penalised)
+    found += [_without_penalty(rows, problem) for each in terms if each.name == "none"]
+    steps = dict(zip(order.tolist(), found, strict=True))
+    return [steps[i] for i in range(len(terms))]
+
+
+def _ridge_path(rows: ArrayRows, problem: Problem, terms: Sequence[PenaltyTerms]) -> list[Step]:
+    """One objective, whose last sums are the start of the next fit."""
+    rows, coordinates, outside = _as_solved(rows, problem, terms)
+    objective = PathObjective(rows, problem.classes, coordinates, softmax=problem.softmax, alone=True)
+    size = int(np.prod(objective.shape))
+    # In the space of few rows a pass costs little beside the steps that it saves.
+    route = problem.route or choose_route(size if coordinates is outside else size // 4)
+    free = np.ones(objective.shape, dtype=bool)
+    if problem.softmax and problem.intercept and route == "newton":
+        # The same constant added to all classes changes nothing.
+        free[0, 0] = False
+    theta, at, steps = np.zeros(objective.shape), None, list[Step]()
+    for each in terms:
+        ridge = ridge_for(each, coordinates, objective.shape)
+        if route == "newton":
+            found = newton(objective, theta, ridge=ridge, free=free, at=at, most=problem.most)
+            at = _at_minimum(found, ridge, free)
+        else:
+            found = minimise(Smooth(ridge, free, theta), objective, None, 1.0, route, problem.most)
+        theta = found.theta
+        user = user_coefficients(theta, outside, softmax=problem.softmax, penalised=True)
+        steps.append(Step(user, found.iterations, found.converged))
+    return steps
+
+
+def _as_solved(
+    rows: ArrayRows, problem: Problem, terms: Sequence[PenaltyTerms]
+) -> tuple[ArrayRows, Coordinates, Coordinates]:
+    """Rows and coordinates for the solver, and the coordinates that make its coefficients the user's.
+
+    They differ where rows are fewer than columns: those are turned into the space that they span.
+    """
+    whole = rows.whole
+    if len(whole) <= min(rows.design.n_out, WIDE_ROWS) and not any(each.constant for each in terms):
+        outside, z = row_space(whole, intercept=problem.intercept)
+        unit = Coordinates(np.zeros(z.shape[1]), np.ones(z.shape[1]), problem.intercept)
+        turned = ArrayRows(Design.unnamed(z.shape[1], np.dtype(float)), replace(whole, x=z), labelled=True)
+        return turned, unit, outside
+    coordinates = coordinates_for(look(rows, len(whole)), replace(problem, penalty=terms[0]))
+    return rows, coordinates, coordinates
+
+
+def _at_minimum(found: Solution, ridge: Floats, free: NDArray[np.bool_]) -> Likelihood | None:
+    """The sums at the minimum without a pass: the last curvature, and the gradient that balances the ridge there."""
+    if not found.converged:
+        return None
+    gradient = np.where(free, -ridge * found.theta, found.at.gradient)
+    return replace(found.at, loss=found.loss, gradient=gradient)
+
+
+def _elastic_path(rows: ArrayRows, problem: Problem, terms: Sequence[PenaltyTerms]) -> list[Step]:
+    width = rows.design.n_out
+    shape = (len(problem.classes), width) if problem.softmax else (width,)
+    coordinates = coordinates_for(look(rows, len(rows.whole)), problem)
+    follower = follower_for(rows, problem.classes, coordinates, softmax=problem.softmax, alone=True)
+    found = follower.follow((np.full(shape, each.lasso), np.full(shape, each.ridge)) for each in terms)
+    return [Step(np.atleast_2d(each.theta), each.iterations, each.converged) for each in found]
+
+
+def _without_penalty(rows: Rows, problem: Problem) -> Step:
+    fit = fit_smooth(rows, replace(problem, penalty=PenaltyTerms(0.0, 0.0)))
+    user = user_coefficients(fit.theta, fit.objective.coordinates, softmax=problem.softmax, penalised=False)
+    return Step(user, fit.solution.iterations, fit.solution.converged)

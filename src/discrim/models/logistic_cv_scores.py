@@ -1,0 +1,109 @@
+"""How well the fits of a fold predict the rows that were left out."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+
+from discrim.models.logistic import LogisticRegression
+from discrim.models.logistic_cv_path import Step
+from discrim.sources import Block
+
+Floats = NDArray[np.float64]
+
+# Scores that need no estimator, and rows that are scored at once.
+PLAIN = ("accuracy", "neg_log_loss")
+CHUNK = 8192
+# As scikit-learn's log_loss: probabilities are held this far from 0 and 1.
+LEAST = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Scores fits by ``scoring``, a name or a scikit-learn scorer, with ``parameters``, some with an entry a row."""
+
+    scoring: Any
+    parameters: Mapping[str, Any]
+    of_rows: frozenset[str]
+
+    @property
+    def plain(self) -> bool:
+        """Does it need neither an estimator nor code of others?"""
+        return isinstance(self.scoring, str)
+
+    def of(self, paths: Sequence[Sequence[Step]], held: Block, test: NDArray[np.intp]) -> Floats:
+        """One score for every step of every path, on the rows ``held``, which are the rows ``test`` of all."""
+        parameters = {name: value[test] if name in self.of_rows else value for name, value in self.parameters.items()}
+        if self.plain:
+            weight = parameters.get("sample_weight")
+            return np.stack([_plain_scores(path, held, self.scoring, weight) for path in paths])
+        return np.stack([_scorer_scores(path, held, self.scoring, parameters) for path in paths])
+
+
+def judge_for(scoring: Any, block: Block, parameters: Mapping[str, Any]) -> Judge:
+    """The judge of a name or a callable, for folds of these rows."""
+    from sklearn.metrics import get_scorer
+
+    scorer = scoring if scoring in PLAIN else _with_labels(get_scorer(scoring), block.classes)
+    arrays = {name: np.asarray(value) for name, value in parameters.items() if value is not None}
+    of_rows = frozenset(name for name, array in arrays.items() if array.ndim and len(array) == len(block))
+    kept = {name: array if name in of_rows else parameters[name] for name, array in arrays.items()}
+    return Judge(scorer, kept, of_rows)
+
+
+def _plain_scores(steps: Sequence[Step], held: Block, scoring: str, weight: Any) -> Floats:
+    """Accuracy or minus the log loss of every step on the ``held`` rows."""
+    theta = np.stack([step.theta for step in steps])
+    each = np.empty((len(held), len(steps)))
+    for start in range(0, len(held), CHUNK):
+        part = held.rows(start, min(start + CHUNK, len(held)))
+        eta = np.asarray(part.x @ theta[..., 1:].reshape(-1, theta.shape[-1] - 1).T)
+        eta = eta.reshape(len(part), *theta.shape[:2]) + theta[..., 0]
+        each[start : start + len(part)] = _right(eta, part) if scoring == "accuracy" else _log_probability(eta, part)
+    return np.asarray(np.average(each, axis=0, weights=weight))
+
+
+def _right(eta: Floats, part: Block) -> NDArray[np.bool_]:
+    best = eta.argmax(axis=2) if eta.shape[2] > 1 else eta[..., 0] > 0
+    return np.asarray(best == part.codes[:, None])
+
+
+def _log_probability(eta: Floats, part: Block) -> Floats:
+    if eta.shape[2] > 1:
+        own = softmax(eta, axis=2)[np.arange(len(part)), :, part.codes]
+    else:
+        own = expit(np.where(part.codes == 1, 1.0, -1.0)[:, None] * eta[..., 0])
+    return np.asarray(np.log(np.clip(own, LEAST, 1.0 - LEAST)))
+
+
+def _scorer_scores(steps: Sequence[Step], held: Block, scorer: Any, parameters: Mapping[str, Any]) -> Floats:
+    """What a scikit-learn scorer says of every step, asked one after the other."""
+    model, y, scores = LogisticRegression(), held.classes[held.codes], list[float]()
+    model.classes_ = held.classes
+    for step in steps:
+        model.coef_, model.intercept_ = step.theta[:, 1:], step.theta[:, 0]
+        scores.append(float(scorer(model, held.x, y, **parameters)))
+    return np.array(scores)
+
+
+def _with_labels(scorer: Any, classes: NDArray[Any]) -> Any:
+    """The scorer with all classes made known to it, for folds in which some are missing."""
+    score = getattr(scorer, "_score_func", None)
+    known = {} if score is None else inspect.signature(score).parameters
+    if "labels" not in known:
+        return scorer
+    from sklearn.metrics import make_scorer
+
+    more = {"pos_label": classes[-1]} if len(classes) == 2 and "pos_label" in known else {}
+    return make_scorer(
+        score,
+        greater_is_better=scorer._sign == 1,
+        response_method=scorer._response_method,
+        **{"labels": classes, **more, **scorer._kwargs},
+    )

@@ -1,0 +1,87 @@
+"""Whatever the route and the start, the same minimum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from discrim.engines.objective import Coordinates, Objective
+from discrim.solvers import smooth
+from discrim.solvers.newton import newton
+from discrim.solvers.smooth import Smooth, choose_route, minimise
+from discrim.sources import open_rows
+
+
+def objectives(n=4000, p=6, classes=2, part=8):
+    """The objective of all rows, and of one row out of ``part``."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(n, p))
+    eta = x @ rng.normal(size=(p, classes)) / 2
+    y = (eta + rng.gumbel(size=eta.shape)).argmax(axis=1)
+    c = Coordinates(np.zeros(p), np.ones(p))
+    return [
+        Objective(open_rows(x[::step], y[::step]), np.arange(classes), c, softmax=classes > 2) for step in (1, part)
+    ]
+
+
+def problem_of(objective, strength, *, hold=False):
+    free = np.ones(objective.shape, bool)
+    if hold:
+        free[0] = False
+    return Smooth(np.full(objective.shape, strength), free, np.zeros(objective.shape))
+
+
+@pytest.mark.parametrize("route", ["newton", "quasi-newton"])
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("with_sample", [False, True])
+def test_every_route_ends_at_the_minimum(route, classes, with_sample):
+    every, some = objectives(classes=classes)
+    problem = problem_of(every, 2.0)
+    expected = newton(every, problem.start, ridge=problem.ridge)
+    found = minimise(problem, every, some if with_sample else None, 1 / 8, route, 100)
+    assert found.converged
+    assert_allclose(found.value, expected.value, rtol=1e-11)
+    assert_allclose(found.theta, expected.theta, atol=1e-5)
+
+
+@pytest.mark.parametrize("route", ["newton", "quasi-newton"])
+def test_a_sample_saves_passes_over_all_rows(route):
+    every, some = objectives(n=20_000)
+    minimise(problem_of(every, 0.0), every, None, 1.0, route, 100)
+    without, every.passes = every.passes, 0
+    minimise(problem_of(every, 0.0), every, some, 1 / 8, route, 100)
+    assert every.passes < without
+    if route == "newton":
+        assert every.passes <= 3
+
+
+def test_without_a_penalty_quasi_newton_keeps_the_classes_balanced():
+    every, some = objectives(classes=4)
+    problem = problem_of(every, 0.0)
+    found = minimise(problem, every, some, 1 / 8, "quasi-newton", 200)
+    assert found.converged
+    assert_allclose(found.theta.sum(axis=0), 0.0, atol=1e-10)
+    held = problem_of(every, 0.0, hold=True)
+    expected = newton(every, held.start, free=held.free)
+    assert_allclose(found.theta - found.theta[0], expected.theta, atol=1e-4)
+
+
+def test_more_coefficients_than_a_curvature_has_room_for_are_fitted_too(monkeypatch):
+    monkeypatch.setattr(smooth, "CURVED_SIZE", 3)
+    every, some = objectives()
+    problem = problem_of(every, 1.0)
+    found = minimise(problem, every, some, 1 / 8, "quasi-newton", 500)
+    assert found.converged
+    assert_allclose(found.value, newton(every, problem.start, ridge=problem.ridge).value, rtol=1e-11)
+
+
+def test_the_route_follows_the_number_of_coefficients():
+    assert choose_route(10) == "newton"
+    assert choose_route(100_000) == "quasi-newton"
+
+
+def test_a_part_of_the_rows_has_its_part_of_the_penalty():
+    problem = Smooth(np.full(3, 8.0), np.ones(3, bool), np.zeros(3))
+    assert problem.for_part(0.25).ridge.tolist() == [2.0, 2.0, 2.0]
+    assert problem.for_part(1.0, np.ones(3)).start.tolist() == [1.0, 1.0, 1.0]
