@@ -1,4 +1,4 @@
-"""Fit and compare the Gaussian family on the rock crabs: ``make demo``, or ``python examples/crabs.py``.
+"""Fit and compare the models on the rock crabs: ``make demo``, or ``python examples/crabs.py``.
 
 Prints a table and the summary of the discriminant analysis, and writes demo/report.html.
 """
@@ -23,6 +23,7 @@ MODELS = {
     "Least squares": discrim.LeastSquaresClassifier(),
     "Least squares, quadratic": discrim.LeastSquaresClassifier(basis="quadratic"),
     "Ridge": discrim.RidgeClassifier(),
+    "Logistic, C=1000": discrim.LogisticRegression(C=1000.0),
 }
 
 EXPLANATION = """\

@@ -33,6 +33,13 @@ SUITES = {
         "class_weight or multilabel or test_dense_sparse",
         {"passed": 8},
     ),
+    "sklearn.linear_model.tests.test_logistic": (
+        " ".join(
+            f"sklearn.linear_model{where}:LogisticRegression{cv}" for where in ("", "._logistic") for cv in ("", "CV")
+        ),
+        "",
+        {"passed": 250, "deselected": 45},
+    ),
 }
 
 

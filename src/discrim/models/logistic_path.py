@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from discrim.errors import DataError, ParameterError, name_list
+from discrim.errors import DataError, DiscrimWarning, ParameterError, name_list, plural
 from discrim.models.logistic_path_cv import cross_validated
 from discrim.models.logistic_path_problem import PathProblem, open_problem
 from discrim.models.logistic_path_result import LogisticPath
@@ -111,6 +112,13 @@ def logistic_path(
         grid = np.sort(np.asarray(lambdas, dtype=np.float64))[::-1]
     steps = problem.follow(follower, grid, early_stop=chosen["early_stop"] and lambdas is None)
     path = LogisticPath.of(problem, steps)
+    if not path.converged.all():
+        warnings.warn(
+            f"At {plural(int((~path.converged).sum()), 'lambda')} of {len(path.lambdas)} the minimum was not reached. "
+            "Offsets or columns may be too large, or lambda too small for classes that can be separated.",
+            DiscrimWarning,
+            stacklevel=2,
+        )
     return path if cv is None else _with_cv(path, problem, cv, chosen["gap"])
 
 

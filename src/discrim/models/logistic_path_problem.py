@@ -100,10 +100,17 @@ class PathProblem:
             softmax=self.softmax,
             gap=gap,
             alone=alone,
-            constant=np.log(self.moments.weight)
-            if self.softmax
-            else np.log(self.moments.weight[1] / self.moments.weight[0]),
+            constant=self._constant(),
         )
+
+    def _constant(self) -> Floats:
+        """About the intercepts of the model without slopes: exact without an offset."""
+        log = np.log(self.moments.weight)
+        if self.softmax:
+            return np.asarray(log - log.mean())
+        block = self.rows.whole
+        known = 0.0 if block is None or block.offset is None else np.average(block.offset, weights=block.weight)
+        return np.asarray(log[1] - log[0] - known)
 
     def penalty(self, lam: float) -> tuple[Floats, Floats]:
         """``lasso`` and ``ridge`` of the slopes, p or K x p."""

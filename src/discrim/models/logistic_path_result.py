@@ -38,6 +38,7 @@ class LogisticPath:
     classes_ : the labels
     n_passes : how often all rows, or all columns, were read
     solver_ : 'coordinate-gram' or 'coordinate-columns'
+    converged : L flags; False where no step lowered the value any more before the minimum was reached
     cv_mean, cv_se : L means of the deviance of left-out rows, and their standard errors; None without ``cv``
     lambda_min_, lambda_1se_ : the lambda of the least mean, and the largest whose mean is within one error of it
     """
@@ -52,6 +53,7 @@ class LogisticPath:
     n_passes: int
     solver_: str
     design: Design
+    converged: NDArray[np.bool_]
     cv_mean: Floats | None = None
     cv_se: Floats | None = None
     folds: NDArray[np.int32] | None = None
@@ -70,6 +72,7 @@ class LogisticPath:
             n_passes=steps.passes,
             solver_=steps.solver,
             design=problem.rows.design,
+            converged=steps.converged,
         )
 
     def with_errors(self, mean: Floats, error: Floats, folds: NDArray[np.int32]) -> Self:

@@ -19,6 +19,8 @@ GAP = 1e-16
 # Parts of a step whose losses are told in one pass when the full step went too far.
 FRACTIONS = (0.5, 0.25, 0.125, 0.03125, 0.001)
 SWEEPS = 10_000
+# How often a step that goes too far is cut by the last of these.
+TRIES = 8
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,8 @@ class Penalty:
     ridge: Floats
 
     def of(self, theta: Floats) -> float:
-        return float(self.lasso @ np.abs(theta) + 0.5 * (self.ridge @ (theta * theta)))
+        with np.errstate(over="ignore"):
+            return float(self.lasso @ np.abs(theta) + 0.5 * (self.ridge @ (theta * theta)))
 
 
 def elastic_net(
@@ -92,14 +95,13 @@ class GramFollower:
         first, converged, depth = guess + self._extrapolated(guess), False, GRADIENT
         ahead, begun = first, self.iterations
         while self.iterations - begun < self.most:
-            reached = self._go(ahead, penalty, depth)
+            if not self._go(ahead, penalty, depth):
+                # No part of the step lowers the value: what is left is rounding, or the likelihood has no minimum.
+                target, converged = self.point, left <= 1e-9 * max(abs(self.loss), self.weight)
+                break
             target, left = self._descend(penalty)
             if self._error(left) <= enough:
                 converged = True
-                break
-            if not reached:
-                # No part of the step lowers the value: what is left is rounding, or the likelihood has no minimum.
-                converged = left <= 1e-9 * max(abs(self.loss), self.weight)
                 break
             depth, ahead = self._next_depth(left, enough), target
         self.drift = np.where(np.sign(target) == np.sign(guess), target - guess, 0.0)
@@ -158,16 +160,18 @@ class GramFollower:
             self._note(step, sums)
             self._take(theta, sums)
             return True
-        losses = self._look(self.point, LOSS, step, FRACTIONS).losses
-        values = np.array([losses[i] + penalty.of(self.point + f * step) for i, f in enumerate(FRACTIONS)])
-        values[~np.isfinite(values)] = np.inf
-        best = int(values.argmin())
-        if not values[best] < before:
-            return False
-        there = self.point + FRACTIONS[best] * step
-        self.stale = 1.0
-        self._take(there, self._look(there, CURVATURE))
-        return True
+        for _ in range(TRIES):
+            losses = self._look(self.point, LOSS, step, FRACTIONS).losses
+            values = np.array([losses[i] + penalty.of(self.point + f * step) for i, f in enumerate(FRACTIONS)])
+            values[~np.isfinite(values)] = np.inf
+            best = int(values.argmin())
+            if values[best] < before:
+                there = self.point + FRACTIONS[best] * step
+                self.stale, self.length = 1.0, 0.0
+                self._take(there, self._look(there, CURVATURE))
+                return True
+            step = step * FRACTIONS[-1]
+        return False
 
     def _note(self, step: Floats, sums: Likelihood) -> None:
         """How wrong the model was about the gradient at the end of the step, relative to its length."""
