@@ -12,6 +12,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 
 from benchmarks.job import Contestant, Data, Job, Turn, gaussian_classes, ours
+from benchmarks.logistic_jobs import logistic_jobs
+from benchmarks.path_jobs import path_jobs
 
 READ, GRAM = "one read of X", "one X.T @ X"
 LDA_SOLVERS, QDA_SOLVERS = ("svd", "lsqr", "eigen"), ("svd", "eigen")
@@ -244,4 +246,12 @@ def _fits_and_predicts(label: str, find_model: Any, params: dict[str, Any]) -> C
     return Contestant(label, prepare)
 
 
-JOBS: list[Job] = [*fit_jobs(), *regression_jobs(), *predict_jobs(), *tuning_jobs(), *small_jobs()]
+JOBS: list[Job] = [
+    *fit_jobs(),
+    *regression_jobs(),
+    *predict_jobs(),
+    *tuning_jobs(),
+    *small_jobs(),
+    *logistic_jobs(),
+    *path_jobs(),
+]

@@ -23,6 +23,10 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import median
+from typing import Any
+from unittest.mock import patch
+
+from benchmarks.job import Contestant, Timed
 
 MIB = 2.0**20
 
@@ -52,14 +56,37 @@ def interleave(
 
 def _time(turn: Callable[[], object]) -> float:
     start = time.perf_counter()
-    turn()
-    return time.perf_counter() - start
+    answer = turn()
+    spent = time.perf_counter() - start
+    return answer.seconds if isinstance(answer, Timed) else spent
 
 
-def peak_extra_mib(job: str, contestant: str) -> float:
+def peak_extra_mib(job: str, contestant: Contestant) -> float | None:
     """Peak memory of one contestant above its input, in MiB, measured in a fresh process."""
-    out = run_python("benchmarks.run", "--memory-of", job, contestant)
-    return float(out)
+    if contestant.elsewhere:
+        return None
+    tol = [repr(contestant.tols[0])] if contestant.tols else []
+    return float(run_python("benchmarks.run", "--memory-of", job, contestant.name, *tol))
+
+
+def full_passes(turn: Callable[[], object], n: int) -> int:
+    """How often ``turn`` makes discrim read all of ``n`` rows that lie in memory, or a whole scan."""
+    from discrim.engines import threads
+    from discrim.sources import Scan
+
+    reduce_whole, pieces, found = threads._reduce_whole, Scan.pieces, [0]
+
+    def counted_whole(block: Any, *args: Any) -> Any:
+        found[0] += len(block) == n
+        return reduce_whole(block, *args)
+
+    def counted_pieces(scan: Scan) -> Any:
+        found[0] += 1
+        return pieces(scan)
+
+    with patch.object(threads, "_reduce_whole", counted_whole), patch.object(Scan, "pieces", counted_pieces):
+        turn()
+    return found[0]
 
 
 def run_python(module: str, *args: str) -> str:

@@ -25,6 +25,7 @@ COLUMNS = (
     "floor",
     "x floor",
     "date",
+    "all peers at the same objective",
 )
 
 PREAMBLE = """\
@@ -35,7 +36,14 @@ of one run on one machine. *ratio* is the median of the best peer over the media
 ratio that is asked for. *memory* is the peak above the input, in MiB. *floor* is the least work that any
 method must do on the same data, and *x floor* how many times that discrim takes, with the most that is asked
 for in brackets. How times and memory are taken is written at the top of `measure.py`.
+
+Fits by iteration are compared at equal objectives (see `trial.py`): the last column names for every peer the
+loosest tolerance that is exact enough, and in brackets with it by how much, relatively, its objective is above
+that of discrim; at every penalty of a path.
 """
+
+# The most, relatively, by which the objective of ours may be above a peer's.
+NO_WORSE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,10 @@ class Row:
     floor_ms: float | None = None
     floor_limit: float | None = None
     note: str = ""
+    passes: int | None = None
+    most_passes: int | None = None
+    trials: tuple[str, ...] = ()
+    behind: float = 0.0
 
     @property
     def ratio(self) -> float | None:
@@ -69,30 +81,34 @@ class Row:
             ("ratio", self.ratio is None or self.target is None or self.ratio >= self.target),
             ("floor", not (self.times_floor and self.floor_limit) or self.times_floor <= self.floor_limit),
             ("memory", not (self.ours_mib and self.memory_limit) or self.ours_mib <= self.memory_limit),
+            ("passes", not (self.passes and self.most_passes) or self.passes <= self.most_passes),
+            (f"objective by {self.behind:.0e}", self.behind <= NO_WORSE),
         ]
         return [name for name, good in kept if not good]
 
     def cells(self) -> list[str]:
-        title = self.title + (f" ({self.note})" if self.note else "")
+        passes = "" if self.passes is None else f"{self.passes} full passes, at most {self.most_passes}"
+        notes = "; ".join(filter(None, (self.note, passes)))
+        title = self.title + (f" ({notes})" if notes else "")
         if self.ours_ms is None:
             return [title, "missing", *[""] * 6]
         aim = "" if self.target is None else f"{self.target:g}x"
         memory = " / ".join(_mib(m) for m in (self.ours_mib, self.peer_mib) if m is not None)
         if self.memory_limit is not None:
             memory += f" (at most {self.memory_limit:g})"
-        floor = "" if self.floor_ms is None else f"{self.floor} {_ms(self.floor_ms)}"
+        floor = "" if self.floor_ms is None else f"{self.floor} {told_ms(self.floor_ms)}"
         times = "" if self.times_floor is None else f"{self.times_floor:.2f}"
         if self.floor_limit is not None:
             times += f" (at most {self.floor_limit:g})"
-        peer = "" if self.peer_ms is None else f"{self.peer} {_ms(self.peer_ms)}"
+        peer = "" if self.peer_ms is None else f"{self.peer} {told_ms(self.peer_ms)}"
         ratio = "" if self.ratio is None else f"**{_three_digits(self.ratio)}x**"
         if self.short_of:
             aim += f" **short of: {', '.join(self.short_of)}**"
-        return [title, _ms(self.ours_ms), peer, ratio, aim.strip(), memory, floor, times]
+        return [title, told_ms(self.ours_ms), peer, ratio, aim.strip(), memory, floor, times]
 
 
 def line_for_screen(row: Row) -> str:
-    """The row in at most three short lines, readable while the run goes on."""
+    """The row in three short lines and one for each peer on trial, readable while the run goes on."""
     title, ours, peer, ratio, _, memory, floor, times = row.cells()
     first = f"{row.name:<16} {title}"
     if row.ours_ms is None:
@@ -103,7 +119,7 @@ def line_for_screen(row: Row) -> str:
         second += f" (aim {row.target:g}x)"
     if row.short_of:
         third.append("SHORT OF " + ", ".join(row.short_of))
-    lines = [second, "   ".join(filter(None, third))]
+    lines = [second, "   ".join(filter(None, third)), *row.trials]
     return "\n".join([first, *(f"{'':<16} {line}" for line in lines if line)])
 
 
@@ -113,7 +129,7 @@ def update(rows: Iterable[Row], order: list[str], path: Path = RESULTS) -> None:
     lines = _lines_of(path)
     for row in rows:
         title, *rest = row.cells()
-        lines[row.name] = _markdown([f"`{row.name}` {title}", *rest, today])
+        lines[row.name] = _markdown([f"`{row.name}` {title}", *rest, today, "; ".join(row.trials)])
     table = [_markdown(COLUMNS), _markdown(["---"] * len(COLUMNS))]
     table += [lines[name] for name in order if name in lines]
     path.write_text("\n".join([PREAMBLE, machine(), "", *table, ""]))
@@ -147,7 +163,8 @@ def _three_digits(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _ms(value: float) -> str:
+def told_ms(value: float) -> str:
+    """Milliseconds in words."""
     return f"{value / 1e3:.3g} s" if value >= 1e4 else f"{_three_digits(value)} ms"
 
 

@@ -160,7 +160,7 @@ def test_an_empty_working_set_fits_the_constant_alone():
 
 
 def test_slopes_are_inner_products_with_the_columns_of_the_range():
-    x, y, _, r, _, _, _ = column_problem(31, 9)
+    x, _, _, r, _, _, _ = column_problem(31, 9)
     columns, out = sparse.csc_array(x), np.full(9, -1.0)
     expected = np.where((np.arange(9) >= 2) & (np.arange(9) < 7), x.T @ r, -1.0)
     _kernels.dense_slopes(x, r, 2, 7, out)
@@ -180,7 +180,7 @@ def test_residuals_keep_their_digits_where_the_model_is_all_but_certain(n):
 
 
 def test_a_column_that_is_not_there_is_refused():
-    x, y, _, _, _, lasso, ridge = column_problem(20, 3)
+    x, y, _, _, _, _, _ = column_problem(20, 3)
     one = np.ones(1)
     with pytest.raises(ValueError, match="no such column"):
         _kernels.dense_descent(x, y, None, np.zeros(20), one, one.copy(), np.array([3]), one, one, True, 1e-9, 5)

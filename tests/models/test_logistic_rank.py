@@ -90,7 +90,7 @@ def test_the_shortest_answer_is_the_limit_of_a_vanishing_ridge():
     X, y = drawn()
     more = np.column_stack([X, X[:, 0] + X[:, 1]])
     model = LogisticRegression(C=np.inf, aliased="minimum-norm").fit(more, y)
-    assert_allclose(model.coef_, LogisticRegression(C=1e9).fit(more, y).coef_, atol=1e-6)
+    assert_allclose(model.coef_, LogisticRegression(C=1e9).fit(more, y).coef_, atol=1e-5)
 
 
 def long_newton(X, y):
@@ -176,6 +176,52 @@ def test_the_rank_is_that_of_the_columns(intercept):
     rank = column_rank(rows, intercept=intercept, minimum_norm=False)
     assert rank.aliased.tolist() == [False, intercept, False, True]
     assert rank.coordinates is None
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_dependent_column_does_not_hide_an_independent_one_after_it(seed):
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(4, 12)), 14
+    X = rng.normal(size=(n, p))
+    for j in range(2, p, 3):
+        X[:, j] = X[:, j - 1] + X[:, j - 2]
+    kept = []
+    for j in range(p):
+        if np.linalg.matrix_rank((X - X.mean(axis=0))[:, [*kept, j]], tol=1e-8) > len(kept):
+            kept.append(j)
+    rank = column_rank(open_rows(X, np.arange(n) % 2), intercept=True, minimum_norm=False)
+    assert np.flatnonzero(~rank.aliased).tolist() == kept
+
+
+def test_single_precision_sums_are_dependent_as_far_as_single_precision_tells():
+    X, y = drawn()
+    more = np.column_stack([X, X[:, 0] + X[:, 2]]).astype(np.float32)
+    model = LogisticRegression(C=np.inf).fit(more, y)
+    assert model.coef_[0, 3] == 0
+    assert_allclose(model.coef_[0, :3], LogisticRegression(C=np.inf).fit(X, y).coef_[0], rtol=1e-4)
+
+
+@pytest.mark.parametrize("unit", [1e4, 1e8])
+def test_the_shortest_answer_leaves_columns_in_small_units_alone(unit):
+    X, y = drawn()
+    units = np.array([1.0, unit, 1 / unit])
+    plain = LogisticRegression(C=np.inf).fit(X, y)
+    model = LogisticRegression(C=np.inf, aliased="minimum-norm").fit(np.column_stack([X * units, X[:, 0]]), y)
+    half = plain.coef_[0, 0] / 2
+    assert_allclose(model.coef_[0] * [*units, 1], [half, *plain.coef_[0, 1:], half], rtol=1e-7)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e5, 1e8])
+def test_wide_rows_with_a_long_column_keep_the_short_ones(unit):
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(30, 80)), np.arange(30) % 2
+    X[:, 1] += y
+    X[:, 0] *= unit
+    wide, long = LogisticRegression().fit(X, y), LogisticRegression(solver="newton")
+    # The same rows twice at half the weight are more than the columns.
+    long.fit(np.vstack([X] * 3), np.tile(y, 3), np.full(90, 1 / 3))
+    assert (wide.solver_, long.solver_) == ("svd-newton", "newton")
+    assert_allclose(wide.coef_ * [unit, *[1] * 79], long.coef_ * [unit, *[1] * 79], rtol=1e-5, atol=1e-7)
 
 
 def test_fragile_columns_get_coordinates_that_are_orthonormal():

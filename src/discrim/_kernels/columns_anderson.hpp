@@ -11,7 +11,7 @@ namespace discrim {
 // a combination is the combination of the residuals.
 class Anderson {
 public:
-    static constexpr int DEPTH = 4;
+    static constexpr int DEPTH = 3;
 
     void restart() { count_ = 0; }
     bool full() const { return count_ == DEPTH + 1; }

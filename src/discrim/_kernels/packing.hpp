@@ -9,6 +9,9 @@
 namespace discrim {
 namespace {
 
+// Rows ahead that are fetched while these are at work; fetching past the end does no harm.
+constexpr int64_t FAR = 64;
+
 // Panels that hold p columns and the constant.
 DISCRIM_INLINE int64_t panels_for(int64_t p) { return p / LANES + 1; }
 
@@ -39,6 +42,7 @@ DISCRIM_INLINE void visit_panel(const Packing<T> &in, const int64_t *i, int64_t 
     const int64_t count = in.x->p - q * LANES, row = in.x->row_stride, column = in.x->column_stride;
     const v8 shift = load(in.shift + q * LANES);
     if (count >= LANES) {
+        for (int s = 0; s < LANES; ++s) __builtin_prefetch(first + (i[s] + FAR) * row, 0, 2);
         for (int s = 0; s < LANES; ++s)
             use(s, (contiguous ? take_eight(first + i[s] * row) : take_strided(first + i[s] * row, column, LANES)) - shift);
         return;

@@ -17,6 +17,9 @@ from discrim.statistics import ClassMoments, Depth, merge_moments
 
 Floats = NDArray[np.float64]
 
+# Neighbouring rows that are drawn together.
+RUN = 4
+
 
 @dataclass(frozen=True)
 class Overview:
@@ -47,9 +50,11 @@ def look(rows: Rows, wanted: int) -> Overview:
 def _look_at_whole(block: Block, wanted: int) -> Overview:
     sample = block
     if len(block) > 2 * wanted:
-        # One row out of every stretch of equal length: rows in any order are covered.
-        steps = np.arange(wanted) + np.random.default_rng(0).random(wanted)
-        sample = _take(block, (steps * (len(block) / wanted)).astype(np.intp))
+        # A few neighbours out of every stretch of equal length: rows in any order are covered.
+        runs = max(wanted // RUN, 1)
+        steps = np.arange(runs) + np.random.default_rng(0).random(runs)
+        first = (steps * ((len(block) - RUN) / runs)).astype(np.intp)
+        sample = _take(block, (first[:, None] + np.arange(RUN)).ravel())
     mean, deviation = _columns(sample)
     return Overview(block.classes, len(block), mean, deviation, sample)
 

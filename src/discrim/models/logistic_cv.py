@@ -18,10 +18,10 @@ from discrim.inference.fitted import Fitted
 from discrim.models.logistic import LogisticRegression
 from discrim.models.logistic_cv_grid import GridResult, attributes_of, averaged, cross_validated, folds_of
 from discrim.models.logistic_cv_options import read_options, strengths
-from discrim.models.logistic_cv_scores import judge_for
+from discrim.models.logistic_cv_scores import PLAIN, judge_for
 from discrim.models.logistic_fit import check_finite
 from discrim.models.logistic_rows import Opened, Training, open_training, select_columns
-from discrim.models.parameters import Check, boolean, check_parameters, either, none, numbers, one_of
+from discrim.models.parameters import Check, boolean, check_parameters, either, numbers, one_of
 from discrim.models.tuning import in_memory
 from discrim.solvers.regularized_search import Selection
 from discrim.sources.arrays import ArrayRows
@@ -72,7 +72,7 @@ class LogisticRegressionCV(LogisticRegression):
     >>> X, y = datasets.load_iris().xy
     >>> model = LogisticRegressionCV(l1_ratios=(0,), scoring="neg_log_loss", use_legacy_attributes=False)
     >>> round(model.fit(X, y).C_, 2), model.scores_.shape
-    (2.78, (5, 1, 10))
+    (166.81, (5, 1, 10))
     """
 
     C_: Any
@@ -93,10 +93,10 @@ class LogisticRegressionCV(LogisticRegression):
             if name not in {"C", "l1_ratio", "warm_start", "bias_reduction", "aliased"}
         },
         "Cs": strengths(),
-        "l1_ratios": either(numbers(0, 1), none(), one_of("warn")),
+        "l1_ratios": (either(numbers(0, 1), one_of("warn", None))[0], "a list of numbers from 0 to 1"),
         "penalty": one_of("deprecated", "l1", "l2", "elasticnet"),
         "refit": boolean(),
-        "use_legacy_attributes": either(boolean(), one_of("warn")),
+        "use_legacy_attributes": (either(boolean(), one_of("warn"))[0], "True or False"),
         "selection": one_of("min", "one-se"),
     }
 
@@ -166,9 +166,16 @@ class LogisticRegressionCV(LogisticRegression):
         rows = ArrayRows(opened.rows.design, block, labelled=True)
         check_finite(rows, look(rows, len(block)))
         problem = self._stated(opened.classes, grid.terms[0][0], None)
-        judge = judge_for(scoring, block, to_score)
+        judge = judge_for(scoring if scoring in PLAIN else self._get_scorer(), block, to_score)
         result = cross_validated(rows, problem, grid, folds_of(self.cv, block, to_split), judge)
-        setting = self._learn_from(result, Opened(rows, opened.classes), given)
+        _warn_of_folds(result.converged, self.max_iter)
+        if self.refit:
+            r, c = result.chosen(self.selection)
+            self._fit_rows(Opened(rows, opened.classes), grid.terms[r][c], result.start(r, c), given)
+            self._setting = float(grid.Cs[c]), float(grid.l1_ratios[r])
+            setting = self._setting[0], None if grid.told is None else grid.told[r]
+        else:
+            setting = self._average(result, opened.classes)
         for name, value in attributes_of(result, opened.classes, setting, legacy=legacy).items():
             setattr(self, name, value)
         return self
@@ -196,7 +203,11 @@ class LogisticRegressionCV(LogisticRegression):
         from sklearn.metrics import get_scorer
 
         default = self.scoring is None or (isinstance(self.scoring, str) and self.scoring == "warn")
-        return get_scorer("accuracy" if default else self.scoring)
+        try:
+            return get_scorer("accuracy" if default else self.scoring)
+        except ValueError as error:
+            expected = "a callable, None or one of the names that sklearn.metrics.get_scorer_names() gives"
+            raise ParameterError.bad_value("scoring", self.scoring, expected) from error
 
     def _routed(self, sample_weight: Any, params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """What the splitter and the scorer get."""
@@ -205,24 +216,10 @@ class LogisticRegressionCV(LogisticRegression):
         routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
         return routed.splitter.split, routed.scorer.score
 
-    def _learn_from(self, result: GridResult, opened: Opened, given: Training) -> tuple[float, Any]:
-        """The fit of all rows with the chosen penalty, or the average of the folds' best; its C and l1_ratio."""
-        failed = int((~result.converged).sum())
-        if failed:
-            warnings.warn(
-                f"{failed} of {result.converged.size} fits failed to converge in the folds. Increase the number of "
-                f"iterations: max_iter is {self.max_iter}.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        grid = result.grid
-        if self.refit:
-            r, c = result.chosen(self.selection)
-            self._fit_rows(opened, grid.terms[r][c], result.start(r, c), given)
-            self._setting = float(grid.Cs[c]), float(grid.l1_ratios[r])
-            return self._setting[0], None if grid.told is None else grid.told[r]
+    def _average(self, result: GridResult, classes: NDArray[Any]) -> tuple[float, float]:
+        """The mean of the folds' best coefficients; of their C and l1_ratio too."""
         theta, C, l1_ratio = averaged(result)
-        self.classes_, self._separation, self.solver_ = opened.classes, None, "mean"
+        self.classes_, self._separation, self.solver_ = classes, None, "mean"
         self.coef_, self.intercept_ = theta[:, 1:], theta[:, 0]
         self._check_solved()
         return C, l1_ratio
@@ -242,6 +239,17 @@ class LogisticRegressionCV(LogisticRegression):
         chosen = {"C": self._setting[0], "l1_ratio": self._setting[1], "penalty": "deprecated"}
         X = select_columns(given.X, [column.name for column in self._design.columns], list(terms))
         return LogisticRegression(**{**shared, **chosen}).fit(X, given.y, given.sample_weight)
+
+
+def _warn_of_folds(converged: NDArray[np.bool_], most: int) -> None:
+    failed = int((~converged).sum())
+    if failed:
+        warnings.warn(
+            f"{failed} of the {converged.size} fits of folds failed to converge. Increase the number of iterations: "
+            f"max_iter is {most}.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
 
 
 def _refuse_without_routing(model: Any, method: str, params: dict[str, Any]) -> None:

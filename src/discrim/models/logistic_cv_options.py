@@ -46,12 +46,12 @@ def strengths() -> Check:
 
 def read_options(model: Any) -> tuple[PenaltyGrid, bool, Any]:
     """The grid, whether attributes have scikit-learn's older shapes, and the name or callable that scores."""
-    return _penalty_grid(model), _wants_legacy(model), _wanted_scoring(model)
-
-
-def _penalty_grid(model: Any) -> PenaltyGrid:
-    """All penalties that are tried, checked against a named solver."""
     told, l1_ratios = _l1_ratios(model)
+    return _penalty_grid(model, told, l1_ratios), _wants_legacy(model), _wanted_scoring(model)
+
+
+def _penalty_grid(model: Any, told: Any, l1_ratios: Floats) -> PenaltyGrid:
+    """All penalties that are tried, checked against a named solver."""
     Cs = np.logspace(-4, 4, model.Cs) if np.ndim(model.Cs) == 0 else np.asarray(model.Cs, dtype=float)
     for l1_ratio in l1_ratios:
         for C in Cs:
@@ -82,7 +82,7 @@ def _l1_ratios(model: Any) -> tuple[Any, Floats]:
     if penalty in {"l1", "l2"}:
         if given is not None:
             warnings.warn(
-                f"l1_ratios parameter is only used when penalty is 'elasticnet'. Got (penalty={penalty})", stacklevel=5
+                f"l1_ratios parameter is only used when penalty is 'elasticnet'. Got (penalty={penalty})", stacklevel=4
             )
         used = np.full(len(used), 1.0 if penalty == "l1" else 0.0)
     return given, used
@@ -110,4 +110,4 @@ def _wanted_scoring(model: Any) -> Any:
 
 
 def _tell(text: str) -> None:
-    warnings.warn(text, FutureWarning, stacklevel=6)
+    warnings.warn(text, FutureWarning, stacklevel=5)

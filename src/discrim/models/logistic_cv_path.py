@@ -16,7 +16,7 @@ from discrim.models.logistic_options import PenaltyTerms
 from discrim.models.logistic_rank import row_space
 from discrim.models.logistic_rule import user_coefficients
 from discrim.solvers.elastic_net import follower_for
-from discrim.solvers.newton import Solution, newton
+from discrim.solvers.newton import CLOSE, Solution, newton
 from discrim.solvers.smooth import Smooth, choose_route, minimise
 from discrim.sources import Design, Rows
 from discrim.sources.arrays import ArrayRows
@@ -42,10 +42,10 @@ def fold_path(rows: ArrayRows, problem: Problem, terms: Sequence[PenaltyTerms]) 
     """
     order = np.argsort([-(each.lasso + each.ridge) for each in terms], kind="stable")
     penalised = [terms[i] for i in order if terms[i].name != "none"]
-    if any(each.lasso for each in penalised):
-        found = _elastic_path(rows, problem, penalised)
-    else:
-        found = _ridge_path(rows, problem, penalised)
+    found: list[Step] = []
+    if penalised:
+        follow = _elastic_path if penalised[0].lasso else _ridge_path
+        found += follow(rows, problem, penalised)
     found += [_without_penalty(rows, problem) for each in terms if each.name == "none"]
     steps = dict(zip(order.tolist(), found, strict=True))
     return [steps[i] for i in range(len(terms))]
@@ -105,7 +105,7 @@ def _elastic_path(rows: ArrayRows, problem: Problem, terms: Sequence[PenaltyTerm
     width = rows.design.n_out
     shape = (len(problem.classes), width) if problem.softmax else (width,)
     coordinates = coordinates_for(look(rows, len(rows.whole)), problem)
-    follower = follower_for(rows, problem.classes, coordinates, softmax=problem.softmax, alone=True)
+    follower = follower_for(rows, problem.classes, coordinates, softmax=problem.softmax, gap=CLOSE, alone=True)
     found = follower.follow((np.full(shape, each.lasso), np.full(shape, each.ridge)) for each in terms)
     return [Step(np.atleast_2d(each.theta), each.iterations, each.converged) for each in found]
 

@@ -47,10 +47,8 @@ class Judge:
 
 
 def judge_for(scoring: Any, block: Block, parameters: Mapping[str, Any]) -> Judge:
-    """The judge of a name or a callable, for folds of these rows."""
-    from sklearn.metrics import get_scorer
-
-    scorer = scoring if scoring in PLAIN else _with_labels(get_scorer(scoring), block.classes)
+    """The judge of a plain name or a scorer, for folds of these rows."""
+    scorer = scoring if isinstance(scoring, str) else _with_labels(scoring, block.classes)
     arrays = {name: np.asarray(value) for name, value in parameters.items() if value is not None}
     of_rows = frozenset(name for name, array in arrays.items() if array.ndim and len(array) == len(block))
     kept = {name: array if name in of_rows else parameters[name] for name, array in arrays.items()}

@@ -211,6 +211,7 @@ def _look_for_separation(fit: SmoothFit) -> SmoothFit:
         return fit
     if not at.hessian.size:
         polished = newton(objective, _of_reference(fit), free=reference_free(fit), most=25)
+        polished = replace(polished, iterations=fit.solution.iterations + polished.iterations)
         fit = replace(fit, solution=polished, free=reference_free(fit))
         at = polished.at
     if _overlap(fit) or not may_be_separated(objective, at, free=fit.free):

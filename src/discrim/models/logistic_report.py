@@ -115,13 +115,20 @@ class _Counts:
         self.rows += len(block) if block.weight is None else int(np.count_nonzero(block.weight))
         self.offset |= block.offset is not None
         if block.share is None:
-            self.class_weights += np.bincount(codes, weights=block.weight, minlength=len(self.class_weights))
+            self.class_weights += _count(codes, block.weight, len(self.class_weights))
             return
         share, n = block.share, np.ones(len(block)) if block.weight is None else block.weight
         self.class_weights += [n @ (1.0 - share), n @ share]
         self.saturated_loss -= float(n @ (xlogy(share, share) + xlogy(1.0 - share, 1.0 - share)))
         y = n * share
         self.loglik_constant += float((gammaln(n + 1) - gammaln(y + 1) - gammaln(n - y + 1)).sum())
+
+
+def _count(codes: NDArray[np.int32], weight: Floats | None, classes: int) -> Floats:
+    if weight is None and classes == 2:
+        second = np.count_nonzero(codes)
+        return np.array([len(codes) - second, second], float)
+    return np.bincount(codes, weights=weight, minlength=classes).astype(float)
 
 
 def _counts(fit: SmoothFit) -> _Counts:

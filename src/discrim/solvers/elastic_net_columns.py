@@ -26,12 +26,17 @@ class Columns(Protocol):
 
     shape: tuple[int, int]
     scale: Floats
+    # How far the value per unit of weight may still fall by the last change of one coefficient, where a descent stops.
+    gap: float
 
     def slopes(self, residual: Floats) -> Floats:
         """X'r, on all threads."""
 
     def times(self, theta: Floats) -> Floats:
         """X theta, cheap where most of theta is zero."""
+
+    def dense(self, some: Index) -> Floats:
+        """These columns, written out."""
 
     def descend(self, problem: Problem, state: State, close: float, most: int) -> tuple[float, int, int, bool]:
         """Move the state towards the minimum: loss, rounds, sweeps, and whether it came there."""
@@ -64,6 +69,8 @@ class State:
 class DenseColumns:
     """Columns that are centred and scaled once, and lie one behind the other."""
 
+    gap = 1e-16
+
     def __init__(self, x: NDArray[Any], coordinates: Coordinates, *, alone: bool) -> None:
         self.shape = (x.shape[0], x.shape[1])
         self.scale, self.shift = coordinates.scale, coordinates.shift
@@ -85,6 +92,9 @@ class DenseColumns:
         some = np.flatnonzero(theta)
         return np.asarray(self._z[:, some] @ theta[some])
 
+    def dense(self, some: Index) -> Floats:
+        return np.asarray(self._z[:, some])
+
     def descend(self, problem: Problem, state: State, close: float, most: int) -> tuple[float, int, int, bool]:
         p, s = problem, state
         return _kernels.dense_descent(
@@ -100,6 +110,9 @@ class DenseColumns:
 class SparseColumns:
     """Compressed columns, as they came: centring is left to the descent, which keeps zeros zero."""
 
+    # Sparse columns are nearly orthogonal, so that their last changes are about all that was left.
+    gap = 1e-12
+
     def __init__(self, x: Any, *, alone: bool) -> None:
         self.shape = (x.shape[0], x.shape[1])
         self.scale = np.ones(self.shape[1])
@@ -114,6 +127,9 @@ class SparseColumns:
 
     def times(self, theta: Floats) -> Floats:
         return np.asarray(self._x @ theta)
+
+    def dense(self, some: Index) -> Floats:
+        return np.asarray(self._x[:, some].toarray(), dtype=float)
 
     def descend(self, problem: Problem, state: State, close: float, most: int) -> tuple[float, int, int, bool]:
         p, s = problem, state

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim import _kernels
-from discrim.solvers.elastic_net_columns import Columns, Floats, Problem, State
+from discrim.engines.objective import Coordinates
+from discrim.engines.several import PathObjective
+from discrim.solvers.elastic_net_columns import Columns, Floats, Index, Problem, State
+from discrim.solvers.elastic_net_gram import GAP, elastic_net
+from discrim.sources import Block, Design
+from discrim.sources.arrays import ArrayRows
 
-# As in elastic_net_gram, but of the last change of any one coefficient.
-GAP = 1e-12
+# Coefficients of all classes up to which these are solved together.
+TOGETHER = 400
 # Classes that take turns come near more slowly than their last changes say.
-GAP_OF_CLASSES = 1e-15
+TURNS = 1e-3
 # Where a penalty falls by more than this factor at once, stops are made on the way.
 LONGEST = 0.6
 LOOSE = 1e-6
@@ -47,7 +53,7 @@ class ColumnFollower:
         self.columns, self.response, self.intercept = columns, response, intercept
         classes, n = response.y.shape
         self.softmax = classes > 1
-        self.gap = (GAP_OF_CLASSES if self.softmax else GAP) if gap is None else gap
+        self.gap = columns.gap if gap is None else gap
         self.theta = np.zeros((classes, columns.shape[1]))
         self.constant = np.zeros(classes)
         self.eta = np.zeros((classes, n)) + (0.0 if response.offset is None else response.offset)
@@ -106,8 +112,13 @@ class ColumnFollower:
         self._last, self._level = here if np.isfinite(here[0]) else None, level
 
     def _descend(self, working: NDArray[np.bool_], lasso: Floats, ridge: Floats, gap: float, most: int = 1000) -> bool:
-        """Turns of the classes until none has anything to do."""
+        """Turns of the classes until none has anything to do; few coefficients are solved all at once."""
+        some = np.flatnonzero(working.any(axis=0))
+        if self.softmax and len(working) * (len(some) + 1) <= TOGETHER:
+            return self._solve_together(some, working, lasso, ridge, gap)
         close, places = gap * self.response.total, [np.flatnonzero(row) for row in working]
+        if self.softmax:
+            close *= TURNS
         for _ in range(most):
             quiet = True
             for k, some in enumerate(places):
@@ -125,6 +136,30 @@ class ColumnFollower:
             if quiet or not self.softmax:
                 return quiet
         return False
+
+    def _solve_together(
+        self, some: Index, working: NDArray[np.bool_], lasso: Floats, ridge: Floats, gap: float
+    ) -> bool:
+        """All classes at once, on the sums of these columns: their curvature knows how classes pull at each other."""
+        classes, first = len(working), int(self.intercept)
+        x, codes = self.columns.dense(some), self.response.y.argmax(axis=0).astype(np.int32)
+        block = Block(x, codes, np.arange(classes), self.response.weight)
+        rows = ArrayRows(Design.unnamed(len(some), np.float64), block, labelled=True)
+        as_they_are = Coordinates(np.zeros(len(some)), np.ones(len(some)), self.intercept)
+        objective = PathObjective(rows, block.classes, as_they_are, softmax=True, alone=True)
+
+        def beside(constant: Any, slopes: Any) -> Any:
+            return np.column_stack([np.broadcast_to(constant, classes), slopes]) if first else slopes
+
+        # The same constant added to all classes changes nothing.
+        free = beside(np.arange(classes) > 0, working[:, some]).astype(bool)
+        start, none = beside(self.constant, self.theta[:, some]), np.zeros(classes)
+        penalties = {"lasso": beside(none, lasso[:, some]), "ridge": beside(none, ridge[:, some])}
+        found = elastic_net(objective, start, free=free, gap=min(gap, GAP) if gap < LOOSE else gap, **penalties)
+        self.theta[:, some] = found.theta[:, first:]
+        self.constant = found.theta[:, 0].copy() if first else self.constant
+        self.eta = self.constant[:, None] + self.theta[:, some] @ x.T
+        return found.converged
 
     def _others(self, k: int) -> Floats | float:
         """log sum exp of the other classes' predictors."""

@@ -22,6 +22,10 @@ NEWTON_SIZE = 160
 CURVED_SIZE = 2000
 # Enough for a start: the sample's own error is far larger.
 ROUGH = 1e-7
+# Newton steps after which a part of the rows that has no optimum yet is taken to be separated.
+ENOUGH = 12
+# Loss of a row, on the average, below which the part tells more of itself than of the others.
+SEPARATED = 1e-4
 
 
 @dataclass(frozen=True)
@@ -50,16 +54,22 @@ def minimise(
     part = problem if sample is None else problem.for_part(share)
     if route == "newton":
         if sample is not None:
-            start = newton(sample, start, ridge=part.ridge, free=part.free, close=ROUGH, most=most).theta
+            rough = newton(sample, start, ridge=part.ridge, free=part.free, close=ROUGH, most=ENOUGH)
+            start = rough.theta if _is_trusted(rough) else start
         return newton(objective, start, ridge=problem.ridge, free=problem.free, most=most)
     if sample is not None:
         inverse = _inverse(part, sample, 1.0)
         rough = quasi_newton(
-            sample, start, inverse=inverse, ridge=part.ridge, free=part.free, close=ROUGH, most=min(most, 50)
+            sample, start, inverse=inverse, ridge=part.ridge, free=part.free, close=ROUGH, most=4 * ENOUGH
         )
-        part = part.for_part(1.0, rough.theta)
+        part = part.for_part(1.0, rough.theta if _is_trusted(rough) else start)
     inverse = _inverse(part, objective if sample is None else sample, share)
     return quasi_newton(objective, part.start, inverse=inverse, ridge=problem.ridge, free=problem.free, most=most)
+
+
+def _is_trusted(rough: Solution) -> bool:
+    """A part of the rows may be separated where all of them are not; its optimum is then at infinity."""
+    return rough.converged and rough.loss > SEPARATED * rough.at.weight
 
 
 def _inverse(problem: Smooth, objective: HasLikelihood, share: float) -> Callable[[Floats], Floats]:

@@ -1,0 +1,157 @@
+"""What cannot be fitted is said in words that name the column, the class or the parameter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+from discrim import LogisticRegression, scan
+from discrim.errors import DataError, DiscrimError, ParameterError
+
+X = np.random.default_rng(0).normal(size=(60, 3))
+Y = (np.random.default_rng(1).random(60) < 1 / (1 + np.exp(-X[:, 0]))).astype(int)
+Y3 = np.arange(60) % 3
+
+
+def refused(words, *, X=X, y=Y, error=ValueError, fit=None, **parameters):
+    with pytest.raises(error, match=words):
+        LogisticRegression(**parameters).fit(X, y, **(fit or {}))
+
+
+@pytest.mark.parametrize("parameters", [{}, {"C": np.inf}, {"l1_ratio": 1.0}, {"C": np.inf, "bias_reduction": "firth"}])
+@pytest.mark.parametrize("hold", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(("value", "words"), [(np.nan, "column 'x1' has 2 NaN"), (np.inf, "column 'x1' has 2 infinite")])
+def test_columns_with_nan_or_infinity_are_named(parameters, hold, value, words):
+    dirty = X.copy()
+    dirty[[3, 7], 1] = value
+    refused(words, X=hold(dirty), error=DataError, **parameters)
+
+
+def test_columns_with_nan_are_named_where_rows_are_fewer_than_columns():
+    dirty = np.random.default_rng(2).normal(size=(6, 20))
+    dirty[2, 4] = np.nan
+    refused("column 'x4' has 1 NaN", X=dirty, y=np.arange(6) % 2, error=DataError)
+
+
+def test_columns_with_nan_are_named_in_a_frame_and_a_file(tmp_path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["age", "dose", "time"])
+    frame.loc[5, "dose"] = np.nan
+    refused("'dose' has 1 NaN", X=frame, C=np.inf)
+    pytest.importorskip("pyarrow")
+    frame.assign(y=Y).to_csv(tmp_path / "t.csv", index=False)
+    refused("'dose'", X=scan(tmp_path / "t.csv", target="y"), y=None, C=np.inf)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("C", 0), ("C", -1.0), ("C", "1"), ("C", np.nan), ("C", -np.inf), ("l1_ratio", 1.5), ("l1_ratio", "half"),
+        ("tol", -1), ("max_iter", -1), ("max_iter", 1.5), ("solver", "gradient"), ("penalty", "l3"),
+        ("class_weight", "even"), ("fit_intercept", "yes"), ("inference", "maybe"), ("bias_reduction", "jeffreys"),
+        ("aliased", "keep"), ("warm_start", 2), ("n_jobs", 1.5), ("random_state", "dice"), ("intercept_scaling", -1),
+    ],
+)  # fmt: skip
+def test_a_parameter_that_cannot_be_is_named_with_its_value(name, value):
+    refused(f"The '{name}' parameter is", error=ParameterError, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("words", "parameters"),
+    [
+        ("does not go with another one. Set C=np.inf", {"bias_reduction": "firth"}),
+        ("does not go with another one", {"bias_reduction": "firth", "l1_ratio": 1.0}),
+        ("class_weight names the classes '9', which are not in y", {"class_weight": {9: 2.0}}),
+        ("'reference' parameter is 'c'; it must be one of", {"reference": "c"}),
+        ("C=np.inf .* not supported for the liblinear", {"solver": "liblinear", "C": np.inf}),
+        ("lbfgs supports only 'l2'", {"solver": "lbfgs", "l1_ratio": 1.0}),
+        ("supports only dual=False", {"dual": True}),
+    ],
+)
+def test_parameters_that_do_not_go_together_are_refused(words, parameters):
+    refused(words, error=ParameterError, **parameters)
+
+
+def test_liblinear_is_for_two_classes():
+    refused("'liblinear' solver does not support multiclass", y=Y3, solver="liblinear", error=ParameterError)
+
+
+def test_labels_must_be_there_and_of_two_classes():
+    refused("only one class: 0", y=np.zeros(60, int), error=DataError)
+    refused("requires y to be passed", y=None)
+    refused("Unknown label type", y=X[:, 0])
+    refused("inconsistent numbers of samples", y=Y[:9])
+    refused("only one class: 1", X=X[:1], y=[1], error=DataError)
+    refused("labels contain NaN", y=np.where(np.arange(60) == 1, np.nan, Y))
+
+
+def test_tables_without_rows_or_columns_are_refused():
+    refused("0 sample", X=X[:0], y=Y[:0])
+    refused("0 feature", X=X[:, :0])
+    refused("Expected 2D array", X=X[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("words", "fit"),
+    [
+        ("negative", {"sample_weight": -np.ones(60)}),
+        ("NaN", {"sample_weight": np.full(60, np.nan)}),
+        ("zero in every row", {"sample_weight": np.zeros(60)}),
+        ("3 entries", {"sample_weight": np.ones(3)}),
+        ("'offset' parameter .* 60 finite numbers", {"offset": np.ones(3)}),
+        ("'offset' parameter", {"offset": np.full(60, np.nan)}),
+        ("'offset' parameter", {"offset": np.ones((60, 2))}),
+        ("row 0 has [56] successes out of 2", {"trials": 2}),
+        ("two lists of one length", {"trials": [3, 4]}),
+    ],
+)
+def test_weights_offsets_and_trials_that_cannot_be_are_refused(words, fit):
+    refused(words, y=Y + 5 if fit.get("trials") == 2 else Y, fit=fit)
+
+
+def test_an_offset_is_for_two_classes():
+    refused("offset is for two classes; y has 3", y=Y3, fit={"offset": np.zeros(60)}, error=ParameterError)
+    model = LogisticRegression().fit(X, Y3)
+    with pytest.raises(ParameterError, match="offset is for two classes"):
+        model.predict(X, offset=1.0)
+    with pytest.raises(ParameterError, match="60 numbers"):
+        LogisticRegression().fit(X, Y).predict_proba(X, offset=[1.0, 2.0])
+
+
+def test_a_model_that_was_not_fitted_says_so():
+    for question in ("predict", "predict_proba", "decision_function"):
+        with pytest.raises(NotFittedError):
+            getattr(LogisticRegression(), question)(X)
+    for question in ("summary", "confint", "drop1", "step", "leverage"):
+        with pytest.raises(NotFittedError):
+            getattr(LogisticRegression(), question)()
+
+
+def test_rows_of_another_width_are_refused_by_predict():
+    model = LogisticRegression().fit(X, Y)
+    with pytest.raises(ValueError, match="expecting 3 features"):
+        model.predict(X[:, :2])
+    dirty = X.copy()
+    dirty[0, 2] = np.nan
+    with pytest.raises(DataError, match="'x2' has 1 NaN"):
+        model.predict_proba(dirty)
+
+
+def test_inference_that_was_not_kept_is_said_to_be_missing():
+    with pytest.raises(ParameterError, match="Fit it with inference=True"):
+        LogisticRegression(inference=False).fit(X, Y).summary()
+
+
+def test_after_l1_there_are_no_naive_standard_errors():
+    model = LogisticRegression(l1_ratio=1.0, C=0.5).fit(X, Y)
+    assert np.isnan(model.summary().std_error).all()
+    with pytest.raises(DiscrimError, match="penalty"):
+        model.vcov  # noqa: B018
+
+
+def test_a_stream_that_is_read_once_is_refused():
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"a": X[:, 0], "y": Y})
+    refused("read once", X=scan(table.to_reader(), target="y"), y=None, error=DataError)
