@@ -69,8 +69,8 @@ def peak_extra_mib(job: str, contestant: Contestant) -> float | None:
     return float(run_python("benchmarks.run", "--memory-of", job, contestant.name, *tol))
 
 
-def full_passes(turn: Callable[[], object], n: int) -> int:
-    """How often ``turn`` makes discrim read all of ``n`` rows that lie in memory, or a whole scan."""
+def full_passes(turn: Callable[[], object], n: int = -1) -> int:
+    """How often ``turn`` makes discrim read a whole scan, or all of ``n`` rows that lie in memory."""
     from discrim.engines import threads
     from discrim.sources import Scan
 

@@ -143,7 +143,7 @@ def _sklearn_cv(solver: str, data: PathData, tol: float) -> Turn:
         "scoring": "neg_log_loss",
         "tol": tol,
         "max_iter": 1_000,
-        "intercept_scaling": 30.0,
+        "intercept_scaling": 1e3,
         "use_legacy_attributes": False,
         "n_jobs": -1,
         "random_state": 0,

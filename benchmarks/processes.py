@@ -119,7 +119,7 @@ def main(what: str, path: str) -> None:
     """One turn of a scan job: milliseconds, the peak of the whole process in MiB, how often the file was read."""
     turn = _fit(SCANS[what], path) if what in SCANS else _decode(path)
     start = time.perf_counter()
-    passes = full_passes(turn, -1) if what in SCANS else 1
+    passes = full_passes(turn)
     print(1e3 * (time.perf_counter() - start), high_water_mib(), passes)
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from discrim._kernels import BACKEND
@@ -31,7 +31,7 @@ COLUMNS = (
 PREAMBLE = """\
 # Benchmarks
 
-Written by `make bench` (and the row of the Parquet scan by `make bench-scan`); every number is a measurement
+Written by `make bench` (and the rows of Parquet scans by `make bench-scan`); every number is a measurement
 of one run on one machine. *ratio* is the median of the best peer over the median of discrim, *aim* the least
 ratio that is asked for. *memory* is the peak above the input, in MiB. *floor* is the least work that any
 method must do on the same data, and *x floor* how many times that discrim takes, with the most that is asked
@@ -147,12 +147,19 @@ def machine() -> str:
     info = Path("/proc/cpuinfo")
     match = re.search(r"model name\s*: (.+)", info.read_text()) if info.exists() else None
     cpu = match.group(1).strip() if match else platform.processor() or platform.machine()
-    names = ("numpy", "scipy", "scikit-learn", "pyarrow")
-    packages = ", ".join(f"{name} {version(name)}" for name in names)
+    names = ("numpy", "scipy", "scikit-learn", "pyarrow", "statsmodels", "glum", "skglm", "celer")
+    packages = ", ".join(filter(None, map(_with_version, names)))
     return (
         f"Last run on {os.cpu_count()} cores ({cpu}), Python {platform.python_version()}, {packages}; "
         f"discrim with the {BACKEND} kernels."
     )
+
+
+def _with_version(name: str) -> str:
+    try:
+        return f"{name} {version(name)}"
+    except PackageNotFoundError:
+        return ""
 
 
 def _markdown(cells: Iterable[str]) -> str:

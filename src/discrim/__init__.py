@@ -11,6 +11,7 @@ from discrim.models import (
     QuadraticDiscriminantAnalysis,
     RegularizedDiscriminantAnalysis,
     RidgeClassifier,
+    logistic_path,
     merge,
 )
 from discrim.sources import scan
@@ -28,6 +29,7 @@ __all__ = [
     "RidgeClassifier",
     "cross_validate",
     "datasets",
+    "logistic_path",
     "merge",
     "scan",
 ]

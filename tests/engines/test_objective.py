@@ -29,9 +29,7 @@ def coordinates_of(kind, intercept=True):
     shift = rng.normal(size=4) if intercept else np.zeros(4)
     if kind == "plain":
         return Coordinates(np.zeros(4), np.ones(4), intercept)
-    return Coordinates(
-        shift, rng.uniform(0.5, 2, 4), intercept, rng.normal(size=(4, 3)) if kind == "basis" else None
-    )
+    return Coordinates(shift, rng.uniform(0.5, 2, 4), intercept, rng.normal(size=(4, 3)) if kind == "basis" else None)
 
 
 every_kind = pytest.mark.parametrize("kind", ["plain", "scaled", "basis"])
@@ -183,7 +181,8 @@ from discrim.sources import open_rows
 rng = np.random.default_rng(0)
 x, y = rng.normal(size=(60_000, 6)), rng.integers(0, 3, 60_000)
 for labels, softmax in ((y > 0, False), (y, True)):
-    objective = Objective(open_rows(x, labels), np.unique(labels), Coordinates(np.zeros(6), np.ones(6)), softmax=softmax)
+    unit = Coordinates(np.zeros(6), np.ones(6))
+    objective = Objective(open_rows(x, labels), np.unique(labels), unit, softmax=softmax)
     at = objective.at(rng.normal(size=objective.shape), depth=2)
     print(np.float64(at.loss).hex(), at.gradient.tobytes().hex(), at.hessian.tobytes().hex())
 """

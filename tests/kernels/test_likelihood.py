@@ -220,9 +220,7 @@ def test_predictors_of_800_neither_overflow_nor_lose_what_is_small(backend):
 def test_a_nearly_certain_row_keeps_the_digits_of_its_gradient_and_curvature(sign, code):
     x, response = np.array([[sign * 40.0]]), (np.array([code], np.int32), None, None, None)
     theta = np.array([0.0, 1.0])
-    loss, gradient, hessian, *_ = _kernels.binary_likelihood(
-        x, response, np.zeros(1), theta, None, NOTHING, CURVATURE
-    )
+    loss, gradient, hessian, *_ = _kernels.binary_likelihood(x, response, np.zeros(1), theta, None, NOTHING, CURVATURE)
     assert_allclose(loss, 0, atol=1e-14)
     assert_allclose(gradient[0], -sign * np.exp(-40.0), rtol=1e-13)
     assert_allclose(hessian[0, 0], np.exp(-40.0), rtol=1e-13)

@@ -55,7 +55,9 @@ def assert_same(found: Likelihood, expected: Likelihood):
         assert_allclose(a, b, rtol=1e-12, atol=1e-12 * (1 + np.abs(b).max(initial=0)))
 
 
-@pytest.fixture(scope="session", params=[(2, LOSS), (2, GRADIENT), (2, CURVATURE), (4, GRADIENT), (4, CURVATURE), (4, BLOCKS)])
+@pytest.fixture(
+    scope="session", params=[(2, LOSS), (2, GRADIENT), (2, CURVATURE), (4, GRADIENT), (4, CURVATURE), (4, BLOCKS)]
+)
 def shape(request):
     """Number of classes and depth."""
     return request.param

@@ -22,7 +22,9 @@ def refused(words, *, X=X, y=Y, error=ValueError, fit=None, **parameters):
 
 @pytest.mark.parametrize("parameters", [{}, {"C": np.inf}, {"l1_ratio": 1.0}, {"C": np.inf, "bias_reduction": "firth"}])
 @pytest.mark.parametrize("hold", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize(("value", "words"), [(np.nan, "column 'x1' has 2 NaN"), (np.inf, "column 'x1' has 2 infinite")])
+@pytest.mark.parametrize(
+    ("value", "words"), [(np.nan, "column 'x1' has 2 NaN"), (np.inf, "column 'x1' has 2 infinite")]
+)
 def test_columns_with_nan_or_infinity_are_named(parameters, hold, value, words):
     dirty = X.copy()
     dirty[[3, 7], 1] = value
@@ -72,6 +74,15 @@ def test_a_parameter_that_cannot_be_is_named_with_its_value(name, value):
 )
 def test_parameters_that_do_not_go_together_are_refused(words, parameters):
     refused(words, error=ParameterError, **parameters)
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf, "heavy"])
+def test_class_weights_that_are_not_weights_are_refused(weight):
+    refused("class_weight", class_weight={0: weight})
+
+
+def test_an_intercept_that_is_scaled_to_nothing_is_refused():
+    refused("intercept_scaling", solver="liblinear", intercept_scaling=0)
 
 
 def test_liblinear_is_for_two_classes():

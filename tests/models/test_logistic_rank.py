@@ -138,6 +138,25 @@ def test_nearly_dependent_columns_keep_six_digits(gap):
     assert_allclose(model.intercept_[0], expected[0], rtol=1e-6)
 
 
+def test_tests_of_nearly_dependent_columns_are_those_of_refits():
+    X, y = drawn()
+    X = np.column_stack([X, X[:, 0] + 1e-6 * X[:, 1] ** 2])
+    table = np.asarray(LogisticRegression(C=np.inf).fit(X, y).drop1()["Deviance"])
+    refits = [LogisticRegression(C=np.inf).fit(np.delete(X, j, axis=1), y).summary().deviance for j in range(4)]
+    assert_allclose(table[1:], refits, rtol=1e-7)
+
+
+def test_tests_do_not_depend_on_which_of_all_answers_was_asked_for():
+    X, y = drawn()
+    X = np.column_stack([X, X[:, 0] + X[:, 1]])
+    shortest, first = (
+        LogisticRegression(C=np.inf, aliased="minimum-norm").fit(X, y),
+        LogisticRegression(C=np.inf).fit(X, y),
+    )
+    assert_allclose(shortest.summary().deviance, first.summary().deviance, rtol=1e-10)
+    assert_allclose(shortest.drop1()["Deviance"], first.drop1()["Deviance"], rtol=1e-7)
+
+
 def test_with_a_ridge_no_column_is_left_out():
     X, y = drawn()
     model = LogisticRegression().fit(np.column_stack([X, X[:, 0]]), y)

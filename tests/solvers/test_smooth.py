@@ -84,4 +84,3 @@ def test_the_route_follows_the_number_of_coefficients():
 def test_a_part_of_the_rows_has_its_part_of_the_penalty():
     problem = Smooth(np.full(3, 8.0), np.ones(3, bool), np.zeros(3))
     assert problem.for_part(0.25).ridge.tolist() == [2.0, 2.0, 2.0]
-    assert problem.for_part(1.0, np.ones(3)).start.tolist() == [1.0, 1.0, 1.0]

@@ -44,7 +44,9 @@ def look(rows: Rows, wanted: int) -> Overview:
     """A sample of about ``wanted`` rows. In memory this costs ``wanted`` rows, elsewhere one pass."""
     if rows.whole is not None:
         return _look_at_whole(rows.whole, wanted)
-    return reduce(rows, partial(_Seen.of, wanted), _merge, title="first look").overview()
+    # Where their number is known, blocks keep little more than their share of the sample.
+    share = 1.0 if rows.n_rows is None else min(2.0 * wanted / max(rows.n_rows, 1), 1.0)
+    return reduce(rows, partial(_Seen.of, wanted, share), _merge, title="first look").overview()
 
 
 def _look_at_whole(block: Block, wanted: int) -> Overview:
@@ -85,12 +87,15 @@ class _Seen:
     wanted: int
 
     @classmethod
-    def of(cls, wanted: int, block: Block) -> _Seen:
+    def of(cls, wanted: int, share: float, block: Block) -> _Seen:
         moments = ClassMoments.of(block, Depth.DIAGONAL)
         # The keys follow from the rows, so that they are the same whoever draws them.
         first = np.nan_to_num(np.asarray(block.x[:1].todense() if sparse.issparse(block.x) else block.x[:1], float))
         seed = np.frombuffer(first.tobytes(), np.uint32).astype(np.uint64).sum() if first.size else np.uint64(0)
         keys = np.random.default_rng([int(seed), len(block)]).random(len(block))
+        if share < 1.0:
+            drawn = np.flatnonzero(keys < share)
+            block, keys = _take(block, drawn), keys[drawn]
         return cls(moments, block, keys, wanted).thinned()
 
     def thinned(self) -> _Seen:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+from scipy import linalg, special
 
+from discrim.engines.objective import Objective
 from discrim.errors import DataError, ParameterError, name_list
 from discrim.inference.fitted import Fitted, Mask
 from discrim.inference.summary import Table
-from discrim.solvers.newton import Solution, solve_positive
+from discrim.solvers.firth import firth
+from discrim.solvers.newton import Solution, newton, solve_positive
 
 Floats = NDArray[np.float64]
 
@@ -39,6 +41,8 @@ def restricted(
     of the smaller model. Cost: two or three passes.
     """
     objective = fitted.problem("Comparing models")
+    if fitted.coordinates.basis is not None:
+        return _restricted_in_basis(fitted, objective, terms)
     start = fitted.solution if start is None else start
     free = _free_with(fitted, terms)
     theta = np.where(free | ~fitted.free, start.theta, 0.0)
@@ -51,6 +55,25 @@ def restricted(
         theta.flat[index] += solve_positive(hessian[np.ix_(index, index)], takes_over)
     estimated = fitted.free if same_prior else None
     return Smaller(fitted.solve(objective, theta, free, estimated=estimated, close=CLOSE), int(free.sum()))
+
+
+def _restricted_in_basis(fitted: Fitted, objective: Objective, terms: Sequence[str]) -> Smaller:
+    """The same where theta belongs to combinations z = B'x of the columns: those that the terms' columns span.
+
+    The columns are x = M'z with M the pseudo-inverse of B, so that an orthonormal basis N of the terms' part of M gives
+    their combinations N'z.
+    """
+    coordinates = fitted.coordinates
+    assert coordinates.basis is not None
+    columns = [j for name, places in fitted.terms if name in set(terms) for j in places]
+    mixing = np.linalg.pinv(coordinates.basis)[:, columns]
+    length = np.linalg.norm(mixing, axis=0)
+    q, r, _ = linalg.qr(mixing / np.where(length > 0, length, 1.0), mode="economic", pivoting=True)
+    rank = int(np.count_nonzero(np.abs(np.diagonal(r)) > COLLINEAR))
+    objective = objective.with_coordinates(replace(coordinates, basis=coordinates.basis @ q[:, :rank]))
+    free = np.broadcast_to(fitted.free.any(axis=-1, keepdims=True), objective.shape).copy()
+    solve = firth if fitted.penalty == "firth" else newton
+    return Smaller(solve(objective, np.zeros(objective.shape), free=free), int(free.sum()))
 
 
 def drop1(fitted: Fitted, test: str | None = "chisq") -> Table:

@@ -5,6 +5,7 @@ from discrim.models.lda import LinearDiscriminantAnalysis
 from discrim.models.least_squares import LeastSquaresClassifier
 from discrim.models.logistic import LogisticRegression
 from discrim.models.logistic_cv import LogisticRegressionCV
+from discrim.models.logistic_path import logistic_path
 from discrim.models.merging import merge
 from discrim.models.qda import QuadraticDiscriminantAnalysis
 from discrim.models.rda import RegularizedDiscriminantAnalysis
@@ -19,5 +20,6 @@ __all__ = [
     "QuadraticDiscriminantAnalysis",
     "RegularizedDiscriminantAnalysis",
     "RidgeClassifier",
+    "logistic_path",
     "merge",
 ]

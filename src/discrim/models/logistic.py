@@ -65,7 +65,8 @@ class LogisticRegression(LogisticInference, Classifier):
     intercept_scaling : float, used with solver='liblinear' only, which penalises the intercept
     class_weight : dict of class to weight, 'balanced' or None
     solver : {'auto', 'newton', 'quasi-newton'} or one of scikit-learn's names
-        'auto' chooses by the shape of the problem; ``solver_`` tells what was used.
+        'auto' chooses by the shape of the problem, and so do scikit-learn's names except 'newton-cholesky', which is
+        'newton'; 'liblinear' penalises the intercept too. ``solver_`` tells what was used.
     max_iter : int, the most steps
     warm_start : bool, begin at the coefficients of the last fit
     reference : label
@@ -110,7 +111,7 @@ class LogisticRegression(LogisticInference, Classifier):
         "dual": boolean(),
         "tol": number(0),
         "fit_intercept": boolean(),
-        "intercept_scaling": number(0),
+        "intercept_scaling": number(np.nextafter(0.0, 1.0)),
         "class_weight": either(one_of("balanced", None), (lambda v: isinstance(v, dict), "a dict of class to weight")),
         "random_state": seed(),
         "solver": one_of(*SOLVERS),

@@ -16,7 +16,7 @@ from discrim.models.logistic_options import PenaltyTerms
 from discrim.models.logistic_rank import row_space
 from discrim.models.logistic_rule import user_coefficients
 from discrim.solvers.elastic_net import follower_for
-from discrim.solvers.newton import CLOSE, Solution, newton
+from discrim.solvers.newton import Solution, newton
 from discrim.solvers.smooth import Smooth, choose_route, minimise
 from discrim.sources import Design, Rows
 from discrim.sources.arrays import ArrayRows
@@ -105,7 +105,7 @@ def _elastic_path(rows: ArrayRows, problem: Problem, terms: Sequence[PenaltyTerm
     width = rows.design.n_out
     shape = (len(problem.classes), width) if problem.softmax else (width,)
     coordinates = coordinates_for(look(rows, len(rows.whole)), problem)
-    follower = follower_for(rows, problem.classes, coordinates, softmax=problem.softmax, gap=CLOSE, alone=True)
+    follower = follower_for(rows, problem.classes, coordinates, softmax=problem.softmax, alone=True)
     found = follower.follow((np.full(shape, each.lasso), np.full(shape, each.ridge)) for each in terms)
     return [Step(np.atleast_2d(each.theta), each.iterations, each.converged) for each in found]
 

@@ -18,7 +18,7 @@ from discrim.solvers.firth import firth
 from discrim.solvers.newton import Solution, newton
 from discrim.solvers.separation import Separation, find_separation
 from discrim.solvers.separation_screen import may_be_separated
-from discrim.solvers.smooth import NEWTON_SIZE, Route, Smooth, minimise
+from discrim.solvers.smooth import Route, Smooth, choose_route, minimise
 from discrim.sources import Block, Design, Rows, find_non_finite
 from discrim.sources.arrays import ArrayRows
 from discrim.statistics.likelihood import BLOCKS, CURVATURE
@@ -93,7 +93,7 @@ def fit_smooth(rows: Rows, problem: Problem, view: Overview | None = None) -> Sm
     if plain_ridge and whole is not None and len(whole) <= min(width, WIDE_ROWS):
         return _fit_wide(rows, whole, problem)
     size = (width + 1) * (len(problem.classes) if problem.softmax else 1)
-    route: Route = problem.route or ("newton" if size <= NEWTON_SIZE else "quasi-newton")
+    route = problem.route or choose_route(size, rows.n_rows)
     if view is None:
         view = look(rows, sample_rows(rows, size, route, softmax=problem.softmax))
     check_finite(rows, view)
@@ -153,7 +153,7 @@ def _solve(objective: Objective, view: Overview, problem: Problem, route: Route,
     coordinates = objective.coordinates
     ridge = ridge_for(problem.penalty, coordinates, objective.shape)
     free = _free(objective, problem, route, aliased)
-    start = np.zeros(objective.shape) if problem.start is None else coordinates.from_user(problem.start)
+    start = _origin(objective) if problem.start is None else coordinates.from_user(problem.start)
     start = np.where(_free(objective, problem, "quasi-newton", aliased), start, 0.0)
     if route == "newton" and problem.softmax and problem.penalty.name == "none":
         start = start - start[:1]
@@ -167,6 +167,14 @@ def _solve(objective: Objective, view: Overview, problem: Problem, route: Route,
         solution, solver = minimise(smooth, objective, sample, share, route, problem.most), str(route)
     told = np.concatenate([[False], aliased])
     return SmoothFit(objective, solution, free, ridge, told, solver, class_weights=view.class_weights)
+
+
+def _origin(objective: Objective) -> Floats:
+    """Nothing but an intercept that takes up the offsets, which may be far from zero."""
+    start, offset = np.zeros(objective.shape), getattr(objective.rows, "offset", None)
+    if offset is not None and objective.coordinates.intercept:
+        start[0] = -float(np.mean(offset))
+    return start
 
 
 def ridge_for(penalty: PenaltyTerms, coordinates: Coordinates, shape: tuple[int, ...]) -> Floats:
@@ -191,14 +199,16 @@ def _free(objective: Objective, problem: Problem, route: str, aliased: Mask) -> 
 
 
 def _fit_wide(rows: Rows, whole: Block, problem: Problem) -> SmoothFit:
+    if not np.isfinite(whole.x.sum()):
+        raise find_non_finite(rows) or DataError("The sum of X overflows. Scale the columns.")
     coordinates, z = row_space(whole, intercept=problem.intercept)
     unit = Coordinates(np.zeros(z.shape[1]), np.ones(z.shape[1]), problem.intercept)
     inner_rows = ArrayRows(Design.unnamed(z.shape[1], np.dtype(float)), replace(whole, x=z), labelled=True)
     inner = Objective(inner_rows, problem.classes, unit, softmax=problem.softmax)
-    route: Route = "newton" if int(np.prod(inner.shape)) <= 4 * NEWTON_SIZE else "quasi-newton"
+    route = choose_route(int(np.prod(inner.shape)), len(whole))
     view = Overview(problem.classes, len(whole), unit.shift, unit.scale, inner_rows.whole)
     if problem.start is not None:
-        problem = replace(problem, start=coordinates.from_user(problem.start))
+        problem = replace(problem, start=unit.to_user(coordinates.from_user(problem.start)))
     fit = _solve(inner, view, problem, route, np.zeros(z.shape[1], bool))
     outer = Objective(rows, problem.classes, coordinates, softmax=problem.softmax)
     return replace(fit, objective=outer, aliased=np.zeros(rows.design.n_out + 1, bool), solver="svd-" + fit.solver)

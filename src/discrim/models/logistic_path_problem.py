@@ -135,12 +135,15 @@ class PathProblem:
     def follow(self, follower: Follower, lambdas: Floats, *, early_stop: bool = False) -> Steps:
         """The minimum for each lambda in turn."""
         null, found = follower.loss, list[Fitted]()
+        theta = np.empty((len(lambdas), *follower.slopes.shape[:-1], follower.slopes.shape[-1] + 1))
         with one_blas_thread():
             for step in follower.follow(self.penalty(float(lam)) for lam in lambdas):
-                found.append(step)
+                theta[len(found)] = step.theta
+                # Coefficients of many columns are kept once.
+                found.append(replace(step, theta=theta[len(found)]))
                 if early_stop and _enough(found, null):
                     break
-        theta = np.stack([step.theta for step in found])
+        theta = theta[: len(found)]
         return Steps(
             lambdas[: len(found)],
             theta[..., 1:],

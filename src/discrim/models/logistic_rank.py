@@ -62,7 +62,8 @@ def column_rank(rows: Rows, *, intercept: bool, minimum_norm: bool) -> Rank:
     if minimum_norm:
         basis = _least_norm_basis(scaled, scale) * np.sqrt(weight)
         return Rank(np.zeros(len(mean), bool), Coordinates(shift, np.ones(len(mean)), intercept, basis))
-    left, aliased = _left_over(scaled, np.finfo(rows.design.dtype).eps * size / scale)
+    with one_blas_thread():
+        left, aliased = _left_over(scaled, np.finfo(rows.design.dtype).eps * size / scale)
     kept = np.flatnonzero(~aliased)
     if not len(kept) or left[kept].min() > FRAGILE:
         return Rank(aliased)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -109,7 +110,11 @@ def _class_weights(class_weight: Any, rows: Rows, classes: NDArray[Any]) -> Floa
                 f"class_weight names the classes {name_list(strange)}, which are not in y: it has "
                 f"{name_list(classes.tolist())}."
             )
-        return np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
+        weights = [class_weight.get(label, 1.0) for label in classes.tolist()]
+        for label, weight in zip(classes.tolist(), weights, strict=True):
+            if not isinstance(weight, Real) or not 0 <= float(weight) < np.inf:
+                raise ParameterError.bad_value(f"class_weight[{label!r}]", weight, "a finite number of at least 0")
+        return np.array(weights, float)
     counts = np.zeros(len(classes))
     for block in Attached(rows, classes).blocks():
         counts += np.bincount(block.codes, weights=block.weight, minlength=len(classes))

@@ -32,8 +32,8 @@ class Columns(Protocol):
     def slopes(self, residual: Floats) -> Floats:
         """X'r, on all threads."""
 
-    def times(self, theta: Floats) -> Floats:
-        """X theta, cheap where most of theta is zero."""
+    def times(self, some: Index, theta: Floats) -> Floats:
+        """These columns times theta."""
 
     def dense(self, some: Index) -> Floats:
         """These columns, written out."""
@@ -88,9 +88,8 @@ class DenseColumns:
         run(lambda i: _kernels.dense_slopes(self._z, residual, *self._groups[i], out), len(self._groups))
         return out
 
-    def times(self, theta: Floats) -> Floats:
-        some = np.flatnonzero(theta)
-        return np.asarray(self._z[:, some] @ theta[some])
+    def times(self, some: Index, theta: Floats) -> Floats:
+        return np.asarray(self._z[:, some] @ theta)
 
     def dense(self, some: Index) -> Floats:
         return np.asarray(self._z[:, some])
@@ -111,7 +110,7 @@ class SparseColumns:
     """Compressed columns, as they came: centring is left to the descent, which keeps zeros zero."""
 
     # Sparse columns are nearly orthogonal, so that their last changes are about all that was left.
-    gap = 1e-12
+    gap = 1e-11
 
     def __init__(self, x: Any, *, alone: bool) -> None:
         self.shape = (x.shape[0], x.shape[1])
@@ -125,8 +124,8 @@ class SparseColumns:
         run(lambda i: _kernels.sparse_slopes(*self._parts, residual, *self._groups[i], out), len(self._groups))
         return out
 
-    def times(self, theta: Floats) -> Floats:
-        return np.asarray(self._x @ theta)
+    def times(self, some: Index, theta: Floats) -> Floats:
+        return np.asarray(self._x[:, some] @ theta)
 
     def dense(self, some: Index) -> Floats:
         return np.asarray(self._x[:, some].toarray(), dtype=float)

@@ -23,6 +23,8 @@ TURNS = 1e-3
 # Where a penalty falls by more than this factor at once, stops are made on the way.
 LONGEST = 0.6
 LOOSE = 1e-6
+# A penalty that only says that a coefficient must be zero.
+BARRED = 1e100
 # Rounds that one class gets before it is the others' turn.
 TURN = 3
 
@@ -59,7 +61,7 @@ class ColumnFollower:
         self.eta = np.zeros((classes, n)) + (0.0 if response.offset is None else response.offset)
         self.passes = self.sweeps = 0
         self.loss = np.nan
-        self._last: tuple[float, Floats, Floats] | None = None
+        self._last: tuple[float, Floats, Floats, Floats] | None = None
         self._level = np.nan
         self.lasso: Floats | None = None
         nothing = np.zeros(self.theta.shape, dtype=bool)
@@ -68,47 +70,52 @@ class ColumnFollower:
 
     def solve(self, lasso: Floats, ridge: Floats) -> bool:
         """Go to the minimum for this penalty (K x p, of the columns' coefficients); whether it was reached."""
-        if self.lasso is None:
+        level = float(np.sum(lasso, where=lasso < BARRED) + ridge.sum())
+        old, before = self.lasso, self._level
+        if old is None:
             # The least multiple of this penalty for which there are no slopes.
-            old = lasso * np.max(np.abs(self.slopes) / np.where(lasso > 0, lasso, np.inf), initial=1.0)
-        else:
-            old = self.lasso
-        ratio = np.min(lasso / np.where(old > 0, old, 1.0), where=(lasso > 0) & (old > 0), initial=1.0)
-        stops = int(np.ceil(np.log(ratio) / np.log(LONGEST))) if ratio < LONGEST else 1
+            multiple = float(np.max(np.abs(self.slopes) / np.where(lasso > 0, lasso, np.inf), initial=1.0))
+            old, before = multiple * lasso, multiple * level
+        ratio = level / before if before > 0 else 1.0
+        stops = int(np.ceil(np.log(ratio) / np.log(LONGEST))) if 0.0 < ratio < LONGEST and lasso.any() else 1
         for stop in range(1, stops):
             between = np.where(old > 0, old * (lasso / np.where(old > 0, old, 1.0)) ** (stop / stops), lasso)
-            self._reach(between, ridge, LOOSE)
-        return self._reach(lasso, ridge, self.gap)
+            self._reach(between, ridge, before * ratio ** (stop / stops), LOOSE)
+        return self._reach(lasso, ridge, level, self.gap)
 
-    def _reach(self, lasso: Floats, ridge: Floats, gap: float) -> bool:
+    def _reach(self, lasso: Floats, ridge: Floats, level: float, gap: float) -> bool:
         expected = lasso if self.lasso is None else 2.0 * lasso - self.lasso
-        working = (np.abs(self.slopes) >= expected) | (self.theta != 0) | (lasso == 0)
-        self._extrapolate(float(lasso.sum() + ridge.sum()))
+        working = (np.abs(self.slopes) >= expected) | (self.theta != 0)
+        if not lasso.all():
+            working |= lasso == 0
+        self._extrapolate(level)
         self.lasso = lasso
         while True:
             converged = self._descend(working, lasso, ridge, gap)
             self.slopes = self._look()
-            wrong = (np.abs(self.slopes) > lasso * (1.0 + 1e-9)) & ~working
+            wrong = np.abs(self.slopes) > lasso * (1.0 + 1e-9)
+            wrong &= ~working
             if not wrong.any():
                 return converged
             working |= wrong
 
     def _extrapolate(self, level: float) -> None:
         """Go on along the line through the last two minima, as far as no coefficient changes its sign."""
-        here = (self._level, self.theta.copy(), self.constant.copy())
+        here = (self._level, self.theta.copy(), self.constant.copy(), self.eta.copy())
         if self._last is not None:
-            before, theta, constant = self._last
+            before, theta, constant, eta = self._last
             part = (
                 np.log(self._level / level) / np.log(before / self._level) if before > self._level > level > 0 else 0.0
             )
             if 0.3 < part < 1.5:
-                ahead = self.theta + part * (self.theta - theta)
-                kept = (np.sign(ahead) == np.sign(self.theta)) & (theta != 0)
-                change = np.where(kept, ahead - self.theta, 0.0)
-                shift = part * (self.constant - constant)
-                for k, moved in enumerate(change):
-                    self.eta[k] += self.columns.times(moved) + shift[k]
-                self.theta, self.constant = self.theta + change, self.constant + shift
+                step = part * (self.theta - theta)
+                stays = (step != 0) & ((theta == 0) | (np.sign(self.theta + step) != np.sign(self.theta)))
+                self.eta += part * (self.eta - eta)
+                for k in np.flatnonzero(stays.any(axis=1)):
+                    some = np.flatnonzero(stays[k])
+                    self.eta[k] -= self.columns.times(some, step[k, some])
+                step[stays] = 0.0
+                self.theta, self.constant = self.theta + step, self.constant + part * (self.constant - constant)
         self._last, self._level = here if np.isfinite(here[0]) else None, level
 
     def _descend(self, working: NDArray[np.bool_], lasso: Floats, ridge: Floats, gap: float, most: int = 1000) -> bool:

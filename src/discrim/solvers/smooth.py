@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim.solvers.newton import HasLikelihood, Solution, newton
-from discrim.solvers.quasi_newton import cholesky_inverse, quasi_newton
+from discrim.solvers.quasi_newton import CLOSER, cholesky_inverse, quasi_newton
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, LOSS
 
 Floats = NDArray[np.float64]
@@ -20,10 +20,14 @@ Route = Literal["newton", "quasi-newton"]
 NEWTON_SIZE = 160
 # Coefficients up to which a part of the rows gives the curvature that a quasi-Newton solver starts from.
 CURVED_SIZE = 2000
+# Multiplications of a curvature that are no reason to avoid it.
+CHEAP = 3e8
 # Enough for a start: the sample's own error is far larger.
 ROUGH = 1e-7
 # Newton steps after which a part of the rows that has no optimum yet is taken to be separated.
 ENOUGH = 12
+# Quasi-Newton steps after which the curvature is looked at again.
+STEPS = 20
 # Loss of a row, on the average, below which the part tells more of itself than of the others.
 SEPARATED = 1e-4
 
@@ -36,14 +40,15 @@ class Smooth:
     free: NDArray[np.bool_]
     start: Floats
 
-    def for_part(self, share: float, start: Floats | None = None) -> Smooth:
+    def for_part(self, share: float) -> Smooth:
         """The same problem for a part of the rows with this share of the weight."""
-        return Smooth(self.ridge * share, self.free, self.start if start is None else start)
+        return Smooth(self.ridge * share, self.free, self.start)
 
 
-def choose_route(size: int) -> Route:
-    """By the number of coefficients."""
-    return "newton" if size <= NEWTON_SIZE else "quasi-newton"
+def choose_route(size: int, rows: int | None = None) -> Route:
+    """By the number of coefficients, and what a curvature of so many rows (None: unknown) costs."""
+    cheap = rows is not None and size <= CURVED_SIZE and rows * size**2 <= CHEAP
+    return "newton" if size <= NEWTON_SIZE or cheap else "quasi-newton"
 
 
 def minimise(
@@ -58,13 +63,34 @@ def minimise(
             start = rough.theta if _is_trusted(rough) else start
         return newton(objective, start, ridge=problem.ridge, free=problem.free, most=most)
     if sample is not None:
-        inverse = _inverse(part, sample, 1.0)
-        rough = quasi_newton(
-            sample, start, inverse=inverse, ridge=part.ridge, free=part.free, close=ROUGH, most=4 * ENOUGH
+        rough = _descend(part, sample, sample, 1.0, close=ROUGH, most=4 * ENOUGH)
+        start = rough.theta if _is_trusted(rough) else start
+    return _descend(replace(problem, start=start), objective, sample or objective, share, close=CLOSER, most=most)
+
+
+def _descend(
+    problem: Smooth, objective: HasLikelihood, told_by: HasLikelihood, share: float, *, close: float, most: int
+) -> Solution:
+    """Quasi-Newton, with the curvature taken anew where many steps have left the old one behind.
+
+    ``told_by`` are the rows that tell the curvature, with ``share`` of the weight of all.
+    """
+    theta, steps = problem.start, 0
+    while True:
+        part = Smooth(problem.ridge * share, problem.free, theta)
+        found = quasi_newton(
+            objective,
+            theta,
+            inverse=_inverse(part, told_by, share),
+            ridge=problem.ridge,
+            free=problem.free,
+            close=close,
+            most=min(most - steps, STEPS),
         )
-        part = part.for_part(1.0, rough.theta if _is_trusted(rough) else start)
-    inverse = _inverse(part, objective if sample is None else sample, share)
-    return quasi_newton(objective, part.start, inverse=inverse, ridge=problem.ridge, free=problem.free, most=most)
+        steps += found.iterations
+        if found.converged or steps >= most or not found.iterations:
+            return replace(found, iterations=steps)
+        theta = found.theta
 
 
 def _is_trusted(rough: Solution) -> bool:
