@@ -167,7 +167,7 @@ void finish(const Work &work, int64_t p, const Point &at, Sums out) {
 template <typename T>
 void binary_likelihood(const Rows<T> &x, const Response &y, const Point &at, Sums out) {
     const int64_t panels = panels_for(x.p), padded = panels * LANES;
-    const int64_t m_max = std::min(block_rows(x.p + 1), std::max<int64_t>(x.n, 1)), room = m_max + LANES;
+    const int64_t m_max = std::min({block_rows(x.p + 1), MOST_ROWS, std::max<int64_t>(x.n, 1)}), room = m_max + LANES;
     const bool products = at.order == Order::curvature;
     Lined zero(room, 0.0);
     Work work{Lined(padded, 0.0), columns_then_constant(at.theta, x.p), columns_then_constant(at.along, x.p),

@@ -11,6 +11,8 @@ namespace {
 
 // Rows ahead that are fetched while these are at work; fetching past the end does no harm.
 constexpr int64_t FAR = 64;
+// Rows of a block at most: more memory than this would have to be asked of the system each time.
+constexpr int64_t MOST_ROWS = 512;
 
 // Panels that hold p columns and the constant.
 DISCRIM_INLINE int64_t panels_for(int64_t p) { return p / LANES + 1; }

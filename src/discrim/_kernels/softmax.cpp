@@ -248,7 +248,7 @@ template <typename T>
 void softmax_likelihood(const Rows<T> &x, const Response &y, const Point &at, Sums out) {
     const int64_t panels = panels_for(x.p), padded = panels * LANES, K = at.K;
     const int64_t class_panels = (K + LANES - 1) / LANES, wide = class_panels * LANES;
-    const int64_t m_max = std::min(block_rows(x.p + 1 + K), std::max<int64_t>(x.n, 1));
+    const int64_t m_max = std::min({block_rows(x.p + 1 + K), MOST_ROWS, std::max<int64_t>(x.n, 1)});
     const int64_t room = (m_max + LANES - 1) / LANES * LANES, panel = room * LANES;
     const bool products = at.order == Order::curvature || at.order == Order::blocks;
     const int64_t matrices = at.order == Order::blocks ? K : K * (K + 1) / 2;

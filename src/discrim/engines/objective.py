@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,8 @@ class Objective:
         self.rows, self.classes, self.coordinates = rows, classes, coordinates
         self.softmax = softmax
         self.passes = 0
+        # A pass over a file takes so long that it should answer all that may be asked next.
+        self.costly = rows.whole is None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -135,25 +137,36 @@ class Objective:
         inner = slopes if c.basis is not None else slopes / c.scale
         return np.ascontiguousarray(np.concatenate([constant, inner], axis=-1))
 
-    def _as_solver_sees(self, raw: Likelihood, depth: int) -> Likelihood:
+    @cached_property
+    def _factor(self) -> Floats:
+        """What turns derivatives by the coefficients of x - shift into those by the solver's."""
         c = self.coordinates
+        one = np.ones(c.size + 1 - c.intercept)
+        if c.basis is None:
+            one[1:] = 1.0 / c.scale
+        return one
+
+    @cached_property
+    def _square(self) -> Floats:
+        factor = np.tile(self._factor, len(self.classes) if self.softmax else 1)
+        return np.multiply.outer(factor, factor)
+
+    def _as_solver_sees(self, raw: Likelihood, depth: int) -> Likelihood:
         if depth == LOSS:
             return raw
-        factor = np.ones(c.size + 1 - c.intercept)
-        if c.basis is None:
-            factor[1:] = 1.0 / c.scale
-        first = 0 if c.intercept else 1
-        gradient = (raw.gradient * factor)[..., first:]
-        if depth == GRADIENT:
-            return replace(raw, gradient=gradient)
+        gradient, hessian, factor = raw.gradient * self._factor, raw.hessian, self._factor
         if depth == BLOCKS:
-            blocks = raw.hessian * factor[:, None] * factor
-            return replace(raw, gradient=gradient, hessian=blocks[:, first:, first:])
-        classes = len(self.classes) if self.softmax else 1
-        blocks = raw.hessian.reshape(classes, len(factor), classes, len(factor))
-        blocks = blocks * factor[:, None, None] * factor
-        size = classes * c.size
-        return replace(raw, gradient=gradient, hessian=blocks[:, first:, :, first:].reshape(size, size))
+            hessian = hessian * factor[:, None] * factor
+        elif depth == CURVATURE:
+            hessian = hessian * self._square
+        if not self.coordinates.intercept:
+            gradient = gradient[..., 1:]
+            if depth == BLOCKS:
+                hessian = hessian[:, 1:, 1:]
+            elif depth == CURVATURE:
+                kept = np.flatnonzero(np.arange(len(hessian)) % len(factor))
+                hessian = hessian[np.ix_(kept, kept)]
+        return Likelihood(raw.loss, gradient, hessian, raw.losses, raw.weight, raw.rows, raw.least)
 
 
 def codes_in(block: Block, classes: NDArray[Any]) -> NDArray[np.int32]:

@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 # What the value can still fall, for each unit of weight, when the last step needs no pass to confirm it: the error
 # after a Newton step is about the square of the one before.
 CLOSE = 1e-12
-# The full step is tried alone where it promises to lower the value by less than this share.
+# The full step is tried alone where it promises to lower the value by less than this share, or where a pass is cheap.
 SMALL_STEP = 1e-2
 # Parts of a step whose losses are told along with the full step's.
 FRACTIONS = (0.5, 0.25, 0.125, 0.03125)
@@ -96,7 +96,7 @@ def newton(
 
 def penalised(loss: float, theta: Floats, ridge: Floats) -> float:
     """loss + sum ridge theta^2 / 2."""
-    return loss + 0.5 * float(np.sum(ridge * theta * theta))
+    return loss + 0.5 * float(np.vdot(ridge * theta, theta))
 
 
 def _step(at: Likelihood, theta: Floats, ridge: Floats, index: NDArray[np.intp]) -> tuple[Floats, float]:
@@ -106,7 +106,7 @@ def _step(at: Likelihood, theta: Floats, ridge: Floats, index: NDArray[np.intp])
         return step.reshape(theta.shape), 0.0
     gradient = (at.gradient + ridge * theta).ravel()[index]
     hessian = at.hessian[np.ix_(index, index)] if len(index) < theta.size else at.hessian.copy()
-    hessian[np.diag_indices_from(hessian)] += ridge.ravel()[index]
+    hessian.flat[:: len(index) + 1] += ridge.ravel()[index]
     step[index] = -solve_positive(hessian, gradient)
     return step.reshape(theta.shape), -0.5 * float(gradient @ step[index])
 
@@ -115,9 +115,9 @@ def solve_positive(matrix: Floats, right: Floats) -> Floats:
     """M^-1 b for a positive semidefinite M; where M has no inverse, on the directions that it knows."""
     scale = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
     scale = np.where(scale > 0, scale, 1.0)
-    scaled = matrix / scale[:, None] / scale
+    scaled = matrix / np.multiply.outer(scale, scale)
     lower, info = lapack.dpotrf(scaled, lower=1)
-    if info == 0 and np.diagonal(lower).min() > 1e-7:
+    if info == 0 and lower.diagonal().min() > 1e-7:
         return np.asarray(lapack.dpotrs(lower, right / scale, lower=1)[0]) / scale
     values, vectors = np.linalg.eigh(scaled)
     keep = values > 1e-12 * max(values[-1], 0.0)
@@ -131,7 +131,7 @@ def _move(
     """The full step where it lowers the value enough, else the best of its parts; None where none does."""
     for _ in range(12):
         target = theta + step
-        parts = FRACTIONS if gap > SMALL_STEP * abs(value) else ()
+        parts = FRACTIONS if gap > SMALL_STEP * abs(value) and getattr(objective, "costly", True) else ()
         at = objective.at(target, depth=CURVATURE, along=-step if parts else None, steps=[1.0 - f for f in parts])
         if at.finite and penalised(at.loss, target, ridge) <= value - 1e-4 * gap:
             return target, at
