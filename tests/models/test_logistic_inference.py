@@ -15,7 +15,7 @@ from discrim.engines.objective import Coordinates, Objective
 from discrim.errors import ParameterError
 from discrim.inference.fitted import Fitted
 from discrim.inference.summary import Table
-from discrim.models.logistic_inference import LogisticInference
+from discrim.models.logistic.inference import LogisticInference
 from discrim.solvers.newton import newton
 from discrim.sources import open_rows
 

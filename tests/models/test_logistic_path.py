@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from discrim.errors import DataError, ParameterError
-from discrim.models import logistic_path_problem
-from discrim.models.logistic_path import logistic_path
+from discrim.models.logistic import path_problem as logistic_path_problem
+from discrim.models.logistic.path import logistic_path
 from discrim.sources import scan
 
 

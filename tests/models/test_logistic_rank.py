@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from discrim import LogisticRegression
-from discrim.models.logistic_rank import column_rank, looks_independent, row_space
+from discrim.models.logistic.rank import column_rank, looks_independent, row_space
 from discrim.sources import Block, open_rows, scan
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -12,8 +12,8 @@ from scipy import sparse
 from discrim.engines.objective import Coordinates, Objective
 from discrim.engines.overview import Overview, look
 from discrim.errors import DataError
-from discrim.models.logistic_options import PenaltyTerms
-from discrim.models.logistic_rank import column_rank, looks_independent, row_space
+from discrim.models.logistic.options import PenaltyTerms
+from discrim.models.logistic.rank import column_rank, looks_independent, row_space
 from discrim.solvers.firth import firth
 from discrim.solvers.newton import Solution, newton
 from discrim.solvers.separation import Separation, find_separation

@@ -15,12 +15,12 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from discrim.engines.overview import look
 from discrim.errors import ParameterError, name_list
 from discrim.inference.fitted import Fitted
-from discrim.models.logistic import LogisticRegression
-from discrim.models.logistic_cv_grid import GridResult, attributes_of, averaged, cross_validated, folds_of
-from discrim.models.logistic_cv_options import read_options, strengths
-from discrim.models.logistic_cv_scores import PLAIN, judge_for
-from discrim.models.logistic_fit import check_finite
-from discrim.models.logistic_rows import Opened, Training, open_training, select_columns
+from discrim.models.logistic.cv_grid import GridResult, attributes_of, averaged, cross_validated, folds_of
+from discrim.models.logistic.cv_options import read_options, strengths
+from discrim.models.logistic.cv_scores import PLAIN, judge_for
+from discrim.models.logistic.fit import check_finite
+from discrim.models.logistic.regression import LogisticRegression
+from discrim.models.logistic.rows import Opened, Training, open_training, select_columns
 from discrim.models.parameters import Check, boolean, check_parameters, either, numbers, one_of
 from discrim.models.tuning import in_memory
 from discrim.solvers.regularized_search import Selection

@@ -6,7 +6,7 @@ import numpy as np
 
 from discrim.engines.objective import Objective
 from discrim.engines.overview import Overview
-from discrim.models.logistic_fit import Problem, SmoothFit, coordinates_for, ridge_for
+from discrim.models.logistic.fit import Problem, SmoothFit, coordinates_for, ridge_for
 from discrim.solvers.elastic_net import fit_elastic_net
 from discrim.solvers.newton import Solution, penalised
 from discrim.sources import Rows

@@ -18,13 +18,13 @@ from discrim.errors import ParameterError, SeparationWarning, name_list
 from discrim.inference.fitted import Fitted
 from discrim.inference.summary import Summary
 from discrim.models.classifier import Classifier
-from discrim.models.logistic_fit import Problem, SmoothFit, fit_smooth, reference_free
-from discrim.models.logistic_inference import LogisticInference
-from discrim.models.logistic_options import ROUTES, SOLVERS, PenaltyTerms, penalty_terms
-from discrim.models.logistic_report import Named, fitted_from, named_separation
-from discrim.models.logistic_rows import NoColumns, Opened, Training, open_training, select_columns
-from discrim.models.logistic_rule import fitted_rule, told_coefficients, user_coefficients, written_rule
-from discrim.models.logistic_sparse import fit_sparse
+from discrim.models.logistic.fit import Problem, SmoothFit, fit_smooth, reference_free
+from discrim.models.logistic.inference import LogisticInference
+from discrim.models.logistic.options import ROUTES, SOLVERS, PenaltyTerms, penalty_terms
+from discrim.models.logistic.report import Named, fitted_from, named_separation
+from discrim.models.logistic.rows import NoColumns, Opened, Training, open_training, select_columns
+from discrim.models.logistic.rule import fitted_rule, told_coefficients, user_coefficients, written_rule
+from discrim.models.logistic.sparse import fit_sparse
 from discrim.models.parameters import Check, boolean, check_parameters, either, integer, number, one_of, seed
 from discrim.solvers.separation import Separation, find_separation
 from discrim.sources import Design, Rows

@@ -8,9 +8,9 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from discrim.errors import DataError, DiscrimWarning, ParameterError, name_list, plural
-from discrim.models.logistic_path_cv import cross_validated
-from discrim.models.logistic_path_problem import PathProblem, open_problem
-from discrim.models.logistic_path_result import LogisticPath
+from discrim.models.logistic.path_cv import cross_validated
+from discrim.models.logistic.path_problem import PathProblem, open_problem
+from discrim.models.logistic.path_result import LogisticPath
 from discrim.models.parameters import Check, boolean, either, integer, none, number, numbers
 
 

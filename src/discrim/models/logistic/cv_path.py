@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from discrim.engines.objective import Coordinates
 from discrim.engines.overview import look
 from discrim.engines.several import PathObjective
-from discrim.models.logistic_fit import WIDE_ROWS, Problem, coordinates_for, fit_smooth, ridge_for
-from discrim.models.logistic_options import PenaltyTerms
-from discrim.models.logistic_rank import row_space
-from discrim.models.logistic_rule import user_coefficients
+from discrim.models.logistic.fit import WIDE_ROWS, Problem, coordinates_for, fit_smooth, ridge_for
+from discrim.models.logistic.options import PenaltyTerms
+from discrim.models.logistic.rank import row_space
+from discrim.models.logistic.rule import user_coefficients
 from discrim.solvers.elastic_net import follower_for
 from discrim.solvers.newton import Solution, newton
 from discrim.solvers.smooth import Smooth, choose_route, minimise

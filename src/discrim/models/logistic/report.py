@@ -13,7 +13,7 @@ from scipy.special import gammaln, xlogy
 
 from discrim.engines.objective import Objective, codes_in
 from discrim.inference.fitted import Fitted
-from discrim.models.logistic_fit import Problem, SmoothFit
+from discrim.models.logistic.fit import Problem, SmoothFit
 from discrim.solvers.elastic_net_gram import elastic_net
 from discrim.solvers.newton import newton
 from discrim.solvers.separation import Separation

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from discrim.engines import one_blas_thread, run
 from discrim.errors import DataError, name_list
-from discrim.models.logistic_path_problem import PathProblem, Steps, problem_of
+from discrim.models.logistic.path_problem import PathProblem, Steps, problem_of
 from discrim.models.tuning import Folds, fold_numbers
 from discrim.sources import Block
 from discrim.sources.arrays import ArrayRows

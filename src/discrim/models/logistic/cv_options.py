@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import ParameterError
-from discrim.models.logistic_options import PenaltyTerms, check_solver, terms_for
+from discrim.models.logistic.options import PenaltyTerms, check_solver, terms_for
 from discrim.models.parameters import Check, either, integer
 
 Floats = NDArray[np.float64]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from discrim.errors import DataError, ParameterError
 from discrim.inference.summary import Summary, Table
-from discrim.models.logistic_path_cv import linear_predictors
-from discrim.models.logistic_path_problem import PathProblem, Steps
+from discrim.models.logistic.path_cv import linear_predictors
+from discrim.models.logistic.path_problem import PathProblem, Steps
 from discrim.sources import Design, open_rows
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from discrim.models.logistic import LogisticRegression
-from discrim.models.logistic_cv_path import Step
+from discrim.models.logistic.cv_path import Step
+from discrim.models.logistic.regression import LogisticRegression
 from discrim.sources import Block
 
 Floats = NDArray[np.float64]

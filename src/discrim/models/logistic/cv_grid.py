@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from discrim.engines import one_blas_thread, run
 from discrim.errors import ParameterError, plural
-from discrim.models.logistic_cv_options import PenaltyGrid
-from discrim.models.logistic_cv_path import Step, fold_path
-from discrim.models.logistic_cv_scores import Judge
-from discrim.models.logistic_fit import Problem
+from discrim.models.logistic.cv_options import PenaltyGrid
+from discrim.models.logistic.cv_path import Step, fold_path
+from discrim.models.logistic.cv_scores import Judge
+from discrim.models.logistic.fit import Problem
 from discrim.solvers.regularized_search import Selection
 from discrim.sources import Block
 from discrim.sources.arrays import ArrayRows
