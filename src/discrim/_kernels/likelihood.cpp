@@ -20,8 +20,8 @@ struct Work {
     Lined losses;  // eight lanes a step
 };
 
-// Pack the rows, and take their products with beta and along.
-template <bool contiguous, typename T>
+// Pack the rows, and take their products with beta and, if asked, with along.
+template <bool contiguous, bool line, typename T>
 DISCRIM_INLINE void predict(const Packing<T> &in, int64_t panels, const double *beta, const double *along,
                             double *eta, double *slope) {
     for (int64_t r = 0; r < in.m; r += LANES) {
@@ -30,23 +30,25 @@ DISCRIM_INLINE void predict(const Packing<T> &in, int64_t panels, const double *
         v8 sum[LANES], rise[LANES];
         for (int s = 0; s < LANES; ++s) sum[s] = rise[s] = splat(0.0);
         for (int64_t q = 0; q < panels; ++q) {
-            const v8 slopes = load(beta + q * LANES), towards = along ? load(along + q * LANES) : splat(0.0);
+            const v8 slopes = load(beta + q * LANES), towards = line ? load(along + q * LANES) : splat(0.0);
             double *to = in.packed + q * in.panel + r * LANES;
-            visit_panel<contiguous>(in, i, q, [&](int s, v8 v) __attribute__((always_inline)) {
-                store(to + s * LANES, v);
-                sum[s] += v * slopes;
-                if (along) rise[s] += v * towards;
-            });
+            v8 rows[LANES];
+            take_panel<contiguous>(in, i, q, rows);
+            for (int s = 0; s < LANES; ++s) {
+                store(to + s * LANES, rows[s]);
+                sum[s] += rows[s] * slopes;
+                if (line) rise[s] += rows[s] * towards;
+            }
         }
         store(eta + r, lane_sums(sum));
-        if (along) store(slope + r, lane_sums(rise));
+        if (line) store(slope + r, lane_sums(rise));
     }
 }
 
 // Loss, residual and curvature of every row; rows past the end have weight 0.
 DISCRIM_INLINE void weigh(Work &work, int64_t m, const double *steps, int64_t S) {
     v8 loss = work.loss, least = work.least;
-    const v8 nothing = splat(0.0);
+    const v8 nothing = splat(0.0), endless = splat(std::numeric_limits<double>::infinity());
     for (int64_t r = 0; r < m; r += LANES) {
         const v8 eta = load(work.eta.data() + r), y = load(work.y.data() + r), w = load(work.w.data() + r);
         const Logistic at = logistic(eta);
@@ -54,8 +56,8 @@ DISCRIM_INLINE void weigh(Work &work, int64_t m, const double *steps, int64_t S)
         store(work.residual.data() + r, w * (at.mu * (1.0 - y) - at.rest * y));
         const v8 curvature = w * at.spread;
         store(work.curvature.data() + r, curvature);
-        const v8i lower = (curvature < least) & (w > nothing);
-        least = lower ? curvature : least;
+        const v8 counted = w > nothing ? curvature : endless;
+        least = counted < least ? counted : least;
         for (int64_t s = 0; s < S; ++s) {
             const v8 there = eta + steps[s] * load(work.slope.data() + r);
             double *sum = work.losses.data() + s * LANES;
@@ -113,11 +115,13 @@ struct Job {
 
 template <int MI, typename T>
 DISCRIM_INLINE void do_block(Job<T> &job, Work &work) {
-    double *slope = work.slope.data();
-    if (job.in.x->column_stride == 1)
-        predict<true>(job.in, job.panels, work.beta.data(), job.along, work.eta.data(), slope);
-    else
-        predict<false>(job.in, job.panels, work.beta.data(), job.along, work.eta.data(), slope);
+    const double *beta = work.beta.data();
+    double *eta = work.eta.data(), *slope = work.slope.data();
+    const bool contiguous = job.in.x->column_stride == 1;
+    if (contiguous && !job.along) predict<true, false>(job.in, job.panels, beta, job.along, eta, slope);
+    if (contiguous && job.along) predict<true, true>(job.in, job.panels, beta, job.along, eta, slope);
+    if (!contiguous && !job.along) predict<false, false>(job.in, job.panels, beta, job.along, eta, slope);
+    if (!contiguous && job.along) predict<false, true>(job.in, job.panels, beta, job.along, eta, slope);
     for (int64_t r = 0; r < job.in.m; ++r) work.eta[r] += work.residual[r];  // the offsets lie there
     weigh(work, job.in.m, job.steps, job.along ? job.S : 0);
     if (job.order == Order::gradient) add_gradient(work, job.in.m, job.panels, job.in.panel);

@@ -37,26 +37,30 @@ struct Packing {
     int64_t panel;
 };
 
-// Panel q of rows i[0] to i[7], shifted, given to `use(s, v)` one after the other.
-template <bool contiguous, typename T, typename Use>
-DISCRIM_INLINE void visit_panel(const Packing<T> &in, const int64_t *i, int64_t q, Use use) {
+// Panel q of rows i[0] to i[7], shifted.
+template <bool contiguous, typename T>
+DISCRIM_INLINE void take_panel(const Packing<T> &in, const int64_t *i, int64_t q, v8 *rows) {
     const T *first = in.x->data + q * LANES * in.x->column_stride;
     const int64_t count = in.x->p - q * LANES, row = in.x->row_stride, column = in.x->column_stride;
     const v8 shift = load(in.shift + q * LANES);
     if (count >= LANES) {
-        for (int s = 0; s < LANES; ++s) __builtin_prefetch(first + (i[s] + FAR) * row, 0, 2);
-        for (int s = 0; s < LANES; ++s)
-            use(s, (contiguous ? take_eight(first + i[s] * row) : take_strided(first + i[s] * row, column, LANES)) - shift);
+        for (int s = 0; s < LANES; ++s) {
+            const T *at = first + i[s] * row;
+            __builtin_prefetch(at + FAR * row, 0, 2);
+            rows[s] = (contiguous ? take_eight(at) : take_strided(at, column, LANES)) - shift;
+        }
         return;
     }
     v8i lane;
     for (int64_t l = 0; l < LANES; ++l) lane[l] = l;
     const v8i inside = lane < count;
     const v8 rest = lane == count ? splat(1.0) : splat(0.0);
+    // Vectors that run past the end of a row stay inside the array for all but its last rows.
+    const bool whole = contiguous && i[LANES - 1] < in.readable;
     for (int s = 0; s < LANES; ++s) {
         const T *at = first + i[s] * row;
-        const v8 v = contiguous && i[s] < in.readable ? take_eight(at) : take_strided(at, column, count);
-        use(s, inside ? v - shift : rest);
+        const v8 v = whole ? take_eight(at) : take_strided(at, column, count);
+        rows[s] = inside ? v - shift : rest;
     }
 }
 

@@ -26,7 +26,7 @@ def binary_likelihood(
     holds the losses at theta + s along, for every s of ``steps``; the last is the smallest curvature of a row, infinite
     without rows. What ``depth`` does not ask for is empty.
     """
-    codes, share, weight, offset = response
+    x, (codes, share, weight, offset) = _that_count(x, response)
     y = (codes == 1).astype(float) if share is None else share
     w = np.ones(len(y)) if weight is None else weight
     z = _design(x, shift)
@@ -34,16 +34,16 @@ def binary_likelihood(
     losses = np.zeros(len(steps))
     if along is not None:
         slope = z @ along
-        losses[:] = [_sum_of(w, np.logaddexp(0.0, eta + s * slope) - y * (eta + s * slope)) for s in steps]
-    loss = _sum_of(w, np.logaddexp(0.0, eta) - y * eta)
+        losses[:] = [w @ (np.logaddexp(0.0, eta + s * slope) - y * (eta + s * slope)) for s in steps]
+    loss = float(w @ (np.logaddexp(0.0, eta) - y * eta))
     gradient, hessian = np.empty(0), np.empty((0, 0))
     mu = np.exp(-np.logaddexp(0.0, -eta))
     if depth >= GRADIENT:
-        gradient = z.T @ _times(w, mu - y)
-    spread = _times(w, mu * np.exp(-np.logaddexp(0.0, eta)))
+        gradient = z.T @ (w * (mu - y))
+    spread = w * mu * np.exp(-np.logaddexp(0.0, eta))
     if depth >= CURVATURE:
         hessian = z.T @ (spread[:, None] * z)
-    return loss, gradient, hessian, losses, float(spread[w > 0].min(initial=np.inf))
+    return loss, gradient, hessian, losses, float(spread.min(initial=np.inf))
 
 
 def softmax_likelihood(
@@ -55,33 +55,33 @@ def softmax_likelihood(
     ``theta`` and the gradient are K x (1 + p); the curvature is
     K(1 + p) square, class by class, or with the depth BLOCKS only its K diagonal blocks.
     """
-    codes, _, weight, _ = response
+    x, (codes, _, weight, _) = _that_count(x, response)
     w = np.ones(len(codes)) if weight is None else weight
     z = _design(x, shift)
     eta, at = z @ theta.T, np.arange(len(codes))
     losses = np.zeros(len(steps))
     if along is not None:
         slope = z @ along.T
-        losses[:] = [_sum_of(w, _log_sum(eta + s * slope) - (eta + s * slope)[at, codes]) for s in steps]
+        losses[:] = [w @ (_log_sum(eta + s * slope) - (eta + s * slope)[at, codes]) for s in steps]
     top = _log_sum(eta)
-    loss = _sum_of(w, top - eta[at, codes])
+    loss = float(w @ (top - eta[at, codes]))
     gradient, hessian = np.empty((0, 0)), np.empty((0, 0))
     mu = np.exp(eta - top[:, None])
     classes, q = theta.shape
     if depth >= GRADIENT:
         residual = mu.copy()
         residual[at, codes] -= 1.0
-        gradient = _times(w[:, None], residual).T @ z
+        gradient = (w[:, None] * residual).T @ z
     if depth == BLOCKS:
-        hessian = np.stack([z.T @ (_times(w, m * (1.0 - m))[:, None] * z) for m in mu.T])
+        hessian = np.stack([z.T @ ((w * m * (1.0 - m))[:, None] * z) for m in mu.T])
     if depth == CURVATURE:
         hessian = np.empty((classes, q, classes, q))
         for k in range(classes):
             for m in range(classes):
                 factor = mu[:, k] * ((1.0 if k == m else 0.0) - mu[:, m])
-                hessian[k, :, m] = z.T @ (_times(w, factor)[:, None] * z)
+                hessian[k, :, m] = z.T @ ((w * factor)[:, None] * z)
         hessian = hessian.reshape(classes * q, classes * q)
-    return loss, gradient, hessian, losses, 0.5 * float((w[:, None] * mu)[w > 0].min(initial=np.inf))
+    return loss, gradient, hessian, losses, 0.5 * float((w[:, None] * mu).min(initial=np.inf))
 
 
 def sparse_likelihood(
@@ -103,6 +103,16 @@ def sparse_likelihood(
     return binary_likelihood(x, response, np.zeros(p), theta, along, steps, depth)
 
 
+def _that_count(x: Any, response: Response) -> tuple[Any, Response]:
+    """Without the rows of weight zero, whatever they hold."""
+    codes, share, weight, offset = response
+    if weight is None or bool((weight > 0).all()):
+        return x, response
+    kept = np.flatnonzero(weight > 0)
+    share, offset = (None if v is None else v[kept] for v in (share, offset))
+    return x[kept], (codes[kept], share, weight[kept], offset)
+
+
 def _design(x: Any, shift: Floats) -> Floats:
     dense = np.asarray(x if isinstance(x, np.ndarray) else x.toarray(), dtype=float)
     return np.column_stack([np.ones(len(dense)), dense - shift])
@@ -112,11 +122,3 @@ def _log_sum(eta: Floats) -> Floats:
     top = eta.max(axis=1)
     return np.asarray(top + np.log(np.exp(eta - top[:, None]).sum(axis=1)))
 
-
-def _times(weight: Floats, values: Floats) -> Floats:
-    # Rows of weight zero count for nothing, whatever they hold.
-    return np.asarray(np.where(weight > 0, weight * values, 0.0))
-
-
-def _sum_of(weight: Floats, values: Floats) -> float:
-    return float(_times(weight, values).sum())

@@ -42,7 +42,9 @@ DISCRIM_INLINE void pack(const Packing<T> &in, int64_t panels) {
         next_eight(in, r, i);
         for (int64_t q = 0; q < panels; ++q) {
             double *to = in.packed + q * in.panel + r * LANES;
-            visit_panel<contiguous>(in, i, q, [&](int s, v8 v) __attribute__((always_inline)) { store(to + s * LANES, v); });
+            v8 rows[LANES];
+            take_panel<contiguous>(in, i, q, rows);
+            for (int s = 0; s < LANES; ++s) store(to + s * LANES, rows[s]);
         }
     }
 }

@@ -13,6 +13,9 @@ from discrim.inference.summary import Summary, Table
 
 Floats = NDArray[np.float64]
 
+# Coefficients that a summary prints.
+MOST_COEFFICIENTS = 200
+
 KINDS = {
     "none": "maximum likelihood",
     "firth": "maximum likelihood with Firth's correction of its bias",
@@ -59,10 +62,11 @@ def glm_summary(fitted: Fitted) -> Summary:
 
 def _table(fitted: Fitted, statistic: Floats, p_value: Floats) -> Table:
     if fitted.sparse_penalty:
-        return Table("Coefficients", fitted.labels, ["Estimate"], fitted.coef[:, None])
+        return Table("Coefficients", fitted.labels, ["Estimate"], fitted.coef[:, None], most_rows=MOST_COEFFICIENTS)
     columns = ["Estimate", "Std. Error", "z value", "Pr(>|z|)"]
     numbers = np.column_stack([fitted.coef, fitted.std_error, statistic, p_value])
-    return Table("Coefficients", fitted.labels, columns, numbers, p_columns=("Pr(>|z|)",))
+    p_columns = ("Pr(>|z|)",)
+    return Table("Coefficients", fitted.labels, columns, numbers, p_columns=p_columns, most_rows=MOST_COEFFICIENTS)
 
 
 def _facts(fitted: Fitted, values: dict[str, object]) -> dict[str, object]:

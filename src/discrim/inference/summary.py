@@ -28,7 +28,8 @@ class Table:
     """Named rows and columns of numbers or words.
 
     ``digits`` significant digits are printed per column, fewer where they are zeros. The columns named
-    in ``p_columns`` hold p-values: printed as ``<2e-16`` where tiny, and followed by stars.
+    in ``p_columns`` hold p-values: printed as ``<2e-16`` where tiny, and followed by stars. At most ``most_rows``
+    rows are printed.
     """
 
     title: str
@@ -37,6 +38,7 @@ class Table:
     values: NDArray[Any] | Sequence[Sequence[Any]]
     digits: int = 4
     p_columns: tuple[str, ...] = ()
+    most_rows: int = MOST_ROWS
 
     def __post_init__(self) -> None:
         expected = f"{plural(len(self.index), 'row')} of {plural(len(self.columns), 'value')}"
@@ -74,7 +76,7 @@ class Table:
         return frame.infer_objects()
 
     def _row_names(self) -> list[str]:
-        return [str(name) for name in self.index[:MOST_ROWS]]
+        return [str(name) for name in self.index[: self.most_rows]]
 
     def _written(self) -> list[Column]:
         """The columns as printed; only the rows that are shown have a say in the number of digits."""
@@ -82,7 +84,7 @@ class Table:
         return [self._write(str(name), values) for name, values in zip(self.columns, shown, strict=False)]
 
     def _column(self, j: int) -> list[Any]:
-        return [row[j] for row in self.values[:MOST_ROWS]]
+        return [row[j] for row in self.values[: self.most_rows]]
 
     def _write(self, name: str, values: list[Any]) -> Column:
         if name in self.p_columns:
@@ -98,7 +100,7 @@ class Table:
     def _notes(self) -> list[str]:
         """What is left out, and what the stars mean."""
         more = (
-            (len(self.index) - MOST_ROWS, "row"),
+            (len(self.index) - self.most_rows, "row"),
             (len(self.columns) - MOST_COLUMNS, "column"),
         )
         notes = [f"... and {count} more {noun if count == 1 else noun + 's'}" for count, noun in more if count > 0]

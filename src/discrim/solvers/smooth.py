@@ -23,7 +23,7 @@ CURVED_SIZE = 2000
 # Multiplications of a curvature that are no reason to avoid it.
 CHEAP = 3e8
 # Enough for a start: the sample's own error is far larger.
-ROUGH = 1e-7
+ROUGH = 1e-5
 # Newton steps after which a part of the rows that has no optimum yet is taken to be separated.
 ENOUGH = 12
 # Quasi-Newton steps after which the curvature is looked at again.

@@ -23,7 +23,8 @@ class Attached:
     """The rows of ``inner``, each with more.
 
     ``class_weight`` multiplies the weights of the rows of every class, ``offset`` and ``share`` are one number a row,
-    and ``classes``, where the labels did not say it, are all there are; with ``share`` every row has the code 1.
+    and ``classes``, where the labels did not say it, are all there are; with ``share`` every row has the code 1, and
+    ``class_weight`` multiplies its failures and its successes.
     """
 
     inner: Rows
@@ -65,7 +66,12 @@ class Attached:
             codes = np.ones(len(block), np.int32)
         elif block.classes is not self.classes:
             codes = recode(block.classes, self.classes)[codes]
-        if self.class_weight is not None:
-            weight = self.class_weight[codes] * (1.0 if weight is None else weight)
         offset, share = (None if v is None else v[start:stop] for v in (self.offset, self.share))
+        if self.class_weight is not None:
+            factor = self.class_weight[codes]
+            if share is not None:
+                failures, successes = self.class_weight[0] * (1.0 - share), self.class_weight[1] * share
+                factor = failures + successes
+                share = np.where(factor > 0, successes / np.where(factor > 0, factor, 1.0), 0.0)
+            weight = factor * (1.0 if weight is None else weight)
         return Block(block.x, codes, self.classes, weight, offset, share)
