@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 ENOUGH = 1e-6
 # Seconds of a single fit, and of all that a peer tries.
-LIMIT, ALL = 60.0, 120.0
+LIMIT, ALL = 20.0, 40.0
 # A peer that takes longer than this is timed once; so is one that takes some time, and so many times the best's.
 LONG, SOME, TIMES = 20.0, 2.0, 5.0
 

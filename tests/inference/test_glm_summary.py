@@ -130,3 +130,11 @@ def test_weights_are_told_beside_the_rows(fit, binary):
     found = glm_summary(fit(x, y, weight=weight))
     assert found.facts["Rows"] == "140, of weight 280"
     assert found.df_residual == 136
+
+
+def test_every_coefficient_of_an_ordinary_model_is_printed(fit):
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(600, 58))
+    text = str(glm_summary(fit(x, (rng.random(600) < 0.5).astype(int))))
+    assert all(f"\nx{j} " in text for j in range(58))
+    assert "more rows" not in text

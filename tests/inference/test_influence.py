@@ -225,3 +225,23 @@ def test_what_cannot_be_answered_is_refused(fit, binary, three):
     for ask, name in ((residuals, "residuals"), (leverage, "leverage"), (cooks_distance, "cooks_distance")):
         with pytest.raises(DataError, match=rf"{name}\(\) needs the rows"):
             ask(saved)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("classes", [2, 3])
+def test_residuals_keep_their_digits_where_probabilities_round_to_one(fit, classes):
+    x = np.array([-60.0, -1.0, 0.0, 1.0, 0.5, 90.0])[:, None]
+    y = np.array([0, 1, 0, 1, classes - 1, 1])
+    fitted = fit(x, y, alpha=0.01)
+    fitted = replace(fitted, solution=replace(fitted.solution, theta=8.0 * fitted.theta))
+    beta = np.vstack([[0.0, 0.0], fitted.coef.reshape(-1, 2)])
+    eta = beta[:, 0] + x * beta[:, 1]
+    assert np.abs(eta).max() > 80  # where 1 - mu is 0
+    # The log-odds of each class against all others, from their definition.
+    odds = np.stack([eta[:, k] - special.logsumexp(np.delete(eta, k, axis=1), axis=1) for k in range(classes)], axis=1)
+    own = np.eye(classes)[y] > 0
+    expected = np.where(own, np.exp(-odds / 2), -np.exp(odds / 2))
+    assert_allclose(residuals(fitted, "pearson"), expected[:, 1] if classes == 2 else expected, rtol=1e-8)
+    if classes == 2:
+        working = np.where(own, 1 + np.exp(-odds), -1 - np.exp(odds))
+        assert_allclose(residuals(fitted, "working"), working[:, 1], rtol=1e-8)

@@ -232,3 +232,11 @@ def test_what_cannot_be_answered_is_refused(fit, binary):
         confint(fit(*binary, alpha=1.0), method="profile")
     with pytest.raises(DataError, match="A profile interval needs the rows"):
         confint(pickle.loads(pickle.dumps(fitted)), method="profile")
+
+
+@pytest.mark.filterwarnings("error")
+def test_odds_ratios_beyond_all_numbers_are_infinite(fit, binary):
+    x, y = binary
+    table = odds_ratios(fit(x * 1e-4, y))
+    assert np.isinf(table.values).any()
+    assert not np.isnan(table.values).any()

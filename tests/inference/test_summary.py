@@ -235,3 +235,11 @@ def test_without_pandas_the_error_says_what_to_install(monkeypatch):
 def test_a_table_that_does_not_add_up_is_refused(index, values, p_columns, message):
     with pytest.raises(ParameterError, match=message):
         Table("t", index, ["x", "y"], values, p_columns=p_columns)
+
+
+def test_a_table_may_say_how_many_rows_it_prints():
+    numbers = np.arange(58.0)[:, None]
+    table = Table("Numbers", [f"row{i}" for i in range(58)], ["value"], numbers, most_rows=57)
+    assert "row56" in str(table)
+    assert "row57" not in str(table)
+    assert str(table).endswith("... and 1 more row")

@@ -333,3 +333,17 @@ def test_wrong_compressed_rows_are_refused_not_read():
     ]:
         with pytest.raises(ValueError, match=words):
             call(**wrong)
+
+
+@BACKENDS
+@pytest.mark.parametrize("classes", [2, 3, 9])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_rows_of_weight_zero_count_for_nothing_whatever_they_hold(backend, classes, value):
+    x, response, shift, theta, along = case(40, 5, classes)
+    weight = np.where(np.arange(40) % 3 == 0, 0.0, 1.5)
+    dirty, kept = x.copy(), weight > 0
+    dirty[~kept, 2] = value
+    for depth in (LOSS, GRADIENT, CURVATURE):
+        found = ask(backend, (dirty, (response[0], None, weight, None), shift, theta, along), depth)
+        rest = (x[kept], (response[0][kept], None, weight[kept], None), shift, theta, along)
+        assert_same(found, ask(reference, rest, depth))

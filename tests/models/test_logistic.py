@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 import warnings
@@ -17,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Peer
 
 from discrim import LogisticRegression
+from discrim.errors import DataError
 
 # A warning on ordinary data is a failure.
 pytestmark = pytest.mark.filterwarnings("error")
@@ -336,3 +338,50 @@ def test_the_number_of_threads_changes_no_bit():
         for threads in ("1", "3")
     }
     assert len(answers) == 1
+
+
+@pytest.mark.parametrize("class_weight", [{0: 1.0, 1: 3.0}, {0: 0.5}, "balanced"])
+@pytest.mark.parametrize("parameters", [{"C": np.inf}, {"C": 0.3}, {"C": 0.3, "l1_ratio": 1.0}])
+def test_class_weights_count_the_failures_and_successes_of_trials(class_weight, parameters):
+    rng = np.random.default_rng(5)
+    X, trials = rng.normal(size=(40, 3)), rng.integers(0, 6, 40)
+    y = rng.binomial(trials, 1 / (1 + np.exp(-X[:, 0] - 1)))
+    single = np.repeat(X, trials, axis=0)
+    outcome = np.concatenate([np.arange(n) < k for n, k in zip(trials, y, strict=True)]).astype(int)
+    grouped = LogisticRegression(**parameters, class_weight=class_weight).fit(X, y, trials=trials)
+    expected = LogisticRegression(**parameters, class_weight=class_weight).fit(single, outcome)
+    assert_allclose(grouped.coef_, expected.coef_, rtol=1e-6, atol=1e-7)
+    assert_allclose(grouped.intercept_, expected.intercept_, rtol=1e-6)
+
+
+def test_one_offset_may_stand_for_all_rows():
+    X, y = drawn(80, 2)
+    one, all_of_them = (LogisticRegression(C=np.inf).fit(X, y, offset=o) for o in (0.7, np.full(80, 0.7)))
+    assert_array_equal(one.coef_, all_of_them.coef_)
+    assert_allclose(one.intercept_ + 0.7, LogisticRegression(C=np.inf).fit(X, y).intercept_, rtol=1e-7)
+
+
+def test_a_saved_model_with_few_rows_is_no_larger_than_its_coefficients():
+    X, y = drawn(40, 20_000)
+    model = LogisticRegression().fit(X, y)
+    model.summary()
+    saved = pickle.dumps(model)
+    assert len(saved) < 20 * X[0].nbytes
+    again = pickle.loads(saved)
+    assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    with pytest.raises(DataError, match="Fit it again"):
+        again.summary()
+    assert again.fit(X, y).summary().names == model.summary().names
+
+
+@pytest.mark.parametrize("y", ["Int64", "boolean", "int8[pyarrow]"])
+def test_nullable_labels_keep_their_type(y):
+    pd = pytest.importorskip("pandas")
+    if "pyarrow" in y:
+        pytest.importorskip("pyarrow")
+    X, codes = drawn(60, 2)
+    series = pd.Series(codes.astype(int)).astype(y)
+    for labels in (series, series.array):
+        assert LogisticRegression().fit(X, labels).classes_.dtype.kind == ("b" if y == "boolean" else "i")
+    with pytest.warns(UserWarning, match="column-vector"):
+        assert LogisticRegression().fit(X, series.to_frame()).classes_.dtype.kind != "f"

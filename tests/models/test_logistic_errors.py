@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from discrim import LogisticRegression, scan
+from discrim import LogisticRegression, datasets, scan
 from discrim.errors import DataError, DiscrimError, ParameterError
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = (np.random.default_rng(1).random(60) < 1 / (1 + np.exp(-X[:, 0]))).astype(int)
 Y3 = np.arange(60) % 3
+HOLES = np.where((np.arange(60) == 3) | (np.arange(60) == 8), np.nan, 0.0)
 
 
 def refused(words, *, X=X, y=Y, error=ValueError, fit=None, **parameters):
@@ -65,8 +66,11 @@ def test_a_parameter_that_cannot_be_is_named_with_its_value(name, value):
     [
         ("does not go with another one. Set C=np.inf", {"bias_reduction": "firth"}),
         ("does not go with another one", {"bias_reduction": "firth", "l1_ratio": 1.0}),
-        ("class_weight names the classes '9', which are not in y", {"class_weight": {9: 2.0}}),
-        ("'reference' parameter is 'c'; it must be one of", {"reference": "c"}),
+        ("class_weight names the classes 9, which are not in y", {"class_weight": {9: 2.0}}),
+        ("class_weight names the classes '1', which are not in y: it has 0, 1", {"class_weight": {"1": 2.0}}),
+        ("'reference' parameter is 'c'; it must be one of 0, 1", {"reference": "c"}),
+        ("'reference' parameter is '1'; it must be one of 0, 1", {"reference": "1"}),
+        ("'C' parameter is 0; it must be a finite number above 0 or np.inf", {"C": 0}),
         ("C=np.inf .* not supported for the liblinear", {"solver": "liblinear", "C": np.inf}),
         ("lbfgs supports only 'l2'", {"solver": "lbfgs", "l1_ratio": 1.0}),
         ("supports only dual=False", {"dual": True}),
@@ -112,10 +116,12 @@ def test_tables_without_rows_or_columns_are_refused():
         ("zero in every row", {"sample_weight": np.zeros(60)}),
         ("3 entries", {"sample_weight": np.ones(3)}),
         ("'offset' parameter .* 60 finite numbers", {"offset": np.ones(3)}),
-        ("'offset' parameter", {"offset": np.full(60, np.nan)}),
-        ("'offset' parameter", {"offset": np.ones((60, 2))}),
+        ("'offset' parameter .* 2 entries are NaN or infinite, the first in row 3", {"offset": HOLES}),
+        ("'offset' parameter .* 60 entries", {"offset": np.nan}),
+        (r"'offset' parameter has the shape \(60, 2\)", {"offset": np.ones((60, 2))}),
         ("row 0 has [56] successes out of 2", {"trials": 2}),
         ("two lists of one length", {"trials": [3, 4]}),
+        ("3 entries", {"trials": 1, "sample_weight": np.ones(3)}),
     ],
 )
 def test_weights_offsets_and_trials_that_cannot_be_are_refused(words, fit):
@@ -166,3 +172,31 @@ def test_a_stream_that_is_read_once_is_refused():
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"a": X[:, 0], "y": Y})
     refused("read once", X=scan(table.to_reader(), target="y"), y=None, error=DataError)
+
+
+def test_trials_are_blamed_for_what_is_wrong_with_trials():
+    refused("With `trials`, y must hold the number of successes", y=None, fit={"trials": 2})
+    refused("y and trials have 3 entries, X has 60 rows", y=Y[:3], fit={"trials": [1, 1, 1]}, error=DataError)
+    refused("trials is zero in every row", y=np.zeros(60), fit={"trials": 0}, error=DataError)
+    pa = pytest.importorskip("pyarrow")
+    rows = scan(pa.table({"a": Y, "b": Y}), target="a")
+    refused("`trials` cannot be given with a scan", X=rows, y=None, fit={"trials": 2})
+
+
+def test_a_path_is_told_to_be_scanned(tmp_path):
+    refused("Read the file with scan.*target='y'", X="trips.parquet", y="y", error=DataError)
+    refused("Read the file with scan.*target=...", X=tmp_path / "trips.parquet", error=DataError)
+
+
+def test_infinity_of_any_type_is_no_penalty():
+    model = LogisticRegression(C=np.float32("inf")).fit(X, Y)
+    np.testing.assert_array_equal(model.coef_, LogisticRegression(C=np.inf).fit(X, Y).coef_)
+    for value in (float("nan"), np.float32(-1), True, -np.inf):
+        refused("'C' parameter", C=value)
+
+
+def test_too_few_steps_for_firth_are_told():
+    X, y = datasets.load_endometrial().xy
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        model = LogisticRegression(C=np.inf, bias_reduction="firth", max_iter=1).fit(X, y)
+    assert model.n_iter_.tolist() == [1]

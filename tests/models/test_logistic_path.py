@@ -197,7 +197,8 @@ def test_a_class_whose_rows_all_weigh_nothing_is_named():
 
 
 @pytest.mark.parametrize(
-    "bad", [{"l1_ratio": 1.5}, {"lambdas": [-1.0]}, {"n_lambdas": 0}, {"lambda_min_ratio": 2.0}, {"cv": "all"}]
+    "bad",
+    [{"l1_ratio": 1.5}, {"lambdas": [-1.0]}, {"n_lambdas": 0}, {"lambda_min_ratio": 2.0}, {"cv": "all"}, {"gap": 0.0}],
 )
 def test_a_parameter_out_of_range_is_named(bad):
     X, y = sample()

@@ -142,11 +142,42 @@ def test_separated_groups_are_found_from_shares():
     assert_allclose(model.summary().coef, [0.0, np.inf], atol=1e-8)
 
 
-def test_a_class_without_weight_makes_the_intercept_infinite():
+def test_a_class_without_weight_makes_the_intercept_infinite_and_nothing_else():
     X, y = CASE_A
-    with pytest.warns(SeparationWarning, match=r"'\(Intercept\)'"):
+    with pytest.warns(SeparationWarning, match="Class 0 has no weight: its probability is estimated as 0") as told:
         model = LogisticRegression(C=np.inf).fit(X, y, (y == 1).astype(float))
+    assert len(told) == 1
+    assert model.separation_.columns == ["(Intercept)"]
     assert model.summary().coef[0] == np.inf
+    assert np.isfinite(model.summary().coef[1:]).all()
+
+
+@pytest.mark.parametrize("gone", ["a", "c"])
+def test_one_of_three_classes_without_weight_leaves_the_fit_of_the_others(gone):
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(90, 2)), np.array(["a", "b", "c"])[np.arange(90) % 3]
+    kept = y != gone
+    two = LogisticRegression(C=np.inf).fit(X[kept], y[kept])
+    with pytest.warns(SeparationWarning, match=f"Class '{gone}' has no weight") as told:
+        model = LogisticRegression(C=np.inf, reference="b").fit(X, y, kept.astype(float))
+    assert len(told) == 1
+    assert model.separation_.classes == [gone]
+    assert model.separation_.columns == ["(Intercept)"]
+    assert_allclose(model.predict_proba(X)[:, np.isin(model.classes_, two.classes_)], two.predict_proba(X), atol=1e-7)
+    summary = model.summary().to_frame()
+    assert summary.loc[f"{gone}:(Intercept)", "Estimate"] == -np.inf
+    other = "a" if gone == "c" else "c"
+    assert np.isfinite(summary.filter(like=f"{other}:", axis=0).to_numpy()).all()
+
+
+@pytest.mark.parametrize("parameters", [{}, {"l1_ratio": 1.0}, {"class_weight": {1: 0.0}}])
+def test_a_class_without_weight_is_named_under_a_penalty_too(parameters):
+    X, y = CASE_A
+    weight = None if "class_weight" in parameters else (y == 0).astype(float)
+    with pytest.warns(SeparationWarning, match="Class 1 has no weight"):
+        model = LogisticRegression(**parameters).fit(X, y, weight)
+    assert model.separation_.columns == ["(Intercept)"]
+    assert model.predict_proba(X)[:, 1].max() < 1e-9
 
 
 def test_more_columns_than_rows_are_separated():

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
+from discrim import _kernels
 from discrim.engines.objective import Coordinates, Objective
 from discrim.solvers.elastic_net import COLUMNS, GRAM, fit_elastic_net, follower_for, route_for
 from discrim.solvers.elastic_net_gram import elastic_net
@@ -180,3 +181,46 @@ def test_a_column_of_scale_zero_keeps_the_coefficient_zero():
     X[:, 4] = 1.5
     for route in (GRAM, COLUMNS):
         assert fit(X, y, route, lasso=np.full(12, 0.01), ridge=np.zeros(12)).theta[5] == 0.0
+
+
+@pytest.mark.skipif(_kernels.BACKEND == "numpy", reason="the reference only sweeps")
+def test_columns_that_determine_each_other_and_classes_nearly_apart_cost_few_sweeps(monkeypatch):
+    sweeps, descent = [], _kernels.gram_descent
+
+    def counted(*args):
+        done = descent(*args)
+        sweeps.append(done[1])
+        return done
+
+    monkeypatch.setattr(_kernels, "gram_descent", counted)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 10))
+    X = np.column_stack([X, X[:, :3] @ rng.normal(size=(3, 2))])
+    y = (X[:, :3] + 0.3 * rng.normal(size=(120, 3))).argmax(axis=1)
+    for labels in (y, np.minimum(y, 1)):
+        for lasso in (1.0, 0.01, 0.0001):
+            shape = (3, 12) if labels is y else (12,)
+            found = fit(X, labels, GRAM, lasso=np.full(shape, lasso), ridge=np.zeros(shape))
+            assert found.converged
+            assert violation(X, labels, found.theta, lasso=lasso, ridge=0.0)[0] < 1e-4 * lasso
+    assert max(sweeps) < 200
+
+
+@ROUTES
+@pytest.mark.parametrize("classes", [2, 3])
+def test_it_ends_after_the_steps_it_is_given_and_says_so(route, classes):
+    X, y = sample(n=300, classes=classes)
+    shape = (12,) if classes == 2 else (classes, 12)
+    penalty = np.broadcast_to(2.0 * X.std(axis=0), shape), np.zeros(shape)
+    follower = follower_for(open_rows(X, y), np.arange(classes), coordinates(X), softmax=classes > 2, route=route)
+    nothing = follower.loss
+    early = follower.solve(*penalty, 1)
+    assert not early.converged
+    assert early.iterations == 1
+    assert early.loss < nothing
+    late = follower.solve(*penalty)
+    assert late.converged
+    assert (
+        late.loss + (penalty[0] * np.abs(late.theta[..., 1:])).sum()
+        < early.loss + (penalty[0] * np.abs(early.theta[..., 1:])).sum()
+    )

@@ -188,3 +188,15 @@ def test_a_scan_gives_the_same(tmp_path):
     rows = scan(path, target="HG", batch_rows=10)
     objective = Objective(rows, np.array([0, 1]), Coordinates(x.mean(axis=0), x.std(axis=0)))
     assert_allclose(fitted(objective)[0].theta, fitted(objective_of(x, y))[0].theta, atol=1e-9)
+
+
+def test_no_more_than_the_allowed_steps_are_made():
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(60, 3)), np.arange(60) % 2
+    rows = open_rows(x, y)
+    objective = Objective(rows, rows.classes, Coordinates(x.mean(0), x.std(0), True))
+    for most in (0, 1, 2):
+        found = firth(objective, np.zeros(4), most=most)
+        assert found.iterations == most
+        assert not found.converged
+    assert firth(objective, np.zeros(4)).converged

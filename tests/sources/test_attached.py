@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from discrim.sources import Attached, open_rows, scan
 
@@ -78,3 +78,15 @@ def test_it_is_rows_like_those_it_holds(data):
     assert attached.whole.x is rows.whole.x
     (block,) = attached.blocks()
     assert_array_equal(block.rows(3, 5).offset, [3.0, 4.0])
+
+
+def test_class_weights_multiply_failures_and_successes(data):
+    x, _, trials = data
+    share = np.linspace(0, 1, 11)
+    rows = open_rows(x, np.ones(11, int), trials)
+    _, weight, _, found = parts(Attached(rows, np.array([0, 1]), np.array([2.0, 5.0]), None, share))
+    assert_allclose(weight * found, 5 * trials * share)
+    assert_allclose(weight * (1 - found), 2 * trials * (1 - share))
+    _, weight, _, found = parts(Attached(rows, np.array([0, 1]), np.array([0.0, 5.0]), None, share))
+    assert weight[0] == 0
+    assert np.isfinite(found).all()

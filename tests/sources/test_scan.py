@@ -222,3 +222,23 @@ def test_a_stream_with_known_levels_needs_one_reading_only(gather):
     design = open_rows(TABLE.select(["kind", "a"])).design
     rows = open_rows(scan(TABLE.to_reader()), design=design)
     np.testing.assert_array_equal(gather(rows)[0], gather(open_rows(TABLE, design=design))[0])
+
+
+@pytest.mark.parametrize("write", ["to_parquet", "to_feather", "arrow"])
+@pytest.mark.parametrize("name", [None, "id"])
+def test_the_index_of_a_pandas_frame_is_not_learned_from(tmp_path, write, name):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": np.arange(9.0), "b": np.arange(9) % 2, "y": np.arange(9) % 3})
+    frame = frame[frame["a"] != 4].rename_axis(name)
+    table = pa.Table.from_pandas(frame)
+    file = tmp_path / ("t.parquet" if write == "to_parquet" else "t.feather")
+    if write == "to_parquet":
+        frame.to_parquet(file)
+    elif write == "to_feather":
+        _feather(table, file)
+    data = table if write == "arrow" else file
+    index = "__index_level_0__" if name is None else name
+    assert index in table.column_names
+    assert scan(data, target="y").features == ["a", "b"]
+    assert scan(data, target="y", features=["a", index]).features == ["a", index]
+    assert scan(data, target=index).features == ["a", "b", "y"]

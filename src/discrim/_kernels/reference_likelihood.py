@@ -121,4 +121,3 @@ def _design(x: Any, shift: Floats) -> Floats:
 def _log_sum(eta: Floats) -> Floats:
     top = eta.max(axis=1)
     return np.asarray(top + np.log(np.exp(eta - top[:, None]).sum(axis=1)))
-

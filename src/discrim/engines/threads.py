@@ -10,6 +10,8 @@ from itertools import count, pairwise
 from threading import Lock
 from typing import TypeVar
 
+import numpy as np
+
 from discrim.engines.progress import Progress
 from discrim.errors import DataError
 from discrim.sources import Block, Rows, Scan
@@ -18,6 +20,8 @@ State = TypeVar("State")
 
 # Numbers in X below which starting threads costs more than it saves.
 SINGLE = 200_000
+# Entries of a sparse X that are worth a task.
+SPARSE = 200_000
 # Bytes of X that one task reads.
 TASK_BYTES = 8_000_000
 # States of a stream that are merged at once.
@@ -91,6 +95,12 @@ def split(n: int, p: int, state_bytes: int = 0) -> list[tuple[int, int]]:
     return list(pairwise(bounds))
 
 
+def _split_sparse(block: Block) -> list[tuple[int, int]]:
+    """A few ranges of rows: a state may be as long as there are columns, however few entries it is made of."""
+    tasks = min(max(block.x.nnz // SPARSE, 1), 4, max(len(block), 1))  # type: ignore[union-attr]
+    return list(pairwise(len(block) * i // tasks for i in range(tasks + 1)))
+
+
 @cache
 def thread_count() -> int:
     """As many threads as this process may use cores; ``DISCRIM_NUM_THREADS`` overrides it."""
@@ -108,7 +118,9 @@ def _pool() -> ThreadPoolExecutor:
 def _reduce_whole(
     block: Block, of: Callable[[Block], State], merge: Callable[[Sequence[State]], State], state_bytes: int
 ) -> State:
-    ranges = split(len(block), block.x.shape[1], state_bytes)
+    ranges = (
+        split(len(block), block.x.shape[1], state_bytes) if isinstance(block.x, np.ndarray) else _split_sparse(block)
+    )
     if len(ranges) == 1:
         return of(block)
     return merge(run(lambda i: of(block.rows(*ranges[i])), len(ranges)))

@@ -96,7 +96,9 @@ class Fitted:
         """All but the rows: what they would still refine is computed first, so that the copy tells the same numbers."""
         if self._refinable:
             _ = self.information
-        return {**self.__dict__, "objective": None}
+        # Three matrices as large as the information, which follow from it.
+        large = {"root", "smoother", "spread"}
+        return {name: value for name, value in self.__dict__.items() if name not in large} | {"objective": None}
 
     @property
     def softmax(self) -> bool:

@@ -229,10 +229,10 @@ def _residual(rows: _Rows, kind: str) -> Floats:
     if kind == "response":
         return gap
     if kind == "working":
-        return np.asarray(gap / (rows.mu * rows.other))
+        return _on_odds(rows.y, _log_odds(rows.eta), 1.0) + rows.y - (1.0 - rows.y)
     if kind == "pearson":
         w = rows.w if gap.ndim == 1 else rows.w[:, None]
-        return np.asarray(gap * np.sqrt(w / (rows.mu * rows.other)))
+        return np.sqrt(w) * _on_odds(rows.y, _log_odds(rows.eta), 0.5)
     if gap.ndim == 2:
         own = (rows.y * (rows.eta - special.logsumexp(rows.eta, axis=1, keepdims=True))).sum(axis=1)
         return np.asarray(np.sqrt(-2.0 * rows.w * own))
@@ -240,6 +240,31 @@ def _residual(rows: _Rows, kind: str) -> Floats:
     fit = rows.y * special.log_expit(rows.eta) + (1.0 - rows.y) * special.log_expit(-rows.eta)
     best = special.xlogy(rows.y, rows.y) + special.xlog1py(1.0 - rows.y, -rows.y)
     return np.asarray(np.sign(gap) * np.sqrt(np.maximum(2.0 * rows.w * (best - fit), 0.0)))
+
+
+def _on_odds(y: Floats, odds: Floats, power: float) -> Floats:
+    """y exp(-power odds) - (1 - y) exp(power odds): with the power 1/2 that is (y - mu) / sqrt(mu (1 - mu)).
+
+    Nothing is divided, so that it holds where mu rounds to 0 or 1; infinite where y is what had no probability.
+    """
+    with np.errstate(over="ignore"):
+        rise, fall = np.exp(np.where(y > 0, -power * odds, 0.0)), np.exp(np.where(y < 1, power * odds, 0.0))
+    return np.asarray(y * rise - (1.0 - y) * fall)
+
+
+def _log_odds(eta: Floats) -> Floats:
+    """log mu - log(1 - mu) of each class, to the last digit also where mu rounds to 1."""
+    if eta.ndim == 1:
+        return eta
+    top = eta.argmax(axis=1)[:, None]
+    log_mu = eta - special.logsumexp(eta, axis=1, keepdims=True)
+    mu, rest = np.exp(log_mu), eta.copy()
+    np.put_along_axis(mu, top, 0.0, axis=1)
+    np.put_along_axis(rest, top, -np.inf, axis=1)
+    odds = log_mu - np.log1p(-mu)
+    best = np.take_along_axis(eta, top, axis=1) - special.logsumexp(rest, axis=1, keepdims=True)
+    np.put_along_axis(odds, top, best, axis=1)
+    return np.asarray(odds)
 
 
 def _posterior(eta: Floats) -> Floats:

@@ -83,7 +83,8 @@ def confint(fitted: Fitted, level: float = 0.95, method: str = "wald") -> Interv
 def odds_ratios(fitted: Fitted, level: float = 0.95, method: str = "wald") -> Table:
     """exp(coefficient) with the ends of its interval: by how much the odds are multiplied for one unit more."""
     ends = confint(fitted, level, method)
-    values = np.exp(np.column_stack([fitted.coef, np.asarray(ends)]))
+    with np.errstate(over="ignore"):  # beyond the largest double there is only infinity
+        values = np.exp(np.column_stack([fitted.coef, np.asarray(ends)]))
     return Table(
         f"Odds ratios with intervals of level {level:g}", fitted.labels, ["estimate", "lower", "upper"], values
     )

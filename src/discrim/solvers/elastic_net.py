@@ -25,7 +25,7 @@ from discrim.engines.several import PathObjective
 from discrim.solvers.elastic_net_batch import MOST as MOST_TOGETHER
 from discrim.solvers.elastic_net_batch import Minimum, follow_together
 from discrim.solvers.elastic_net_columns import columns_of
-from discrim.solvers.elastic_net_gram import GAP, GramFollower, Penalty
+from discrim.solvers.elastic_net_gram import GAP, STEPS, GramFollower, Penalty
 from discrim.solvers.elastic_net_working import ColumnFollower, Response
 from discrim.solvers.newton import Solution
 from discrim.sources import Block, Rows
@@ -67,8 +67,11 @@ class Follower(Protocol):
     @property
     def loss(self) -> float: ...
 
-    def solve(self, lasso: Floats, ridge: Floats) -> Fitted:
-        """The minimum of loss + sum lasso |b| + sum ridge b^2 / 2 over slopes b (p, or K x p) and a free intercept."""
+    def solve(self, lasso: Floats, ridge: Floats, most: int = STEPS) -> Fitted:
+        """The minimum of loss + sum lasso |b| + sum ridge b^2 / 2 over slopes b (p, or K x p) and a free intercept.
+
+        After ``most`` steps it ends where it is.
+        """
 
     def follow(self, penalties: Iterable[tuple[Floats, Floats]]) -> Iterator[Fitted]:
         """The minima for these falling penalties, one after another."""
@@ -107,12 +110,13 @@ def follower_for(
     """A follower of the route that suits the shape of the rows, or of the one that is asked for.
 
     With ``alone`` it keeps to the calling thread, for callers that run several at once; the rows are in memory then.
-    ``constant`` is a guess of the intercept (one a class for softmax) without slopes, which saves passes.
+    ``constant`` is a guess of the intercept (one a class for softmax) without slopes, which saves passes; where offsets
+    are far from zero, the rows tell nothing without it.
     """
     if route is None:
         route = route_for(rows, len(classes) if softmax else 1)
     if route == COLUMNS:
-        return _Columns(rows, classes, coordinates, softmax=softmax, gap=gap, alone=alone)
+        return _Columns(rows, classes, coordinates, softmax=softmax, gap=gap, alone=alone, constant=constant)
     objective = PathObjective(rows, classes, _usable(coordinates), softmax=softmax, alone=alone)
     return _Gram(objective, coordinates.scale > 0, gap, constant)
 
@@ -167,8 +171,8 @@ class _Gram:
         inner = gradient[..., 1:] if self.coordinates.intercept else gradient
         return np.where(self._usable, -inner * self.coordinates.scale, 0.0)
 
-    def solve(self, lasso: Floats, ridge: Floats) -> Fitted:
-        return self._told(self._inner.solve(self._inside(lasso, 1), self._inside(ridge, 2)))
+    def solve(self, lasso: Floats, ridge: Floats, most: int = STEPS) -> Fitted:
+        return self._told(self._inner.solve(self._inside(lasso, 1), self._inside(ridge, 2), most))
 
     def follow(self, penalties: Iterable[tuple[Floats, Floats]]) -> Iterator[Fitted]:
         left = [Penalty(self._inside(lasso, 1).ravel(), self._inside(ridge, 2).ravel()) for lasso, ridge in penalties]
@@ -209,12 +213,13 @@ class _Columns:
         softmax: bool,
         gap: float | None,
         alone: bool,
+        constant: Floats | None,
     ) -> None:
         block = _whole(rows, classes)
         self.intercept, self._usable = coordinates.intercept, coordinates.scale > 0
         self._columns = columns_of(block.x, _usable(coordinates), alone=alone)
         response = Response(_shares(block, classes, softmax=softmax), block.weight, block.offset)
-        self._inner = ColumnFollower(self._columns, response, intercept=self.intercept, gap=gap)
+        self._inner = ColumnFollower(self._columns, response, intercept=self.intercept, gap=gap, constant=constant)
 
     @property
     def passes(self) -> int:
@@ -229,15 +234,15 @@ class _Columns:
         slopes = np.where(self._usable, self._inner.slopes * self._columns.scale, 0.0)
         return slopes if self._inner.softmax else slopes[0]
 
-    def solve(self, lasso: Floats, ridge: Floats) -> Fitted:
+    def solve(self, lasso: Floats, ridge: Floats, most: int = STEPS) -> Fitted:
         scale, before = self._columns.scale, self._inner.passes
         barred = np.where(self._usable, np.atleast_2d(lasso) / scale, PROHIBITIVE)
-        converged = self._inner.solve(barred, np.atleast_2d(ridge) / scale**2)
+        converged = self._inner.solve(barred, np.atleast_2d(ridge) / scale**2, most)
         theta = self._columns.to_user(self._inner.constant, self._inner.theta)
         if theta.shape[0] > 1 and self.intercept:
             theta[:, 0] -= theta[:, 0].mean()
         found = theta if self._inner.softmax else theta[0]
-        return Fitted(found, self._inner.loss, self._inner.passes - before, converged, COLUMNS)
+        return Fitted(found, self._inner.loss, min(self._inner.passes - before, most), converged, COLUMNS)
 
     def follow(self, penalties: Iterable[tuple[Floats, Floats]]) -> Iterator[Fitted]:
         return (self.solve(lasso, ridge) for lasso, ridge in penalties)

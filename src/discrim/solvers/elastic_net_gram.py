@@ -19,6 +19,7 @@ GAP = 1e-16
 # Parts of a step whose losses are told in one pass when the full step went too far.
 FRACTIONS = (0.5, 0.25, 0.125, 0.03125, 0.001)
 SWEEPS = 10_000
+STEPS = 100
 # How often a step that goes too far is cut by the last of these.
 TRIES = 8
 
@@ -43,14 +44,14 @@ def elastic_net(
     ridge: Floats,
     free: NDArray[np.bool_] | None = None,
     gap: float = GAP,
-    most: int = 100,
+    most: int = STEPS,
 ) -> Solution:
     """The minimum of loss + sum lasso |theta| + sum ridge theta^2 / 2 over the ``free`` entries; the others stay.
 
     All arrays are like theta, in the solver's coordinates. Cost: two or three passes with curvature and a few without,
     and q for every change of one of q coefficients.
     """
-    return GramFollower(objective, start, free=free, gap=gap, most=most).solve(lasso, ridge)
+    return GramFollower(objective, start, free=free, gap=gap).solve(lasso, ridge, most)
 
 
 class GramFollower:
@@ -70,9 +71,8 @@ class GramFollower:
         *,
         free: NDArray[np.bool_] | None = None,
         gap: float = GAP,
-        most: int = 100,
     ) -> None:
-        self.objective, self.gap, self.most = objective, gap, most
+        self.objective, self.gap = objective, gap
         self.fixed = None if free is None or free.all() else np.ascontiguousarray(~free.ravel(), dtype=np.uint8)
         self.answer = np.array(start, dtype=float).ravel()
         self.drift = np.zeros_like(self.answer)
@@ -83,18 +83,21 @@ class GramFollower:
         self.hessian: Floats
         self.gradient: Floats
         self.loss = self.weight = np.nan
-        self.rounds = 100
         self.point = self.answer.copy()
         self._take(self.point, self._look(self.point, CURVATURE))
 
-    def solve(self, lasso: Floats, ridge: Floats) -> Solution:
-        """The minimum for this penalty."""
+    def solve(self, lasso: Floats, ridge: Floats, most: int = STEPS) -> Solution:
+        """The minimum for this penalty, or where the last of ``most`` steps ended."""
         penalty = Penalty(np.ascontiguousarray(lasso, float).ravel(), np.ascontiguousarray(ridge, float).ravel())
         enough = self.gap * self.weight
         guess, left = self._descend(penalty)
         first, converged, depth = guess + self._extrapolated(guess), False, GRADIENT
         ahead, begun = first, self.iterations
-        while self.iterations - begun < self.most:
+        while True:
+            if self.iterations - begun >= most:
+                # The model's next minimum is not known to be lower.
+                target = self.point
+                break
             if not self._go(ahead, penalty, depth):
                 # No part of the step lowers the value: what is left is rounding, or the likelihood has no minimum.
                 target, converged = self.point, left <= 1e-9 * max(abs(self.loss), self.weight)

@@ -12,7 +12,7 @@ from discrim import _kernels
 from discrim.engines.objective import Coordinates
 from discrim.engines.several import PathObjective
 from discrim.solvers.elastic_net_columns import Columns, Floats, Index, Problem, State
-from discrim.solvers.elastic_net_gram import GAP, elastic_net
+from discrim.solvers.elastic_net_gram import GAP, STEPS, elastic_net
 from discrim.sources import Block, Design
 from discrim.sources.arrays import ArrayRows
 
@@ -25,8 +25,8 @@ LONGEST = 0.6
 LOOSE = 1e-6
 # A penalty that only says that a coefficient must be zero.
 BARRED = 1e100
-# Rounds that one class gets before it is the others' turn.
-TURN = 3
+# Rounds that one class gets before it is the others' turn, and the turns of each class that make a step.
+TURN, TURNS_A_STEP = 3, 10
 
 
 @dataclass(frozen=True)
@@ -51,25 +51,38 @@ class ColumnFollower:
     a binary problem with the offset -log sum exp of theirs.
     """
 
-    def __init__(self, columns: Columns, response: Response, *, intercept: bool, gap: float | None = None) -> None:
+    def __init__(
+        self,
+        columns: Columns,
+        response: Response,
+        *,
+        intercept: bool,
+        gap: float | None = None,
+        constant: Floats | None = None,
+    ) -> None:
         self.columns, self.response, self.intercept = columns, response, intercept
         classes, n = response.y.shape
         self.softmax = classes > 1
         self.gap = columns.gap if gap is None else gap
         self.theta = np.zeros((classes, columns.shape[1]))
-        self.constant = np.zeros(classes)
+        self.constant = np.zeros(classes) + (0.0 if constant is None or not intercept else constant)
         self.eta = np.zeros((classes, n)) + (0.0 if response.offset is None else response.offset)
+        self.eta += self.constant[:, None]
         self.passes = self.sweeps = 0
         self.loss = np.nan
         self._last: tuple[float, Floats, Floats, Floats] | None = None
         self._level = np.nan
         self.lasso: Floats | None = None
         nothing = np.zeros(self.theta.shape, dtype=bool)
-        self._descend(nothing, self.theta, self.theta, self.gap)
+        self._descend(nothing, self.theta, self.theta, self.gap, STEPS)
         self.slopes = self._look()
 
-    def solve(self, lasso: Floats, ridge: Floats) -> bool:
-        """Go to the minimum for this penalty (K x p, of the columns' coefficients); whether it was reached."""
+    def solve(self, lasso: Floats, ridge: Floats, most: int = STEPS) -> bool:
+        """Go to the minimum for this penalty (K x p, of the columns' coefficients); whether it was reached.
+
+        A step is a reweighting of the rows; ``most`` of them are made between two looks at all columns, of which there
+        are as many at most.
+        """
         level = float(np.sum(lasso, where=lasso < BARRED) + ridge.sum())
         old, before = self.lasso, self._level
         if old is None:
@@ -78,26 +91,27 @@ class ColumnFollower:
             old, before = multiple * lasso, multiple * level
         ratio = level / before if before > 0 else 1.0
         stops = int(np.ceil(np.log(ratio) / np.log(LONGEST))) if 0.0 < ratio < LONGEST and lasso.any() else 1
-        for stop in range(1, stops):
+        for stop in range(1, stops if most else 1):
             between = np.where(old > 0, old * (lasso / np.where(old > 0, old, 1.0)) ** (stop / stops), lasso)
-            self._reach(between, ridge, before * ratio ** (stop / stops), LOOSE)
-        return self._reach(lasso, ridge, level, self.gap)
+            self._reach(between, ridge, before * ratio ** (stop / stops), LOOSE, most)
+        return self._reach(lasso, ridge, level, self.gap, most)
 
-    def _reach(self, lasso: Floats, ridge: Floats, level: float, gap: float) -> bool:
+    def _reach(self, lasso: Floats, ridge: Floats, level: float, gap: float, most: int) -> bool:
         expected = lasso if self.lasso is None else 2.0 * lasso - self.lasso
         working = (np.abs(self.slopes) >= expected) | (self.theta != 0)
         if not lasso.all():
             working |= lasso == 0
         self._extrapolate(level)
         self.lasso = lasso
-        while True:
-            converged = self._descend(working, lasso, ridge, gap)
+        for _ in range(most):
+            converged = self._descend(working, lasso, ridge, gap, most)
             self.slopes = self._look()
             wrong = np.abs(self.slopes) > lasso * (1.0 + 1e-9)
             wrong &= ~working
             if not wrong.any():
                 return converged
             working |= wrong
+        return False
 
     def _extrapolate(self, level: float) -> None:
         """Go on along the line through the last two minima, as far as no coefficient changes its sign."""
@@ -118,15 +132,15 @@ class ColumnFollower:
                 self.theta, self.constant = self.theta + step, self.constant + part * (self.constant - constant)
         self._last, self._level = here if np.isfinite(here[0]) else None, level
 
-    def _descend(self, working: NDArray[np.bool_], lasso: Floats, ridge: Floats, gap: float, most: int = 1000) -> bool:
+    def _descend(self, working: NDArray[np.bool_], lasso: Floats, ridge: Floats, gap: float, most: int) -> bool:
         """Turns of the classes until none has anything to do; few coefficients are solved all at once."""
         some = np.flatnonzero(working.any(axis=0))
         if self.softmax and len(working) * (len(some) + 1) <= TOGETHER:
-            return self._solve_together(some, working, lasso, ridge, gap)
+            return self._solve_together(some, working, lasso, ridge, gap, most)
         close, places = gap * self.response.total, [np.flatnonzero(row) for row in working]
         if self.softmax:
             close *= TURNS
-        for _ in range(most):
+        for _ in range(TURNS_A_STEP * most):
             quiet = True
             for k, some in enumerate(places):
                 theta, others = self.theta[k, some], self._others(k)
@@ -135,7 +149,7 @@ class ColumnFollower:
                     self.response.y[k], self.response.weight, some, lasso[k, some], ridge[k, some], self.intercept
                 )
                 state = State(eta, theta, self.constant[k : k + 1])
-                done = self.columns.descend(problem, state, close, TURN if self.softmax else 200)
+                done = self.columns.descend(problem, state, close, TURN if self.softmax else most)
                 self.loss, rounds, sweeps, converged = done
                 self.sweeps += sweeps
                 self.theta[k, some], self.eta[k] = theta, eta + others
@@ -145,7 +159,7 @@ class ColumnFollower:
         return False
 
     def _solve_together(
-        self, some: Index, working: NDArray[np.bool_], lasso: Floats, ridge: Floats, gap: float
+        self, some: Index, working: NDArray[np.bool_], lasso: Floats, ridge: Floats, gap: float, most: int
     ) -> bool:
         """All classes at once, on the sums of these columns: their curvature knows how classes pull at each other."""
         classes, first = len(working), int(self.intercept)
@@ -162,7 +176,8 @@ class ColumnFollower:
         free = beside(np.arange(classes) > 0, working[:, some]).astype(bool)
         start, none = beside(self.constant, self.theta[:, some]), np.zeros(classes)
         penalties = {"lasso": beside(none, lasso[:, some]), "ridge": beside(none, ridge[:, some])}
-        found = elastic_net(objective, start, free=free, gap=min(gap, GAP) if gap < LOOSE else gap, **penalties)
+        close = min(gap, GAP) if gap < LOOSE else gap
+        found = elastic_net(objective, start, free=free, gap=close, most=most, **penalties)
         self.theta[:, some] = found.theta[:, first:]
         self.constant = found.theta[:, 0].copy() if first else self.constant
         self.eta = self.constant[:, None] + self.theta[:, some] @ x.T

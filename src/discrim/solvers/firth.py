@@ -52,7 +52,7 @@ def firth(
     free = default_free(objective) if free is None else free
     estimated = free if estimated is None else estimated
     found = _ascend(objective, start.astype(float), free, estimated, close, most)
-    if found is None or not found.converged:
+    if (found is None or not found.converged) and np.any(start[free]):
         # Far out the likelihood is flat and rounding hides the way back; the origin is never far out.
         again = _ascend(objective, np.where(free, 0.0, start), free, estimated, close, most)
         if found is None or (again is not None and again.value < found.value):

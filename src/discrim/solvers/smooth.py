@@ -26,6 +26,8 @@ CHEAP = 3e8
 ROUGH = 1e-5
 # Newton steps after which a part of the rows that has no optimum yet is taken to be separated.
 ENOUGH = 12
+# As newton.CLOSE for so many columns that no curvature helps: each further digit takes as many passes as the last.
+WIDE_CLOSE = 1e-8
 # Quasi-Newton steps after which the curvature is looked at again.
 STEPS = 20
 # Loss of a row, on the average, below which the part tells more of itself than of the others.
@@ -34,15 +36,20 @@ SEPARATED = 1e-4
 
 @dataclass(frozen=True)
 class Smooth:
-    """Minimise loss + sum ridge theta^2 / 2 over the ``free`` entries, from ``start``."""
+    """Minimise loss + sum ridge theta^2 / 2 over the ``free`` entries, from ``start``.
+
+    ``flat``, like theta: with more columns than a curvature can be had of, slopes up to this, for each unit of weight,
+    count as none.
+    """
 
     ridge: Floats
     free: NDArray[np.bool_]
     start: Floats
+    flat: Floats | None = None
 
     def for_part(self, share: float) -> Smooth:
         """The same problem for a part of the rows with this share of the weight."""
-        return Smooth(self.ridge * share, self.free, self.start)
+        return Smooth(self.ridge * share, self.free, self.start, self.flat)
 
 
 def choose_route(size: int, rows: int | None = None) -> Route:
@@ -65,7 +72,8 @@ def minimise(
     if sample is not None:
         rough = _descend(part, sample, sample, 1.0, close=ROUGH, most=4 * ENOUGH)
         start = rough.theta if _is_trusted(rough) else start
-    return _descend(replace(problem, start=start), objective, sample or objective, share, close=CLOSER, most=most)
+    close = CLOSER if problem.free.shape[-1] <= CURVED_SIZE else WIDE_CLOSE
+    return _descend(replace(problem, start=start), objective, sample or objective, share, close=close, most=most)
 
 
 def _descend(
@@ -75,7 +83,7 @@ def _descend(
 
     ``told_by`` are the rows that tell the curvature, with ``share`` of the weight of all.
     """
-    theta, steps = problem.start, 0
+    theta, steps, turn = problem.start, 0, STEPS
     while True:
         part = Smooth(problem.ridge * share, problem.free, theta)
         found = quasi_newton(
@@ -85,12 +93,16 @@ def _descend(
             ridge=problem.ridge,
             free=problem.free,
             close=close,
-            most=min(most - steps, STEPS),
+            flat=problem.flat if problem.free.shape[-1] > CURVED_SIZE else None,
+            most=min(most - steps, turn),
         )
         steps += found.iterations
         if found.converged or steps >= most or not found.iterations:
             return replace(found, iterations=steps)
         theta = found.theta
+        if problem.free.shape[-1] > CURVED_SIZE:
+            # Without a curvature it is what the steps remember that counts: they are left more and more to themselves.
+            turn *= 2
 
 
 def _is_trusted(rough: Solution) -> bool:
@@ -107,13 +119,15 @@ def _inverse(problem: Smooth, objective: HasLikelihood, share: float) -> Callabl
         hessians = at.hessian if blocks else at.hessian[None]
         rows = zip(hessians, np.atleast_2d(problem.ridge), np.atleast_2d(problem.free), strict=True)
         inverses = [_inverse_of(hessian, ridge, free, share) for hessian, ridge, free in rows]
-        weight = at.weight
         found = [inverse for inverse in inverses if inverse is not None]
         if len(found) == len(inverses):
             return _balanced(found) if blocks else found[0]
     else:
-        weight = objective.at(problem.start, depth=LOSS).weight
-    guess = (0.2 * weight + problem.ridge[problem.free]) / share
+        at = objective.at(problem.start, depth=LOSS)
+    # mu (1 - mu) of a row: that of classes of equal shares, and less where they are told apart.
+    even = 1.0 / max(len(problem.free), 2) if blocks else 0.5
+    spread = min(even * (1.0 - even) * at.weight, 2.0 * even * at.loss)
+    guess = (spread + problem.ridge[problem.free]) / share
     return lambda right: right / guess
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,10 @@ class ArrowTable:
         self.names: list[str] = list(table.schema.names)
         self.n_rows: int = table.num_rows
         self._place = {name: j for j, name in enumerate(self.names)}
+
+    @property
+    def index_names(self) -> list[str]:
+        return index_columns(self._table.schema)
 
     def kind(self, name: str) -> Kind:
         return kind_of(self._table.schema.field(self._place[name]).type, name)
@@ -46,6 +51,15 @@ def labels(y: Any) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
     if _is_text(y.type) or y.null_count:
         return _dictionary(y)
     return np.asarray(_to_numpy(y))
+
+
+def index_columns(schema: Any) -> list[str]:
+    """The columns that pandas wrote for the index of a frame, as its note beside the columns says."""
+    note = (schema.metadata or {}).get(b"pandas")
+    if note is None:
+        return []
+    # An index that only counts is a dictionary of its start, stop and step, and no column.
+    return [name for name in json.loads(note).get("index_columns", []) if isinstance(name, str)]
 
 
 def kind_of(dtype: Any, name: str) -> Kind:

@@ -83,7 +83,13 @@ def _own_name(y: Any) -> str | None:
 
 def _as_array_or_dictionary(y: Any) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
     """An array of labels, or (values, codes) where the container holds or hashes them better itself."""
-    if comes_from(y, "pandas", "Series", "Categorical", "Index"):
+    from sklearn.utils.validation import column_or_1d
+
+    if comes_from(y, "pandas", "DataFrame") and y.shape[1] == 1:
+        # The warning of whoever takes a table for labels; the column itself keeps its type.
+        column_or_1d(np.empty((len(y), 1)), warn=True)
+        y = y.iloc[:, 0]
+    if comes_from(y, "pandas", "Series", "Index") or comes_from(y, "pandas.api.extensions", "ExtensionArray"):
         from discrim.sources import pandas_table
 
         return pandas_table.labels(y)
@@ -97,8 +103,6 @@ def _as_array_or_dictionary(y: Any) -> NDArray[Any] | tuple[NDArray[Any], NDArra
         return arrow_table.labels(y)
     if comes_from(y, "numpy.ma", "MaskedArray") and np.ma.is_masked(y):
         raise MissingLabelsError(int(np.ma.getmaskarray(y).sum()), y.size, None)
-    from sklearn.utils.validation import column_or_1d
-
     return np.asarray(column_or_1d(y, warn=True))
 
 

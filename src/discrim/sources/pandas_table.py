@@ -17,6 +17,8 @@ from discrim.sources.table import Kind, empty_column, unusable_column
 class PandasTable:
     """A ``pandas.DataFrame`` as a ``Table``."""
 
+    index_names: Sequence[str] = ()
+
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
         self._kinds: dict[str, Kind] = {}

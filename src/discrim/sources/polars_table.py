@@ -15,6 +15,8 @@ from discrim.sources.table import Kind, unusable_column
 class PolarsTable:
     """A ``polars.DataFrame`` as a ``Table``."""
 
+    index_names: Sequence[str] = ()
+
     def __init__(self, frame: pl.DataFrame) -> None:
         self._frame = frame
         self.names = list(frame.columns)

@@ -40,7 +40,8 @@ def scan(
     target : str, optional
         The column of labels; ``fit`` needs it, ``predict`` does not.
     features : list of str, optional
-        The columns to learn from, in this order; by default all others.
+        The columns to learn from, in this order; by default all others, except those that pandas wrote for the
+        index of a frame.
     weight : str, optional
         The column of case weights.
     batch_rows : int
@@ -54,7 +55,8 @@ def scan(
     first = reader.parts[0]
     refuse_duplicates(first.head.names)
     if features is None:
-        features = [name for name in first.head.names if name not in {target, weight}]
+        besides = {target, weight, *first.head.index_names}
+        features = [name for name in first.head.names if name not in besides]
     if not features:
         raise DataError(f"The {reader.title} has no column to learn from besides the target and the weight.")
     refuse_duplicates(features)

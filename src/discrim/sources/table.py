@@ -26,6 +26,11 @@ class Table(Protocol):
     @property
     def n_rows(self) -> int: ...
 
+    @property
+    def index_names(self) -> Sequence[str]:
+        """Columns that number or name the rows and tell nothing about them."""
+        ...
+
     def kind(self, name: str) -> Kind:
         """How the column is read; raises ``unusable_column`` for dates, lists and the like."""
         ...

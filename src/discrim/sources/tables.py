@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,9 @@ def open_rows(X: Any, y: Any = None, sample_weight: Any = None, *, design: Desig
         return _rows_of_array(X, y, sample_weight, design)
     if isinstance(X, Scan) or _is_query(X, y, sample_weight):
         return _rows_of_scan(X, y, sample_weight, design)
+    if isinstance(X, (str, os.PathLike)):
+        target = f"target={y!r}" if isinstance(y, str) else "target=..."
+        raise DataError(f"X is the path '{os.fspath(X)}', not a table. Read the file with scan(X, {target}) instead.")
     if sparse.issparse(X):
         return _rows_of_sparse(X, y, sample_weight, design)
     table = _open_table(X)

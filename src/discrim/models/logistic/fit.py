@@ -18,7 +18,7 @@ from discrim.solvers.firth import firth
 from discrim.solvers.newton import Solution, newton
 from discrim.solvers.separation import Separation, find_separation
 from discrim.solvers.separation_screen import may_be_separated
-from discrim.solvers.smooth import Route, Smooth, choose_route, minimise
+from discrim.solvers.smooth import CURVED_SIZE, Route, Smooth, choose_route, minimise
 from discrim.sources import Block, Design, Rows, find_non_finite
 from discrim.sources.arrays import ArrayRows
 from discrim.statistics.likelihood import BLOCKS, CURVATURE
@@ -48,6 +48,7 @@ class Problem:
     route: Route | None = None
     firth: bool = False
     aliased: Literal["drop", "minimum-norm"] = "drop"
+    tol: float = 0.0
 
     @property
     def softmax(self) -> bool:
@@ -128,6 +129,9 @@ def coordinates_for(view: Overview, problem: Problem) -> Coordinates:
     mean, deviation = np.nan_to_num(view.mean, posinf=0.0, neginf=0.0), view.deviation
     if sparse.issparse(view.sample.x) or not problem.intercept or problem.penalty.constant:
         deviation, mean = np.sqrt(deviation**2 + view.mean**2), np.zeros_like(mean)
+    if sparse.issparse(view.sample.x) and len(mean) > CURVED_SIZE:
+        # Words, say: rare ones hardly bend the loss, and the same ridge bends all of them alike.
+        deviation = np.full_like(mean, np.sqrt(np.mean(deviation**2)))
     return Coordinates(mean, np.where(np.isfinite(deviation) & (deviation > 0), deviation, 1.0), problem.intercept)
 
 
@@ -159,14 +163,23 @@ def _solve(objective: Objective, view: Overview, problem: Problem, route: Route,
         start = start - start[:1]
     if problem.firth:
         free = _free(objective, problem, "newton", aliased)
-        solution, solver = firth(objective, start - start[:1] if problem.softmax else start, free=free), "firth"
+        start = start - start[:1] if problem.softmax else start
+        solution, solver = firth(objective, start, free=free, most=problem.most), "firth"
     else:
         sample = None if view.everything or problem.start is not None else _sample_objective(objective, view)
         share = 1.0 if sample is None else len(view.sample) / view.n_rows
-        smooth = Smooth(ridge, free, start)
+        smooth = Smooth(ridge, free, start, _flat(problem, objective))
         solution, solver = minimise(smooth, objective, sample, share, route, problem.most), str(route)
     told = np.concatenate([[False], aliased])
     return SmoothFit(objective, solution, free, ridge, told, solver, class_weights=view.class_weights)
+
+
+def _flat(problem: Problem, objective: Objective) -> Floats:
+    """``tol`` is about slopes in the user's units."""
+    c = objective.coordinates
+    one = np.full(c.size, problem.tol)
+    one[int(c.intercept) :] /= c.scale if c.basis is None else 1.0
+    return np.broadcast_to(one, objective.shape)
 
 
 def _origin(objective: Objective) -> Floats:

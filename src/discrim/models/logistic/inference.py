@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.errors import MissingDependencyError, ParameterError
+from discrim.errors import DataError, MissingDependencyError, ParameterError
 from discrim.inference import deviance_tests, influence, intervals
 from discrim.inference.fitted import Fitted
 from discrim.inference.glm_summary import glm_summary
@@ -105,7 +105,12 @@ class LogisticInference:
         check_is_fitted(self, "coef_")
         fitted: Fitted | None = getattr(self, "_fitted", None)
         if fitted is None:
-            raise ParameterError("The model was fitted with inference=False. Fit it with inference=True.")
+            if getattr(self, "inference", False) is False:
+                raise ParameterError("The model was fitted with inference=False. Fit it with inference=True.")
+            raise DataError(
+                "A model with far more columns than rows that was saved or copied carries what predictions need, and "
+                "nothing else. Fit it again first."
+            )
         return fitted
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from discrim.errors import ParameterError
+from discrim.models.parameters import Check
 from discrim.solvers.smooth import Route
 
 # Names of scikit-learn's solvers; all answers come from the same few routes here. Those that are not in ROUTES leave
@@ -22,13 +24,28 @@ ROUTES: dict[str, Route] = {
 }
 
 
+def positive(*, infinite: bool = False) -> Check:
+    """A number above 0, of any type; ``infinite`` allows infinity too."""
+
+    def fits(value: Any) -> bool:
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+            return False
+        return 0 < float(value) < np.inf or (infinite and float(value) == np.inf)
+
+    return fits, "a finite number above 0" + (" or np.inf" if infinite else "")
+
+
 @dataclass(frozen=True)
 class PenaltyTerms:
-    """lasso |beta|_1 + ridge |beta|_2^2 / 2; ``constant`` is the ridge on the intercept, which only liblinear has."""
+    """lasso |beta|_1 + ridge |beta|_2^2 / 2.
+
+    ``constant`` is the ridge and ``constant_lasso`` the lasso on the intercept, which only liblinear has.
+    """
 
     lasso: float
     ridge: float
     constant: float = 0.0
+    constant_lasso: float = 0.0
 
     @property
     def name(self) -> str:
@@ -49,7 +66,8 @@ def terms_for(model: Any, strength: float, l1_ratio: float) -> PenaltyTerms:
     lasso, ridge = strength * l1_ratio, strength * (1.0 - l1_ratio)
     if model.solver == "liblinear" and model.fit_intercept:
         # liblinear treats the intercept as one more coefficient, of a column that holds intercept_scaling.
-        return PenaltyTerms(lasso, ridge, ridge / float(model.intercept_scaling) ** 2)
+        held = float(model.intercept_scaling)
+        return PenaltyTerms(lasso, ridge, ridge / held**2, lasso / held)
     return PenaltyTerms(lasso, ridge)
 
 

@@ -8,6 +8,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from discrim.errors import DataError, DiscrimWarning, ParameterError, name_list, plural
+from discrim.models.logistic.options import positive
 from discrim.models.logistic.path_cv import cross_validated
 from discrim.models.logistic.path_problem import PathProblem, open_problem
 from discrim.models.logistic.path_result import LogisticPath
@@ -41,7 +42,7 @@ CHECKS: dict[str, Check] = {
     "standardize": boolean(),
     "fit_intercept": boolean(),
     "early_stop": boolean(),
-    "gap": either(none(), number(0)),
+    "gap": either(none(), positive()),
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -20,9 +21,18 @@ from discrim.inference.summary import Summary
 from discrim.models.classifier import Classifier
 from discrim.models.logistic.fit import Problem, SmoothFit, fit_smooth, reference_free
 from discrim.models.logistic.inference import LogisticInference
-from discrim.models.logistic.options import ROUTES, SOLVERS, PenaltyTerms, penalty_terms
-from discrim.models.logistic.report import Named, fitted_from, named_separation
-from discrim.models.logistic.rows import NoColumns, Opened, Training, open_training, select_columns
+from discrim.models.logistic.options import ROUTES, SOLVERS, PenaltyTerms, penalty_terms, positive
+from discrim.models.logistic.report import Named, fitted_from, is_wide, named_separation, told_of_weightless
+from discrim.models.logistic.rows import (
+    NoColumns,
+    Opened,
+    Training,
+    open_training,
+    select_columns,
+    weightless,
+    weightless_message,
+    written,
+)
 from discrim.models.logistic.rule import fitted_rule, told_coefficients, user_coefficients, written_rule
 from discrim.models.logistic.sparse import fit_sparse
 from discrim.models.parameters import Check, boolean, check_parameters, either, integer, number, one_of, seed
@@ -60,7 +70,8 @@ class LogisticRegression(LogisticInference, Classifier):
     l1_ratio : float from 0 (L2) to 1 (L1)
     dual, n_jobs, verbose, random_state : accepted for scikit-learn's sake, without effect on the answer
     tol : float
-        Fits go on until they are exact to about eight digits; a larger ``tol`` does not make them stop sooner.
+        Fits go on until they are exact to about eight digits; a larger ``tol`` does not make them stop sooner. Only
+        with more than 2,000 columns it is, as in scikit-learn, the largest slope of the mean loss that counts as none.
     fit_intercept : bool
     intercept_scaling : float, used with solver='liblinear' only, which penalises the intercept
     class_weight : dict of class to weight, 'balanced' or None
@@ -100,18 +111,19 @@ class LogisticRegression(LogisticInference, Classifier):
     n_iter_: NDArray[np.int32]
     solver_: str
     _separation: Separation | None
+    _empty: list[int]
     _fit: SmoothFit
     _problem: Problem
     _training: Training
 
     _constraints: ClassVar[dict[str, Check]] = {
         "penalty": one_of("deprecated", "l1", "l2", "elasticnet", None),
-        "C": either(number(np.nextafter(0.0, 1.0)), (lambda v: isinstance(v, float) and v == np.inf, "np.inf")),
+        "C": positive(infinite=True),
         "l1_ratio": either(number(0, 1), (lambda v: v is None, "None")),
         "dual": boolean(),
         "tol": number(0),
         "fit_intercept": boolean(),
-        "intercept_scaling": number(np.nextafter(0.0, 1.0)),
+        "intercept_scaling": positive(),
         "class_weight": either(one_of("balanced", None), (lambda v: isinstance(v, dict), "a dict of class to weight")),
         "random_state": seed(),
         "solver": one_of(*SOLVERS),
@@ -168,8 +180,9 @@ class LogisticRegression(LogisticInference, Classifier):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, trials: Any = None) -> Self:
         """Learn from rows X with labels y, or from a ``scan``.
 
-        ``offset`` is a known part of every row's log-odds (two classes). With ``trials`` rows are groups: y holds the
-        numbers of successes out of so many, and the classes are 0 (failure) and 1 (success).
+        ``offset`` is a known part of the log-odds, a number or one for each row (two classes). With ``trials`` rows
+        are groups: y holds the numbers of successes out of so many, and the classes are 0 (failure) and 1 (success);
+        ``class_weight`` then counts failures and successes.
         """
         check_parameters(self, self._constraints)
         penalty = penalty_terms(self)
@@ -191,7 +204,11 @@ class LogisticRegression(LogisticInference, Classifier):
             else:
                 fit = fit_smooth(opened.rows, problem, opened.view)
         self.classes_ = opened.classes
+        self._empty = weightless(opened)
+        if self._empty:
+            fit = replace(fit, separation=told_of_weightless(fit.separation, self._empty, intercept=self.fit_intercept))
         self._learn(fit, problem)
+        self._warn(fit, self._empty)
         if self.inference is not False:
             self._fit, self._problem, self._training = fit, problem, given
         if self.inference is True or (self.inference == "auto" and penalty.name == "none"):
@@ -242,7 +259,8 @@ class LogisticRegression(LogisticInference, Classifier):
         """Whether the classes are separated: ``separated``, ``complete``, ``columns``, ``direction``, ``classes``."""
         check_is_fitted(self, "coef_")
         if self._separation is None and "_fit" in self.__dict__ and self._problem.needs_look:
-            self._separation = find_separation(self._fit.objective, free=reference_free(self._fit))
+            found = find_separation(self._fit.objective, free=reference_free(self._fit))
+            self._separation = told_of_weightless(found, self._empty, intercept=self.fit_intercept)
         return named_separation(self._separation, ["(Intercept)", *self._names], self.classes_)
 
     @property
@@ -269,11 +287,12 @@ class LogisticRegression(LogisticInference, Classifier):
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the rows of the last fit, which a file or another process has no use for."""
-        if "_fit" in self.__dict__ and self.inference is not False:
+        """Without the rows of the last fit, and a basis as large as they are: another process has no use for them."""
+        wide = "_fit" in self.__dict__ and is_wide(self._fit.objective.coordinates)
+        if "_fit" in self.__dict__ and self.inference is not False and not wide:
             _ = self._fitted
         state = dict(super().__getstate__())
-        for name in ("_fit", "_training", "_loo"):
+        for name in ("_fit", "_training", "_loo", *(["_known_fit"] if wide else [])):
             state.pop(name, None)
         return state
 
@@ -300,7 +319,7 @@ class LogisticRegression(LogisticInference, Classifier):
                 "scheme."
             )
         if self.reference is not None and self.reference not in classes.tolist():
-            raise ParameterError.bad_value("reference", self.reference, f"one of {name_list(classes.tolist())}")
+            raise ParameterError.bad_value("reference", self.reference, f"one of {written(classes.tolist())}")
         shape = (self._design.n_out + 1,) if len(classes) == 2 else (len(classes), self._design.n_out + 1)
         return Problem(
             classes,
@@ -311,6 +330,7 @@ class LogisticRegression(LogisticInference, Classifier):
             route=ROUTES.get(self.solver),
             firth=self.bias_reduction == "firth",
             aliased=self.aliased,
+            tol=self.tol,
         )
 
     def _learn(self, fit: SmoothFit, problem: Problem) -> None:
@@ -325,24 +345,27 @@ class LogisticRegression(LogisticInference, Classifier):
         self.n_iter_ = np.array([min(fit.solution.iterations, self.max_iter)], dtype=np.int32)
         self.solver_ = fit.solver
         self._separation = fit.separation
-        self._warn(fit)
 
-    def _warn(self, fit: SmoothFit) -> None:
+    def _warn(self, fit: SmoothFit, empty: Sequence[int]) -> None:
+        if empty:
+            warnings.warn(weightless_message(self.classes_[list(empty)].tolist()), SeparationWarning, stacklevel=4)
         if fit.separation is not None and fit.separation.separated:
+            if set(fit.separation.classes.tolist()) <= set(empty):
+                return
             told = named_separation(fit.separation, ["(Intercept)", *self._names], self.classes_)
             warnings.warn(
                 f"The classes are {'completely ' if told.complete else ''}separated: the estimates of "
                 f"{name_list(told.columns)} are infinite, and predictions come from where the solver stopped. Use "
                 "bias_reduction='firth', a finite C, or leave the columns out; see separation_.",
                 SeparationWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
         elif not fit.solution.converged:
             warnings.warn(
                 f"{self.solver_ if self.solver == 'auto' else self.solver} failed to converge after "
                 f"{fit.solution.iterations} steps. Increase the number of iterations: max_iter is {self.max_iter}.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
 
     def _coefficients(self) -> Floats:

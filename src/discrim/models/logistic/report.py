@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
-from discrim.engines.objective import Objective, codes_in
+from discrim.engines.objective import Coordinates, Objective, codes_in
 from discrim.inference.fitted import Fitted
 from discrim.models.logistic.fit import Problem, SmoothFit
 from discrim.solvers.elastic_net_gram import elastic_net
@@ -21,6 +21,9 @@ from discrim.sources import Block, Design
 from discrim.statistics.likelihood import LOSS
 
 Floats = NDArray[np.float64]
+
+# Numbers of a basis beyond which a saved model does without it.
+LARGE = 500_000
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,39 @@ def named_separation(found: Separation | None, names: Sequence[str], classes: ND
         return Named(False, False, [], np.zeros(shape), [])
     columns = [names[j] for j in found.columns]
     return Named(True, found.complete, columns, found.direction, classes[found.classes].tolist())
+
+
+def told_of_weightless(found: Separation | None, empty: Sequence[int], *, intercept: bool) -> Separation | None:
+    """Of classes without weight only the intercept is infinite: it takes their probability to 0 with any slopes."""
+    if found is None or not found.separated or not empty or not intercept:
+        return found
+    direction, undetermined = np.zeros(found.direction.shape), np.zeros(found.undetermined.shape, bool)
+    undetermined[..., 1:] = True
+    if direction.ndim == 1:
+        direction[0] = -1.0 if 1 in empty else 1.0
+        torn = False
+    else:
+        others = np.setdiff1d(np.arange(len(direction)), empty)
+        among = found.direction[others] - found.direction[others[0]]
+        among[np.abs(among) <= 1e-9 * np.abs(found.direction).max()] = 0.0
+        torn = bool(among.any())
+        direction[others], direction[list(empty), 0] = among, -1.0
+        undetermined[others] = found.undetermined[others] if torn else False
+    return replace(
+        found,
+        complete=found.complete and (torn or direction.ndim == 1),
+        columns=np.flatnonzero(np.atleast_2d(direction).any(axis=0)),
+        direction=direction,
+        classes=found.classes if torn else np.array(empty, dtype=np.intp),
+        infinite=np.sign(direction).astype(np.int8),
+        undetermined=undetermined,
+    )
+
+
+def is_wide(coordinates: Coordinates) -> bool:
+    """Do the coordinates hold a basis (p x r) of the space of few rows, too large to be saved?"""
+    basis = coordinates.basis
+    return basis is not None and basis.size > LARGE and basis.shape[0] > 2 * basis.shape[1]
 
 
 def fitted_from(fit: SmoothFit, problem: Problem, design: Design, reference: int) -> Fitted:

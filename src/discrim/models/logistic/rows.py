@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.engines.overview import Overview, look
-from discrim.errors import DataError, ParameterError, name_list
+from discrim.errors import DataError, ParameterError, plural
 from discrim.models.classifier import Classifier
-from discrim.sources import Attached, Design, Rows, Scan, open_rows
+from discrim.sources import Attached, Block, Design, Rows, Scan, open_rows
 from discrim.sources.arrays import ArrayRows
+from discrim.sources.weights import check_weights
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +46,7 @@ def open_training(model: Classifier, class_weight: Any, given: Training) -> Open
     """The rows that ``fit`` was given, checked."""
     y, weight, share = given.y, given.sample_weight, None
     if given.trials is not None:
-        share, weight = _groups(y, given.trials, weight)
+        share, weight = _groups(given)
         y = np.ones(len(share), int)
     rows = model._open(given.X, y, weight, reset=True)
     view = None
@@ -73,52 +74,111 @@ def open_training(model: Classifier, class_weight: Any, given: Training) -> Open
     offset = None if given.offset is None else _one_number_a_row("offset", given.offset, rows)
     if offset is not None and len(classes) > 2:
         raise ParameterError(f"An offset is for two classes; y has {len(classes)}.")
-    factors = None if class_weight is None else _class_weights(class_weight, rows, classes)
+    factors = None if class_weight is None else _class_weights(class_weight, Attached(rows, classes, share=share))
     if share is None and offset is None and factors is None:
         return Opened(rows, classes, view)
     return Opened(Attached(rows, classes, factors, offset, share), classes, None)
 
 
-def _groups(successes: Any, trials: Any, weight: Any) -> tuple[Floats, Floats]:
+def _groups(given: Training) -> tuple[Floats, Floats]:
     """Shares of successes, and weights that count the trials."""
-    y, n = np.asarray(successes, float), np.asarray(trials, float)
+    if isinstance(given.X, Scan):
+        raise ParameterError("`trials` cannot be given with a scan.")
+    if given.y is None:
+        raise ParameterError("With `trials`, y must hold the number of successes of each row; it is None.")
+    y, n = np.asarray(given.y, float), np.asarray(given.trials, float)
     n = np.broadcast_to(n, y.shape) if n.ndim == 0 else n
     if y.shape != n.shape or y.ndim != 1:
         raise ParameterError(f"y and trials must be two lists of one length; they have shapes {y.shape} and {n.shape}.")
     if not (np.isfinite(y).all() and np.isfinite(n).all()) or (n < 0).any() or (y < 0).any() or (y > n).any():
         bad = int(np.flatnonzero(~((y >= 0) & (y <= n) & np.isfinite(n)))[0])
         raise DataError(f"y must lie between 0 and trials; row {bad} has {y[bad]:g} successes out of {n[bad]:g}.")
+    rows = _length(given.X)
+    if rows is not None and len(n) != rows:
+        raise DataError(f"y and trials have {plural(len(n), 'entry', 'entries')}, X has {plural(rows, 'row')}.")
+    if len(n) and not n.any():
+        raise DataError("trials is zero in every row; at least one row needs a trial.")
+    weight = check_weights(given.sample_weight, len(n))
     share = np.where(n > 0, y / np.where(n > 0, n, 1.0), 0.0)
-    return share, n * (1.0 if weight is None else np.asarray(weight, float))
+    return share, n if weight is None else n * weight
+
+
+def _length(X: Any) -> int | None:
+    """The number of rows of a table, where it tells."""
+    if isinstance(X, NoColumns):
+        return X.n_rows
+    shape = getattr(X, "shape", None)
+    if isinstance(shape, tuple) and shape:
+        return int(shape[0])
+    return len(X) if isinstance(X, (list, tuple)) else None
 
 
 def _one_number_a_row(name: str, values: Any, rows: Rows) -> Floats:
     if isinstance(rows, Scan):
         raise ParameterError(f"`{name}` cannot be given with a scan.")
-    numbers = np.ascontiguousarray(values, dtype=float)
-    if numbers.ndim != 1 or len(numbers) != rows.n_rows or not np.isfinite(numbers).all():
-        raise ParameterError.bad_value(name, f"shape {numbers.shape}", f"{rows.n_rows} finite numbers, one a row")
-    return numbers
+    numbers = np.asarray(values, dtype=float)
+    if numbers.ndim == 0 and rows.n_rows is not None:
+        numbers = np.full(rows.n_rows, float(numbers))
+    if numbers.shape != (rows.n_rows,):
+        expected = f"{rows.n_rows} finite numbers, one a row, or one number for all"
+        raise ParameterError(f"The '{name}' parameter has the shape {numbers.shape}; it must be {expected}.")
+    strange = np.flatnonzero(~np.isfinite(numbers))
+    if len(strange):
+        raise ParameterError(
+            f"The '{name}' parameter must be finite; {plural(len(strange), 'entry is', 'entries are')} NaN or "
+            f"infinite, the first in row {strange[0]}."
+        )
+    return np.ascontiguousarray(numbers)
 
 
-def _class_weights(class_weight: Any, rows: Rows, classes: NDArray[Any]) -> Floats:
+def _class_weights(class_weight: Any, rows: Attached) -> Floats:
+    labels = rows.classes.tolist()
     if isinstance(class_weight, dict):
-        known = set(classes.tolist())
-        strange = [label for label in class_weight if label not in known]
+        strange = [label for label in class_weight if label not in set(labels)]
         if strange:
             raise ParameterError(
-                f"class_weight names the classes {name_list(strange)}, which are not in y: it has "
-                f"{name_list(classes.tolist())}."
+                f"class_weight names the classes {written(strange)}, which are not in y: it has {written(labels)}."
             )
-        weights = [class_weight.get(label, 1.0) for label in classes.tolist()]
-        for label, weight in zip(classes.tolist(), weights, strict=True):
+        weights = [class_weight.get(label, 1.0) for label in labels]
+        for label, weight in zip(labels, weights, strict=True):
             if not isinstance(weight, Real) or not 0 <= float(weight) < np.inf:
                 raise ParameterError.bad_value(f"class_weight[{label!r}]", weight, "a finite number of at least 0")
         return np.array(weights, float)
-    counts = np.zeros(len(classes))
-    for block in Attached(rows, classes).blocks():
-        counts += np.bincount(block.codes, weights=block.weight, minlength=len(classes))
-    return np.asarray(counts.sum() / (len(classes) * np.where(counts > 0, counts, 1.0)))
+    counts = np.sum([_weights_of(block, len(labels)) for block in rows.blocks()], axis=0)
+    return np.asarray(counts.sum() / (len(labels) * np.where(counts > 0, counts, 1.0)))
+
+
+def weightless(opened: Opened) -> list[int]:
+    """The places of classes whose rows all have the weight zero; of large frames only what the first look has seen."""
+    totals = None if opened.view is None else opened.view.class_weights
+    whole = opened.rows.whole
+    if totals is None and whole is not None and (whole.weight is not None or whole.share is not None):
+        totals = _weights_of(whole, len(opened.classes))
+    return [] if totals is None else np.flatnonzero(totals == 0).tolist()
+
+
+def weightless_message(labels: list[Any]) -> str:
+    """What to say of classes without weight."""
+    who = f"Class {written(labels)} has" if len(labels) == 1 else f"Classes {written(labels)} have"
+    its = "its probability is" if len(labels) == 1 else "their probabilities are"
+    return (
+        f"{who} no weight: {its} estimated as 0 or small, and nothing else can be learned there. Leave these rows out, "
+        "or give them weight."
+    )
+
+
+def _weights_of(block: Block, classes: int) -> Floats:
+    """The weight of every class."""
+    if block.share is None:
+        return np.bincount(block.codes, weights=block.weight, minlength=classes).astype(float)
+    w = np.ones(len(block)) if block.weight is None else block.weight
+    return np.array([w @ (1.0 - block.share), w @ block.share])
+
+
+def written(labels: list[Any], most: int = 20) -> str:
+    """Labels as they would be typed, so that 1 and '1' look different."""
+    more = f" and {len(labels) - most} more" if len(labels) > most else ""
+    return ", ".join(map(repr, labels[:most])) + more
 
 
 @dataclass(frozen=True)

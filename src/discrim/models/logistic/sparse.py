@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
+from typing import Any
 
-from discrim.engines.objective import Objective
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from discrim.engines.objective import Coordinates, Objective
 from discrim.engines.overview import Overview
 from discrim.models.logistic.fit import Problem, SmoothFit, coordinates_for, ridge_for
-from discrim.solvers.elastic_net import fit_elastic_net
+from discrim.models.tuning import in_memory
+from discrim.solvers.elastic_net import Fitted, follower_for
 from discrim.solvers.newton import Solution, penalised
-from discrim.sources import Rows
+from discrim.sources import Design, Rows
+from discrim.sources.arrays import ArrayRows
 from discrim.statistics.likelihood import Likelihood
+
+Floats = NDArray[np.float64]
 
 
 def fit_sparse(rows: Rows, problem: Problem, view: Overview) -> SmoothFit:
@@ -19,23 +28,47 @@ def fit_sparse(rows: Rows, problem: Problem, view: Overview) -> SmoothFit:
     Cost: by sums a pass of n p^2 / 2 multiplications for each of three to six steps; by columns n times the columns
     that matter, and a few reads of all of them.
     """
-    coordinates = coordinates_for(view, problem)
+    coordinates, penalty = coordinates_for(view, problem), problem.penalty
     objective = Objective(rows, problem.classes, coordinates, softmax=problem.softmax)
     width = rows.design.n_out
-    shape = (len(problem.classes), width) if problem.softmax else (width,)
-    found = fit_elastic_net(
-        rows,
-        problem.classes,
-        coordinates,
-        lasso=np.full(shape, problem.penalty.lasso),
-        ridge=np.full(shape, problem.penalty.ridge),
-        softmax=problem.softmax,
-    )
+    if problem.intercept and penalty.constant_lasso:
+        found = _with_penalised_intercept(rows, problem, coordinates)
+    else:
+        shape = (len(problem.classes), width) if problem.softmax else (width,)
+        penalties = np.full(shape, penalty.lasso), np.full(shape, penalty.ridge)
+        found = _fit(rows, problem, coordinates, *penalties)
     theta = coordinates.from_user(found.theta)
-    ridge = ridge_for(problem.penalty, coordinates, objective.shape)
+    ridge = ridge_for(penalty, coordinates, objective.shape)
     nothing = np.zeros(0)
     at = Likelihood(found.loss, nothing, np.zeros((0, 0)), nothing, float(view.n_rows), view.n_rows)
-    value = penalised(found.loss, theta, ridge) + problem.penalty.lasso * float(np.abs(found.theta[..., 1:]).sum())
-    solution = Solution(theta, value, found.loss, at, found.iterations, found.converged, 0.0)
+    sizes = np.abs(found.theta.reshape(-1, width + 1)).sum(axis=0)
+    value = penalised(found.loss, theta, ridge) + penalty.lasso * sizes[1:].sum() + penalty.constant_lasso * sizes[0]
+    solution = Solution(theta, float(value), found.loss, at, found.iterations, found.converged, 0.0)
     free = np.ones(objective.shape, bool)
     return SmoothFit(objective, solution, free, ridge, np.zeros(width + 1, bool), found.solver)
+
+
+def _fit(rows: Rows, problem: Problem, coordinates: Coordinates, lasso: Floats, ridge: Floats) -> Fitted:
+    offset: Any = getattr(rows, "offset", None)
+    # Far from the offsets' own level every row is certain, and the curvature is zero.
+    level = None if offset is None else np.asarray(-float(np.mean(offset)))
+    follower = follower_for(rows, problem.classes, coordinates, softmax=problem.softmax, constant=level)
+    return follower.solve(lasso, ridge, problem.most)
+
+
+def _with_penalised_intercept(rows: Rows, problem: Problem, coordinates: Coordinates) -> Fitted:
+    """The intercept is the slope of one more column, of ones, in a model without an intercept (two classes)."""
+    block = rows.whole if rows.whole is not None else in_memory(rows)
+    one: Any = np.ones((len(block), 1), dtype=block.x.dtype)
+    x = np.hstack([block.x, one]) if isinstance(block.x, np.ndarray) else sparse.hstack([block.x, one], format="csr")
+    width, penalty = rows.design.n_out, problem.penalty
+    longer = ArrayRows(Design.unnamed(width + 1, block.x.dtype), replace(block, x=x), labelled=True)
+    scale = np.append(np.sqrt(coordinates.scale**2 + coordinates.shift**2), 1.0)
+    found = _fit(
+        longer,
+        problem,
+        Coordinates(np.zeros(width + 1), scale, intercept=False),
+        np.append(np.full(width, penalty.lasso), penalty.constant_lasso),
+        np.append(np.full(width, penalty.ridge), penalty.constant),
+    )
+    return replace(found, theta=np.append(found.theta[-1], found.theta[1:-1]))
