@@ -298,8 +298,10 @@ class Fitted:
 
     @property
     def _refinable(self) -> bool:
-        small = self.objective is not None and self.rows * self.theta.size <= SMALL
-        return small and self.solution.gap > STALE
+        if self.objective is None or not self.solution.at.hessian.size:
+            return False
+        small = self.rows * self.theta.size <= SMALL
+        return self.solution.gap > (STALE if small else CLOSE * self.weight)
 
     @property
     def _first(self) -> int:

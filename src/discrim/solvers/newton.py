@@ -78,7 +78,7 @@ def newton(
             theta = theta + step
             converged = True
             break
-        moved = _move(objective, theta, step, value, gap, ridge)
+        moved = move(objective, theta, step, value, gap, ridge, CURVATURE)
         if moved is None:
             # No part of the step lowers the value: what is left is rounding.
             converged = gap <= 1e-7 * max(abs(value), 1.0)
@@ -125,14 +125,23 @@ def solve_positive(matrix: Floats, right: Floats) -> Floats:
     return np.asarray(vectors @ (inverse * (vectors.T @ (right / scale)))) / scale
 
 
-def _move(
-    objective: HasLikelihood, theta: Floats, step: Floats, value: float, gap: float, ridge: Floats
+def move(
+    objective: HasLikelihood,
+    theta: Floats,
+    step: Floats,
+    value: float,
+    gap: float,
+    ridge: Floats,
+    depth: int,
 ) -> tuple[Floats, Likelihood] | None:
-    """The full step where it lowers the value enough, else the best of its parts; None where none does."""
+    """The full step where it lowers the value enough, else the best of its parts; None where none does.
+
+    With the sums there, to this ``depth``. Where a pass is costly, the full step's also tries the parts.
+    """
     for _ in range(12):
         target = theta + step
         parts = FRACTIONS if gap > SMALL_STEP * abs(value) and getattr(objective, "costly", True) else ()
-        at = objective.at(target, depth=CURVATURE, along=-step if parts else None, steps=[1.0 - f for f in parts])
+        at = objective.at(target, depth=depth, along=-step if parts else None, steps=[1.0 - f for f in parts])
         if at.finite and penalised(at.loss, target, ridge) <= value - 1e-4 * gap:
             return target, at
         losses = at.losses if parts else objective.at(theta, depth=LOSS, along=step, steps=FRACTIONS).losses
@@ -141,6 +150,6 @@ def _move(
         best = int(values.argmin())
         if values[best] < value - 1e-4 * FRACTIONS[best] * gap:
             theta = theta + FRACTIONS[best] * step
-            return theta, objective.at(theta, depth=CURVATURE)
+            return theta, objective.at(theta, depth=depth)
         step, gap = step / 64.0, gap / 64.0
     return None

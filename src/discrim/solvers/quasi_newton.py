@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from discrim.solvers.newton import FRACTIONS, HasLikelihood, Solution, penalised
-from discrim.statistics.likelihood import GRADIENT, Likelihood
+from discrim.solvers.newton import HasLikelihood, Solution, move, penalised
+from discrim.statistics.likelihood import GRADIENT
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +59,7 @@ def quasi_newton(
             theta, value = theta + step.reshape(theta.shape), value - gap
         if converged or iterations == most:
             break
-        moved = _move(objective, theta, step.reshape(theta.shape), value, gap, ridge)
+        moved = move(objective, theta, step.reshape(theta.shape), value, gap, ridge, GRADIENT)
         if moved is None:
             if not pairs:
                 converged = gap <= 1e-7 * max(abs(value), 1.0)
@@ -101,25 +101,3 @@ def _two_loops(
     for (step, change), share in zip(pairs, reversed(shares), strict=True):
         result = result + (share - (change @ result) / (step @ change)) * step
     return result
-
-
-def _move(
-    objective: HasLikelihood, theta: Floats, step: Floats, value: float, gap: float, ridge: Floats
-) -> tuple[Floats, Likelihood] | None:
-    """The full step where it lowers the value enough, else the best of its parts; None where none does."""
-    for _ in range(8):
-        target = theta + step
-        at = objective.at(target, depth=GRADIENT)
-        if at.finite and penalised(at.loss, target, ridge) <= value - 1e-4 * gap:
-            return target, at
-        at = objective.at(theta, depth=0, along=step, steps=FRACTIONS)
-        values = np.array(
-            [penalised(loss, theta + f * step, ridge) for loss, f in zip(at.losses, FRACTIONS, strict=True)]
-        )
-        values[~np.isfinite(values)] = np.inf
-        best = int(values.argmin())
-        if values[best] < value - 1e-4 * FRACTIONS[best] * gap:
-            theta = theta + FRACTIONS[best] * step
-            return theta, objective.at(theta, depth=GRADIENT)
-        step, gap = step / 64.0, gap / 64.0
-    return None

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.solvers.newton import HasLikelihood, Solution, newton
+from discrim.solvers.newton import CLOSE, HasLikelihood, Solution, newton
 from discrim.solvers.quasi_newton import CLOSER, cholesky_inverse, quasi_newton
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, LOSS
 
@@ -26,6 +26,8 @@ CHEAP = 3e8
 ROUGH = 1e-5
 # Newton steps after which a part of the rows that has no optimum yet is taken to be separated.
 ENOUGH = 12
+# As newton.CLOSE where only the coefficients are wanted: the last step squares this.
+PENALISED_CLOSE = 1e-9
 # As newton.CLOSE for so many columns that no curvature helps: each further digit takes as many passes as the last.
 WIDE_CLOSE = 1e-8
 # Quasi-Newton steps after which the curvature is looked at again.
@@ -68,7 +70,9 @@ def minimise(
         if sample is not None:
             rough = newton(sample, start, ridge=part.ridge, free=part.free, close=ROUGH, most=ENOUGH)
             start = rough.theta if _is_trusted(rough) else start
-        return newton(objective, start, ridge=problem.ridge, free=problem.free, most=most)
+        # Without a penalty standard errors are told, which belong to the point before the last step.
+        close = PENALISED_CLOSE if problem.ridge.any() else CLOSE
+        return newton(objective, start, ridge=problem.ridge, free=problem.free, close=close, most=most)
     if sample is not None:
         rough = _descend(part, sample, sample, 1.0, close=ROUGH, most=4 * ENOUGH)
         start = rough.theta if _is_trusted(rough) else start
