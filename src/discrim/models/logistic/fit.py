@@ -117,11 +117,9 @@ def sample_rows(rows: Rows, size: int, route: Route, *, softmax: bool) -> int:
     n = rows.n_rows if rows.n_rows is not None else 2_000_000
     if n * rows.design.n_out < START_NUMBERS:
         return n
-    return (
-        max(n // 16, 15 * size)
-        if route == "newton"
-        else max(n // 25, A_COLUMN * (4 if softmax else 1) * rows.design.n_out)
-    )
+    if route == "newton":
+        return max(n // (8 if size > 64 else 16), 15 * size)
+    return max(n // 25, A_COLUMN * (4 if softmax else 1) * rows.design.n_out)
 
 
 def coordinates_for(view: Overview, problem: Problem) -> Coordinates:
