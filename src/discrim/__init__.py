@@ -1,20 +1,22 @@
 """Classical linear and quadratic classification: fitted in one pass, tuned for free, read like R."""
 
-from discrim import datasets
+from typing import TYPE_CHECKING, Any
+
+from discrim import datasets, models
 from discrim.evaluation import cross_validate
 from discrim.models import (
     GaussianNB,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
-    LogisticRegression,
-    LogisticRegressionCV,
     QuadraticDiscriminantAnalysis,
     RegularizedDiscriminantAnalysis,
     RidgeClassifier,
-    logistic_path,
     merge,
 )
 from discrim.sources import scan
+
+if TYPE_CHECKING:
+    from discrim.models import LogisticRegression, LogisticRegressionCV, logistic_path
 
 __version__ = "0.1.0"
 
@@ -33,3 +35,10 @@ __all__ = [
     "merge",
     "scan",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # What models does not read before it is asked for.
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(models, name)

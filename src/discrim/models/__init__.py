@@ -1,15 +1,20 @@
 """The scikit-learn face: a model picks a statistic, a solver and a rule."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from discrim.models.gaussian_nb import GaussianNB
 from discrim.models.lda import LinearDiscriminantAnalysis
 from discrim.models.least_squares import LeastSquaresClassifier
-from discrim.models.logistic.cv import LogisticRegressionCV
-from discrim.models.logistic.path import logistic_path
-from discrim.models.logistic.regression import LogisticRegression
 from discrim.models.merging import merge
 from discrim.models.qda import QuadraticDiscriminantAnalysis
 from discrim.models.rda import RegularizedDiscriminantAnalysis
 from discrim.models.ridge import RidgeClassifier
+
+if TYPE_CHECKING:
+    from discrim.models.logistic.cv import LogisticRegressionCV
+    from discrim.models.logistic.path import logistic_path
+    from discrim.models.logistic.regression import LogisticRegression
 
 __all__ = [
     "GaussianNB",
@@ -23,3 +28,17 @@ __all__ = [
     "logistic_path",
     "merge",
 ]
+
+# Logistic regression brings as many modules as all others together: they are read when it is first asked for.
+_LATER = {
+    "LogisticRegression": "discrim.models.logistic.regression",
+    "LogisticRegressionCV": "discrim.models.logistic.cv",
+    "logistic_path": "discrim.models.logistic.path",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = getattr(import_module(_LATER[name]), name)
+    return globals()[name]
