@@ -385,3 +385,12 @@ def test_nullable_labels_keep_their_type(y):
         assert LogisticRegression().fit(X, labels).classes_.dtype.kind == ("b" if y == "boolean" else "i")
     with pytest.warns(UserWarning, match="column-vector"):
         assert LogisticRegression().fit(X, series.to_frame()).classes_.dtype.kind != "f"
+
+
+def test_a_model_without_columns_predicts_the_shares_of_the_classes():
+    X = np.random.default_rng(8).normal(size=(90, 2))
+    y = np.arange(90) % 3 == 0
+    model = LogisticRegression(C=np.inf).fit(X, y).step("bic")
+    assert model.coef_.shape == (1, 0)
+    assert_allclose(model.predict_proba(X[:4])[:, 1], 1 / 3)
+    assert not model.predict(X).any()

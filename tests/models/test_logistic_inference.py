@@ -23,6 +23,8 @@ from discrim.sources import open_rows
 class Model(LogisticInference, BaseEstimator):
     """As little of a model as the questions need: maximum likelihood of two classes."""
 
+    _fitted = None
+
     def fit(self, X, y, names=None):
         names = names or [f"x{j}" for j in range(X.shape[1])]
         objective = Objective(open_rows(X, y), np.unique(y), Coordinates(X.mean(axis=0), X.std(axis=0)))

@@ -97,7 +97,8 @@ def split(n: int, p: int, state_bytes: int = 0) -> list[tuple[int, int]]:
 
 def _split_sparse(block: Block) -> list[tuple[int, int]]:
     """A few ranges of rows: a state may be as long as there are columns, however few entries it is made of."""
-    tasks = min(max(block.x.nnz // SPARSE, 1), 4, max(len(block), 1))  # type: ignore[union-attr]
+    assert not isinstance(block.x, np.ndarray)
+    tasks = min(max(block.x.nnz // SPARSE, 1), 4, max(len(block), 1))
     return list(pairwise(len(block) * i // tasks for i in range(tasks + 1)))
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discrim.engines.margins import RowMargins
 from discrim.engines.objective import Objective
-from discrim.solvers.separation_cone import TINY, Cone, inside, recession_cone
+from discrim.solvers.separation_cone import Cone, inside, recession_cone
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -76,11 +76,6 @@ def default_free(objective: Objective) -> Mask:
     if objective.softmax:
         free[0] = False
     return free
-
-
-def vanishes(vectors: Floats, span: Floats) -> Mask:
-    """Which margin vectors (of length one) are zero on all directions of infinity."""
-    return np.asarray(np.linalg.norm(vectors @ span, axis=1) <= TINY)
 
 
 def _verdict(cone: Cone, vectors: Floats) -> tuple[float, int]:

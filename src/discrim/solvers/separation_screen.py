@@ -18,9 +18,7 @@ Mask = NDArray[np.bool_]
 ROUNDING = 1e-14
 
 
-def may_be_separated(
-    objective: Objective, at: Likelihood, *, free: Mask | None = None, largest: float | None = None
-) -> bool:
+def may_be_separated(objective: Objective, at: Likelihood, *, free: Mask | None = None) -> bool:
     """False only where the classes certainly overlap, told by the sums ``at`` some theta (any, best near the optimum).
 
     Let g and H be gradient and Hessian of the loss over the free entries, and lambda^2 = g'H^-1 g, twice the gap of
@@ -34,9 +32,9 @@ def may_be_separated(
     max m <= (max_a a'H^-1 a)^1/2 (d'Hd)^1/2. Together d'Hd <= lambda (max_a a'H^-1 a)^1/2 d'Hd, and d'Hd > 0 where H
     has an inverse. Groups with both outcomes have margin zero and add nothing; offsets only change p.
 
-    ``largest`` is a bound of |z_i|^2, for example n size for n rows of equal weight with standardised columns. It
-    bounds a'H^-1 a by |a|^2 over the smallest eigenvalue of H, which decides most fits without a pass; where it does
-    not, or is not given, one pass finds the maximum itself. Rounding of g is allowed for.
+    No a'H^-1 a is above one over the row's own curvature along a, since that is a part of H. The smallest curvature of
+    a row, which came with the sums, so decides most fits without a pass; where it does not, one pass finds the maximum
+    itself. Rounding of g is allowed for.
     """
     free = default_free(objective) if free is None else free
     index = np.flatnonzero(free.ravel())
@@ -47,10 +45,8 @@ def may_be_separated(
         return True
     gradient = at.gradient.ravel()[index]
     decrement = float(np.sqrt(max(float(gradient @ inverse @ gradient), 0.0)))
-    if largest is not None:
-        longest = (2.0 if objective.softmax else 1.0) * largest
-        if _overlap(decrement, longest * float(np.linalg.eigvalsh(inverse)[-1]), at.weight):
-            return False
+    if at.least > 0 and _overlap(decrement, 1.0 / at.least, at.weight):
+        return False
     padded = np.zeros(at.hessian.shape)
     padded[np.ix_(index, index)] = inverse
     return not _overlap(decrement, largest_form(objective, padded), at.weight)

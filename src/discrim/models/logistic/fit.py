@@ -154,14 +154,13 @@ def _without_dependence(objective: Objective, view: Overview, problem: Problem) 
 def _solve(objective: Objective, view: Overview, problem: Problem, route: Route, aliased: Mask) -> SmoothFit:
     coordinates = objective.coordinates
     ridge = ridge_for(problem.penalty, coordinates, objective.shape)
-    free = _free(objective, problem, route, aliased)
+    held = "newton" if problem.firth else route
+    free = _free(objective, problem, held, aliased)
     start = _origin(objective) if problem.start is None else coordinates.from_user(problem.start)
     start = np.where(_free(objective, problem, "quasi-newton", aliased), start, 0.0)
-    if route == "newton" and problem.softmax and problem.penalty.name == "none":
+    if held == "newton" and problem.softmax and problem.penalty.name == "none":
         start = start - start[:1]
     if problem.firth:
-        free = _free(objective, problem, "newton", aliased)
-        start = start - start[:1] if problem.softmax else start
         solution, solver = firth(objective, start, free=free, most=problem.most), "firth"
     else:
         sample = None if view.everything or problem.start is not None else _sample_objective(objective, view)
@@ -235,17 +234,9 @@ def _look_for_separation(fit: SmoothFit) -> SmoothFit:
         polished = replace(polished, iterations=fit.solution.iterations + polished.iterations)
         fit = replace(fit, solution=polished, free=reference_free(fit))
         at = polished.at
-    if _overlap(fit) or not may_be_separated(objective, at, free=fit.free):
+    if not may_be_separated(objective, at, free=fit.free):
         return fit
     return replace(fit, separation=find_separation(objective, free=fit.free, start=fit.solution.theta))
-
-
-def _overlap(fit: SmoothFit) -> bool:
-    """Certainly no separation: a row's a'H^-1 a is at most one over its curvature, see ``may_be_separated``."""
-    solution, at = fit.solution, fit.solution.at
-    if not solution.converged or at.least <= 0:
-        return False
-    return bool(np.sqrt(2.0 * solution.gap / at.least) + 1e-14 * at.weight / at.least < 0.5)
 
 
 def reference_free(fit: SmoothFit) -> Mask:

@@ -29,8 +29,11 @@ class LogisticInference:
     Whoever inherits gives ``_refit_on(terms)``: the same model, fitted on these terms of the same rows.
     """
 
-    _fitted: Fitted | None
     steps_: pd.DataFrame | Table
+
+    @property
+    def _fitted(self) -> Fitted | None:
+        raise NotImplementedError
 
     def _refit_on(self, terms: Sequence[str]) -> Self:
         raise NotImplementedError
@@ -43,6 +46,9 @@ class LogisticInference:
         others determine has NaN, an infinite estimate +-inf. With an L2 penalty standard errors are those of
         H^-1 I H^-1, which leave out the bias; after an L1 penalty there are none.
         """
+        return self._summarise()
+
+    def _summarise(self) -> Summary:
         return glm_summary(self._told())
 
     @property

@@ -17,7 +17,6 @@ from discrim.engines import one_blas_thread
 from discrim.engines.overview import look
 from discrim.errors import ParameterError, SeparationWarning, name_list
 from discrim.inference.fitted import Fitted
-from discrim.inference.summary import Summary
 from discrim.models.classifier import Classifier
 from discrim.models.logistic.fit import Problem, SmoothFit, fit_smooth, reference_free
 from discrim.models.logistic.inference import LogisticInference
@@ -264,16 +263,13 @@ class LogisticRegression(LogisticInference, Classifier):
         return named_separation(self._separation, ["(Intercept)", *self._names], self.classes_)
 
     @property
-    def _fitted(self) -> Fitted | None:  # type: ignore[override]
+    def _fitted(self) -> Fitted | None:
         """What inference needs, made when it is first asked for."""
         known: Fitted | None = self.__dict__.get("_known_fit")
         if known is None and "_fit" in self.__dict__:
             known = fitted_from(self._fit, self._problem, self._design, self._reference_index())
             self.__dict__["_known_fit"] = known
         return known
-
-    def _summarise(self) -> Summary:
-        return LogisticInference.summary(self)
 
     def _check_solved(self) -> Self:
         check_is_fitted(self, "coef_")
@@ -297,6 +293,9 @@ class LogisticRegression(LogisticInference, Classifier):
         return state
 
     def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, labelled: bool = True) -> Rows:
+        if not reset and self.n_features_in_ == 0:
+            # step() may leave the intercept alone: then it does not matter what the rows hold.
+            X = select_columns(X, [], [])
         if not isinstance(X, NoColumns):
             return super()._open(X, y, sample_weight, reset=reset, labelled=labelled)
         rows = X.rows(y, sample_weight)
