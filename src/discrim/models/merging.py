@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.errors import DataError
-from discrim.models.base import OnePassClassifier, combine
+from discrim.models.mergeable import MergeableClassifier
 
-Model = TypeVar("Model", bound=OnePassClassifier)
+Model = TypeVar("Model", bound=MergeableClassifier[Any])
 
 
 def merge(first: Model, *others: Model) -> Model:
@@ -29,12 +29,12 @@ def merge(first: Model, *others: Model) -> Model:
         check_is_fitted(other, "statistic_")
         if other._design.names_out != first._design.names_out:
             raise DataError("The models to be merged were fitted on different columns.")
-        statistic = combine([statistic, other.statistic_])
+        statistic = result._combine([statistic, other.statistic_])
     for name in ("n_features_in_", "feature_names_in_", "_design"):
         if hasattr(first, name):
             setattr(result, name, getattr(first, name))
     declared = [model._declared for model in (first, *others) if hasattr(model, "_declared")]
     if declared:
         result._declared = np.unique(np.concatenate(declared))
-    result._learn(result._to_depth(statistic), None)
+    result._learn(statistic, None)
     return result

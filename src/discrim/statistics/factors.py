@@ -138,9 +138,10 @@ class ClassFactors:
 
     @classmethod
     def from_bytes(cls, buffer: bytes) -> ClassFactors:
-        depth, arrays, classes = unpack(buffer, "factors")
+        stored = unpack(buffer, "factors")
+        arrays = stored.arrays
         factors = tuple(arrays.pop(name) for name in sorted(arrays) if name.startswith("factor"))
-        return cls(classes=classes, depth=depth, factors=factors, **arrays)
+        return cls(classes=stored.classes, depth=Depth(stored.depth), factors=factors, **arrays)
 
 
 def merge_factors(parts: Sequence[ClassFactors]) -> ClassFactors:

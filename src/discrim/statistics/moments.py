@@ -112,8 +112,8 @@ class ClassMoments:
 
     @classmethod
     def from_bytes(cls, buffer: bytes) -> ClassMoments:
-        depth, arrays, classes = unpack(buffer, "moments")
-        return cls(classes=classes, depth=depth, **arrays)
+        stored = unpack(buffer, "moments")
+        return cls(classes=stored.classes, depth=Depth(stored.depth), **stored.arrays)
 
     @classmethod
     def _of_sparse_diagonal(cls, block: Block) -> ClassMoments:

@@ -1,0 +1,183 @@
+"""Class counts: how often each column, or each level of each column, was met in each class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from discrim.errors import DataError, ForgetError, name_list
+from discrim.sources import Block
+from discrim.statistics.align import places, spread_out, union_of_classes
+from discrim.statistics.means import ROUNDING
+from discrim.statistics.packing import pack, unpack
+
+Floats = NDArray[np.float64]
+Levels = tuple[NDArray[Any], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCounts:
+    """The statistic of naive Bayes for counts.
+
+    For each class k: ``weight`` n_k = sum w_i, ``rows`` the number of rows, and ``count`` N_kj = sum w_i x_ij.
+    With ``levels`` the columns of ``count`` are the levels of the first feature, then those of the second, and so
+    on, and N_kj is the weight of the rows that have the level; a missing value is in none. Nothing is smoothed.
+
+    Laws: ``merge`` equals the statistic of all rows together, is commutative and associative, and ``subtract``
+    undoes it. Parts may know different classes and different levels. Cost of ``of``: one read of what is stored.
+    """
+
+    classes: NDArray[Any]
+    weight: Floats
+    rows: NDArray[np.int64]
+    count: Floats
+    levels: Levels | None = None
+
+    @classmethod
+    def of(cls, block: Block) -> ClassCounts:
+        """The sums of the columns of one block, dense or sparse."""
+        x, size = block.x, len(block.classes)
+        w = np.ones(len(block)) if block.weight is None else block.weight
+        groups = sparse.csr_array((w, (block.codes, np.arange(len(block)))), shape=(size, len(block)))
+        count = groups @ x
+        count = count.toarray() if sparse.issparse(count) else count
+        rows = np.bincount(block.codes[w > 0], minlength=size)
+        weight: Floats = np.bincount(block.codes, w, size).astype(np.float64)
+        return cls(block.classes, weight, rows, np.asarray(count, dtype=np.float64))
+
+    @property
+    def n_features(self) -> int:
+        return self.count.shape[1] if self.levels is None else len(self.levels)
+
+    @property
+    def total_weight(self) -> float:
+        return float(self.weight.sum())
+
+    @property
+    def finite(self) -> bool:
+        """False when NaN or infinity was among the rows."""
+        return bool(np.isfinite(self.count).all())
+
+    def of_feature(self, j: int) -> Floats:
+        """N_k of the levels of feature j, K x L_j."""
+        assert self.levels is not None
+        start = sum(len(levels) for levels in self.levels[:j])
+        return self.count[:, start : start + len(self.levels[j])]
+
+    def merge(self, other: ClassCounts) -> ClassCounts:
+        """The statistic of both sets of rows."""
+        return merge_counts([self, other])
+
+    def subtract(self, other: ClassCounts) -> ClassCounts:
+        """The statistic without the rows of ``other``; refuses rows that cannot have been there.
+
+        A level that no row is left of is forgotten, and so is a class.
+        """
+        _check_widths([self, other])
+        unknown = other.classes[~np.isin(other.classes, self.classes)]
+        if len(unknown):
+            raise ForgetError(f"Cannot forget rows of class {name_list(unknown)}: the statistic has no such class.")
+        gone = other.including(self.classes).with_levels(_joint_levels([self, other]))
+        whole = self.with_levels(gone.levels)
+        weight, count = whole.weight - gone.weight, whole.count - gone.count
+        rows = whole.rows - gone.rows
+        weight[(rows == 0) & (np.abs(weight) <= ROUNDING * whole.weight)] = 0.0
+        lacking = (rows < 0) | (weight < 0) | ((rows == 0) & (weight > 0))
+        lacking |= _left_over(count, whole, rows).any(axis=1)
+        if lacking.any():
+            k = int(np.argmax(lacking))
+            raise ForgetError(
+                f"Cannot forget {gone.rows[k]} rows (weight {gone.weight[k]:g}) of class '{self.classes[k]}': "
+                "they are not among the rows that were seen."
+            )
+        left = replace(whole, weight=weight, rows=rows, count=count)
+        return left._only(rows > 0)
+
+    def including(self, classes: NDArray[Any]) -> ClassCounts:
+        """The same with further classes of weight zero."""
+        joint = union_of_classes([self.classes, classes])
+        if len(joint) == len(self.classes):
+            return self
+        at, size = places(self.classes, joint), len(joint)
+        weight, rows, count = (spread_out(values, at, size) for values in (self.weight, self.rows, self.count))
+        return ClassCounts(joint, weight, rows, count, self.levels)
+
+    def with_levels(self, levels: Levels | None) -> ClassCounts:
+        """The same with further levels that no row has."""
+        if levels is None or self.levels is None or _same(self.levels, levels):
+            return self
+        parts = [
+            spread_out(self.of_feature(j).T, places(own, wanted), len(wanted)).T
+            for j, (own, wanted) in enumerate(zip(self.levels, levels, strict=True))
+        ]
+        return replace(self, count=np.ascontiguousarray(np.hstack(parts)), levels=levels)
+
+    def to_bytes(self) -> bytes:
+        arrays: dict[str, NDArray[Any]] = {"weight": self.weight, "rows": self.rows, "count": self.count}
+        return pack("counts", None, arrays, self.classes, self.levels)
+
+    @classmethod
+    def from_bytes(cls, buffer: bytes) -> ClassCounts:
+        stored = unpack(buffer, "counts")
+        return cls(classes=stored.classes, levels=stored.levels, **stored.arrays)
+
+    def _only(self, keep: NDArray[np.bool_]) -> ClassCounts:
+        """The classes ``keep``, and the levels that any row of them has."""
+        kept = replace(
+            self, classes=self.classes[keep], weight=self.weight[keep], rows=self.rows[keep], count=self.count[keep]
+        )
+        if self.levels is None:
+            return kept
+        alive = [kept.of_feature(j).any(axis=0) for j in range(len(self.levels))]
+        levels = tuple(known[here] for known, here in zip(self.levels, alive, strict=True))
+        return replace(kept, count=kept.count[:, np.concatenate(alive)], levels=levels)
+
+
+def merge_counts(parts: Sequence[ClassCounts]) -> ClassCounts:
+    """The statistic of all parts' rows: everything adds up."""
+    if len(parts) == 1:
+        return parts[0]
+    _check_widths(parts)
+    classes, levels = union_of_classes([part.classes for part in parts]), _joint_levels(parts)
+    spread = [part.including(classes).with_levels(levels) for part in parts]
+    weight, rows, count = spread[0].weight.copy(), spread[0].rows.copy(), spread[0].count.copy()
+    for part in spread[1:]:
+        weight += part.weight
+        rows += part.rows
+        count += part.count
+    return ClassCounts(classes, weight, rows, count, levels)
+
+
+def _joint_levels(parts: Sequence[ClassCounts]) -> Levels | None:
+    first = parts[0].levels
+    if first is None:
+        return None
+    known = [part.levels or () for part in parts]
+    if all(_same(first, other) for other in known[1:]):
+        return first
+    return tuple(union_of_classes(lists) for lists in zip(*known, strict=True))
+
+
+def _same(a: Levels, b: Levels) -> bool:
+    return a is b or all(len(x) == len(y) and bool(np.all(x == y)) for x, y in zip(a, b, strict=True))
+
+
+def _left_over(count: Floats, whole: ClassCounts, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which counts cannot be what rows have left; those that are only rounding are cleared in place."""
+    tiny = np.abs(count) <= ROUNDING * np.abs(whole.count)
+    count[tiny] = 0.0
+    nobody = (count != 0) & (rows == 0)[:, None]
+    return nobody if whole.levels is None else nobody | (count < 0)
+
+
+def _check_widths(parts: Sequence[ClassCounts]) -> None:
+    if len({part.levels is None for part in parts}) > 1:
+        raise DataError("Counts of columns and counts of levels cannot be combined.")
+    widths = sorted({part.n_features for part in parts})
+    if len(widths) > 1:
+        raise DataError(f"Statistics of {widths[0]} and of {widths[-1]} columns cannot be combined.")
