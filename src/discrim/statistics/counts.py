@@ -172,7 +172,7 @@ def _left_over(count: Floats, whole: ClassCounts, rows: NDArray[np.int64]) -> ND
     tiny = np.abs(count) <= ROUNDING * np.abs(whole.count)
     count[tiny] = 0.0
     nobody = (count != 0) & (rows == 0)[:, None]
-    return nobody if whole.levels is None else nobody | (count < 0)
+    return np.asarray(nobody if whole.levels is None else nobody | (count < 0))
 
 
 def _check_widths(parts: Sequence[ClassCounts]) -> None:
