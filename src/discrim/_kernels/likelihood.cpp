@@ -127,7 +127,7 @@ DISCRIM_INLINE void do_block(Job<T> &job, Work &work) {
     if (job.order == Order::gradient) add_gradient(work, job.in.m, job.panels, job.in.panel);
     if (job.order != Order::curvature) return;
     add_gradient_and_scale(work, job.in.m, job.panels, job.in.panel);
-    self_product_body<MI>(work.packed.data(), job.in.panel, job.in.m, job.panels, work.product.data(), job.ahead);
+    self_product_body<MI>(work.packed.data(), job.in.panel, job.in.m, job.panels * LANES, work.product.data(), job.ahead);
 }
 template <int MI>
 DISCRIM_INLINE void do_block64_body(Job<double> &job, Work &work) { do_block<MI>(job, work); }

@@ -13,8 +13,8 @@
 namespace discrim {
 namespace {
 
-DISCRIM_VERSIONS(self_product, (const double *packed, int64_t panel, int64_t m, int64_t panels, double *c, Ahead &ahead),
-                 (packed, panel, m, panels, c, ahead))
+DISCRIM_VERSIONS(self_product, (const double *packed, int64_t panel, int64_t m, int64_t size, double *c, Ahead &ahead),
+                 (packed, panel, m, size, c, ahead))
 
 // The rows of one class inside one block.
 template <typename T>
@@ -31,61 +31,60 @@ struct Run {
     double *square;            // sum of w (x - pilot)^2, padded, or null
 };
 
-// Visit one panel of columns of every row of the run: shift, weigh, add up, and store where asked.
-template <bool contiguous, bool weighted, bool pack, typename T>
-DISCRIM_INLINE void visit_panel(const Run<T> &run, int64_t q, int64_t count) {
+// Visit as many columns of every row of the run as a vector holds: shift, weigh, add up, and store where asked.
+template <typename V, bool contiguous, bool weighted, bool pack, typename T>
+DISCRIM_INLINE void visit_columns(const Run<T> &run, int64_t first_column) {
+    constexpr int64_t W = WIDTH<V>;
     const int64_t row_stride = run.x->row_stride, column_stride = run.x->column_stride;
-    const T *first = run.x->data + q * LANES * column_stride;
-    const v8 pilot = load(run.pilot + q * LANES);
-    const int64_t readable = count == LANES ? run.x->n : run.readable;
-    v8i inside;
-    for (int64_t l = 0; l < LANES; ++l) inside[l] = l < count ? -1 : 0;
-    double *packed = run.packed + (pack ? q * run.panel : 0);
-    v8 sum = splat(0.0), square = splat(0.0);
+    const int64_t count = std::min(W, run.x->p - first_column);
+    const T *first = run.x->data + first_column * column_stride;
+    const V pilot = get<V>(run.pilot + first_column);
+    const int64_t readable = count == W ? run.x->n : run.readable;
+    const auto inside = Kin<V>::numbered() < count;
+    double *packed = run.packed + (pack ? first_column / LANES * run.panel + first_column % LANES : 0);
+    V sum{}, square{};
     for (int64_t r = 0; r < run.m; ++r) {
         const int64_t i = run.index[r];
         const T *row = first + i * row_stride;
-        v8 v = (contiguous && i < readable) ? take_eight(row) : take_strided(row, column_stride, count);
-        v = inside ? v - pilot : splat(0.0);
+        V v = (contiguous && i < readable) ? get<V>(row) : strided<V>(row, column_stride, count);
+        v = inside ? v - pilot : V{};
         if (weighted) {
-            const v8 root = splat(run.root_weight[i]);
+            const double root = run.root_weight[i];
             v *= root;
             sum += root * v;
         } else {
             sum += v;
         }
         if (pack)
-            store(packed + r * LANES, v);
+            put(packed + r * LANES, v);
         else
             square += v * v;
     }
-    store(run.sum + q * LANES, load(run.sum + q * LANES) + sum);
-    if (!pack) store(run.square + q * LANES, load(run.square + q * LANES) + square);
+    put(run.sum + first_column, get<V>(run.sum + first_column) + sum);
+    if (!pack) put(run.square + first_column, get<V>(run.square + first_column) + square);
 }
 
-template <bool contiguous, bool weighted, typename T>
-DISCRIM_INLINE void visit_panels(const Run<T> &run) {
-    for (int64_t q = 0; q * LANES < run.x->p; ++q) {
-        const int64_t count = std::min(LANES, run.x->p - q * LANES);
+template <typename V, bool contiguous, bool weighted, typename T>
+DISCRIM_INLINE void visit_all(const Run<T> &run) {
+    for (int64_t first = 0; first < run.x->p; first += WIDTH<V>)
         if (run.packed)
-            visit_panel<contiguous, weighted, true>(run, q, count);
+            visit_columns<V, contiguous, weighted, true>(run, first);
         else
-            visit_panel<contiguous, weighted, false>(run, q, count);
-    }
+            visit_columns<V, contiguous, weighted, false>(run, first);
 }
 
-template <typename T>
+template <typename V, typename T>
 DISCRIM_INLINE void visit(const Run<T> &run) {
     const bool contiguous = run.x->column_stride == 1;
-    if (contiguous && run.root_weight) visit_panels<true, true>(run);
-    if (contiguous && !run.root_weight) visit_panels<true, false>(run);
-    if (!contiguous && run.root_weight) visit_panels<false, true>(run);
-    if (!contiguous && !run.root_weight) visit_panels<false, false>(run);
+    if (contiguous && run.root_weight) visit_all<V, true, true>(run);
+    if (contiguous && !run.root_weight) visit_all<V, true, false>(run);
+    if (!contiguous && run.root_weight) visit_all<V, false, true>(run);
+    if (!contiguous && !run.root_weight) visit_all<V, false, false>(run);
 }
 template <int MI>
-DISCRIM_INLINE void visit_run64_body(const Run<double> &run) { visit(run); }
+DISCRIM_INLINE void visit_run64_body(const Run<double> &run) { visit<Native<MI>>(run); }
 template <int MI>
-DISCRIM_INLINE void visit_run32_body(const Run<float> &run) { visit(run); }
+DISCRIM_INLINE void visit_run32_body(const Run<float> &run) { visit<Native<MI>>(run); }
 DISCRIM_VERSIONS(visit_run64, (const Run<double> &run), (run))
 DISCRIM_VERSIONS(visit_run32, (const Run<float> &run), (run))
 inline void visit_run(const Run<double> &run) { visit_run64(run); }
@@ -202,10 +201,10 @@ void class_moments(const Rows<T> &x, const int32_t *codes, const double *weight,
                              sum.data() + k * padded, products ? nullptr : square.data() + k * padded};
             visit_run(run);
             if (depth == Depth::full)
-                self_product(packed.data() + from * LANES, panel, count, panels,
+                self_product(packed.data() + from * LANES, panel, count, x.p,
                              product.data() + k * padded * padded, ahead);
         }
-        if (depth == Depth::pooled) self_product(packed.data(), panel, start[K], panels, product.data(), ahead);
+        if (depth == Depth::pooled) self_product(packed.data(), panel, start[K], x.p, product.data(), ahead);
     }
     finish(K, x.p, padded, depth, pilot, sum, square, product, out);
 }

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "lanes.hpp"
 #include "moments.hpp"
+#include "native_lanes.hpp"
 
 namespace discrim {
 namespace {
@@ -22,45 +22,70 @@ struct Ahead {
     }
 };
 
+// Four rows of C += A'B, over m packed rows of one panel each.
+DISCRIM_INLINE void four_rows(const double *a, const double *b, int64_t m, double *c, int64_t ldc, Ahead &ahead) {
+    v4 low[4], high[4];
+    for (int i = 0; i < 4; ++i) low[i] = high[i] = v4{};
+    for (int64_t r = 0; r < m; ++r) {
+        ahead.fetch();
+        const v4 left = get<v4>(b + r * LANES), right = get<v4>(b + r * LANES + 4);
+        for (int i = 0; i < 4; ++i) {
+            low[i] += a[r * LANES + i] * left;
+            high[i] += a[r * LANES + i] * right;
+        }
+    }
+    for (int i = 0; i < 4; ++i) {
+        double *to = c + i * ldc;
+        put(to, get<v4>(to) + low[i]);
+        put(to + 4, get<v4>(to + 4) + high[i]);
+    }
+}
+
 // C[i-panel, j-panel] += A' B over m packed rows, for NJ neighbouring j-panels, MI rows of C at a time.
 template <int MI, int NJ>
 DISCRIM_INLINE void tile(const double *a, const double *b, int64_t panel, int64_t m, double *c, int64_t ldc,
                          Ahead &ahead) {
-    v8 acc[MI][NJ];
-    for (int i = 0; i < MI; ++i)
-        for (int j = 0; j < NJ; ++j) acc[i][j] = splat(0.0);
-    for (int64_t r = 0; r < m; ++r) {
-        ahead.fetch();
-        v8 right[NJ];
-        for (int j = 0; j < NJ; ++j) right[j] = load(b + j * panel + r * LANES);
-        for (int i = 0; i < MI; ++i) {
-            const double left = a[r * LANES + i];
-            for (int j = 0; j < NJ; ++j) acc[i][j] += left * right[j];
+    using V = Native<MI>;
+    constexpr int64_t W = WIDTH<V>;
+    if constexpr (W == LANES) {
+        V acc[MI][NJ];
+        for (int i = 0; i < MI; ++i)
+            for (int j = 0; j < NJ; ++j) acc[i][j] = V{};
+        for (int64_t r = 0; r < m; ++r) {
+            ahead.fetch();
+            V right[NJ];
+            for (int j = 0; j < NJ; ++j) right[j] = get<V>(b + j * panel + r * LANES);
+            for (int i = 0; i < MI; ++i)
+                for (int j = 0; j < NJ; ++j) acc[i][j] += a[r * LANES + i] * right[j];
         }
+        for (int i = 0; i < MI; ++i)
+            for (int j = 0; j < NJ; ++j) {
+                double *to = c + i * ldc + j * LANES;
+                put(to, get<V>(to) + acc[i][j]);
+            }
+    } else {
+        // Half as many registers of half the width: a panel at a time.
+        for (int j = 0; j < NJ; ++j) four_rows(a, b + j * panel, m, c + j * LANES, ldc, ahead);
     }
-    for (int i = 0; i < MI; ++i)
-        for (int j = 0; j < NJ; ++j) {
-            double *to = c + i * ldc + j * LANES;
-            store(to, load(to) + acc[i][j]);
-        }
 }
 
-// Upper block triangle of C += B'B, B packed as `panels` panels of m rows x 8 columns, `panel` doubles apart.
+// Upper block triangle of C += B'B, B packed as panels of m rows x 8 columns, `panel` doubles apart; the first `size`
+// columns count, the others hold nothing.
 template <int MI>
-DISCRIM_INLINE void self_product_body(const double *packed, int64_t panel, int64_t m, int64_t panels, double *c,
+DISCRIM_INLINE void self_product_body(const double *packed, int64_t panel, int64_t m, int64_t size, double *c,
                                       Ahead &shared) {
     Ahead ahead = shared;
-    const int64_t ldc = panels * LANES;
-    for (int64_t i = 0; i < panels; ++i)
-        for (int64_t half = 0; half < LANES; half += MI) {
-            const double *a = packed + i * panel + half;
-            double *row = c + (i * LANES + half) * ldc;
-            int64_t j = i;
-            for (; j + 2 <= panels; j += 2) tile<MI, 2>(a, packed + j * panel, panel, m, row + j * LANES, ldc, ahead);
-            if (j < panels) tile<MI, 1>(a, packed + j * panel, panel, m, row + j * LANES, ldc, ahead);
-        }
+    const int64_t panels = (size + LANES - 1) / LANES, ldc = panels * LANES;
+    for (int64_t i = 0; i < size; i += MI) {
+        const double *a = packed + i / LANES * panel + i % LANES;
+        double *row = c + i * ldc;
+        int64_t j = i / LANES;
+        for (; j + 2 <= panels; j += 2) tile<MI, 2>(a, packed + j * panel, panel, m, row + j * LANES, ldc, ahead);
+        if (j < panels) tile<MI, 1>(a, packed + j * panel, panel, m, row + j * LANES, ldc, ahead);
+    }
     shared = ahead;
 }
+
 // Eight neighbouring values as doubles.
 DISCRIM_INLINE v8 take_eight(const double *row) { return load(row); }
 DISCRIM_INLINE v8 take_eight(const float *row) {
@@ -73,6 +98,18 @@ DISCRIM_INLINE v8 take_strided(const T *row, int64_t stride, int64_t count) {
     v8 v = splat(0.0);
     if (count == LANES) {
         for (int64_t l = 0; l < LANES; ++l) v[l] = static_cast<double>(row[l * stride]);
+    } else {
+        for (int64_t l = 0; l < count; ++l) v[l] = static_cast<double>(row[l * stride]);
+    }
+    return v;
+}
+
+// As many values as a vector holds, `stride` apart, of which the first `count` are there.
+template <typename V, typename T>
+DISCRIM_INLINE V strided(const T *row, int64_t stride, int64_t count) {
+    V v{};
+    if (count == WIDTH<V>) {
+        for (int64_t l = 0; l < WIDTH<V>; ++l) v[l] = static_cast<double>(row[l * stride]);
     } else {
         for (int64_t l = 0; l < count; ++l) v[l] = static_cast<double>(row[l * stride]);
     }

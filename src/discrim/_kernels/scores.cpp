@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "lanes.hpp"
+#include "native_lanes.hpp"
 
 namespace discrim {
 namespace {
@@ -23,132 +23,140 @@ struct Work {
     double *which;   // GROUP: its class
 };
 
+// Vectors that hold a group, and how many dot products their registers have room for at once.
+template <typename V>
+constexpr int64_t PARTS = GROUP / WIDTH<V>;
+template <typename V>
+constexpr int AT_ONCE = WIDTH<V> == LANES ? 4 : 2;
+
 // M dot products of coefficient rows (length p, `stride` apart) with the lanes.
-template <int M>
-DISCRIM_INLINE void dots(const double *coefficients, int64_t stride, const double *lanes, int64_t count, v8 (*acc)[2]) {
-    for (int m = 0; m < M; ++m) acc[m][0] = acc[m][1] = splat(0.0);
-    for (int64_t i = 0; i < count; ++i) {
-        const v8 a = load(lanes + i * GROUP), b = load(lanes + i * GROUP + LANES);
-        for (int m = 0; m < M; ++m) {
-            const double c = coefficients[m * stride + i];
-            acc[m][0] += c * a;
-            acc[m][1] += c * b;
+template <int M, typename V>
+DISCRIM_INLINE void dots(const double *coefficients, int64_t stride, const double *lanes, int64_t count,
+                         V (*acc)[PARTS<V>]) {
+    for (int m = 0; m < M; ++m)
+        for (int64_t h = 0; h < PARTS<V>; ++h) acc[m][h] = V{};
+    for (int64_t i = 0; i < count; ++i)
+        for (int64_t h = 0; h < PARTS<V>; ++h) {
+            const V z = get<V>(lanes + i * GROUP + h * WIDTH<V>);
+            for (int m = 0; m < M; ++m) acc[m][h] += coefficients[m * stride + i] * z;
         }
-    }
 }
 
-DISCRIM_INLINE void put(double *to, v8 a, v8 b) {
-    store(to, a);
-    store(to + LANES, b);
+template <typename V>
+DISCRIM_INLINE void shift(const double *centre, int64_t p, const double *from, double *to) {
+    for (int64_t i = 0; i < p; ++i)
+        for (int64_t h = 0; h < GROUP; h += WIDTH<V>) put(to + i * GROUP + h, get<V>(from + i * GROUP + h) - centre[i]);
 }
 
+template <typename V>
 DISCRIM_INLINE void score_linear(const Work &w) {
+    constexpr int M = AT_ONCE<V>;
     const RuleArrays &rule = *w.rule;
-    for (int64_t i = 0; i < rule.p; ++i) {
-        const v8 centre = splat(rule.centre[i]);
-        put(w.x + i * GROUP, load(w.x + i * GROUP) - centre, load(w.x + i * GROUP + LANES) - centre);
-    }
-    v8 acc[4][2];
+    shift<V>(rule.centre, rule.p, w.x, w.x);
+    V acc[M][PARTS<V>];
+    const auto keep = [&](int64_t k, int m) {
+        for (int64_t h = 0; h < PARTS<V>; ++h)
+            put(w.scores + (k + m) * GROUP + h * WIDTH<V>, acc[m][h] + rule.offset[k + m]);
+    };
     int64_t k = 0;
-    for (; k + 4 <= rule.K; k += 4) {
-        dots<4>(rule.factor + k * rule.p, rule.p, w.x, rule.p, acc);
-        for (int m = 0; m < 4; ++m) {
-            const v8 offset = splat(rule.offset[k + m]);
-            put(w.scores + (k + m) * GROUP, acc[m][0] + offset, acc[m][1] + offset);
-        }
+    for (; k + M <= rule.K; k += M) {
+        dots<M, V>(rule.factor + k * rule.p, rule.p, w.x, rule.p, acc);
+        for (int m = 0; m < M; ++m) keep(k, m);
     }
     for (; k < rule.K; ++k) {
-        dots<1>(rule.factor + k * rule.p, rule.p, w.x, rule.p, acc);
-        const v8 offset = splat(rule.offset[k]);
-        put(w.scores + k * GROUP, acc[0][0] + offset, acc[0][1] + offset);
+        dots<1, V>(rule.factor + k * rule.p, rule.p, w.x, rule.p, acc);
+        keep(k, 0);
     }
 }
 
+template <typename V>
 DISCRIM_INLINE void score_diagonal(const Work &w) {
     const RuleArrays &rule = *w.rule;
     for (int64_t k = 0; k < rule.K; ++k) {
-        v8 a = splat(0.0), b = splat(0.0);
+        V sum[PARTS<V>];
+        for (int64_t h = 0; h < PARTS<V>; ++h) sum[h] = V{};
         for (int64_t i = 0; i < rule.p; ++i) {
-            const v8 centre = splat(rule.centre[k * rule.p + i]), precision = splat(rule.factor[k * rule.p + i]);
-            const v8 da = load(w.x + i * GROUP) - centre, db = load(w.x + i * GROUP + LANES) - centre;
-            a += precision * da * da;
-            b += precision * db * db;
-        }
-        const v8 offset = splat(rule.offset[k]), half = splat(0.5);
-        put(w.scores + k * GROUP, offset - half * a, offset - half * b);
-    }
-}
-
-DISCRIM_INLINE void score_quadratic(const Work &w) {
-    const RuleArrays &rule = *w.rule;
-    for (int64_t k = 0; k < rule.K; ++k) {
-        for (int64_t i = 0; i < rule.p; ++i) {
-            const v8 centre = splat(rule.centre[k * rule.p + i]);
-            put(w.shifted + i * GROUP, load(w.x + i * GROUP) - centre, load(w.x + i * GROUP + LANES) - centre);
-        }
-        const double *factor = rule.factor + k * rule.r * rule.p;
-        v8 a = splat(0.0), b = splat(0.0), acc[4][2];
-        int64_t j = 0;
-        for (; j + 4 <= rule.r; j += 4) {
-            dots<4>(factor + j * rule.p, rule.p, w.shifted, rule.triangular ? j + 4 : rule.p, acc);
-            for (int m = 0; m < 4; ++m) {
-                a += acc[m][0] * acc[m][0];
-                b += acc[m][1] * acc[m][1];
+            const double centre = rule.centre[k * rule.p + i], precision = rule.factor[k * rule.p + i];
+            for (int64_t h = 0; h < PARTS<V>; ++h) {
+                const V d = get<V>(w.x + i * GROUP + h * WIDTH<V>) - centre;
+                sum[h] += precision * d * d;
             }
         }
-        for (; j < rule.r; ++j) {
-            dots<1>(factor + j * rule.p, rule.p, w.shifted, rule.triangular ? j + 1 : rule.p, acc);
-            a += acc[0][0] * acc[0][0];
-            b += acc[0][1] * acc[0][1];
-        }
-        const v8 offset = splat(rule.offset[k]), half = splat(0.5);
-        put(w.scores + k * GROUP, offset - half * a, offset - half * b);
+        for (int64_t h = 0; h < PARTS<V>; ++h)
+            put(w.scores + k * GROUP + h * WIDTH<V>, rule.offset[k] - 0.5 * sum[h]);
     }
 }
 
+template <typename V>
+DISCRIM_INLINE void score_quadratic(const Work &w) {
+    constexpr int M = AT_ONCE<V>;
+    const RuleArrays &rule = *w.rule;
+    for (int64_t k = 0; k < rule.K; ++k) {
+        shift<V>(rule.centre + k * rule.p, rule.p, w.x, w.shifted);
+        const double *factor = rule.factor + k * rule.r * rule.p;
+        V sum[PARTS<V>], acc[M][PARTS<V>];
+        for (int64_t h = 0; h < PARTS<V>; ++h) sum[h] = V{};
+        int64_t j = 0;
+        for (; j + M <= rule.r; j += M) {
+            dots<M, V>(factor + j * rule.p, rule.p, w.shifted, rule.triangular ? j + M : rule.p, acc);
+            for (int m = 0; m < M; ++m)
+                for (int64_t h = 0; h < PARTS<V>; ++h) sum[h] += acc[m][h] * acc[m][h];
+        }
+        for (; j < rule.r; ++j) {
+            dots<1, V>(factor + j * rule.p, rule.p, w.shifted, rule.triangular ? j + 1 : rule.p, acc);
+            for (int64_t h = 0; h < PARTS<V>; ++h) sum[h] += acc[0][h] * acc[0][h];
+        }
+        for (int64_t h = 0; h < PARTS<V>; ++h)
+            put(w.scores + k * GROUP + h * WIDTH<V>, rule.offset[k] - 0.5 * sum[h]);
+    }
+}
+
+template <typename V>
 DISCRIM_INLINE void find_best(const Work &w) {
-    for (int64_t half = 0; half < GROUP; half += LANES) {
-        v8 best = load(w.scores + half), which = splat(0.0);
+    for (int64_t h = 0; h < GROUP; h += WIDTH<V>) {
+        V best = get<V>(w.scores + h), which{};
         for (int64_t k = 1; k < w.rule->K; ++k) {
-            const v8 s = load(w.scores + k * GROUP + half);
-            which = s > best ? splat(static_cast<double>(k)) : which;
+            const V s = get<V>(w.scores + k * GROUP + h);
+            which = s > best ? every<V>(static_cast<double>(k)) : which;
             best = s > best ? s : best;
         }
-        store(w.best + half, best);
-        store(w.which + half, which);
+        put(w.best + h, best);
+        put(w.which + h, which);
     }
 }
 
 // Scores become posteriors, or their logarithms.
+template <typename V>
 DISCRIM_INLINE void normalise(const Work &w, bool logarithms) {
-    for (int64_t half = 0; half < GROUP; half += LANES) {
-        const v8 best = load(w.best + half);
-        v8 total = splat(0.0);
+    for (int64_t h = 0; h < GROUP; h += WIDTH<V>) {
+        const V best = get<V>(w.best + h);
+        V total{};
         for (int64_t k = 0; k < w.rule->K; ++k) {
-            double *s = w.scores + k * GROUP + half;
-            const v8 shifted = load(s) - best, e = exp_nonpositive(shifted);
+            double *s = w.scores + k * GROUP + h;
+            const V shifted = get<V>(s) - best, e = exp_below_zero(shifted);
             total += e;
-            store(s, logarithms ? shifted : e);
+            put(s, logarithms ? shifted : e);
         }
-        v8 scale;
-        for (int64_t l = 0; l < LANES; ++l) scale[l] = logarithms ? std::log(total[l]) : 1.0 / total[l];
+        V scale;
+        for (int64_t l = 0; l < WIDTH<V>; ++l) scale[l] = logarithms ? std::log(total[l]) : 1.0 / total[l];
         for (int64_t k = 0; k < w.rule->K; ++k) {
-            double *s = w.scores + k * GROUP + half;
-            store(s, logarithms ? load(s) - scale : load(s) * scale);
+            double *s = w.scores + k * GROUP + h;
+            put(s, logarithms ? get<V>(s) - scale : get<V>(s) * scale);
         }
     }
 }
 
 template <int MI>
 DISCRIM_INLINE void score_group_body(const Work &w) {
+    using V = Native<MI>;
     switch (w.rule->rule) {
-        case Rule::linear: score_linear(w); break;
-        case Rule::diagonal: score_diagonal(w); break;
-        case Rule::quadratic: score_quadratic(w); break;
+        case Rule::linear: score_linear<V>(w); break;
+        case Rule::diagonal: score_diagonal<V>(w); break;
+        case Rule::quadratic: score_quadratic<V>(w); break;
     }
-    find_best(w);
-    if (w.output == Output::posterior) normalise(w, false);
-    if (w.output == Output::log_posterior) normalise(w, true);
+    find_best<V>(w);
+    if (w.output == Output::posterior) normalise<V>(w, false);
+    if (w.output == Output::log_posterior) normalise<V>(w, true);
 }
 DISCRIM_VERSIONS(score_group, (const Work &w), (w))
 

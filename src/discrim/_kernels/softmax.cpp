@@ -155,7 +155,7 @@ DISCRIM_INLINE void add_curvature(Work &work, int64_t m, int64_t panel, bool pai
                 for (int64_t r = 0; r < m; ++r)
                     store(work.scaled.data() + q * panel + r * LANES,
                           work.root[r] * load(work.packed.data() + q * panel + r * LANES));
-            self_product_body<MI>(work.scaled.data(), panel, m, work.panels,
+            self_product_body<MI>(work.scaled.data(), panel, m, padded,
                                   work.product.data() + pair * padded * padded, ahead);
         }
 }
