@@ -242,3 +242,14 @@ def test_the_index_of_a_pandas_frame_is_not_learned_from(tmp_path, write, name):
     assert scan(data, target="y").features == ["a", "b"]
     assert scan(data, target="y", features=["a", index]).features == ["a", index]
     assert scan(data, target=index).features == ["a", "b", "y"]
+
+
+def test_line_breaks_inside_quotes_do_not_tear_a_large_csv_file_apart(tmp_path):
+    pytest.importorskip("pyarrow", reason="reads the file")
+    from discrim.sources.readers.arrow_csv import ArrowCsvReader
+
+    path = tmp_path / "letters.csv"
+    letter = '"' + "and so on,\n" * 100 + '",1\n'
+    path.write_text("text,y\n" + letter * 10_000)  # more than one block of the reader
+    tables = ArrowCsvReader("CSV", [path]).tables(["text", "y"], 1000)
+    assert sum(table.n_rows for table in tables) == 10_000

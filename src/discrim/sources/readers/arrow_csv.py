@@ -41,7 +41,8 @@ def _open(path: Path, columns: list[str] | None) -> Any:
         return pc.open_csv(
             path,
             read_options=pc.ReadOptions(block_size=4 << 20),
-            parse_options=pc.ParseOptions(delimiter=separator_of(path)),
+            # Without it a block that ends inside a quoted text with line breaks is torn apart.
+            parse_options=pc.ParseOptions(delimiter=separator_of(path), newlines_in_values=True),
             convert_options=pc.ConvertOptions(
                 include_columns=columns, null_values=["", "NA"], strings_can_be_null=True
             ),
