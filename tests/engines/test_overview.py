@@ -107,3 +107,26 @@ def test_fewer_rows_than_wanted_in_a_scan_are_all_there(data, tmp_path):
     view = look(scan(parquet_of(x[:90], y[:90], tmp_path / "t.parquet"), target="y", batch_rows=40), 100)
     assert view.everything
     assert_array_equal(np.sort(view.sample.x[:, 0]), np.sort(x[:90, 0]))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [1, 100, 2000])
+@pytest.mark.filterwarnings("error")
+def test_few_columns_and_many_are_measured_alike(data, n, dtype):
+    rng = np.random.default_rng(3)
+    x = (rng.normal(size=(n, 40)) * 3 + 50).astype(dtype)
+    y = np.arange(n) % 2
+    few, many = look(open_rows(x[: n // 4 + 1], y[: n // 4 + 1]), n), look(open_rows(x, y), n)
+    for view, rows in ((few, x[: n // 4 + 1]), (many, x)):
+        assert_allclose(view.mean, rows.mean(axis=0, dtype=float), rtol=1e-12)
+        assert_allclose(view.deviation, rows.std(axis=0, dtype=float), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
+@pytest.mark.filterwarnings("error")
+def test_numbers_that_have_no_deviation_are_told_without_a_warning(value):
+    x = np.arange(20.0).reshape(10, 2)
+    x[3, 1] = value
+    view = look(open_rows(x, np.arange(10) % 2), 10)
+    assert np.isfinite(view.deviation[0])
+    assert not np.isfinite(view.deviation[1])

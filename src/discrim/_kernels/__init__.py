@@ -32,6 +32,7 @@ except ImportError:
     secant = reference_coordinate.secant
     several_gradients = reference_coordinate.several_gradients
     binary_likelihood = reference_likelihood.binary_likelihood
+    binary_newton = reference_likelihood.binary_newton
     softmax_likelihood = reference_likelihood.softmax_likelihood
     sparse_likelihood = reference_likelihood.sparse_likelihood
 else:
@@ -48,6 +49,7 @@ else:
     secant = _native.secant
     several_gradients = _native.several_gradients
     binary_likelihood = _native.binary_likelihood
+    binary_newton = _native.binary_newton
     softmax_likelihood = _native.softmax_likelihood
     sparse_likelihood = _native.sparse_likelihood
 
@@ -64,6 +66,7 @@ __all__ = [
     "QUADRATIC",
     "SCORES",
     "binary_likelihood",
+    "binary_newton",
     "class_moments",
     "code_integers",
     "dense_descent",

@@ -10,5 +10,6 @@ from discrim._kernels.reference_coordinate import gram_descent as gram_descent
 from discrim._kernels.reference_coordinate import secant as secant
 from discrim._kernels.reference_coordinate import several_gradients as several_gradients
 from discrim._kernels.reference_likelihood import binary_likelihood as binary_likelihood
+from discrim._kernels.reference_likelihood import binary_newton as binary_newton
 from discrim._kernels.reference_likelihood import softmax_likelihood as softmax_likelihood
 from discrim._kernels.reference_likelihood import sparse_likelihood as sparse_likelihood

@@ -5,6 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "arrays.hpp"
@@ -105,6 +106,29 @@ nb::tuple softmax(Matrix<T> x, Given given, Vector shift, Table theta, std::opti
     return dense(x, given, shift, theta, along, steps, depth, true);
 }
 
+template <typename T>
+nb::object newton(Matrix<T> x, Given given, Vector shift, Table theta, Vector ridge, bool held, double enough,
+                  int64_t most) {
+    const Rows<T> rows = rows_of(x);
+    require(theta.ndim() == 1, "theta must be one row");
+    require(static_cast<int64_t>(shift.shape(0)) == rows.p, "shift and columns differ in length");
+    require(ridge.shape(0) == theta.size(), "ridge and theta differ in length");
+    const double none = 0.0;
+    const Call call(rows.n, rows.p, given, shift.data(), theta, std::nullopt, Vector(&none, {0}), 2);
+    Answer answer(call, rows.p, false);
+    std::unique_ptr<double[]> found(new double[theta.size()]);
+    std::copy_n(theta.data(), theta.size(), found.get());
+    NewtonResult result;
+    {
+        nb::gil_scoped_release release;
+        result = binary_newton(rows, call.response, {shift.data(), ridge.data(), held, enough, most}, found.get(),
+                               answer.sums());
+    }
+    if (!result.converged) return nb::none();
+    return nb::make_tuple(give(std::move(found), {theta.size()}), result.value, result.gap, result.iterations,
+                          answer.python(call));
+}
+
 template <typename T, typename I>
 nb::tuple sparse(std::tuple<List<T>, List<I>, List<I>> compressed, Given given, Table theta,
                  std::optional<Table> along, Vector steps, int depth) {
@@ -143,6 +167,12 @@ void bind_likelihood(nb::module_ &m) {
     add_dense("binary_likelihood", &binary<float>);
     add_dense("softmax_likelihood", &softmax<double>);
     add_dense("softmax_likelihood", &softmax<float>);
+    const auto add_newton = [&m](auto function) {
+        m.def("binary_newton", function, "x"_a.noconvert(), "response"_a, "shift"_a, "theta"_a, "ridge"_a, "held"_a,
+              "enough"_a, "most"_a);
+    };
+    add_newton(&newton<double>);
+    add_newton(&newton<float>);
     const auto add_sparse = [&m](auto function) {
         m.def("sparse_likelihood", function, "rows"_a, "response"_a, "theta"_a, "along"_a.none(), "steps"_a, "depth"_a);
     };

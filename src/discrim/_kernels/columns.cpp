@@ -21,17 +21,19 @@ constexpr double ENOUGH = 0.02;
 constexpr double NEAR = 100;
 constexpr int64_t SWEEPS = 50;
 
-template <int>
+template <int MI>
 DISCRIM_INLINE void weigh_rows_all_body(const double *y, const double *w, const double *eta, int64_t n,
                                         double *residual, double *spread, double *loss) {
-    v8 total = splat(0.0);
-    for (int64_t i = 0; i < n; i += LANES) {
-        v8 e = splat(0.0), yi = splat(0.0), wi = splat(0.0);
-        const int64_t count = std::min(LANES, n - i);
-        if (count == LANES) {
-            e = load(eta + i);
-            yi = load(y + i);
-            wi = w ? load(w + i) : splat(1.0);
+    using V = Native<MI>;
+    constexpr int64_t W = WIDTH<V>;
+    V total{};
+    for (int64_t i = 0; i < n; i += W) {
+        V e{}, yi{}, wi{};
+        const int64_t count = std::min(W, n - i);
+        if (count == W) {
+            e = get<V>(eta + i);
+            yi = get<V>(y + i);
+            wi = w ? get<V>(w + i) : every<V>(1.0);
         } else {
             for (int64_t l = 0; l < count; ++l) {
                 e[l] = eta[i + l];
@@ -39,12 +41,13 @@ DISCRIM_INLINE void weigh_rows_all_body(const double *y, const double *w, const 
                 wi[l] = w ? w[i + l] : 1.0;
             }
         }
-        const Logistic at = logistic(e);
+        const Logistic<V> at = logistic(e);
+        const V least = every<V>(LEAST_SPREAD);
         total += wi * (at.log_sum - yi * e);
-        const v8 r = wi * (at.rest * yi - at.mu * (1.0 - yi)), s = wi * (at.spread > LEAST_SPREAD ? at.spread : splat(LEAST_SPREAD));
-        if (count == LANES) {
-            store(residual + i, r);
-            store(spread + i, s);
+        const V r = wi * (at.rest * yi - at.mu * (1.0 - yi)), s = wi * (at.spread > least ? at.spread : least);
+        if (count == W) {
+            put(residual + i, r);
+            put(spread + i, s);
         } else {
             for (int64_t l = 0; l < count; ++l) {
                 residual[i + l] = r[l];
@@ -52,24 +55,25 @@ DISCRIM_INLINE void weigh_rows_all_body(const double *y, const double *w, const 
             }
         }
     }
-    *loss = sum_lanes(total);
+    *loss = sum_of(total);
 }
 DISCRIM_VERSIONS(weigh_rows_all,
                  (const double *y, const double *w, const double *eta, int64_t n, double *residual, double *spread,
                   double *loss),
                  (y, w, eta, n, residual, spread, loss))
 
-template <int>
+template <int MI>
 DISCRIM_INLINE void products_of_body(const double *x, const double *r, const double *v, int64_t n, Products *out) {
-    v8 xr = splat(0.0), xv = splat(0.0), xxv = splat(0.0);
+    using V = Native<MI>;
+    V xr{}, xv{}, xxv{};
     int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        const v8 xi = load(x + i), weighted = xi * load(v + i);
-        xr += xi * load(r + i);
+    for (; i + WIDTH<V> <= n; i += WIDTH<V>) {
+        const V xi = get<V>(x + i), weighted = xi * get<V>(v + i);
+        xr += xi * get<V>(r + i);
         xv += weighted;
         xxv += xi * weighted;
     }
-    *out = {sum_lanes(xr), sum_lanes(xv), sum_lanes(xxv)};
+    *out = {sum_of(xr), sum_of(xv), sum_of(xxv)};
     for (; i < n; ++i) {
         out->xr += x[i] * r[i];
         out->xv += x[i] * v[i];
@@ -79,24 +83,25 @@ DISCRIM_INLINE void products_of_body(const double *x, const double *r, const dou
 DISCRIM_VERSIONS(products_of, (const double *x, const double *r, const double *v, int64_t n, Products *out),
                  (x, r, v, n, out))
 
-template <int>
+template <int MI>
 DISCRIM_INLINE void inner_product_body(const double *x, const double *r, int64_t n, double *out) {
-    v8 sum[2] = {splat(0.0), splat(0.0)};
+    using V = Native<MI>;
+    constexpr int64_t W = WIDTH<V>;
+    V sum[4] = {V{}, V{}, V{}, V{}};
     int64_t i = 0;
-    for (; i + 2 * LANES <= n; i += 2 * LANES) {
-        sum[0] += load(x + i) * load(r + i);
-        sum[1] += load(x + i + LANES) * load(r + i + LANES);
-    }
-    double total = sum_lanes(sum[0] + sum[1]);
+    for (; i + 4 * W <= n; i += 4 * W)
+        for (int k = 0; k < 4; ++k) sum[k] += get<V>(x + i + k * W) * get<V>(r + i + k * W);
+    double total = sum_of((sum[0] + sum[1]) + (sum[2] + sum[3]));
     for (; i < n; ++i) total += x[i] * r[i];
     *out = total;
 }
 DISCRIM_VERSIONS(inner_product, (const double *x, const double *r, int64_t n, double *out), (x, r, n, out))
 
-template <int>
+template <int MI>
 DISCRIM_INLINE void take_away_body(double by, const double *x, const double *v, double *r, int64_t n) {
+    using V = Native<MI>;
     int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) store(r + i, load(r + i) - by * load(v + i) * load(x + i));
+    for (; i + WIDTH<V> <= n; i += WIDTH<V>) put(r + i, get<V>(r + i) - by * get<V>(v + i) * get<V>(x + i));
     for (; i < n; ++i) r[i] -= by * v[i] * x[i];
 }
 DISCRIM_VERSIONS(take_away, (double by, const double *x, const double *v, double *r, int64_t n), (by, x, v, r, n))

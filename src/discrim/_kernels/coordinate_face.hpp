@@ -7,28 +7,28 @@
 #include <vector>
 
 #include "coordinate.hpp"
-#include "lanes.hpp"
+#include "native_lanes.hpp"
 
 namespace discrim {
 namespace {
 
 // y += a x
-template <int>
+template <int MI>
 DISCRIM_INLINE void add_row_body(double a, const double *x, double *y, int64_t n) {
+    using V = Native<MI>;
     int64_t i = 0;
-    const v8 factor = splat(a);
-    for (; i + LANES <= n; i += LANES) store(y + i, load(y + i) + factor * load(x + i));
+    for (; i + WIDTH<V> <= n; i += WIDTH<V>) put(y + i, get<V>(y + i) + a * get<V>(x + i));
     for (; i < n; ++i) y[i] += a * x[i];
 }
 DISCRIM_VERSIONS(add_row, (double a, const double *x, double *y, int64_t n), (a, x, y, n))
 
-template <int>
+template <int MI>
 DISCRIM_INLINE void inner_body(const double *x, const double *y, int64_t n, double *result) {
-    v8 total = splat(0.0);
+    using V = Native<MI>;
+    V total{};
     int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) total += load(x + i) * load(y + i);
-    double sum = 0.0;
-    for (int l = 0; l < LANES; ++l) sum += total[l];
+    for (; i + WIDTH<V> <= n; i += WIDTH<V>) total += get<V>(x + i) * get<V>(y + i);
+    double sum = sum_of(total);
     for (; i < n; ++i) sum += x[i] * y[i];
     *result = sum;
 }

@@ -44,7 +44,28 @@ void binary_likelihood(const Rows<T> &x, const Response &y, const Point &at, Sum
 template <typename T>
 void softmax_likelihood(const Rows<T> &x, const Response &y, const Point &at, Sums out);
 
-// The same without curvature and without a shift.
+// Minimise loss + sum ridge theta^2 / 2; the constant keeps its value if `held`. A step that promises to lower the value
+// by no more than `enough` is the last.
+struct NewtonProblem {
+    const double *shift, *ridge;
+    bool held;
+    double enough;
+    int64_t most;
+};
+
+// `value` and `gap` belong to the point before the last step, and so do the sums.
+struct NewtonResult {
+    double value, gap;
+    int64_t iterations;
+    bool converged;
+};
+
+// From theta on by full steps. Not converged, with theta as it was, where one of them does not lower the value, where
+// the curvature has no inverse, or after `most` steps.
+template <typename T>
+NewtonResult binary_newton(const Rows<T> &x, const Response &y, const NewtonProblem &problem, double *theta, Sums sums);
+
+// Likelihoods of compressed rows, without curvature and without a shift.
 template <typename T, typename I>
 void sparse_likelihood(const SparseRows<T, I> &x, const Response &y, const Point &at, Sums out);
 

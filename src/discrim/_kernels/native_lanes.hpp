@@ -2,6 +2,8 @@
 // takes them through it at every step.
 #pragma once
 
+#include <cstring>
+
 #include "lanes.hpp"
 
 namespace discrim {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "likelihood.hpp"
+#include "native_lanes.hpp"
 #include "products.hpp"
 
 namespace discrim {
@@ -37,37 +38,41 @@ struct Packing {
     int64_t panel;
 };
 
-// Panel q of rows i[0] to i[7], shifted.
-template <bool contiguous, typename T>
-DISCRIM_INLINE void take_panel(const Packing<T> &in, const int64_t *i, int64_t q, v8 *rows) {
-    const T *first = in.x->data + q * LANES * in.x->column_stride;
-    const int64_t count = in.x->p - q * LANES, row = in.x->row_stride, column = in.x->column_stride;
-    const v8 shift = load(in.shift + q * LANES);
-    if (count >= LANES) {
-        for (int s = 0; s < LANES; ++s) {
+// Columns q W to q W + W of the W rows i[0], i[1] ..., shifted; W is the width of the vectors.
+template <bool contiguous, typename T, typename V>
+DISCRIM_INLINE void take_panel(const Packing<T> &in, const int64_t *i, int64_t q, V *rows) {
+    constexpr int64_t W = WIDTH<V>;
+    const T *first = in.x->data + q * W * in.x->column_stride;
+    const int64_t count = in.x->p - q * W, row = in.x->row_stride, column = in.x->column_stride;
+    const V shift = get<V>(in.shift + q * W);
+    if (count >= W) {
+        for (int s = 0; s < W; ++s) {
             const T *at = first + i[s] * row;
-            __builtin_prefetch(at + FAR * row, 0, 2);
-            rows[s] = (contiguous ? take_eight(at) : take_strided(at, column, LANES)) - shift;
+            if (q * W % LANES == 0) __builtin_prefetch(at + FAR * row, 0, 2);
+            rows[s] = (contiguous ? get<V>(at) : strided<V>(at, column, W)) - shift;
         }
         return;
     }
-    v8i lane;
-    for (int64_t l = 0; l < LANES; ++l) lane[l] = l;
-    const v8i inside = lane < count;
-    const v8 rest = lane == count ? splat(1.0) : splat(0.0);
+    const auto lane = Kin<V>::numbered();
+    const auto inside = lane < count;
+    const V rest = lane == count ? every<V>(1.0) : V{};
+    if (count <= 0) {
+        for (int s = 0; s < W; ++s) rows[s] = rest;
+        return;
+    }
     // Vectors that run past the end of a row stay inside the array for all but its last rows.
-    const bool whole = contiguous && i[LANES - 1] < in.readable;
-    for (int s = 0; s < LANES; ++s) {
+    const bool whole = contiguous && i[W - 1] < in.readable;
+    for (int s = 0; s < W; ++s) {
         const T *at = first + i[s] * row;
-        const v8 v = whole ? take_eight(at) : take_strided(at, column, count);
+        const V v = whole ? get<V>(at) : strided<V>(at, column, count);
         rows[s] = inside ? v - shift : rest;
     }
 }
 
-// The rows of the next group of eight; past the end the last row stands in, for which nobody asks.
-template <typename T>
-DISCRIM_INLINE void next_eight(const Packing<T> &in, int64_t r, int64_t *i) {
-    for (int64_t s = 0; s < LANES; ++s) i[s] = in.index[std::min(r + s, in.m - 1)];
+// The rows of the next group; past the end the last row stands in, for which nobody asks.
+template <int64_t W, typename T>
+DISCRIM_INLINE void next_rows(const Packing<T> &in, int64_t r, int64_t *i) {
+    for (int64_t s = 0; s < W; ++s) i[s] = in.index[std::min(r + s, in.m - 1)];
 }
 
 // Rows that count: all without weights, else those of positive weight.

@@ -86,24 +86,6 @@ DISCRIM_INLINE void self_product_body(const double *packed, int64_t panel, int64
     shared = ahead;
 }
 
-// Eight neighbouring values as doubles.
-DISCRIM_INLINE v8 take_eight(const double *row) { return load(row); }
-DISCRIM_INLINE v8 take_eight(const float *row) {
-    typedef float f8 __attribute__((vector_size(32), aligned(4)));
-    return __builtin_convertvector(*reinterpret_cast<const f8 *>(row), v8);
-}
-
-template <typename T>
-DISCRIM_INLINE v8 take_strided(const T *row, int64_t stride, int64_t count) {
-    v8 v = splat(0.0);
-    if (count == LANES) {
-        for (int64_t l = 0; l < LANES; ++l) v[l] = static_cast<double>(row[l * stride]);
-    } else {
-        for (int64_t l = 0; l < count; ++l) v[l] = static_cast<double>(row[l * stride]);
-    }
-    return v;
-}
-
 // As many values as a vector holds, `stride` apart, of which the first `count` are there.
 template <typename V, typename T>
 DISCRIM_INLINE V strided(const T *row, int64_t stride, int64_t count) {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "logistic_lanes.hpp"
-#include "products.hpp"
 
 namespace discrim {
 namespace {
@@ -24,89 +23,126 @@ struct Block {
     bool weighted;
 };
 
-// eta of N rows from row r on: one vector a row.
-template <int N>
-DISCRIM_INLINE void predict(const Block &b, int64_t r, v8 eta[N]) {
-    for (int s = 0; s < N; ++s) eta[s] = load(b.theta) + b.offset[r + s];
+// A row's eight lanes as vectors of the processor's width.
+template <typename V>
+constexpr int PARTS = LANES / WIDTH<V>;
+
+// eta of N rows from row r on.
+template <typename V, int N>
+DISCRIM_INLINE void predict(const Block &b, int64_t r, V eta[N][PARTS<V>]) {
+    for (int s = 0; s < N; ++s)
+        for (int h = 0; h < PARTS<V>; ++h) eta[s][h] = get<V>(b.theta + h * WIDTH<V>) + b.offset[r + s];
     const double *z = b.z + r * b.p;
     for (int64_t j = 0; j < b.p; ++j) {
-        const v8 theta = load(b.theta + (j + 1) * LANES);
-        for (int s = 0; s < N; ++s) eta[s] += z[s * b.p + j] * theta;
+        V theta[PARTS<V>];
+        for (int h = 0; h < PARTS<V>; ++h) theta[h] = get<V>(b.theta + (j + 1) * LANES + h * WIDTH<V>);
+        for (int s = 0; s < N; ++s)
+            for (int h = 0; h < PARTS<V>; ++h) eta[s][h] += z[s * b.p + j] * theta[h];
     }
 }
 
 // Loss and residual of a row. Without weights log(1 + exp(-|eta|)) is left to one logarithm of the product of many.
-template <bool weighted>
-DISCRIM_INLINE void weigh(const Block &b, int64_t r, v8 eta, v8 &loss, v8 &product) {
+template <bool weighted, typename V>
+DISCRIM_INLINE void weigh(const Block &b, int64_t r, double *residual, V eta, V &loss, V &product) {
     if (weighted) {
-        const Logistic at = logistic(eta);
+        const Logistic<V> at = logistic(eta);
         loss += b.w[r] * (at.log_sum - b.y[r] * eta);
-        store(b.residual + r * LANES, b.w[r] * (at.mu * (1.0 - b.y[r]) - at.rest * b.y[r]));
+        put(residual, b.w[r] * (at.mu * (1.0 - b.y[r]) - at.rest * b.y[r]));
     } else {
-        const v8 zero = splat(0.0), e = exp_nonpositive(eta < zero ? eta : -eta), inverse = 1.0 / (1.0 + e);
-        const v8 small = e * inverse;
-        const v8i up = eta >= zero;
+        const V zero{}, e = exp_below_zero(eta < zero ? eta : -eta), inverse = 1.0 / (1.0 + e);
+        const V small = e * inverse;
+        const auto up = eta >= zero;
         loss += (up ? eta : zero) - b.y[r] * eta;
         product *= 1.0 + e;
-        store(b.residual + r * LANES, (up ? inverse : small) * (1.0 - b.y[r]) - (up ? small : inverse) * b.y[r]);
+        put(residual, (up ? inverse : small) * (1.0 - b.y[r]) - (up ? small : inverse) * b.y[r]);
     }
 }
 
 // Gradients of N neighbouring columns.
-template <int N>
+template <typename V, int N>
 DISCRIM_INLINE void add_gradients(const Block &b, int64_t j) {
-    v8 sum[N];
-    for (int k = 0; k < N; ++k) sum[k] = splat(0.0);
+    V sum[N][PARTS<V>];
+    for (int k = 0; k < N; ++k)
+        for (int h = 0; h < PARTS<V>; ++h) sum[k][h] = V{};
     for (int64_t r = 0; r < b.rows; ++r) {
-        const v8 residual = load(b.residual + r * LANES);
+        V residual[PARTS<V>];
+        for (int h = 0; h < PARTS<V>; ++h) residual[h] = get<V>(b.residual + r * LANES + h * WIDTH<V>);
         const double *z = b.z + r * b.p + j;
-        for (int k = 0; k < N; ++k) sum[k] += z[k] * residual;
+        for (int k = 0; k < N; ++k)
+            for (int h = 0; h < PARTS<V>; ++h) sum[k][h] += z[k] * residual[h];
     }
-    for (int k = 0; k < N; ++k) {
-        double *to = b.gradient + (j + k + 1) * LANES;
-        store(to, load(to) + sum[k]);
-    }
+    for (int k = 0; k < N; ++k)
+        for (int h = 0; h < PARTS<V>; ++h) {
+            double *to = b.gradient + (j + k + 1) * LANES + h * WIDTH<V>;
+            put(to, get<V>(to) + sum[k][h]);
+        }
+}
+
+template <bool weighted, typename V, int N>
+DISCRIM_INLINE void weigh_rows_of(const Block &b, int64_t r, V *loss, V *product) {
+    V eta[N][PARTS<V>];
+    predict<V, N>(b, r, eta);
+    for (int s = 0; s < N; ++s)
+        for (int h = 0; h < PARTS<V>; ++h)
+            weigh<weighted>(b, r + s, b.residual + (r + s) * LANES + h * WIDTH<V>, eta[s][h], loss[h], product[h]);
 }
 
 // A block has at most 512 rows, so that the product stays below 2^512.
-template <bool weighted>
-DISCRIM_INLINE v8 weigh_block(const Block &b) {
-    v8 loss = splat(0.0), product = splat(1.0);
+template <bool weighted, typename V>
+DISCRIM_INLINE void weigh_block(const Block &b) {
+    constexpr int N = WIDTH<V>;
+    V loss[PARTS<V>], product[PARTS<V>];
+    for (int h = 0; h < PARTS<V>; ++h) {
+        loss[h] = V{};
+        product[h] = every<V>(1.0);
+    }
     int64_t r = 0;
-    for (; r + 8 <= b.rows; r += 8) {
-        v8 eta[8];
-        predict<8>(b, r, eta);
-        for (int s = 0; s < 8; ++s) weigh<weighted>(b, r + s, eta[s], loss, product);
-    }
-    for (; r < b.rows; ++r) {
-        v8 eta[1];
-        predict<1>(b, r, eta);
-        weigh<weighted>(b, r, eta[0], loss, product);
-    }
-    if (!weighted)
-        for (int64_t l = 0; l < LANES; ++l) loss[l] += std::log(product[l]);
-    return loss;
+    for (; r + N <= b.rows; r += N) weigh_rows_of<weighted, V, N>(b, r, loss, product);
+    for (; r < b.rows; ++r) weigh_rows_of<weighted, V, 1>(b, r, loss, product);
+    for (int h = 0; h < PARTS<V>; ++h)
+        for (int64_t l = 0; l < N; ++l) b.losses[h * N + l] += loss[h][l] + (weighted ? 0.0 : std::log(product[h][l]));
 }
 
-template <int>
+template <int MI>
 DISCRIM_INLINE void do_several_body(const Block &b) {
-    const v8 loss = load(b.losses) + (b.weighted ? weigh_block<true>(b) : weigh_block<false>(b));
-    v8 constant = load(b.gradient);
-    int64_t r = 0;
-    for (r = 0; r < b.rows; ++r) constant += load(b.residual + r * LANES);
+    using V = Native<MI>;
+    constexpr int N = WIDTH<V>;
+    if (b.weighted) weigh_block<true, V>(b);
+    else weigh_block<false, V>(b);
+    for (int h = 0; h < PARTS<V>; ++h) {
+        V constant = get<V>(b.gradient + h * N);
+        for (int64_t r = 0; r < b.rows; ++r) constant += get<V>(b.residual + r * LANES + h * N);
+        put(b.gradient + h * N, constant);
+    }
     int64_t j = 0;
-    for (; j + 8 <= b.p; j += 8) add_gradients<8>(b, j);
-    for (; j < b.p; ++j) add_gradients<1>(b, j);
-    store(b.losses, loss);
-    store(b.gradient, constant);
+    for (; j + N <= b.p; j += N) add_gradients<V, N>(b, j);
+    for (; j < b.p; ++j) add_gradients<V, 1>(b, j);
 }
 DISCRIM_VERSIONS(do_several, (const Block &b), (b))
+
+template <typename V, typename T>
+DISCRIM_INLINE void shift_numbers(const T *row, const double *shift, int64_t p, double *z) {
+    int64_t j = 0;
+    for (; j + WIDTH<V> <= p; j += WIDTH<V>) put(z + j, get<V>(row + j) - get<V>(shift + j));
+    for (; j < p; ++j) z[j] = row[j] - shift[j];
+}
+template <int MI>
+DISCRIM_INLINE void shift64_body(const double *row, const double *shift, int64_t p, double *z) {
+    shift_numbers<Native<MI>>(row, shift, p, z);
+}
+template <int MI>
+DISCRIM_INLINE void shift32_body(const float *row, const double *shift, int64_t p, double *z) {
+    shift_numbers<Native<MI>>(row, shift, p, z);
+}
+DISCRIM_VERSIONS(shift64, (const double *row, const double *shift, int64_t p, double *z), (row, shift, p, z))
+DISCRIM_VERSIONS(shift32, (const float *row, const double *shift, int64_t p, double *z), (row, shift, p, z))
+inline void shift_neighbours(const double *row, const double *shift, int64_t p, double *z) { shift64(row, shift, p, z); }
+inline void shift_neighbours(const float *row, const double *shift, int64_t p, double *z) { shift32(row, shift, p, z); }
 
 template <typename T>
 void shift_row(const Rows<T> &x, int64_t i, const double *shift, double *z) {
     const T *row = x.data + i * x.row_stride;
-    if (x.column_stride == 1)
-        for (int64_t j = 0; j < x.p; ++j) z[j] = row[j] - shift[j];
+    if (x.column_stride == 1) shift_neighbours(row, shift, x.p, z);
     else
         for (int64_t j = 0; j < x.p; ++j) z[j] = row[j * x.column_stride] - shift[j];
 }

@@ -24,6 +24,9 @@ struct Work {
     Lined losses, least;  // least: the smallest w mu of every class
 };
 
+// Where lane j of row 0 lies, eight lanes a panel.
+DISCRIM_INLINE int64_t in_panels(int64_t j, int64_t panel) { return j / LANES * panel + j % LANES; }
+
 // Coefficients with classes in lanes: row j of column j, for every class panel.
 Lined classes_in_lanes(const double *theta, int64_t K, int64_t p, double beyond) {
     const int64_t padded = panels_for(p) * LANES, wide = (K + LANES - 1) / LANES * LANES;
@@ -35,16 +38,17 @@ Lined classes_in_lanes(const double *theta, int64_t K, int64_t p, double beyond)
     return lanes;
 }
 
-template <bool contiguous, typename T>
+template <typename V, bool contiguous, typename T>
 DISCRIM_INLINE void pack(const Packing<T> &in, int64_t panels) {
-    for (int64_t r = 0; r < in.m; r += LANES) {
-        int64_t i[LANES];
-        next_eight(in, r, i);
-        for (int64_t q = 0; q < panels; ++q) {
-            double *to = in.packed + q * in.panel + r * LANES;
-            v8 rows[LANES];
+    constexpr int64_t W = WIDTH<V>;
+    for (int64_t r = 0; r < in.m; r += W) {
+        int64_t i[W];
+        next_rows<W>(in, r, i);
+        for (int64_t q = 0; q * W < panels * LANES; ++q) {
+            double *to = in.packed + in_panels(q * W, in.panel) + r * LANES;
+            V rows[W];
             take_panel<contiguous>(in, i, q, rows);
-            for (int s = 0; s < LANES; ++s) store(to + s * LANES, rows[s]);
+            for (int s = 0; s < W; ++s) put(to + s * LANES, rows[s]);
         }
     }
 }
@@ -53,20 +57,21 @@ DISCRIM_INLINE void pack(const Packing<T> &in, int64_t panels) {
 template <int MI, int NJ>
 DISCRIM_INLINE void predict_tile(const double *z, int64_t panel, int64_t panels, const double *beta, int64_t wide,
                                  double *eta) {
-    v8 acc[MI][NJ];
+    using V = Native<MI>;
+    constexpr int64_t W = WIDTH<V>;
+    constexpr int NV = NJ * LANES / W;
+    V acc[MI][NV];
     for (int i = 0; i < MI; ++i)
-        for (int j = 0; j < NJ; ++j) acc[i][j] = splat(0.0);
+        for (int j = 0; j < NV; ++j) acc[i][j] = V{};
     for (int64_t q = 0; q < panels; ++q)
         for (int64_t l = 0; l < LANES; ++l) {
-            v8 right[NJ];
-            for (int j = 0; j < NJ; ++j) right[j] = load(beta + (q * LANES + l) * wide + j * LANES);
-            for (int i = 0; i < MI; ++i) {
-                const double left = z[q * panel + i * LANES + l];
-                for (int j = 0; j < NJ; ++j) acc[i][j] += left * right[j];
-            }
+            V right[NV];
+            for (int j = 0; j < NV; ++j) right[j] = get<V>(beta + (q * LANES + l) * wide + j * W);
+            for (int i = 0; i < MI; ++i)
+                for (int j = 0; j < NV; ++j) acc[i][j] += z[q * panel + i * LANES + l] * right[j];
         }
     for (int i = 0; i < MI; ++i)
-        for (int j = 0; j < NJ; ++j) store(eta + j * panel + i * LANES, acc[i][j]);
+        for (int j = 0; j < NV; ++j) put(eta + in_panels(j * W, panel) + i * LANES, acc[i][j]);
 }
 
 // eta in class panels; rows are rounded up to whole tiles, for which there is room.
@@ -76,13 +81,19 @@ DISCRIM_INLINE void predict(const Work &work, int64_t m, int64_t panel, const do
     for (int64_t r = 0; r < m; r += MI) {
         const double *z = work.packed.data() + r * LANES;
         int64_t j = 0;
-        for (; j + 2 <= work.class_panels; j += 2)
+        // Two panels at once where the registers have room for them.
+        for (; MI == LANES && j + 2 <= work.class_panels; j += 2)
             predict_tile<MI, 2>(z, panel, work.panels, beta + j * LANES, wide, eta + j * panel + r * LANES);
-        if (j < work.class_panels)
+        for (; j < work.class_panels; ++j)
             predict_tile<MI, 1>(z, panel, work.panels, beta + j * LANES, wide, eta + j * panel + r * LANES);
     }
 }
 
+DISCRIM_INLINE double largest_lane(v4 v) {
+    const v4 other = __builtin_shuffle(v, v4i{2, 3, 0, 1});
+    v = v > other ? v : other;
+    return v[0] > v[1] ? v[0] : v[1];
+}
 DISCRIM_INLINE double largest_lane(v8 v) {
     v8 other = __builtin_shuffle(v, v8i{4, 5, 6, 7, 0, 1, 2, 3});
     v = v > other ? v : other;
@@ -91,6 +102,10 @@ DISCRIM_INLINE double largest_lane(v8 v) {
     return v[0] > v[1] ? v[0] : v[1];
 }
 
+DISCRIM_INLINE double all_lanes(v4 v) {
+    v += __builtin_shuffle(v, v4i{2, 3, 0, 1});
+    return v[0] + v[1];
+}
 DISCRIM_INLINE double all_lanes(v8 v) {
     v += __builtin_shuffle(v, v8i{4, 5, 6, 7, 0, 1, 2, 3});
     v += __builtin_shuffle(v, v8i{2, 3, 0, 1, 6, 7, 4, 5});
@@ -98,76 +113,81 @@ DISCRIM_INLINE double all_lanes(v8 v) {
 }
 
 // log sum exp of eta + s slope over the classes of row r; with `keep` the shares replace eta.
+template <typename V>
 DISCRIM_INLINE double log_sum(Work &work, int64_t r, int64_t panel, double s, bool keep) {
     double *eta = work.eta.data() + r * LANES;
     const double *slope = work.slope.data() + r * LANES;
-    v8 top = splat(NEVER);
-    for (int64_t j = 0; j < work.class_panels; ++j) {
-        v8 v = load(eta + j * panel);
-        if (s != 0.0) v += s * load(slope + j * panel);
+    const auto at = [&](int64_t k) {
+        const V v = get<V>(eta + in_panels(k, panel));
+        return s != 0.0 ? v + s * get<V>(slope + in_panels(k, panel)) : v;
+    };
+    V top = every<V>(NEVER);
+    for (int64_t k = 0; k < work.K; k += WIDTH<V>) {
+        const V v = at(k);
         top = v > top ? v : top;
     }
     const double most = largest_lane(top);
-    v8 total = splat(0.0);
-    for (int64_t j = 0; j < work.class_panels; ++j) {
-        v8 v = load(eta + j * panel);
-        if (s != 0.0) v += s * load(slope + j * panel);
-        const v8 e = exp_nonpositive(v - most);
+    V total{};
+    for (int64_t k = 0; k < work.K; k += WIDTH<V>) {
+        const V e = exp_below_zero(at(k) - most);
         total += e;
-        if (keep) store(eta + j * panel, e);
+        if (keep) put(eta + in_panels(k, panel), e);
     }
     const double sum = all_lanes(total);
     if (keep)
-        for (int64_t j = 0; j < work.class_panels; ++j) store(eta + j * panel, load(eta + j * panel) * (1.0 / sum));
+        for (int64_t k = 0; k < work.K; k += WIDTH<V>)
+            put(eta + in_panels(k, panel), get<V>(eta + in_panels(k, panel)) * (1.0 / sum));
     return most + std::log(sum);
 }
 
 // Losses, and mu in the place of eta.
+template <typename V>
 DISCRIM_INLINE void weigh(Work &work, int64_t m, int64_t panel, const double *steps, int64_t S) {
     for (int64_t r = 0; r < m; ++r) {
-        const int64_t own = work.code[r] / LANES * panel + r * LANES + work.code[r] % LANES;
+        const int64_t own = in_panels(work.code[r], panel) + r * LANES;
         const double eta = work.eta[own];
         for (int64_t s = 0; s < S; ++s)
-            work.losses[s] += work.w[r] * (log_sum(work, r, panel, steps[s], false) - eta - steps[s] * work.slope[own]);
-        work.loss += work.w[r] * (log_sum(work, r, panel, 0.0, true) - eta);
-        for (int64_t j = 0; j < work.class_panels; ++j) {
-            const v8 mu = work.w[r] * load(work.eta.data() + j * panel + r * LANES);
-            const v8 before = load(work.least.data() + j * LANES);
-            store(work.least.data() + j * LANES, mu < before ? mu : before);
+            work.losses[s] += work.w[r] * (log_sum<V>(work, r, panel, steps[s], false) - eta - steps[s] * work.slope[own]);
+        work.loss += work.w[r] * (log_sum<V>(work, r, panel, 0.0, true) - eta);
+        for (int64_t k = 0; k < work.K; k += WIDTH<V>) {
+            const V mu = work.w[r] * get<V>(work.eta.data() + in_panels(k, panel) + r * LANES);
+            const V before = get<V>(work.least.data() + k);
+            put(work.least.data() + k, mu < before ? mu : before);
         }
     }
 }
 
 // Rows weighted by the root of the pair's curvature, multiplied with themselves. mu is in eta's place.
 template <int MI>
-DISCRIM_INLINE void add_curvature(Work &work, int64_t m, int64_t panel, bool pairs, Ahead &ahead) {
+DISCRIM_INLINE void add_curvature(Work &work, int64_t m, int64_t panel, int64_t size, bool pairs, Ahead &ahead) {
+    using V = Native<MI>;
     const int64_t padded = work.panels * LANES;
     int64_t pair = 0;
     for (int64_t k = 0; k < work.K; ++k)
         for (int64_t l = k; l < (pairs ? work.K : k + 1); ++l, ++pair) {
-            const double *mu_k = work.eta.data() + k / LANES * panel + k % LANES;
-            const double *mu_l = work.eta.data() + l / LANES * panel + l % LANES;
+            const double *mu_k = work.eta.data() + in_panels(k, panel), *mu_l = work.eta.data() + in_panels(l, panel);
             for (int64_t r = 0; r < m; ++r) {
                 const double a = mu_k[r * LANES], b = k == l ? 1.0 - a : mu_l[r * LANES];
                 work.root[r] = std::sqrt(work.w[r] * a * (b > 0 ? b : 0.0));
             }
-            for (int64_t q = 0; q < work.panels; ++q)
+            for (int64_t j = 0; j < size; j += WIDTH<V>) {
+                const int64_t at = in_panels(j, panel);
                 for (int64_t r = 0; r < m; ++r)
-                    store(work.scaled.data() + q * panel + r * LANES,
-                          work.root[r] * load(work.packed.data() + q * panel + r * LANES));
-            self_product_body<MI>(work.scaled.data(), panel, m, padded,
-                                  work.product.data() + pair * padded * padded, ahead);
+                    put(work.scaled.data() + at + r * LANES, work.root[r] * get<V>(work.packed.data() + at + r * LANES));
+            }
+            self_product_body<MI>(work.scaled.data(), panel, m, size, work.product.data() + pair * padded * padded, ahead);
         }
 }
 
 // gradient += Z'(w (mu - y)); the residuals take the place of mu.
 template <int MI>
 DISCRIM_INLINE void add_gradient(Work &work, int64_t m, int64_t panel, Ahead &ahead) {
+    using V = Native<MI>;
     for (int64_t r = 0; r < m; ++r) {
-        work.eta[work.code[r] / LANES * panel + r * LANES + work.code[r] % LANES] -= 1.0;
-        for (int64_t j = 0; j < work.class_panels; ++j) {
-            double *at = work.eta.data() + j * panel + r * LANES;
-            store(at, work.w[r] * load(at));
+        work.eta[in_panels(work.code[r], panel) + r * LANES] -= 1.0;
+        for (int64_t k = 0; k < work.K; k += WIDTH<V>) {
+            double *at = work.eta.data() + in_panels(k, panel) + r * LANES;
+            put(at, work.w[r] * get<V>(at));
         }
     }
     const int64_t wide = work.class_panels * LANES;
@@ -192,16 +212,17 @@ struct Job {
 
 template <int MI, typename T>
 DISCRIM_INLINE void do_block(Job<T> &job, Work &work) {
+    using V = Native<MI>;
     const int64_t m = job.in.m, panel = job.in.panel;
     if (job.in.x->column_stride == 1)
-        pack<true>(job.in, work.panels);
+        pack<V, true>(job.in, work.panels);
     else
-        pack<false>(job.in, work.panels);
+        pack<V, false>(job.in, work.panels);
     predict<MI>(work, m, panel, work.beta.data(), work.eta.data());
     if (job.at->along) predict<MI>(work, m, panel, work.along.data(), work.slope.data());
-    weigh(work, m, panel, job.at->steps, job.at->along ? job.at->S : 0);
+    weigh<V>(work, m, panel, job.at->steps, job.at->along ? job.at->S : 0);
     const bool pairs = job.at->order == Order::curvature;
-    if (pairs || job.at->order == Order::blocks) add_curvature<MI>(work, m, panel, pairs, job.ahead);
+    if (pairs || job.at->order == Order::blocks) add_curvature<MI>(work, m, panel, job.in.x->p + 1, pairs, job.ahead);
     if (job.at->order != Order::loss) add_gradient<MI>(work, m, panel, job.ahead);
 }
 template <int MI>

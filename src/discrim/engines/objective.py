@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discrim import _kernels
-from discrim.engines.threads import reduce
+from discrim.engines.threads import SINGLE, reduce
 from discrim.sources import Block, Rows, find_non_finite, recode
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS, Likelihood, merge_likelihoods
 
@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 
 # Numbers of a sparse block that are made dense at a time.
 DENSE = 1 << 20
+# Coefficients up to which calls cost more than the equations of a Newton step.
+FEW = 64
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,17 @@ class Coordinates:
         return np.asarray(self.to_user(np.eye(self.size)).T)
 
 
+@dataclass(frozen=True)
+class FullSteps:
+    """Where Newton's full steps ended; ``value``, ``gap`` and the sums ``at`` are those before the last step."""
+
+    theta: Floats
+    value: float
+    gap: float
+    steps: int
+    at: Likelihood
+
+
 class Objective:
     """The log-likelihood of labelled rows under the binary (theta 1-d) or softmax (theta K x size) model.
 
@@ -100,6 +113,33 @@ class Objective:
                 raise error
         return self._as_solver_sees(raw, depth)
 
+    def full_steps(self, theta: Floats, ridge: Floats, close: float, most: int) -> FullSteps | None:
+        """Newton's method from theta by full steps alone, in one call, where the rows are few numbers in memory.
+
+        ``close`` is the gap, for each unit of weight, at which the last step is taken on trust. None where the rows are
+        not so, or where full steps do not get there.
+        """
+        c, block = self.coordinates, self.rows.whole
+        if block is None or not isinstance(block.x, np.ndarray) or self.softmax or c.basis is not None:
+            return None
+        if block.x.size > SINGLE or c.size > FEW:
+            return None
+        weight, rows = _counted(block)
+        user_ridge = np.zeros(len(c.scale) + 1)
+        user_ridge[int(not c.intercept) :] = ridge
+        user_ridge[1:] *= c.scale**2
+        response = (codes_in(block, self.classes), block.share, block.weight, block.offset)
+        found = _kernels.binary_newton(
+            block.x, response, c.shift, self._raw(theta), user_ridge, not c.intercept, close * weight, most
+        )
+        if found is None:
+            return None
+        raw, value, gap, steps, (loss, gradient, hessian, losses, least) = found
+        self.passes += steps
+        at = Likelihood(loss, gradient, hessian, losses, weight, rows, least)
+        theta = raw / self._factor
+        return FullSteps(theta[int(not c.intercept) :], value, gap, steps, self._as_solver_sees(at, CURVATURE))
+
     def with_coordinates(self, coordinates: Coordinates) -> Objective:
         """The same likelihood of other coefficients."""
         return Objective(self.rows, self.classes, coordinates, softmax=self.softmax)
@@ -109,8 +149,7 @@ class Objective:
         x, shift = block.x, c.shift
         if c.basis is not None:
             x, shift = np.asarray(x @ c.basis), c.shift @ c.basis
-        weight = float(len(block)) if block.weight is None else float(block.weight.sum())
-        rows = len(block) if block.weight is None else int(np.count_nonzero(block.weight))
+        weight, rows = _counted(block)
         if not isinstance(x, np.ndarray) and depth >= CURVATURE:
             return self._of_pieces(theta, along, steps, depth, block)
         response = (codes, block.share, block.weight, block.offset)
@@ -167,6 +206,13 @@ class Objective:
                 kept = np.flatnonzero(np.arange(len(hessian)) % len(factor))
                 hessian = hessian[np.ix_(kept, kept)]
         return Likelihood(raw.loss, gradient, hessian, raw.losses, raw.weight, raw.rows, raw.least)
+
+
+def _counted(block: Block) -> tuple[float, int]:
+    """The weight of the rows, and how many have any."""
+    if block.weight is None:
+        return float(len(block)), len(block)
+    return float(block.weight.sum()), int(np.count_nonzero(block.weight))
 
 
 def codes_in(block: Block, classes: NDArray[Any]) -> NDArray[np.int32]:

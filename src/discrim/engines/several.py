@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,18 +18,6 @@ from discrim.statistics.likelihood import GRADIENT, Likelihood
 
 Floats = NDArray[np.float64]
 Several = tuple[Floats, Floats]
-
-
-@dataclass(frozen=True)
-class Slope:
-    """Loss and gradient (flat) at one theta."""
-
-    loss: float
-    gradient: Floats
-
-    @property
-    def finite(self) -> bool:
-        return bool(np.isfinite(self.loss) and np.isfinite(self.gradient).all())
 
 
 class PathObjective(Objective):
@@ -61,15 +48,16 @@ class PathObjective(Objective):
         sums = self._of(self._raw(theta), line, np.asarray(steps, float), depth, self.rows.whole)
         return self._as_solver_sees(sums, depth)
 
-    def slopes(self, thetas: Floats) -> list[Slope]:
-        """Losses and gradients at the rows of ``thetas`` (m x theta's size): one pass for every SEVERAL of them."""
+    def slopes(self, thetas: Floats) -> Several:
+        """Losses (m) and gradients (m x theta's size) at the rows of ``thetas``: one pass for every SEVERAL of them."""
         if not self.together:
             sums = [self.at(theta.reshape(self.shape), depth=GRADIENT) for theta in thetas]
-            return [Slope(each.loss, each.gradient.ravel()) for each in sums]
+            return np.array([each.loss for each in sums]), np.stack([each.gradient.ravel() for each in sums])
         parts = [self._together(thetas[i : i + SEVERAL]) for i in range(0, len(thetas), SEVERAL)]
-        return [slope for part in parts for slope in part]
+        losses, gradients = zip(*parts, strict=True)
+        return np.concatenate(losses), np.concatenate(gradients)
 
-    def _together(self, thetas: Floats) -> list[Slope]:
+    def _together(self, thetas: Floats) -> Several:
         self.passes += 1
         c, count = self.coordinates, len(thetas)
         raw = np.zeros((SEVERAL, len(c.scale) + 1))
@@ -79,7 +67,7 @@ class PathObjective(Objective):
         losses, gradients = of(whole) if self.alone and whole is not None else reduce(self.rows, of, _added)
         inside = gradients[:count, int(not c.intercept) :]
         inside[:, int(c.intercept) :] /= c.scale
-        return [Slope(float(losses[k]), inside[k]) for k in range(count)]
+        return losses[:count], inside
 
     def _several(self, raw: Floats, block: Block) -> Several:
         assert isinstance(block.x, np.ndarray)

@@ -175,7 +175,9 @@ class _Gram:
         return self._told(self._inner.solve(self._inside(lasso, 1), self._inside(ridge, 2), most))
 
     def follow(self, penalties: Iterable[tuple[Floats, Floats]]) -> Iterator[Fitted]:
-        left = [Penalty(self._inside(lasso, 1).ravel(), self._inside(ridge, 2).ravel()) for lasso, ridge in penalties]
+        lassos, ridges = (np.stack(values) for values in zip(*penalties, strict=True))
+        inside = zip(self._inside(lassos, 1), self._inside(ridges, 2), strict=True)
+        left = [Penalty(lasso.ravel(), ridge.ravel()) for lasso, ridge in inside]
         together = self.objective.together and self._inner.answer.size <= MOST_TOGETHER
         while left:
             if together and len(left) > 1:
@@ -236,7 +238,8 @@ class _Columns:
 
     def solve(self, lasso: Floats, ridge: Floats, most: int = STEPS) -> Fitted:
         scale, before = self._columns.scale, self._inner.passes
-        barred = np.where(self._usable, np.atleast_2d(lasso) / scale, PROHIBITIVE)
+        barred = np.atleast_2d(lasso) / scale
+        barred[:, ~self._usable] = PROHIBITIVE
         converged = self._inner.solve(barred, np.atleast_2d(ridge) / scale**2, most)
         theta = self._columns.to_user(self._inner.constant, self._inner.theta)
         if theta.shape[0] > 1 and self.intercept:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discrim import _kernels
 from discrim._kernels.reference_coordinate import SEVERAL
-from discrim.engines.several import PathObjective, Slope
+from discrim.engines.several import PathObjective
 from discrim.solvers.elastic_net_gram import GramFollower, Penalty
 from discrim.statistics.likelihood import CURVATURE
 
@@ -46,20 +46,15 @@ class _Runner:
         self.loss: float = before.loss
         self.gradient: Floats = before.gradient
         self.hessian: Floats = before.hessian
+        self.value = self.loss + penalty.of(self.point)
         self.left = self.error = np.inf
         self.passes = 0
 
-    def arrive(self, slope: Slope) -> bool:
-        """Take the step to the target; False where the value rises."""
-        if not slope.finite:
-            return False
-        before, after = self.loss + self.penalty.of(self.point), slope.loss + self.penalty.of(self.target)
-        if after > before + 1e-11 * abs(before):
-            return False
-        self.hessian = _kernels.secant(self.hessian, self.target - self.point, slope.gradient - self.gradient)
-        self.point, self.loss, self.gradient = self.target, slope.loss, slope.gradient
+    def arrive(self, loss: float, gradient: Floats, value: float) -> None:
+        """Stand at the target, where these hold."""
+        self.hessian = _kernels.secant(self.hessian, self.target - self.point, gradient - self.gradient)
+        self.point, self.loss, self.gradient, self.value = self.target, loss, gradient, value
         self.passes += 1
-        return True
 
     def refine(self, follower: GramFollower) -> None:
         """The next target, and what will be left there if the step gains as the last one did."""
@@ -93,9 +88,7 @@ def follow_together(follower: GramFollower, penalties: Sequence[Penalty]) -> Ite
             runner = _begin(follower, before, penalties[begun])
             under_way.append(runner)
             before, begun = runner, begun + 1
-        slopes = objective.slopes(np.stack([runner.target for runner in under_way]))
-        arrived = [runner.arrive(slope) for runner, slope in zip(under_way, slopes, strict=True)]
-        if not all(arrived):
+        if not _step(objective, under_way):
             return
         new = [runner for runner in under_way if runner.passes == 1]
         if new and pace > FEW:
@@ -112,6 +105,22 @@ def follow_together(follower: GramFollower, penalties: Sequence[Penalty]) -> Ite
             yield first.minimum()
         if under_way and under_way[0].passes > PATIENCE:
             return
+
+
+def _step(objective: PathObjective, runners: Sequence[_Runner]) -> bool:
+    """All go to their targets, in one pass; False where the value of one rises, and then nobody moves."""
+    targets = np.stack([runner.target for runner in runners])
+    losses, gradients = objective.slopes(targets)
+    with np.errstate(over="ignore"):
+        lasso = np.stack([runner.penalty.lasso for runner in runners]) * np.abs(targets)
+        ridge = np.stack([runner.penalty.ridge for runner in runners]) * targets * targets
+    values = losses + lasso.sum(axis=1) + 0.5 * ridge.sum(axis=1)
+    before = np.array([runner.value for runner in runners])
+    if not np.isfinite(gradients).all() or not (values <= before + 1e-11 * np.abs(before)).all():
+        return False
+    for runner, loss, gradient, value in zip(runners, losses.tolist(), gradients, values.tolist(), strict=True):
+        runner.arrive(loss, gradient, value)
+    return True
 
 
 def _begin(follower: GramFollower, before: _Runner | GramFollower, penalty: Penalty) -> _Runner:

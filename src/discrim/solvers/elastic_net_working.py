@@ -122,14 +122,17 @@ class ColumnFollower:
                 np.log(self._level / level) / np.log(before / self._level) if before > self._level > level > 0 else 0.0
             )
             if 0.3 < part < 1.5:
-                step = part * (self.theta - theta)
-                stays = (step != 0) & ((theta == 0) | (np.sign(self.theta + step) != np.sign(self.theta)))
                 self.eta += part * (self.eta - eta)
-                for k in np.flatnonzero(stays.any(axis=1)):
-                    some = np.flatnonzero(stays[k])
-                    self.eta[k] -= self.columns.times(some, step[k, some])
-                step[stays] = 0.0
-                self.theta, self.constant = self.theta + step, self.constant + part * (self.constant - constant)
+                self.constant = self.constant + part * (self.constant - constant)
+                for k in range(len(theta)):
+                    # Most columns have no coefficient: only those that moved are looked at.
+                    some = np.flatnonzero(self.theta[k] != theta[k])
+                    now, old = self.theta[k, some], theta[k, some]
+                    step = part * (now - old)
+                    stays = (old == 0) | (np.sign(now + step) != np.sign(now))
+                    if stays.any():
+                        self.eta[k] -= self.columns.times(some[stays], step[stays])
+                    self.theta[k, some] = np.where(stays, now, now + step)
         self._last, self._level = here if np.isfinite(here[0]) else None, level
 
     def _descend(self, working: NDArray[np.bool_], lasso: Floats, ridge: Floats, gap: float, most: int) -> bool:

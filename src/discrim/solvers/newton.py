@@ -66,7 +66,12 @@ def newton(
     ``at`` are the sums at the start where they are known already.
     Cost: one pass a step, with n size^2 / 2 multiplications, and size^3 / 3.
     """
-    theta, ridge = start.astype(float), np.broadcast_to(np.asarray(ridge, float), start.shape)
+    theta, ridge = start.astype(float), np.asarray(ridge, float)
+    ridge = ridge if ridge.shape == start.shape else np.broadcast_to(ridge, start.shape)
+    if at is None and (free is None or free.all()):
+        at_once = _full_steps(objective, theta, ridge, close, most)
+        if at_once is not None:
+            return at_once
     index = np.arange(theta.size) if free is None else np.flatnonzero(free.ravel())
     at = objective.at(theta, depth=CURVATURE) if at is None else at
     value = penalised(at.loss, theta, ridge)
@@ -86,12 +91,23 @@ def newton(
         theta, at = moved
         value = penalised(at.loss, theta, ridge)
         step, gap = _step(at, theta, ridge, index)
-    loss = at.loss
     if converged and iterations and gap <= close * at.weight:
-        # The last step was taken on trust: its curvature tells the loss better than another pass could.
-        value -= gap
-        loss = value - 0.5 * float(np.sum(ridge * theta * theta))
-    return Solution(theta, value, loss, at, iterations, converged, gap)
+        return _on_trust(theta, value, gap, ridge, at, iterations)
+    return Solution(theta, value, at.loss, at, iterations, converged, gap)
+
+
+def _full_steps(objective: HasLikelihood, theta: Floats, ridge: Floats, close: float, most: int) -> Solution | None:
+    """The same where all is so small that one call does it, and no step has to be shortened."""
+    of = getattr(objective, "full_steps", None)
+    found = None if of is None else of(theta, ridge, close, most)
+    return None if found is None else _on_trust(found.theta, found.value, found.gap, ridge, found.at, found.steps)
+
+
+def _on_trust(theta: Floats, value: float, gap: float, ridge: Floats, at: Likelihood, iterations: int) -> Solution:
+    """The last step was taken without a pass: its curvature tells the loss better than another pass could."""
+    value -= gap
+    loss = value - 0.5 * float(np.vdot(ridge * theta, theta))
+    return Solution(theta, value, loss, at, iterations, True, gap)
 
 
 def penalised(loss: float, theta: Floats, ridge: Floats) -> float:

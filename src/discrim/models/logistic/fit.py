@@ -124,7 +124,7 @@ def sample_rows(rows: Rows, size: int, route: Route, *, softmax: bool) -> int:
 
 def coordinates_for(view: Overview, problem: Problem) -> Coordinates:
     """Centred and scaled columns; only scaled where they are sparse or the intercept is missing or penalised."""
-    mean, deviation = np.nan_to_num(view.mean, posinf=0.0, neginf=0.0), view.deviation
+    mean, deviation = np.where(np.isfinite(view.mean), view.mean, 0.0), view.deviation
     if sparse.issparse(view.sample.x) or not problem.intercept or problem.penalty.constant:
         deviation, mean = np.sqrt(deviation**2 + view.mean**2), np.zeros_like(mean)
     if sparse.issparse(view.sample.x) and len(mean) > CURVED_SIZE:
@@ -157,7 +157,7 @@ def _solve(objective: Objective, view: Overview, problem: Problem, route: Route,
     held = "newton" if problem.firth else route
     free = _free(objective, problem, held, aliased)
     start = _origin(objective) if problem.start is None else coordinates.from_user(problem.start)
-    start = np.where(_free(objective, problem, "quasi-newton", aliased), start, 0.0)
+    start = np.where(_free(objective, problem, "quasi-newton", aliased) if problem.softmax else free, start, 0.0)
     if held == "newton" and problem.softmax and problem.penalty.name == "none":
         start = start - start[:1]
     if problem.firth:
@@ -171,9 +171,11 @@ def _solve(objective: Objective, view: Overview, problem: Problem, route: Route,
     return SmoothFit(objective, solution, free, ridge, told, solver, class_weights=view.class_weights)
 
 
-def _flat(problem: Problem, objective: Objective) -> Floats:
-    """``tol`` is about slopes in the user's units."""
+def _flat(problem: Problem, objective: Objective) -> Floats | None:
+    """``tol`` is about slopes in the user's units; None where there are so few that nobody asks."""
     c = objective.coordinates
+    if c.size <= CURVED_SIZE:
+        return None
     one = np.full(c.size, problem.tol)
     one[int(c.intercept) :] /= c.scale if c.basis is None else 1.0
     return np.broadcast_to(one, objective.shape)
@@ -192,7 +194,7 @@ def ridge_for(penalty: PenaltyTerms, coordinates: Coordinates, shape: tuple[int,
     one = np.full(coordinates.size, penalty.constant)
     slopes = penalty.ridge / coordinates.scale**2 if coordinates.basis is None else penalty.ridge
     one[int(coordinates.intercept) :] = slopes
-    return np.broadcast_to(one, shape).copy()
+    return one if one.shape == shape else np.broadcast_to(one, shape).copy()
 
 
 def _free(objective: Objective, problem: Problem, route: str, aliased: Mask) -> Mask:

@@ -73,7 +73,7 @@ class PathProblem:
         floor = 1e-14 * np.abs(m.mean).max(axis=0)
         return mean, np.where(np.sqrt(variance) > floor, np.sqrt(variance), 0.0)
 
-    @property
+    @cached_property
     def unit(self) -> Floats:
         deviation = self._spread[1]
         return deviation if self.standardize else np.ones_like(deviation)
@@ -114,9 +114,11 @@ class PathProblem:
 
     def penalty(self, lam: float) -> tuple[Floats, Floats]:
         """``lasso`` and ``ridge`` of the slopes, p or K x p."""
-        shape = (len(self.classes), len(self.unit)) if self.softmax else self.unit.shape
         lasso = lam * self.total * self.l1_ratio * self.unit
         ridge = lam * self.total * (1.0 - self.l1_ratio) * self.unit**2
+        if not self.softmax:
+            return lasso, ridge
+        shape = (len(self.classes), len(self.unit))
         return np.broadcast_to(lasso, shape), np.broadcast_to(ridge, shape)
 
     def grid(self, follower: Follower, n_lambdas: int, ratio: float | None) -> Floats:

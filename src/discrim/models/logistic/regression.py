@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -26,6 +27,7 @@ from discrim.models.logistic.rows import (
     NoColumns,
     Opened,
     Training,
+    is_small,
     open_training,
     select_columns,
     weightless,
@@ -196,7 +198,7 @@ class LogisticRegression(LogisticInference, Classifier):
 
     def _fit_rows(self, opened: Opened, penalty: PenaltyTerms, before: Floats | None, given: Training) -> Self:
         problem = self._stated(opened.classes, penalty, before)
-        with one_blas_thread():
+        with nullcontext() if is_small(opened.rows) else one_blas_thread():
             if penalty.lasso:
                 view = opened.view or look(opened.rows, FIRST_LOOK)
                 fit = fit_sparse(opened.rows, problem, view)

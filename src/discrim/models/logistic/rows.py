@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 
 # Numbers of a scan that are kept as a sample to start from.
 SAMPLE_NUMBERS = 4_000_000
+# Multiplications of a product of matrices that the linear algebra library leaves to one thread by itself.
+ALONE = 200_000
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,15 @@ def open_training(model: Classifier, class_weight: Any, given: Training) -> Open
     if share is None and offset is None and factors is None:
         return Opened(rows, classes, view)
     return Opened(Attached(rows, classes, factors, offset, share), classes, None)
+
+
+def is_small(rows: Rows) -> bool:
+    """Is no product of these rows worth a second thread?"""
+    block = rows.whole
+    if block is None or not isinstance(block.x, np.ndarray):
+        return False
+    n, p = block.x.shape
+    return bool(n * p * (min(n, p) + 1) <= ALONE)
 
 
 def _groups(given: Training) -> tuple[Floats, Floats]:

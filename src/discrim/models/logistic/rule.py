@@ -33,13 +33,17 @@ def fitted_rule(user: Floats, theta: Floats, coordinates: Coordinates) -> Linear
     if len(user) > 1:
         return LinearRule(np.ascontiguousarray(slopes), user[:, 0] + slopes @ shift, shift)
     constant = theta.ravel()[0] if coordinates.intercept else 0.0
-    return LinearRule(np.vstack([np.zeros_like(slopes), slopes]), np.array([0.0, constant]), shift)
+    both = np.zeros((2, slopes.shape[1]))
+    both[1] = slopes[0]
+    return LinearRule(both, np.array([0.0, constant]), shift)
 
 
 def told_coefficients(coef: Any, intercept: Any) -> Floats:
     """``coef_`` (dense or sparse) and ``intercept_`` (numbers or one number) as one array, intercept first."""
     slopes = np.atleast_2d(np.asarray(coef if isinstance(coef, np.ndarray) else coef.toarray(), dtype=float))
-    return np.column_stack([np.broadcast_to(np.ravel(np.asarray(intercept, dtype=float)), len(slopes)), slopes])
+    told = np.empty((len(slopes), slopes.shape[1] + 1))
+    told[:, 0], told[:, 1:] = np.ravel(np.asarray(intercept, dtype=float)), slopes
+    return told
 
 
 def written_rule(told: Floats) -> LinearRule:
