@@ -50,6 +50,15 @@ def fit_jobs() -> list[Job]:
         Job("qda-fit-tall", "QDA fit 1,000,000 x 20, K=2", tall, qda, qda_peers(), 15, GRAM),
         Job("qda-fit-wide", "QDA fit 100,000 x 100, K=10", wide, qda, qda_peers(), 15, GRAM),
         Job(
+            "bqda-fit",
+            "Bayesian QDA fit 1,000,000 x 20, K=2, psi by evidence",
+            tall,
+            fits_ours("BayesianQuadraticDiscriminantAnalysis"),
+            qda_peers(),
+            None,
+            GRAM,
+        ),
+        Job(
             "gnb-fit",
             "GaussianNB fit 1,000,000 x 20, K=2",
             tall,
@@ -101,6 +110,7 @@ def predict_jobs() -> list[Job]:
     families = [
         ("lda", "LDA", "LinearDiscriminantAnalysis", LinearDiscriminantAnalysis),
         ("qda", "QDA", "QuadraticDiscriminantAnalysis", QuadraticDiscriminantAnalysis),
+        ("bqda", "Bayesian QDA", "BayesianQuadraticDiscriminantAnalysis", QuadraticDiscriminantAnalysis),
         ("gnb", "GaussianNB", "GaussianNB", GaussianNB),
     ]
     return [
@@ -110,8 +120,9 @@ def predict_jobs() -> list[Job]:
             five,
             _calls("discrim", lambda name=name: ours(name), verb),
             (_calls("sklearn", lambda peer=peer: peer, verb),),
-            2.5,
+            None if short == "bqda" else 2.5,
             READ,
+            note="peer: plug-in QDA" if short == "bqda" else "",
         )
         for short, title, name, peer in families
         for verb in ("predict", "predict_proba")
@@ -131,7 +142,7 @@ def _calls(label: str, find_model: Any, verb: str) -> Contestant:
 def tuning_jobs() -> list[Job]:
     genes = gaussian_classes(62, 4026, 3)
     shrunk = {"solver": "lsqr", "shrinkage": 0.5}
-    grid = {"reg_param": np.linspace(0.0, 1.0, 121)}
+    grid, forty = {"reg_param": np.linspace(0.0, 1.0, 121)}, {"reg_param": np.linspace(0.0, 1.0, 41)}
     return [
         Job(
             "lda-genes",
@@ -156,6 +167,23 @@ def tuning_jobs() -> list[Job]:
             ),
             80,
             GRAM,
+        ),
+        Job(
+            "bqda-loo",
+            "Bayesian QDA with psi by leave-one-out, 2,000 x 20, K=4",
+            gaussian_classes(2_000, 20, 4),
+            fits_ours("BayesianQuadraticDiscriminantAnalysis", psi="loo"),
+            (
+                Contestant(
+                    "GridSearchCV QDA x 41",
+                    lambda data: (
+                        lambda: GridSearchCV(QuadraticDiscriminantAnalysis(), forty, cv=10).fit(data.X, data.y)
+                    ),
+                ),
+            ),
+            None,
+            GRAM,
+            note="41 values of psi by leave-one-out; peer: 41 of reg_param, 10 folds",
         ),
         Job(
             "lda-loo",
@@ -211,6 +239,12 @@ def small_jobs() -> list[Job]:
             {},
             (("QDA(reg_param)", QuadraticDiscriminantAnalysis, {"reg_param": 0.5}),),
         ),
+        (
+            "bqda",
+            "BayesianQuadraticDiscriminantAnalysis",
+            {},
+            tuple((s, QuadraticDiscriminantAnalysis, {"solver": s}) for s in QDA_SOLVERS),
+        ),
         ("gnb", "GaussianNB", {}, (("GaussianNB", GaussianNB, {}),)),
         ("ridge", "RidgeClassifier", {}, (("RidgeClassifier", RidgeClassifier, {}),)),
         (
@@ -227,7 +261,7 @@ def small_jobs() -> list[Job]:
             _iris,
             _fits_and_predicts("discrim", lambda name=name: ours(name), params),
             tuple(_fits_and_predicts(f"sklearn {s}", lambda m=m: m, kw) for s, m, kw in peers),
-            2.0,
+            None if short == "bqda" else 2.0,
             memory=False,
         )
         for short, name, params, peers in rows

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 from discrim import datasets, models
 from discrim.evaluation import cross_validate
 from discrim.models import (
+    BayesianLinearDiscriminantAnalysis,
+    BayesianQuadraticDiscriminantAnalysis,
     GaussianNB,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "BayesianLinearDiscriminantAnalysis",
+    "BayesianQuadraticDiscriminantAnalysis",
     "GaussianNB",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",

@@ -17,6 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from discrim import (
+    BayesianLinearDiscriminantAnalysis,
+    BayesianQuadraticDiscriminantAnalysis,
     GaussianNB,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
@@ -30,6 +32,8 @@ from discrim.errors import CollinearWarning, DataError, ParameterError
 MODELS = [
     LinearDiscriminantAnalysis(),
     RegularizedDiscriminantAnalysis(0.4, 0.7),
+    BayesianQuadraticDiscriminantAnalysis(0.5, target="identity"),
+    BayesianLinearDiscriminantAnalysis(0.5, target="identity"),
     GaussianNB(var_smoothing=0.1),
     LeastSquaresClassifier(),
     RidgeClassifier(),

@@ -10,6 +10,8 @@ import pytest
 from sklearn.model_selection import KFold
 
 from discrim import (
+    BayesianLinearDiscriminantAnalysis,
+    BayesianQuadraticDiscriminantAnalysis,
     GaussianNB,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
@@ -30,6 +32,9 @@ RARE_CLASS_MODELS = [
     RDA(),
     RDA(0.4, 0.5),
     RDA(0.4, 0.5, normalization="unbiased"),
+    BayesianQuadraticDiscriminantAnalysis(),
+    BayesianQuadraticDiscriminantAnalysis(1.0, target="identity"),
+    BayesianLinearDiscriminantAnalysis(1.0, target="identity", class_prior_alpha=1.0),
     GaussianNB(),
     GaussianNB(var_smoothing=0.1),
     GaussianNB(normalization="unbiased"),

@@ -9,6 +9,8 @@ import pytest
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, StratifiedKFold
 
 from discrim import (
+    BayesianLinearDiscriminantAnalysis,
+    BayesianQuadraticDiscriminantAnalysis,
     GaussianNB,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
@@ -37,6 +39,15 @@ CLOSED_FORM = {
     "rda corner qda": RegularizedDiscriminantAnalysis(1.0, 1.0),
     "rda corner lda": RegularizedDiscriminantAnalysis(0.0, 1.0),
     "rda spheres": RegularizedDiscriminantAnalysis(0.5, 0.0),
+    "qda predictive": QuadraticDiscriminantAnalysis(predict_method="predictive"),
+    "lda predictive": LinearDiscriminantAnalysis(predict_method="predictive", priors=PRIORS),
+    "bayes qda": BayesianQuadraticDiscriminantAnalysis(2.0, target="identity"),
+    "bayes qda dirichlet": BayesianQuadraticDiscriminantAnalysis(2.0, 5, target="identity", class_prior_alpha=2.5),
+    "bayes qda geisser": BayesianQuadraticDiscriminantAnalysis(0, 0),
+    "bayes qda diagonal": BayesianQuadraticDiscriminantAnalysis([1.0, 2.0, 3.0, 4.0], priors=PRIORS),
+    "bayes lda": BayesianLinearDiscriminantAnalysis(2.0, target="identity"),
+    "bayes lda matrix": BayesianLinearDiscriminantAnalysis(np.eye(4) + 0.5, class_prior_alpha=1.0),
+    "bayes lda geisser": BayesianLinearDiscriminantAnalysis(0, 0, priors=PRIORS),
     "nb": GaussianNB(),
     "nb priors": GaussianNB(priors=PRIORS),
     "nb smooth": GaussianNB(var_smoothing=0.1),
@@ -54,6 +65,11 @@ STATISTICS = {
     "qda reg_param": QuadraticDiscriminantAnalysis(reg_param=0.1),
     "qda diagonal": QuadraticDiscriminantAnalysis(shrinkage=0.4, target="diagonal"),
     "rda diagonal": RegularizedDiscriminantAnalysis(0.3, 0.6, target="diagonal"),
+    "qda debiased": QuadraticDiscriminantAnalysis(predict_method="debiased"),
+    "lda debiased": LinearDiscriminantAnalysis(predict_method="debiased"),
+    "bayes qda evidence": BayesianQuadraticDiscriminantAnalysis(),
+    "bayes qda scaled": BayesianQuadraticDiscriminantAnalysis(2.0),
+    "bayes lda both by evidence": BayesianLinearDiscriminantAnalysis(nu="evidence"),
     "nb unbiased": GaussianNB(normalization="unbiased"),
     "least squares priors": LeastSquaresClassifier(basis="quadratic", priors=PRIORS),
     "ridge balanced": RidgeClassifier(class_weight="balanced"),
@@ -66,6 +82,7 @@ REFITS = {
     "lda auto": LinearDiscriminantAnalysis(shrinkage="auto"),
     "lda tuned": LinearDiscriminantAnalysis(shrinkage="cv", cv=3),
     "qda tuned": QuadraticDiscriminantAnalysis(shrinkage="loo"),
+    "bayes qda tuned": BayesianQuadraticDiscriminantAnalysis("loo"),
     "rda tuned": RegularizedDiscriminantAnalysis("cv", "cv", cv=3, alphas=[0.2, 0.8]),
 }
 SPLITTERS = {
@@ -129,7 +146,7 @@ def test_models_that_need_the_rows_are_refitted(model, ordinary, brute_force, eq
     result = cross_validate(model, x, y, 4)
     assert result.route == "refits"
     equals_refitting(result, brute_force(model, x, y, 4))
-    if "loo" not in (model.get_params().get("shrinkage"), model.get_params().get("alpha")):
+    if "loo" not in [model.get_params().get(name) for name in ("shrinkage", "alpha", "psi")]:
         weighted = cross_validate(model, x, y, 4, sample_weight=weight)
         equals_refitting(weighted, brute_force(model, x, y, 4, sample_weight=weight))
 

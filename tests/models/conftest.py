@@ -5,6 +5,8 @@ import pytest
 from sklearn.base import clone
 
 from discrim import (
+    BayesianLinearDiscriminantAnalysis,
+    BayesianQuadraticDiscriminantAnalysis,
     GaussianNB,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
@@ -28,6 +30,12 @@ MODELS = [
     RegularizedDiscriminantAnalysis(),
     RegularizedDiscriminantAnalysis(0.5, 0.5),
     RegularizedDiscriminantAnalysis(0.3, 0.4, target="diagonal", priors=[0.2, 0.3, 0.5]),
+    BayesianQuadraticDiscriminantAnalysis(),
+    BayesianQuadraticDiscriminantAnalysis(2.0, 45, target="identity", priors=[0.2, 0.3, 0.5]),
+    BayesianQuadraticDiscriminantAnalysis(nu="evidence", class_prior_alpha=1.0),
+    BayesianLinearDiscriminantAnalysis(),
+    BayesianLinearDiscriminantAnalysis(0.5),
+    BayesianLinearDiscriminantAnalysis(nu="evidence", target="identity"),
     GaussianNB(),
     GaussianNB(var_smoothing=1e-3, normalization="unbiased"),
     LeastSquaresClassifier(),

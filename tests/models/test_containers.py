@@ -15,6 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from discrim import (
+    BayesianLinearDiscriminantAnalysis,
+    BayesianQuadraticDiscriminantAnalysis,
     GaussianNB,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
@@ -35,6 +37,8 @@ KINDS = [
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
     RegularizedDiscriminantAnalysis,
+    BayesianQuadraticDiscriminantAnalysis,
+    BayesianLinearDiscriminantAnalysis,
     GaussianNB,
     LeastSquaresClassifier,
     RidgeClassifier,

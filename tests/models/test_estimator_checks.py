@@ -5,6 +5,8 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discrim import (
+    BayesianLinearDiscriminantAnalysis,
+    BayesianQuadraticDiscriminantAnalysis,
     GaussianNB,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
@@ -30,6 +32,13 @@ ESTIMATORS = [
     RegularizedDiscriminantAnalysis(),
     RegularizedDiscriminantAnalysis(0.0, 1.0),
     RegularizedDiscriminantAnalysis(0.3, 0.5, target="diagonal"),
+    BayesianQuadraticDiscriminantAnalysis(),
+    BayesianQuadraticDiscriminantAnalysis(2.0, 40, target="identity", class_prior_alpha=1.0),
+    BayesianQuadraticDiscriminantAnalysis(nu="evidence"),
+    BayesianLinearDiscriminantAnalysis(),
+    BayesianLinearDiscriminantAnalysis(nu="evidence", target="identity"),
+    LinearDiscriminantAnalysis(predict_method="predictive"),
+    LinearDiscriminantAnalysis(predict_method="debiased"),
     GaussianNB(),
     GaussianNB(var_smoothing=1e-3, normalization="unbiased"),
     LeastSquaresClassifier(),

@@ -10,6 +10,8 @@ from sklearn import datasets
 from sklearn.base import clone
 
 from discrim import (
+    BayesianLinearDiscriminantAnalysis,
+    BayesianQuadraticDiscriminantAnalysis,
     GaussianNB,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
@@ -44,6 +46,10 @@ INVARIANT = [
     QuadraticDiscriminantAnalysis(),
     RegularizedDiscriminantAnalysis(),
     RegularizedDiscriminantAnalysis(0.0, 1.0),
+    BayesianQuadraticDiscriminantAnalysis(0, 0),
+    BayesianLinearDiscriminantAnalysis(0, 0),
+    QuadraticDiscriminantAnalysis(predict_method="predictive"),
+    LinearDiscriminantAnalysis(predict_method="debiased"),
     LeastSquaresClassifier(),
     RidgeClassifier(alpha=0.0),
 ]
@@ -53,6 +59,8 @@ SCALE_INVARIANT = [
     LinearDiscriminantAnalysis(shrinkage=0.2, target="diagonal"),
     QuadraticDiscriminantAnalysis(shrinkage=0.2, target="diagonal"),
     RegularizedDiscriminantAnalysis(0.5, 0.3, target="diagonal"),
+    BayesianQuadraticDiscriminantAnalysis(),
+    BayesianLinearDiscriminantAnalysis(nu="evidence"),
     LeastSquaresClassifier(basis="quadratic"),
     GaussianNB(),
 ]

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from discrim import (
+    BayesianLinearDiscriminantAnalysis,
+    BayesianQuadraticDiscriminantAnalysis,
     GaussianNB,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
@@ -36,9 +38,18 @@ FLAG = ["yes", 1, None, Stranger()]
 PRIORS = [0.5, WORD, {"a": 1}, Stranger(), [0.5, 0.5], [[0.2, 0.3, 0.5]], ["a", "b", "c"], [-0.5, 0.5, 1.0],
           [np.nan, 0.5, 0.5], [np.inf, 0.5, 0.5], [0.0, 0.0, 0.0], []]  # fmt: skip
 GRID = [0.5, WORD, Stranger(), [], [[0.5]], [-0.1, 0.5], [0.5, 1.1], [np.nan], ["a"]]
+BAYESIAN = {
+    "psi": [-1.0, np.nan, np.inf, WORD, Stranger(), None, True, [1.0, 2.0], [1.0, 0.0, 1.0], [np.nan] * 3, ["a"], [],
+            np.ones((3, 3)), np.triu(np.ones((3, 3))), np.eye(2)],
+    "nu": [-1.0, np.nan, np.inf, WORD, Stranger(), LIST, True],
+    "target": CHOICE,
+    "priors": PRIORS,
+    "class_prior_alpha": POSITIVE,
+}  # fmt: skip
 BAD = {
     L: {
         "solver": CHOICE,
+        "predict_method": CHOICE,
         "shrinkage": SHARE,
         "priors": PRIORS,
         "n_components": [*WHOLE, 3],
@@ -51,6 +62,7 @@ BAD = {
         "selection": CHOICE,
     },
     Q: {
+        "predict_method": CHOICE,
         "solver": [*CHOICE, "lsqr"],
         "shrinkage": [*SHARE, "nonlinear"],
         "priors": PRIORS,
@@ -73,6 +85,8 @@ BAD = {
         "normalization": CHOICE,
         "tol": POSITIVE,
     },
+    BayesianLinearDiscriminantAnalysis: BAYESIAN,
+    BayesianQuadraticDiscriminantAnalysis: BAYESIAN,
     GaussianNB: {"priors": [*PRIORS, [0.2, 0.2, 0.2]], "var_smoothing": POSITIVE, "normalization": CHOICE},
     S: {"basis": [WORD, 1, Stranger()], "priors": PRIORS, "tol": POSITIVE, "normalization": CHOICE},
     RidgeClassifier: {

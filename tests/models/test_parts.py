@@ -8,6 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from discrim import (
+    BayesianLinearDiscriminantAnalysis,
+    BayesianQuadraticDiscriminantAnalysis,
     GaussianNB,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
@@ -107,6 +109,8 @@ class TestTwoClasses:
             LinearDiscriminantAnalysis,
             QuadraticDiscriminantAnalysis,
             RegularizedDiscriminantAnalysis,
+            BayesianQuadraticDiscriminantAnalysis,
+            BayesianLinearDiscriminantAnalysis,
             GaussianNB,
             LeastSquaresClassifier,
             RidgeClassifier,

@@ -9,6 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from discrim import (
+    BayesianLinearDiscriminantAnalysis,
+    BayesianQuadraticDiscriminantAnalysis,
     GaussianNB,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
@@ -36,6 +38,8 @@ TITLES = {
     LinearDiscriminantAnalysis: "Linear discriminant analysis",
     QuadraticDiscriminantAnalysis: "Quadratic discriminant analysis",
     RegularizedDiscriminantAnalysis: "Regularised discriminant analysis",
+    BayesianQuadraticDiscriminantAnalysis: "Bayesian quadratic discriminant analysis",
+    BayesianLinearDiscriminantAnalysis: "Bayesian linear discriminant analysis",
     GaussianNB: "Gaussian naive Bayes",
     LeastSquaresClassifier: "Least squares on class indicators",
     RidgeClassifier: "Ridge regression on class indicators",

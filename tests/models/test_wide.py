@@ -11,6 +11,8 @@ from sklearn.base import clone
 from sklearn.covariance import ledoit_wolf, oas
 
 from discrim import (
+    BayesianLinearDiscriminantAnalysis,
+    BayesianQuadraticDiscriminantAnalysis,
     GaussianNB,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
@@ -193,6 +195,10 @@ SETTINGS = [
     RegularizedDiscriminantAnalysis(0.5, 0.5),
     RegularizedDiscriminantAnalysis(0.5, 0.5, target="diagonal"),
     RegularizedDiscriminantAnalysis("cv", "cv", cv=3),
+    BayesianQuadraticDiscriminantAnalysis(),
+    BayesianQuadraticDiscriminantAnalysis("loo", "loo", target="identity"),
+    BayesianLinearDiscriminantAnalysis(),
+    BayesianLinearDiscriminantAnalysis(nu="evidence", target="identity"),
     GaussianNB(),
     LeastSquaresClassifier(),
     RidgeClassifier(),
@@ -230,6 +236,8 @@ def test_nothing_of_columns_by_columns_is_made(model):
         LinearDiscriminantAnalysis(shrinkage=0.3, target="diagonal"),
         RegularizedDiscriminantAnalysis(),
         RegularizedDiscriminantAnalysis(0.5, 0.5, target="diagonal"),
+        BayesianQuadraticDiscriminantAnalysis(),
+        BayesianLinearDiscriminantAnalysis(),
         GaussianNB(),
         LeastSquaresClassifier(),
         RidgeClassifier(),

@@ -78,6 +78,42 @@ unequal_numbers <- function(x, g, rows) {
        lda_refit = refitted(lda, x, g, rows), qda_refit = refitted(qda, x, g, rows))
 }
 
+# The other ways of predict.lda and predict.qda, at some rows. `right` has the same by definition, in base R: the
+# Student-t that the Gaussian is on average over its posterior, and the unbiased estimate of its logarithm.
+method_numbers <- function(x, g, rows) {
+  u <- x[rows, , drop = FALSE]
+  at <- function(fit, method) predict(fit, u, method = method)$posterior
+  list(
+    row = rows - 1,
+    mass = list(lda_debiased = at(lda(x, g), "debiased"), qda_debiased = at(qda(x, g), "debiased"),
+                lda_predictive = at(lda(x, g), "predictive"),
+                qda_mle_predictive = at(qda(x, g, method = "mle"), "predictive")),
+    right = list(lda_debiased = averaged(x, g, u, unbiased, TRUE), qda_debiased = averaged(x, g, u, unbiased, FALSE),
+                 lda_predictive = averaged(x, g, u, student, TRUE), qda_predictive = averaged(x, g, u, student, FALSE))
+  )
+}
+averaged <- function(x, g, u, log_density, pooled) {
+  scatter <- lapply(levels(g), function(k) crossprod(scale(x[g == k, , drop = FALSE], scale = FALSE)))
+  score <- sapply(seq_along(levels(g)), function(k) {
+    own <- x[g == levels(g)[k], , drop = FALSE]
+    s <- if (pooled) Reduce(`+`, scatter) else scatter[[k]]
+    m <- if (pooled) nrow(x) - nlevels(g) else nrow(own) - 1
+    log(nrow(own) / nrow(x)) + log_density(u, colMeans(own), s, m, nrow(own))
+  })
+  exp(score - apply(score, 1, function(s) max(s) + log(sum(exp(s - max(s))))))
+}
+student <- function(u, centre, s, m, n) {
+  p <- ncol(u); df <- m - p + 1; sigma <- s * (1 + 1 / n) / df
+  lgamma((df + p) / 2) - lgamma(df / 2) - p / 2 * log(df * pi) - log(det(sigma)) / 2 -
+    (df + p) / 2 * log1p(mahalanobis(u, centre, sigma) / df)
+}
+unbiased <- function(u, centre, s, m, n) {
+  p <- ncol(u)
+  distance <- (m - p - 1) / m * mahalanobis(u, centre, s / m) - p / n
+  log_det <- log(det(s)) - p * log(2) - sum(digamma((m + 1 - 1:p) / 2))
+  -p / 2 * log(2 * pi) - (log_det + distance) / 2
+}
+
 # Naive Bayes by dnorm: class means and standard deviations column by column.
 naive_bayes <- function(x, g, divisor) {
   score <- sapply(levels(g), function(k) {
@@ -144,6 +180,9 @@ numbers <- list(
     lda = lda_numbers(iris_x, iris_g, c(.2, .3, .5), iris_rows),
     qda = qda_numbers(iris_x, iris_g, c(.2, .3, .5), iris_rows),
     rows_20_to_139 = unequal_numbers(iris_x[21:140, ], iris_g[21:140], seq(1, 120, by = 6)),
+    methods = method_numbers(iris_x, iris_g, iris_rows),
+    methods_of_petals = method_numbers(iris_x[, 3:4], iris_g, iris_rows),
+    methods_of_rows_20_to_139 = method_numbers(iris_x[21:140, ], iris_g[21:140], seq(1, 120, by = 6)),
     naive_bayes = list(unbiased = naive_bayes(iris_x, iris_g, function(n) n - 1),
                        mle = naive_bayes(iris_x, iris_g, function(n) n)),
     canonical = canonical_numbers(iris_x, iris_g),
@@ -153,6 +192,7 @@ numbers <- list(
     classes = levels(crabs_g),
     lda = lda_numbers(crabs_x, crabs_g, c(.1, .2, .3, .4), crabs_rows),
     qda = qda_numbers(crabs_x, crabs_g, c(.1, .2, .3, .4), crabs_rows),
+    methods = method_numbers(crabs_x, crabs_g, crabs_rows),
     canonical = canonical_numbers(crabs_x, crabs_g)
   )
 )

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.models import (
+    BayesianLinearDiscriminantAnalysis,
+    BayesianQuadraticDiscriminantAnalysis,
     GaussianNB,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
@@ -17,6 +19,7 @@ from discrim.models import (
     RidgeClassifier,
 )
 from discrim.models.base import OnePassClassifier
+from discrim.models.bayesian_prior import prior_units
 from discrim.models.priors import resolve_priors
 from discrim.models.tuning import rotated
 from discrim.solvers.leave_one_out import lda_scores, qda_scores, rho_of
@@ -27,6 +30,7 @@ from discrim.solvers.naive import total_variances
 from discrim.solvers.regression import indicator_regression
 from discrim.solvers.regularized import Grid, Moments, class_covariances
 from discrim.solvers.sphering import ILL_CONDITIONED
+from discrim.solvers.student_leave_one_out import FixedPrior, log_priors_left, separate_scores, shared_scores
 from discrim.sources import Block
 from discrim.statistics import ClassMoments, Depth
 
@@ -55,6 +59,8 @@ def regularised_setting(model: Any) -> tuple[float, float] | None:
         return (float(model.alpha), float(model.gamma)) if numbers else None
     if type(model) not in {LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis}:
         return None
+    if model.predict_method != "plug-in":
+        return None
     shrinkage = 0.0 if model.shrinkage is None else model.shrinkage
     if model.covariance_estimator is not None or isinstance(shrinkage, str):
         return None
@@ -70,6 +76,8 @@ def given_priors(model: Any, weight: Floats) -> Floats | None:
 
 
 def _discriminant(model: Any, x: NDArray[Any], block: Block) -> Floats | None:
+    if getattr(model, "predict_method", "plug-in") == "predictive":
+        return _geisser(model, x, block)
     setting = regularised_setting(model)
     alone = bool((np.bincount(block.codes) == 1).any())
     needs_two = type(model) is not LinearDiscriminantAnalysis
@@ -80,6 +88,55 @@ def _discriminant(model: Any, x: NDArray[Any], block: Block) -> Floats | None:
     if setting == (1.0, 1.0):
         return _qda(model, x, block)
     return _regularised(model, x, block, *setting)
+
+
+def _geisser(model: Any, x: NDArray[Any], block: Block) -> Floats | None:
+    """Prediction without a prior scale: the scatters must have digits to spare."""
+    shared = type(model) is LinearDiscriminantAnalysis
+    if (np.bincount(block.codes) == 1).any() or not _plain(model):
+        return None
+    s = ClassMoments.of(block, Depth.POOLED if shared else Depth.FULL)
+    if any(_ill(scatter) for scatter in s.scatter.reshape(-1, *s.scatter.shape[-2:])):
+        return None
+    logs = log_priors_left(s.weight, given_priors(model, s.weight), 0.0)
+    of = shared_scores if shared else separate_scores
+    prior = FixedPrior(0.0, 0.0, x.shape[1])
+    return of(x, block.codes, Moments(s.weight, s.mean, s.scatter), prior, logs)
+
+
+def _plain(model: Any) -> bool:
+    """Is the covariance the scatter itself, as the other ways to predict need it?"""
+    extras = (
+        model.covariance_estimator,
+        model.shrinkage,
+        getattr(model, "reg_param", None),
+        getattr(model, "rank", None),
+    )
+    return not any(extras) and not (type(model) is LinearDiscriminantAnalysis and model._weighs_classes())
+
+
+def _bayesian(model: Any, x: NDArray[Any], block: Block) -> Floats | None:
+    """Only where the prior stays the same without a row."""
+    chosen = isinstance(model.psi, str) or isinstance(model.nu, str)
+    alone = bool((np.bincount(block.codes) == 1).any())
+    n, p = x.shape
+    fixed = bool(np.ndim(model.psi)) or model.target == "identity" or model.psi == 0
+    if chosen or not fixed or len(block.classes) - alone < 2:
+        return None
+    psi, nu = (1.0 if np.ndim(model.psi) else float(model.psi)), p + 2.0 if model.nu is None else float(model.nu)
+    z = np.asarray(x, dtype=np.float64)
+    if psi > 0:
+        z = prior_units(model, ClassMoments.of(block, Depth.DIAGONAL), np.zeros(p))[0].rows(z)
+    if n <= p:
+        if psi == 0:
+            return None
+        z = rotated(z)
+    s = ClassMoments.of(Block(z, block.codes, block.classes), model._depth())
+    if psi == 0 and any(_ill(scatter) for scatter in s.scatter.reshape(-1, p, p)):
+        return None
+    logs = log_priors_left(s.weight, given_priors(model, s.weight), model.class_prior_alpha)
+    of = shared_scores if model._shared else separate_scores
+    return of(z, block.codes, Moments(s.weight, s.mean, s.scatter), FixedPrior(psi, nu, p), logs)
 
 
 def _lda(model: Any, x: NDArray[Any], block: Block) -> Floats | None:
@@ -175,6 +232,8 @@ def _ill(scatter: Floats) -> bool:
 
 
 _FORMS: dict[type, Callable[..., Floats | None]] = {
+    BayesianLinearDiscriminantAnalysis: _bayesian,
+    BayesianQuadraticDiscriminantAnalysis: _bayesian,
     LinearDiscriminantAnalysis: _discriminant,
     QuadraticDiscriminantAnalysis: _discriminant,
     RegularizedDiscriminantAnalysis: _discriminant,

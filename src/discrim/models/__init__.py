@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from discrim.models.bayesian_lda import BayesianLinearDiscriminantAnalysis
+from discrim.models.bayesian_qda import BayesianQuadraticDiscriminantAnalysis
 from discrim.models.gaussian_nb import GaussianNB
 from discrim.models.lda import LinearDiscriminantAnalysis
 from discrim.models.least_squares import LeastSquaresClassifier
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from discrim.models.logistic.regression import LogisticRegression
 
 __all__ = [
+    "BayesianLinearDiscriminantAnalysis",
+    "BayesianQuadraticDiscriminantAnalysis",
     "GaussianNB",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",

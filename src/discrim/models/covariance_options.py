@@ -44,6 +44,15 @@ def one_covariance_option(shrinkage: Any, estimator: Any) -> None:
         )
 
 
+def needs_plain_covariance(method: str, *regularisers: Any) -> None:
+    """Refuse a way to predict whose formulas hold for the scatter itself only."""
+    if any(value is not None and value != 0 for value in regularisers):
+        raise ParameterError(
+            f"predict_method='{method}' needs covariances as they are: leave shrinkage, reg_param, rank and "
+            "covariance_estimator out, or use a Bayesian discriminant, whose prior regularises."
+        )
+
+
 def estimated_covariances(estimator: Any, rows: Rows | None, classes: int) -> list[Floats]:
     """``estimator`` fitted to the rows of each class in turn."""
     if rows is None:

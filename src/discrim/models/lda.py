@@ -16,6 +16,7 @@ from discrim.models.covariance_options import (
     COMMON,
     estimated_covariances,
     fourth_powers,
+    needs_plain_covariance,
     one_covariance_option,
     rank_tolerance,
 )
@@ -27,9 +28,10 @@ from discrim.models.scoring import Output, apply_rule
 from discrim.models.tuning import chosen_shrinkage
 from discrim.solvers.canonical import Canonical, canonical_directions, full_rule, reduced_rule, uncentred
 from discrim.solvers.ledoit_wolf import class_scales, shrunk_within
+from discrim.solvers.predictive import PredictMethod, Sizes, check_degrees, debiased_linear, predictive_rule
 from discrim.solvers.regularized import Normalization, Target
 from discrim.solvers.regularized_search import Selection
-from discrim.solvers.rules import LinearRule
+from discrim.solvers.rules import LinearRule, QuadraticRule, StudentRule
 from discrim.solvers.sphering import Sphering, rounding_noise
 from discrim.solvers.within import Within, check_divisors, divisors, pooled_within, weighted_within
 from discrim.sources import Rows
@@ -74,6 +76,13 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     rank : int, predict in this many discriminant coordinates only
     cv : int or splitter, for shrinkage='cv'
     selection : {'min', 'one-se'}, the best s or the strongest within one standard error of it
+    predict_method : {'plug-in', 'predictive', 'debiased'}
+        The rule above; or Geisser's predictive density, a Student-t with n - K - p + 1 degrees of freedom, location
+        mu_k and scale S (1 + 1/n_k) / (n - K - p + 1), whose boundaries bend where classes have unequal sizes; or the
+        unbiased estimate of the log density, a linear rule again, that of ``coef_``. The names are those of R's
+        ``predict.lda``, whose "predictive" is only near this one (see BayesianLinearDiscriminantAnalysis), and whose
+        "debiased" is this one for classes of equal size and p <= K - 1: it counts the discriminant coordinates
+        instead of the columns, and subtracts 1/n_k for each where p/(2 n_k) is to be added.
 
     Attributes
     ----------
@@ -94,12 +103,14 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     """
 
     shrinkage_: float
+    _shown: LinearRule | StudentRule
 
     _constraints: ClassVar[dict[str, Check]] = {
         **COMMON,
         "solver": one_of("svd", "lsqr", "eigen"),
         "n_components": either(none(), integer(1)),
         "rank": either(none(), integer(1)),
+        "predict_method": one_of("plug-in", "predictive", "debiased"),
     }
 
     def __init__(
@@ -117,6 +128,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         rank: int | None = None,
         cv: Any = 10,
         selection: Selection = "min",
+        predict_method: PredictMethod = "plug-in",
     ) -> None:
         self.solver = solver
         self.shrinkage = shrinkage
@@ -130,6 +142,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.rank = rank
         self.cv = cv
         self.selection = selection
+        self.predict_method = predict_method
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Discriminant coordinates of the rows, n x n_components."""
@@ -186,17 +199,21 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return structure_loadings(pooled.times(self._canonical.scalings), pooled.diagonal, self._canonical.scalings)
 
     def _depth(self, classes: int | None = None) -> Depth:
-        weighs_classes = self.solver != "svd" and self.priors is not None
         # Two matrices cost no more than one, and Fisher's threshold wants each class's variance.
         few = classes is not None and classes <= 2
-        full = weighs_classes or few or self.shrinkage in ("auto", "ledoit-wolf", "oas")
+        full = self._weighs_classes() or few or self.shrinkage in ("auto", "ledoit-wolf", "oas")
         return Depth.FULL if full else Depth.POOLED
+
+    def _weighs_classes(self) -> bool:
+        """Is Sigma the mean of the class covariances by given priors?"""
+        return self.solver != "svd" and self.priors is not None
 
     def _needs_rows(self) -> bool:
         return self.covariance_estimator is not None or self.shrinkage in ("auto", "ledoit-wolf", "cv", "loo")
 
-    def _solve(self, statistic: Statistic, rows: Rows | None, *, reread: bool) -> LinearRule:
+    def _solve(self, statistic: Statistic, rows: Rows | None, *, reread: bool) -> LinearRule | StudentRule:
         one_covariance_option(self.shrinkage, self.covariance_estimator)
+        self._check_predict_method()
         classes, p = statistic.mean.shape
         if statistic.rows.sum() <= (statistic.rows > 0).sum():
             found = f"{plural(int(statistic.rows.sum()), 'sample')} of {plural(classes, 'class', 'classes')}"
@@ -215,9 +232,36 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             rule = full_rule(sphering, mean, logs, canonical.origin)
         else:
             rule = reduced_rule(canonical, logs, self.rank)
-        shown = rule if self.solver == "svd" or self.rank is not None else uncentred(rule, sphering)
-        self._set_attributes(shown, canonical, mean, priors, most)
-        return rule
+        if self.predict_method == "debiased":
+            rule = debiased_linear(rule, self._sizes(statistic, sphering.rank), logs, sphering.rank)
+        centred = self.solver == "svd" or self.rank is not None or self.predict_method != "plug-in"
+        self._set_attributes(rule if centred else uncentred(rule, sphering), canonical, mean, priors, most)
+        if self.predict_method != "predictive":
+            return rule
+        sizes, rank = self._sizes(statistic, sphering.rank), sphering.rank
+        logs = np.where(statistic.weight > 0, logs, -np.inf)
+        factor = np.repeat(sphering.backward(np.eye(rank)).T[None], classes, axis=0)
+        plug_in = QuadraticRule(mean, factor, logs - 0.5 * sphering.log_det, triangular=False)
+        self._shown = predictive_rule(plug_in, sizes, logs, rank)
+        return self._shown
+
+    def _sizes(self, statistic: Statistic, rank: int) -> Sizes:
+        """Of the pooled scatter, the same for every class; a class without rows has the mean's weight."""
+        weight = statistic.weight
+        degrees = divisors(weight, "unbiased")[1]
+        check_degrees(self.predict_method, np.array([degrees]), rank, ["the classes together have"])
+        one = np.ones(len(weight))
+        return Sizes(np.where(weight > 0, weight, 1.0), degrees * one, divisors(weight, self.normalization)[1] * one)
+
+    def _check_predict_method(self) -> None:
+        if self.predict_method == "plug-in":
+            return
+        needs_plain_covariance(self.predict_method, self.shrinkage, self.covariance_estimator, self.rank)
+        if self._weighs_classes():
+            raise ParameterError(
+                f"predict_method='{self.predict_method}' needs the pooled covariance, and solver='{self.solver}' "
+                "weighs the classes by the given priors. Use solver='svd'."
+            )
 
     def _sphering(self, statistic: Statistic, rows: Rows | None, priors: Floats, *, reread: bool) -> Sphering:
         noise = rounding_noise(statistic.mean, self._eps)
@@ -230,7 +274,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             scales = class_scales(statistic, standardised=shrinkage == "auto")
             fourth = None if shrinkage == "oas" else fourth_powers(rows, statistic.mean, scales)
             within, added = shrunk_within(statistic, priors, scales, fourth, noise, self._eps)
-        elif self.solver != "svd" and self.priors is not None:
+        elif self._weighs_classes():
             within = weighted_within(statistic, priors, self.normalization, noise, self._eps)
         else:
             within = pooled_within(statistic, self.normalization, noise, self._eps)

@@ -10,14 +10,24 @@ from numpy.typing import NDArray
 from discrim.inference.discriminant import box_m
 from discrim.inference.summary import Summary
 from discrim.models.base import Statistic
-from discrim.models.covariance_options import COMMON, estimated_covariances, fourth_powers, one_covariance_option
+from discrim.models.covariance_options import (
+    COMMON,
+    estimated_covariances,
+    fourth_powers,
+    needs_plain_covariance,
+    one_covariance_option,
+)
 from discrim.models.parameters import Check, either, number, one_of
+from discrim.models.priors import log_priors
 from discrim.models.quadratic_base import GaussianRule, QuadraticClassifier
 from discrim.models.tuning import chosen_shrinkage
 from discrim.solvers.ledoit_wolf import class_scales, shrunk_within
+from discrim.solvers.predictive import PredictMethod, Sizes, check_degrees, debiased_rule, predictive_rule
 from discrim.solvers.quadratic import ClassMatrices, class_matrices
 from discrim.solvers.regularized import Normalization, Target
 from discrim.solvers.regularized_search import Selection
+from discrim.solvers.rules import QuadraticRule, StudentRule
+from discrim.solvers.within import divisors
 from discrim.sources import Rows
 from discrim.statistics import ClassMoments
 
@@ -52,6 +62,12 @@ class QuadraticDiscriminantAnalysis(QuadraticClassifier):
     target : {'identity', 'diagonal'}, what the covariances are shrunk towards
     cv : int or splitter, for shrinkage='cv'
     selection : {'min', 'one-se'}
+    predict_method : {'plug-in', 'predictive', 'debiased'}
+        The rule above; or Geisser's predictive density, a Student-t with n_k - p degrees of freedom, location mu_k and
+        scale S_k (1 + 1/n_k) / (n_k - p); or the unbiased estimate of the log density. Both need covariances that are
+        not shrunk. The names are those of R's ``predict.qda``. Its "predictive" leaves out the Gamma functions of n_k
+        and is right for classes of equal size fitted with method = "mle"; its "debiased" multiplies the distance by
+        1 - (p - 1)/(n_k - 1) where the expectation asks for 1 - (p + 1)/(n_k - 1), and sums K digammas instead of p.
 
     Attributes
     ----------
@@ -76,6 +92,7 @@ class QuadraticDiscriminantAnalysis(QuadraticClassifier):
         "solver": one_of("svd", "eigen"),
         "shrinkage": either(number(0, 1), one_of(None, "auto", "ledoit-wolf", "oas", "cv", "loo")),
         "reg_param": number(0, 1),
+        "predict_method": one_of("plug-in", "predictive", "debiased"),
     }
 
     def __init__(
@@ -92,6 +109,7 @@ class QuadraticDiscriminantAnalysis(QuadraticClassifier):
         target: Target = "identity",
         cv: Any = 10,
         selection: Selection = "min",
+        predict_method: PredictMethod = "plug-in",
     ) -> None:
         self.solver = solver
         self.shrinkage = shrinkage
@@ -104,6 +122,7 @@ class QuadraticDiscriminantAnalysis(QuadraticClassifier):
         self.target = target
         self.cv = cv
         self.selection = selection
+        self.predict_method = predict_method
 
     @property
     def covariance_(self) -> list[NDArray[Any]]:
@@ -126,8 +145,10 @@ class QuadraticDiscriminantAnalysis(QuadraticClassifier):
     def _needs_rows(self) -> bool:
         return self.covariance_estimator is not None or self.shrinkage in ("auto", "ledoit-wolf", "cv", "loo")
 
-    def _solve(self, statistic: Statistic, rows: Rows | None, *, reread: bool) -> GaussianRule:
+    def _solve(self, statistic: Statistic, rows: Rows | None, *, reread: bool) -> GaussianRule | StudentRule:
         one_covariance_option(self.shrinkage, self.covariance_estimator)
+        if self.predict_method != "plug-in":
+            needs_plain_covariance(self.predict_method, self.shrinkage, self.covariance_estimator, self.reg_param)
         priors = self._begin(statistic)
         classes, p = statistic.mean.shape
         factor, ridge = np.ones(classes), np.zeros((classes, p))
@@ -145,7 +166,23 @@ class QuadraticDiscriminantAnalysis(QuadraticClassifier):
         if self.reg_param:
             factor, ridge = factor * (1.0 - self.reg_param), ridge * (1.0 - self.reg_param) + self.reg_param
         parts = ClassMatrices(statistic.mean, factor, ridge, matrices, thin)
-        return self._finish(statistic, parts, priors, reread=reread)
+        rule = self._finish(statistic, parts, priors, reread=reread)
+        return rule if self.predict_method == "plug-in" else self._averaged(rule, statistic, priors)
+
+    def _averaged(self, rule: GaussianRule, statistic: Statistic, priors: Floats) -> GaussianRule | StudentRule:
+        """The rule of another ``predict_method``."""
+        assert isinstance(rule, QuadraticRule)
+        weight, p = statistic.weight, statistic.n_features
+        logs = np.where(weight > 0, log_priors(priors), -np.inf)
+        present = np.flatnonzero(weight > 0)
+        names = [f"class '{statistic.classes[k]}' has" for k in present]
+        check_degrees(self.predict_method, weight[present] - 1.0, p, names)
+        # A class without rows has the numbers of any other: its offset is -inf.
+        counted = np.where(weight > 0, weight, p + 3.0)
+        sizes = Sizes(counted, counted - 1.0, divisors(counted, self.normalization)[0])
+        if self.predict_method == "debiased":
+            return debiased_rule(rule, sizes)
+        return predictive_rule(rule, sizes, logs, p)
 
     def _estimated_shrinkage(self, statistic: Statistic, rows: Rows | None, name: str) -> tuple[Floats, Floats]:
         """Each class by itself: the share of Sigma_k that is kept, and the diagonal that is added."""

@@ -89,6 +89,9 @@ class QuadraticClassifier(OnePassClassifier):
             pooled = pooled_within(statistic, self.normalization, noise, self._eps)
             rule = pooled_space_rule(parts, pooled.sphere(tol=rank_tolerance(self.tol), reread=reread), logs)
         self._matrices = parts
+        inner = rule.inner if isinstance(rule, ProjectedRule) else rule
+        with np.errstate(invalid="ignore"):  # a class that cannot occur has no determinant
+            self._log_det = 2.0 * (logs - inner.offset)
         self.means_ = statistic.mean.astype(self._design.dtype)
         self.priors_ = priors.astype(self._design.dtype)
         return rule
@@ -118,10 +121,7 @@ class QuadraticClassifier(OnePassClassifier):
     def _group_summary(self, title: str, facts: dict[str, object]) -> Summary:
         statistic = self.statistic_
         labels = [str(label) for label in self.classes_]
-        inner = self._rule.inner if isinstance(self._rule, ProjectedRule) else self._rule
-        assert isinstance(inner, QuadraticRule | LowRankRule)
-        with np.errstate(invalid="ignore"):  # a class that cannot occur has no determinant
-            log_det = 2.0 * (log_priors(np.asarray(self.priors_, float)) - inner.offset)
+        log_det = self._log_det
         about = {"Rows": int(statistic.rows.sum()), "Columns": statistic.n_features, "Classes": len(labels)}
         groups = Table(
             "Groups", labels, ["prior", "rows", "log det"], np.column_stack([self.priors_, statistic.rows, log_det])

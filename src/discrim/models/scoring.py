@@ -14,7 +14,15 @@ from discrim import _kernels
 from discrim.engines import run, split
 from discrim.errors import DataError
 from discrim.models.expansion import QuadraticRows
-from discrim.solvers.rules import DiagonalRule, LinearRule, LowRankRule, ProjectedRule, QuadraticRule, Rule
+from discrim.solvers.rules import (
+    DiagonalRule,
+    LinearRule,
+    LowRankRule,
+    ProjectedRule,
+    QuadraticRule,
+    Rule,
+    StudentRule,
+)
 from discrim.sources import Rows, find_non_finite
 
 # Rows of a sparse or projected block that are made dense at once, and the numbers that these may have.
@@ -87,7 +95,8 @@ def _score_array(rule: Rule, x: Any, output: Output, dtype: type[Any]) -> Scored
     if not out.size:
         # Nothing is scored, as by a transform without coordinates; bad values are still to be found.
         return out, bool(np.isfinite(x.data if hasattr(x, "indptr") else x).all())
-    if sparse.issparse(x) or isinstance(rule, (ProjectedRule, LowRankRule)):
+    inner = rule.inner if isinstance(rule, StudentRule) else rule
+    if sparse.issparse(x) or isinstance(inner, (ProjectedRule, LowRankRule)):
         step = min(DENSE_ROWS, max(DENSE_SIZE // p, 1))
         ranges = [(start, min(start + step, n)) for start in range(0, n, step)]
     else:
@@ -112,12 +121,30 @@ def _score_block(rule: Rule, x: NDArray[Any], output: Output, out: NDArray[Any])
         return _kernels.score(x, _kernels.QUADRATIC, rule.mean, rule.factor, rule.offset, rule.triangular, output, out)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for by the caller
         possible = ~np.isneginf(_offset(rule))
-        scores = _low_rank_scores(rule, x) if isinstance(rule, LowRankRule) else _projected_scores(rule, x)
+        if isinstance(rule, StudentRule):
+            scores = _student_scores(rule, x)
+        else:
+            scores = _low_rank_scores(rule, x) if isinstance(rule, LowRankRule) else _projected_scores(rule, x)
+    return _finish(np.where(possible, scores, 0.0), possible, output, out)
+
+
+def _finish(scores: NDArray[np.float64], possible: NDArray[np.bool_], output: Output, out: NDArray[Any]) -> bool:
+    """Scores that were not made by a kernel, turned by one into what is wanted of them."""
+    # Scores stay in double precision until they are answers: their differences are what counts.
+    single = out.dtype == np.float32
+    answers = np.empty(out.shape) if single else out
     # The score -inf of an impossible class is an offset here: the kernel must not multiply it by zero.
-    return _kernels.score(
-        np.where(possible, scores, 0.0), _kernels.LINEAR, np.zeros(len(possible)), np.eye(len(possible)),
-        np.where(possible, 0.0, -np.inf), False, output, out,
+    finite = _kernels.score(
+        scores, _kernels.LINEAR, np.zeros(len(possible)), np.eye(len(possible)),
+        np.where(possible, 0.0, -np.inf), False, output, answers,
     )  # fmt: skip
+    if single:
+        if output is Output.LOG_POSTERIOR:
+            # In single precision a posterior within 2^-25 of one is one, and its logarithm zero.
+            answers[answers > -(2.0**-25)] = 0.0
+        with np.errstate(over="ignore", under="ignore"):
+            out[:] = answers
+    return finite
 
 
 def _low_rank_scores(rule: LowRankRule, x: NDArray[Any]) -> NDArray[np.float64]:
@@ -137,6 +164,16 @@ def _projected_scores(rule: ProjectedRule, x: NDArray[Any]) -> NDArray[np.float6
     scores = np.empty((len(x), len(rule.inner.offset)))
     _score_block(rule.inner, np.ascontiguousarray(z, dtype=np.float64), Output.SCORES, scores)
     return np.asarray(scores - 0.5 * residual[:, None] * rule.residual_precision)
+
+
+def _student_scores(rule: StudentRule, x: NDArray[Any]) -> NDArray[np.float64]:
+    scores = np.empty((len(x), len(rule.offset)))
+    _score_block(rule.inner, x, Output.SCORES, scores)
+    scores *= -2.0 * rule.rate
+    np.log1p(scores, out=scores)
+    scores *= -rule.power
+    scores += rule.offset
+    return scores
 
 
 def _offset(rule: Rule) -> NDArray[np.float64]:

@@ -71,4 +71,18 @@ class LowRankRule:
     offset: Floats
 
 
-Rule = LinearRule | DiagonalRule | QuadraticRule | ProjectedRule | LowRankRule
+@dataclass(frozen=True)
+class StudentRule:
+    """score_k(x) = offset_k - power_k log(1 + rate_k q_k(x)), with -q_k/2 the score of ``inner``.
+
+    A Student-t in p columns with df degrees and scale matrix c A has power (df + p)/2 and, where q is taken
+    by A, rate 1/(c df). An offset of -inf marks a class that cannot occur.
+    """
+
+    inner: QuadraticRule | ProjectedRule | LowRankRule
+    offset: Floats
+    power: Floats
+    rate: Floats
+
+
+Rule = LinearRule | DiagonalRule | QuadraticRule | ProjectedRule | LowRankRule | StudentRule
