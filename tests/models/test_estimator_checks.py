@@ -5,11 +5,14 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discrim import (
+    BernoulliNB,
+    ComplementNB,
     GaussianNB,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
     LogisticRegression,
     LogisticRegressionCV,
+    MultinomialNB,
     QuadraticDiscriminantAnalysis,
     RegularizedDiscriminantAnalysis,
     RidgeClassifier,
@@ -32,6 +35,12 @@ ESTIMATORS = [
     RegularizedDiscriminantAnalysis(0.3, 0.5, target="diagonal"),
     GaussianNB(),
     GaussianNB(var_smoothing=1e-3, normalization="unbiased"),
+    BernoulliNB(),
+    BernoulliNB(beta=(0.5, 2.0), class_alpha=1.0),
+    ComplementNB(),
+    ComplementNB(norm=True),
+    MultinomialNB(),
+    MultinomialNB(alpha=0.0),
     LeastSquaresClassifier(),
     LeastSquaresClassifier(basis="quadratic"),
     RidgeClassifier(),
