@@ -11,6 +11,7 @@ from sklearn.linear_model import LinearRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 
+from benchmarks.counts_jobs import counts_jobs
 from benchmarks.job import Contestant, Data, Job, Turn, gaussian_classes, ours
 from benchmarks.logistic_jobs import logistic_jobs
 from benchmarks.path_jobs import path_jobs
@@ -288,4 +289,5 @@ JOBS: list[Job] = [
     *small_jobs(),
     *logistic_jobs(),
     *path_jobs(),
+    *counts_jobs(),
 ]

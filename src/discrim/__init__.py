@@ -18,18 +18,28 @@ from discrim.models import (
 from discrim.sources import scan
 
 if TYPE_CHECKING:
-    from discrim.models import LogisticRegression, LogisticRegressionCV, logistic_path
+    from discrim.models import (
+        BernoulliNB,
+        ComplementNB,
+        LogisticRegression,
+        LogisticRegressionCV,
+        MultinomialNB,
+        logistic_path,
+    )
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BayesianLinearDiscriminantAnalysis",
     "BayesianQuadraticDiscriminantAnalysis",
+    "BernoulliNB",
+    "ComplementNB",
     "GaussianNB",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MultinomialNB",
     "QuadraticDiscriminantAnalysis",
     "RegularizedDiscriminantAnalysis",
     "RidgeClassifier",

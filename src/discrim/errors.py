@@ -43,6 +43,10 @@ class ForgetError(DataError):
     """Rows cannot be forgotten because the statistic does not contain them."""
 
 
+class NegativeCountError(DataError):
+    """A count is below zero."""
+
+
 class MissingDependencyError(DiscrimError, ImportError):
     """An optional package is needed for what was asked."""
 

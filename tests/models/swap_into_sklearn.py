@@ -16,8 +16,12 @@ LEFT_OUT = {
     "test_qda_covariance_estimator": ({}, "demands that solver='svd' refuse shrinkage and covariance estimators"),
     "test_qda_regularization": ({"solver": "svd"}, "demands that reg_param not help where a class has few rows"),
     "test_NB_partial_fit_no_first_classes": (
-        {"NaiveBayes": discrim.GaussianNB},
+        {"NaiveBayes": {discrim.GaussianNB, discrim.BernoulliNB, discrim.ComplementNB, discrim.MultinomialNB}},
         "demands that the first partial_fit refuse to go without a list of classes",
+    ),
+    "test_discretenb_provide_prior": (
+        {"DiscreteNaiveBayes": {discrim.BernoulliNB, discrim.ComplementNB, discrim.MultinomialNB}},
+        "demands that a fit that failed leave its classes behind for the next partial_fit",
     ),
     "test_gnb_check_update_with_no_data": ({}, "calls the private GaussianNB._update_mean_variance"),
     "test_liblinear_dual_random_state": ({}, "demands that the answer depend on random_state"),

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from discrim._kernels import reference, reference_columns, reference_coordinate, reference_likelihood
+from discrim._kernels import (
+    reference,
+    reference_columns,
+    reference_coordinate,
+    reference_counts,
+    reference_likelihood,
+)
 from discrim._kernels.reference import (
     BEST,
     DIAGONAL,
@@ -31,6 +37,11 @@ except ImportError:
     gram_descent = reference_coordinate.gram_descent
     secant = reference_coordinate.secant
     several_gradients = reference_coordinate.several_gradients
+    class_sums = reference_counts.class_sums
+    sparse_class_sums = reference_counts.sparse_class_sums
+    sparse_score = reference_counts.sparse_score
+    held_out_logs = reference_counts.held_out_logs
+    grid_sums = reference_counts.grid_sums
     binary_likelihood = reference_likelihood.binary_likelihood
     binary_newton = reference_likelihood.binary_newton
     softmax_likelihood = reference_likelihood.softmax_likelihood
@@ -48,6 +59,11 @@ else:
     gram_descent = _native.gram_descent
     secant = _native.secant
     several_gradients = _native.several_gradients
+    class_sums = _native.class_sums
+    sparse_class_sums = _native.sparse_class_sums
+    sparse_score = _native.sparse_score
+    held_out_logs = _native.held_out_logs
+    grid_sums = _native.grid_sums
     binary_likelihood = _native.binary_likelihood
     binary_newton = _native.binary_newton
     softmax_likelihood = _native.softmax_likelihood
@@ -68,16 +84,21 @@ __all__ = [
     "binary_likelihood",
     "binary_newton",
     "class_moments",
+    "class_sums",
     "code_integers",
     "dense_descent",
     "dense_slopes",
     "gram_descent",
+    "grid_sums",
+    "held_out_logs",
     "residuals",
     "score",
     "secant",
     "several_gradients",
     "softmax_likelihood",
+    "sparse_class_sums",
     "sparse_descent",
     "sparse_likelihood",
+    "sparse_score",
     "sparse_slopes",
 ]

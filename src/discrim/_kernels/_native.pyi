@@ -9,6 +9,11 @@ from discrim._kernels.reference_columns import sparse_slopes as sparse_slopes
 from discrim._kernels.reference_coordinate import gram_descent as gram_descent
 from discrim._kernels.reference_coordinate import secant as secant
 from discrim._kernels.reference_coordinate import several_gradients as several_gradients
+from discrim._kernels.reference_counts import class_sums as class_sums
+from discrim._kernels.reference_counts import grid_sums as grid_sums
+from discrim._kernels.reference_counts import held_out_logs as held_out_logs
+from discrim._kernels.reference_counts import sparse_class_sums as sparse_class_sums
+from discrim._kernels.reference_counts import sparse_score as sparse_score
 from discrim._kernels.reference_likelihood import binary_likelihood as binary_likelihood
 from discrim._kernels.reference_likelihood import binary_newton as binary_newton
 from discrim._kernels.reference_likelihood import softmax_likelihood as softmax_likelihood

@@ -12,6 +12,7 @@ from discrim.evaluation.held_out import Floats, HeldOut
 from discrim.evaluation.one_pass import OnePassTrial
 from discrim.evaluation.refits import OrdinaryTrial
 from discrim.models.base import OnePassClassifier
+from discrim.models.mergeable import MergeableClassifier
 from discrim.models.tuning import Folds, fold_numbers
 from discrim.sources import Block
 
@@ -53,10 +54,22 @@ def cross_validate(
     the number of folds, by merging the statistics of the other folds, or use closed forms for "loo". Any
     other scikit-learn classifier is refitted. The rows of a ``scan`` are read into memory.
     """
-    kind = OnePassTrial if isinstance(model, OnePassClassifier) else OrdinaryTrial
-    trial = kind(model, X, y, sample_weight)
+    trial = _kind_of_trial(model)(model, X, y, sample_weight)
     folds = fold_numbers(cv, trial.block.codes, groups)
     return _result(trial.block, folds, *trial.run(folds))
+
+
+def _kind_of_trial(model: Any) -> Any:
+    if isinstance(model, OnePassClassifier):
+        return OnePassTrial
+    if isinstance(model, MergeableClassifier):
+        # Read late: most who cross-validate have no counts.
+        from discrim.evaluation.counts import CountsTrial
+        from discrim.models.counts_base import CountsClassifier
+
+        if isinstance(model, CountsClassifier):
+            return CountsTrial
+    return OrdinaryTrial
 
 
 def _result(block: Block, folds: Folds, held: HeldOut, route: str) -> CrossValidation:

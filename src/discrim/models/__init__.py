@@ -14,18 +14,24 @@ from discrim.models.rda import RegularizedDiscriminantAnalysis
 from discrim.models.ridge import RidgeClassifier
 
 if TYPE_CHECKING:
+    from discrim.models.bernoulli_nb import BernoulliNB
+    from discrim.models.complement_nb import ComplementNB
     from discrim.models.logistic.cv import LogisticRegressionCV
     from discrim.models.logistic.path import logistic_path
     from discrim.models.logistic.regression import LogisticRegression
+    from discrim.models.multinomial_nb import MultinomialNB
 
 __all__ = [
     "BayesianLinearDiscriminantAnalysis",
     "BayesianQuadraticDiscriminantAnalysis",
+    "BernoulliNB",
+    "ComplementNB",
     "GaussianNB",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MultinomialNB",
     "QuadraticDiscriminantAnalysis",
     "RegularizedDiscriminantAnalysis",
     "RidgeClassifier",
@@ -33,10 +39,14 @@ __all__ = [
     "merge",
 ]
 
-# Logistic regression brings as many modules as all others together: they are read when it is first asked for.
+# Logistic regression brings as many modules as all others together, and counts some more: they are read when these
+# are first asked for.
 _LATER = {
+    "BernoulliNB": "discrim.models.bernoulli_nb",
+    "ComplementNB": "discrim.models.complement_nb",
     "LogisticRegression": "discrim.models.logistic.regression",
     "LogisticRegressionCV": "discrim.models.logistic.cv",
+    "MultinomialNB": "discrim.models.multinomial_nb",
     "logistic_path": "discrim.models.logistic.path",
 }
 

@@ -23,6 +23,7 @@ from discrim.solvers.rules import (
     Rule,
     StudentRule,
 )
+from discrim.solvers.sparse_scores import can_stay_sparse, score_sparse
 from discrim.sources import Rows, find_non_finite
 
 # Rows of a sparse or projected block that are made dense at once, and the numbers that these may have.
@@ -95,6 +96,8 @@ def _score_array(rule: Rule, x: Any, output: Output, dtype: type[Any]) -> Scored
     if not out.size:
         # Nothing is scored, as by a transform without coordinates; bad values are still to be found.
         return out, bool(np.isfinite(x.data if hasattr(x, "indptr") else x).all())
+    if sparse.issparse(x) and isinstance(rule, LinearRule) and can_stay_sparse(rule):
+        return out, score_sparse(rule, x, output, out)
     inner = rule.inner if isinstance(rule, StudentRule) else rule
     if sparse.issparse(x) or isinstance(inner, (ProjectedRule, LowRankRule)):
         step = min(DENSE_ROWS, max(DENSE_SIZE // p, 1))
@@ -114,6 +117,9 @@ def _score_array(rule: Rule, x: Any, output: Output, dtype: type[Any]) -> Scored
 
 def _score_block(rule: Rule, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
     if isinstance(rule, LinearRule):
+        if rule.threshold is not None:
+            with np.errstate(invalid="ignore"):  # what is not finite stays so
+                x = (x > rule.threshold) + (x - x)
         return _kernels.score(x, _kernels.LINEAR, rule.origin, rule.coef, rule.offset, False, output, out)
     if isinstance(rule, DiagonalRule):
         return _kernels.score(x, _kernels.DIAGONAL_RULE, rule.mean, rule.precision, rule.offset, False, output, out)

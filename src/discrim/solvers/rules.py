@@ -12,11 +12,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class LinearRule:
-    """score_k(x) = offset_k + coef_k'(x - origin)."""
+    """score_k(x) = offset_k + coef_k'(x - origin); with a ``threshold`` the indicators x_j > threshold stand for x."""
 
     coef: Floats
     offset: Floats
     origin: Floats
+    threshold: float | None = None
 
     @property
     def intercept(self) -> Floats:

@@ -105,7 +105,9 @@ def as_csr(x: Any) -> sparse.csr_array:
     """Sparse rows as float64 or float32, each entry stored once; arrays are shared where they fit."""
     dtype = x.dtype if x.dtype in (FLOAT64, FLOAT32) else FLOAT64
     rows: Any = sparse.csr_array(x, dtype=dtype)
-    if not rows.has_canonical_format:
+    # Asked of the caller's own matrix where that is one: it remembers the answer, which takes a read of the columns.
+    asked = x if getattr(x, "format", "") == "csr" else rows
+    if not asked.has_canonical_format:
         # Entries that are stored in parts must be added up before they are squared.
         rows = rows.copy()
         rows.sum_duplicates()

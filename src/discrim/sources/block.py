@@ -29,7 +29,19 @@ class Block:
     def rows(self, start: int, stop: int) -> Block:
         """The rows start to stop as views."""
         extra = (None if values is None else values[start:stop] for values in (self.weight, self.offset, self.share))
-        return Block(self.x[start:stop], self.codes[start:stop], self.classes, *extra)
+        x = self.x[start:stop] if isinstance(self.x, np.ndarray) else _sparse_rows(self.x, start, stop)
+        return Block(x, self.codes[start:stop], self.classes, *extra)
 
     def __len__(self) -> int:
         return int(self.codes.shape[0])
+
+
+def _sparse_rows(x: sparse.csr_array, start: int, stop: int) -> sparse.csr_array:
+    """Rows start to stop as views; SciPy's own slices are copies, and its constructor copies short views."""
+    stop = min(stop, x.shape[0])
+    first = x.indptr[start : stop + 1]
+    entries = slice(int(first[0]), int(first[-1]))
+    part: Any = sparse.csr_array((stop - start, x.shape[1]), dtype=x.dtype)
+    part.data, part.indices, part.indptr = x.data[entries], x.indices[entries], first - first[0]
+    rows: sparse.csr_array = part
+    return rows

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from discrim.errors import DataError, ForgetError, name_list
+from discrim import _kernels
+from discrim.errors import DataError, ForgetError, NegativeCountError, name_list
 from discrim.sources import Block
 from discrim.statistics.align import places, spread_out, union_of_classes
 from discrim.statistics.means import ROUNDING
@@ -39,16 +39,20 @@ class ClassCounts:
     levels: Levels | None = None
 
     @classmethod
-    def of(cls, block: Block) -> ClassCounts:
-        """The sums of the columns of one block, dense or sparse."""
-        x, size = block.x, len(block.classes)
-        w = np.ones(len(block)) if block.weight is None else block.weight
-        groups = sparse.csr_array((w, (block.codes, np.arange(len(block)))), shape=(size, len(block)))
-        count = groups @ x
-        count = count.toarray() if sparse.issparse(count) else count
-        rows = np.bincount(block.codes[w > 0], minlength=size)
-        weight: Floats = np.bincount(block.codes, w, size).astype(np.float64)
-        return cls(block.classes, weight, rows, np.asarray(count, dtype=np.float64))
+    def of(cls, block: Block, threshold: float | None = None, *, signed: bool = True) -> ClassCounts:
+        """The sums of the columns of one block, or with a ``threshold`` of the indicators x_ij > threshold.
+
+        Unless ``signed``, an entry below zero is an error.
+        """
+        x, codes, weight, size = block.x, block.codes, block.weight, len(block.classes)
+        if isinstance(x, np.ndarray):
+            total, rows, count, least = _kernels.class_sums(x, codes, weight, size, threshold)
+        else:
+            entries = x.data, x.indices, x.indptr
+            total, rows, count, least = _kernels.sparse_class_sums(entries, x.shape[1], codes, weight, size, threshold)
+        if least < 0 and not signed:
+            raise NegativeCountError("A count is negative.")
+        return cls(block.classes, total, rows, count)
 
     @property
     def n_features(self) -> int:
@@ -171,8 +175,8 @@ def _left_over(count: Floats, whole: ClassCounts, rows: NDArray[np.int64]) -> ND
     """Which counts cannot be what rows have left; those that are only rounding are cleared in place."""
     tiny = np.abs(count) <= ROUNDING * np.abs(whole.count)
     count[tiny] = 0.0
-    nobody = (count != 0) & (rows == 0)[:, None]
-    return np.asarray(nobody if whole.levels is None else nobody | (count < 0))
+    nobody: NDArray[np.bool_] = (count != 0) & (rows == 0)[:, None]
+    return nobody if whole.levels is None else nobody | (count < 0)
 
 
 def _check_widths(parts: Sequence[ClassCounts]) -> None:

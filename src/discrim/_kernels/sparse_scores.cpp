@@ -1,0 +1,182 @@
+// Compressed rows times coefficients that lie column by column, all classes of one column next to each other.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "counts.hpp"
+#include "lanes.hpp"
+
+namespace discrim {
+namespace {
+
+// Entries ahead whose coefficients are asked for.
+constexpr int64_t AHEAD = 8;
+
+template <typename T, typename I>
+struct Work {
+    const T *value;
+    const I *column;
+    int64_t size;  // entries of the row
+    const double *table;
+    int64_t stride;
+    Entry entry;
+    double *sums;
+};
+
+template <int S, typename T, typename I>
+DISCRIM_INLINE void add_row(const Work<T, I> &w, int64_t first) {
+    constexpr int wide = S < 4 ? S : 4, blocks = S / wide;
+    typedef double lanes __attribute__((vector_size(8 * wide), aligned(8)));
+    lanes even[blocks], odd[blocks] = {};
+    for (int b = 0; b < blocks; ++b) even[b] = *reinterpret_cast<const lanes *>(w.sums + first + b * wide);
+    const double *table = w.table + first;
+    const auto add = [&](int64_t at, lanes *sum) {
+        const double v = w.entry(static_cast<double>(w.value[at]));
+        const double *coefficients = table + static_cast<int64_t>(w.column[at]) * w.stride;
+        for (int b = 0; b < blocks; ++b) sum[b] += v * *reinterpret_cast<const lanes *>(coefficients + b * wide);
+    };
+    int64_t at = 0;
+    const auto ask_for = [&](int64_t ahead) {
+        const double *there = table + static_cast<int64_t>(w.column[ahead]) * w.stride;
+        for (int line = 0; line < S; line += LANES) __builtin_prefetch(there + line);
+    };
+    for (; at + AHEAD + 1 < w.size; at += 2) {
+        ask_for(at + AHEAD);
+        ask_for(at + AHEAD + 1);
+        add(at, even);
+        // With many classes there is enough to do while one sum waits for its last addition.
+        add(at + 1, S > LANES ? even : odd);
+    }
+    for (; at < w.size; ++at) add(at, even);
+    for (int b = 0; b < blocks; ++b) *reinterpret_cast<lanes *>(w.sums + first + b * wide) = even[b] + odd[b];
+}
+
+template <typename T, typename I>
+DISCRIM_INLINE void add_classes(const Work<T, I> &w) {
+    if (w.stride == 1) return add_row<1>(w, 0);
+    if (w.stride == 2) return add_row<2>(w, 0);
+    if (w.stride == 4) return add_row<4>(w, 0);
+    int64_t k = 0;
+    for (; k + 4 * LANES <= w.stride; k += 4 * LANES) add_row<4 * LANES>(w, k);
+    switch ((w.stride - k) / LANES) {
+        case 3: return add_row<3 * LANES>(w, k);
+        case 2: return add_row<2 * LANES>(w, k);
+        case 1: return add_row<LANES>(w, k);
+    }
+}
+
+template <int MI, typename T, typename I>
+DISCRIM_INLINE void sum_row_body(const Work<T, I> &w) {
+    add_classes(w);
+}
+
+template <int MI, typename T, typename I>
+DISCRIM_INLINE void grid_row_body(const Work<T, I> &w, const Grid &grid) {
+    for (int64_t at = 0; at < w.size; ++at) {
+        const double v = w.entry(static_cast<double>(w.value[at]));
+        const int32_t *which = grid.which + static_cast<int64_t>(w.column[at]) * grid.K;
+        for (int64_t k = 0; k < grid.K; ++k) {
+            const double *logs = grid.logs + which[k] * grid.width;
+            double *sum = w.sums + k * grid.width;
+            for (int64_t m = 0; m < grid.width; m += 4) {
+                typedef double lanes __attribute__((vector_size(32), aligned(8)));
+                *reinterpret_cast<lanes *>(sum + m) += v * *reinterpret_cast<const lanes *>(logs + m);
+            }
+        }
+    }
+}
+
+// Scores become posteriors or their logarithms; places beyond the last class hold minus infinity.
+template <int MI>
+DISCRIM_INLINE void soften_body(double *scores, int64_t lanes, double top, bool logarithms) {
+    v8 total = splat(0.0);
+    for (int64_t k = 0; k < lanes; k += LANES) {
+        const v8 shifted = load(scores + k) - top, e = exp_nonpositive(shifted);
+        total += e;
+        store(scores + k, logarithms ? shifted : e);
+    }
+    double sum = 0.0;
+    for (int64_t l = 0; l < LANES; ++l) sum += total[l];
+    const double scale = logarithms ? std::log(sum) : 1.0 / sum;
+    for (int64_t k = 0; k < lanes; k += LANES)
+        store(scores + k, logarithms ? load(scores + k) - scale : load(scores + k) * scale);
+}
+
+using D32 = Work<double, int32_t>;
+using D64 = Work<double, int64_t>;
+using F32 = Work<float, int32_t>;
+using F64 = Work<float, int64_t>;
+DISCRIM_VERSIONS(sum_row, (const D32 &w), (w))
+DISCRIM_VERSIONS(sum_row, (const D64 &w), (w))
+DISCRIM_VERSIONS(sum_row, (const F32 &w), (w))
+DISCRIM_VERSIONS(sum_row, (const F64 &w), (w))
+DISCRIM_VERSIONS(grid_row, (const D32 &w, const Grid &grid), (w, grid))
+DISCRIM_VERSIONS(grid_row, (const D64 &w, const Grid &grid), (w, grid))
+DISCRIM_VERSIONS(grid_row, (const F32 &w, const Grid &grid), (w, grid))
+DISCRIM_VERSIONS(grid_row, (const F64 &w, const Grid &grid), (w, grid))
+DISCRIM_VERSIONS(soften, (double *scores, int64_t lanes, double top, bool logarithms), (scores, lanes, top, logarithms))
+
+// In single precision a posterior within 2^-25 of one is one, and its logarithm zero.
+inline void write(double *to, double value, bool) { *to = value; }
+inline void write(float *to, double value, bool logarithm) {
+    *to = logarithm && value > -0x1p-25 ? 0.0f : static_cast<float>(value);
+}
+
+}  // namespace
+
+template <typename T, typename I, typename Out>
+bool sparse_score(const SparseRows<T, I> &x, const Table &t, Entry entry, Output output, Out *values, int64_t *best) {
+    const int64_t lanes = (std::max(t.stride, t.K) + LANES - 1) / LANES * LANES;
+    Lined scores(lanes);
+    bool finite = true;
+    for (int64_t i = 0; i < x.n; ++i) {
+        std::copy(t.offset, t.offset + t.K, scores.begin());
+        std::fill(scores.begin() + t.K, scores.end(), -std::numeric_limits<double>::infinity());
+        const int64_t first = x.first[i];
+        sum_row(Work<T, I>{x.value + first, x.column + first, static_cast<int64_t>(x.first[i + 1]) - first, t.table,
+                           t.stride, entry, scores.data()});
+        const int64_t which = std::max_element(scores.begin(), scores.begin() + t.K) - scores.begin();
+        const double top = scores[which];
+        bool fine = std::isfinite(top);
+        for (int64_t k = 0; k < t.K; ++k) fine &= !std::isnan(scores[k]);
+        finite &= fine;
+        if (output == Output::best) {
+            best[i] = which;
+            continue;
+        }
+        if (output != Output::scores) soften(scores.data(), lanes, top, output == Output::log_posterior);
+        for (int64_t k = 0; k < t.K; ++k) write(values + i * t.K + k, scores[k], output == Output::log_posterior);
+    }
+    return finite;
+}
+
+template <typename T, typename I>
+void grid_sums(const SparseRows<T, I> &x, const Grid &grid, Entry entry, double *out) {
+    const int64_t size = grid.K * grid.width;
+    std::fill(out, out + x.n * size, 0.0);
+    for (int64_t i = 0; i < x.n; ++i) {
+        const int64_t first = x.first[i];
+        grid_row(Work<T, I>{x.value + first, x.column + first, static_cast<int64_t>(x.first[i + 1]) - first, nullptr, 0,
+                            entry, out + i * size},
+                 grid);
+    }
+}
+
+#define DISCRIM_GRID(T, I) template void grid_sums(const SparseRows<T, I> &, const Grid &, Entry, double *);
+DISCRIM_GRID(double, int32_t)
+DISCRIM_GRID(double, int64_t)
+DISCRIM_GRID(float, int32_t)
+DISCRIM_GRID(float, int64_t)
+
+#define DISCRIM_SCORE(T, I, Out) \
+    template bool sparse_score(const SparseRows<T, I> &, const Table &, Entry, Output, Out *, int64_t *);
+DISCRIM_SCORE(double, int32_t, double)
+DISCRIM_SCORE(double, int64_t, double)
+DISCRIM_SCORE(float, int32_t, float)
+DISCRIM_SCORE(float, int64_t, float)
+DISCRIM_SCORE(float, int32_t, double)
+DISCRIM_SCORE(float, int64_t, double)
+
+}  // namespace discrim

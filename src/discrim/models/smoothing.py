@@ -1,0 +1,173 @@
+"""Choosing alpha for naive Bayes of counts: rows predicted without themselves, for all alphas from one statistic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from discrim.errors import DataError, ParameterError
+from discrim.models.tuning import Folds, fold_numbers, in_memory
+from discrim.solvers.counts import Complement, Family
+from discrim.solvers.grid_counts import GridScores
+from discrim.solvers.leave_one_out_counts import counts_scores, log_priors_left
+from discrim.solvers.rules import LinearRule
+from discrim.solvers.sparse_scores import over_rows, score_sparse
+from discrim.sources import Block, Rows
+from discrim.statistics import ClassCounts, merge_counts
+
+Floats = NDArray[np.float64]
+
+# The values tried where none are given.
+GRID = np.geomspace(1e-3, 10.0, 20)
+# Values tried between the neighbours of the best one.
+FINER = 7
+
+
+def choose_alpha(model: Any, statistic: ClassCounts, rows: Rows) -> float:
+    """The alpha whose held-out predictions are best; keeps all that were tried and their losses."""
+    if getattr(model, "beta", None) is not None:
+        raise ParameterError(f"alpha='{model.alpha}' chooses a and b of the Beta prior: leave 'beta' out.")
+    block = sparse_block(rows)
+    given = model.alphas is not None
+    alphas = np.unique(np.asarray(model.alphas, dtype=np.float64)) if given else GRID
+    if model.alpha == "loo":
+        losses = _leave_one_out(model, block, statistic, alphas)
+        if not given:
+            best = int(np.argmin(losses[0]))
+            finer = np.geomspace(alphas[max(best - 1, 0)], alphas[min(best + 1, len(alphas) - 1)], FINER + 2)
+            more = np.setdiff1d(finer[1:-1], alphas)
+            more_losses = _leave_one_out(model, block, statistic, more)
+            parts = [np.concatenate(pair) for pair in zip(losses, more_losses, strict=True)]
+            alphas = np.concatenate([alphas, more])
+            order = np.argsort(alphas)
+            alphas, losses = alphas[order], (parts[0][order], parts[1][order])
+    else:
+        losses = _folds(model, block, alphas)
+    model.alphas_ = alphas
+    log_loss, error = losses
+    setattr(model, f"{model.alpha}_log_loss_", log_loss)
+    setattr(model, f"{model.alpha}_error_", error)
+    return float(alphas[np.argmin(log_loss)])
+
+
+def sparse_block(rows: Rows, *, first_read: bool = False) -> Block:
+    """All rows as one block of sparse rows: zeros say nothing, so that nothing is lost."""
+    block = rows.whole if rows.whole is not None else in_memory(rows, first_read=first_read)
+    return replace(block, x=sparse.csr_array(block.x)) if isinstance(block.x, np.ndarray) else block
+
+
+def leave_one_out_scores(model: Any, block: Block, statistic: ClassCounts, alpha: Any) -> Floats:
+    """Scores n x K with the classes' priors, each row by the model without it; -inf for a class that is gone."""
+    family: Family = model._family()
+    scores = counts_scores(family, block, statistic, alpha)
+    gone = np.ones(len(block)) if block.weight is None else block.weight
+    added = np.asarray(model.class_alpha, dtype=np.float64)
+    left = log_priors_left(block.codes, statistic.weight, gone, added)
+    learned = model.fit_prior and model.class_prior is None
+    scores += model._score_prior(left if learned else model._log_prior(statistic.weight))
+    scores[np.isneginf(left)] = -np.inf
+    return scores
+
+
+def training_counts(parts: list[ClassCounts]) -> Iterator[ClassCounts]:
+    """For each fold the statistic of all others, by merging from both ends: nothing is subtracted."""
+    after = parts[-1:]
+    for part in parts[-2:0:-1]:
+        after.append(merge_counts([part, after[-1]]))
+    before: list[ClassCounts] = []
+    for part in parts:
+        yield merge_counts([*before, *after[-1:]])
+        before = [merge_counts([*before, part])]
+        del after[-1:]
+
+
+def fold_counts(model: Any, block: Block, folds: Folds) -> list[ClassCounts]:
+    """The statistic of each held-out part, all with the classes of the block."""
+    threshold = model._family().threshold
+    return [ClassCounts.of(take(block, folds.test(f)), threshold) for f in range(len(folds.parts))]
+
+
+def take(block: Block, rows: NDArray[np.intp]) -> Block:
+    weight = None if block.weight is None else block.weight[rows]
+    return Block(block.x[rows], block.codes[rows], block.classes, weight)
+
+
+def _leave_one_out(model: Any, block: Block, statistic: ClassCounts, alphas: Floats) -> tuple[Floats, Floats]:
+    if len(block) < 2:
+        raise DataError("Leaving one row out needs at least two rows; found 1 sample.")
+    # A class of one row is gone when it leaves, whatever alpha is.
+    weight = _counting(block, statistic.rows[block.codes] > 1)
+    losses = np.zeros((2, len(alphas)))
+    for m, alpha in enumerate(alphas):
+        scores = leave_one_out_scores(model, block, statistic, alpha)
+        losses[:, m] = _losses(scores[:, :, None], block.codes, weight)[:, 0]
+    losses /= max(float(weight.sum()), 1e-300)
+    return losses[0], losses[1]
+
+
+def _folds(model: Any, block: Block, alphas: Floats) -> tuple[Floats, Floats]:
+    """Held-out losses of every alpha; rows are read once to count, and once an alpha to score."""
+    folds = fold_numbers(model.cv, block.codes)
+    if not folds.complementary:
+        raise ParameterError(
+            "The 'cv' parameter leaves some rows out of both training and test part; "
+            "use a splitter that trains on all rows that it does not hold out."
+        )
+    family: Family = model._family()
+    sums, total = np.zeros((2, len(alphas))), 0.0
+    for f, s in enumerate(training_counts(fold_counts(model, block, folds))):
+        test = take(block, folds.test(f))
+        # A row whose class is not in the training part is lost, whatever alpha is.
+        weight = _counting(test, s.rows[test.codes] > 0)
+        offset = np.where(s.rows > 0, model._score_prior(model._log_prior(s.weight)), -np.inf)
+        if isinstance(family, Complement) and family.norm:
+            sums += _one_by_one(family, s, alphas, test, offset, weight)
+        else:
+            sums += _all_at_once(GridScores(family, s, alphas), test, offset, weight)
+        total += float(weight.sum())
+    sums /= max(total, 1e-300)
+    return sums[0], sums[1]
+
+
+def _all_at_once(grid: GridScores, test: Block, offset: Floats, weight: Floats) -> Floats:
+    """Sums of log losses and of errors over the rows, 2 x alphas."""
+    x: Any = test.x
+    size = np.asarray(x.sum(axis=1), dtype=np.float64).ravel()
+
+    def task(start: int, stop: int) -> Floats:
+        scores = grid.of(x, start, stop, size[start:stop]) + offset[:, None]
+        return _losses(scores, test.codes[start:stop], weight[start:stop])
+
+    return np.asarray(sum(over_rows(x, task)))
+
+
+def _one_by_one(family: Family, s: ClassCounts, alphas: Floats, test: Block, offset: Floats, weight: Floats) -> Floats:
+    losses = []
+    for alpha in alphas:
+        solution = family.solve(s, alpha)
+        scores = np.empty((len(test), len(offset)))
+        rule = LinearRule(solution.coef, solution.constant + offset, np.zeros(s.count.shape[1]), family.threshold)
+        score_sparse(rule, test.x, 0, scores)
+        losses.append(_losses(scores[:, :, None], test.codes, weight)[:, 0])
+    return np.stack(losses, axis=1)
+
+
+def _counting(block: Block, fair: NDArray[np.bool_]) -> Floats:
+    """The weights of the rows that count."""
+    return fair.astype(np.float64) if block.weight is None else np.where(fair, block.weight, 0.0)
+
+
+def _losses(scores: Floats, codes: NDArray[np.int32], weight: Floats) -> Floats:
+    """Weighted sums of -log posterior of the true class and of wrong predictions, for scores n x K x alphas."""
+    own = scores[np.arange(len(codes)), codes]
+    top = scores.max(axis=1)
+    wrong = scores.argmax(axis=1) != codes[:, None]
+    counts = weight > 0
+    with np.errstate(invalid="ignore"):
+        loss = top + np.log(np.exp(scores - top[:, None]).sum(axis=1)) - own
+    return np.stack([weight[counts] @ loss[counts], weight[counts] @ wrong[counts]])

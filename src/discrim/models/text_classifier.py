@@ -1,0 +1,224 @@
+"""A classifier of raw documents: words are counted block by block, and a model learns from the counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import copy
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from discrim.engines.progress import Progress
+from discrim.errors import DataError, ParameterError
+from discrim.inference.summary import Summary
+from discrim.models.classifier import Classifier
+from discrim.models.mergeable import MergeableClassifier
+from discrim.models.parameters import Check, check_parameters, either, none, with_method
+from discrim.text import DocumentBlock, Documents, WordCounts, open_documents
+
+
+def _model_has(name: str) -> Callable[[Any], bool]:
+    def has(self: Any) -> bool:
+        model = getattr(self, "model_", self.model)
+        return model is None or hasattr(model, name)
+
+    return has
+
+
+class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Classes of documents from the words in them, in bounded memory.
+
+    **Model.** That of ``model``, whose row x is how often each word occurs in a document.
+
+    **Reading.** ``counts`` turns one block of documents after the other into counts, and ``model`` learns from each
+    by ``partial_fit``. A learned vocabulary takes two reads of the documents, one for the words and one for the
+    counts. With ``WordCounts(buckets=...)`` it is one read, unless the model is to be told all classes first,
+    as scikit-learn's are: then the labels are read before. In memory are one block, the vocabulary and the model.
+
+    Documents are strings in memory with ``y``, or ``documents(...)`` of a folder or of a column, which bring their
+    labels. Weights count for the model, not for the choice of words.
+
+    Parameters
+    ----------
+    model : a classifier with ``partial_fit``; None is ``MultinomialNB()``
+    counts : WordCounts or None for ``WordCounts()``
+
+    Attributes
+    ----------
+    counts_, model_ : what was fitted
+    classes_ : the labels
+
+    Examples
+    --------
+    >>> from discrim.models.text_classifier import TextClassifier
+    >>> mails = ["cheap pills, cheap watches", "pills for you", "see you at noon", "lunch at noon"]
+    >>> model = TextClassifier().fit(mails, ["spam", "spam", "ham", "ham"])
+    >>> model.predict(["are you free at noon"]).tolist()
+    ['ham']
+    """
+
+    _constraints: ClassVar[dict[str, Check]] = {"model": either(none(), with_method("partial_fit"))}
+
+    classes_: NDArray[Any]
+    counts_: WordCounts
+    model_: Any
+
+    def __init__(self, model: Any = None, counts: WordCounts | None = None) -> None:
+        self.model = model
+        self.counts = counts
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from strings with labels y, or from labelled ``documents``."""
+        # A fit that fails leaves no model.
+        for name in ("counts_", "model_", "classes_"):
+            self.__dict__.pop(name, None)
+        counts, model = self._fresh()
+        source = self._open(X, y, sample_weight)
+        if counts.buckets is None and not source.rereadable:
+            raise DataError(
+                f"A vocabulary takes two reads, but the {source.title} can be read only once. "
+                "Hash the words instead: TextClassifier(counts=WordCounts(buckets=2**18))."
+            )
+        counts.fit(_Watched(source, "words"))
+        self._learn(source, counts, model, None)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more documents. The words are those of ``fit``, or hashed: then no ``fit`` has to come before.
+
+        ``classes`` are the labels that may come; models that have to know them first are told those of X otherwise.
+        """
+        counts, model = (self.counts_, self.model_) if hasattr(self, "model_") else self._hashing()
+        self._learn(self._open(X, y, sample_weight), counts, model, classes)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each document."""
+        return self._answers(X, "predict")
+
+    @available_if(_model_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Posterior probabilities, n x K, columns as ``classes_``."""
+        return self._answers(X, "predict_proba")
+
+    @available_if(_model_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+        """Logarithms of the posteriors."""
+        return self._answers(X, "predict_log_proba")
+
+    @available_if(_model_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """The scores of the model."""
+        return self._answers(X, "decision_function")
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The weighted share of documents whose label is predicted."""
+        check_is_fitted(self, "model_")
+        right = total = 0.0
+        for block in self._open(X, y, sample_weight).blocks():
+            weight = np.ones(len(block)) if block.weight is None else block.weight
+            right += float(weight[self._ask("predict", block) == block.labels].sum())
+            total += float(weight.sum())
+        if not total:
+            raise _no_weight()
+        return right / total
+
+    @available_if(_model_has("summary"))  # type: ignore[untyped-decorator]
+    def summary(self) -> Summary:
+        """The summary of the model, with the words as names of the columns where they are known."""
+        check_is_fitted(self, "model_")
+        model = self.model_
+        if isinstance(model, Classifier) and self.counts_.vocabulary_ is not None:
+            model = copy(model)
+            model._design = model._design.renamed(list(self.counts_.vocabulary_))
+        summary: Summary = model.summary()
+        return summary
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def _fresh(self) -> tuple[WordCounts, Any]:
+        """Unfitted copies of both parts."""
+        check_parameters(self, self._constraints)
+        if self.counts is not None and not isinstance(self.counts, WordCounts):
+            raise ParameterError.bad_value("counts", self.counts, "WordCounts(...) or None")
+        counts = WordCounts() if self.counts is None else clone(self.counts)
+        return counts, _default_model() if self.model is None else clone(self.model)
+
+    def _hashing(self) -> tuple[WordCounts, Any]:
+        """Both parts for a first ``partial_fit``, which sees only some of the words."""
+        counts, model = self._fresh()
+        if counts.buckets is None:
+            raise DataError(
+                "partial_fit cannot learn a vocabulary, which takes all documents first. Call fit before, or hash "
+                "the words: TextClassifier(counts=WordCounts(buckets=2**18))."
+            )
+        return counts.fit(None), model
+
+    def _open(self, X: Any, y: Any, sample_weight: Any) -> Documents:
+        source = open_documents(X, y, sample_weight)
+        if not source.labelled:
+            raise DataError(
+                f"There are no labels with these documents ({source.title}). Pass y with strings, name the column with "
+                "documents(data, text=..., target=...), or give a folder with one folder per class."
+            )
+        return source
+
+    def _learn(self, source: Documents, counts: WordCounts, model: Any, classes: Any) -> None:
+        told = {} if classes is None else {"classes": classes}
+        if not told and not isinstance(model, MergeableClassifier) and not hasattr(model, "classes_"):
+            told = {"classes": source.classes()}
+        for block in _Watched(source, "counts").blocks():
+            if block.weight is None:
+                model.partial_fit(counts.transform(block.texts), block.labels, **told)
+            elif block.weight.any():  # a block that counts for nothing is passed over: models refuse it
+                x = counts.transform(block.texts)
+                model.partial_fit(x, block.labels, sample_weight=block.weight, **told)
+        if not hasattr(model, "classes_"):
+            raise _no_weight()
+        self.counts_, self.model_, self.classes_ = counts, model, model.classes_
+
+    def _answers(self, X: Any, method: str) -> NDArray[Any]:
+        check_is_fitted(self, "model_")
+        parts = [self._ask(method, block) for block in open_documents(X).blocks()]
+        if not parts:
+            raise DataError("There are no documents: X is empty.")
+        return np.concatenate(parts)
+
+    def _ask(self, method: str, block: DocumentBlock) -> NDArray[Any]:
+        return np.asarray(getattr(self.model_, method)(self.counts_.transform(block.texts)))
+
+
+class _Watched(Documents):
+    """The same documents, with a line on the terminal that tells how far a long read is."""
+
+    def __init__(self, source: Documents, purpose: str) -> None:
+        self._source, self._purpose = source, purpose
+        self.title, self.n_rows = source.title, source.n_rows
+        self.labelled, self.rereadable = source.labelled, source.rereadable
+
+    def blocks(self) -> Iterator[DocumentBlock]:
+        with Progress(f"Reading {self._purpose}", self.n_rows) as progress:
+            for block in self._source.blocks():
+                yield block
+                progress.add(len(block))
+
+    def classes(self) -> NDArray[Any]:
+        return self._source.classes()
+
+
+def _default_model() -> Any:
+    from discrim.models.multinomial_nb import MultinomialNB
+
+    return MultinomialNB()
+
+
+def _no_weight() -> DataError:
+    return DataError("The weight of every document is zero; at least one needs a positive weight.")

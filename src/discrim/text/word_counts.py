@@ -1,0 +1,210 @@
+"""Documents become rows of word counts."""
+
+from __future__ import annotations
+
+import re
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from discrim.errors import DataError, ParameterError, plural
+from discrim.text.documents import open_documents
+from discrim.text.frequent import FrequentWords
+
+WORD = r"(?u)\b\w\w+\b"
+
+
+class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """How often each word occurs in each document: n x p, sparse.
+
+    **Words.** Runs of two or more letters, digits and underscores of any script, in lower case, as
+    ``CountVectorizer`` finds them; with ``ngram_range`` also runs of words.
+
+    **Columns.** With ``buckets=None`` the columns are the words of the documents given to ``fit``, in order. With a
+    number, a word belongs to the column that its hash says (``HashingVectorizer`` without signs): nothing is
+    learned, so one read of the documents is enough, but the columns have no names and words may meet in one.
+
+    **Bound.** While the vocabulary is learned, at most ``max_words`` words are held, besides those of one block.
+    When there are more, the rarer half is given up, and ``missed_`` tells the price: a word in more than ``missed_``
+    documents is held for certain, counted short by ``missed_`` at most (Misra, Gries); and missed_ <= 2 N / max_words
+    where N is the sum over documents of their different words. While it is 0 the vocabulary is that of scikit-learn's
+    ``CountVectorizer`` and does not depend on blocks.
+
+    Cost: one read of the documents to learn a vocabulary, one to count. About 150 bytes for each word that is held.
+
+    Parameters
+    ----------
+    buckets : int or None
+        The number of columns that words are hashed to; None learns the vocabulary.
+    max_words : int
+        The most different words that are held.
+    min_df : int
+        The least number of documents that a word of the vocabulary is in. The default of 1 keeps all.
+    max_features : int or None
+        The most columns: of more words those that occur most often, of equally frequent ones the first in order.
+    ngram_range : (int, int)
+        The least and the most words in a row that are counted as one.
+    stop_words : list of str or None
+        Words that are not counted.
+    lowercase : bool
+    token_pattern : str
+        The regular expression of a word.
+
+    Attributes
+    ----------
+    vocabulary_ : dict from words to columns; None with ``buckets``
+    missed_ : the bound on what was missed, see above
+    n_documents_ : documents the vocabulary was learned from
+
+    Examples
+    --------
+    >>> from discrim.text import WordCounts
+    >>> counts = WordCounts().fit(["To be, or not to be", "Not so"])
+    >>> counts.get_feature_names_out().tolist()
+    ['be', 'not', 'or', 'so', 'to']
+    >>> counts.transform(["to be so"]).toarray().tolist()
+    [[1.0, 0.0, 0.0, 1.0, 1.0]]
+    """
+
+    vocabulary_: dict[str, int] | None
+    missed_: int
+    n_documents_: int
+
+    def __init__(
+        self,
+        *,
+        buckets: int | None = None,
+        max_words: int = 1_000_000,
+        min_df: int = 1,
+        max_features: int | None = None,
+        ngram_range: tuple[int, int] = (1, 1),
+        stop_words: Any = None,
+        lowercase: bool = True,
+        token_pattern: str = WORD,
+    ) -> None:
+        self.buckets = buckets
+        self.max_words = max_words
+        self.min_df = min_df
+        self.max_features = max_features
+        self.ngram_range = ngram_range
+        self.stop_words = stop_words
+        self.lowercase = lowercase
+        self.token_pattern = token_pattern
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
+        """Learn the vocabulary of strings or ``documents``, in one read; with ``buckets`` nothing is read."""
+        self._check_parameters()
+        # A fit that fails leaves no vocabulary.
+        self.__dict__.pop("missed_", None)
+        if self.buckets is not None:
+            self._counter = self._hashing()
+            self.vocabulary_, self.missed_, self.n_documents_ = None, 0, 0
+            return self
+        table = FrequentWords(self.max_words)
+        words_of = self._counting(None).build_analyzer()
+        for block in open_documents(X).blocks():
+            table.add(block.texts, words_of)
+        words = table.chosen(self.min_df, self.max_features)
+        if not words:
+            raise self._without_words(table)
+        self._counter = self._counting(words)
+        self._counter.get_feature_names_out()  # lets it make its dictionary, which is then shared
+        self.vocabulary_ = self._counter.vocabulary_
+        self.missed_, self.n_documents_ = table.bound, table.n_documents
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Counts of strings or ``documents``, n x p in CSR format; words outside the vocabulary do not count."""
+        check_is_fitted(self, "missed_")
+        parts = [self._counter.transform(block.texts) for block in open_documents(X).blocks()]
+        if not parts:
+            raise DataError("There are no documents: X is empty.")
+        return parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
+        """The words in the order of the columns; ``hash0``, ``hash1``, ... with ``buckets``."""
+        check_is_fitted(self, "missed_")
+        if self.vocabulary_ is None:
+            assert self.buckets is not None
+            return np.array([f"hash{j}" for j in range(self.buckets)], dtype=object)
+        # The vocabulary was filled in order.
+        return np.array(list(self.vocabulary_), dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def _check_parameters(self) -> None:
+        for name, least in (("buckets", 1), ("max_words", 2), ("min_df", 1), ("max_features", 1)):
+            value = getattr(self, name)
+            if value is None and name in ("buckets", "max_features"):
+                continue
+            if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+                raise ParameterError.bad_value(name, value, f"an integer of at least {least}")
+        if not isinstance(self.lowercase, bool):
+            raise ParameterError.bad_value("lowercase", self.lowercase, "True or False")
+        if isinstance(self.stop_words, str):
+            raise ParameterError.bad_value("stop_words", self.stop_words, "a list of words, or None")
+        if not _is_range(self.ngram_range):
+            raise ParameterError.bad_value("ngram_range", self.ngram_range, "two integers, 1 <= least <= most")
+        if not _is_pattern(self.token_pattern):
+            raise ParameterError.bad_value(
+                "token_pattern", self.token_pattern, "a regular expression with one group at most"
+            )
+
+    def _how(self) -> dict[str, Any]:
+        """What both of scikit-learn's vectorizers have to be told."""
+        return {
+            "lowercase": self.lowercase,
+            "token_pattern": self.token_pattern,
+            "ngram_range": tuple(self.ngram_range),
+            "stop_words": None if self.stop_words is None else list(self.stop_words),
+            "dtype": np.float64,
+        }
+
+    def _counting(self, words: list[str] | None) -> Any:
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        return CountVectorizer(vocabulary=words, **self._how())
+
+    def _hashing(self) -> Any:
+        from sklearn.feature_extraction.text import HashingVectorizer
+
+        return HashingVectorizer(n_features=self.buckets, alternate_sign=False, norm=None, **self._how())
+
+    def _without_words(self, table: FrequentWords) -> DataError:
+        if not table.n_documents:
+            return DataError("There are no documents: X is empty.")
+        found = plural(table.n_documents, "document")
+        if not len(table) and not table.bound:
+            return DataError(
+                f"There is no word in the {found}: empty ones, only stop words, or nothing that 'token_pattern' takes "
+                "for a word."
+            )
+        return DataError(
+            f"No word was met in at least {self.min_df} of the {found} ('min_df'={self.min_df}) "
+            f"with room for {self.max_words} words ('max_words'). Lower the first or raise the second."
+        )
+
+
+def _is_range(value: Any) -> bool:
+    try:
+        least, most = value
+    except (TypeError, ValueError):
+        return False
+    return isinstance(least, Integral) and isinstance(most, Integral) and 1 <= int(least) <= int(most)
+
+
+def _is_pattern(value: Any) -> bool:
+    """A regular expression, with one group at most: that would be the word."""
+    try:
+        return isinstance(value, str) and re.compile(value).groups <= 1
+    except re.error:
+        return False

@@ -1,0 +1,223 @@
+"""The kernels for counts and compressed rows against their references, and the references against plain sums."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.special import log_softmax, softmax
+
+from discrim import _kernels
+from discrim._kernels import BEST, LOG_POSTERIOR, POSTERIOR, SCORES
+from discrim._kernels import reference_counts as reference
+
+BACKENDS = pytest.mark.parametrize("backend", [_kernels, reference], ids=["kernel", "reference"])
+TYPES = pytest.mark.parametrize(
+    ("dtype", "index"), [(d, i) for d in (np.float64, np.float32) for i in (np.int32, np.int64)], ids=str
+)
+LAYOUTS = {
+    "C": np.ascontiguousarray,
+    "F": np.asfortranarray,
+    "every other row": lambda a: np.repeat(a, 2, axis=0)[::2],
+    "every other column": lambda a: np.repeat(a, 2, axis=1)[:, ::2],
+    "read-only": lambda a: np.frombuffer(a.tobytes(), a.dtype).reshape(a.shape),
+}
+
+
+def case(n, p, classes, seed=0):
+    """Counts with many zeros, an empty row and column, codes and weights."""
+    rng = np.random.default_rng([seed, n, p, classes])
+    x = rng.poisson(0.6, (n, p)) * rng.choice([1.0, 0.5, 3.0], (n, p))
+    x[n // 2 :][:1] = 0.0
+    x[:, p // 2 :][:, :1] = 0.0
+    return x, rng.integers(0, classes, n).astype(np.int32), rng.integers(0, 8, n) / 4.0
+
+
+def compressed(x, dtype=np.float64, index=np.int32):
+    rows = sparse.csr_array(x.astype(dtype))
+    return rows.data, rows.indices.astype(index), rows.indptr.astype(index)
+
+
+def padded(coef):
+    size, p = coef.shape
+    width = next((w for w in (1, 2, 4) if size <= w), -(-size // 8) * 8)
+    table = np.zeros((p, width))
+    table[:, :size] = coef.T
+    return table
+
+
+@TYPES
+@pytest.mark.parametrize("threshold", [None, 0.0, 1.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_by_class_are_those_of_the_definition(dtype, index, threshold, weighted):
+    for n, p, classes in [(1, 1, 1), (7, 3, 2), (50, 9, 4), (300, 40, 5)]:
+        x, codes, w = case(n, p, classes)
+        weight = w if weighted else None
+        w = w if weighted else np.ones(n)
+        counted = x if threshold is None else (x > threshold).astype(float)
+        expected = np.array([(w * (codes == k)) @ counted for k in range(classes)])
+        dense = [LAYOUTS[name](x.astype(dtype)) for name in LAYOUTS]
+        found = [b.class_sums(a, codes, weight, classes, threshold) for b in (_kernels, reference) for a in dense]
+        rows = compressed(x, dtype, index)
+        found += [b.sparse_class_sums(rows, p, codes, weight, classes, threshold) for b in (_kernels, reference)]
+        for total, number, count, least in found:
+            assert_allclose(count, expected, rtol=1e-14)
+            assert_allclose(total, [w[codes == k].sum() for k in range(classes)])
+            assert_array_equal(number, [((codes == k) & (w > 0)).sum() for k in range(classes)])
+            assert least == 0
+
+
+@BACKENDS
+@pytest.mark.parametrize("threshold", [None, 0.0])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_shows_in_its_own_sum(backend, threshold, bad):
+    x, codes, _ = case(20, 5, 2)
+    x[3, 1] = bad
+    rows = compressed(x)
+    for count in (
+        backend.class_sums(x, codes, None, 2, threshold)[2],
+        backend.sparse_class_sums(rows, 5, codes, None, 2, threshold)[2],
+    ):
+        assert_array_equal(np.argwhere(~np.isfinite(count)), [[codes[3], 1]])
+
+
+@BACKENDS
+def test_the_smallest_entry_is_told(backend):
+    x, codes, _ = case(20, 5, 2)
+    x[4, 2] = -0.25
+    assert backend.class_sums(x, codes, None, 2, None)[3] == -0.25
+    assert backend.sparse_class_sums(compressed(x), 5, codes, None, 2, None)[3] == -0.25
+
+
+@TYPES
+@pytest.mark.parametrize("classes", [1, 2, 3, 4, 5, 8, 9, 17, 24, 31, 40, 67])
+def test_scores_of_compressed_rows_are_those_of_dense_ones(dtype, index, classes):
+    rng = np.random.default_rng(classes)
+    for n, p in [(1, 1), (30, 6), (100, 50)]:
+        x, _, _ = case(n, p, 2)
+        coef, offset = rng.normal(size=(classes, p)), rng.normal(size=classes)
+        offset[-1] = -np.inf if classes > 2 else offset[-1]
+        for threshold in (None, 0.5):
+            scores = (x if threshold is None else x > threshold) @ coef.T + offset
+            for backend in (_kernels, reference):
+                rows = compressed(x, dtype, index)
+                for output, expected in (
+                    (SCORES, scores),
+                    (POSTERIOR, softmax(scores, axis=1)),
+                    (LOG_POSTERIOR, log_softmax(scores, axis=1)),
+                ):
+                    out = np.full((n, classes), np.nan)
+                    assert backend.sparse_score(rows, padded(coef), offset, threshold, output, out)
+                    assert_allclose(out, expected, rtol=1e-12, atol=1e-12)
+                best = np.full(n, -1)
+                assert backend.sparse_score(rows, padded(coef), offset, threshold, BEST, best)
+                assert_array_equal(best, scores.argmax(axis=1))
+
+
+@BACKENDS
+def test_single_precision_rows_may_be_scored_in_single_precision(backend):
+    x, _, _ = case(30, 6, 2)
+    coef, offset, out = np.full((2, 6), [[0.5], [-40.0]]), np.zeros(2), np.empty((30, 2), np.float32)
+    assert backend.sparse_score(compressed(x, np.float32), padded(coef), offset, None, LOG_POSTERIOR, out)
+    expected = log_softmax(x @ coef.T, axis=1)
+    assert_allclose(out, expected, rtol=1e-6, atol=1e-7)
+    assert (out[expected > -(2.0**-25)] == 0).all()
+
+
+@BACKENDS
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_row_without_a_finite_score_is_told(backend, bad):
+    x, _, _ = case(20, 5, 2)
+    x[7, 3] = bad
+    out = np.empty((20, 3))
+    assert not backend.sparse_score(compressed(x), padded(np.ones((3, 5))), np.zeros(3), None, SCORES, out)
+
+
+@TYPES
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize("prior", [[0.3], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]])
+def test_logs_without_the_row_are_those_of_counts_made_without_it(dtype, index, own, plain, prior):
+    x, codes, w = case(40, 7, 3)
+    prior = np.array(prior)
+    for weight in (None, w):
+        gone = np.ones(40) if weight is None else weight
+        count = np.array([(gone * (codes == k)) @ x for k in range(3)])
+        if not own:
+            count = count.sum(axis=0) - count
+        expected = np.zeros((40, 1 if own else 3))
+        for i in range(40):
+            here = x[i] > 0
+            for at, k in enumerate([codes[i]] if own else range(3)):
+                if own or k != codes[i]:
+                    logs = np.log(count[k] - gone[i] * x[i] + prior)
+                    expected[i, at] = ((1.0 if plain else x[i]) * logs)[here].sum()
+        known = np.log(np.arange(5) + prior[0]) if len(prior) == 1 else np.empty(0)
+        for backend in (_kernels, reference):
+            for near in (count, np.asfortranarray(count)):
+                rows = compressed(x, dtype, index)
+                found = backend.held_out_logs(rows, (codes, weight), near, (prior, known), None, own, plain)
+                assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@TYPES
+def test_sums_over_a_grid_are_sums_of_the_chosen_rows(dtype, index):
+    rng = np.random.default_rng(2)
+    x, _, _ = case(30, 6, 2)
+    which, logs = rng.integers(0, 5, (6, 3)).astype(np.int32), rng.normal(size=(5, 16))
+    for threshold in (None, 0.5):
+        counted = x if threshold is None else (x > threshold).astype(float)
+        expected = np.einsum("ij,jkm->ikm", counted, logs[which])
+        for backend in (_kernels, reference):
+            found = backend.grid_sums(compressed(x, dtype, index), which, logs, threshold)
+            assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+    with pytest.raises(ValueError, match="a count has no logarithm"):
+        _kernels.grid_sums(compressed(x), which + 3, logs, None)
+    with pytest.raises(ValueError, match="multiple of 8"):
+        _kernels.grid_sums(compressed(x), which, logs[:, :5].copy(), None)
+
+
+@BACKENDS
+def test_rows_that_start_late_in_the_arrays_are_read_from_there(backend):
+    x, codes, _ = case(30, 6, 2)
+    value, column, first = compressed(x)
+    found = backend.sparse_class_sums((value, column, first[10:21]), 6, codes[10:20], None, 2, None)
+    assert_allclose(found[2], backend.class_sums(x[10:20], codes[10:20], None, 2, None)[2])
+
+
+@BACKENDS
+def test_arrays_that_do_not_fit_are_refused(backend):
+    x, codes, _ = case(10, 4, 2)
+    value, column, first = compressed(x)
+    call = (4, codes, None, 2, None)
+    with pytest.raises(ValueError, match="a column lies outside"):
+        backend.sparse_class_sums((value, np.where(column == column.max(), 4, column), first), *call)
+    with pytest.raises(ValueError, match="a column lies outside"):
+        backend.sparse_class_sums((value, np.where(column == column.max(), -1, column), first), *call)
+    with pytest.raises(ValueError, match="row pointers"):
+        backend.sparse_class_sums((value, column, first[::-1].copy()), *call)
+    with pytest.raises(ValueError, match="row pointers"):
+        backend.sparse_class_sums((value, column, np.append(first[:-1], len(value) + 1).astype(np.int32)), *call)
+    with pytest.raises(ValueError, match="values and columns differ"):
+        backend.sparse_class_sums((value[:-1], column, first), *call)
+
+
+def test_the_kernel_refuses_codes_weights_tables_and_results_that_do_not_fit():
+    x, codes, _ = case(10, 4, 2)
+    rows, table = compressed(x), padded(np.ones((3, 4)))
+    for wrong in (codes + 2, codes - 2):
+        with pytest.raises(ValueError, match="a code is not below"):
+            _kernels.class_sums(x, wrong.astype(np.int32), None, 2, None)
+    with pytest.raises(ValueError, match="codes and rows differ"):
+        _kernels.class_sums(x, codes[1:], None, 2, None)
+    with pytest.raises(ValueError, match="weights and rows differ"):
+        _kernels.sparse_class_sums(rows, 4, codes, np.ones(3), 2, None)
+    with pytest.raises(ValueError, match="out has the wrong shape"):
+        _kernels.sparse_score(rows, table, np.zeros(3), None, SCORES, np.empty((10, 2)))
+    with pytest.raises(ValueError, match="out has the wrong length"):
+        _kernels.sparse_score(rows, table, np.zeros(3), None, BEST, np.empty(9, np.int64))
+    with pytest.raises(ValueError, match="rounded up to"):
+        _kernels.sparse_score(rows, np.ones((4, 3)), np.zeros(3), None, SCORES, np.empty((10, 3)))
+    with pytest.raises(ValueError, match="one prior"):
+        _kernels.held_out_logs(rows, (codes, None), np.ones((2, 4)), (np.ones(3), np.empty(0)), None, True, False)
