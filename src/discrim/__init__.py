@@ -16,16 +16,18 @@ from discrim.models import (
 from discrim.sources import scan
 
 if TYPE_CHECKING:
-    from discrim.models import LogisticRegression, LogisticRegressionCV, logistic_path
+    from discrim.models import CategoricalNB, LogisticRegression, LogisticRegressionCV, MixedNB, logistic_path
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "CategoricalNB",
     "GaussianNB",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MixedNB",
     "QuadraticDiscriminantAnalysis",
     "RegularizedDiscriminantAnalysis",
     "RidgeClassifier",

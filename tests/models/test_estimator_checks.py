@@ -5,11 +5,13 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discrim import (
+    CategoricalNB,
     GaussianNB,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
     LogisticRegression,
     LogisticRegressionCV,
+    MixedNB,
     QuadraticDiscriminantAnalysis,
     RegularizedDiscriminantAnalysis,
     RidgeClassifier,
@@ -32,6 +34,12 @@ ESTIMATORS = [
     RegularizedDiscriminantAnalysis(0.3, 0.5, target="diagonal"),
     GaussianNB(),
     GaussianNB(var_smoothing=1e-3, normalization="unbiased"),
+    CategoricalNB(),
+    CategoricalNB(alpha="loo"),
+    MixedNB(),
+    MixedNB(likelihoods={0: "student-t"}, fit_prior=False),
+    MixedNB(likelihoods={0: "kernel"}),
+    MixedNB(likelihoods={0: "categorical"}),
     LeastSquaresClassifier(),
     LeastSquaresClassifier(basis="quadratic"),
     RidgeClassifier(),

@@ -27,7 +27,11 @@ SUITES = {
         "",
         {"passed": 50, "deselected": 4},
     ),
-    "sklearn.tests.test_naive_bayes": ("sklearn.naive_bayes:GaussianNB", "gnb or Gaussian", {"passed": 12}),
+    "sklearn.tests.test_naive_bayes": (
+        "sklearn.naive_bayes:GaussianNB sklearn.naive_bayes:CategoricalNB",
+        "gnb or Gaussian or ategorical",
+        {"passed": 30},
+    ),
     "sklearn.linear_model.tests.test_ridge": (
         "sklearn.linear_model:RidgeClassifier sklearn.linear_model._ridge:RidgeClassifier",
         "class_weight or multilabel or test_dense_sparse",

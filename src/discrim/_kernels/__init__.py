@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from discrim._kernels import reference, reference_columns, reference_coordinate, reference_likelihood
+from discrim._kernels import (
+    reference,
+    reference_columns,
+    reference_coordinate,
+    reference_levels,
+    reference_likelihood,
+)
 from discrim._kernels.reference import (
     BEST,
     DIAGONAL,
@@ -31,6 +37,9 @@ except ImportError:
     gram_descent = reference_coordinate.gram_descent
     secant = reference_coordinate.secant
     several_gradients = reference_coordinate.several_gradients
+    read_codes = reference_levels.read_codes
+    count_codes = reference_levels.count_codes
+    add_levels = reference_levels.add_levels
     binary_likelihood = reference_likelihood.binary_likelihood
     softmax_likelihood = reference_likelihood.softmax_likelihood
     sparse_likelihood = reference_likelihood.sparse_likelihood
@@ -47,6 +56,9 @@ else:
     gram_descent = _native.gram_descent
     secant = _native.secant
     several_gradients = _native.several_gradients
+    read_codes = _native.read_codes
+    count_codes = _native.count_codes
+    add_levels = _native.add_levels
     binary_likelihood = _native.binary_likelihood
     softmax_likelihood = _native.softmax_likelihood
     sparse_likelihood = _native.sparse_likelihood
@@ -63,12 +75,15 @@ __all__ = [
     "POSTERIOR",
     "QUADRATIC",
     "SCORES",
+    "add_levels",
     "binary_likelihood",
     "class_moments",
     "code_integers",
+    "count_codes",
     "dense_descent",
     "dense_slopes",
     "gram_descent",
+    "read_codes",
     "residuals",
     "score",
     "secant",

@@ -9,6 +9,9 @@ from discrim._kernels.reference_columns import sparse_slopes as sparse_slopes
 from discrim._kernels.reference_coordinate import gram_descent as gram_descent
 from discrim._kernels.reference_coordinate import secant as secant
 from discrim._kernels.reference_coordinate import several_gradients as several_gradients
+from discrim._kernels.reference_levels import add_levels as add_levels
+from discrim._kernels.reference_levels import count_codes as count_codes
+from discrim._kernels.reference_levels import read_codes as read_codes
 from discrim._kernels.reference_likelihood import binary_likelihood as binary_likelihood
 from discrim._kernels.reference_likelihood import softmax_likelihood as softmax_likelihood
 from discrim._kernels.reference_likelihood import sparse_likelihood as sparse_likelihood

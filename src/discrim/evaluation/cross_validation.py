@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,10 @@ from discrim.evaluation.one_pass import OnePassTrial
 from discrim.evaluation.refits import OrdinaryTrial
 from discrim.models.base import OnePassClassifier
 from discrim.models.tuning import Folds, fold_numbers
-from discrim.sources import Block
+from discrim.sources import Block, MixedBlock
+
+if TYPE_CHECKING:
+    from discrim.evaluation.additive import AdditiveTrial
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +56,24 @@ def cross_validate(
     the number of folds, by merging the statistics of the other folds, or use closed forms for "loo". Any
     other scikit-learn classifier is refitted. The rows of a ``scan`` are read into memory.
     """
-    kind = OnePassTrial if isinstance(model, OnePassClassifier) else OrdinaryTrial
-    trial = kind(model, X, y, sample_weight)
+    trial = _trial(model, X, y, sample_weight)
     folds = fold_numbers(cv, trial.block.codes, groups)
     return _result(trial.block, folds, *trial.run(folds))
 
 
-def _result(block: Block, folds: Folds, held: HeldOut, route: str) -> CrossValidation:
+def _trial(model: Any, X: Any, y: Any, sample_weight: Any) -> OnePassTrial | AdditiveTrial | OrdinaryTrial:
+    if isinstance(model, OnePassClassifier):
+        return OnePassTrial(model, X, y, sample_weight)
+    # Read only now, as the models are that it is for.
+    from discrim.evaluation.additive import AdditiveTrial
+    from discrim.models.additive import AdditiveClassifier
+
+    if isinstance(model, AdditiveClassifier):
+        return AdditiveTrial(model, X, y, sample_weight)
+    return OrdinaryTrial(model, X, y, sample_weight)
+
+
+def _result(block: Block | MixedBlock, folds: Folds, held: HeldOut, route: str) -> CrossValidation:
     weight = np.ones(len(block)) if block.weight is None else block.weight
     error = float(np.average(held.best != block.codes, weights=weight))
     own = held.posterior[np.arange(len(block)), block.codes]

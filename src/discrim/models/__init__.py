@@ -12,16 +12,20 @@ from discrim.models.rda import RegularizedDiscriminantAnalysis
 from discrim.models.ridge import RidgeClassifier
 
 if TYPE_CHECKING:
+    from discrim.models.categorical_nb import CategoricalNB
     from discrim.models.logistic.cv import LogisticRegressionCV
     from discrim.models.logistic.path import logistic_path
     from discrim.models.logistic.regression import LogisticRegression
+    from discrim.models.mixed_nb import MixedNB
 
 __all__ = [
+    "CategoricalNB",
     "GaussianNB",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MixedNB",
     "QuadraticDiscriminantAnalysis",
     "RegularizedDiscriminantAnalysis",
     "RidgeClassifier",
@@ -29,10 +33,12 @@ __all__ = [
     "merge",
 ]
 
-# Logistic regression brings as many modules as all others together: they are read when it is first asked for.
+# Models that bring modules of their own, which are read when they are first asked for.
 _LATER = {
+    "CategoricalNB": "discrim.models.categorical_nb",
     "LogisticRegression": "discrim.models.logistic.regression",
     "LogisticRegressionCV": "discrim.models.logistic.cv",
+    "MixedNB": "discrim.models.mixed_nb",
     "logistic_path": "discrim.models.logistic.path",
 }
 
