@@ -14,6 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from benchmarks.counts_jobs import counts_jobs
 from benchmarks.job import Contestant, Data, Job, Turn, gaussian_classes, ours
 from benchmarks.logistic_jobs import logistic_jobs
+from benchmarks.mixed_jobs import mixed_jobs
 from benchmarks.path_jobs import path_jobs
 
 READ, GRAM = "one read of X", "one X.T @ X"
@@ -287,6 +288,7 @@ JOBS: list[Job] = [
     *predict_jobs(),
     *tuning_jobs(),
     *small_jobs(),
+    *mixed_jobs(),
     *logistic_jobs(),
     *path_jobs(),
     *counts_jobs(),

@@ -14,6 +14,7 @@ import numpy as np
 
 from benchmarks.job import MissingError, Turn, gaussian_classes, ours
 from benchmarks.measure import full_passes, high_water_mib, run_python
+from benchmarks.mixed_jobs import COUNTED, write_mixed
 from benchmarks.table import Row
 
 IMPORT_TITLE = "import discrim, beyond import sklearn.base"
@@ -21,7 +22,10 @@ IMPORT_TITLE = "import discrim, beyond import sklearn.base"
 
 @dataclass(frozen=True)
 class ScanJob:
-    """A model that is fitted from a file; ``floor_limit`` and ``most_passes`` as in ``Job``."""
+    """A model that is fitted from a file; ``floor_limit`` and ``most_passes`` as in ``Job``.
+
+    The file has ``rows`` rows of 20 columns: Gaussian ones, or ``mixed``.
+    """
 
     name: str
     title: str
@@ -29,6 +33,8 @@ class ScanJob:
     params: dict[str, Any] = field(default_factory=dict)
     floor_limit: float | None = None
     most_passes: int | None = None
+    rows: int = 20_000_000
+    mixed: bool = False
 
 
 SCANS = {
@@ -42,13 +48,21 @@ SCANS = {
             {"C": np.inf},
             most_passes=6,
         ),
+        ScanJob(
+            "mixed-scan",
+            "MixedNB fit of a Parquet scan",
+            "MixedNB",
+            {"likelihoods": COUNTED},
+            rows=1_000_000,
+            mixed=True,
+        ),
     )
 }
 
 
 def scan_row(scan: ScanJob, *, quick: bool) -> Row:
     """Fit from a Parquet file against only decoding it, each in its own process, in turns."""
-    n, turns = (1_000_000, 1) if quick else (20_000_000, 3)
+    n, turns = (1_000_000, 1) if quick else (scan.rows, 3)
     title = f"{scan.title}, {n:,} x 20, K=2"
     try:
         ours("scan"), ours(scan.model)
@@ -56,7 +70,7 @@ def scan_row(scan: ScanJob, *, quick: bool) -> Row:
         return Row(scan.name, title)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
-        write_parquet(path, n)
+        (write_mixed if scan.mixed else write_parquet)(path, n)
         runs = [(_child(scan.name, path), _child("decode", path)) for _ in range(turns)]
     fit, decode = zip(*runs, strict=True)
     return Row(

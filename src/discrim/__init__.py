@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from discrim import datasets, models
+from discrim import datasets, models, text
 from discrim.evaluation import cross_validate
 from discrim.models import (
     BayesianLinearDiscriminantAnalysis,
@@ -19,35 +19,54 @@ from discrim.sources import scan
 
 if TYPE_CHECKING:
     from discrim.models import (
+        AROWClassifier,
         BernoulliNB,
+        CategoricalNB,
         ComplementNB,
+        GradientDescentClassifier,
+        LassoClassifier,
         LogisticRegression,
         LogisticRegressionCV,
+        MixedNB,
         MultinomialNB,
+        PassiveAggressiveClassifier,
+        Perceptron,
+        SGDClassifier,
+        TextClassifier,
         logistic_path,
     )
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AROWClassifier",
     "BayesianLinearDiscriminantAnalysis",
     "BayesianQuadraticDiscriminantAnalysis",
     "BernoulliNB",
+    "CategoricalNB",
     "ComplementNB",
     "GaussianNB",
+    "GradientDescentClassifier",
+    "LassoClassifier",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MixedNB",
     "MultinomialNB",
+    "PassiveAggressiveClassifier",
+    "Perceptron",
     "QuadraticDiscriminantAnalysis",
     "RegularizedDiscriminantAnalysis",
     "RidgeClassifier",
+    "SGDClassifier",
+    "TextClassifier",
     "cross_validate",
     "datasets",
     "logistic_path",
     "merge",
     "scan",
+    "text",
 ]
 
 

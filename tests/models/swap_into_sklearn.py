@@ -16,13 +16,29 @@ LEFT_OUT = {
     "test_qda_covariance_estimator": ({}, "demands that solver='svd' refuse shrinkage and covariance estimators"),
     "test_qda_regularization": ({"solver": "svd"}, "demands that reg_param not help where a class has few rows"),
     "test_NB_partial_fit_no_first_classes": (
-        {"NaiveBayes": {discrim.GaussianNB, discrim.BernoulliNB, discrim.ComplementNB, discrim.MultinomialNB}},
+        {
+            "NaiveBayes": {
+                discrim.GaussianNB,
+                discrim.BernoulliNB,
+                discrim.CategoricalNB,
+                discrim.ComplementNB,
+                discrim.MultinomialNB,
+            }
+        },
         "demands that the first partial_fit refuse to go without a list of classes",
     ),
     "test_discretenb_provide_prior": (
-        {"DiscreteNaiveBayes": {discrim.BernoulliNB, discrim.ComplementNB, discrim.MultinomialNB}},
+        {
+            "DiscreteNaiveBayes": {
+                discrim.BernoulliNB,
+                discrim.CategoricalNB,
+                discrim.ComplementNB,
+                discrim.MultinomialNB,
+            }
+        },
         "demands that a fit that failed leave its classes behind for the next partial_fit",
     ),
+    "test_categoricalnb": ({}, "demands that a fit that failed leave the model of the fit before behind"),
     "test_gnb_check_update_with_no_data": ({}, "calls the private GaussianNB._update_mean_variance"),
     "test_liblinear_dual_random_state": ({}, "demands that the answer depend on random_state"),
     "test_logistic_cv_multinomial_score": ({}, "hands our further parameters to the private _log_reg_scoring_path"),

@@ -7,6 +7,7 @@ from discrim._kernels import (
     reference_columns,
     reference_coordinate,
     reference_counts,
+    reference_levels,
     reference_likelihood,
 )
 from discrim._kernels.reference import (
@@ -42,6 +43,9 @@ except ImportError:
     sparse_score = reference_counts.sparse_score
     held_out_logs = reference_counts.held_out_logs
     grid_sums = reference_counts.grid_sums
+    read_codes = reference_levels.read_codes
+    count_codes = reference_levels.count_codes
+    add_levels = reference_levels.add_levels
     binary_likelihood = reference_likelihood.binary_likelihood
     binary_newton = reference_likelihood.binary_newton
     softmax_likelihood = reference_likelihood.softmax_likelihood
@@ -64,6 +68,9 @@ else:
     sparse_score = _native.sparse_score
     held_out_logs = _native.held_out_logs
     grid_sums = _native.grid_sums
+    read_codes = _native.read_codes
+    count_codes = _native.count_codes
+    add_levels = _native.add_levels
     binary_likelihood = _native.binary_likelihood
     binary_newton = _native.binary_newton
     softmax_likelihood = _native.softmax_likelihood
@@ -81,16 +88,19 @@ __all__ = [
     "POSTERIOR",
     "QUADRATIC",
     "SCORES",
+    "add_levels",
     "binary_likelihood",
     "binary_newton",
     "class_moments",
     "class_sums",
     "code_integers",
+    "count_codes",
     "dense_descent",
     "dense_slopes",
     "gram_descent",
     "grid_sums",
     "held_out_logs",
+    "read_codes",
     "residuals",
     "score",
     "secant",

@@ -14,6 +14,9 @@ from discrim._kernels.reference_counts import grid_sums as grid_sums
 from discrim._kernels.reference_counts import held_out_logs as held_out_logs
 from discrim._kernels.reference_counts import sparse_class_sums as sparse_class_sums
 from discrim._kernels.reference_counts import sparse_score as sparse_score
+from discrim._kernels.reference_levels import add_levels as add_levels
+from discrim._kernels.reference_levels import count_codes as count_codes
+from discrim._kernels.reference_levels import read_codes as read_codes
 from discrim._kernels.reference_likelihood import binary_likelihood as binary_likelihood
 from discrim._kernels.reference_likelihood import binary_newton as binary_newton
 from discrim._kernels.reference_likelihood import softmax_likelihood as softmax_likelihood

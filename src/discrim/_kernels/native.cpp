@@ -20,6 +20,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace discrim {
+void bind_levels(nb::module_ &m);
 void bind_likelihood(nb::module_ &m);
 void bind_counts(nb::module_ &m);
 }
@@ -142,6 +143,7 @@ NB_MODULE(_native, m) {
     add_score(&best<double>);
     add_score(&best<float>);
     m.def("code_integers", &code_integers, "y"_a, "lo"_a, "size"_a);
+    discrim::bind_levels(m);
     discrim::bind_likelihood(m);
     discrim::bind_counts(m);
     bind_coordinate(m);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,10 @@ from discrim.evaluation.refits import OrdinaryTrial
 from discrim.models.base import OnePassClassifier
 from discrim.models.mergeable import MergeableClassifier
 from discrim.models.tuning import Folds, fold_numbers
-from discrim.sources import Block
+from discrim.sources import Block, MixedBlock
+
+if TYPE_CHECKING:
+    from discrim.evaluation.additive import AdditiveTrial
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,16 +66,20 @@ def _kind_of_trial(model: Any) -> Any:
     if isinstance(model, OnePassClassifier):
         return OnePassTrial
     if isinstance(model, MergeableClassifier):
-        # Read late: most who cross-validate have no counts.
+        # Read late: most who cross-validate have neither counts nor categories.
+        from discrim.evaluation.additive import AdditiveTrial
         from discrim.evaluation.counts import CountsTrial
+        from discrim.models.additive import AdditiveClassifier
         from discrim.models.counts_base import CountsClassifier
 
         if isinstance(model, CountsClassifier):
             return CountsTrial
+        if isinstance(model, AdditiveClassifier):
+            return AdditiveTrial
     return OrdinaryTrial
 
 
-def _result(block: Block, folds: Folds, held: HeldOut, route: str) -> CrossValidation:
+def _result(block: Block | MixedBlock, folds: Folds, held: HeldOut, route: str) -> CrossValidation:
     weight = np.ones(len(block)) if block.weight is None else block.weight
     error = float(np.average(held.best != block.codes, weights=weight))
     own = held.posterior[np.arange(len(block)), block.codes]

@@ -15,38 +15,64 @@ from discrim.models.ridge import RidgeClassifier
 
 if TYPE_CHECKING:
     from discrim.models.bernoulli_nb import BernoulliNB
+    from discrim.models.categorical_nb import CategoricalNB
     from discrim.models.complement_nb import ComplementNB
+    from discrim.models.gradient_descent import GradientDescentClassifier
+    from discrim.models.lasso_classifier import LassoClassifier
     from discrim.models.logistic.cv import LogisticRegressionCV
     from discrim.models.logistic.path import logistic_path
     from discrim.models.logistic.regression import LogisticRegression
+    from discrim.models.mixed_nb import MixedNB
     from discrim.models.multinomial_nb import MultinomialNB
+    from discrim.models.online.arow import AROWClassifier
+    from discrim.models.online.passive_aggressive import PassiveAggressiveClassifier
+    from discrim.models.online.perceptron import Perceptron
+    from discrim.models.online.sgd import SGDClassifier
+    from discrim.models.text_classifier import TextClassifier
 
 __all__ = [
+    "AROWClassifier",
     "BayesianLinearDiscriminantAnalysis",
     "BayesianQuadraticDiscriminantAnalysis",
     "BernoulliNB",
+    "CategoricalNB",
     "ComplementNB",
     "GaussianNB",
+    "GradientDescentClassifier",
+    "LassoClassifier",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MixedNB",
     "MultinomialNB",
+    "PassiveAggressiveClassifier",
+    "Perceptron",
     "QuadraticDiscriminantAnalysis",
     "RegularizedDiscriminantAnalysis",
     "RidgeClassifier",
+    "SGDClassifier",
+    "TextClassifier",
     "logistic_path",
     "merge",
 ]
 
-# Logistic regression brings as many modules as all others together, and counts some more: they are read when these
-# are first asked for.
+# Models that bring modules of their own, which are read when they are first asked for.
 _LATER = {
+    "AROWClassifier": "discrim.models.online.arow",
     "BernoulliNB": "discrim.models.bernoulli_nb",
+    "CategoricalNB": "discrim.models.categorical_nb",
     "ComplementNB": "discrim.models.complement_nb",
+    "GradientDescentClassifier": "discrim.models.gradient_descent",
+    "LassoClassifier": "discrim.models.lasso_classifier",
     "LogisticRegression": "discrim.models.logistic.regression",
     "LogisticRegressionCV": "discrim.models.logistic.cv",
+    "MixedNB": "discrim.models.mixed_nb",
     "MultinomialNB": "discrim.models.multinomial_nb",
+    "PassiveAggressiveClassifier": "discrim.models.online.passive_aggressive",
+    "Perceptron": "discrim.models.online.perceptron",
+    "SGDClassifier": "discrim.models.online.sgd",
+    "TextClassifier": "discrim.models.text_classifier",
     "logistic_path": "discrim.models.logistic.path",
 }
 

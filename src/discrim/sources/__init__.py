@@ -4,9 +4,10 @@ from discrim.sources.attached import Attached
 from discrim.sources.block import Block
 from discrim.sources.design import Column, Design
 from discrim.sources.labels import code_labels, recode
+from discrim.sources.mixed import MixedBlock, MixedRows, Piece, Schema, code_numbers, find_infinite, join_blocks
 from discrim.sources.rows import Rows, find_non_finite
 from discrim.sources.scan import Scan, scan
-from discrim.sources.tables import open_rows
+from discrim.sources.tables import is_query, open_mixed, open_rows
 from discrim.sources.weights import check_weights
 
 __all__ = [
@@ -14,11 +15,20 @@ __all__ = [
     "Block",
     "Column",
     "Design",
+    "MixedBlock",
+    "MixedRows",
+    "Piece",
     "Rows",
     "Scan",
+    "Schema",
     "check_weights",
     "code_labels",
+    "code_numbers",
+    "find_infinite",
     "find_non_finite",
+    "is_query",
+    "join_blocks",
+    "open_mixed",
     "open_rows",
     "recode",
     "scan",

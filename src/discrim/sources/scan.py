@@ -20,6 +20,8 @@ from discrim.sources.rows import rows_per_block
 from discrim.sources.table import Table, float_type, refuse_duplicates, text_levels
 from discrim.sources.weights import refuse_bad_weights
 
+Floats = NDArray[np.float64]
+
 
 def scan(
     data: Any,
@@ -143,12 +145,37 @@ class Scan:
         """The blocks as calls that make them, so that another thread can turn what was read into numbers."""
         design = self.design if self.design.named else self.design.renamed(self.features)
         step = min(rows_per_block(design.n_out), self._batch_rows)
-        read = 0
-        for table in self._reader.tables(self._needed, self._batch_rows):
+        for table in self.tables():
             for start in range(0, table.n_rows, step):
                 yield partial(self._block, design, table, start, min(start + step, table.n_rows))
+
+    @property
+    def head(self) -> Table:
+        """The first part without its rows: the columns and their types."""
+        return self._reader.parts[0].head
+
+    def tables(self) -> Iterator[Table]:
+        """The batches as they are read: features, labels and weights, before anything is coded."""
+        read = 0
+        for table in self._reader.tables(self._needed, self._batch_rows):
+            yield table
             read += table.n_rows
         self._check_count(read)
+
+    def labels(self, table: Table, start: int, stop: int) -> tuple[NDArray[np.int32], NDArray[Any], Floats | None]:
+        """Class codes, classes and weights of rows of one of the tables."""
+        classes: NDArray[Any] = UNLABELLED
+        codes = np.zeros(stop - start, dtype=np.int32)
+        weight = None
+        if self.target is not None:
+            try:
+                classes, codes = code_labels(table.labels(self.target, start, stop), column=self.target)
+            except MissingLabelsError as error:
+                raise self._count_missing_labels(error) from None
+        if self.weight is not None:
+            weight = np.ascontiguousarray(table.numbers([self.weight], start, stop, np.float64)[:, 0])
+            refuse_bad_weights(weight, self.weight)
+        return codes, classes, weight
 
     def __repr__(self) -> str:
         parts = [self._reader.title]
@@ -179,19 +206,7 @@ class Scan:
         return Design(columns, self._dtype)
 
     def _block(self, design: Design, table: Table, start: int, stop: int) -> Block:
-        x = design.encode(table, start, stop, self._dtype)
-        classes: NDArray[Any] = UNLABELLED
-        codes = np.zeros(stop - start, dtype=np.int32)
-        weight = None
-        if self.target is not None:
-            try:
-                classes, codes = code_labels(table.labels(self.target, start, stop), column=self.target)
-            except MissingLabelsError as error:
-                raise self._count_missing_labels(error) from None
-        if self.weight is not None:
-            weight = np.ascontiguousarray(table.numbers([self.weight], start, stop, np.float64)[:, 0])
-            refuse_bad_weights(weight, self.weight)
-        return Block(x, codes, classes, weight)
+        return Block(design.encode(table, start, stop, self._dtype), *self.labels(table, start, stop))
 
     def _count_missing_labels(self, first: MissingLabelsError) -> MissingLabelsError:
         """The error of the first block with missing labels, counted over all where that can be read again."""

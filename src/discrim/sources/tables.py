@@ -15,6 +15,7 @@ from discrim.sources.design import Design
 from discrim.sources.frames import FrameRows, as_table
 from discrim.sources.guess import comes_from, need
 from discrim.sources.labels import code_labels
+from discrim.sources.mixed import ArrayTable, MixedRows, Schema
 from discrim.sources.rows import Rows
 from discrim.sources.scan import Scan, scan
 from discrim.sources.table import Table
@@ -28,11 +29,10 @@ def open_rows(X: Any, y: Any = None, sample_weight: Any = None, *, design: Desig
     """
     if type(X) is np.ndarray and X.ndim == 2 and X.size and is_ready(X):
         return _rows_of_array(X, y, sample_weight, design)
-    if isinstance(X, Scan) or _is_query(X, y, sample_weight):
+    if isinstance(X, Scan) or is_query(X, y, sample_weight):
         return _rows_of_scan(X, y, sample_weight, design)
     if isinstance(X, (str, os.PathLike)):
-        target = f"target={y!r}" if isinstance(y, str) else "target=..."
-        raise DataError(f"X is the path '{os.fspath(X)}', not a table. Read the file with scan(X, {target}) instead.")
+        raise _is_path(X, y)
     if sparse.issparse(X):
         return _rows_of_sparse(X, y, sample_weight, design)
     table = _open_table(X)
@@ -43,7 +43,29 @@ def open_rows(X: Any, y: Any = None, sample_weight: Any = None, *, design: Desig
     return FrameRows(table, _labels(y, sample_weight, table.n_rows), design)
 
 
-def _is_query(X: Any, y: Any, sample_weight: Any) -> bool:
+def open_mixed(X: Any, y: Any = None, sample_weight: Any = None, *, schema: Schema | None = None) -> MixedRows:
+    """The same containers but sparse matrices, with categories as they are and room for missing values.
+
+    ``schema`` is that of a fitted model: its columns are then read, as they were for it.
+    """
+    if isinstance(X, Scan) or is_query(X, y, sample_weight):
+        rows = X if isinstance(X, Scan) else scan(X)
+        if y is not None or sample_weight is not None:
+            raise _brings_its_own()
+        if schema is not None and schema.named:
+            rows = rows.with_features(schema.names)
+        return MixedRows(rows, None, schema)
+    if isinstance(X, (str, os.PathLike)):
+        raise _is_path(X, y)
+    if sparse.issparse(X):
+        _check_array(X)  # raises, and tells how to make it dense
+    table = _open_table(X) or ArrayTable(_numeric_array(X))
+    if not table.names or not table.n_rows:
+        _check_array(np.empty((table.n_rows, len(table.names))))
+    return MixedRows(table, _labels(y, sample_weight, table.n_rows), schema)
+
+
+def is_query(X: Any, y: Any, sample_weight: Any) -> bool:
     """A lazy table is scanned; a DuckDB relation with labels from elsewhere is read at once instead."""
     if comes_from(X, "polars", "LazyFrame"):
         return True
@@ -81,11 +103,31 @@ def _rows_of_sparse(x: Any, y: Any, sample_weight: Any, design: Design | None) -
 
 def _rows_of_scan(data: Any, y: Any, sample_weight: Any, design: Design | None) -> Rows:
     if y is not None or sample_weight is not None:
-        raise DataError(
-            "A scan brings its own labels and weights. Name their columns instead: scan(data, target=..., weight=...)."
-        )
+        raise _brings_its_own()
     rows = data if isinstance(data, Scan) else scan(data)
     return rows if design is None else rows.with_design(design)
+
+
+def _numeric_array(X: Any) -> NDArray[Any]:
+    try:
+        return _checked_array(X)
+    except ValueError as error:
+        if "convert string" not in str(error):
+            raise
+        raise DataError(
+            f"X is an array that holds text ({error}). Put it into a data frame, whose columns have types of their own."
+        ) from None
+
+
+def _brings_its_own() -> DataError:
+    return DataError(
+        "A scan brings its own labels and weights. Name their columns instead: scan(data, target=..., weight=...)."
+    )
+
+
+def _is_path(X: Any, y: Any) -> DataError:
+    target = f"target={y!r}" if isinstance(y, str) else "target=..."
+    return DataError(f"X is the path '{os.fspath(X)}', not a table. Read the file with scan(X, {target}) instead.")
 
 
 def _checked_array(X: Any) -> NDArray[Any]:

@@ -1,8 +1,27 @@
 """What is remembered of the rows: small, raw, centred, mergeable."""
 
+from discrim.statistics.bins import ClassBins, merge_bins
+from discrim.statistics.cells import CellMoments, merge_cells
 from discrim.statistics.counts import ClassCounts, merge_counts
 from discrim.statistics.depth import Depth
 from discrim.statistics.factors import ClassFactors, merge_factors
+from discrim.statistics.levels import count_levels
+from discrim.statistics.mixed import MixedStatistic, merge_mixed
 from discrim.statistics.moments import ClassMoments, merge_moments
 
-__all__ = ["ClassCounts", "ClassFactors", "ClassMoments", "Depth", "merge_counts", "merge_factors", "merge_moments"]
+__all__ = [
+    "CellMoments",
+    "ClassBins",
+    "ClassCounts",
+    "ClassFactors",
+    "ClassMoments",
+    "Depth",
+    "MixedStatistic",
+    "count_levels",
+    "merge_bins",
+    "merge_cells",
+    "merge_counts",
+    "merge_factors",
+    "merge_mixed",
+    "merge_moments",
+]

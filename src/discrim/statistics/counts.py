@@ -135,7 +135,7 @@ class ClassCounts:
         kept = replace(
             self, classes=self.classes[keep], weight=self.weight[keep], rows=self.rows[keep], count=self.count[keep]
         )
-        if self.levels is None:
+        if not self.levels:
             return kept
         alive = [kept.of_feature(j).any(axis=0) for j in range(len(self.levels))]
         levels = tuple(known[here] for known, here in zip(self.levels, alive, strict=True))

@@ -14,11 +14,11 @@ Floats = NDArray[np.float64]
 CLEARED = 1e-13
 
 
-def left_of_variances(left: Floats, before: Floats, noise: Floats, *, nothing: bool) -> Floats:
+def left_of_variances(left: Floats, before: Floats, noise: Floats, *, nothing: bool | NDArray[np.bool_]) -> Floats:
     """Variances (p) after the subtraction, those that are only rounding cleared.
 
-    ``noise`` is the rounding of the means on the scale of sqrt(before); ``nothing`` says that no more than
-    one row remains, so that no variance can.
+    ``noise`` is the rounding of the means on the scale of sqrt(before); ``nothing`` says, of all or of each, that
+    no more than one row remains, so that no variance can.
     """
     by_means = 8.0 * noise * (2.0 * np.sqrt(before) + noise)
     most = np.where(nothing, ROUNDING * before + by_means, np.inf)

@@ -1,0 +1,46 @@
+"""Categories in NumPy: numbers read as codes, codes counted by class, and tables looked up by code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+
+LARGEST = np.iinfo(np.int32).max
+
+
+def read_codes(x: NDArray[Any]) -> tuple[Codes, Floats, Floats, NDArray[np.bool_]]:
+    """Each column of float64, int64 or int32 cut to whole numbers, p x n; -1 where it is NaN, negative or too large.
+
+    Then the least and the largest value of each column (inf and -inf where there is none), and whether those that
+    have a code are whole.
+    """
+    values = x.T.astype(np.float64)
+    known = ~np.isnan(values)
+    lo = np.where(known, values, np.inf).min(axis=1, initial=np.inf)
+    hi = np.where(known, values, -np.inf).max(axis=1, initial=-np.inf)
+    coded = known & (values >= 0) & (values <= LARGEST)
+    codes = np.full(values.shape, -1, dtype=np.int32)
+    codes[coded] = values[coded].astype(np.int32)
+    return codes, lo, hi, (~coded | (codes == values)).all(axis=1)
+
+
+def count_codes(classes: Codes, codes: Codes, weight: Floats | None, n_classes: int, n_levels: int) -> Floats:
+    """The weight of the rows of each class that have each code, n_classes x n_levels; a code below zero is missing."""
+    if classes.max(initial=-1) >= n_classes or codes.max(initial=-1) >= n_levels:
+        raise ValueError("a code is not below its number")
+    known = codes >= 0
+    key = classes[known].astype(np.int64) * n_levels + codes[known]
+    count = np.bincount(key, None if weight is None else weight[known], n_classes * n_levels)
+    return count.astype(np.float64).reshape(n_classes, n_levels)
+
+
+def add_levels(table: Floats, codes: Codes, scores: Floats) -> None:
+    """Add column ``codes[i]`` of the table to column i of the scores, the last one where the code is below zero."""
+    if codes.max(initial=-1) >= table.shape[1]:
+        raise ValueError("a code is not below its number")
+    scores += np.take(table, np.where(codes < 0, table.shape[1] - 1, codes), axis=1)

@@ -1,0 +1,225 @@
+"""Naive Bayes for columns of different kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.errors import DataError, ParameterError, name_list
+from discrim.inference.summary import Summary
+from discrim.models.additive import AdditiveClassifier, check_levels
+from discrim.models.mixed_summary import additive_summary, groups_table
+from discrim.models.parameters import Check, array_like, boolean, check_parameters, either, none, number
+from discrim.solvers.additive import AdditiveRule, mixed_terms
+from discrim.sources import MixedBlock, Rows, Schema
+from discrim.statistics import MixedStatistic, merge_mixed
+
+Floats = NDArray[np.float64]
+
+LIKELIHOODS = ("gaussian", "student-t", "kernel", "poisson", "gamma-poisson", "bernoulli", "categorical")
+DEFAULTS = {"number": "gaussian", "boolean": "bernoulli", "text": "categorical"}
+COUNTS = ("poisson", "gamma-poisson")
+
+
+def _mapping() -> Check:
+    return lambda value: isinstance(value, Mapping), "a dictionary of likelihoods by column"
+
+
+class MixedNB(AdditiveClassifier[MixedStatistic]):
+    """Numbers, counts, yes-or-no columns and categories side by side, each with a likelihood of its own.
+
+    **Model.** Within class k, which has probability pi_k, the columns are independent: x_j ~ f_kj.
+
+    **Statistic.** For numbers the weight, mean and scatter of each column in each class over the rows that have a
+    value, for categories the counts of their levels, for kernel densities bins (``MixedStatistic``).
+
+    **Estimate.** By ``likelihoods_``; n_kj is the weight of the rows of class k in which column j has a value:
+
+    - 'gaussian': mean and variance, smoothed as in ``GaussianNB``.
+    - 'student-t': the same, with the uncertainty of mean and variance in it: the predictive density under a
+      conjugate prior that is worth ``alpha`` rows like all rows together.
+    - 'kernel': Gaussian kernels with Silverman's bandwidth, on at most 512 bins; up to 512 distinct values are exact.
+    - 'poisson': the rate (sum + alpha m) / (n_kj + alpha), m the mean count of all rows.
+    - 'gamma-poisson': the same with the uncertainty of the rate in it.
+    - 'bernoulli': (ones + alpha) / (n_kj + 2 alpha).
+    - 'categorical': (count + alpha) / (n_kj + alpha L_j); a level that was never met gets alpha / (n_kj + alpha L_j).
+
+    A missing value (NaN, null) is left out of the sums, in fitting and in predicting. A class in which a column has no
+    value at all has the distribution of all rows there, or for levels that of the prior.
+
+    **Rule.** The largest log pi_k + sum_j log f_kj(x_j): an additive model, whose terms ``contributions`` gives.
+
+    Cost: one read of the rows, however many levels they turn out to have.
+
+    Parameters
+    ----------
+    likelihoods : dict of column name (or number) to likelihood, or None
+        For the columns that are not to have the default: 'gaussian' for numbers, integers too, since a code and a
+        count cannot be told from a measurement before all rows are read; 'bernoulli' for booleans; 'categorical' for
+        text and categories.
+    alpha : float
+        Rows, or rows a level, that the priors are worth.
+    fit_prior : bool
+        Are the priors the shares of the classes? Else they are equal.
+    class_prior : array of K numbers that sum to one, or None
+    var_smoothing : float
+        For Gaussian columns, as in ``GaussianNB``.
+
+    Attributes
+    ----------
+    likelihoods_ : dict of column name to likelihood
+    class_count_, class_log_prior_, classes_ : weights, logarithms of the priors, and labels
+    statistic_ : the raw statistic
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discrim import MixedNB
+    >>> X = np.array([[1.5, 0], [1.0, 0], [np.nan, 1], [4.0, 1]])
+    >>> model = MixedNB(likelihoods={1: "bernoulli"}).fit(X, ["a", "a", "b", "b"])
+    >>> model.predict([[1.2, 0], [np.nan, 1]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    _constraints: ClassVar[dict[str, Check]] = {
+        "likelihoods": either(none(), _mapping()),
+        "alpha": number(0),
+        "fit_prior": boolean(),
+        "class_prior": either(none(), array_like()),
+        "var_smoothing": number(0),
+    }
+
+    def __init__(
+        self,
+        *,
+        likelihoods: Any = None,
+        alpha: float = 1.0,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        var_smoothing: float = 1e-9,
+    ) -> None:
+        self.likelihoods = likelihoods
+        self.alpha = alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.var_smoothing = var_smoothing
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = False
+        return tags
+
+    @classmethod
+    def from_statistic(cls, statistic: MixedStatistic, **parameters: Any) -> Self:
+        """A fitted model from a statistic alone, which knows its columns and their likelihoods."""
+        model = cls(**parameters)
+        check_parameters(model, model._constraints)
+        made = dict(zip(statistic.names, statistic.likelihoods, strict=True))
+        for key, likelihood in (model.likelihoods or {}).items():
+            name = _column(key, statistic.names)
+            if made[name] != likelihood:
+                raise ParameterError(f"The statistic has column '{name}' as '{made[name]}', not as '{likelihood}'.")
+        levels = iter(statistic.counts.levels or ())
+        levelled = tuple(likelihood == "categorical" for likelihood in statistic.likelihoods)
+        kinds: Any = tuple("text" if is_level and next(levels).dtype.kind == "U" else "number" for is_level in levelled)
+        model._design = Schema(statistic.names, kinds, levelled, named=True)
+        model.n_features_in_ = len(statistic.names)
+        model.feature_names_in_ = np.array(statistic.names, dtype=object)
+        model._learn(statistic, None)
+        return model
+
+    def _levelled(self, schema: Schema) -> Sequence[bool]:
+        chosen = {name: DEFAULTS[kind] for name, kind in zip(schema.names, schema.kinds, strict=True)}
+        kinds = dict(zip(schema.names, schema.kinds, strict=True))
+        for key, likelihood in (self.likelihoods or {}).items():
+            name = _column(key, schema.names)
+            if likelihood not in LIKELIHOODS:
+                expected = f"one of {', '.join(map(repr, LIKELIHOODS))}"
+                raise ParameterError(f"The likelihood of column '{name}' is {likelihood!r}; it must be {expected}.")
+            if kinds[name] == "text" and likelihood != "categorical":
+                raise ParameterError(
+                    f"Column '{name}' holds text: its likelihood is 'categorical', not '{likelihood}'."
+                )
+            chosen[name] = likelihood
+        self.likelihoods_ = chosen
+        return [likelihood == "categorical" for likelihood in chosen.values()]
+
+    def _of_block(self, block: MixedBlock) -> MixedStatistic:
+        return MixedStatistic.of(block, tuple(self.likelihoods_), tuple(self.likelihoods_.values()))
+
+    def _combine(self, parts: Sequence[MixedStatistic]) -> MixedStatistic:
+        return merge_mixed(parts)
+
+    def _collect(self, rows: Rows, like: MixedStatistic | None) -> MixedStatistic:
+        statistic = super()._collect(rows, like)
+        if not statistic.finite:
+            raise self._non_finite(rows)  # type: ignore[arg-type]
+        return statistic
+
+    def _checked(self, block: MixedBlock) -> MixedBlock:
+        numeric = [item for item in self.likelihoods_.items() if item[1] != "categorical"]
+        for (name, likelihood), values in zip(numeric, block.numbers.T, strict=True):
+            if likelihood == "bernoulli":
+                bad, wanted = (values != 0) & (values != 1), "only 0 and 1"
+            elif likelihood in COUNTS:
+                bad, wanted = (values < 0) | (values != np.floor(values)), "counts 0, 1, 2, ..."
+            else:
+                continue
+            bad &= np.isfinite(values)
+            if bad.any():
+                raise DataError(
+                    f"Column '{name}' holds {values[bad][0]:g}, but the likelihood '{likelihood}' needs {wanted}. "
+                    f"Choose another: likelihoods={{'{name}': 'gaussian'}}."
+                )
+        check_levels(self._design.categorical, self.statistic_.counts if hasattr(self, "statistic_") else None, block)
+        return block
+
+    def _solved(self, statistic: MixedStatistic, rows: Rows | None) -> tuple[Any, MixedStatistic]:  # noqa: ARG002
+        self.likelihoods_ = dict(zip(statistic.names, statistic.likelihoods, strict=True))
+        terms = mixed_terms(statistic, float(self.alpha), float(self.var_smoothing))
+        self.class_count_ = statistic.weight
+        self.class_log_prior_ = self._log_priors(statistic.weight)
+        return AdditiveRule(self.class_log_prior_, terms, self._design.levelled), statistic
+
+    def _summarise(self) -> Summary:
+        statistic, labels = self.statistic_, [str(label) for label in self.classes_]
+        facts = {"Rows": int(statistic.rows.sum()), "Columns": statistic.n_features, "Classes": len(labels)}
+        groups = groups_table(labels, self.class_log_prior_, statistic.rows)
+        missing = 1.0 - _known_shares(statistic)
+        columns = {
+            name: [likelihood, f"{share:.1%}"]
+            for (name, likelihood), share in zip(self.likelihoods_.items(), missing, strict=True)
+        }
+        return additive_summary(
+            "Naive Bayes of mixed columns", facts, self._rule, groups, ["likelihood", "missing"], columns
+        )
+
+
+def _column(key: Any, names: Sequence[str]) -> str:
+    """The column that a key of ``likelihoods`` means: its name, or its number."""
+    if isinstance(key, (int, np.integer)) and not isinstance(key, bool) and 0 <= key < len(names):
+        return names[int(key)]
+    if key not in names:
+        raise ParameterError(
+            f"The 'likelihoods' parameter names {key!r}, but X has no such column: {name_list(names)}."
+        )
+    return str(key)
+
+
+def _known_shares(statistic: MixedStatistic) -> Floats:
+    """The share of the weight that has a value, for each column."""
+    total = statistic.weight.sum()
+    numeric, levelled = iter(statistic.cells.weight.sum(axis=0)), 0
+    known = []
+    for likelihood in statistic.likelihoods:
+        if likelihood == "categorical":
+            known.append(float(statistic.counts.of_feature(levelled).sum()))
+            levelled += 1
+        else:
+            known.append(float(next(numeric)))
+    return np.asarray(np.array(known) / total)

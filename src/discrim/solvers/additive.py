@@ -1,0 +1,207 @@
+"""Naive Bayes as an additive rule: a constant for each class, and one term for each column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.solvers.dirichlet import log_probabilities, log_unseen
+from discrim.solvers.naive import GUARD
+from discrim.solvers.terms import (
+    BernoulliTerm,
+    GammaPoissonTerm,
+    GaussianTerm,
+    KernelTerm,
+    LevelTerm,
+    PoissonTerm,
+    StudentTerm,
+    Term,
+)
+from discrim.sources import MixedBlock
+from discrim.sources.table import empty_column
+from discrim.statistics import ClassBins, ClassCounts, MixedStatistic
+
+Floats = NDArray[np.float64]
+
+EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class AdditiveRule:
+    """score_k(x) = offset_k + sum_j term_jk(x_j); columns are ``levelled`` or numbers, in the order of the schema."""
+
+    offset: Floats
+    terms: tuple[Term, ...]
+    levelled: tuple[bool, ...]
+
+    def scores(self, block: MixedBlock) -> Floats:
+        """K x n."""
+        result = np.repeat(self.offset[:, None], len(block), axis=1)
+        for term, values in zip(self.terms, self._columns(block), strict=True):
+            if isinstance(term, LevelTerm):
+                term.add_to(result, values)
+            else:
+                result += term.log_likelihood(values)
+        return result
+
+    def contributions(self, block: MixedBlock) -> Floats:
+        """The terms by themselves, n x K x p."""
+        result = np.empty((len(block), len(self.offset), len(self.terms)))
+        for j, (term, values) in enumerate(zip(self.terms, self._columns(block), strict=True)):
+            result[:, :, j] = term.log_likelihood(values).T
+        return result
+
+    def _columns(self, block: MixedBlock) -> list[Any]:
+        levels, numbers = iter(block.levels), iter(block.numbers.T)
+        return [next(levels) if levelled else next(numbers) for levelled in self.levelled]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """One numeric column: weight, mean and scatter in each class, and the same of all classes together."""
+
+    weight: Floats
+    mean: Floats
+    scatter: Floats
+    centre: float
+    total: float
+
+
+def mixed_terms(statistic: MixedStatistic, alpha: float, smoothing: float) -> tuple[Term, ...]:
+    """The term of each column by its likelihood; a column without any value is an error."""
+    cells, known, centre, total = statistic.cells, *statistic.cells.pooled()
+    terms: list[Term] = []
+    numeric, levelled, bins = 0, 0, iter(statistic.bins)
+    gaussian = [likelihood == "gaussian" for likelihood in statistic.likelihoods if likelihood != "categorical"]
+    largest = float(total[gaussian].max(initial=0.0))
+    for name, likelihood in zip(statistic.names, statistic.likelihoods, strict=True):
+        if likelihood == "categorical":
+            terms.append(level_term(name, statistic.counts, levelled, alpha))
+            levelled += 1
+            continue
+        j = numeric
+        numeric += 1
+        if known[j] == 0:
+            raise empty_column(name)
+        column = Cells(cells.weight[:, j], cells.mean[:, j], cells.scatter[:, j], float(centre[j]), float(total[j]))
+        if likelihood == "gaussian":
+            terms.append(gaussian_term(column, smoothing, largest))
+        elif likelihood == "kernel":
+            terms.append(kernel_term(column, next(bins)))
+        else:
+            terms.append(_TERMS[likelihood](column, alpha))
+    return tuple(terms)
+
+
+def level_term(name: str, counts: ClassCounts, j: int, alpha: float) -> LevelTerm:
+    """Dirichlet(alpha, ..., alpha) over the levels that were met in any class."""
+    assert counts.levels is not None
+    count = counts.of_feature(j)
+    if not count.any():
+        raise empty_column(name)
+    return LevelTerm(counts.levels[j], log_probabilities(count, alpha), log_unseen(count, alpha))
+
+
+def gaussian_term(cells: Cells, smoothing: float, largest: float) -> GaussianTerm:
+    """Means and variances, smoothed as Gaussian naive Bayes does; a class without a value has those of all rows."""
+    variance = _variances(cells)
+    if smoothing >= GUARD:
+        variance = variance + smoothing * largest
+    else:
+        variance = np.where(variance > 0, variance + smoothing * cells.total, _guard(cells))
+    seen = cells.weight > 0
+    return GaussianTerm(np.where(seen, cells.mean, cells.centre), np.where(seen, variance, cells.total))
+
+
+def student_term(cells: Cells, alpha: float) -> StudentTerm:
+    """The predictive density of the next value, with a conjugate prior worth ``alpha`` rows.
+
+    Variance ~ scaled inverse chi-squared (alpha, total variance), mean ~ N(mean of all rows, variance / alpha).
+    Then the next value of class k is Student-t with nu = alpha + n_k degrees of freedom, location
+    (alpha m + n_k mu_k) / kappa and scale^2 = (alpha s^2 + S_k + alpha n_k (mu_k - m)^2 / kappa) / nu (1 + 1 / kappa),
+    kappa = alpha + n_k.
+    """
+    n = cells.weight
+    kappa = np.where(alpha + n > 0, alpha + n, 1.0)
+    gap = np.where(n > 0, cells.mean - cells.centre, 0.0)
+    scatter = np.where(_variances(cells) > 0, cells.scatter, 0.0)
+    variance = (alpha * cells.total + scatter + alpha * n / kappa * gap**2) / kappa
+    variance = np.where(variance > 0, variance, np.where(n > 0, _guard(cells), cells.total))
+    return StudentTerm(kappa, cells.centre + n / kappa * gap, np.sqrt(variance * (1.0 + 1.0 / kappa)))
+
+
+def poisson_term(cells: Cells, alpha: float) -> PoissonTerm:
+    """The rate (N_k + alpha m) / (n_k + alpha): ``alpha`` rows at the mean m of all rows are added."""
+    n = cells.weight
+    rows = np.where(n + alpha > 0, n + alpha, 1.0)
+    return PoissonTerm(np.where(n + alpha > 0, (n * cells.mean + alpha * cells.centre) / rows, cells.centre))
+
+
+def gamma_poisson_term(cells: Cells, alpha: float) -> GammaPoissonTerm:
+    """The predictive probability of the next count: the rate is Gamma(N_k + alpha m, n_k + alpha)."""
+    n = cells.weight
+    seen = n + alpha > 0
+    shape = np.where(seen, n * cells.mean + alpha * cells.centre, cells.centre)
+    return GammaPoissonTerm(shape, np.where(seen, n + alpha, 1.0))
+
+
+def bernoulli_term(cells: Cells, alpha: float) -> BernoulliTerm:
+    """(N_k + alpha) / (n_k + 2 alpha): the predictive mean with Beta(alpha, alpha)."""
+    ones = np.clip(np.where(cells.weight > 0, cells.mean, 0.0), 0.0, 1.0) * cells.weight
+    logs = log_probabilities(np.column_stack([cells.weight - ones, ones]), alpha)
+    return BernoulliTerm(logs[:, 1], logs[:, 0])
+
+
+def kernel_term(cells: Cells, bins: ClassBins) -> KernelTerm:
+    """Gaussian kernels on the bins, with Silverman's bandwidth 0.9 min(sd, IQR / 1.34) n_k^(-1/5).
+
+    A class without a value has the density of all rows.
+    """
+    weight = np.where(cells.weight[:, None] > 0, bins.weight, bins.weight.sum(axis=0))
+    n = weight.sum(axis=1)
+    share = weight / n[:, None]
+    variance = np.where(cells.weight > 0, _variances(cells), cells.total)
+    deviation = np.sqrt(np.where(variance > 0, variance, _guard(cells)))
+    quartiles = np.array([[_quantile(bins.centres, row, q) for q in (0.25, 0.75)] for row in weight])
+    middle = (quartiles[:, 1] - quartiles[:, 0]) / 1.34
+    spread = np.where(middle > 0, np.minimum(deviation, middle), deviation)
+    return KernelTerm(bins.centres, share, 0.9 * spread * n**-0.2)
+
+
+def information(term: Term, priors: Floats) -> float:
+    """Mutual information of the column and the class, in bits: what the column tells on average."""
+    points, width = term.support()
+    logs = term.log_likelihood(points)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mixture = np.logaddexp.reduce(logs + np.log(priors)[:, None], axis=0)
+        gain = np.where(np.isfinite(logs), np.exp(logs) * (logs - mixture), 0.0)
+    return max(float(priors @ (gain @ width) / np.log(2.0)), 0.0)
+
+
+def _variances(cells: Cells) -> Floats:
+    """S_k / n_k; what rounding alone leaves of a constant column is zero."""
+    raw = cells.scatter / np.where(cells.weight > 0, cells.weight, 1.0)
+    return np.where(raw <= (8.0 * EPS * cells.mean) ** 2, 0.0, raw)
+
+
+def _guard(cells: Cells) -> Floats:
+    """The variance of a column that is constant within a class: in so many rows it has not varied."""
+    return np.asarray(cells.total / np.maximum(cells.weight, 1.0))
+
+
+def _quantile(centres: Floats, weight: Floats, q: float) -> float:
+    """The first bin up to which a share q of the weight lies."""
+    upto = np.cumsum(weight)
+    return float(centres[int(np.searchsorted(upto, (1.0 - 1e-12) * q * upto[-1]))])
+
+
+_TERMS: dict[str, Callable[[Cells, float], Term]] = {
+    "student-t": student_term,
+    "poisson": poisson_term,
+    "gamma-poisson": gamma_poisson_term,
+    "bernoulli": bernoulli_term,
+}

@@ -1,0 +1,345 @@
+"""Rows of mixed columns: numbers as they are, and categories with the levels that a block happens to have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim import _kernels
+from discrim.errors import DataError, name_list, plural
+from discrim.sources.arrays import Labels
+from discrim.sources.labels import recode
+from discrim.sources.rows import rows_per_block
+from discrim.sources.scan import Scan
+from discrim.sources.table import Table, refuse_duplicates, unusable_column
+
+Kind = Literal["number", "boolean", "text"]
+# Sorted distinct values (float64 or text), of which some may not occur, and a code for each row, -1 if missing.
+Coded = tuple[NDArray[Any], NDArray[np.int32]]
+
+# Up to this number the categories of an array are counted in a table of their own.
+MOST_CODES = 1 << 12
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The columns in order; ``levelled`` says which are read as levels, whatever they hold."""
+
+    names: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    levelled: tuple[bool, ...]
+    named: bool
+
+    @property
+    def names_out(self) -> list[str]:
+        return list(self.names)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float64)
+
+    @property
+    def numeric(self) -> list[str]:
+        """Names of the columns that are read as numbers."""
+        return [name for name, level in zip(self.names, self.levelled, strict=True) if not level]
+
+    @property
+    def categorical(self) -> list[str]:
+        """Names of the columns that are read as levels."""
+        return [name for name, level in zip(self.names, self.levelled, strict=True) if level]
+
+    def renamed(self, names: Sequence[str]) -> Schema:
+        """The same under other names, for a table whose columns are matched by position."""
+        if len(names) != len(self.names):
+            raise ValueError(
+                f"X has {plural(len(names), 'feature')}, but the model is expecting "
+                f"{plural(len(self.names), 'feature')} as input."
+            )
+        return replace(self, names=tuple(names))
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """Raise where a column of this schema is not among ``names``."""
+        present = set(names)
+        lacking = [name for name in self.names if name not in present]
+        if lacking:
+            raise DataError(f"X lacks {name_list(lacking)}, which the model was fitted on. It has {name_list(names)}.")
+
+
+@dataclass(frozen=True, slots=True)
+class MixedBlock:
+    """Some rows: ``numbers`` n x m with NaN where missing, and the coded ``levels`` of the other columns, in order."""
+
+    numbers: NDArray[Any]
+    levels: tuple[Coded, ...]
+    codes: NDArray[np.int32]
+    classes: NDArray[Any]
+    weight: NDArray[np.float64] | None = None
+
+    def take(self, rows: NDArray[np.intp]) -> MixedBlock:
+        """The rows of these numbers; all levels stay known."""
+        levels = tuple((values, codes[rows]) for values, codes in self.levels)
+        weight = None if self.weight is None else self.weight[rows]
+        return MixedBlock(self.numbers[rows], levels, self.codes[rows], self.classes, weight)
+
+    def __len__(self) -> int:
+        return int(self.codes.shape[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Rows that are yet to be turned into numbers and codes, so that any thread can do it."""
+
+    rows: MixedRows
+    table: Table
+    start: int
+    stop: int
+
+    def read(self) -> MixedBlock:
+        return self.rows.read(self.table, self.start, self.stop)
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+
+class MixedRows:
+    """``Rows`` whose blocks are ``Piece``: of an array, a table, or a scan.
+
+    Levels need not be known before the first row is read, so that one pass is enough for any source.
+    """
+
+    whole = None
+
+    def __init__(self, origin: Table | Scan, labels: Labels | None, schema: Schema | None = None) -> None:
+        self._origin = origin
+        self._labels = labels
+        self._head: Table = origin.head if isinstance(origin, Scan) else origin
+        names = origin.features if isinstance(origin, Scan) else origin.names
+        refuse_duplicates(names)
+        self.design: Any = _schema_of(self._head, names) if schema is None else self._matched(schema, names)
+
+    @property
+    def n_rows(self) -> int | None:
+        return self._origin.n_rows
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        return None if self._labels is None else self._labels.classes
+
+    @property
+    def labelled(self) -> bool:
+        return self._origin.labelled if isinstance(self._origin, Scan) else self.classes is not None
+
+    @property
+    def rereadable(self) -> bool:
+        return not isinstance(self._origin, Scan) or self._origin.rereadable
+
+    def reading(self, levelled: Sequence[bool]) -> MixedRows:
+        """The same rows with these columns read as levels."""
+        return MixedRows(self._origin, self._labels, replace(self.design, levelled=tuple(levelled)))
+
+    def blocks(self) -> Iterator[Any]:
+        step = rows_per_block(len(self.design.names))
+        for table in self._tables():
+            for start in range(0, table.n_rows, step):
+                yield Piece(self, table, start, min(start + step, table.n_rows))
+
+    def read(self, table: Table, start: int, stop: int) -> MixedBlock:
+        """Rows start to stop of a table of this source."""
+        numbers = _numbers(table, self.design.numeric, start, stop)
+        levels = _all_levels(table, self.design.categorical, start, stop)
+        if isinstance(self._origin, Scan):
+            return MixedBlock(numbers, levels, *self._origin.labels(table, start, stop))
+        assert self._labels is not None
+        block = self._labels.block(numbers, start, stop)
+        return MixedBlock(numbers, levels, block.codes, block.classes, block.weight)
+
+    def _tables(self) -> Iterator[Table]:
+        if isinstance(self._origin, Scan):
+            return self._origin.tables()
+        return iter([self._origin])
+
+    def _matched(self, schema: Schema, names: Sequence[str]) -> Schema:
+        if isinstance(self._head, ArrayTable) or not schema.named:
+            texts = [name for name, kind in zip(schema.names, schema.kinds, strict=True) if kind == "text"]
+            if texts and isinstance(self._head, ArrayTable):
+                raise DataError(
+                    f"The model was fitted with the text columns {name_list(texts)}. "
+                    "Pass a table with these columns, not an array."
+                )
+            return schema.renamed(names)
+        schema.check_names(self._head.names)
+        return schema
+
+
+class ArrayTable:
+    """A numeric array as a ``Table`` with the columns x0, x1, ..."""
+
+    index_names: Sequence[str] = ()
+
+    def __init__(self, x: NDArray[Any]) -> None:
+        self.x = x
+        self.names = [f"x{j}" for j in range(x.shape[1])]
+        self.n_rows = x.shape[0]
+        self._place = {name: j for j, name in enumerate(self.names)}
+
+    def kind(self, name: str) -> Any:  # noqa: ARG002 - all columns are of one type
+        return "number"
+
+    def numbers(self, names: Sequence[str], start: int, stop: int, dtype: type[Any]) -> NDArray[Any]:
+        part = self.x[start:stop]
+        if list(names) != self.names:
+            part = part[:, [self._place[name] for name in names]]
+        return np.asarray(part, dtype=dtype)
+
+    def raw(self, names: Sequence[str], start: int, stop: int) -> NDArray[Any]:
+        """The columns in a type that codes are read from, without a copy where it is one."""
+        part = self.x[start:stop]
+        if list(names) != self.names:
+            part = part[:, [self._place[name] for name in names]]
+        if part.dtype in (np.float64, np.int64, np.int32) and part.flags.aligned:
+            return part
+        return part.astype(np.float64 if part.dtype.kind == "f" else np.int64)
+
+    def texts(self, name: str, start: int, stop: int) -> tuple[list[Any], NDArray[Any]]:
+        values, codes = code_numbers(self.labels(name, start, stop))
+        return values.tolist(), codes
+
+    def labels(self, name: str, start: int, stop: int) -> Any:
+        return self.x[start:stop, self._place[name]]
+
+
+def join_blocks(blocks: Sequence[MixedBlock]) -> MixedBlock:
+    """All blocks as one, with the union of their classes and levels."""
+    classes = np.unique(np.concatenate([block.classes for block in blocks]))
+    codes = [recode(block.classes, classes)[block.codes] for block in blocks]
+    weights = [block.weight for block in blocks if block.weight is not None]
+    levels = tuple(_join_levels(column) for column in zip(*(block.levels for block in blocks), strict=True))
+    numbers = np.concatenate([block.numbers for block in blocks])
+    return MixedBlock(
+        numbers, levels, np.concatenate(codes).astype(np.int32), classes, np.concatenate(weights) if weights else None
+    )
+
+
+def find_infinite(rows: MixedRows) -> DataError | None:
+    """The error that names the columns with infinity and counts them; None if there are none.
+
+    To be called after a statistic or a score came out non-finite.
+    """
+    names = rows.design.numeric
+    infinite = np.zeros(len(names), dtype=np.int64)
+    for piece in rows.blocks():
+        infinite += np.isinf(piece.read().numbers).sum(axis=0)
+    found = {name: int(count) for name, count in zip(names, infinite, strict=True) if count}
+    return DataError.non_finite({}, found) if found else None
+
+
+def code_numbers(values: NDArray[Any]) -> Coded:
+    """The distinct numbers, as float64, and codes; whole numbers in a short range are not sorted."""
+    missing = np.isnan(values) if values.dtype.kind == "f" else None
+    if missing is not None and missing.any():
+        known, ranks = code_numbers(values[~missing])
+        codes = np.full(len(values), -1, dtype=np.int32)
+        codes[~missing] = ranks
+        return known, codes
+    if not values.size:
+        return np.empty(0), np.empty(0, dtype=np.int32)
+    lo, hi = float(values.min()), float(values.max())
+    if hi - lo < max(4 * values.size, 65536) and max(-lo, hi) < 2.0**62:
+        whole = np.ascontiguousarray(values, dtype=np.int64)
+        if values.dtype.kind in "iub" or np.array_equal(whole, values):
+            present, ranks = _kernels.code_integers(whole, int(lo), int(hi - lo) + 1)
+            return (np.flatnonzero(present) + int(lo)).astype(np.float64), ranks
+    distinct, inverse = np.unique(values, return_inverse=True)
+    return distinct.astype(np.float64), inverse.astype(np.int32)
+
+
+def _schema_of(head: Table, names: Sequence[str]) -> Schema:
+    kinds = tuple(_kind(head, name) for name in names)
+    return Schema(tuple(names), kinds, tuple(kind == "text" for kind in kinds), not isinstance(head, ArrayTable))
+
+
+def _kind(table: Table, name: str) -> Kind:
+    if table.kind(name) == "text":
+        return "text"
+    if isinstance(table, ArrayTable):
+        return "boolean" if table.x.dtype.kind == "b" else "number"
+    values = table.labels(name, 0, table.n_rows)
+    written = str(getattr(values, "type", None) or values.dtype)
+    if written == "object":
+        from pandas.api.types import infer_dtype
+
+        written = infer_dtype(values, skipna=True)
+    return "boolean" if written.lower().startswith("bool") else "number"
+
+
+def _numbers(table: Table, names: Sequence[str], start: int, stop: int) -> NDArray[Any]:
+    if not names:
+        return np.empty((stop - start, 0))
+    for name in names:
+        if _holds_text(table, name):
+            raise DataError(f"Column '{name}' was numeric when the model was fitted and is text now.")
+    return table.numbers(names, start, stop, np.float64)
+
+
+def _all_levels(table: Table, names: Sequence[str], start: int, stop: int) -> tuple[Coded, ...]:
+    if not isinstance(table, ArrayTable) or not names:
+        return tuple(_levels(table, name, start, stop) for name in names)
+    x = table.raw(names, start, stop)
+    codes, lo, hi, whole = _kernels.read_codes(x)
+    # Small whole numbers are their own codes; levels between them may not occur.
+    small = whole & (lo >= 0) & (hi >= lo) & (hi < MOST_CODES)
+    return tuple((np.arange(hi[j] + 1.0), codes[j]) if small[j] else code_numbers(x[:, j]) for j in range(len(names)))
+
+
+def _levels(table: Table, name: str, start: int, stop: int) -> Coded:
+    holds_text = _holds_text(table, name)
+    if holds_text is None:
+        return np.empty(0), np.full(stop - start, -1, dtype=np.int32)
+    if not holds_text:
+        return code_numbers(table.numbers([name], start, stop, np.float64)[:, 0])
+    values, codes = table.texts(name, start, stop)
+    present = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=len(values)))
+    distinct = _array_of(name, [values[k] for k in present.tolist()])
+    order = np.argsort(distinct, kind="stable")
+    # The last entry is looked up by code -1: a missing value.
+    rank = np.full(len(values) + 1, -1, dtype=np.int32)
+    rank[present[order]] = np.arange(len(order), dtype=np.int32)
+    return distinct[order], rank[np.maximum(codes, -1)]
+
+
+def _array_of(name: str, values: list[Any]) -> NDArray[Any]:
+    """Levels as text or as float64; anything else has no order that all parts of a source would agree on."""
+    if not values:
+        return np.empty(0)
+    if all(isinstance(value, str) for value in values):
+        return np.array(values)
+    if all(isinstance(value, (int, float, np.number, np.bool_)) for value in values):
+        return np.array(values, dtype=np.float64)
+    types = sorted({type(value).__name__ for value in values})
+    if len(types) > 1:
+        raise DataError(f"Column '{name}' mixes the types {name_list(types)}. Convert its values to one type.")
+    raise unusable_column(name, f"category of {types[0]}")
+
+
+def _holds_text(table: Table, name: str) -> bool | None:
+    """None for a column of a pandas frame without any value, so that nothing tells its type."""
+    try:
+        return table.kind(name) == "text"
+    except DataError:
+        values = table.labels(name, 0, table.n_rows)
+        if str(getattr(values, "dtype", "")) == "object" and values.isna().all():
+            return None
+        raise
+
+
+def _join_levels(parts: Sequence[Coded]) -> Coded:
+    known = [values for values, _ in parts if len(values)]
+    if not known:
+        return parts[0][0], np.concatenate([codes for _, codes in parts])
+    union = np.unique(np.concatenate(known))
+    ranks = [np.append(np.searchsorted(union, values), -1)[codes] if len(values) else codes for values, codes in parts]
+    return union, np.concatenate(ranks).astype(np.int32)

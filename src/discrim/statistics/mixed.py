@@ -1,0 +1,155 @@
+"""The statistic of columns of different kinds: each column is remembered in the part that suits it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.errors import DataError, ForgetError, name_list
+from discrim.sources import Block, MixedBlock
+from discrim.statistics.align import union_of_classes
+from discrim.statistics.bins import ClassBins, merge_bins
+from discrim.statistics.cells import CellMoments, merge_cells
+from discrim.statistics.counts import ClassCounts, merge_counts
+from discrim.statistics.levels import count_levels
+from discrim.statistics.packing import pack, unpack
+
+Floats = NDArray[np.float64]
+
+CATEGORICAL, KERNEL = "categorical", "kernel"
+
+
+@dataclass(frozen=True, eq=False)
+class MixedStatistic:
+    """Counts of the levels of categorical columns, cell moments of all others, bins of those with a kernel density.
+
+    ``names`` and ``likelihoods`` tell the columns in order. ``counts`` also has the weight and rows of the
+    classes; a missing value is in no count and in no cell.
+
+    Laws: those of its parts, ``merge`` and ``subtract``.
+    """
+
+    names: tuple[str, ...]
+    likelihoods: tuple[str, ...]
+    cells: CellMoments
+    counts: ClassCounts
+    bins: tuple[ClassBins, ...] = ()
+
+    @classmethod
+    def of(cls, block: MixedBlock, names: Sequence[str], likelihoods: Sequence[str]) -> MixedStatistic:
+        """The statistic of one block."""
+        cells = CellMoments.of(Block(block.numbers, block.codes, block.classes, block.weight))
+        numeric = [likelihood for likelihood in likelihoods if likelihood != CATEGORICAL]
+        bins = tuple(
+            ClassBins.of(block.numbers[:, j], block.codes, block.classes, block.weight)
+            for j, likelihood in enumerate(numeric)
+            if likelihood == KERNEL
+        )
+        return cls(tuple(names), tuple(likelihoods), cells, count_levels(block), bins)
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        return self.counts.classes
+
+    @property
+    def weight(self) -> Floats:
+        return self.counts.weight
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        return self.counts.rows
+
+    @property
+    def n_features(self) -> int:
+        return len(self.names)
+
+    @property
+    def finite(self) -> bool:
+        """False when infinity was among the rows."""
+        return self.cells.finite
+
+    def merge(self, other: MixedStatistic) -> MixedStatistic:
+        """The statistic of both sets of rows."""
+        return merge_mixed([self, other])
+
+    def subtract(self, other: MixedStatistic) -> MixedStatistic:
+        """The statistic without the rows of ``other``; refuses rows that cannot have been there."""
+        one, gone = _comparable([self, other])
+        counts = one.counts.subtract(gone.counts)
+        unknown = gone.classes[~np.isin(gone.classes, one.classes)]
+        if len(unknown):
+            raise ForgetError(f"Cannot forget rows of class {name_list(unknown)}: the statistic has no such class.")
+        cells = one.cells.subtract(gone.cells).including(one.classes)
+        bins = [whole.subtract(part) for whole, part in zip(one.bins, gone.bins, strict=True)]
+        keep = np.isin(one.classes, counts.classes)
+        left = replace(one, cells=cells.only(keep), counts=counts, bins=tuple(part.only(keep) for part in bins))
+        if (left.cells.rows > counts.rows[:, None]).any():
+            raise ForgetError("Cannot forget these rows: columns would be left with more values than rows.")
+        return left
+
+    def including(self, classes: NDArray[Any]) -> MixedStatistic:
+        """The same with further classes of weight zero."""
+        bins = tuple(part.including(classes) for part in self.bins)
+        return replace(self, cells=self.cells.including(classes), counts=self.counts.including(classes), bins=bins)
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the parts side by side, and the columns as JSON."""
+        columns = json.dumps([self.names, self.likelihoods]).encode()
+        parts = {"columns": columns, "cells": self.cells.to_bytes(), "counts": self.counts.to_bytes()}
+        parts |= {f"bins {i}": part.to_bytes() for i, part in enumerate(self.bins)}
+        return pack("mixed", None, {key: np.frombuffer(part, np.uint8) for key, part in parts.items()}, self.classes)
+
+    @classmethod
+    def from_bytes(cls, buffer: bytes) -> MixedStatistic:
+        parts = {key: part.tobytes() for key, part in unpack(buffer, "mixed").arrays.items()}
+        names, likelihoods = (tuple(texts) for texts in json.loads(parts["columns"]))
+        bins = tuple(ClassBins.from_bytes(parts[f"bins {i}"]) for i in range(likelihoods.count(KERNEL)))
+        cells, counts = CellMoments.from_bytes(parts["cells"]), ClassCounts.from_bytes(parts["counts"])
+        return cls(names, likelihoods, cells, counts, bins)
+
+
+def merge_mixed(parts: Sequence[MixedStatistic]) -> MixedStatistic:
+    """The statistic of all parts' rows."""
+    if len(parts) == 1:
+        return parts[0]
+    parts = _comparable(parts)
+    classes = union_of_classes([part.classes for part in parts])
+    return replace(
+        parts[0],
+        cells=merge_cells([part.cells for part in parts]).including(classes),
+        counts=merge_counts([part.counts for part in parts]),
+        bins=tuple(merge_bins(column) for column in zip(*(part.bins for part in parts), strict=True)),
+    )
+
+
+def _comparable(parts: Sequence[MixedStatistic]) -> list[MixedStatistic]:
+    """The parts, if they are of the same columns; a column without any value takes the type it has elsewhere."""
+    first = parts[0]
+    if any((part.names, part.likelihoods) != (first.names, first.likelihoods) for part in parts):
+        raise DataError("Statistics of different columns, or with different likelihoods, cannot be combined.")
+    categorical = [n for n, likelihood in zip(first.names, first.likelihoods, strict=True) if likelihood == CATEGORICAL]
+    known = zip(*(part.counts.levels or () for part in parts), strict=True)
+    types = [common_type(name, levels) for name, levels in zip(categorical, known, strict=True)]
+    return [replace(part, counts=_retyped(part.counts, types)) for part in parts]
+
+
+def common_type(name: str, levels: Sequence[NDArray[Any]]) -> np.dtype[Any]:
+    """The type of the levels of one column in several parts; text and numbers are an error."""
+    kinds = {values.dtype.kind: values.dtype for values in levels if len(values)}
+    if len(kinds) > 1:
+        raise DataError(
+            f"Column '{name}' holds text in some rows and numbers in others. Convert its values to one type."
+        )
+    return next(iter(kinds.values()), np.dtype(np.float64))
+
+
+def _retyped(counts: ClassCounts, types: Sequence[np.dtype[Any]]) -> ClassCounts:
+    levels = counts.levels or ()
+    return replace(
+        counts, levels=tuple(v if len(v) else v.astype(dtype) for v, dtype in zip(levels, types, strict=True))
+    )
