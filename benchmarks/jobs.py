@@ -13,6 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from benchmarks.job import Contestant, Data, Job, Turn, gaussian_classes, ours
 from benchmarks.logistic_jobs import logistic_jobs
+from benchmarks.online_jobs import online_jobs
 from benchmarks.path_jobs import path_jobs
 
 READ, GRAM = "one read of X", "one X.T @ X"
@@ -254,4 +255,5 @@ JOBS: list[Job] = [
     *small_jobs(),
     *logistic_jobs(),
     *path_jobs(),
+    *online_jobs(),
 ]

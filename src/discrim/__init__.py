@@ -16,19 +16,35 @@ from discrim.models import (
 from discrim.sources import scan
 
 if TYPE_CHECKING:
-    from discrim.models import LogisticRegression, LogisticRegressionCV, logistic_path
+    from discrim.models import (
+        AROWClassifier,
+        GradientDescentClassifier,
+        LassoClassifier,
+        LogisticRegression,
+        LogisticRegressionCV,
+        PassiveAggressiveClassifier,
+        Perceptron,
+        SGDClassifier,
+        logistic_path,
+    )
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AROWClassifier",
     "GaussianNB",
+    "GradientDescentClassifier",
+    "LassoClassifier",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "PassiveAggressiveClassifier",
+    "Perceptron",
     "QuadraticDiscriminantAnalysis",
     "RegularizedDiscriminantAnalysis",
     "RidgeClassifier",
+    "SGDClassifier",
     "cross_validate",
     "datasets",
     "logistic_path",

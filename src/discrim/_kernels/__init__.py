@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from discrim._kernels import reference, reference_columns, reference_coordinate, reference_likelihood
+from discrim._kernels import (
+    reference,
+    reference_columns,
+    reference_coordinate,
+    reference_likelihood,
+    reference_online,
+)
 from discrim._kernels.reference import (
     BEST,
     DIAGONAL,
@@ -34,6 +40,9 @@ except ImportError:
     binary_likelihood = reference_likelihood.binary_likelihood
     softmax_likelihood = reference_likelihood.softmax_likelihood
     sparse_likelihood = reference_likelihood.sparse_likelihood
+    learn_dense = reference_online.learn_dense
+    learn_sparse = reference_online.learn_sparse
+    shuffle = reference_online.shuffle
 else:
     BACKEND = "native"
     class_moments = _native.class_moments
@@ -50,6 +59,9 @@ else:
     binary_likelihood = _native.binary_likelihood
     softmax_likelihood = _native.softmax_likelihood
     sparse_likelihood = _native.sparse_likelihood
+    learn_dense = _native.learn_dense
+    learn_sparse = _native.learn_sparse
+    shuffle = _native.shuffle
 
 __all__ = [
     "BACKEND",
@@ -69,10 +81,13 @@ __all__ = [
     "dense_descent",
     "dense_slopes",
     "gram_descent",
+    "learn_dense",
+    "learn_sparse",
     "residuals",
     "score",
     "secant",
     "several_gradients",
+    "shuffle",
     "softmax_likelihood",
     "sparse_descent",
     "sparse_likelihood",

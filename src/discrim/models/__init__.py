@@ -12,27 +12,45 @@ from discrim.models.rda import RegularizedDiscriminantAnalysis
 from discrim.models.ridge import RidgeClassifier
 
 if TYPE_CHECKING:
+    from discrim.models.gradient_descent import GradientDescentClassifier
+    from discrim.models.lasso_classifier import LassoClassifier
     from discrim.models.logistic.cv import LogisticRegressionCV
     from discrim.models.logistic.path import logistic_path
     from discrim.models.logistic.regression import LogisticRegression
+    from discrim.models.online.arow import AROWClassifier
+    from discrim.models.online.passive_aggressive import PassiveAggressiveClassifier
+    from discrim.models.online.perceptron import Perceptron
+    from discrim.models.online.sgd import SGDClassifier
 
 __all__ = [
+    "AROWClassifier",
     "GaussianNB",
+    "GradientDescentClassifier",
+    "LassoClassifier",
     "LeastSquaresClassifier",
     "LinearDiscriminantAnalysis",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "PassiveAggressiveClassifier",
+    "Perceptron",
     "QuadraticDiscriminantAnalysis",
     "RegularizedDiscriminantAnalysis",
     "RidgeClassifier",
+    "SGDClassifier",
     "logistic_path",
     "merge",
 ]
 
-# Logistic regression brings as many modules as all others together: they are read when it is first asked for.
+# These bring more modules than all others together: they are read when one of them is first asked for.
 _LATER = {
+    "AROWClassifier": "discrim.models.online.arow",
+    "GradientDescentClassifier": "discrim.models.gradient_descent",
+    "LassoClassifier": "discrim.models.lasso_classifier",
     "LogisticRegression": "discrim.models.logistic.regression",
     "LogisticRegressionCV": "discrim.models.logistic.cv",
+    "PassiveAggressiveClassifier": "discrim.models.online.passive_aggressive",
+    "Perceptron": "discrim.models.online.perceptron",
+    "SGDClassifier": "discrim.models.online.sgd",
     "logistic_path": "discrim.models.logistic.path",
 }
 
