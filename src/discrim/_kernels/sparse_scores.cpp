@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "counts.hpp"
-#include "lanes.hpp"
+#include "native_lanes.hpp"
 
 namespace discrim {
 namespace {
@@ -91,17 +91,16 @@ DISCRIM_INLINE void grid_row_body(const Work<T, I> &w, const Grid &grid) {
 // Scores become posteriors or their logarithms; places beyond the last class hold minus infinity.
 template <int MI>
 DISCRIM_INLINE void soften_body(double *scores, int64_t lanes, double top, bool logarithms) {
-    v8 total = splat(0.0);
-    for (int64_t k = 0; k < lanes; k += LANES) {
-        const v8 shifted = load(scores + k) - top, e = exp_nonpositive(shifted);
+    using V = Native<MI>;
+    V total{};
+    for (int64_t k = 0; k < lanes; k += WIDTH<V>) {
+        const V shifted = get<V>(scores + k) - top, e = exp_below_zero(shifted);
         total += e;
-        store(scores + k, logarithms ? shifted : e);
+        put(scores + k, logarithms ? shifted : e);
     }
-    double sum = 0.0;
-    for (int64_t l = 0; l < LANES; ++l) sum += total[l];
-    const double scale = logarithms ? std::log(sum) : 1.0 / sum;
-    for (int64_t k = 0; k < lanes; k += LANES)
-        store(scores + k, logarithms ? load(scores + k) - scale : load(scores + k) * scale);
+    const double sum = sum_of(total), scale = logarithms ? std::log(sum) : 1.0 / sum;
+    for (int64_t k = 0; k < lanes; k += WIDTH<V>)
+        put(scores + k, logarithms ? get<V>(scores + k) - scale : get<V>(scores + k) * scale);
 }
 
 using D32 = Work<double, int32_t>;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,6 @@ from discrim.models.base import OnePassClassifier
 from discrim.models.mergeable import MergeableClassifier
 from discrim.models.tuning import Folds, fold_numbers
 from discrim.sources import Block, MixedBlock
-
-if TYPE_CHECKING:
-    from discrim.evaluation.additive import AdditiveTrial
 
 
 @dataclass(frozen=True, eq=False)

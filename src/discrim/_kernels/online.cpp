@@ -1,0 +1,70 @@
+// Dense rows, learned one after another.
+#include "online.hpp"
+
+#include <vector>
+
+#include "online_rules.hpp"
+
+namespace discrim {
+namespace {
+
+// Bytes that are asked for ahead of their use: rows in random order are not foreseen by the processor.
+constexpr int64_t AHEAD = 4096;
+constexpr int64_t LINE = 64;
+
+template <typename T>
+DISCRIM_INLINE void fetch(const T *row, int64_t p) {
+    const char *at = reinterpret_cast<const char *>(row);
+    const int64_t bytes = std::min<int64_t>(p * sizeof(T), AHEAD);
+    for (int64_t b = 0; b < bytes; b += LINE) __builtin_prefetch(at + b);
+}
+
+template <typename T>
+DISCRIM_INLINE void learn(const Rows<T> &x, const Visits &visits, const Settings &settings, const Problems &problems) {
+    std::vector<T> gathered(x.column_stride == 1 ? 0 : x.p);
+    const int64_t lead = std::max<int64_t>(1, AHEAD / std::max<int64_t>(1, x.p * sizeof(T)));
+    const bool jumps = visits.order && x.column_stride == 1;
+    visit(
+        visits, settings, problems,
+        [&](int64_t i) {
+            const T *at = x.data + i * x.row_stride;
+            if (x.column_stride != 1) {
+                for (int64_t j = 0; j < x.p; ++j) gathered[j] = at[j * x.column_stride];
+                at = gathered.data();
+            }
+            return DenseRow<T>{at, x.p};
+        },
+        [&](int64_t v) {
+            if (!jumps || v + lead >= visits.count) return;
+            const int64_t next = visits.order[v + lead];
+            fetch(x.data + next * x.row_stride, x.p);
+            __builtin_prefetch(visits.codes + next);
+        });
+}
+
+template <int W>
+DISCRIM_INLINE void learn_double_body(const Rows<double> &x, const Visits &visits, const Settings &settings,
+                                      const Problems &problems) {
+    learn(x, visits, settings, problems);
+}
+template <int W>
+DISCRIM_INLINE void learn_float_body(const Rows<float> &x, const Visits &visits, const Settings &settings,
+                                     const Problems &problems) {
+    learn(x, visits, settings, problems);
+}
+
+DISCRIM_VERSIONS(learn_double, (const Rows<double> &x, const Visits &visits, const Settings &settings, const Problems &problems),
+                 (x, visits, settings, problems))
+DISCRIM_VERSIONS(learn_float, (const Rows<float> &x, const Visits &visits, const Settings &settings, const Problems &problems),
+                 (x, visits, settings, problems))
+
+}  // namespace
+
+void learn_dense(const Rows<double> &x, const Visits &visits, const Settings &settings, const Problems &problems) {
+    learn_double(x, visits, settings, problems);
+}
+void learn_dense(const Rows<float> &x, const Visits &visits, const Settings &settings, const Problems &problems) {
+    learn_float(x, visits, settings, problems);
+}
+
+}  // namespace discrim

@@ -1,0 +1,250 @@
+"""The online kernels said once more in NumPy: what the C++ must equal."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+# Order (or None), codes, weights (or None).
+Given = tuple[NDArray[np.int32] | None, NDArray[np.int32], Floats | None]
+# Update, loss, rate and penalty as numbers; alpha, l1_ratio, eta0, power, epsilon, start, intercept_step, average,
+# cap; told.
+Settings = tuple[tuple[int, int, int, int], Floats, bool]
+# Weights, averages, second, memory; positive codes and the gains of positive and negative rows.
+State = tuple[Floats, Floats | None, Floats | None, Floats, NDArray[np.int32], Floats, Floats]
+
+UPDATES = ("gradient", "best_class", "confidence")
+LOSSES = (
+    "perceptron", "hinge", "squared_hinge", "log_loss", "modified_huber", "squared_error", "huber",
+    "epsilon_insensitive", "squared_epsilon_insensitive",
+)  # fmt: skip
+RATES = ("constant", "optimal", "invscaling", "adaptive", "pa1", "pa2")
+PENALTIES = (None, "l1", "l2", "elasticnet")
+# What a problem remembers beside its weights. The weights are scale * w, their average is
+# (averages + average_a w) / average_b; `shrunk` is what L1 would have taken from a weight that was always there.
+MEMORY = (
+    "intercept", "average_intercept", "t", "eta", "shrunk", "scale", "average_a", "average_b", "square", "absolute",
+    "loss", "updates", "wrong", "finite",
+)  # fmt: skip
+(INTERCEPT, AVERAGE_INTERCEPT, T, ETA, SHRUNK, SCALE, AVERAGE_A, AVERAGE_B, SQUARE, ABSOLUTE, LOSS, UPDATES_MADE,
+ WRONG, FINITE) = range(len(MEMORY))  # fmt: skip
+
+STEEPEST = 1e12
+SMALLEST_SCALE = 1e-9
+
+
+def learn_dense(x: NDArray[Any], given: Given, settings: Settings, state: State) -> None:
+    """Take the rows in the order that is given; each changes the arrays of ``state`` in place. Cost: p K a row."""
+    every = np.arange(x.shape[1])
+    order = range(len(x)) if given[0] is None else given[0].tolist()
+    with np.errstate(all="ignore"):
+        for i in order:
+            _learn_row(x[i].astype(np.float64), every, i, given, settings, state)
+
+
+def learn_sparse(rows: tuple[NDArray[Any], ...], given: Given, settings: Settings, state: State) -> None:
+    """The same for compressed rows (values, columns, first); cost: the entries of a row, times K."""
+    value, column, first = rows
+    order = range(len(first) - 1) if given[0] is None else given[0].tolist()
+    with np.errstate(all="ignore"):
+        for i in order:
+            part = slice(int(first[i]), int(first[i + 1]))
+            _learn_row(value[part].astype(np.float64), column[part], i, given, settings, state)
+
+
+def shuffle(order: NDArray[np.int32], seed: int) -> None:
+    """Fisher and Yates with Marsaglia's 32-bit generator, in place: the orders of scikit-learn's SGD."""
+    n = len(order)
+    for i in range(n - 1):
+        seed = seed or 1
+        seed ^= (seed << 13) & 0xFFFFFFFF
+        seed ^= seed >> 17
+        seed ^= (seed << 5) & 0xFFFFFFFF
+        j = i + (seed & 0x7FFFFFFF) % (n - i)
+        order[i], order[j] = order[j], order[i]
+
+
+def slope_and_loss(name: str, y: float, eta: float, epsilon: float) -> tuple[float, float]:
+    """The slope in eta and the value of a loss, for y of -1 or 1."""
+    z, r = y * eta, eta - y
+    left = abs(r) - epsilon
+    match name:
+        case "perceptron":
+            return (-y, -z) if not z > 0 else (0.0, 0.0)
+        case "hinge":
+            return (-y, 1 - z) if not z > 1 else (0.0, 0.0)
+        case "squared_hinge":
+            return (-2 * y * (1 - z), (1 - z) ** 2) if not z >= 1 else (0.0, 0.0)
+        case "log_loss":
+            e = math.exp(-abs(z))
+            return -y * (e if z > 0 else 1.0) / (1 + e), max(-z, 0.0) + math.log1p(e)
+        case "modified_huber":
+            if z >= 1:
+                return 0.0, 0.0
+            return (-2 * y * (1 - z), (1 - z) ** 2) if z >= -1 else (-4 * y, -4 * z)
+        case "squared_error":
+            return r, 0.5 * r * r
+        case "huber":
+            return (r, 0.5 * r * r) if left <= 0 else (math.copysign(epsilon, r), epsilon * (abs(r) - 0.5 * epsilon))
+        case "epsilon_insensitive":
+            return (0.0, 0.0) if left <= 0 else (math.copysign(1.0, r), left)
+        case _:
+            return (0.0, 0.0) if left <= 0 else (math.copysign(2 * left, r), left * left)
+
+
+def _learn_row(x: Floats, at: NDArray[Any], i: int, given: Given, settings: Settings, state: State) -> None:
+    code, weight = int(given[1][i]), 1.0 if given[2] is None else float(given[2][i])
+    update = UPDATES[settings[0][0]]
+    if update == "best_class":
+        _by_best_class(x, at, code, weight, settings, state)
+        return
+    for k, positive in enumerate(state[4].tolist()):
+        y = 1.0 if code == positive else -1.0
+        gain = weight * float(state[5][k] if y > 0 else state[6][k])
+        if update == "gradient":
+            _by_gradient(x, at, y, gain, settings, state, k)
+        else:
+            _by_confidence(x, at, y, gain, settings, state, k)
+
+
+def _by_gradient(x: Floats, at: NDArray[Any], y: float, gain: float, settings: Settings, state: State, k: int) -> None:
+    """One step against the slope of the loss, then the penalty."""
+    (_, loss_number, rate_number, penalty_number), (alpha, l1_ratio, eta0, _, epsilon, *_, cap), told = settings
+    rate_name, penalty = RATES[rate_number], PENALTIES[penalty_number]
+    w, second, m = state[0][k], state[2], state[3][k]
+    eta = m[SCALE] * float(x @ w[at]) + m[INTERCEPT]
+    _note(m, y, eta)
+    rate = m[ETA] = _rate(settings, m)
+    if cap > 0:
+        # The constant counts as a column.
+        rate = min(rate, cap / (1 + float(x @ x)))
+    share = {"l2": 0.0, "l1": 1.0}.get(penalty or "", l1_ratio)
+    slope, loss = slope_and_loss(LOSSES[loss_number], y, eta, epsilon)
+    m[LOSS] += loss
+    passive = rate_name in {"pa1", "pa2"}
+    if told and penalty and not passive:
+        m[LOSS] += alpha * ((1 - share) * 0.5 * m[SQUARE] + share * m[ABSOLUTE])
+    if passive:
+        length = float(x @ x)
+        if rate_name == "pa1" and length == 0:
+            return
+        step = y * (min(eta0, loss / length) if rate_name == "pa1" else loss / (length + 0.5 / eta0))
+    else:
+        step = -rate * min(max(slope, -STEEPEST), STEEPEST)
+    if penalty in {"l2", "elasticnet"}:
+        kept = max(0.0, 1 - (1 - share) * rate * alpha)
+        m[[SCALE, SQUARE, ABSOLUTE]] *= [kept, kept * kept, kept]
+        if m[SCALE] < SMALLEST_SCALE:
+            settle(state, k)
+    _move(x, at, step * gain, settings, state, k)
+    if penalty in {"l1", "elasticnet"}:
+        assert second is not None
+        m[SHRUNK] += share * rate * alpha
+        _truncate(w, second[k], at, m)
+    m[T] += 1
+
+
+def _by_best_class(x: Floats, at: NDArray[Any], code: int, weight: float, settings: Settings, state: State) -> None:
+    """All classes compete: a row that another class wins (or ties) moves its own class up and the winner down."""
+    w, memory, positive = state[0], state[3], state[4]
+    eta = memory[:, SCALE] * (w[:, at] @ x) + memory[:, INTERCEPT]
+    if not np.isfinite(eta).all():
+        memory[:, FINITE] = 0
+    own = int(np.flatnonzero(positive == code)[0])
+    best = int(np.argmax(np.where(positive == code, -np.inf, eta)))
+    wrong = len(positive) > 1 and not eta[own] > eta[best]
+    if wrong:
+        memory[own, WRONG] += 1
+        memory[own, LOSS] += eta[best] - eta[own]
+    for k, m in enumerate(memory):
+        rate = m[ETA] = _rate(settings, m)
+        sign = 0.0 if not wrong else 1.0 if k == own else -1.0 if k == best else 0.0
+        _move(x, at, sign * rate * weight * float(state[5][own]), settings, state, k)
+        m[T] += 1
+
+
+def _by_confidence(
+    x: Floats, at: NDArray[Any], y: float, gain: float, settings: Settings, state: State, k: int
+) -> None:
+    """Diagonal AROW: w is Gaussian with variances v; a row within the margin moves it most where v is large.
+
+    eta0 is r, and a row of weight c counts as r / c; the variance of the intercept is kept in ``eta``.
+    """
+    _, (_, _, r, _, _, _, intercept_step, *_), _ = settings
+    second, m = state[2], state[3][k]
+    assert second is not None
+    w, v = state[0][k], second[k]
+    eta = float(x @ w[at]) + m[INTERCEPT]
+    _note(m, y, eta)
+    m[T] += 1
+    left = 1 - y * eta
+    if not left > 0 or gain == 0:
+        return
+    m[LOSS] += left
+    m[UPDATES_MADE] += 1
+    constant = intercept_step * m[ETA]
+    b = 1 / (float((x * x) @ v[at]) + constant + r / gain)
+    vx = v[at] * x
+    w[at] += left * b * y * vx
+    v[at] -= b * vx * vx
+    m[INTERCEPT] += left * b * y * constant
+    m[ETA] -= b * constant * constant
+
+
+def _note(m: Floats, y: float, eta: float) -> None:
+    m[WRONG] += y * eta <= 0
+    if not math.isfinite(eta):
+        m[FINITE] = 0
+
+
+def _rate(settings: Settings, m: Floats) -> float:
+    alpha, _, eta0, power, _, start, *_ = settings[1].tolist()
+    match RATES[settings[0][2]]:
+        case "optimal":
+            return float(1 / (alpha * (start + m[T] - 1)))
+        case "invscaling":
+            return float(eta0 / (start + m[T]) ** power)
+        case _:
+            return float(m[ETA])
+
+
+def _move(x: Floats, at: NDArray[Any], step: float, settings: Settings, state: State, k: int) -> None:
+    w, averages, m = state[0][k], state[1], state[3][k]
+    intercept_step, average = settings[1][6:8].tolist()
+    if step != 0:
+        w[at] += step / m[SCALE] * x
+        if settings[2] and PENALTIES[settings[0][3]]:
+            m[SQUARE] = float(w[at] @ w[at]) * m[SCALE] ** 2
+            m[ABSOLUTE] = float(np.abs(w[at]).sum()) * m[SCALE]
+        m[INTERCEPT] += step * intercept_step
+        m[UPDATES_MADE] += 1
+    if averages is not None and 0 < average <= m[T]:
+        count = m[T] - average + 1
+        averages[k, at] -= m[AVERAGE_A] * step / m[SCALE] * x
+        if count > 1:
+            m[AVERAGE_B] *= count / (count - 1)
+        m[AVERAGE_A] += m[AVERAGE_B] * m[SCALE] / count
+        m[AVERAGE_INTERCEPT] += (m[INTERCEPT] - m[AVERAGE_INTERCEPT]) / count
+
+
+def _truncate(w: Floats, q: Floats, at: NDArray[Any], m: Floats) -> None:
+    """Draw weights towards zero by what L1 owes them, but not across. q is what they were given so far."""
+    before, owed, scale = w[at], m[SHRUNK], m[SCALE]
+    down = np.maximum(0.0, before - (owed + q[at]) / scale)
+    up = np.minimum(0.0, before + (owed - q[at]) / scale)
+    w[at] = np.where(scale * before > 0, down, np.where(scale * before < 0, up, before))
+    q[at] += scale * (w[at] - before)
+
+
+def settle(state: State, k: int) -> None:
+    """Write the weights of problem k and their average out, so that the scale is one again."""
+    w, averages, m = state[0][k], state[1], state[3][k]
+    if averages is not None:
+        averages[k] = (averages[k] + m[AVERAGE_A] * w) / m[AVERAGE_B]
+        m[[AVERAGE_A, AVERAGE_B]] = 0.0, 1.0
+    w *= m[SCALE]
+    m[SCALE] = 1.0

@@ -1,0 +1,224 @@
+"""Stochastic gradient descent."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from discrim._kernels.reference_online import LOSSES
+from discrim.errors import ParameterError
+from discrim.losses import LOSSES as LOSS_OBJECTS
+from discrim.losses import Loss
+from discrim.models.online.options import SHARED, above
+from discrim.models.online.stream import StreamClassifier
+from discrim.models.parameters import Check, either, none, number, one_of
+from discrim.online.learning import Learning
+from discrim.online.rows import OnlineRows
+from discrim.online.scaling import Scaling
+from discrim.sources import Block
+
+RATES = ("optimal", "constant", "invscaling", "adaptive", "pa1", "pa2", "auto")
+# The rate "auto" is STEP / (c R^2 sqrt(t)), with R^2 the mean |z|^2 and c the curvature of the loss, but at most
+# 1 / (c |z|^2): a row never goes beyond what would suit it best.
+STEP = 15.0
+CURVATURE = {"squared_hinge": 2.0, "modified_huber": 2.0, "squared_epsilon_insensitive": 2.0, "squared_error": 1.0}
+OTHER_CURVATURE = 0.25
+
+
+class SGDClassifier(StreamClassifier):
+    """A linear classifier of a chosen loss, by stochastic gradient descent.
+
+    **Model.** Scores w_k'x + b_k; for two classes w'x + b, positive for the second.
+
+    **Estimate.** The minimum of mean loss(y, w'x + b) + alpha ((1 - l1_ratio) |w|^2 / 2 + l1_ratio |w|_1), approached
+    by one row after another: w -= eta loss'(y, w'x + b) x. The same rows in the same order as scikit-learn's, so that
+    answers agree to rounding. L2 is a number that scales all weights, L1 is given to a column when it is next seen and
+    averages are sums that are read at the end: a row costs its entries.
+
+    **Rule.** The largest score; more than two classes are learned each against the rest.
+
+    Cost: an epoch reads the rows once a class (once for all classes with ``shuffle=False`` or
+    ``learning_rate="auto"``), with 4 n p multiplications a class.
+
+    **One pass.** ``SGDClassifier(loss="log_loss", learning_rate="auto", average=True, max_iter=1, tol=None)`` needs no
+    tuning and one reading of the rows, from memory or a ``scan``: columns are brought to one size, the rate follows
+    from the rows' length, and the answer is the mean of all weights.
+
+    Parameters
+    ----------
+    loss : {'hinge', 'log_loss', 'modified_huber', 'squared_hinge', 'perceptron', 'squared_error', 'huber',
+        'epsilon_insensitive', 'squared_epsilon_insensitive'}
+    penalty : {'l2', 'l1', 'elasticnet', None}
+    alpha : float, strength of the penalty
+    l1_ratio : float from 0 to 1, used with 'elasticnet'
+    fit_intercept : bool
+    max_iter : int, the most epochs
+    tol : float or None
+        Stop when the objective did not fall by ``tol`` in ``n_iter_no_change`` epochs; None: after ``max_iter``.
+    shuffle : bool, a new order for every epoch; a ``scan`` is shuffled through a buffer of 64 MB
+    verbose, n_jobs : accepted, without effect on the answer
+    epsilon : float, of 'huber' and the insensitive losses
+    random_state : int, RandomState or None
+    learning_rate : {'optimal', 'constant', 'invscaling', 'adaptive', 'pa1', 'pa2', 'auto'}
+        The first six as in scikit-learn. With 'auto' columns are centred and scaled inside (``alpha`` then penalises
+        weights of scaled columns; sparse ones are scaled only), ``eta0`` and ``power_t`` are not used, and answers are
+        told in the user's units.
+    eta0, power_t : float, the rate eta0 / t^power_t, and what the other rates make of eta0
+    early_stopping : bool, stop by the share of right rows among ``validation_fraction`` of them, which are held out
+    validation_fraction : float
+    n_iter_no_change : int
+    class_weight : dict of class to weight, 'balanced' or None
+    warm_start : bool, begin at the coefficients of the last fit
+    average : bool or int, answer with the mean of the weights (from so many rows on)
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_iter_, t_ : as in scikit-learn
+    loss_function_ : the loss as an object with ``value`` and ``slope``
+
+    Examples
+    --------
+    >>> from discrim import SGDClassifier, datasets
+    >>> X, y = datasets.load_iris().xy
+    >>> model = SGDClassifier(loss="log_loss", learning_rate="auto", average=True, random_state=0).fit(X, y)
+    >>> model.score(X, y) > 0.93
+    True
+    """
+
+    loss_functions: ClassVar[tuple[str, ...]] = LOSSES
+
+    _constraints: ClassVar[dict[str, Check]] = {
+        "loss": one_of(*LOSSES),
+        "penalty": one_of("l2", "l1", "elasticnet", None),
+        "alpha": number(0),
+        "l1_ratio": either(number(0, 1), none()),
+        **SHARED,
+        "epsilon": number(0),
+        "learning_rate": one_of(*RATES),
+        "eta0": above(0),
+        "power_t": number(-np.inf),
+    }
+
+    def __init__(
+        self,
+        loss: str = "hinge",
+        *,
+        penalty: str | None = "l2",
+        alpha: float = 0.0001,
+        l1_ratio: float | None = 0.15,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        shuffle: bool = True,
+        verbose: int = 0,
+        epsilon: float = 0.1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        learning_rate: str = "optimal",
+        eta0: float = 0.01,
+        power_t: float = 0.5,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        average: bool | int = False,
+    ) -> None:
+        self.loss = loss
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.epsilon = epsilon
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.average = average
+
+    def _check_probabilities(self) -> None:
+        if self.loss not in {"log_loss", "modified_huber"}:
+            raise AttributeError(f"probability estimates are not available for loss={self.loss!r}")
+
+    def _probabilities(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """The logistic function, or (score + 1) / 2 within [0, 1]; those of more than two classes are rescaled."""
+        one = expit(scores) if self.loss == "log_loss" else (np.clip(scores, -1, 1) + 1) / 2
+        if one.ndim == 1:
+            return np.column_stack([1 - one, one])
+        total = one.sum(axis=1, keepdims=True)
+        return np.asarray(np.where(total > 0, one / np.where(total > 0, total, 1.0), 1.0 / one.shape[1]))
+
+    @property
+    def loss_function_(self) -> Loss:
+        """The loss of a score, and its slope."""
+        name = {"log_loss": "log", "squared_error": "squared"}.get(self.loss, self.loss)
+        if "_coef" not in self.__dict__ or name not in LOSS_OBJECTS:
+            raise AttributeError(f"This SGDClassifier is not fitted yet, or its loss {self.loss!r} is for regression.")
+        return LOSS_OBJECTS[name]
+
+    @property
+    def _scales(self) -> bool:  # type: ignore[override]
+        return self.learning_rate == "auto"
+
+    @property
+    def _together(self) -> bool:  # type: ignore[override]
+        return self._scales
+
+    def _find_scaling(self, block: Block) -> Scaling | None:
+        if not self._scales:
+            return None
+        scaling = Scaling.of(block)
+        self._length = scaling.length(OnlineRows.of(block))
+        return scaling
+
+    def _check_together(self, *, parts: bool) -> None:
+        super()._check_together(parts=parts)
+        if self.learning_rate == "optimal" and self.alpha == 0:
+            raise ParameterError(
+                "alpha must be > 0 since learning_rate is 'optimal': alpha is used to compute the optimal learning "
+                "rate. Give a small alpha, or another learning_rate."
+            )
+        if self.learning_rate in {"pa1", "pa2"} and self.loss != "hinge":
+            raise ParameterError(f"Learning rate '{self.learning_rate}' only works with loss 'hinge'.")
+        if self.power_t < 0:
+            warnings.warn(
+                "Negative values for `power_t` are deprecated: the rate would grow. Use values of 0 or more.",
+                FutureWarning,
+                stacklevel=3,
+            )
+        if self.penalty == "elasticnet" and self.l1_ratio is None:
+            raise ParameterError("l1_ratio must be set when penalty is 'elasticnet'.")
+
+    def _learning(self) -> Learning:
+        learning = Learning(
+            loss=self.loss,
+            rate=self.learning_rate,
+            penalty=self.penalty,
+            alpha=float(self.alpha),
+            l1_ratio=float(self.l1_ratio or 0.0),
+            eta0=float(self.eta0),
+            power=float(self.power_t),
+            epsilon=float(self.epsilon),
+            intercept_step=float(self.fit_intercept),
+            average=float(self.average),
+        )
+        if not self._scales:
+            return learning
+        curvature = CURVATURE.get(self.loss, OTHER_CURVATURE)
+        eta0 = STEP / (curvature * (1.0 + self.__dict__.get("_length", 1.0)))
+        return replace(learning, rate="invscaling", power=0.5, eta0=eta0, cap=1.0 / curvature)

@@ -1,0 +1,133 @@
+"""What a call of fit or partial_fit needs to know before the first row is learned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_class_weight
+
+from discrim.errors import DataError, ParameterError, name_list
+from discrim.online.rows import OnlineRows, Targets
+from discrim.sources import Block, Rows, code_labels
+
+Floats = NDArray[np.float64]
+LARGEST = np.iinfo(np.int32).max
+
+
+def in_memory(rows: Rows) -> Block:
+    """All rows as one block."""
+    if rows.whole is not None:
+        return rows.whole
+    blocks = list(rows.blocks())
+    weights = [block.weight for block in blocks]
+    return Block(
+        np.concatenate([np.ascontiguousarray(block.x) for block in blocks]),
+        np.concatenate([block.codes for block in blocks]),
+        blocks[0].classes,
+        None if weights[0] is None else np.concatenate([w for w in weights if w is not None]),
+    )
+
+
+def class_gains(class_weight: Any, classes: NDArray[Any], codes: NDArray[np.int32]) -> Floats:
+    """How much rows of each class count; 'balanced' is by the rows at hand."""
+    if class_weight == "balanced":
+        counts = np.bincount(codes, minlength=len(classes)).astype(float)
+        return np.asarray(len(codes) / (len(classes) * np.where(counts > 0, counts, 1.0)))
+    return np.asarray(compute_class_weight(class_weight, classes=classes, y=classes), dtype=np.float64)
+
+
+def targets_of(gains: Floats) -> Targets:
+    """Two classes are one problem, the second against the first; more are each against the rest."""
+    k = len(gains)
+    if k <= 2:
+        pair = gains if k == 2 else np.array([gains[0], 1.0])
+        return Targets(np.array([1], np.int32), pair[1:], pair[:1])
+    return Targets(np.arange(k, dtype=np.int32), gains, np.ones(k))
+
+
+def problem_count(classes: NDArray[Any]) -> int:
+    return 1 if len(classes) <= 2 else len(classes)
+
+
+def row_seeds(random_state: Any, problems: int) -> list[int]:
+    """The seeds of the orders in which scikit-learn's SGD reads the rows, one for each problem."""
+    rng = as_random_state(random_state)
+    if problems == 1:
+        return [_second_draw(rng)]
+    return [_second_draw(np.random.RandomState(seed)) for seed in rng.randint(LARGEST, size=problems)]
+
+
+def as_random_state(random_state: Any) -> np.random.RandomState:
+    if isinstance(random_state, np.random.Generator):
+        return np.random.RandomState(random_state.integers(LARGEST))
+    state: np.random.RandomState = check_random_state(random_state)
+    return state
+
+
+def held_out_rows(rows: OnlineRows, labels: NDArray[Any], fraction: float, random_state: Any) -> NDArray[np.bool_]:
+    """The rows on which early stopping looks: a random part of every class."""
+    from sklearn.model_selection import StratifiedShuffleSplit
+
+    if isinstance(random_state, np.random.Generator):
+        random_state = as_random_state(random_state)
+    split = StratifiedShuffleSplit(test_size=fraction, random_state=random_state)
+    _, held = next(split.split(np.zeros((len(labels), 1)), labels))
+    if rows.weight is not None and not rows.weight[held].any():
+        raise DataError(
+            "The sample weights for validation set are all zero, consider using a different random state: "
+            "early stopping looks at rows that were drawn with this one."
+        )
+    mask = np.zeros(len(labels), dtype=bool)
+    mask[held] = True
+    return mask
+
+
+class HeldOut:
+    """The share of held-out rows, by weight, that each problem has on the right side."""
+
+    def __init__(self, rows: OnlineRows, mask: NDArray[np.bool_], targets: Targets) -> None:
+        self.x = rows.x[mask]
+        codes = rows.codes[mask]
+        self.weight = np.ones(len(codes)) if rows.weight is None else rows.weight[mask]
+        self.positive = codes[:, None] == targets.positive
+
+    def __call__(self, members: list[int], w: Floats, intercept: Floats) -> Floats:
+        with np.errstate(over="ignore", invalid="ignore"):
+            margins = self.x @ w.T + intercept
+        return np.asarray(self.weight @ ((margins > 0) == self.positive[:, members]) / self.weight.sum())
+
+
+def declared_classes(before: NDArray[Any] | None, classes: Any) -> NDArray[Any] | None:
+    """The classes that were declared, now or before; two lists that differ are an error."""
+    if classes is None:
+        return before
+    declared = code_labels(classes)[0]
+    if before is not None and not np.array_equal(before, declared):
+        raise ParameterError(
+            f"`classes` ({name_list(declared)}) is not the same as on last call to partial_fit, when it was "
+            f"{name_list(before)}. Give the same classes, or leave them out."
+        )
+    return declared
+
+
+def check_declared(found: NDArray[Any], declared: NDArray[Any]) -> None:
+    strange = found[~np.isin(found, declared)]
+    if len(strange):
+        raise DataError(
+            f"The target label(s) {name_list(strange)} in y do not exist in the initial classes "
+            f"{name_list(declared)}. Leave `classes` out to let new classes in."
+        )
+
+
+def _second_draw(rng: np.random.RandomState) -> int:
+    rng.randint(1, LARGEST)
+    return int(rng.randint(LARGEST))
+
+
+def sparse_step(x: Any) -> float:
+    """The intercept moves less on sparse rows, as in scikit-learn: it is in every row, the columns are in few."""
+    return 0.01 if sparse.issparse(x) else 1.0

@@ -1,0 +1,1 @@
+"""Row-by-row updates, and descent step by step."""

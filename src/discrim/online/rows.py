@@ -1,0 +1,76 @@
+"""Rows in memory that are learned in a given order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim import _kernels
+from discrim.online.learning import Learning
+from discrim.online.weights import Weights
+from discrim.sources import Block
+
+Floats = NDArray[np.float64]
+Order = NDArray[np.int32]
+
+# Numbers that one call learns from: between two calls there is time for a key to be pressed.
+CALL_NUMBERS = 1 << 23
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Problem k is the class with code ``positive[k]`` against the others, with the weights of either side."""
+
+    positive: NDArray[np.int32]
+    gain_positive: Floats
+    gain_negative: Floats
+
+    def taken(self, which: Any) -> Targets:
+        return Targets(self.positive[which], self.gain_positive[which], self.gain_negative[which])
+
+
+@dataclass(frozen=True)
+class OnlineRows:
+    """Rows ``x`` (an array whose rows are contiguous, or CSR) with their class ``codes`` and weights."""
+
+    x: Any
+    codes: NDArray[np.int32]
+    weight: Floats | None
+
+    @classmethod
+    def of(cls, block: Block) -> OnlineRows:
+        """Rows of a block; columns that lie apart are brought together, since rows are read whole."""
+        x = block.x
+        if isinstance(x, np.ndarray) and x.shape[1] and x.strides[1] != x.itemsize:
+            x = np.ascontiguousarray(x)
+        codes = np.ascontiguousarray(block.codes)
+        return cls(x, codes, None if block.weight is None else np.ascontiguousarray(block.weight))
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def per_call(self) -> int:
+        """Rows that one call learns from."""
+        x: Any = self.x
+        width = x.nnz // max(len(self), 1) if hasattr(x, "indptr") else x.shape[1]
+        return int(max(CALL_NUMBERS // max(width, 1), 1))
+
+    def learn(self, order: Order | None, learning: Learning, weights: Weights, targets: Targets) -> None:
+        """Every row of ``order``, or each in turn, changes the weights."""
+        given = (order, self.codes, self.weight)
+        state = (
+            weights.w, weights.averages, weights.second, weights.memory,
+            targets.positive, targets.gain_positive, targets.gain_negative,
+        )  # fmt: skip
+        if hasattr(self.x, "indptr"):
+            _kernels.learn_sparse((self.x.data, self.x.indices, self.x.indptr), given, learning.packed, state)
+        else:
+            _kernels.learn_dense(self.x, given, learning.packed, state)
+
+    def part(self, start: int, stop: int) -> OnlineRows:
+        weight = None if self.weight is None else self.weight[start:stop]
+        return OnlineRows(self.x[start:stop], self.codes[start:stop], weight)

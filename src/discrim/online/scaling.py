@@ -1,0 +1,79 @@
+"""Columns brought to one size before they are learned from, and answers told in the user's units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from discrim.engines.overview import look
+from discrim.online.rows import OnlineRows
+from discrim.sources import Block
+from discrim.sources.arrays import ArrayRows
+from discrim.sources.design import Design
+
+Floats = NDArray[np.float64]
+
+# Rows that tell where the columns lie.
+FIRST_LOOK = 20_000
+# And how long rows are.
+LENGTHS = 2_000
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """z = (x - shift) factor; sparse columns stay where their zeros are."""
+
+    shift: Floats
+    factor: Floats
+
+    @classmethod
+    def of(cls, block: Block) -> Scaling:
+        """Mean zero and deviation one over (a part of) the rows; a constant column is left out by the factor 0.
+
+        Entries of sparse columns have the mean square one where they are not zero, so that a word that is rare is not
+        taken for one that is large.
+        """
+        x: Any = block.x
+        if hasattr(x, "indptr"):
+            p = x.shape[1]
+            squares = np.bincount(x.indices, weights=x.data.astype(float) ** 2, minlength=p)
+            counts = np.bincount(x.indices[x.data != 0], minlength=p)
+            mean, size = np.zeros(p), np.sqrt(squares / np.maximum(counts, 1))
+        else:
+            view = look(ArrayRows(Design.unnamed(x.shape[1], x.dtype), block, labelled=True), FIRST_LOOK)
+            mean, size = view.mean, view.deviation
+        moving = np.isfinite(size) & (size > 1e-12 * np.abs(mean))
+        factor = np.where(moving, 1.0 / np.where(moving, size, 1.0), 0.0)
+        return cls(np.where(np.isfinite(mean), mean, 0.0), factor)
+
+    def scaled(self, rows: OnlineRows) -> OnlineRows:
+        """A copy of the rows in these units."""
+        x: Any = rows.x
+        with np.errstate(over="ignore", invalid="ignore"):  # looked for by whoever learns from them
+            if hasattr(x, "indptr"):
+                data = x.data * self.factor[x.indices]
+                return OnlineRows(sparse.csr_array((data, x.indices, x.indptr), shape=x.shape), rows.codes, rows.weight)
+            z = x - self.shift
+            z *= self.factor
+            return OnlineRows(z, rows.codes, rows.weight)
+
+    def length(self, rows: OnlineRows) -> float:
+        """The mean |z|^2 of a part of the rows."""
+        part = rows.part(0, FIRST_LOOK)
+        step = max(len(part) // LENGTHS, 1)
+        x: Any = self.scaled(OnlineRows(part.x[::step], part.codes[::step], None)).x
+        squares = np.asarray(x.multiply(x).sum(axis=1)).ravel() if hasattr(x, "indptr") else np.einsum("ij,ij->i", x, x)
+        squares = squares[np.isfinite(squares)]
+        return float(squares.mean()) if len(squares) else 0.0
+
+    def to_user(self, w: Floats, intercept: Floats) -> tuple[Floats, Floats]:
+        coef = w * self.factor
+        return coef, intercept - coef @ self.shift
+
+    def from_user(self, coef: Floats, intercept: Floats) -> tuple[Floats, Floats]:
+        size = np.where(self.factor > 0, self.factor, 1.0)
+        return np.where(self.factor > 0, coef / size, 0.0), intercept + coef @ self.shift
