@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from discrim._kernels import reference, reference_columns, reference_coordinate, reference_likelihood
+from discrim._kernels import (
+    reference,
+    reference_columns,
+    reference_coordinate,
+    reference_likelihood,
+    reference_placements,
+)
 from discrim._kernels.reference import (
     BEST,
     DIAGONAL,
@@ -34,6 +40,7 @@ except ImportError:
     binary_likelihood = reference_likelihood.binary_likelihood
     softmax_likelihood = reference_likelihood.softmax_likelihood
     sparse_likelihood = reference_likelihood.sparse_likelihood
+    placements = reference_placements.placements
 else:
     BACKEND = "native"
     class_moments = _native.class_moments
@@ -50,6 +57,7 @@ else:
     binary_likelihood = _native.binary_likelihood
     softmax_likelihood = _native.softmax_likelihood
     sparse_likelihood = _native.sparse_likelihood
+    placements = _native.placements
 
 __all__ = [
     "BACKEND",
@@ -69,6 +77,7 @@ __all__ = [
     "dense_descent",
     "dense_slopes",
     "gram_descent",
+    "placements",
     "residuals",
     "score",
     "secant",

@@ -12,3 +12,4 @@ from discrim._kernels.reference_coordinate import several_gradients as several_g
 from discrim._kernels.reference_likelihood import binary_likelihood as binary_likelihood
 from discrim._kernels.reference_likelihood import softmax_likelihood as softmax_likelihood
 from discrim._kernels.reference_likelihood import sparse_likelihood as sparse_likelihood
+from discrim._kernels.reference_placements import placements as placements

@@ -21,6 +21,7 @@ using namespace nb::literals;
 
 namespace discrim {
 void bind_likelihood(nb::module_ &m);
+void bind_placements(nb::module_ &m);
 }
 
 namespace {
@@ -142,5 +143,6 @@ NB_MODULE(_native, m) {
     add_score(&best<float>);
     m.def("code_integers", &code_integers, "y"_a, "lo"_a, "size"_a);
     discrim::bind_likelihood(m);
+    discrim::bind_placements(m);
     bind_coordinate(m);
 }
