@@ -4,6 +4,7 @@ from discrim.sources.attached import Attached
 from discrim.sources.block import Block
 from discrim.sources.design import Column, Design
 from discrim.sources.labels import code_labels, recode
+from discrim.sources.mapped import MappedScan
 from discrim.sources.rows import Rows, find_non_finite
 from discrim.sources.scan import Scan, scan
 from discrim.sources.tables import open_rows
@@ -14,6 +15,7 @@ __all__ = [
     "Block",
     "Column",
     "Design",
+    "MappedScan",
     "Rows",
     "Scan",
     "check_weights",

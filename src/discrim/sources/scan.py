@@ -139,10 +139,10 @@ class Scan:
     def blocks(self) -> Iterator[Block]:
         return (piece() for piece in self.pieces())
 
-    def pieces(self) -> Iterator[Callable[[], Block]]:
+    def pieces(self, most_rows: int | None = None) -> Iterator[Callable[[], Block]]:
         """The blocks as calls that make them, so that another thread can turn what was read into numbers."""
         design = self.design if self.design.named else self.design.renamed(self.features)
-        step = min(rows_per_block(design.n_out), self._batch_rows)
+        step = min(rows_per_block(design.n_out), self._batch_rows, most_rows or self._batch_rows)
         read = 0
         for table in self._reader.tables(self._needed, self._batch_rows):
             for start in range(0, table.n_rows, step):
