@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 
 from benchmarks.counts_jobs import counts_jobs
+from benchmarks.decision_jobs import decision_jobs
 from benchmarks.gradient_jobs import gradient_jobs
 from benchmarks.job import Contestant, Data, Job, Turn, gaussian_classes, ours
 from benchmarks.logistic_jobs import logistic_jobs
@@ -296,4 +297,5 @@ JOBS: list[Job] = [
     *counts_jobs(),
     *online_jobs(),
     *gradient_jobs(),
+    *decision_jobs(),
 ]

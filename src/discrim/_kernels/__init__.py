@@ -10,6 +10,7 @@ from discrim._kernels import (
     reference_levels,
     reference_likelihood,
     reference_online,
+    reference_placements,
 )
 from discrim._kernels.reference import (
     BEST,
@@ -54,6 +55,7 @@ except ImportError:
     learn_dense = reference_online.learn_dense
     learn_sparse = reference_online.learn_sparse
     shuffle = reference_online.shuffle
+    placements = reference_placements.placements
 else:
     BACKEND = "native"
     class_moments = _native.class_moments
@@ -82,6 +84,7 @@ else:
     learn_dense = _native.learn_dense
     learn_sparse = _native.learn_sparse
     shuffle = _native.shuffle
+    placements = _native.placements
 
 __all__ = [
     "BACKEND",
@@ -109,6 +112,7 @@ __all__ = [
     "held_out_logs",
     "learn_dense",
     "learn_sparse",
+    "placements",
     "read_codes",
     "residuals",
     "score",

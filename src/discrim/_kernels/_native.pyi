@@ -24,3 +24,4 @@ from discrim._kernels.reference_likelihood import sparse_likelihood as sparse_li
 from discrim._kernels.reference_online import learn_dense as learn_dense
 from discrim._kernels.reference_online import learn_sparse as learn_sparse
 from discrim._kernels.reference_online import shuffle as shuffle
+from discrim._kernels.reference_placements import placements as placements

@@ -24,6 +24,7 @@ void bind_levels(nb::module_ &m);
 void bind_likelihood(nb::module_ &m);
 void bind_counts(nb::module_ &m);
 void bind_online(nb::module_ &m);
+void bind_placements(nb::module_ &m);
 }
 
 namespace {
@@ -148,5 +149,6 @@ NB_MODULE(_native, m) {
     discrim::bind_likelihood(m);
     discrim::bind_counts(m);
     discrim::bind_online(m);
+    discrim::bind_placements(m);
     bind_coordinate(m);
 }

@@ -14,10 +14,10 @@ BAR = 24
 
 
 class Progress:
-    """Rows read so far, of ``total`` where that is known. The line is gone when the pass is over."""
+    """Rows (or another ``unit``) done so far, of ``total`` where that is known. The line is gone at the end."""
 
-    def __init__(self, title: str, total: int | None) -> None:
-        self.title, self.total, self.done = title, total, 0
+    def __init__(self, title: str, total: int | None, unit: str = "rows") -> None:
+        self.title, self.total, self.unit, self.done = title, total, unit, 0
         self._shown = False
         self._next = monotonic() + PATIENCE
 
@@ -32,7 +32,7 @@ class Progress:
             sys.stderr.flush()
 
     def add(self, rows: int) -> None:
-        """So many more rows are read."""
+        """So many more rows are done."""
         self.done += rows
         if monotonic() < self._next or not sys.stderr.isatty():
             return
@@ -43,7 +43,7 @@ class Progress:
     def line(self) -> str:
         """What is shown: at most 79 characters."""
         if not self.total:
-            return f"{self.title}: {self.done:,} rows"
+            return f"{self.title}: {self.done:,} {self.unit}"
         share = min(self.done / self.total, 1.0)
         filled = round(BAR * share)
-        return f"{self.title}: [{'#' * filled}{'.' * (BAR - filled)}] {share:4.0%} of {self.total:,} rows"
+        return f"{self.title}: [{'#' * filled}{'.' * (BAR - filled)}] {share:4.0%} of {self.total:,} {self.unit}"

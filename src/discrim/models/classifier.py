@@ -16,7 +16,7 @@ from discrim.inference.summary import Summary
 from discrim.models.parameters import Check
 from discrim.models.scoring import Output, apply_rule, score_margin
 from discrim.solvers.rules import Rule
-from discrim.sources import Design, Rows, Scan, open_rows
+from discrim.sources import Design, MappedScan, Rows, Scan, open_rows
 
 
 class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -107,5 +107,8 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         if reset:
             self._design = rows.design
             self.n_features_in_ = rows.design.n_in
-            self.feature_names_in_ = np.array(rows.design.names_in, dtype=object)
+            self.__dict__.pop("feature_names_in_", None)
+            # The columns of a basis have names for the summary, but come without them from arrays and frames.
+            if not isinstance(rows, MappedScan):
+                self.feature_names_in_ = np.array(rows.design.names_in, dtype=object)
         return rows

@@ -4,6 +4,7 @@ from discrim.sources.attached import Attached
 from discrim.sources.block import Block
 from discrim.sources.design import Column, Design
 from discrim.sources.labels import code_labels, recode
+from discrim.sources.mapped import MappedScan
 from discrim.sources.mixed import MixedBlock, MixedRows, Piece, Schema, code_numbers, find_infinite, join_blocks
 from discrim.sources.rows import Rows, find_non_finite
 from discrim.sources.scan import Scan, scan
@@ -15,6 +16,7 @@ __all__ = [
     "Block",
     "Column",
     "Design",
+    "MappedScan",
     "MixedBlock",
     "MixedRows",
     "Piece",

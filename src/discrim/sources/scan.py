@@ -141,10 +141,10 @@ class Scan:
     def blocks(self) -> Iterator[Block]:
         return (piece() for piece in self.pieces())
 
-    def pieces(self) -> Iterator[Callable[[], Block]]:
+    def pieces(self, most_rows: int | None = None) -> Iterator[Callable[[], Block]]:
         """The blocks as calls that make them, so that another thread can turn what was read into numbers."""
         design = self.design if self.design.named else self.design.renamed(self.features)
-        step = min(rows_per_block(design.n_out), self._batch_rows)
+        step = min(rows_per_block(design.n_out), self._batch_rows, most_rows or self._batch_rows)
         for table in self.tables():
             for start in range(0, table.n_rows, step):
                 yield partial(self._block, design, table, start, min(start + step, table.n_rows))

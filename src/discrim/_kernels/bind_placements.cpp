@@ -1,0 +1,28 @@
+// The Python face of the placements.
+
+#include <cmath>
+
+#include "arrays.hpp"
+#include "placements.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace discrim {
+
+static nb::tuple placements_of(Vector high, Vector low) {
+    const size_t m = high.shape(0), n = low.shape(0);
+    // NaN sorts to the end and equals nothing: the walk would never pass it.
+    require(m == 0 || !std::isnan(high.data()[m - 1]), "a value is NaN");
+    require(n == 0 || !std::isnan(low.data()[n - 1]), "a value is NaN");
+    std::unique_ptr<double[]> below(new double[m]), above(new double[n]);
+    {
+        nb::gil_scoped_release release;
+        placements(high.data(), m, low.data(), n, below.get(), above.get());
+    }
+    return nb::make_tuple(give(std::move(below), {m}), give(std::move(above), {n}));
+}
+
+void bind_placements(nb::module_ &m) { m.def("placements", &placements_of, "high"_a, "low"_a); }
+
+}  // namespace discrim

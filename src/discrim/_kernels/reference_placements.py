@@ -1,0 +1,18 @@
+"""Where the values of one sorted list stand in another, in NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def placements(high: Floats, low: Floats) -> tuple[Floats, Floats]:
+    """How many of ``low`` lie below each of ``high``, and how many of ``high`` above each of ``low``; ties count half.
+
+    Both lists ascend.
+    """
+    below = 0.5 * (np.searchsorted(low, high, "left") + np.searchsorted(low, high, "right"))
+    above = len(high) - 0.5 * (np.searchsorted(high, low, "left") + np.searchsorted(high, low, "right"))
+    return below.astype(np.float64), above.astype(np.float64)

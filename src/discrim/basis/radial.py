@@ -1,0 +1,148 @@
+"""Gaussian bumps around centres."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from discrim.basis.base import Basis
+from discrim.errors import DataError, ParameterError, plural
+
+Floats = NDArray[np.float64]
+
+# A grid over many columns has points^columns centres; beyond this it is not what anybody wants.
+MOST_CENTRES = 10_000
+
+
+class RadialBasis(Basis):
+    """exp(-|x - c|^2 / (2 width^2)) for every centre c.
+
+    Distances are taken in columns divided by their standard deviations, so that units do not matter; ``scale=False``
+    takes them as they are. With ``per_column=True`` every column has bumps of its own (one-dimensional centres).
+
+    Parameters
+    ----------
+    centres : int or array
+        How many, or the centres themselves (m x p, in the units of the rows). On a grid it is the number along each
+        column.
+    placement : {'kmeans', 'grid', 'data'}
+        Means of clusters; an even grid from the least to the largest value; or rows drawn from the data.
+    width : float or None
+        In the units of the distances; None takes the mean distance from a centre to the nearest other.
+    per_column, scale : bool
+    random_state : seed of the clusters and of the draw
+
+    Attributes
+    ----------
+    centres_ : m x p in the units of the rows; with per_column a list of arrays
+    width_ : float, or one for each column
+    scale_ : p, what the columns are divided by
+    """
+
+    def __init__(
+        self,
+        centres: Any = 10,
+        *,
+        placement: str = "kmeans",
+        width: float | None = None,
+        per_column: bool = False,
+        scale: bool = True,
+        random_state: Any = 0,
+    ) -> None:
+        self.centres = centres
+        self.placement = placement
+        self.width = width
+        self.per_column = per_column
+        self.scale = scale
+        self.random_state = random_state
+
+    def _learn(self, x: Floats) -> None:
+        if self.width is not None and not self.width > 0:
+            raise ParameterError.bad_value("width", self.width, "a positive number or None")
+        if self.placement not in {"kmeans", "grid", "data"}:
+            raise ParameterError.bad_value("placement", self.placement, "'kmeans', 'grid' or 'data'")
+        deviation = x.std(axis=0)
+        self.scale_ = np.where(deviation > 0, deviation, 1.0) if self.scale else np.ones(x.shape[1])
+        z = x / self.scale_
+        if self.per_column:
+            found = [self._centres(z[:, [j]], j) for j in range(x.shape[1])]
+            self._places = found
+            self.centres_: Any = [c[:, 0] * s for c, s in zip(found, self.scale_, strict=True)]
+            self.width_: Any = np.array([self._width(c) for c in found])
+        else:
+            self._places = [self._centres(z, None)]
+            self.centres_ = self._places[0] * self.scale_
+            self.width_ = self._width(self._places[0])
+
+    def _map(self, x: NDArray[Any]) -> NDArray[Any]:
+        z = np.asarray(x, dtype=np.float64) / self.scale_
+        if not self.per_column:
+            return _bumps(z, self._places[0], self.width_).astype(x.dtype, copy=False)
+        columns = [_bumps(z[:, [j]], c, self.width_[j]) for j, c in enumerate(self._places)]
+        return np.concatenate(columns, axis=1).astype(x.dtype, copy=False)
+
+    def _names(self, names: Sequence[str]) -> list[str]:
+        if not self.per_column:
+            return [f"rbf{i}" for i in range(len(self._places[0]))]
+        return [f"{name}:rbf{i}" for name, c in zip(names, self._places, strict=True) for i in range(len(c))]
+
+    def _centres(self, z: Floats, column: int | None) -> Floats:
+        """Centres in scaled units, m x columns of z."""
+        if not isinstance(self.centres, (int, np.integer)):
+            return self._given(z.shape[1], column)
+        wanted = int(self.centres)
+        if wanted < 1:
+            raise ParameterError.bad_value("centres", self.centres, "a number of at least 1, or an array")
+        if self.placement == "grid":
+            return _grid(z, wanted)
+        distinct = np.unique(z, axis=0)
+        if len(distinct) <= wanted:
+            return distinct
+        if self.placement == "data":
+            rng = np.random.default_rng(self.random_state)
+            return distinct[np.sort(rng.choice(len(distinct), wanted, replace=False))]
+        from sklearn.cluster import KMeans
+
+        means = KMeans(wanted, n_init=3, random_state=self.random_state).fit(z).cluster_centers_
+        return np.asarray(means[np.lexsort(means.T[::-1])])
+
+    def _given(self, p: int, column: int | None) -> Floats:
+        try:
+            given = np.asarray(self.centres, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ParameterError.bad_value("centres", self.centres, "a number or an array") from None
+        given = given[:, None] if given.ndim == 1 else given
+        if given.ndim != 2 or not len(given) or given.shape[1] != p or not np.isfinite(given).all():
+            raise ParameterError(
+                f"'centres' has the shape {np.shape(self.centres)}; {plural(p, 'column')} need an array of m x {p} "
+                "finite numbers."
+            )
+        return given / (self.scale_ if column is None else self.scale_[column])
+
+    def _width(self, centres: Floats) -> float:
+        if self.width is not None:
+            return float(self.width)
+        if len(centres) < 2:
+            return 1.0
+        gaps = cdist(centres, centres)
+        np.fill_diagonal(gaps, np.inf)
+        nearest = gaps.min(axis=1)
+        return float(nearest.mean()) or 1.0
+
+
+def _bumps(z: Floats, centres: Floats, width: float) -> Floats:
+    return np.asarray(np.exp(-0.5 * cdist(z, centres, "sqeuclidean") / width**2))
+
+
+def _grid(z: Floats, points: int) -> Floats:
+    if float(points) ** z.shape[1] > MOST_CENTRES:
+        raise DataError(
+            f"A grid of {points} points along each of {z.shape[1]} columns has more than {MOST_CENTRES} centres. "
+            "Use placement='kmeans', fewer points, or per_column=True."
+        )
+    axes = [np.linspace(column.min(), column.max(), points) for column in z.T]
+    return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)

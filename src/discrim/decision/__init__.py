@@ -1,0 +1,25 @@
+"""From scores to decisions: costs, rejection, other class shares, thresholds, and many classes from two."""
+
+from discrim.decision.accuracy_rejection import AccuracyRejection, accuracy_rejection
+from discrim.decision.bayes import BayesClassifier
+from discrim.decision.cost_sensitive import CostSensitiveClassifier
+from discrim.decision.known_densities import Interval, Risk
+from discrim.decision.prior_shift import PriorShift, PriorShiftClassifier, estimate_shift
+from discrim.decision.rejecting import RejectingClassifier, RejectionPerformance
+from discrim.decision.threshold import ThresholdClassifier, ThresholdPerformance
+
+__all__ = [
+    "AccuracyRejection",
+    "BayesClassifier",
+    "CostSensitiveClassifier",
+    "Interval",
+    "PriorShift",
+    "PriorShiftClassifier",
+    "RejectingClassifier",
+    "RejectionPerformance",
+    "Risk",
+    "ThresholdClassifier",
+    "ThresholdPerformance",
+    "accuracy_rejection",
+    "estimate_shift",
+]

@@ -1,0 +1,238 @@
+"""Every pair of classes by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from discrim.decision.multiclass.coupling import couple, pair_matrix
+from discrim.decision.multiclass.problems import Fitting, Problem, answers_and_scores, part_of, side_threshold
+from discrim.decision.multiclass.scheme import Scheme, first_part
+from discrim.decision.multiclass.stacked import all_probabilities, all_scores, fits_in_memory
+from discrim.decision.no_answer import spare_label, with_spare
+from discrim.decision.wrapping import checked_table, coded_labels, fit_arguments, offered
+from discrim.errors import DataError
+from discrim.models.base import OnePassClassifier
+from discrim.models.parameters import Check, check_parameters, one_of, with_method
+from discrim.sources import Scan
+
+Floats = NDArray[np.float64]
+
+LARGE = 1e300
+
+
+class OneVsOneClassifier(Scheme):
+    """A two-class model for each pair of classes, fitted to the rows of these two.
+
+    **Rule.** 'votes': the class that wins most pairs; ties are broken by the sum of the scores h_ij for the class.
+    'scores': the largest sum of scores. 'all-positive': the class that wins all its pairs; where there is none the
+    answer is ``unassigned_label_``.
+
+    **Posteriors.** Probabilities of the pairs are coupled to one a class: 'wu-lin-weng' (2004, second method) or
+    'hastie-tibshirani' (1998). Their order can differ from the votes.
+
+    Cost: for the Gaussian, least-squares and ridge models one pass over the rows for all K (K - 1) / 2 pairs; the
+    result is that of so many fits. Other estimators are fitted pair by pair.
+
+    Parameters
+    ----------
+    estimator : classifier with ``decision_function`` or ``predict_proba``, or regressor
+    n_jobs : for the estimators that are fitted one by one
+    rule : {'votes', 'scores', 'all-positive'}
+    unassigned_label : the answer of 'all-positive' where no class wins all; by default 'unassigned' for labels of
+        text, and for numbers the integer below all classes and zero
+    coupling : {'wu-lin-weng', 'hastie-tibshirani'}
+
+    Attributes
+    ----------
+    estimators_ : in the order (0, 1), (0, 2), ..., (1, 2), ...; the second of a pair is the positive side
+    classes_, n_classes_, unassigned_label_
+    class_weight_ : sums of the rows' weights
+    pairwise_indices_ : columns of each pair where X is a matrix of similarities, else None
+
+    Examples
+    --------
+    >>> from discrim import LinearDiscriminantAnalysis, datasets
+    >>> from discrim.decision.multiclass import OneVsOneClassifier
+    >>> X, y = datasets.load_iris().xy
+    >>> model = OneVsOneClassifier(LinearDiscriminantAnalysis()).fit(X, y)
+    >>> model.predict_proba(X[[70]]).round(2)
+    array([[0.  , 0.44, 0.56]])
+    """
+
+    class_weight_: Floats
+
+    _constraints: ClassVar[dict[str, Check]] = {
+        "estimator": with_method("fit"),
+        "rule": one_of("votes", "scores", "all-positive"),
+        "coupling": one_of("wu-lin-weng", "hastie-tibshirani"),
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        n_jobs: int | None = None,
+        rule: str = "votes",
+        unassigned_label: Any = None,
+        coupling: str = "wu-lin-weng",
+    ) -> None:
+        self.estimator = estimator
+        self.n_jobs = n_jobs
+        self.rule = rule
+        self.unassigned_label = unassigned_label
+        self.coupling = coupling
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit a model to each pair; ``sample_weight`` and what else is passed go to them, by their rows."""
+        check_parameters(self, self._constraints)
+        self.__dict__.pop("estimators_", None)
+        arguments = fit_arguments(self, sample_weight, fit_params)
+        how = Fitting(self.estimator, (0, 1), arguments, self.n_jobs)
+        if y is None and not isinstance(X, Scan):
+            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        self._fit_split(how, X, y, _pairs)
+        self.pairwise_indices_ = None
+        if isinstance(self.estimators_[0], OnePassClassifier):
+            # The pairs (0, 1), (0, 2), ... know the weights of all classes: a stream is not read again for them.
+            others = [model.statistic_.weight[1] for model in self.estimators_[: self.n_classes_ - 1]]
+            self.class_weight_ = np.array([self.estimators_[0].statistic_.weight[0], *others])
+        else:
+            _, codes, weight = coded_labels(X, y, sample_weight)
+            self.class_weight_ = np.bincount(codes, weight).astype(np.float64)
+            pairs = combinations(range(self.n_classes_), 2)
+            if how.pairwise:
+                self.pairwise_indices_ = [np.flatnonzero((codes == i) | (codes == j)) for i, j in pairs]
+        self._label_unassigned()
+        return self
+
+    @offered("partial_fit")
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **partial_fit_params: Any
+    ) -> Self:
+        """Update the models with more rows; ``classes`` must list all classes at the first call."""
+        arguments = fit_arguments(self, sample_weight, partial_fit_params, "partial_fit")
+        first = first_part(self, classes)
+        pairs = list(combinations(range(self.n_classes_), 2))
+        if first:
+            self.estimators_ = [clone(self.estimator) for _ in pairs]
+            self.class_weight_ = np.zeros(self.n_classes_)
+            self._label_unassigned()
+        y = np.asarray(y)
+        if len(np.setdiff1d(y, self.classes_)):
+            raise DataError(f"Mini-batch contains {np.unique(y)} while it must be subset of {self.classes_}")
+        validate_data(self, X, reset=first, skip_check_array=True)
+        codes = np.searchsorted(self.classes_, y)
+        update = delayed(_update)
+        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+            update(model, X, codes, pair, arguments) for model, pair in zip(self.estimators_, pairs, strict=True)
+        )
+        self.class_weight_ = self.class_weight_ + np.bincount(
+            codes, None if sample_weight is None else np.asarray(sample_weight, float), self.n_classes_
+        )
+        self.pairwise_indices_ = None
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row, by ``rule``."""
+        check_is_fitted(self, "estimators_")
+        if self.n_classes_ == 2 and self.rule != "all-positive":
+            # As scikit-learn has it: a score that is squashed to less than a half meets the threshold of the model.
+            above = self.decision_function(X) > side_threshold(self.estimators_[0])
+            return np.asarray(self.classes_[above.astype(int)])
+        votes, sums = self._votes(X)
+        if self.rule == "all-positive":
+            winner = votes.argmax(axis=1)
+            won_all = votes.max(axis=1) == self.n_classes_ - 1
+            labels = with_spare(self.classes_, self.unassigned_label_)
+            return np.asarray(labels[np.where(won_all, winner, self.n_classes_)])
+        return np.asarray(self.classes_[self._ranked(votes, sums).argmax(axis=1)])
+
+    def decision_function(self, X: Any) -> Floats:
+        """Votes plus the sum of scores, n x K, squashed below a third so that it breaks ties only; with rule='scores'
+        the sums themselves. For two classes (n,).
+        """
+        check_is_fitted(self, "estimators_")
+        ranked = self._ranked(*self._votes(X))
+        return ranked[:, 1] if self.n_classes_ == 2 else ranked
+
+    @offered("predict_proba")
+    def predict_proba(self, X: Any) -> Floats:
+        """Coupled probabilities, n x K."""
+        check_is_fitted(self, "estimators_")
+        if self.pairwise_indices_ is None:
+            positive = all_probabilities(self.estimators_, X)
+        else:
+            positive = np.column_stack([np.asarray(m.predict_proba(part))[:, 1] for m, part in self._views(X)])
+        if self.n_classes_ == 2:
+            return np.column_stack([1.0 - positive[:, 0], positive[:, 0]])
+        return couple(pair_matrix(positive, self.n_classes_), self.coupling, self.class_weight_)
+
+    def _ranked(self, votes: Floats, sums: Floats) -> Floats:
+        if self.rule == "scores":
+            return sums
+        return np.asarray(votes + sums / (3.0 * (np.abs(sums) + 1.0)))
+
+    def _votes(self, X: Any) -> tuple[Floats, Floats]:
+        """Pairs won and sums of scores, n x K each."""
+        votes: Floats | None = None
+        pairs = combinations(range(self.n_classes_), 2)
+        for (i, j), (answers, scores) in zip(pairs, self._duels(X), strict=True):
+            # Classes without weight score infinity, for and against which cannot be added.
+            scores = np.clip(scores, -LARGE, LARGE)
+            if votes is None:
+                votes, sums = np.zeros((2, len(answers), self.n_classes_))
+            votes[:, i] += answers == 0
+            votes[:, j] += answers == 1
+            sums[:, i] -= scores
+            sums[:, j] += scores
+        assert votes is not None
+        return votes, sums
+
+    def _duels(self, X: Any) -> Iterator[tuple[NDArray[Any], Floats]]:
+        """Answers and scores, pair by pair."""
+        views = self._views(X)
+        if self.pairwise_indices_ is None and fits_in_memory(self.estimators_, X):
+            scores = all_scores(self.estimators_, X)
+            return ((column > 0, column) for column in scores.T)
+        return (answers_and_scores(model, part) for model, part in views)
+
+    def _views(self, X: Any) -> list[tuple[Any, Any]]:
+        """Each model with the rows as it knows them."""
+        if not isinstance(X, Scan) and not isinstance(self.estimators_[0], OnePassClassifier):
+            validate_data(self, checked_table(X), reset=False, skip_check_array=True)
+        if self.pairwise_indices_ is None:
+            return [(model, X) for model in self.estimators_]
+        parts = (_safe_indexing(X, columns, axis=1) for columns in self.pairwise_indices_)
+        return list(zip(self.estimators_, parts, strict=True))
+
+    def _label_unassigned(self) -> None:
+        self.unassigned_label_ = spare_label("unassigned_label", self.unassigned_label, self.classes_, "unassigned")
+
+
+def _pairs(classes: NDArray[Any]) -> Sequence[Problem]:
+    if len(classes) == 1:
+        raise DataError("OneVsOneClassifier can not be fit when only one class is present.")
+    problems = []
+    for i, j in combinations(range(len(classes)), 2):
+        sides = np.full(len(classes), -1)
+        sides[i], sides[j] = 0, 1
+        problems.append(Problem(sides))
+    return problems
+
+
+def _update(model: Any, X: Any, codes: NDArray[Any], pair: tuple[int, int], arguments: Any) -> Any:
+    rows = np.flatnonzero((codes == pair[0]) | (codes == pair[1]))
+    if not len(rows):
+        return model
+    taken = {name: part_of(value, rows, len(codes)) for name, value in arguments.items()}
+    labels = (codes[rows] == pair[1]).astype(int)
+    return model.partial_fit(_safe_indexing(X, rows), labels, classes=np.array([0, 1]), **taken)

@@ -1,0 +1,203 @@
+"""One class against all others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import MultiOutputMixin, clone
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
+
+from discrim.decision.multiclass.problems import Fitting, Problem, fit_column, side_threshold
+from discrim.decision.multiclass.scheme import Scheme, first_part
+from discrim.decision.multiclass.stacked import all_probabilities, all_scores
+from discrim.decision.no_answer import spare_label, with_spare
+from discrim.decision.wrapping import fit_arguments, offered, remember_columns
+from discrim.errors import DataError
+from discrim.models.parameters import Check, check_parameters, one_of, with_method
+from discrim.sources import Scan
+
+Floats = NDArray[np.float64]
+
+
+class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
+    """A two-class model for each class against all others.
+
+    **Rule.** 'argmax': the class whose model gives the largest score. 'positive-only': the class whose model alone says
+    yes; where none or several do the answer is ``ambiguous_label_``. Such regions exist for any three classes, and
+    show where the scheme forces an answer.
+
+    With y as an n x m matrix of zeros and ones every column is a problem by itself, and a row may have several labels.
+
+    Cost: for the Gaussian, least-squares and ridge models one pass over the rows, whose class statistics are merged
+    into the K problems; the result is that of K fits. Other estimators are fitted K times.
+
+    Parameters
+    ----------
+    estimator : classifier with ``decision_function`` or ``predict_proba``, or regressor
+    n_jobs, verbose : for the estimators that are fitted one by one
+    rule : {'argmax', 'positive-only'}
+    ambiguous_label : the answer for 'positive-only' where no class or several say yes; by default 'ambiguous' for
+        labels of text, and for numbers the integer below all classes and zero
+
+    Attributes
+    ----------
+    estimators_ : one for each class; for two classes one, for the second
+    classes_, n_classes_, label_binarizer_, multilabel_
+    ambiguous_label_
+
+    Examples
+    --------
+    >>> from discrim import LinearDiscriminantAnalysis, datasets
+    >>> from discrim.decision.multiclass import OneVsRestClassifier
+    >>> X, y = datasets.load_iris().xy
+    >>> model = OneVsRestClassifier(LinearDiscriminantAnalysis(), rule="positive-only").fit(X, y)
+    >>> int((model.predict(X) == model.ambiguous_label_).sum())
+    29
+    """
+
+    _constraints: ClassVar[dict[str, Check]] = {
+        "estimator": with_method("fit"),
+        "rule": one_of("argmax", "positive-only"),
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        rule: str = "argmax",
+        ambiguous_label: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.rule = rule
+        self.ambiguous_label = ambiguous_label
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit the two-class models; ``sample_weight`` and what else is passed go to them."""
+        check_parameters(self, self._constraints)
+        self.__dict__.pop("estimators_", None)
+        arguments = fit_arguments(self, sample_weight, fit_params)
+        how = Fitting(self.estimator, (0, 1), arguments, self.n_jobs, self.verbose)
+        if y is None and not isinstance(X, Scan):
+            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        if y is not None and (sparse.issparse(y) or np.asarray(y).ndim > 1):
+            self._fit_columns(how, X, y)
+        else:
+            self._fit_split(how, X, y, _one_against_rest)
+            self._binarize(self.classes_)
+        self._label_ambiguous()
+        return self
+
+    @offered("partial_fit")
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **partial_fit_params: Any
+    ) -> Self:
+        """Update the two-class models with more rows; ``classes`` must list all classes at the first call."""
+        arguments = fit_arguments(self, sample_weight, partial_fit_params, "partial_fit")
+        if first_part(self, classes):
+            self._binarize(self.classes_)
+            count = 1 if self.label_binarizer_.y_type_ == "binary" else self.n_classes_
+            self.estimators_ = [clone(self.estimator) for _ in range(count)]
+            self._label_ambiguous()
+        if len(np.setdiff1d(y, self.classes_)):
+            raise DataError(f"Mini-batch contains {np.unique(y)} while classes must be subset of {self.classes_}")
+        columns = _dense_columns(self.label_binarizer_.transform(y))
+        update = delayed(_update)
+        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+            update(model, X, column, arguments) for model, column in zip(self.estimators_, columns, strict=True)
+        )
+        remember_columns(self, self.estimators_[0])
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any] | Any:
+        """The class of each row; for several labels the n x m indicators, sparse where y was."""
+        check_is_fitted(self, "estimators_")
+        scores = all_scores(self.estimators_, X)
+        if self.label_binarizer_.y_type_ != "multiclass":
+            chosen = scores > side_threshold(self.estimators_[0])
+            return self.label_binarizer_.inverse_transform(sparse.csc_array(chosen.astype(int)))
+        best = scores.argmax(axis=1)
+        if self.rule == "argmax":
+            return np.asarray(self.classes_[best])
+        alone = (scores > side_threshold(self.estimators_[0])).sum(axis=1) == 1
+        return with_spare(self.classes_, self.ambiguous_label_)[np.where(alone, best, len(self.classes_))]
+
+    @offered("predict_proba")
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the positive sides, n x K; for one label a row they are divided by their sum."""
+        check_is_fitted(self, "estimators_")
+        positive = all_probabilities(self.estimators_, X)
+        if len(self.estimators_) == 1:
+            positive = np.hstack([1.0 - positive, positive])
+        if self.multilabel_:
+            return positive
+        total = positive.sum(axis=1, keepdims=True)
+        return positive / np.where(total > 0, total, 1.0)
+
+    @offered("decision_function")
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Scores of the two-class models, n x K; for two classes (n,)."""
+        check_is_fitted(self, "estimators_")
+        scores = all_scores(self.estimators_, X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    @property
+    def multilabel_(self) -> bool:
+        """May a row have several labels?"""
+        return bool(self.label_binarizer_.y_type_.startswith("multilabel"))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.single_output = True
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _fit_columns(self, how: Fitting, X: Any, y: Any) -> None:
+        """A problem for each column of indicators."""
+        from sklearn.preprocessing import LabelBinarizer
+
+        self.label_binarizer_ = LabelBinarizer(sparse_output=True)
+        columns = _dense_columns(self.label_binarizer_.fit_transform(y))
+        self.classes_ = self.label_binarizer_.classes_
+        task = delayed(fit_column)
+        self.estimators_ = Parallel(n_jobs=how.n_jobs, verbose=how.verbose)(
+            task(how, X, column, (f"not {label}", str(label)))
+            for label, column in zip(self.classes_[-len(columns) :], columns, strict=True)
+        )
+        remember_columns(self, self.estimators_[0])
+
+    def _binarize(self, classes: NDArray[Any]) -> None:
+        from sklearn.preprocessing import LabelBinarizer
+
+        self.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(classes)
+
+    def _label_ambiguous(self) -> None:
+        self.ambiguous_label_ = spare_label("ambiguous_label", self.ambiguous_label, self.classes_, "ambiguous")
+
+
+def _one_against_rest(classes: NDArray[Any]) -> Sequence[Problem]:
+    """K problems; one where there are two classes, and one without a positive side where there is one."""
+    if len(classes) <= 2:
+        title = str(classes[-1]) if len(classes) == 2 else str(classes[0])
+        return [Problem(np.arange(len(classes)), (f"not {title}", title))]
+    return [
+        Problem(side, (f"not {label}", str(label)))
+        for label, side in zip(classes, np.eye(len(classes), dtype=np.intp), strict=True)
+    ]
+
+
+def _dense_columns(indicators: Any) -> list[NDArray[Any]]:
+    return [np.asarray(column) for column in sparse.csc_array(indicators).toarray().T]
+
+
+def _update(model: Any, X: Any, y: NDArray[Any], arguments: Any) -> Any:
+    return model.partial_fit(X, y, classes=np.array([0, 1]), **arguments)

@@ -1,0 +1,154 @@
+"""All two-class problems of a scheme from one pass over the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from discrim.decision.multiclass.problems import Fitting, Problem, constant
+from discrim.decision.wrapping import remember_columns
+from discrim.engines import blas_threads, one_blas_thread, reduce
+from discrim.errors import DataError
+from discrim.models import (
+    GaussianNB,
+    LeastSquaresClassifier,
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+    RegularizedDiscriminantAnalysis,
+    RidgeClassifier,
+)
+from discrim.models.base import OnePassClassifier, Statistic, combine
+from discrim.models.parameters import check_parameters
+from discrim.models.scoring import non_finite_error
+from discrim.solvers.sphering import IllConditionedError
+from discrim.sources import Block, Rows
+from discrim.statistics import ClassFactors, ClassMoments, Depth, merge_factors, merge_moments
+
+SHARING = {
+    GaussianNB,
+    LeastSquaresClassifier,
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+    RegularizedDiscriminantAnalysis,
+    RidgeClassifier,
+}
+# Numbers that the scatter of all classes may take together.
+MOST_NUMBERS = 1 << 26
+
+
+def shares(estimator: Any) -> bool:
+    """Does the estimator need the rows only through weights, means and scatter of the classes?"""
+    return type(estimator) in SHARING and not estimator._needs_rows()
+
+
+def fit_together(
+    how: Fitting, X: Any, y: Any, problems: Callable[[NDArray[Any]], Sequence[Problem]]
+) -> tuple[NDArray[Any], list[Any]] | None:
+    """The classes, and one fitted model a problem, each from the merged statistics of its classes.
+
+    What is reduced over the rows is the statistic of every class, once. A problem renames the classes to its two sides
+    and merges them: with S_k the scatter of class k, n_k its weight and mu_k its mean, a side has
+    S = sum S_k + sum n_k (mu_k - mu)(mu_k - mu)'. None where that would take too much memory.
+    """
+    probe = clone(how.estimator)
+    check_parameters(probe, probe._constraints)
+    rows = probe._open(X, y, how.arguments.get("sample_weight"), reset=True)
+    known = None if rows.classes is None else problems(rows.classes)
+    depth = _depth(probe, known)
+    p = rows.design.n_out
+    size = {Depth.DIAGONAL: p, Depth.POOLED: p * p, Depth.FULL: p * p * _count(rows)}[depth]
+    if size > MOST_NUMBERS:
+        return None
+    whole = _collect(probe, rows, depth, thin=False)
+    listed = problems(whole.classes)
+    try:
+        return whole.classes, _models(how, probe, whole, listed, reread=rows.rereadable)
+    except IllConditionedError:
+        # Also where a problem has fewer rows than columns.
+        whole = _collect(probe, rows, depth, thin=True)
+        return whole.classes, _models(how, probe, whole, listed, reread=False)
+
+
+def regrouped(statistic: Statistic, sides: NDArray[np.intp], labels: Sequence[int]) -> Statistic:
+    """The statistic of the same rows when class k is called ``labels[sides[k]]``; with sides[k] = -1 without them."""
+    kept = np.flatnonzero(sides >= 0)
+    parts = [_alone(statistic, k, labels[sides[k]], first=i == 0) for i, k in enumerate(kept.tolist())]
+    if isinstance(statistic, ClassFactors):
+        return merge_factors([part for part in parts if isinstance(part, ClassFactors)])
+    return merge_moments([part for part in parts if isinstance(part, ClassMoments)])
+
+
+def _alone(statistic: Statistic, k: int, label: int, *, first: bool) -> Statistic:
+    """Class k by itself; of a common scatter the first class has all."""
+    one = slice(k, k + 1)
+    named: dict[str, Any] = {
+        "classes": np.array([label]), "weight": statistic.weight[one], "rows": statistic.rows[one],
+        "mean": statistic.mean[one],
+    }  # fmt: skip
+    pooled = statistic.depth is Depth.POOLED
+    if isinstance(statistic, ClassFactors):
+        own = statistic.factors if pooled else statistic.factors[one]
+        factors = own if first or not pooled else (np.zeros((0, statistic.n_features)),)
+        return replace(statistic, factors=factors, **named)
+    scatter = statistic.scatter if pooled else statistic.scatter[one]
+    return replace(statistic, scatter=scatter if first or not pooled else np.zeros_like(scatter), **named)
+
+
+def _models(how: Fitting, probe: Any, whole: Statistic, problems: Sequence[Problem], *, reread: bool) -> list[Any]:
+    return [_model(how, probe, whole, problem, reread=reread) for problem in problems]
+
+
+def _model(how: Fitting, probe: Any, whole: Statistic, problem: Problem, *, reread: bool) -> Any:
+    if problem.only is not None:
+        fixed: Any = constant(how, how.labels[problem.only], problem.titles).fit(())
+        remember_columns(fixed, probe)
+        return fixed
+    model = clone(how.estimator)
+    remember_columns(model, probe)
+    model._design = probe._design
+    statistic = model._to_depth(regrouped(whole, problem.sides, how.labels))
+    model._unsolved, model.statistic_, model.classes_ = None, statistic, statistic.classes
+    with blas_threads(min(int(statistic.rows.sum()), statistic.n_features)):
+        model._rule = model._solve(statistic, None, reread=reread and isinstance(statistic, ClassMoments))
+    return model
+
+
+def _depth(probe: OnePassClassifier, problems: Sequence[Problem] | None) -> Depth:
+    """The scatter that a two-class model needs, kept for every class; one for all will do where no class stays away."""
+    needed = probe._depth(2)
+    if needed is Depth.POOLED and not (problems is not None and all(problem.whole for problem in problems)):
+        return Depth.FULL
+    return needed
+
+
+def _collect(probe: Any, rows: Rows, depth: Depth, *, thin: bool) -> Statistic:
+    """The statistic of every class."""
+    statistic: Statistic
+    wide = probe._thin_for_wide and rows.n_rows is not None and rows.n_rows <= rows.design.n_out
+    if thin or wide:
+        with one_blas_thread():
+            statistic = reduce(rows, partial(_of_block, ClassFactors, depth), combine)
+    else:
+        size = 8 * rows.design.n_out * (1 if depth is Depth.DIAGONAL else rows.design.n_out)
+        state = size if depth is Depth.POOLED else size * _count(rows)
+        statistic = reduce(rows, partial(_of_block, ClassMoments, depth), combine, state_bytes=state)
+    if not statistic.finite:
+        raise non_finite_error(rows) or DataError(
+            "The sums of squares of X overflow or X holds NaN or infinity. Scale the columns or clean them."
+        )
+    return statistic
+
+
+def _of_block(kind: type[Any], depth: Depth, block: Block) -> Statistic:
+    statistic: Statistic = kind.of(block, depth)
+    return statistic
+
+
+def _count(rows: Rows) -> int:
+    return 2 if rows.classes is None else len(rows.classes)

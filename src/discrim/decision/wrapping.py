@@ -1,0 +1,158 @@
+"""What every estimator around another one does in the same way."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import check_array, get_tags, indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from discrim.errors import DataError, ParameterError
+from discrim.models.parameters import Check, check_parameters
+from discrim.sources import Scan, check_weights, code_labels, open_rows, recode
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def offered(method: str) -> Callable[[Method], Method]:
+    """A method that is there only if the estimator inside, or the first of several, has ``method``, fitted or not."""
+
+    def check(self: Any) -> bool:
+        several = getattr(self, "estimators_", None)
+        inner = several[0] if several else getattr(self, "estimator_", self.estimator)
+        # Raises the AttributeError of the inner estimator, which is told as the cause.
+        getattr(inner, method)
+        return True
+
+    decorate: Callable[[Method], Method] = available_if(check)
+    return decorate
+
+
+class Wrapper(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """A classifier that decides by the posteriors of the one inside.
+
+    ``fit`` fits a clone of ``estimator``, which is then ``estimator_``; a ``FrozenEstimator`` stays as it is. Rows
+    go to it as they are, so that whatever it takes is taken here.
+    """
+
+    _constraints: ClassVar[Mapping[str, Check]] = {}
+    # Of these methods the estimator inside must have one.
+    _methods: ClassVar[tuple[str, ...]] = ("predict_proba",)
+
+    estimator: Any
+    estimator_: Any
+    classes_: NDArray[Any]
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit the estimator inside; ``sample_weight`` and what else is passed go to it."""
+        check_parameters(self, self._constraints)
+        need_method(self, *self._methods)
+        arguments = fit_arguments(self, sample_weight, fit_params)
+        # A fit that fails leaves no model: neither the old one, nor a mixture of both.
+        self.__dict__.pop("estimator_", None)
+        inner = clone(self.estimator).fit(X, y, **arguments)
+        self.classes_ = inner.classes_
+        self._decide(inner, X, y, sample_weight)
+        self.estimator_ = inner
+        remember_columns(self, inner)
+        return self
+
+    @abstractmethod
+    def _decide(self, inner: Any, X: Any, y: Any, sample_weight: Any) -> None:
+        """Learn what this rule needs besides the fitted estimator."""
+
+    @offered("predict_proba")
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Posteriors of the estimator inside, n x K, columns as ``classes_``."""
+        check_is_fitted(self, "estimator_")
+        return np.asarray(self.estimator_.predict_proba(X))
+
+    def get_metadata_routing(self) -> Any:
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=mapping)
+
+    def __sklearn_tags__(self) -> Any:
+        return with_inner_tags(super().__sklearn_tags__(), self.estimator)
+
+
+def with_inner_tags(tags: Any, estimator: Any) -> Any:
+    """The tags of a wrapper, which takes what the estimator inside takes."""
+    inner = get_tags(estimator)
+    for name in ("sparse", "pairwise", "allow_nan", "categorical", "string"):
+        setattr(tags.input_tags, name, getattr(inner.input_tags, name))
+    return tags
+
+
+def need_method(owner: Any, *methods: str) -> None:
+    """Raise unless the estimator inside has one of the methods."""
+    if not any(hasattr(owner.estimator, method) for method in methods):
+        wanted = " or ".join(methods)
+        raise ParameterError(
+            f"{type(owner).__name__} needs an estimator with {wanted}, which {owner.estimator!r} has not. "
+            "Take another, or wrap it in sklearn.calibration.CalibratedClassifierCV."
+        )
+
+
+def fit_arguments(
+    owner: Any, sample_weight: Any, fit_params: Mapping[str, Any], method: str = "fit"
+) -> Mapping[str, Any]:
+    """What goes to the ``method`` of the inner estimator: by its requests where metadata routing is on, else all."""
+    given = {**fit_params, **({} if sample_weight is None else {"sample_weight": sample_weight})}
+    if get_config()["enable_metadata_routing"] and given:
+        routed: Mapping[str, Any] = process_routing(owner, method, **given).estimator[method]
+        return routed
+    if sample_weight is not None and not _accepts(getattr(owner.estimator, method), "sample_weight"):
+        name = type(owner.estimator).__name__
+        raise ParameterError(f"{name}.{method} takes no sample_weight; leave the weights out.")
+    return given
+
+
+def checked_table(X: Any, y: Any = None) -> Any:
+    """X with rows that can be taken out, and as many of them as y has labels; its columns are left to the estimator."""
+    if isinstance(X, Scan):
+        return X
+    X, _ = indexable(X, y)
+    if isinstance(X, np.ndarray) and (X.ndim != 2 or not X.size or X.dtype.kind == "c"):
+        check_array(X, ensure_all_finite=False)  # raises, and tells what to do
+    return X
+
+
+def remember_columns(owner: Any, inner: Any) -> None:
+    """The number and names of the columns that the fitted ``inner`` knows."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        owner.__dict__.pop(name, None)
+        if hasattr(inner, name):
+            setattr(owner, name, getattr(inner, name))
+
+
+def coded_labels(X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[Any], Codes, Floats]:
+    """Classes, codes and weights of the rows, also of a scan, of which only these are kept."""
+    if not isinstance(X, Scan):
+        classes, codes = code_labels(y)
+        weight = check_weights(sample_weight, len(codes))
+        return classes, codes, np.ones(len(codes)) if weight is None else weight
+    rows = open_rows(X, y, sample_weight)
+    if not rows.labelled:
+        raise DataError("The scan names no target. Say which column holds the labels: scan(data, target=...).")
+    if not rows.rereadable:
+        raise DataError("These rows can be read only once, and their labels are needed again. Pass a table or a file.")
+    parts = [(b.classes, b.codes, np.ones(len(b)) if b.weight is None else b.weight) for b in rows.blocks()]
+    classes = np.unique(np.concatenate([part[0] for part in parts]))
+    coded = [recode(known, classes)[codes] for known, codes, _ in parts]
+    return classes, np.concatenate(coded).astype(np.int32), np.concatenate([part[2] for part in parts])
+
+
+def _accepts(function: Any, name: str) -> bool:
+    found = inspect.signature(function).parameters
+    return name in found or any(p.kind is inspect.Parameter.VAR_KEYWORD for p in found.values())

@@ -1,0 +1,99 @@
+"""Labels and scores that are to be compared: checked and coded once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.errors import DataError, ParameterError, name_list, plural
+from discrim.sources import check_weights, code_labels
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+
+
+def two_classes(y: Any, positive: Any = None) -> tuple[NDArray[np.bool_], Any]:
+    """Which rows are of the ``positive`` class, and its label: the larger of two where none is named."""
+    classes, codes = code_labels(y)
+    if len(classes) > 2:
+        raise DataError(
+            f"y has {len(classes)} classes ({name_list(classes)}); this compares two. "
+            "Compare one class with the rest, y == label, or use multiclass_auc."
+        )
+    if positive is None:
+        if len(classes) < 2:
+            raise DataError(f"y has only the class {name_list(classes)}; a curve needs rows of two classes.")
+        return codes == 1, classes[1]
+    at = [k for k, label in enumerate(classes.tolist()) if label == positive]
+    if not at or len(classes) < 2:
+        raise ParameterError.bad_value(
+            "positive", positive, f"one of two labels that occur; y has {name_list(classes)}"
+        )
+    return codes == at[0], classes[at[0]]
+
+
+def checked_scores(score: Any, n: int, name: str = "score") -> Floats:
+    """One finite or infinite number a row."""
+    try:
+        values = np.asarray(score, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"'{name}' must hold numbers, one for each row.") from None
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.shape != (n,):
+        found = " x ".join(map(str, values.shape)) or "a single number"
+        raise DataError(
+            f"'{name}' must have one number for each of the {plural(n, 'label')}; found {found}. "
+            "Of predict_proba take one column."
+        )
+    missing = int(np.isnan(values).sum())
+    if missing:
+        raise DataError(f"'{name}' holds {missing} NaN. Leave these rows out, or find out why they have no score.")
+    return values
+
+
+def checked_posterior(y: Any, posterior: Any, classes: Any = None) -> tuple[NDArray[Any], Codes, Floats]:
+    """Classes, codes of y into them, and the n x K matrix of probabilities."""
+    found, codes = code_labels(y)
+    p = np.asarray(posterior, dtype=np.float64)
+    known = found if classes is None else np.asarray(classes)
+    if p.ndim == 1 and len(known) == 2:
+        p = np.column_stack([1.0 - p, p])
+    if p.shape != (len(codes), len(known)):
+        raise DataError(
+            f"The posteriors are {' x '.join(map(str, p.shape))}; {plural(len(codes), 'label')} of "
+            f"{plural(len(known), 'class', 'classes')} need {len(codes)} x {len(known)}. "
+            "Pass `classes` where a class does not occur in y."
+        )
+    if classes is not None:
+        place = {label: k for k, label in enumerate(known.tolist())}
+        strange = [label for label in found.tolist() if label not in place]
+        if strange:
+            raise DataError(
+                f"y has the labels {name_list(strange)}, which are not among the classes {name_list(known)}."
+            )
+        codes = np.array([place[label] for label in found.tolist()], dtype=np.int32)[codes]
+    if not np.isfinite(p).all() or p.min() < 0 or np.abs(p.sum(axis=1) - 1.0).max() > 1e-6:
+        raise DataError("The posteriors must be between 0 and 1 and sum to 1 in every row.")
+    return known, codes, p
+
+
+def weights_of(sample_weight: Any, n: int) -> Floats:
+    """Case weights, all ones where there are none."""
+    weight = check_weights(sample_weight, n)
+    return np.ones(n) if weight is None else weight
+
+
+def checked_level(level: float) -> float:
+    if not 0.0 < level < 1.0:
+        raise ParameterError.bad_value("level", level, "between 0 and 1")
+    return float(level)
+
+
+def in_standard_errors(difference: float, std_error: float) -> float:
+    """Their ratio; 0 where nothing differs, and infinite where a difference is certain."""
+    if std_error > 0:
+        return difference / std_error
+    return 0.0 if difference == 0 else float(np.copysign(np.inf, difference))

@@ -1,0 +1,122 @@
+"""How good probabilities are: log loss, Brier score with its parts, calibration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.errors import ParameterError
+from discrim.evaluation.answers import checked_posterior, checked_scores, two_classes, weights_of
+from discrim.evaluation.proportions import proportion_interval
+
+Floats = NDArray[np.float64]
+
+
+def log_loss(y: Any, posterior: Any, *, classes: Any = None, sample_weight: Any = None) -> float:
+    """Mean of -log of the probability given to the true class; infinite if one was held to be impossible."""
+    _, codes, p = checked_posterior(y, posterior, classes)
+    with np.errstate(divide="ignore"):
+        losses = -np.log(p[np.arange(len(p)), codes])
+    weight = weights_of(sample_weight, len(p))
+    return float(np.average(losses[weight > 0], weights=weight[weight > 0]))
+
+
+@dataclass(frozen=True)
+class Brier:
+    """``score`` = ``reliability`` - ``resolution`` + ``uncertainty`` + ``within``.
+
+    Reliability is how far the probabilities are from the frequencies (0 is best), resolution how much the frequencies
+    differ between groups of rows with like probabilities (more is better), uncertainty the score of the overall
+    frequency, and ``within`` what grouping unlike probabilities together leaves over; 0 where groups are of equal ones.
+    """
+
+    score: float
+    reliability: float
+    resolution: float
+    uncertainty: float
+    within: float
+
+
+def brier(
+    y: Any, probability: Any, *, positive: Any = None, bins: int | None = None, sample_weight: Any = None
+) -> Brier:
+    """Mean squared distance of the probability of the positive class from what happened, with Murphy's decomposition.
+
+    ``bins`` groups rows by equal-width intervals of the probability; without it a group is of equal probabilities.
+    """
+    happened, p, w = _binary(y, probability, positive, sample_weight)
+    group = _bin_of(p, bins) if bins is not None else np.unique(p, return_inverse=True)[1]
+    weight = np.bincount(group, w)
+    here = weight > 0
+    frequency = np.bincount(group, w * happened)[here] / weight[here]
+    mean = np.bincount(group, w * p)[here] / weight[here]
+    share, overall = weight[here] / w.sum(), float(np.average(happened, weights=w))
+    score = float(np.average((p - happened) ** 2, weights=w))
+    reliability = float(share @ (mean - frequency) ** 2)
+    resolution = float(share @ (frequency - overall) ** 2)
+    uncertainty = overall * (1.0 - overall)
+    within = score - (reliability - resolution + uncertainty) if bins is not None else 0.0
+    return Brier(score, reliability, resolution, uncertainty, within)
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """In each group of rows: ``predicted`` mean probability, ``observed`` frequency with ``lower`` and ``upper`` ends
+    of its interval, and the ``weight`` of the group; ``error`` is the weighted mean of |predicted - observed|.
+    """
+
+    predicted: Floats
+    observed: Floats
+    lower: Floats
+    upper: Floats
+    weight: Floats
+
+    @property
+    def error(self) -> float:
+        return float(np.average(np.abs(self.predicted - self.observed), weights=self.weight))
+
+
+def calibration(
+    y: Any,
+    probability: Any,
+    *,
+    positive: Any = None,
+    bins: int = 10,
+    strategy: Literal["uniform", "quantile"] = "uniform",
+    level: float = 0.95,
+    sample_weight: Any = None,
+) -> Calibration:
+    """Frequencies of the positive class against its probabilities, in ``bins`` groups with Wilson intervals.
+
+    Groups are of equal width ('uniform') or of equal size ('quantile'); empty ones are left out.
+    """
+    happened, p, w = _binary(y, probability, positive, sample_weight)
+    if strategy == "quantile":
+        edges = np.unique(np.quantile(p, np.linspace(0, 1, bins + 1)[1:-1]))
+        group = np.searchsorted(edges, p, "right")
+    elif strategy == "uniform":
+        group = _bin_of(p, bins)
+    else:
+        raise ParameterError.bad_value("strategy", strategy, "'uniform' or 'quantile'")
+    weight, true, mean = (np.bincount(group, values).astype(np.float64) for values in (w, w * happened, w * p))
+    here = weight > 0
+    weight, true, mean = weight[here], true[here], mean[here]
+    lower, upper = proportion_interval(true, weight, level)
+    return Calibration(mean / weight, true / weight, lower, upper, weight)
+
+
+def _bin_of(p: Floats, bins: int) -> NDArray[np.int64]:
+    if not isinstance(bins, int) or bins < 1:
+        raise ParameterError.bad_value("bins", bins, "an integer of at least 1")
+    return np.minimum((p * bins).astype(np.int64), bins - 1)
+
+
+def _binary(y: Any, probability: Any, positive: Any, sample_weight: Any) -> tuple[Floats, Floats, Floats]:
+    is_positive, _ = two_classes(y, positive)
+    p = checked_scores(probability, len(is_positive), "probability")
+    if p.min() < 0 or p.max() > 1:
+        raise ParameterError("'probability' has values outside 0 to 1; pass a column of predict_proba, not scores.")
+    return is_positive.astype(np.float64), p, weights_of(sample_weight, len(p))

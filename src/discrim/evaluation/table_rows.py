@@ -1,0 +1,46 @@
+"""Rows of any container that can be taken by number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing, check_consistent_length
+
+from discrim.errors import DataError
+from discrim.models.tuning import in_memory
+from discrim.sources import Scan, code_labels, open_rows
+
+Index = NDArray[np.intp]
+
+
+class TableRows:
+    """Rows and labels in memory, whatever they came in; a scan is read."""
+
+    def __init__(self, X: Any, y: Any) -> None:
+        if isinstance(X, Scan):
+            if not X.labelled:
+                raise DataError("The scan names no target. Say which column holds the labels: scan(data, target=...).")
+            block = in_memory(open_rows(X, y), first_read=True)
+            self._x: Any = block.x
+            self.classes, self.codes = block.classes, block.codes
+        else:
+            if y is None:
+                raise DataError("Labels are needed: y is None.")
+            check_consistent_length(X, y)
+            self._x = X
+            self.classes, self.codes = code_labels(y)
+
+    @property
+    def n(self) -> int:
+        return len(self.codes)
+
+    def take(self, rows: Index) -> tuple[Any, NDArray[Any]]:
+        """These rows and their labels."""
+        return _safe_indexing(self._x, rows), self.classes[self.codes[rows]]
+
+    def error(self, fitted: Any, rows: Index) -> float:
+        """Share of these rows that the model takes for another class."""
+        X, y = self.take(rows)
+        return float(np.mean(fitted.predict(X) != y))

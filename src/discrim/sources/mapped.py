@@ -1,0 +1,69 @@
+"""A scan whose columns are functions of another's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.errors import DataError, name_list
+from discrim.sources.block import Block
+from discrim.sources.design import Column, Design
+from discrim.sources.rows import rows_per_block
+from discrim.sources.scan import Scan
+
+Map = Callable[[NDArray[Any]], NDArray[Any]]
+
+
+class MappedScan(Scan):
+    """The rows of ``inner`` with the columns that ``of`` makes of theirs, block by block.
+
+    Nothing is kept: every read reads ``inner`` and maps again.
+    """
+
+    def __init__(self, inner: Scan, of: Map, names: Sequence[str], keep: Sequence[int] | None = None) -> None:
+        self.features = list(names) if keep is None else [names[j] for j in keep]
+        self.target, self.weight = inner.target, inner.weight
+        self._inner, self._of, self._all, self._keep = inner, of, list(names), keep
+
+    @property
+    def n_rows(self) -> int | None:  # type: ignore[override]
+        return self._inner.n_rows
+
+    @property
+    def design(self) -> Design:
+        return Design([Column(name) for name in self.features], self._inner.design.dtype)
+
+    @property
+    def rereadable(self) -> bool:
+        return self._inner.rereadable
+
+    def with_design(self, design: Design) -> Scan:
+        if not design.named:
+            design.check_width(len(self.features))
+            return self
+        design.check_names(self.features)
+        return self.with_features(design.names_in)
+
+    def with_features(self, features: Sequence[str]) -> Scan:
+        unknown = [name for name in features if name not in self._all]
+        if unknown:
+            raise DataError(f"The basis has no column {name_list(unknown)}. It has {name_list(self._all, 20)}.")
+        return MappedScan(self._inner, self._of, self._all, [self._all.index(name) for name in features])
+
+    def pieces(self, most_rows: int | None = None) -> Iterator[Callable[[], Block]]:
+        wide = rows_per_block(len(self._all))
+        for piece in self._inner.pieces(wide if most_rows is None else min(wide, most_rows)):
+            yield partial(self._mapped, piece)
+
+    def __repr__(self) -> str:
+        return f"{self._inner!r} in {len(self.features)} columns of a basis"
+
+    def _mapped(self, piece: Callable[[], Block]) -> Block:
+        block = piece()
+        x = self._of(np.asarray(block.x))
+        return replace(block, x=x if self._keep is None else x[:, list(self._keep)])
