@@ -1,13 +1,11 @@
 """Classical linear and quadratic classification: fitted in one pass, tuned for free, read like R."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from discrim import datasets, models
+from discrim import datasets
 from discrim.evaluation import cross_validate
+from discrim.later import read_later
 from discrim.models import (
-    BayesianLinearDiscriminantAnalysis,
-    BayesianQuadraticDiscriminantAnalysis,
     GaussianNB,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
@@ -19,11 +17,13 @@ from discrim.models import (
 from discrim.sources import scan
 
 if TYPE_CHECKING:
-    from discrim import basis, decision, evaluation, text
+    from discrim import basis, decision, text
     from discrim.decision.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
     from discrim.evaluation import compare_auc, confusion, roc
     from discrim.models import (
         AROWClassifier,
+        BayesianLinearDiscriminantAnalysis,
+        BayesianQuadraticDiscriminantAnalysis,
         BernoulliNB,
         CategoricalNB,
         ComplementNB,
@@ -82,24 +82,32 @@ __all__ = [
     "text",
 ]
 
-
-# Rooms, and names of rooms, that are read when they are first asked for.
-_ROOMS = ("basis", "decision", "evaluation", "text")
-_FROM = {
-    "OneVsOneClassifier": "discrim.decision.multiclass",
-    "OneVsRestClassifier": "discrim.decision.multiclass",
-    "OutputCodeClassifier": "discrim.decision.multiclass",
-    "compare_auc": "discrim.evaluation",
-    "confusion": "discrim.evaluation",
-    "roc": "discrim.evaluation",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return import_module(f"discrim.{name}")
-    if name in _FROM:
-        return getattr(import_module(_FROM[name]), name)
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(models, name)
+__getattr__ = read_later(
+    __name__,
+    {
+        "AROWClassifier": "discrim.models",
+        "BayesianLinearDiscriminantAnalysis": "discrim.models",
+        "BayesianQuadraticDiscriminantAnalysis": "discrim.models",
+        "BernoulliNB": "discrim.models",
+        "CategoricalNB": "discrim.models",
+        "ComplementNB": "discrim.models",
+        "GradientDescentClassifier": "discrim.models",
+        "LassoClassifier": "discrim.models",
+        "LogisticRegression": "discrim.models",
+        "LogisticRegressionCV": "discrim.models",
+        "MixedNB": "discrim.models",
+        "MultinomialNB": "discrim.models",
+        "OneVsOneClassifier": "discrim.decision.multiclass",
+        "OneVsRestClassifier": "discrim.decision.multiclass",
+        "OutputCodeClassifier": "discrim.decision.multiclass",
+        "PassiveAggressiveClassifier": "discrim.models",
+        "Perceptron": "discrim.models",
+        "SGDClassifier": "discrim.models",
+        "TextClassifier": "discrim.models",
+        "compare_auc": "discrim.evaluation",
+        "confusion": "discrim.evaluation",
+        "logistic_path": "discrim.models",
+        "roc": "discrim.evaluation",
+    },
+    rooms=("basis", "decision", "text"),
+)

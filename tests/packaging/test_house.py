@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+import inspect
 import os
 import pkgutil
 import re
@@ -67,6 +68,14 @@ def test_no_function_but_a_constructor_takes_more_than_8_parameters():
         if function.name != "__init__" and len(parameters(function)) > 8
     }
     assert many == {}
+
+
+@pytest.mark.parametrize("package", ["", ".basis", ".decision", ".evaluation", ".models", ".sources", ".statistics"])
+def test_a_public_name_is_never_the_file_of_that_name(package):
+    module = importlib.import_module(f"discrim{package}")
+    rooms = {path.parent.name for path in (ROOT / "src" / "discrim").glob("*/__init__.py")}
+    values = {name: getattr(module, name) for name in module.__all__}
+    assert [name for name, value in values.items() if inspect.ismodule(value) and name not in rooms] == []
 
 
 def test_importing_discrim_adds_nothing_heavy_or_optional_to_scikit_learn():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,10 @@ from discrim.evaluation.refits import OrdinaryTrial
 from discrim.models.base import OnePassClassifier
 from discrim.models.mergeable import MergeableClassifier
 from discrim.models.tuning import Folds, fold_numbers
-from discrim.sources import Block, MixedBlock
+from discrim.sources import Block
+
+if TYPE_CHECKING:
+    from discrim.sources import MixedBlock
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from discrim.engines import blas_threads
-from discrim.evaluation.closed_forms import leave_one_out_scores
 from discrim.evaluation.held_out import HeldOut, Index
-from discrim.evaluation.wide import rotated_fold_scores, rotated_rows
 from discrim.models.base import OnePassClassifier
 from discrim.models.parameters import check_parameters
 from discrim.models.scoring import Output
@@ -51,6 +49,9 @@ class OnePassTrial:
 
     def _run(self, folds: Folds) -> tuple[HeldOut, str]:
         if folds.one_at_a_time:
+            # Read late: it knows all models, and most of them are not needed.
+            from discrim.evaluation.closed_forms import leave_one_out_scores
+
             scores = leave_one_out_scores(self.model, self.block)
             if scores is not None:
                 held = HeldOut.of_scores(scores)
@@ -74,6 +75,8 @@ class OnePassTrial:
         if len(folds.parts) * _numbers(depth, size, width) > _MOST_NUMBERS:
             return None
         if wide:
+            from discrim.evaluation.wide import rotated_fold_scores, rotated_rows
+
             scores = rotated_fold_scores(self.model, self.block, folds)
             if scores is not None:
                 return HeldOut.of_scores(scores)

@@ -1,10 +1,8 @@
 """The scikit-learn face: a model picks a statistic, a solver and a rule."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from discrim.models.bayesian_lda import BayesianLinearDiscriminantAnalysis
-from discrim.models.bayesian_qda import BayesianQuadraticDiscriminantAnalysis
+from discrim.later import read_later
 from discrim.models.gaussian_nb import GaussianNB
 from discrim.models.lda import LinearDiscriminantAnalysis
 from discrim.models.least_squares import LeastSquaresClassifier
@@ -14,6 +12,8 @@ from discrim.models.rda import RegularizedDiscriminantAnalysis
 from discrim.models.ridge import RidgeClassifier
 
 if TYPE_CHECKING:
+    from discrim.models.bayesian_lda import BayesianLinearDiscriminantAnalysis
+    from discrim.models.bayesian_qda import BayesianQuadraticDiscriminantAnalysis
     from discrim.models.bernoulli_nb import BernoulliNB
     from discrim.models.categorical_nb import CategoricalNB
     from discrim.models.complement_nb import ComplementNB
@@ -57,28 +57,25 @@ __all__ = [
     "merge",
 ]
 
-# Models that bring modules of their own, which are read when they are first asked for.
-_LATER = {
-    "AROWClassifier": "discrim.models.online.arow",
-    "BernoulliNB": "discrim.models.bernoulli_nb",
-    "CategoricalNB": "discrim.models.categorical_nb",
-    "ComplementNB": "discrim.models.complement_nb",
-    "GradientDescentClassifier": "discrim.models.gradient_descent",
-    "LassoClassifier": "discrim.models.lasso_classifier",
-    "LogisticRegression": "discrim.models.logistic.regression",
-    "LogisticRegressionCV": "discrim.models.logistic.cv",
-    "MixedNB": "discrim.models.mixed_nb",
-    "MultinomialNB": "discrim.models.multinomial_nb",
-    "PassiveAggressiveClassifier": "discrim.models.online.passive_aggressive",
-    "Perceptron": "discrim.models.online.perceptron",
-    "SGDClassifier": "discrim.models.online.sgd",
-    "TextClassifier": "discrim.models.text_classifier",
-    "logistic_path": "discrim.models.logistic.path",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = getattr(import_module(_LATER[name]), name)
-    return globals()[name]
+__getattr__ = read_later(
+    __name__,
+    {
+        "AROWClassifier": "discrim.models.online.arow",
+        "BayesianLinearDiscriminantAnalysis": "discrim.models.bayesian_lda",
+        "BayesianQuadraticDiscriminantAnalysis": "discrim.models.bayesian_qda",
+        "BernoulliNB": "discrim.models.bernoulli_nb",
+        "CategoricalNB": "discrim.models.categorical_nb",
+        "ComplementNB": "discrim.models.complement_nb",
+        "GradientDescentClassifier": "discrim.models.gradient_descent",
+        "LassoClassifier": "discrim.models.lasso_classifier",
+        "LogisticRegression": "discrim.models.logistic.regression",
+        "LogisticRegressionCV": "discrim.models.logistic.cv",
+        "MixedNB": "discrim.models.mixed_nb",
+        "MultinomialNB": "discrim.models.multinomial_nb",
+        "PassiveAggressiveClassifier": "discrim.models.online.passive_aggressive",
+        "Perceptron": "discrim.models.online.perceptron",
+        "SGDClassifier": "discrim.models.online.sgd",
+        "TextClassifier": "discrim.models.text_classifier",
+        "logistic_path": "discrim.models.logistic.path",
+    },
+)

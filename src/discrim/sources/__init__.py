@@ -1,15 +1,20 @@
 """Where rows come from: arrays, frames, files and lazily scanned tables, as blocks."""
 
+from typing import TYPE_CHECKING
+
+from discrim.later import read_later
 from discrim.sources.attached import Attached
 from discrim.sources.block import Block
 from discrim.sources.design import Column, Design
 from discrim.sources.labels import code_labels, recode
 from discrim.sources.mapped import MappedScan
-from discrim.sources.mixed import MixedBlock, MixedRows, Piece, Schema, code_numbers, find_infinite, join_blocks
 from discrim.sources.rows import Rows, find_non_finite
 from discrim.sources.scan import Scan, scan
 from discrim.sources.tables import is_query, open_mixed, open_rows
 from discrim.sources.weights import check_weights
+
+if TYPE_CHECKING:
+    from discrim.sources.mixed import MixedBlock, MixedRows, Piece, Schema, code_numbers, find_infinite, join_blocks
 
 __all__ = [
     "Attached",
@@ -35,3 +40,16 @@ __all__ = [
     "recode",
     "scan",
 ]
+
+__getattr__ = read_later(
+    __name__,
+    {
+        "MixedBlock": "discrim.sources.mixed",
+        "MixedRows": "discrim.sources.mixed",
+        "Piece": "discrim.sources.mixed",
+        "Schema": "discrim.sources.mixed",
+        "code_numbers": "discrim.sources.mixed",
+        "find_infinite": "discrim.sources.mixed",
+        "join_blocks": "discrim.sources.mixed",
+    },
+)

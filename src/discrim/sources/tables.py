@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,13 @@ from discrim.sources.design import Design
 from discrim.sources.frames import FrameRows, as_table
 from discrim.sources.guess import comes_from, need
 from discrim.sources.labels import code_labels
-from discrim.sources.mixed import ArrayTable, MixedRows, Schema
 from discrim.sources.rows import Rows
 from discrim.sources.scan import Scan, scan
 from discrim.sources.table import Table
 from discrim.sources.weights import check_weights
+
+if TYPE_CHECKING:
+    from discrim.sources.mixed import MixedRows, Schema
 
 
 def open_rows(X: Any, y: Any = None, sample_weight: Any = None, *, design: Design | None = None) -> Rows:
@@ -48,6 +50,8 @@ def open_mixed(X: Any, y: Any = None, sample_weight: Any = None, *, schema: Sche
 
     ``schema`` is that of a fitted model: its columns are then read, as they were for it.
     """
+    from discrim.sources.mixed import ArrayTable, MixedRows
+
     if isinstance(X, Scan) or is_query(X, y, sample_weight):
         rows = X if isinstance(X, Scan) else scan(X)
         if y is not None or sample_weight is not None:
