@@ -103,14 +103,9 @@ IN_TURN = {
     "check_sample_weight_equivalence_on_dense_data": ONE_LARGE_STEP,
     "check_sample_weight_equivalence_on_sparse_data": ONE_LARGE_STEP,
 }
-BATCH = {
-    "check_class_weight_classifiers": "class weights change the steps, not where rows that overlap leave the weights"
-}
 
 
 def expected_failures(estimator):
-    if isinstance(estimator, Perceptron) and estimator.rule == "batch":
-        return BATCH
     if isinstance(estimator, (SGDClassifier, Perceptron, PassiveAggressiveClassifier, AROWClassifier)):
         return IN_TURN
     if isinstance(estimator, LogisticRegression) and not estimator.fit_intercept:

@@ -11,7 +11,14 @@ from discrim.evaluation.held_out import HeldOut, Index
 from discrim.models.counts_base import CountsClassifier
 from discrim.models.parameters import check_parameters
 from discrim.models.scoring import Output
-from discrim.models.smoothing import fold_counts, leave_one_out_scores, sparse_block, take, training_counts
+from discrim.models.smoothing import (
+    fold_counts,
+    held_out,
+    leave_one_out_scores,
+    sparse_block,
+    take,
+    training_counts,
+)
 from discrim.models.tuning import Folds
 from discrim.sources import Block, Design, open_rows
 from discrim.statistics import ClassCounts
@@ -43,7 +50,7 @@ class CountsTrial:
 
     def _merge_statistics(self, folds: Folds) -> HeldOut:
         held = HeldOut(len(self.block), len(self.block.classes))
-        for f, s in enumerate(training_counts(fold_counts(self.model, self.block, folds))):
+        for f, s in enumerate(training_counts(fold_counts(self.model, held_out(self.block, folds)))):
             # A class is known by its rows, though their weights be zero.
             known = self._classes_in(folds.train(f))
             model = self._blank(known)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from discrim.engines import run
 from discrim.errors import DataError, ParameterError
 from discrim.models.tuning import Folds, fold_numbers, in_memory
 from discrim.solvers.counts import Complement, Family
 from discrim.solvers.grid_counts import GridScores
 from discrim.solvers.leave_one_out_counts import counts_scores, log_priors_left
 from discrim.solvers.rules import LinearRule
-from discrim.solvers.sparse_scores import over_rows, score_sparse
+from discrim.solvers.sparse_scores import score_sparse
 from discrim.sources import Block, Rows
 from discrim.statistics import ClassCounts, merge_counts
 
@@ -26,6 +28,9 @@ Floats = NDArray[np.float64]
 GRID = np.geomspace(1e-3, 10.0, 20)
 # Values tried between the neighbours of the best one.
 FINER = 7
+# Numbers that the statistics of folds may have together, and rows that are scored at once.
+MOST_NUMBERS = 1 << 24
+ROWS = 1024
 
 
 def choose_alpha(model: Any, statistic: ClassCounts, rows: Rows) -> float:
@@ -86,10 +91,15 @@ def training_counts(parts: list[ClassCounts]) -> Iterator[ClassCounts]:
         del after[-1:]
 
 
-def fold_counts(model: Any, block: Block, folds: Folds) -> list[ClassCounts]:
+def held_out(block: Block, folds: Folds) -> list[Block]:
+    """The rows of each fold, copied together."""
+    return run(lambda f: take(block, folds.test(f)), len(folds.parts))
+
+
+def fold_counts(model: Any, tests: Sequence[Block]) -> list[ClassCounts]:
     """The statistic of each held-out part, all with the classes of the block."""
     threshold = model._family().threshold
-    return [ClassCounts.of(take(block, folds.test(f)), threshold) for f in range(len(folds.parts))]
+    return run(lambda f: ClassCounts.of(tests[f], threshold), len(tests))
 
 
 def take(block: Block, rows: NDArray[np.intp]) -> Block:
@@ -118,32 +128,47 @@ def _folds(model: Any, block: Block, alphas: Floats) -> tuple[Floats, Floats]:
             "The 'cv' parameter leaves some rows out of both training and test part; "
             "use a splitter that trains on all rows that it does not hold out."
         )
-    family: Family = model._family()
+    tests = held_out(block, folds)
+    trained = training_counts(fold_counts(model, tests))
+    first = next(trained)
+    # Folds are scored side by side as long as their statistics fit in memory together.
+    step = max(MOST_NUMBERS // max(first.count.size, 1), 1)
     sums, total = np.zeros((2, len(alphas))), 0.0
-    for f, s in enumerate(training_counts(fold_counts(model, block, folds))):
-        test = take(block, folds.test(f))
-        # A row whose class is not in the training part is lost, whatever alpha is.
-        weight = _counting(test, s.rows[test.codes] > 0)
-        offset = np.where(s.rows > 0, model._score_prior(model._log_prior(s.weight)), -np.inf)
-        if isinstance(family, Complement) and family.norm:
-            sums += _one_by_one(family, s, alphas, test, offset, weight)
-        else:
-            sums += _all_at_once(GridScores(family, s, alphas), test, offset, weight)
-        total += float(weight.sum())
+    statistics, done = chain([first], trained), 0
+    while batch := list(islice(statistics, step)):
+        start = done
+        for losses, weight in run(lambda i: _of_fold(model, tests[start + i], batch[i], alphas), len(batch)):  # noqa: B023
+            sums += losses
+            total += weight
+        done += len(batch)
     sums /= max(total, 1e-300)
     return sums[0], sums[1]
+
+
+def _of_fold(model: Any, test: Block, s: ClassCounts, alphas: Floats) -> tuple[Floats, float]:
+    """Sums of losses over the rows of a fold (2 x alphas) by the statistic of the others, and their weight."""
+    family: Family = model._family()
+    # A row whose class is not in the training part is lost, whatever alpha is.
+    weight = _counting(test, s.rows[test.codes] > 0)
+    offset = np.where(s.rows > 0, model._score_prior(model._log_prior(s.weight)), -np.inf)
+    if isinstance(family, Complement) and family.norm:
+        losses = _one_by_one(family, s, alphas, test, offset, weight)
+    else:
+        losses = _all_at_once(GridScores(family, s, alphas), test, offset, weight)
+    return losses, float(weight.sum())
 
 
 def _all_at_once(grid: GridScores, test: Block, offset: Floats, weight: Floats) -> Floats:
     """Sums of log losses and of errors over the rows, 2 x alphas."""
     x: Any = test.x
     size = np.asarray(x.sum(axis=1), dtype=np.float64).ravel()
-
-    def task(start: int, stop: int) -> Floats:
+    losses = np.zeros((2, len(grid.alphas)))
+    # Few rows at a time, so that their scores stay in cache.
+    for start in range(0, len(test), ROWS):
+        stop = min(start + ROWS, len(test))
         scores = grid.of(x, start, stop, size[start:stop]) + offset[:, None]
-        return _losses(scores, test.codes[start:stop], weight[start:stop])
-
-    return np.asarray(sum(over_rows(x, task)))
+        losses += _losses(scores, test.codes[start:stop], weight[start:stop])
+    return losses
 
 
 def _one_by_one(family: Family, s: ClassCounts, alphas: Floats, test: Block, offset: Floats, weight: Floats) -> Floats:
