@@ -44,7 +44,7 @@ BASES = [
     FunctionBasis(halves),
     JoinedBasis([None, StepBasis(2)]),
 ]
-each_basis = pytest.mark.parametrize("basis", BASES, ids=repr)
+each_basis = pytest.mark.parametrize("basis", BASES, ids=lambda basis: type(basis).__name__)
 
 
 @pytest.fixture(scope="module")
