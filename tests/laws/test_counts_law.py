@@ -140,3 +140,10 @@ def test_counts_of_columns_and_of_levels_do_not_mix():
         columns.merge(levels)
     with pytest.raises(DataError, match="of 2 and of 3 columns"):
         columns.merge(ClassCounts(np.array(["a"]), np.ones(1), np.ones(1, int), np.ones((1, 3))))
+
+
+def test_counts_larger_than_those_that_were_seen_cannot_be_forgotten():
+    seen = ClassCounts(np.array(["a"]), np.array([3.0]), np.array([3]), np.array([[4.0, 1.0]]))
+    other = ClassCounts(np.array(["a"]), np.array([1.0]), np.array([1]), np.array([[1.0, 2.0]]))
+    with pytest.raises(ForgetError, match="class 'a': they are not among the rows"):
+        seen.subtract(other)

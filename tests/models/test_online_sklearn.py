@@ -160,4 +160,4 @@ def test_values_too_large_for_steps_are_an_error_as_in_scikit_learn():
     X, y = rows("two")
     for model in (SGDClassifier, linear_model.SGDClassifier):
         with pytest.raises(ValueError, match=r"under-/overflow occurred at epoch #.* Scaling input data"):
-            model(loss="squared_hinge", max_iter=500, alpha=0.1).fit(X * 1e300, y)
+            model(loss="squared_hinge", max_iter=500, alpha=0.1, random_state=0).fit(X * 1e300, y)

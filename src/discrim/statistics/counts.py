@@ -176,7 +176,7 @@ def _left_over(count: Floats, whole: ClassCounts, rows: NDArray[np.int64]) -> ND
     tiny = np.abs(count) <= ROUNDING * np.abs(whole.count)
     count[tiny] = 0.0
     nobody: NDArray[np.bool_] = (count != 0) & (rows == 0)[:, None]
-    return nobody if whole.levels is None else nobody | (count < 0)
+    return nobody | ((count < 0) & (whole.count >= 0))
 
 
 def _check_widths(parts: Sequence[ClassCounts]) -> None:
