@@ -10,36 +10,25 @@ namespace {
 
 // Bytes that are asked for ahead of their use: rows in random order are not foreseen by the processor.
 constexpr int64_t AHEAD = 4096;
-constexpr int64_t LINE = 64;
-
-template <typename T>
-DISCRIM_INLINE void fetch(const T *row, int64_t p) {
-    const char *at = reinterpret_cast<const char *>(row);
-    const int64_t bytes = std::min<int64_t>(p * sizeof(T), AHEAD);
-    for (int64_t b = 0; b < bytes; b += LINE) __builtin_prefetch(at + b);
-}
 
 template <typename T>
 DISCRIM_INLINE void learn(const Rows<T> &x, const Visits &visits, const Settings &settings, const Problems &problems) {
     std::vector<T> gathered(x.column_stride == 1 ? 0 : x.p);
     const int64_t lead = std::max<int64_t>(1, AHEAD / std::max<int64_t>(1, x.p * sizeof(T)));
     const bool jumps = visits.order && x.column_stride == 1;
-    visit(
-        visits, settings, problems,
-        [&](int64_t i) {
-            const T *at = x.data + i * x.row_stride;
-            if (x.column_stride != 1) {
-                for (int64_t j = 0; j < x.p; ++j) gathered[j] = at[j * x.column_stride];
-                at = gathered.data();
-            }
-            return DenseRow<T>{at, x.p};
-        },
-        [&](int64_t v) {
-            if (!jumps || v + lead >= visits.count) return;
-            const int64_t next = visits.order[v + lead];
-            fetch(x.data + next * x.row_stride, x.p);
-            __builtin_prefetch(visits.codes + next);
-        });
+    visit(visits, settings, problems, [&](int64_t v, int64_t i) DISCRIM_INLINED {
+        if (jumps) {
+            const int64_t later = visits.row_after(v, lead);
+            fetch(x.data + later * x.row_stride, std::min<int64_t>(x.p, AHEAD / sizeof(T)));
+            __builtin_prefetch(visits.codes + later);
+        }
+        const T *at = x.data + i * x.row_stride;
+        if (x.column_stride != 1) {
+            for (int64_t j = 0; j < x.p; ++j) gathered[j] = at[j * x.column_stride];
+            at = gathered.data();
+        }
+        return DenseRow<T>{at, x.p};
+    });
 }
 
 template <int W>

@@ -51,6 +51,9 @@ struct Visits {
     int64_t count;
     const int32_t *codes;
     const double *weight;
+
+    int64_t row(int64_t v) const { return order ? order[v] : v; }
+    int64_t row_after(int64_t v, int64_t lead) const { return row(v + lead < count ? v + lead : count - 1); }
 };
 
 void learn_dense(const Rows<double> &x, const Visits &visits, const Settings &settings, const Problems &problems);

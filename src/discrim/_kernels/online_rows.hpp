@@ -7,17 +7,59 @@
 
 #include "lanes.hpp"
 
+// For lambdas, which a compiler would else call once they are large.
+#define DISCRIM_INLINED __attribute__((always_inline))
+
 namespace discrim {
 
-// Four lanes fit one register of every processor that has wide ones; eight would be kept in memory by some.
+// Four lanes fit one register of every processor that has wide ones; eight would be kept in memory by some. What is
+// left of a row is a pair and a single: a weight is then always read in the width it was written in, and one row need
+// not wait until memory has what the last has written.
 typedef double v4 __attribute__((vector_size(32)));
 typedef double v4u __attribute__((vector_size(32), aligned(8)));
 typedef float f4u __attribute__((vector_size(16), aligned(4)));
+typedef double v2 __attribute__((vector_size(16)));
+typedef double v2u __attribute__((vector_size(16), aligned(8)));
+typedef float f2u __attribute__((vector_size(8), aligned(4)));
 
-DISCRIM_INLINE v4 four(const double *p) { return *reinterpret_cast<const v4u *>(p); }
-DISCRIM_INLINE v4 four(const float *p) { return __builtin_convertvector(*reinterpret_cast<const f4u *>(p), v4); }
-DISCRIM_INLINE void put(double *p, v4 v) { *reinterpret_cast<v4u *>(p) = v; }
+template <typename V>
+struct Lanes;
+template <>
+struct Lanes<v4> {
+    static constexpr int64_t count = 4;
+    static DISCRIM_INLINE v4 at(const double *p) { return *reinterpret_cast<const v4u *>(p); }
+    static DISCRIM_INLINE v4 at(const float *p) {
+        return __builtin_convertvector(*reinterpret_cast<const f4u *>(p), v4);
+    }
+    static DISCRIM_INLINE void put(double *p, v4 v) { *reinterpret_cast<v4u *>(p) = v; }
+};
+template <>
+struct Lanes<v2> {
+    static constexpr int64_t count = 2;
+    static DISCRIM_INLINE v2 at(const double *p) { return *reinterpret_cast<const v2u *>(p); }
+    static DISCRIM_INLINE v2 at(const float *p) {
+        return __builtin_convertvector(*reinterpret_cast<const f2u *>(p), v2);
+    }
+    static DISCRIM_INLINE void put(double *p, v2 v) { *reinterpret_cast<v2u *>(p) = v; }
+};
+template <>
+struct Lanes<double> {
+    static constexpr int64_t count = 1;
+    static DISCRIM_INLINE double at(const double *p) { return *p; }
+    static DISCRIM_INLINE double at(const float *p) { return *p; }
+    static DISCRIM_INLINE void put(double *p, double v) { *p = v; }
+};
+
 DISCRIM_INLINE double sum(v4 v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+
+// Ask memory for every line that holds some of these; the first may begin anywhere in its line.
+template <typename E>
+DISCRIM_INLINE void fetch(const E *begin, int64_t count) {
+    constexpr uintptr_t LINE = 64;
+    const uintptr_t end = reinterpret_cast<uintptr_t>(begin + count);
+    for (uintptr_t at = reinterpret_cast<uintptr_t>(begin) & ~(LINE - 1); at < end; at += LINE)
+        __builtin_prefetch(reinterpret_cast<const char *>(at));
+}
 
 struct Norms {
     double square, absolute;
@@ -38,84 +80,105 @@ struct DenseRow {
     const T *x;
     int64_t p;
 
-    // The sum of term(j, lanes) over all columns: four sums at a time, since one alone would wait for each addition.
-    template <typename Term, typename Single>
-    DISCRIM_INLINE double total(Term term, Single single) const {
+    // The sum of term(Lanes, j) over all columns: four sums at a time, since one alone would wait for each addition.
+    template <typename Term>
+    DISCRIM_INLINE double total(Term term) const {
+        const Lanes<v4> wide;
         v4 a = {}, b = {}, c = {}, d = {};
         int64_t j = 0;
         for (; j + 16 <= p; j += 16) {
-            a += term(j);
-            b += term(j + 4);
-            c += term(j + 8);
-            d += term(j + 12);
+            a += term(wide, j);
+            b += term(wide, j + 4);
+            c += term(wide, j + 8);
+            d += term(wide, j + 12);
         }
-        for (; j + 4 <= p; j += 4) a += term(j);
-        double tail = 0.0;
-        for (; j < p; ++j) tail += single(j);
-        return sum((a + b) + (c + d)) + tail;
-    }
-    DISCRIM_INLINE double dot(const double *w) const {
-        return total([&](int64_t j) { return four(x + j) * four(w + j); },
-                     [&](int64_t j) { return static_cast<double>(x[j]) * w[j]; });
-    }
-    DISCRIM_INLINE double square() const {
-        return total([&](int64_t j) { return four(x + j) * four(x + j); },
-                     [&](int64_t j) { return static_cast<double>(x[j]) * x[j]; });
-    }
-    DISCRIM_INLINE void add(double *w, double c) const {
-        const v4 factor = {c, c, c, c};
-        int64_t j = 0;
-        for (; j + 4 <= p; j += 4) put(w + j, four(w + j) + four(x + j) * factor);
-        for (; j < p; ++j) w[j] += x[j] * c;
-    }
-    DISCRIM_INLINE Norms add_told(double *w, double c) const {
-        const v4 factor = {c, c, c, c};
-        v4 squares[2] = {}, sizes[2] = {};
-        int64_t j = 0;
-        const auto step = [&](int64_t at, int lane) {
-            const v4 v = four(w + at) + four(x + at) * factor;
-            put(w + at, v);
-            squares[lane] += v * v;
-            sizes[lane] += v > 0.0 ? v : -v;
-        };
-        for (; j + 8 <= p; j += 8) {
-            step(j, 0);
-            step(j + 4, 1);
+        if (p & 8) {
+            a += term(wide, j);
+            b += term(wide, j + 4);
+            j += 8;
         }
-        if (j + 4 <= p) {
-            step(j, 0);
+        if (p & 4) {
+            c += term(wide, j);
             j += 4;
         }
-        Norms norms{sum(squares[0] + squares[1]), sum(sizes[0] + sizes[1])};
-        for (; j < p; ++j) {
-            w[j] += x[j] * c;
-            norms.square += w[j] * w[j];
-            norms.absolute += std::fabs(w[j]);
+        double tail = 0.0;
+        if (p & 2) {
+            const v2 pair = term(Lanes<v2>(), j);
+            tail = pair[0] + pair[1];
+            j += 2;
         }
-        return norms;
+        if (p & 1) tail += term(Lanes<double>(), j);
+        return sum((a + b) + (c + d)) + tail;
+    }
+    // step(Lanes, j) for all columns.
+    template <typename Step>
+    DISCRIM_INLINE void each(Step step) const {
+        const Lanes<v4> wide;
+        int64_t j = 0;
+        for (; j + 8 <= p; j += 8) {
+            step(wide, j);
+            step(wide, j + 4);
+        }
+        if (p & 4) {
+            step(wide, j);
+            j += 4;
+        }
+        if (p & 2) {
+            step(Lanes<v2>(), j);
+            j += 2;
+        }
+        if (p & 1) step(Lanes<double>(), j);
+    }
+    DISCRIM_INLINE double dot(const double *w) const {
+        return total([&](auto lanes, int64_t j) DISCRIM_INLINED { return lanes.at(x + j) * lanes.at(w + j); });
+    }
+    DISCRIM_INLINE double square() const {
+        return total([&](auto lanes, int64_t j) DISCRIM_INLINED { return lanes.at(x + j) * lanes.at(x + j); });
+    }
+    DISCRIM_INLINE void add(double *w, double c) const {
+        each([&](auto lanes, int64_t j) DISCRIM_INLINED { lanes.put(w + j, lanes.at(w + j) + lanes.at(x + j) * c); });
+    }
+    DISCRIM_INLINE Norms add_told(double *w, double c) const {
+        double absolute = 0.0;
+        v4 sizes = {};
+        const double square = total([&](auto lanes, int64_t j) DISCRIM_INLINED {
+            const auto v = lanes.at(w + j) + lanes.at(x + j) * c;
+            lanes.put(w + j, v);
+            const auto size = v > 0.0 ? v : -v;
+            if constexpr (lanes.count == 4)
+                sizes += size;
+            else if constexpr (lanes.count == 2)
+                absolute += size[0] + size[1];
+            else
+                absolute += size;
+            return v * v;
+        });
+        return {square, sum(sizes) + absolute};
     }
     DISCRIM_INLINE void shrink(double *w, double *q, double owed, double scale) const {
         for (int64_t j = 0; j < p; ++j) truncate(w[j], q[j], owed, scale);
     }
     // sum_j x_j^2 v_j, and the step of AROW: w += a v x, v -= b (v x)^2.
     DISCRIM_INLINE double spread(const double *v) const {
-        return total([&](int64_t j) { return four(x + j) * four(x + j) * four(v + j); },
-                     [&](int64_t j) { return static_cast<double>(x[j]) * x[j] * v[j]; });
+        return total([&](auto lanes, int64_t j) DISCRIM_INLINED {
+            const auto entry = lanes.at(x + j);
+            return entry * entry * lanes.at(v + j);
+        });
     }
     DISCRIM_INLINE void confide(double *w, double *v, double a, double b) const {
-        const v4 up = {a, a, a, a}, down = {b, b, b, b};
-        int64_t j = 0;
-        for (; j + 4 <= p; j += 4) {
-            const v4 vx = four(v + j) * four(x + j);
-            put(w + j, four(w + j) + vx * up);
-            put(v + j, four(v + j) - vx * vx * down);
-        }
-        for (; j < p; ++j) {
-            const double vx = v[j] * x[j];
-            w[j] += a * vx;
-            v[j] -= b * vx * vx;
-        }
+        each([&](auto lanes, int64_t j) DISCRIM_INLINED {
+            const auto vx = lanes.at(v + j) * lanes.at(x + j);
+            lanes.put(w + j, lanes.at(w + j) + vx * a);
+            lanes.put(v + j, lanes.at(v + j) - vx * vx * b);
+        });
     }
+};
+
+template <typename T, typename I>
+struct Entries {
+    const T *value;
+    const I *column;
+    int64_t count;
 };
 
 template <typename T, typename I>
@@ -123,26 +186,49 @@ struct CompressedRow {
     const T *value;
     const I *column;
     int64_t count;
+    Entries<T, I> later;  // of a row that is learned from a little later
 
-    // Four sums at a time: one alone would wait for each addition.
-    template <typename Term>
-    DISCRIM_INLINE double total(Term term) const {
+    // Four sums at a time: one alone would wait for each addition. meanwhile(k) is called at every eighth entry.
+    template <typename Term, typename Meanwhile>
+    DISCRIM_INLINE double total(Term term, Meanwhile meanwhile) const {
         double a = 0.0, b = 0.0, c = 0.0, d = 0.0;
         int64_t k = 0;
-        for (; k + 4 <= count; k += 4) {
-            a += term(k);
-            b += term(k + 1);
-            c += term(k + 2);
-            d += term(k + 3);
+        const auto four = [&](int64_t at) DISCRIM_INLINED {
+            a += term(at);
+            b += term(at + 1);
+            c += term(at + 2);
+            d += term(at + 3);
+        };
+        for (; k + 8 <= count; k += 8) {
+            meanwhile(k);
+            four(k);
+            four(k + 4);
+        }
+        if (k + 4 <= count) {
+            four(k);
+            k += 4;
         }
         for (; k < count; ++k) a += term(k);
         return (a + c) + (b + d);
     }
+    template <typename Term>
+    DISCRIM_INLINE double total(Term term) const {
+        return total(term, [](int64_t) {});
+    }
+    // The later row is asked for line by line on the way: all at once, they would hold up the weights.
     DISCRIM_INLINE double dot(const double *w) const {
-        return total([&](int64_t k) { return static_cast<double>(value[k]) * w[column[k]]; });
+        const auto ask = [&](int64_t k) DISCRIM_INLINED {
+            __builtin_prefetch(later.value + k);
+            __builtin_prefetch(later.column + k);
+        };
+        const double product = total(
+            [&](int64_t k) DISCRIM_INLINED { return static_cast<double>(value[k]) * w[column[k]]; }, ask);
+        for (int64_t k = count & ~INT64_C(7); k < later.count; k += 8) ask(k);
+        ask(later.count - 1);
+        return product;
     }
     DISCRIM_INLINE double square() const {
-        return total([&](int64_t k) { return static_cast<double>(value[k]) * value[k]; });
+        return total([&](int64_t k) DISCRIM_INLINED { return static_cast<double>(value[k]) * value[k]; });
     }
     DISCRIM_INLINE void add(double *w, double c) const {
         for (int64_t k = 0; k < count; ++k) w[column[k]] += value[k] * c;
@@ -150,14 +236,16 @@ struct CompressedRow {
     // As in scikit-learn the norms of compressed rows are those of the row's columns: telling more would cost p.
     DISCRIM_INLINE Norms add_told(double *w, double c) const {
         add(w, c);
-        return {total([&](int64_t k) { return w[column[k]] * w[column[k]]; }),
-                total([&](int64_t k) { return std::fabs(w[column[k]]); })};
+        return {total([&](int64_t k) DISCRIM_INLINED { return w[column[k]] * w[column[k]]; }),
+                total([&](int64_t k) DISCRIM_INLINED { return std::fabs(w[column[k]]); })};
     }
     DISCRIM_INLINE void shrink(double *w, double *q, double owed, double scale) const {
         for (int64_t k = 0; k < count; ++k) truncate(w[column[k]], q[column[k]], owed, scale);
     }
     DISCRIM_INLINE double spread(const double *v) const {
-        return total([&](int64_t k) { return static_cast<double>(value[k]) * value[k] * v[column[k]]; });
+        return total([&](int64_t k) DISCRIM_INLINED {
+            return static_cast<double>(value[k]) * value[k] * v[column[k]];
+        });
     }
     DISCRIM_INLINE void confide(double *w, double *v, double a, double b) const {
         for (int64_t k = 0; k < count; ++k) {

@@ -237,32 +237,53 @@ DISCRIM_INLINE void learn_row(const Row &row, int32_t code, double weight, const
     }
 }
 
-// Every row of the visits: `row_at(v)` is row number v of the order, and `ahead(v)` asks for one that comes later.
-template <typename RowAt, typename Ahead>
-DISCRIM_INLINE void visit(const Visits &visits, const Settings &settings, const Problems &of, RowAt row_at, Ahead ahead) {
-    // A copy that nothing points to: stores into the weights cannot change it.
-    const Settings s = settings;
-    const auto number = [&](int64_t v) -> int64_t { return visits.order ? visits.order[v] : v; };
-    const auto weight = [&](int64_t i) { return visits.weight ? visits.weight[i] : 1.0; };
-    if (s.update == Update::gradient && of.K == 1) {
-        Memory m = of.memory[0];
-        LogSum logs;
-        const int32_t positive = of.positive[0];
-        for (int64_t v = 0; v < visits.count; ++v) {
-            ahead(v);
-            const int64_t i = number(v);
-            by_gradient(row_at(i), visits.codes[i] == positive ? 1.0 : -1.0, weight(i), s, of, 0, m, logs);
+// pass(settings), compiled by itself for what is asked for most, so that a row has fewer questions to answer.
+template <typename Pass>
+DISCRIM_INLINE void with_usual(Settings s, Pass pass) {
+    if (s.rate == Rate::optimal && s.penalty == Penalty::l2 && s.cap == 0.0 && !s.told) {
+        s.rate = Rate::optimal;
+        s.penalty = Penalty::l2;
+        s.cap = 0.0;
+        s.told = false;
+        if (s.loss == Loss::hinge) {
+            s.loss = Loss::hinge;
+            pass(s);
+            return;
         }
-        logs.fold();
-        m.loss += logs.sum;
-        of.memory[0] = m;
+        if (s.loss == Loss::log) {
+            s.loss = Loss::log;
+            pass(s);
+            return;
+        }
+    }
+    pass(s);
+}
+
+// Every row of the visits: `row_at(v, i)` is row i, the v-th to be learned from; it also asks for one that comes later.
+template <typename RowAt>
+DISCRIM_INLINE void visit(const Visits &visits, const Settings &settings, const Problems &of, RowAt row_at) {
+    const auto weight = [&](int64_t i) { return visits.weight ? visits.weight[i] : 1.0; };
+    if (settings.update == Update::gradient && of.K == 1) {
+        // Memory and settings are copies that nothing points to: stores into the weights cannot change them.
+        with_usual(settings, [&](const Settings &s) DISCRIM_INLINED {
+            Memory m = of.memory[0];
+            LogSum logs;
+            const int32_t positive = of.positive[0];
+            for (int64_t v = 0; v < visits.count; ++v) {
+                const int64_t i = visits.row(v);
+                by_gradient(row_at(v, i), visits.codes[i] == positive ? 1.0 : -1.0, weight(i), s, of, 0, m, logs);
+            }
+            logs.fold();
+            m.loss += logs.sum;
+            of.memory[0] = m;
+        });
         return;
     }
+    const Settings s = settings;
     std::vector<LogSum> logs(of.K);
     for (int64_t v = 0; v < visits.count; ++v) {
-        ahead(v);
-        const int64_t i = number(v);
-        learn_row(row_at(i), visits.codes[i], weight(i), s, of, logs.data());
+        const int64_t i = visits.row(v);
+        learn_row(row_at(v, i), visits.codes[i], weight(i), s, of, logs.data());
     }
     for (int64_t k = 0; k < of.K; ++k) {
         logs[k].fold();

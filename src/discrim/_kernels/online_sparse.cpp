@@ -1,5 +1,9 @@
 // Compressed rows, learned one after another: the cost of a row is its entries.
+//
+// There is one version for all processors: wider ones would fuse multiplications with additions, and a score that is
+// exactly zero in two roundings, as scores of perceptrons are, would not be so in one.
 #include <algorithm>
+#include <limits>
 #include <type_traits>
 
 #include "online.hpp"
@@ -8,13 +12,25 @@
 namespace discrim {
 namespace {
 
+// Rows that are asked for ahead of their use: in random order they are not foreseen by the processor.
 constexpr int64_t LEAD = 4;
-constexpr int64_t LINE = 64;
 
-template <typename E>
-DISCRIM_INLINE void fetch(const E *begin, int64_t count) {
-    const char *at = reinterpret_cast<const char *>(begin);
-    for (int64_t b = 0; b < count * static_cast<int64_t>(sizeof(E)); b += LINE) __builtin_prefetch(at + b);
+template <typename T, typename I>
+DISCRIM_INLINE Entries<T, I> entries_of(const SparseRows<T, I> &x, int64_t i) {
+    return {x.value + x.first[i], x.column + x.first[i], x.first[i + 1] - x.first[i]};
+}
+
+// Do all columns lie between 0 and p? The sign of a column, or of its distance to the last, would tell.
+template <typename T, typename I>
+DISCRIM_INLINE bool inside(const Entries<T, I> &row, int64_t p) {
+    using Bits = std::make_unsigned_t<I>;
+    const Bits last = static_cast<Bits>(std::min<int64_t>(p - 1, std::numeric_limits<I>::max()));
+    Bits signs = 0;
+    for (int64_t k = 0; k < row.count; ++k) {
+        const Bits column = static_cast<Bits>(row.column[k]);
+        signs |= column | (last - column);
+    }
+    return static_cast<I>(signs) >= 0;
 }
 
 }  // namespace
@@ -22,28 +38,19 @@ DISCRIM_INLINE void fetch(const E *begin, int64_t count) {
 template <typename T, typename I>
 bool learn_sparse(const SparseRows<T, I> &x, const Visits &visits, const Settings &settings, const Problems &problems) {
     bool fine = true;
-    visit(
-        visits, settings, problems,
-        [&](int64_t i) {
-            const I *column = x.column + x.first[i];
-            const int64_t count = x.first[i + 1] - x.first[i];
-            // Looked at here, where the row is about to be read anyway.
-            std::make_unsigned_t<I> largest = 0;
-            for (int64_t k = 0; k < count; ++k)
-                largest = std::max(largest, static_cast<std::make_unsigned_t<I>>(column[k]));
-            const bool inside = count == 0 || static_cast<uint64_t>(largest) < static_cast<uint64_t>(x.p);
-            fine &= inside;
-            return CompressedRow<T, I>{x.value + x.first[i], column, inside ? count : 0};
-        },
-        [&](int64_t v) {
-            if (!visits.order || v + 2 * LEAD >= visits.count) return;
-            // Where a row begins has to be known before its entries can be asked for.
-            __builtin_prefetch(x.first + visits.order[v + 2 * LEAD]);
-            const int64_t next = visits.order[v + LEAD], count = x.first[next + 1] - x.first[next];
-            fetch(x.value + x.first[next], count);
-            fetch(x.column + x.first[next], count);
-            __builtin_prefetch(visits.codes + next);
-        });
+    visit(visits, settings, problems, [&](int64_t v, int64_t i) DISCRIM_INLINED {
+        // Where a row begins has to be known before its entries can be asked for.
+        __builtin_prefetch(x.first + visits.row_after(v, 2 * LEAD));
+        const int64_t later = visits.row_after(v, LEAD);
+        __builtin_prefetch(visits.codes + later);
+        Entries<T, I> row = entries_of(x, i);
+        // Looked at here, where the row is about to be read anyway.
+        if (!inside(row, x.p)) {
+            fine = false;
+            row.count = 0;
+        }
+        return CompressedRow<T, I>{row.value, row.column, row.count, entries_of(x, later)};
+    });
     return fine;
 }
 
