@@ -3,6 +3,10 @@
 Two classes with the same mean and highly ellipsoidal covariances, long where the other is short: standard deviations
 from 1 to 10 in one class and from 10 to 1 in the other, along the columns or along axes drawn at random for each
 class. 40 rows to learn from, 100 to be predicted.
+
+Bayesian QDA chooses by leave-one-out whether its prior has the variances of each class, which is right along the
+columns and as good as naive Bayes there up to some tenths of a point, or the pooled ones, which is right along random
+directions with many columns. With 6 to 12 columns and random directions plain QDA is better.
 """
 
 from __future__ import annotations
@@ -25,7 +29,11 @@ METHODS = {
     "QDA": (discrim.QuadraticDiscriminantAnalysis, "#7f7f7f", TRAIN // 2 - 1),
     "RDA, ten-fold": (lambda: discrim.RegularizedDiscriminantAnalysis(alpha="cv", gamma="cv"), "#d9822b", np.inf),
     "naive Bayes": (discrim.GaussianNB, "#2a8f5c", np.inf),
-    "Bayesian QDA": (lambda: discrim.BayesianQuadraticDiscriminantAnalysis(psi="loo"), "#1f6fb4", np.inf),
+    "Bayesian QDA": (
+        lambda: discrim.BayesianQuadraticDiscriminantAnalysis(psi="loo", target="auto"),
+        "#1f6fb4",
+        np.inf,
+    ),
 }
 OURS = "Bayesian QDA"
 

@@ -9,9 +9,10 @@ import pytest
 from scipy import integrate
 from scipy.stats import invgamma, multivariate_t
 
-from discrim.solvers.wishart import Units
-from discrim.solvers.wishart_rules import evidence_of, left_out
+from discrim.solvers.wishart import ClassUnits, Units
+from discrim.solvers.wishart_rules import Prior, class_variances, evidence_of, left_out, scatter_diagonal
 from discrim.solvers.wishart_search import best_prior, best_psi
+from discrim.solvers.wishart_units import units_left_out
 from discrim.sources import Block
 from discrim.statistics import ClassFactors, ClassMoments, Depth
 
@@ -98,7 +99,7 @@ def test_the_left_out_density_is_that_of_refitting(depth, shape):
     p = shape[1]
     scale = np.linspace(0.5, 2, p)
     units = Units(scale)
-    criterion = left_out(units.rows(x), codes, statistic(x, codes, depth), units)
+    criterion = left_out(x, codes, statistic(x, codes, depth), units)
     for psi, nu in ((0.3, p + 2.0), (20.0, p + 9.0)):
         expected = 0.0
         for i in range(len(x)):
@@ -166,3 +167,42 @@ def test_the_evidence_of_repeated_rows_counts_the_distinct_ones():
     scaled = tuple(v * 2 * m / (2 * m + 1) for v, m in zip(plain.values, plain.degrees, strict=True))
     assert best_psi(doubled.bounded(), 22.0, 20) == pytest.approx(best_psi(replace(plain, values=scaled), 22.0, 20))
     assert plain.bounded().value(1.0, 22.0) == pytest.approx(plain.value(1.0, 22.0), rel=1e-12)
+
+
+@each_shape
+@pytest.mark.parametrize("kind", [ClassMoments, ClassFactors])
+def test_units_of_classes_are_those_of_fitting_each_class_alone(shape, kind):
+    x, codes = sample(*shape)
+    p, rng = shape[1], np.random.default_rng(2)
+    units = ClassUnits(rng.uniform(0.5, 2, (3, p)))
+    s = statistic(x, codes, Depth.FULL, kind)
+    for psi, nu in ((0.3, p + 2.0), (20.0, p + 9.0)):
+        evidence, held_out = 0.0, 0.0
+        for k in range(3):
+            alone = x[codes == k], np.zeros((codes == k).sum(), np.int32)
+            own = statistic(*alone, Depth.FULL)
+            evidence += evidence_of(own, Units(units.roots[k])).value(psi, nu)
+            held_out += left_out(*alone, own, Units(units.roots[k])).value(psi, nu)
+        assert evidence_of(s, units).value(psi, nu) == pytest.approx(evidence, rel=1e-10)
+        assert left_out(x, codes, s, units).value(psi, nu) == pytest.approx(held_out, rel=1e-10)
+
+
+@pytest.mark.parametrize("shape", [(60, 3), (60, 40)], ids=["long", "wide"])
+@pytest.mark.parametrize("own", [True, False])
+def test_units_that_lose_the_row_too_are_near_those_of_refitting(shape, own):
+    x, codes = sample(*shape)
+    p = shape[1]
+    s = statistic(x, codes, Depth.FULL)
+    units = ClassUnits(np.sqrt(class_variances(s))) if own else Units(np.sqrt(scatter_diagonal(s) / len(x)))
+    psi, nu = 3.0 * p, p + 2.0
+    expected = 0.0
+    for i in range(len(x)):
+        others, known = np.delete(x, i, axis=0), np.delete(codes, i)
+        scatters = [scatter_of(others[known == k]) for k in range(3)]
+        rows, scatter = others[known == codes[i]], scatters[codes[i]]
+        variances = np.diag(scatter) / len(rows) if own else np.diag(sum(scatters)) / len(others)
+        expected += student(x[i], rows, scatter, len(rows) - 1, psi * np.diag(variances), nu)
+    held = left_out(x, codes, s, units).value(psi, nu)
+    change = units_left_out(x, codes, s, Prior(units, psi, nu))
+    assert change < 0
+    assert change == pytest.approx(expected - held, rel=0.2)

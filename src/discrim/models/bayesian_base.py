@@ -13,7 +13,7 @@ from discrim.errors import CollinearWarning, DataError, ParameterError, Singular
 from discrim.inference.summary import Summary, Table
 from discrim.models.base import OnePassClassifier, Statistic
 from discrim.models.bayesian_posterior import WishartPosterior
-from discrim.models.bayesian_prior import chosen_prior, prior_units
+from discrim.models.bayesian_prior import chosen_prior, prior_units, targets_of
 from discrim.models.parameters import Check, array_like, either, none, number, one_of
 from discrim.models.priors import log_priors, resolve_priors
 from discrim.models.scoring import Output, apply_rule
@@ -35,6 +35,7 @@ class BayesianDiscriminant(OnePassClassifier):
     """Do all classes have the same covariance?"""
     _title: ClassVar[str]
 
+    target_: str
     psi_: float
     nu_: float
 
@@ -51,7 +52,7 @@ class BayesianDiscriminant(OnePassClassifier):
         psi: Any = "evidence",
         nu: Any = None,
         *,
-        target: Literal["diagonal", "identity"] = "diagonal",
+        target: Literal["diagonal", "identity", "class-diagonal", "auto"] = "diagonal",
         priors: Any = None,
         class_prior_alpha: float = 0.0,
     ) -> None:
@@ -111,7 +112,8 @@ class BayesianDiscriminant(OnePassClassifier):
         noise = rounding_noise(statistic.mean, self._eps)
         units, alive = prior_units(self, statistic, noise)
         inside = self._grouped(of_columns(statistic, alive))
-        prior = chosen_prior(self, inside, units, rows, alive)
+        targets = targets_of(self, units, inside, noise[alive])
+        target, prior = chosen_prior(self, inside, targets, rows, alive)
         df = self._degrees(statistic.weight, prior.nu, int(alive.sum()))
         priors = self._class_priors(statistic.weight)
         logs = np.where(statistic.weight > 0, log_priors(priors), -np.inf)
@@ -127,7 +129,7 @@ class BayesianDiscriminant(OnePassClassifier):
         self._density_offset = student_rule(inner, terms, np.where(statistic.weight > 0, 0.0, -np.inf)).offset
         self._warn_of_constant(statistic, alive)
         self._prior, self._alive = prior, alive
-        self.psi_, self.nu_, self.df_ = prior.psi, prior.nu, df
+        self.target_, self.psi_, self.nu_, self.df_ = target, prior.psi, prior.nu, df
         self.means_ = statistic.mean.astype(self._design.dtype)
         self.priors_ = priors.astype(self._design.dtype)
         return rule
@@ -182,7 +184,7 @@ class BayesianDiscriminant(OnePassClassifier):
         facts: dict[str, object] = {
             "Rows": int(statistic.rows.sum()), "Columns": statistic.n_features, "Classes": len(labels),
             "psi": self.psi_ if np.ndim(self.psi) == 0 else "given",
-            "nu": self.nu_, "Target": self.target if np.ndim(self.psi) == 0 else "given",
+            "nu": self.nu_, "Target": self.target_,
         }  # fmt: skip
         if self.psi_ > 0 and self.nu_ > p - 1:
             facts["Log evidence"] = self.log_evidence_

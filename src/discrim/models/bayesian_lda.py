@@ -29,12 +29,14 @@ class BayesianLinearDiscriminantAnalysis(BayesianDiscriminant):
 
     Parameters
     ----------
-    psi, nu, target, priors, class_prior_alpha
+    psi, nu, priors, class_prior_alpha
         As for BayesianQuadraticDiscriminantAnalysis, for the one Sigma.
+    target : {'diagonal', 'identity'}
+        As there; one Sigma has no scale of each class.
 
     Attributes
     ----------
-    psi_, nu_ : what was used
+    target_, psi_, nu_ : what was used; target_ is 'given' for a psi of p numbers or a matrix
     df_ : K degrees of freedom, all the same
     log_evidence_ : log marginal likelihood of the training rows, for a proper prior
     means_, priors_, classes_, statistic_

@@ -7,23 +7,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.errors import DataError, ParameterError
+from discrim.errors import DataError, ParameterError, name_list
 from discrim.models.base import Statistic
 from discrim.models.tuning import in_memory
-from discrim.solvers.wishart import Units
-from discrim.solvers.wishart_rules import Prior, evidence_of, left_out, scatter_diagonal
+from discrim.solvers.wishart import ClassUnits, Units
+from discrim.solvers.wishart_rules import OWN_ROWS, Prior, class_variances, evidence_of, left_out, scatter_diagonal
 from discrim.solvers.wishart_search import best_prior
+from discrim.solvers.wishart_units import units_left_out
 from discrim.sources import Rows
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Targets = dict[str, Units | ClassUnits]
 
 
 def prior_units(model: Any, statistic: Statistic, noise: Floats) -> tuple[Units, Mask]:
     """U of Psi = psi U, and the columns that it is about.
 
-    target 'diagonal': the pooled variances S_jj/n, so that the units of the columns do not matter; a column
-    without any has no scale and is left out. target 'identity': U = I. A given vector or matrix is U itself.
+    target 'identity': U = I. A given vector or matrix is U itself. Else the pooled variances S_jj/n, so that the
+    units of the columns do not matter; a column without any has no scale and is left out.
     """
     p = statistic.n_features
     if np.ndim(model.psi):
@@ -40,50 +42,103 @@ def prior_units(model: Any, statistic: Statistic, noise: Floats) -> tuple[Units,
     return Units(deviation[alive]), alive
 
 
-def chosen_prior(model: Any, statistic: Statistic, units: Units, rows: Rows | None, alive: Mask) -> Prior:
-    """psi and nu as given (nu: p + 2 where it is not), or those that fit the rows best."""
+def targets_of(model: Any, units: Units, statistic: Statistic, noise: Floats) -> Targets:
+    """What U may be, by the name of the target; two of them for 'auto'.
+
+    target 'class-diagonal': the variances S_k,jj/n_k of each class; those pooled where a class has none, or less than
+    three rows.
+    """
+    if np.ndim(model.psi):
+        return {"given": units}
+    if model.target not in ("class-diagonal", "auto"):
+        return {model.target: units}
+    deviation = np.sqrt(class_variances(statistic))
+    own = ClassUnits(np.where(deviation > noise, deviation, units.root))
+    return {"diagonal": units, "class-diagonal": own} if model.target == "auto" else {"class-diagonal": own}
+
+
+def chosen_prior(
+    model: Any, statistic: Statistic, targets: Targets, rows: Rows | None, alive: Mask
+) -> tuple[str, Prior]:
+    """The target, and psi and nu as given (nu: p + 2 where it is not); or those that fit the rows best."""
     p = statistic.n_features
     psi = 1.0 if np.ndim(model.psi) else None if isinstance(model.psi, str) else float(model.psi)
     nu = p + 2.0 if model.nu is None else None if isinstance(model.nu, str) else float(model.nu)
     ways = {value for value in (model.psi, model.nu) if isinstance(value, str)}
     earlier = model.__dict__.pop("_tuned", None)
     if psi is not None and nu is not None:
-        return Prior(units, psi, nu)
+        if len(targets) > 1:
+            raise ParameterError(
+                "target='auto' is chosen together with psi or nu, and both are given. "
+                f"Let one be 'evidence' or 'loo', or name the target: {name_list(targets)}."
+            )
+        target, units = next(iter(targets.items()))
+        return target, Prior(units, psi, nu)
     if len(ways) > 1:
         raise ParameterError("psi and nu must be chosen in the same way: both by 'evidence' or both by 'loo'.")
     if psi == 0:
         raise ParameterError(f"nu='{model.nu}' needs a prior with a scale; psi is 0. Give a positive psi, or a name.")
     if "evidence" in ways:
-        return Prior(units, *_by_evidence(statistic, units, psi, nu))
+        return _best({name: _by_evidence(statistic, units, psi, nu) for name, units in targets.items()})
     if rows is None:
         # The parts of a stream are not kept: what an earlier fit chose is kept instead.
-        if earlier is None:
+        if earlier is None or earlier[0] not in targets:
             raise DataError("'loo' needs the rows themselves: use fit first, or 'evidence', or numbers.")
         model._tuned = earlier
-        return Prior(units, *earlier)
-    model._tuned = _by_leave_one_out(statistic, units, rows, alive, psi, nu)
-    return Prior(units, *model._tuned)
+        target, psi, nu = earlier
+        return target, Prior(targets[target], psi, nu)
+    x, codes = _unweighted(rows, alive)
+    found = {name: _by_leave_one_out(x, codes, statistic, units, psi, nu) for name, units in targets.items()}
+    if len(found) > 1:
+        # Units that follow the rows closely would be preferred for that alone.
+        found = {name: (v + units_left_out(x, codes, statistic, prior), prior) for name, (v, prior) in found.items()}
+    target, prior = _best(found)
+    model._tuned = target, prior.psi, prior.nu
+    return target, prior
 
 
-def _by_evidence(statistic: Statistic, units: Units, psi: float | None, nu: float | None) -> tuple[float, float]:
+def _best(found: dict[str, tuple[float, Prior]]) -> tuple[str, Prior]:
+    """The target of the largest criterion, the first of equals."""
+    target = max(found, key=lambda name: found[name][0])
+    return target, found[target][1]
+
+
+def _by_evidence(
+    statistic: Statistic, units: Units | ClassUnits, psi: float | None, nu: float | None
+) -> tuple[float, Prior]:
+    """The best prior in these units; its log evidence, less one for every variance that the units are (Akaike)."""
     p = statistic.n_features
     if nu is not None and nu <= p - 1:
         raise ParameterError(
             f"psi='evidence' needs a proper prior, nu > p - 1 = {p - 1}; nu is {nu:g}. Leave nu out, or use psi='loo'."
         )
-    evidence = evidence_of(statistic, units).bounded()
+    evidence = evidence_of(statistic, units)
     _check_scale(evidence.scale, "evidence")
-    return best_prior(evidence, psi, nu, p)
+    psi, nu = best_prior(evidence.bounded(), psi, nu, p)
+    weight = statistic.weight[statistic.weight > 0]
+    # Classes of few rows share the pooled variances.
+    scales = len(np.unique(np.where(weight >= OWN_ROWS, np.arange(len(weight)), -1)))
+    variances = p * (scales if isinstance(units, ClassUnits) else 1)
+    return evidence.value(psi, nu) - variances, Prior(units, psi, nu)
 
 
-def _by_leave_one_out(
-    statistic: Statistic, units: Units, rows: Rows, alive: Mask, psi: float | None, nu: float | None
-) -> tuple[float, float]:
+def _unweighted(rows: Rows, alive: Mask) -> tuple[Floats, NDArray[np.int32]]:
     block = in_memory(rows)
     if block.weight is not None:
         raise ParameterError("'loo' needs rows without weights; use 'evidence', which takes them.")
-    x = np.asarray(block.x, dtype=np.float64)[:, alive]
-    criterion = left_out(units.rows(x), block.codes, statistic, units)
+    return np.asarray(block.x, dtype=np.float64)[:, alive], block.codes
+
+
+def _by_leave_one_out(
+    x: Floats,
+    codes: NDArray[np.int32],
+    statistic: Statistic,
+    units: Units | ClassUnits,
+    psi: float | None,
+    nu: float | None,
+) -> tuple[float, Prior]:
+    """The best prior in these units, and the leave-one-out log density in units that stay."""
+    criterion = left_out(x, codes, statistic, units)
     _check_scale(criterion.scale, "loo")
     p, degrees = statistic.n_features, float(criterion.degrees.min())
     if nu is not None and nu + degrees <= p:
@@ -91,7 +146,8 @@ def _by_leave_one_out(
             f"With nu={nu:g} and a row left out, too few degrees of freedom remain for {p} columns. "
             f"Leave nu out, which makes it p + 2, or give more than {p - degrees:g}."
         )
-    return best_prior(criterion, psi, nu, p)
+    psi, nu = best_prior(criterion, psi, nu, p)
+    return criterion.value(psi, nu), Prior(units, psi, nu)
 
 
 def _check_scale(scale: float, way: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from discrim.models.bayesian_base import BayesianDiscriminant
+from discrim.models.parameters import Check, one_of
 
 
 class BayesianQuadraticDiscriminantAnalysis(BayesianDiscriminant):
@@ -35,18 +36,24 @@ class BayesianQuadraticDiscriminantAnalysis(BayesianDiscriminant):
     nu : float, None for p + 2, 'evidence' or 'loo'
         With p + 2 the prior mean of Sigma_k is Psi, and a class of one row still has df_k = 3. Every
         nu + n_k - p must be positive.
-    target : {'diagonal', 'identity'}
-        U = the variances S_jj / n within the classes, which makes the answers independent of the columns' units
-        and psi a number without one, or U = I, where psi is a variance. Psi is then part of the prior: neither
-        'evidence' nor 'loo' counts that U was taken from the same rows. Columns that are constant within the
-        classes have no scale and are left out by 'diagonal'.
+    target : {'diagonal', 'identity', 'class-diagonal', 'auto'}
+        'diagonal': U = the variances S_jj / n within the classes, which makes the answers independent of the columns'
+        units and psi a number without one. 'identity': U = I, where psi is a variance. 'class-diagonal': each class
+        has its own U_k = the variances S_k,jj / n_k, for classes that differ in their variances: psi = nu, both
+        large, is nearly naive Bayes, where 'diagonal' has classes that differ in means alone; where a class has no
+        variance in a column, or less than three rows, it takes those of 'diagonal'. Columns that are constant within
+        all classes have no scale and are left out, but for 'identity'. U is part of the prior: neither 'evidence' nor
+        'loo' counts that it was taken from the same rows, and while psi is chosen it stays at those of all rows.
+        'auto': 'diagonal' or 'class-diagonal', whichever is better by the way in which psi or nu is chosen. Here it
+        counts whence U came, or the more numerous variances would win where they fit noise: the log evidence is less
+        one for every variance, and a row that is left out leaves the variances too, to first order.
     priors : array of K numbers, or None for the shares of the classes
     class_prior_alpha : float
         The strength a of a Dirichlet prior of the classes: pi_k = (a + n_k) / (a K + n).
 
     Attributes
     ----------
-    psi_, nu_ : what was used
+    target_, psi_, nu_ : what was used; target_ is 'given' for a psi of p numbers or a matrix
     df_ : K degrees of freedom
     log_evidence_ : log marginal likelihood of the training rows, for a proper prior
     means_, priors_, classes_, statistic_
@@ -64,3 +71,8 @@ class BayesianQuadraticDiscriminantAnalysis(BayesianDiscriminant):
 
     _shared: ClassVar[bool] = False
     _title: ClassVar[str] = "Bayesian quadratic discriminant analysis"
+
+    _constraints: ClassVar[dict[str, Check]] = {
+        **BayesianDiscriminant._constraints,
+        "target": one_of("diagonal", "identity", "class-diagonal", "auto"),
+    }

@@ -36,6 +36,9 @@ class Units:
         """Is U a multiple of the identity?"""
         return self.root.ndim == 1 and bool((self.root == self.root[:1]).all())
 
+    def of_class(self, k: int) -> Units:  # noqa: ARG002 - the same for all
+        return self
+
     def rows(self, x: Floats) -> Floats:
         """Rows in these units: those with the scatter S get U^-1/2 S U^-T/2."""
         if self.root.ndim == 1:
@@ -45,6 +48,16 @@ class Units:
     def matrix(self, s: Floats) -> Floats:
         """The scatter S in these units."""
         return self.rows(self.rows(s).T)
+
+
+@dataclass(frozen=True)
+class ClassUnits:
+    """Psi_k = psi U_k with U_k = diag(roots[k]^2): every class has its own scale."""
+
+    roots: Floats
+
+    def of_class(self, k: int) -> Units:
+        return Units(self.roots[k])
 
 
 class Criterion(Protocol):
@@ -78,8 +91,8 @@ class Evidence:
     weight: Floats
     """n_k, K numbers."""
     n_columns: int
-    log_volume: float
-    """log det U."""
+    log_volume: Floats
+    """log det U of every S_g."""
 
     @property
     def scale(self) -> float:
@@ -135,7 +148,7 @@ class LeftOut:
     log_rho: tuple[Floats, ...]
     degrees: Floats
     n_columns: int
-    log_volume: float
+    log_volume: Floats
 
     @property
     def scale(self) -> float:
@@ -144,8 +157,8 @@ class LeftOut:
 
     def value(self, psi: float, nu: float) -> float:
         p, total = self.n_columns, 0.0
-        for values, squares, log_rho, m in self._groups():
-            log_det = p * np.log(psi) + np.log1p(values / psi).sum() + self.log_volume
+        for (values, squares, log_rho, m), log_volume in zip(self._groups(), self.log_volume, strict=True):
+            log_det = p * np.log(psi) + np.log1p(values / psi).sum() + log_volume
             constant = gammaln((nu + m) / 2) - gammaln((nu + m - p) / 2) - 0.5 * (p * np.log(np.pi) + log_det)
             total += len(squares) * constant - 0.5 * p * log_rho.sum()
             total += 0.5 * (nu + m - 1) * np.log(_left(squares, values, psi)).sum()

@@ -14,17 +14,19 @@ from numpy.typing import NDArray
 from discrim.solvers.leave_one_out import rho_of
 from discrim.solvers.quadratic import ClassMatrices, low_rank_rule, projected_rule, quadratic_rule
 from discrim.solvers.student import GaussianRule
-from discrim.solvers.wishart import Evidence, LeftOut, Units
+from discrim.solvers.wishart import ClassUnits, Evidence, LeftOut, Units
 from discrim.statistics import ClassFactors, ClassMoments, Depth
 
 Floats = NDArray[np.float64]
 Statistic = ClassMoments | ClassFactors
+# A class has variances of its own if it still has some when a row is left out.
+OWN_ROWS = 3
 
 
 class Prior(NamedTuple):
-    """IW(nu, psi U)."""
+    """IW(nu, psi U), or IW(nu, psi U_k) for every class."""
 
-    units: Units
+    units: Units | ClassUnits
     psi: float
     nu: float
 
@@ -47,14 +49,24 @@ def scatter_diagonal(statistic: Statistic) -> Floats:
     return np.diagonal(total).copy()
 
 
+def class_variances(statistic: Statistic) -> Floats:
+    """S_k,jj / n_k of every class, K x p; zero for a class of fewer than OWN_ROWS. The statistic must be full."""
+    if isinstance(statistic, ClassFactors):
+        sums = np.stack([np.einsum("ij,ij->j", r, r) for r in statistic.factors])
+    else:
+        sums = np.maximum(np.diagonal(statistic.scatter, axis1=1, axis2=2), 0.0)
+    weight = statistic.weight[:, None]
+    return np.where(weight >= OWN_ROWS, sums / np.maximum(weight, 1.0), 0.0)
+
+
 def posterior_matrices(statistic: Statistic, prior: Prior) -> ClassMatrices:
     """psi U + S_k of every class, or psi U + S once."""
     scatters = _scatters(statistic)
-    p, root = statistic.n_features, prior.units.root
-    size = len(scatters)
+    p, size = statistic.n_features, len(scatters)
+    root = prior.units.roots if isinstance(prior.units, ClassUnits) else prior.units.root
     mean = statistic.mean if statistic.depth is Depth.FULL else np.zeros((1, p))
     ones, ridge = np.ones(size), np.zeros((size, p))
-    if root.ndim == 1:
+    if root.ndim == 1 or isinstance(prior.units, ClassUnits):
         ridge[:] = prior.psi * np.square(root)
         if isinstance(statistic, ClassMoments):
             return ClassMatrices(mean, ones, ridge, matrices=np.stack(scatters))
@@ -75,41 +87,46 @@ def posterior_rule(statistic: Statistic, prior: Prior, noise: Floats, eps: float
     wide = isinstance(statistic, ClassFactors) and statistic.rows.sum() <= statistic.n_features
     if wide and parts.ridge.any():
         assert isinstance(statistic, ClassFactors)
-        if prior.units.even:
+        if isinstance(prior.units, Units) and prior.units.even:
             return projected_rule(statistic, parts, present, statistic.n_features)
         return low_rank_rule(parts, present, shared_null=False)
     return quadratic_rule(parts, present, noise, eps, 0.0, reread=reread)
 
 
-def evidence_of(statistic: Statistic, units: Units) -> Evidence:
+def evidence_of(statistic: Statistic, units: Units | ClassUnits) -> Evidence:
     """The evidence as a function of psi and nu. Cost K p^3, or K n^2 p from factors."""
     degrees, present = _degrees(statistic)
-    scatters = [s for s, kept in zip(_scatters(statistic), present, strict=True) if kept]
+    scatters, kept = _scatters(statistic), np.flatnonzero(present)
+    own = [units.of_class(k) for k in kept.tolist()]
     if isinstance(statistic, ClassMoments):
-        values = tuple(np.maximum(np.linalg.eigvalsh(units.matrix(s)), 0.0) for s in scatters)
+        spectra = (np.linalg.eigvalsh(u.matrix(scatters[k])) for k, u in zip(kept, own, strict=True))
+        values = tuple(np.maximum(spectrum, 0.0) for spectrum in spectra)
     else:
-        values = tuple(np.linalg.svd(units.rows(r), compute_uv=False) ** 2 for r in scatters)
-    return Evidence(values, degrees, statistic.weight, statistic.n_features, units.log_det)
+        rows = (u.rows(scatters[k]) for k, u in zip(kept, own, strict=True))
+        values = tuple(np.linalg.svd(r, compute_uv=False) ** 2 for r in rows)
+    volumes = np.array([u.log_det for u in own])
+    return Evidence(values, degrees, statistic.weight, statistic.n_features, volumes)
 
 
-def left_out(z: Floats, codes: NDArray[np.int32], statistic: Statistic, units: Units) -> LeftOut:
-    """The leave-one-out density as a function of psi and nu; ``z`` are the rows in the units of the prior.
+def left_out(x: Floats, codes: NDArray[np.int32], statistic: Statistic, units: Units | ClassUnits) -> LeftOut:
+    """The leave-one-out density of the rows ``x`` as a function of psi and nu.
 
-    Cost n p^2 + K p^3, or K n_k^2 p for classes of fewer rows than columns.
+    The units stay those of all rows. Cost n p^2 + K p^3, or K n_k^2 p for classes of fewer rows than columns.
     """
     degrees, _ = _degrees(statistic)
-    d = z - units.rows(statistic.mean)[codes]
+    d = x - statistic.mean[codes]
     rho = rho_of(statistic.weight)[codes]
     full = statistic.depth is Depth.FULL
-    members = [codes == k for k in np.flatnonzero(statistic.weight > 0)] if full else [np.ones(len(codes), bool)]
-    values, squares, logs = [], [], []
-    for member in members:
-        spectrum, along = _principal(d[member])
+    values, squares, logs, volumes = [], [], [], []
+    for k in np.flatnonzero(statistic.weight > 0).tolist() if full else [0]:
+        member, own = codes == k if full else np.ones(len(codes), bool), units.of_class(k)
+        spectrum, along = _principal(own.rows(d[member]))
+        volumes.append(own.log_det)
         several = rho[member] > 0
         values.append(spectrum)
         squares.append(np.square(along[several]) * rho[member][several, None])
         logs.append(np.log(rho[member][several]))
-    return LeftOut(tuple(values), tuple(squares), tuple(logs), degrees, z.shape[1], units.log_det)
+    return LeftOut(tuple(values), tuple(squares), tuple(logs), degrees, x.shape[1], np.array(volumes))
 
 
 def _principal(d: Floats) -> tuple[Floats, Floats]:
