@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.errors import DataError, DiscrimError, ParameterError, name_list
+from discrim.errors import DataError, DiscrimError, ParameterError
 from discrim.models.classifier import Classifier
+from discrim.models.declared import check_declared, declared_classes
 from discrim.models.parameters import check_parameters
 from discrim.solvers.rules import Rule
-from discrim.sources import Design, Rows, code_labels
+from discrim.sources import Design, Rows
 
 
 class Mergeable(Protocol):
@@ -91,10 +92,10 @@ class MergeableClassifier(Classifier, Generic[S]):
         check_parameters(self, self._constraints)
         first = not hasattr(self, "statistic_")
         rows = self._open(X, y, sample_weight, reset=first)
-        declared = self._known_classes(classes)
+        declared = declared_classes(getattr(self, "_declared", None), classes)
         statistic = self._collect(rows, None if first else self.statistic_)
         if declared is not None:
-            _check_declared(statistic.classes, declared)
+            check_declared(statistic.classes, declared)
             self._declared = declared
         self._learn(statistic if first else self._combine([self.statistic_, statistic]), None)
         return self
@@ -140,28 +141,6 @@ class MergeableClassifier(Classifier, Generic[S]):
             raise self._unsolved
         return self
 
-    def _known_classes(self, classes: Any) -> NDArray[Any] | None:
-        """The classes that were declared, now or before; two lists that differ are an error."""
-        before: NDArray[Any] | None = getattr(self, "_declared", None)
-        if classes is None:
-            return before
-        declared = code_labels(classes)[0]
-        if before is not None and not np.array_equal(before, declared):
-            raise ParameterError(
-                f"`classes` ({name_list(declared)}) is not the same as on last call to partial_fit, when it was "
-                f"{name_list(before)}. Give the same classes, or leave them out."
-            )
-        return declared
-
     def _with_declared(self, statistic: S) -> S:
         declared = getattr(self, "_declared", None)
         return statistic if declared is None else statistic.including(declared)
-
-
-def _check_declared(found: NDArray[Any], declared: NDArray[Any]) -> None:
-    strange = found[~np.isin(found, declared)]
-    if len(strange):
-        raise DataError(
-            f"The target label(s) {name_list(strange)} in y do not exist in the initial classes "
-            f"{name_list(declared)}. Leave `classes` out to let new classes in."
-        )

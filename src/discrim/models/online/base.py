@@ -17,12 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 from discrim.errors import DataError, InterruptedWarning, ParameterError
 from discrim.inference.summary import Summary, Table
 from discrim.models.classifier import Classifier
+from discrim.models.declared import check_declared, declared_classes
 from discrim.models.logistic.rule import told_coefficients, written_rule
 from discrim.models.online.training import (
     HeldOut,
-    check_declared,
     class_gains,
-    declared_classes,
     held_out_rows,
     in_memory,
     problem_count,

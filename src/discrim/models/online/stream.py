@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from discrim import _kernels
 from discrim._kernels import reference_online as names
 from discrim.errors import DataError, ParameterError
+from discrim.models.declared import check_declared
 from discrim.models.online.base import OnlineClassifier
-from discrim.models.online.training import check_declared, class_gains, targets_of
+from discrim.models.online.training import class_gains, targets_of
 from discrim.models.parameters import check_parameters
 from discrim.online.grow import grown
 from discrim.online.weights import Weights

@@ -10,9 +10,9 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_class_weight
 
-from discrim.errors import DataError, ParameterError, name_list
+from discrim.errors import DataError
 from discrim.online.rows import OnlineRows, Targets
-from discrim.sources import Block, Rows, code_labels
+from discrim.sources import Block, Rows
 
 Floats = NDArray[np.float64]
 LARGEST = np.iinfo(np.int32).max
@@ -99,28 +99,6 @@ class HeldOut:
         with np.errstate(over="ignore", invalid="ignore"):
             margins = self.x @ w.T + intercept
         return np.asarray(self.weight @ ((margins > 0) == self.positive[:, members]) / self.weight.sum())
-
-
-def declared_classes(before: NDArray[Any] | None, classes: Any) -> NDArray[Any] | None:
-    """The classes that were declared, now or before; two lists that differ are an error."""
-    if classes is None:
-        return before
-    declared = code_labels(classes)[0]
-    if before is not None and not np.array_equal(before, declared):
-        raise ParameterError(
-            f"`classes` ({name_list(declared)}) is not the same as on last call to partial_fit, when it was "
-            f"{name_list(before)}. Give the same classes, or leave them out."
-        )
-    return declared
-
-
-def check_declared(found: NDArray[Any], declared: NDArray[Any]) -> None:
-    strange = found[~np.isin(found, declared)]
-    if len(strange):
-        raise DataError(
-            f"The target label(s) {name_list(strange)} in y do not exist in the initial classes "
-            f"{name_list(declared)}. Leave `classes` out to let new classes in."
-        )
 
 
 def _second_draw(rng: np.random.RandomState) -> int:
