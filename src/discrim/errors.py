@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -77,6 +79,14 @@ class NotSeparatedWarning(DiscrimWarning):
 
 class PriorsWarning(DiscrimWarning):
     """The given priors do not sum to one and were rescaled."""
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line outside this library that led here, however deep the call was made."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "discrim":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 def name_list(names: Iterable[object], most: int = 5) -> str:

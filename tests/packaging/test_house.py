@@ -161,3 +161,17 @@ def test_the_demo_prints_its_table_and_leaves_a_page(tmp_path):
     assert "LDA" in done.stdout
     assert "<svg" in page
     assert re.findall(r"(?:src|href)=[\"']https?:", page) == []
+
+
+def test_a_warning_points_at_the_line_outside_the_library(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import numpy as np, warnings, discrim\n"
+        "X = np.c_[np.arange(12.0) ** 2 % 7, np.ones(12)]\n"
+        "with warnings.catch_warnings(record=True) as caught:\n"
+        "    warnings.simplefilter('always')\n"
+        "    discrim.BayesianQuadraticDiscriminantAnalysis().fit(X, [0, 1] * 6)\n"
+        "print([(w.filename, w.lineno) for w in caught])\n"
+    )
+    found = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True).stdout
+    assert found.strip() == str([(str(script), 5)])

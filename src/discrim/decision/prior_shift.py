@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -13,7 +12,7 @@ from scipy import special
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.decision.wrapping import Wrapper, coded_labels
-from discrim.errors import DataError, DiscrimWarning, ParameterError
+from discrim.errors import DataError, DiscrimWarning, ParameterError, warn
 from discrim.evaluation.answers import weights_of
 from discrim.models.parameters import Check, array_like, either, none, one_of
 from discrim.models.priors import log_priors, resolve_priors
@@ -185,11 +184,10 @@ def estimate_shift(posterior: Any, training_priors: Any, sample_weight: Any = No
         q = q / q.sum()
         mixed = ratio @ q
     if gap > GAP:
-        warnings.warn(
+        warn(
             f"The class shares did not settle in {MOST_STEPS} steps: the mean log likelihood can still rise by "
             f"{gap:.1g}. The classes overlap too much for their shares to be known well.",
             DiscrimWarning,
-            stacklevel=3,
         )
     statistic = max(2.0 * float(weight @ np.log(mixed)), 0.0)
     df = max(int((t > 0).sum()) - 1, 0)

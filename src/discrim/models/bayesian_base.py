@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.errors import CollinearWarning, DataError, ParameterError, SingularClassError, name_list
+from discrim.errors import CollinearWarning, DataError, ParameterError, SingularClassError, name_list, warn
 from discrim.inference.summary import Summary, Table
 from discrim.models.base import OnePassClassifier, Statistic
 from discrim.models.bayesian_posterior import WishartPosterior
@@ -171,11 +170,10 @@ class BayesianDiscriminant(OnePassClassifier):
         # Of few rows or sparse columns some are constant in any case: nothing to be told.
         if not alive.all() and statistic.rows.sum() > statistic.n_features:
             names = name_list(name for name, kept in zip(self._names, alive, strict=True) if not kept)
-            warnings.warn(
+            warn(
                 f"Columns {names} are constant within the classes, so that they have no scale for the prior; they "
                 "are left out. With target='identity' they stay.",
                 CollinearWarning,
-                stacklevel=5,
             )
 
     def _summarise(self) -> Summary:

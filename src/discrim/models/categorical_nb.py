@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -10,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.errors import DataError, DiscrimWarning, ParameterError
+from discrim.errors import DataError, DiscrimWarning, ParameterError, warn
 from discrim.inference.summary import Summary
 from discrim.models.additive import AdditiveClassifier, check_levels
 from discrim.models.mixed_summary import additive_summary, groups_table
@@ -190,11 +189,10 @@ class CategoricalNB(AdditiveClassifier[ClassCounts]):
         if not (alpha >= 0).all():
             raise ParameterError("All values in alpha must be greater than 0, or 0.")
         if not self.force_alpha and (alpha < LEAST_ALPHA).any():
-            warnings.warn(
+            warn(
                 f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. "
                 "Use `force_alpha=True` to keep alpha unchanged.",
                 DiscrimWarning,
-                stacklevel=2,
             )
             alpha = np.maximum(alpha, LEAST_ALPHA)
         return np.array(np.broadcast_to(alpha, len(counts)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import partial
@@ -15,7 +14,7 @@ from scipy.special import log_softmax
 from sklearn.utils.metaestimators import available_if
 
 from discrim.engines import reduce
-from discrim.errors import DataError, NegativeCountError, ParameterError
+from discrim.errors import DataError, NegativeCountError, ParameterError, warn
 from discrim.inference.conjugate import DirichletPosterior
 from discrim.models.mergeable import MergeableClassifier
 from discrim.models.parameters import Check, array_like, boolean, either, none, number, numbers, one_of
@@ -182,11 +181,10 @@ class CountsClassifier(MergeableClassifier[ClassCounts]):
             if not (alpha >= 0).all():
                 raise ParameterError(f"All values in alpha must be greater than 0. One is {alpha.min():g}.")
         if np.min(alpha, initial=np.inf) < LEAST_ALPHA and not self.force_alpha:
-            warnings.warn(
+            warn(
                 f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. Use "
                 "`force_alpha=True` to keep alpha unchanged.",
                 UserWarning,
-                stacklevel=2,
             )
             return np.maximum(alpha, LEAST_ALPHA)
         return alpha

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from discrim.engines.objective import Coordinates
 from discrim.engines.overview import Overview, look
-from discrim.errors import DataError, DiscrimWarning, ParameterError, name_list, plural
+from discrim.errors import DataError, DiscrimWarning, ParameterError, name_list, plural, warn
 from discrim.models.tuning import in_memory
 from discrim.online.descent import Descent, Schedule
 from discrim.online.loss_sums import Criterion
@@ -139,7 +138,7 @@ def warn_of_end(end: Descent, *, steps: int, unit: str, rate: float, tol: float)
     else:
         slope = f"; the largest slope is {end.slope:.2g} and tol is {tol:g}" if np.isfinite(end.slope) else ""
         text = f"Gradient descent stopped after {done} before it had converged{slope}. Increase max_iter, or tol."
-    warnings.warn(text, UnfinishedWarning, stacklevel=3)
+    warn(text, UnfinishedWarning)
 
 
 def _coordinates(view: Overview, *, intercept: bool, scale: bool) -> Coordinates:

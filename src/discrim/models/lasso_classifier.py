@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.engines import blas_threads
-from discrim.errors import DataError, ParameterError
+from discrim.errors import DataError, ParameterError, warn
 from discrim.inference.summary import Summary, Table
 from discrim.models.base import Statistic
 from discrim.models.gradient_setup import UnfinishedWarning
@@ -199,11 +198,10 @@ class LassoClassifier(IndicatorClassifier):
 
     @staticmethod
     def _warn() -> None:
-        warnings.warn(
+        warn(
             "Coordinate descent had not converged when it stopped: the columns are nearly dependent. "
             "Use a larger alpha, or leave some of them out.",
             UnfinishedWarning,
-            stacklevel=5,
         )
 
     def _summarise(self) -> Summary:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from discrim.errors import CollinearWarning, DataError, ParameterError, name_list, plural
+from discrim.errors import CollinearWarning, DataError, ParameterError, name_list, plural, warn
 from discrim.inference.summary import Summary
 from discrim.models.base import OnePassClassifier, Statistic
 from discrim.models.covariance_options import (
@@ -318,11 +317,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         enough = statistic.rows.sum() - (statistic.rows > 0).sum() >= statistic.n_features
         if len(sphering.dependent) and enough:
             names = [self._names[j] for j in sphering.dependent]
-            warnings.warn(
+            warn(
                 f"Columns {name_list(names)} have no variance within the classes beyond that of the other columns; "
                 "they are handled by the pseudo-inverse.",
                 CollinearWarning,
-                stacklevel=6,
             )
 
     @property

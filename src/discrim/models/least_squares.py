@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.errors import CollinearWarning, name_list
+from discrim.errors import CollinearWarning, name_list, warn
 from discrim.inference.discriminant import coefficient_table
 from discrim.inference.summary import Summary, Table
 from discrim.models.base import Statistic
@@ -100,10 +99,9 @@ class LeastSquaresClassifier(IndicatorClassifier):
     def _warn_of_collinear(self, sphering: Sphering, statistic: Statistic) -> None:
         if len(sphering.dependent) and statistic.rows.sum() > statistic.n_features:
             names = name_list(self._names[j] for j in sphering.dependent)
-            warnings.warn(
+            warn(
                 f"Columns {names} are constant or determined by the others; they are handled by the pseudo-inverse.",
                 CollinearWarning,
-                stacklevel=6,
             )
 
     def _summarise(self) -> Summary:

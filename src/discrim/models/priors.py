@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.errors import ParameterError, PriorsWarning
+from discrim.errors import ParameterError, PriorsWarning, warn
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +33,7 @@ def resolve_priors(given: Any, weight: Floats, *, strict: bool = False) -> Float
     if abs(total - 1.0) > (1e-8 if strict else 1e-5):
         if strict or total == 0:
             raise ParameterError(f"The sum of the priors should be 1. It is {total:g}; divide them by that.")
-        warnings.warn(f"The priors sum to {total:g}, not to 1, and were rescaled.", PriorsWarning, stacklevel=4)
+        warn(f"The priors sum to {total:g}, not to 1, and were rescaled.", PriorsWarning)
         priors = priors / total
     return priors
 

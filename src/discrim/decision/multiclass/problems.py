@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -15,7 +14,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from discrim.errors import DiscrimWarning
+from discrim.errors import DiscrimWarning, warn
 from discrim.models.base import OnePassClassifier
 from discrim.sources import Scan
 
@@ -108,7 +107,7 @@ def constant(how: Fitting, label: int, titles: tuple[str, str] | None) -> Consta
     """Say that there is one side only, where the sides have titles, and give the answer."""
     if titles is not None:
         title = titles[how.labels.index(label)]
-        warnings.warn(f"Label {title} is present in all training examples.", DiscrimWarning, stacklevel=2)
+        warn(f"Label {title} is present in all training examples.", DiscrimWarning)
     return Constant(label)
 
 

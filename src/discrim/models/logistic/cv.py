@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
@@ -13,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
 from discrim.engines.overview import look
-from discrim.errors import ParameterError, name_list
+from discrim.errors import ParameterError, name_list, warn
 from discrim.inference.fitted import Fitted
 from discrim.models.logistic.cv_grid import GridResult, attributes_of, averaged, cross_validated, folds_of
 from discrim.models.logistic.cv_options import read_options, strengths
@@ -244,11 +243,10 @@ class LogisticRegressionCV(LogisticRegression):
 def _warn_of_folds(converged: NDArray[np.bool_], most: int) -> None:
     failed = int((~converged).sum())
     if failed:
-        warnings.warn(
+        warn(
             f"{failed} of the {converged.size} fits of folds failed to converge. Increase the number of iterations: "
             f"max_iter is {most}.",
             ConvergenceWarning,
-            stacklevel=3,
         )
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.errors import ParameterError
+from discrim.errors import ParameterError, warn
 from discrim.models.logistic.options import PenaltyTerms, check_solver, terms_for
 from discrim.models.parameters import Check, either, integer
 
@@ -81,9 +80,7 @@ def _l1_ratios(model: Any) -> tuple[Any, Floats]:
     used = np.zeros(1) if given is None else np.asarray(given, dtype=float)
     if penalty in {"l1", "l2"}:
         if given is not None:
-            warnings.warn(
-                f"l1_ratios parameter is only used when penalty is 'elasticnet'. Got (penalty={penalty})", stacklevel=4
-            )
+            warn(f"l1_ratios parameter is only used when penalty is 'elasticnet'. Got (penalty={penalty})")
         used = np.full(len(used), 1.0 if penalty == "l1" else 0.0)
     return given, used
 
@@ -110,4 +107,4 @@ def _wanted_scoring(model: Any) -> Any:
 
 
 def _tell(text: str) -> None:
-    warnings.warn(text, FutureWarning, stacklevel=5)
+    warn(text, FutureWarning)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from discrim.errors import ParameterError
+from discrim.errors import ParameterError, warn
 from discrim.models.parameters import Check
 from discrim.solvers.smooth import Route
 
@@ -78,11 +77,7 @@ def _strength(model: Any) -> tuple[float, float]:
         if penalty == "elasticnet":
             raise ParameterError("l1_ratio must be specified when penalty is elasticnet.")
         if penalty == "deprecated":
-            warnings.warn(
-                "'l1_ratio=None' was deprecated in version 1.8. Use 0<=l1_ratio<=1 instead.",
-                FutureWarning,
-                stacklevel=4,
-            )
+            warn("'l1_ratio=None' was deprecated in version 1.8. Use 0<=l1_ratio<=1 instead.", FutureWarning)
         l1_ratio = 0.0
     if penalty != "deprecated":
         _tell_deprecated(model)
@@ -92,22 +87,20 @@ def _strength(model: Any) -> tuple[float, float]:
 
 
 def _tell_deprecated(model: Any) -> None:
-    warnings.warn(
+    warn(
         "'penalty' was deprecated in version 1.8 of scikit-learn. Leave it at its default and use 'l1_ratio' or 'C': "
         "l1_ratio=0 for penalty='l2', l1_ratio=1 for penalty='l1', any l1_ratio for penalty='elasticnet', and C=np.inf "
         "for penalty=None.",
         FutureWarning,
-        stacklevel=5,
     )
     given = model.l1_ratio
     if (model.penalty == "l2" and given != 0) or (model.penalty == "l1" and given != 1):
-        warnings.warn(
+        warn(
             f"Inconsistent values: penalty={model.penalty} with l1_ratio={given}. The l1_ratio parameter is only used "
-            f"when penalty is 'elasticnet'. Got (penalty={model.penalty}), which is taken. Use l1_ratio alone.",
-            stacklevel=5,
+            f"when penalty is 'elasticnet'. Got (penalty={model.penalty}), which is taken. Use l1_ratio alone."
         )
     if model.penalty is None and (model.C != 1.0 or given not in {0, None}):
-        warnings.warn("Setting penalty=None will ignore the C and l1_ratio parameters", stacklevel=5)
+        warn("Setting penalty=None will ignore the C and l1_ratio parameters")
 
 
 def check_solver(model: Any, strength: float, l1_ratio: float) -> None:

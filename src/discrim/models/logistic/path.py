@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from discrim.errors import DataError, DiscrimWarning, ParameterError, name_list, plural
+from discrim.errors import DataError, DiscrimWarning, ParameterError, name_list, plural, warn
 from discrim.models.logistic.options import positive
 from discrim.models.logistic.path_cv import cross_validated
 from discrim.models.logistic.path_problem import PathProblem, open_problem
@@ -114,11 +113,10 @@ def logistic_path(
     steps = problem.follow(follower, grid, early_stop=chosen["early_stop"] and lambdas is None)
     path = LogisticPath.of(problem, steps)
     if not path.converged.all():
-        warnings.warn(
+        warn(
             f"At {plural(int((~path.converged).sum()), 'lambda')} of {len(path.lambdas)} the minimum was not reached. "
             "Offsets or columns may be too large, or lambda too small for classes that can be separated.",
             DiscrimWarning,
-            stacklevel=2,
         )
     return path if cv is None else _with_cv(path, problem, cv, chosen["gap"])
 

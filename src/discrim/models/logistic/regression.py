@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -16,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discrim.engines import one_blas_thread
 from discrim.engines.overview import look
-from discrim.errors import ParameterError, SeparationWarning, name_list
+from discrim.errors import ParameterError, SeparationWarning, name_list, warn
 from discrim.inference.fitted import Fitted
 from discrim.models.classifier import Classifier
 from discrim.models.logistic.fit import Problem, SmoothFit, fit_smooth, reference_free
@@ -189,7 +188,7 @@ class LogisticRegression(LogisticInference, Classifier):
         penalty = penalty_terms(self)
         self._check_together(penalty)
         if self.n_jobs is not None:
-            warnings.warn("'n_jobs' has no effect: all cores are used. Leave it out.", FutureWarning, stacklevel=2)
+            warn("'n_jobs' has no effect: all cores are used. Leave it out.", FutureWarning)
         before = self._coefficients() if self.warm_start and hasattr(self, "coef_") else None
         for name in ("coef_", "_known_fit", "_fit", "_problem", "_training", "_loo"):
             self.__dict__.pop(name, None)
@@ -349,24 +348,22 @@ class LogisticRegression(LogisticInference, Classifier):
 
     def _warn(self, fit: SmoothFit, empty: Sequence[int]) -> None:
         if empty:
-            warnings.warn(weightless_message(self.classes_[list(empty)].tolist()), SeparationWarning, stacklevel=4)
+            warn(weightless_message(self.classes_[list(empty)].tolist()), SeparationWarning)
         if fit.separation is not None and fit.separation.separated:
             if set(fit.separation.classes.tolist()) <= set(empty):
                 return
             told = named_separation(fit.separation, ["(Intercept)", *self._names], self.classes_)
-            warnings.warn(
+            warn(
                 f"The classes are {'completely ' if told.complete else ''}separated: the estimates of "
                 f"{name_list(told.columns)} are infinite, and predictions come from where the solver stopped. Use "
                 "bias_reduction='firth', a finite C, or leave the columns out; see separation_.",
                 SeparationWarning,
-                stacklevel=4,
             )
         elif not fit.solution.converged:
-            warnings.warn(
+            warn(
                 f"{self.solver_ if self.solver == 'auto' else self.solver} failed to converge after "
                 f"{fit.solution.iterations} steps. Increase the number of iterations: max_iter is {self.max_iter}.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _coefficients(self) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, Self
@@ -14,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.errors import DataError, InterruptedWarning, ParameterError
+from discrim.errors import DataError, InterruptedWarning, ParameterError, warn
 from discrim.inference.summary import Summary, Table
 from discrim.models.classifier import Classifier
 from discrim.models.declared import check_declared, declared_classes
@@ -334,17 +333,15 @@ class OnlineClassifier(Classifier):
         self.t_ += self.n_iter_ * n
         self._write_out()
         if course.interrupted:
-            warnings.warn(
+            warn(
                 f"Stopped by the keyboard in epoch {self.n_iter_}: the model has the weights of that moment.",
                 InterruptedWarning,
-                stacklevel=3,
             )
         elif not course.converged:
-            warnings.warn(
+            warn(
                 "Maximum number of iteration reached before convergence. Consider increasing max_iter to improve the "
                 "fit.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def _write_out(self) -> None:

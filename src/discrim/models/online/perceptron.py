@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
-from discrim.errors import NotSeparatedWarning, ParameterError, plural
+from discrim.errors import NotSeparatedWarning, ParameterError, plural, warn
 from discrim.models.online.options import SHARED, above
 from discrim.models.online.stream import StreamClassifier
 from discrim.models.online.training import as_random_state, class_gains, problem_count
@@ -256,4 +255,4 @@ def _warn(parts: list[Learned], classes: NDArray[Any]) -> None:
     label, part = wrong[0]
     who = "" if len(parts) == 1 else f"Class {label!r} against the others: "
     more = f" (and {plural(len(wrong) - 1, 'other class', 'other classes')} likewise)" if len(wrong) > 1 else ""
-    warnings.warn(f"{who}{part.verdict}{more}", NotSeparatedWarning, stacklevel=5)
+    warn(f"{who}{part.verdict}{more}", NotSeparatedWarning)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from discrim._kernels.reference_online import LOSSES
-from discrim.errors import ParameterError
+from discrim.errors import ParameterError, warn
 from discrim.losses import LOSSES as LOSS_OBJECTS
 from discrim.losses import Loss
 from discrim.models.online.options import SHARED, above
@@ -196,10 +195,9 @@ class SGDClassifier(StreamClassifier):
         if self.learning_rate in {"pa1", "pa2"} and self.loss != "hinge":
             raise ParameterError(f"Learning rate '{self.learning_rate}' only works with loss 'hinge'.")
         if self.power_t < 0:
-            warnings.warn(
+            warn(
                 "Negative values for `power_t` are deprecated: the rate would grow. Use values of 0 or more.",
                 FutureWarning,
-                stacklevel=3,
             )
         if self.penalty == "elasticnet" and self.l1_ratio is None:
             raise ParameterError("l1_ratio must be set when penalty is 'elasticnet'.")
