@@ -60,9 +60,12 @@ def test_numbered_categories_give_the_attributes_and_answers_of_scikit_learn(see
         return
     for found, expected in zip(ours.feature_log_prob_, theirs.feature_log_prob_, strict=True):
         assert_allclose(found, expected, rtol=1e-12)
-    assert_allclose(ours.predict_joint_log_proba(X), theirs.predict_joint_log_proba(X), rtol=1e-12)
+    joint = theirs.predict_joint_log_proba(X)
+    assert_allclose(ours.predict_joint_log_proba(X), joint, rtol=1e-12)
     assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-10)
-    assert_array_equal(ours.predict(X), theirs.predict(X))
+    # Rows that two classes fit equally well but for rounding may go to either.
+    decided = np.diff(np.sort(joint, axis=1)[:, -2:])[:, 0] > 1e-10
+    assert_array_equal(ours.predict(X)[decided], theirs.predict(X)[decided])
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.float32, np.float64, bool])
