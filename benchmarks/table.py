@@ -24,7 +24,7 @@ COLUMNS = (
     "memory: discrim / peer",
     "floor",
     "x floor",
-    "date",
+    "date, processor",
     "all peers at the same objective",
 )
 
@@ -125,7 +125,7 @@ def line_for_screen(row: Row) -> str:
 
 def update(rows: Iterable[Row], order: list[str], path: Path = RESULTS) -> None:
     """Write the rows just measured and keep the lines of the jobs that did not run."""
-    today = datetime.now(UTC).date().isoformat()
+    today = f"{datetime.now(UTC).date().isoformat()}, {processor()}"
     lines = _lines_of(path)
     for row in rows:
         title, *rest = row.cells()
@@ -144,15 +144,19 @@ def _lines_of(path: Path) -> dict[str, str]:
 
 def machine() -> str:
     """Cores, processor and versions of the run."""
-    info = Path("/proc/cpuinfo")
-    match = re.search(r"model name\s*: (.+)", info.read_text()) if info.exists() else None
-    cpu = match.group(1).strip() if match else platform.processor() or platform.machine()
     names = ("numpy", "scipy", "scikit-learn", "pyarrow", "statsmodels", "glum", "skglm", "celer")
     packages = ", ".join(filter(None, map(_with_version, names)))
     return (
-        f"Last run on {os.cpu_count()} cores ({cpu}), Python {platform.python_version()}, {packages}; "
+        f"Last run on {os.cpu_count()} cores ({processor()}), Python {platform.python_version()}, {packages}; "
         f"discrim with the {BACKEND} kernels."
     )
+
+
+def processor() -> str:
+    """The processor's name, as the system tells it."""
+    info = Path("/proc/cpuinfo")
+    match = re.search(r"model name\s*: (.+)", info.read_text()) if info.exists() else None
+    return match.group(1).strip() if match else platform.processor() or platform.machine()
 
 
 def _with_version(name: str) -> str:
