@@ -41,6 +41,43 @@ DISCRIM_INLINE void four_rows(const double *a, const double *b, int64_t m, doubl
     }
 }
 
+// Four rows of C += A'B for N neighbouring groups of four columns, the first of them `j`: twelve sums and what they
+// are made of fill the sixteen registers.
+template <int N>
+DISCRIM_INLINE void four_columns(const double *packed, int64_t panel, int64_t m, int64_t i, int64_t j, double *c,
+                                 int64_t ldc, Ahead &ahead) {
+    const auto group = [&](int64_t g) { return packed + g / 2 * panel + g % 2 * 4; };
+    const double *a = group(i), *b[N];
+    for (int n = 0; n < N; ++n) b[n] = group(j + n);
+    v4 acc[4][N];
+    for (int l = 0; l < 4; ++l)
+        for (int n = 0; n < N; ++n) acc[l][n] = v4{};
+    for (int64_t r = 0; r < m; ++r) {
+        ahead.fetch();
+        v4 right[N];
+        for (int n = 0; n < N; ++n) right[n] = get<v4>(b[n] + r * LANES);
+        for (int l = 0; l < 4; ++l)
+            for (int n = 0; n < N; ++n) acc[l][n] += a[r * LANES + l] * right[n];
+    }
+    for (int l = 0; l < 4; ++l)
+        for (int n = 0; n < N; ++n) {
+            double *to = c + (4 * i + l) * ldc + 4 * (j + n);
+            put(to, get<v4>(to) + acc[l][n]);
+        }
+}
+
+// The upper triangle of C += B'B in squares of four by four.
+DISCRIM_INLINE void four_by_four(const double *packed, int64_t panel, int64_t m, int64_t size, double *c, int64_t ldc,
+                                 Ahead &ahead) {
+    const int64_t groups = (size + 3) / 4;
+    for (int64_t i = 0; i < groups; ++i) {
+        int64_t j = i;
+        for (; j + 3 <= groups; j += 3) four_columns<3>(packed, panel, m, i, j, c, ldc, ahead);
+        if (groups - j == 2) four_columns<2>(packed, panel, m, i, j, c, ldc, ahead);
+        if (groups - j == 1) four_columns<1>(packed, panel, m, i, j, c, ldc, ahead);
+    }
+}
+
 // C[i-panel, j-panel] += A' B over m packed rows, for NJ neighbouring j-panels, MI rows of C at a time.
 template <int MI, int NJ>
 DISCRIM_INLINE void tile(const double *a, const double *b, int64_t panel, int64_t m, double *c, int64_t ldc,
@@ -76,6 +113,11 @@ DISCRIM_INLINE void self_product_body(const double *packed, int64_t panel, int64
                                       Ahead &shared) {
     Ahead ahead = shared;
     const int64_t panels = (size + LANES - 1) / LANES, ldc = panels * LANES;
+    if constexpr (WIDTH<Native<MI>> < LANES) {
+        four_by_four(packed, panel, m, size, c, ldc, ahead);
+        shared = ahead;
+        return;
+    }
     for (int64_t i = 0; i < size; i += MI) {
         const double *a = packed + i / LANES * panel + i % LANES;
         double *row = c + i * ldc;
