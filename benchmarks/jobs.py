@@ -11,6 +11,7 @@ from sklearn.linear_model import LinearRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 
+from benchmarks.compare_jobs import compare_jobs
 from benchmarks.counts_jobs import counts_jobs
 from benchmarks.decision_jobs import decision_jobs
 from benchmarks.gradient_jobs import gradient_jobs
@@ -298,4 +299,5 @@ JOBS: list[Job] = [
     *online_jobs(),
     *gradient_jobs(),
     *decision_jobs(),
+    *compare_jobs(),
 ]

@@ -17,9 +17,9 @@ from discrim.models import (
 from discrim.sources import scan
 
 if TYPE_CHECKING:
-    from discrim import basis, decision, text
+    from discrim import basis, decision, inference, text
     from discrim.decision.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
-    from discrim.evaluation import compare_auc, confusion, roc
+    from discrim.evaluation import compare, compare_auc, confusion, roc
     from discrim.models import (
         AROWClassifier,
         BayesianLinearDiscriminantAnalysis,
@@ -69,12 +69,14 @@ __all__ = [
     "SGDClassifier",
     "TextClassifier",
     "basis",
+    "compare",
     "compare_auc",
     "confusion",
     "cross_validate",
     "datasets",
     "decision",
     "evaluation",
+    "inference",
     "logistic_path",
     "merge",
     "roc",
@@ -104,10 +106,11 @@ __getattr__ = read_later(
         "Perceptron": "discrim.models",
         "SGDClassifier": "discrim.models",
         "TextClassifier": "discrim.models",
+        "compare": "discrim.evaluation",
         "compare_auc": "discrim.evaluation",
         "confusion": "discrim.evaluation",
         "logistic_path": "discrim.models",
         "roc": "discrim.evaluation",
     },
-    rooms=("basis", "decision", "text"),
+    rooms=("basis", "decision", "inference", "text"),
 )

@@ -57,12 +57,12 @@ def cross_validate(
     the number of folds, by merging the statistics of the other folds, or use closed forms for "loo". Any
     other scikit-learn classifier is refitted. The rows of a ``scan`` are read into memory.
     """
-    trial = _kind_of_trial(model)(model, X, y, sample_weight)
+    trial = kind_of_trial(model)(model, X, y, sample_weight)
     folds = fold_numbers(cv, trial.block.codes, groups)
-    return _result(trial.block, folds, *trial.run(folds))
+    return result_of(trial.block, folds, *trial.run(folds))
 
 
-def _kind_of_trial(model: Any) -> Any:
+def kind_of_trial(model: Any) -> Any:
     if isinstance(model, OnePassClassifier):
         return OnePassTrial
     if isinstance(model, MergeableClassifier):
@@ -79,7 +79,7 @@ def _kind_of_trial(model: Any) -> Any:
     return OrdinaryTrial
 
 
-def _result(block: Block | MixedBlock, folds: Folds, held: HeldOut, route: str) -> CrossValidation:
+def result_of(block: Block | MixedBlock, folds: Folds, held: HeldOut, route: str) -> CrossValidation:
     weight = np.ones(len(block)) if block.weight is None else block.weight
     error = float(np.average(held.best != block.codes, weights=weight))
     own = held.posterior[np.arange(len(block)), block.codes]

@@ -14,13 +14,15 @@ Index = NDArray[np.intp]
 class HeldOut:
     """``posterior`` (n x K) and ``best`` (class numbers, n) of rows by models that did not see them.
 
-    A class that was absent from a training part has the posterior zero in its rows.
+    A class that was absent from a training part has the posterior zero in its rows. ``margin`` (n) is the score of the
+    second of two classes, where a model has scores but no posteriors; else NaN.
     """
 
     def __init__(self, n: int, classes: int) -> None:
         self.posterior: Floats = np.zeros((n, classes))
         self.best: Index = np.zeros(n, dtype=np.intp)
         self.has_posterior = True
+        self.margin: Floats = np.full(n, np.nan)
 
     @classmethod
     def of_scores(cls, scores: Floats) -> HeldOut:

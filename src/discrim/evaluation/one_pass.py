@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +17,43 @@ from discrim.models.parameters import check_parameters
 from discrim.models.scoring import Output
 from discrim.models.tuning import Folds, fold_statistics, in_memory, training_statistics
 from discrim.solvers.sphering import IllConditionedError
-from discrim.sources import Column, Design, find_non_finite, open_rows
-from discrim.statistics import Depth
+from discrim.sources import Block, Column, Design, find_non_finite, open_rows
+from discrim.statistics import ClassMoments, Depth
 
 # Numbers that the statistics of all folds may take together.
-_MOST_NUMBERS = 1 << 26
+MOST_NUMBERS = 1 << 26
+
+
+class FoldStatistics:
+    """The statistics of the training parts, collected once for all models that are tried on the same folds.
+
+    A deeper statistic holds the shallower ones, so that one pass over the rows of each fold serves every depth.
+    """
+
+    def __init__(self, block: Block, folds: Folds) -> None:
+        self._block, self.folds = block, folds
+        self._held_out: dict[Depth, list[ClassMoments]] = {}
+        self._training: dict[Depth, list[ClassMoments]] = {}
+
+    def held_out(self, depth: Depth) -> list[ClassMoments]:
+        """Of the rows of each fold."""
+        if depth not in self._held_out:
+            deep = self._held_out.get(Depth.FULL)
+            if deep is None:
+                self._held_out[depth] = fold_statistics(self._block, np.asarray(self._block.x), self.folds, depth)
+            else:
+                self._held_out[depth] = [_shallower(part, depth) for part in deep]
+        return self._held_out[depth]
+
+    def training(self, depth: Depth) -> list[ClassMoments]:
+        """Of all rows but those of each fold."""
+        if depth not in self._training:
+            deep = self._training.get(Depth.FULL)
+            if deep is None:
+                self._training[depth] = list(training_statistics(self.held_out(depth)))
+            else:
+                self._training[depth] = [_shallower(part, depth) for part in deep]
+        return self._training[depth]
 
 
 class OnePassTrial:
@@ -33,6 +66,7 @@ class OnePassTrial:
         self.model = model
         self.block = in_memory(rows, first_read=True)
         self.x: NDArray[Any] = np.asarray(self.block.x)
+        self._shared: FoldStatistics | None = None
         self._design = probe._design
         if self._design.named or self._design.n_in != self.x.shape[1]:
             # Categories and products of columns are columns of their own from here on.
@@ -41,6 +75,15 @@ class OnePassTrial:
             error = find_non_finite(rows if rows.rereadable else open_rows(self.x, design=self._design))
             if error is not None:
                 raise error
+
+    @classmethod
+    def sharing(cls, model: OnePassClassifier, block: Block, design: Design, shared: FoldStatistics | None) -> Self:
+        """The same for rows that are coded and finite, with statistics that other models use too."""
+        check_parameters(model, model._constraints)
+        trial = cls.__new__(cls)
+        trial.model, trial.block, trial._design, trial._shared = model, block, design, shared
+        trial.x = np.asarray(block.x)
+        return trial
 
     def run(self, folds: Folds) -> tuple[HeldOut, str]:
         """The held-out predictions, and how they were found."""
@@ -72,7 +115,7 @@ class OnePassTrial:
         depth, fewest = self.model._depth(size), len(x) - int(np.bincount(folds.number).max())
         wide = self.model._thin_for_wide and fewest <= x.shape[1]
         width = min(x.shape) if wide else x.shape[1]
-        if len(folds.parts) * _numbers(depth, size, width) > _MOST_NUMBERS:
+        if len(folds.parts) * numbers_of(depth, size, width) > MOST_NUMBERS:
             return None
         if wide:
             from discrim.evaluation.wide import rotated_fold_scores, rotated_rows
@@ -86,7 +129,7 @@ class OnePassTrial:
             x = narrow
         held = HeldOut(len(x), size)
         try:
-            for f, s in enumerate(training_statistics(fold_statistics(self.block, x, folds, depth))):
+            for f, s in enumerate(self._training(x, folds, depth)):
                 known = self._classes_in(folds.train(f))
                 model = self._blank(known, x.shape[1])
                 model.statistic_ = s._only(np.isin(np.arange(size), known))
@@ -96,6 +139,11 @@ class OnePassTrial:
         except IllConditionedError:
             return None
         return held
+
+    def _training(self, x: NDArray[Any], folds: Folds, depth: Depth) -> Iterable[ClassMoments]:
+        if self._shared is not None and x is self.x:
+            return self._shared.training(depth)
+        return training_statistics(fold_statistics(self.block, x, folds, depth))
 
     def _refit(self, held: HeldOut, folds: Folds, numbers: Iterable[int]) -> None:
         """Fit anew without each of these folds, and fill in the predictions for it."""
@@ -132,6 +180,12 @@ class OnePassTrial:
         held.put(test, known, model._apply(rows, Output.POSTERIOR), model._apply(rows, Output.BEST))
 
 
-def _numbers(depth: Depth, classes: int, p: int) -> int:
+def numbers_of(depth: Depth, classes: int, p: int) -> int:
     """How many numbers a statistic has."""
     return {Depth.DIAGONAL: classes * p, Depth.POOLED: p * p, Depth.FULL: classes * p * p}[depth]
+
+
+def _shallower(statistic: ClassMoments, depth: Depth) -> ClassMoments:
+    if depth is Depth.POOLED:
+        return statistic.pooled()
+    return replace(statistic, scatter=np.diagonal(statistic.scatter, axis1=1, axis2=2).copy(), depth=Depth.DIAGONAL)

@@ -52,5 +52,8 @@ class OrdinaryTrial:
             X = self._take(test)
             known = np.searchsorted(block.classes, model.classes_)
             best = np.searchsorted(model.classes_, model.predict(X))
-            held.put(test, known, model.predict_proba(X) if hasattr(model, "predict_proba") else None, best)
+            has_posterior = hasattr(model, "predict_proba")
+            held.put(test, known, model.predict_proba(X) if has_posterior else None, best)
+            if not has_posterior and len(known) == len(block.classes) == 2 and hasattr(model, "decision_function"):
+                held.margin[test] = model.decision_function(X)
         return held, "refits"

@@ -1,1 +1,20 @@
 """What a fit says about the world: standard errors, tests and the summary that prints them."""
+
+from typing import TYPE_CHECKING
+
+from discrim.later import read_later
+
+if TYPE_CHECKING:
+    from discrim.inference.assumption_findings import AssumptionCheck
+    from discrim.inference.assumptions import AssumptionChecks, assumption_checks
+
+__all__ = ["AssumptionCheck", "AssumptionChecks", "assumption_checks"]
+
+__getattr__ = read_later(
+    __name__,
+    {
+        "AssumptionCheck": "discrim.inference.assumption_findings",
+        "AssumptionChecks": "discrim.inference.assumptions",
+        "assumption_checks": "discrim.inference.assumptions",
+    },
+)

@@ -97,10 +97,19 @@ def univariate_f(weight: Floats, mean: Floats, within_scatter_diagonal: Floats) 
 def box_m(weight: Floats, scatter: Floats) -> tuple[float, float, float]:
     """Box's M test of equal covariance matrices: chi^2 statistic, degrees of freedom, p-value.
 
-    With v_k = n_k - 1, v = sum v_k, Sigma_k = S_k / v_k and Sigma = sum_k S_k / v:
+    (1 - c) M ~ chi^2 with (K - 1) p (p + 1) / 2 degrees of freedom; see ``box_terms``.
+    """
+    m, c, df = box_terms(weight, scatter)
+    statistic = float((1 - c) * m) if c < 1 else np.nan
+    return statistic, df, float(special.chdtrc(df, statistic))
 
-    M = v log|Sigma| - sum_k v_k log|Sigma_k|, and (1 - c) M ~ chi^2 with (K - 1) p (p + 1) / 2 degrees of
-    freedom, c = (sum_k 1/v_k - 1/v) (2p^2 + 3p - 1) / (6 (p + 1)(K - 1)).
+
+def box_terms(weight: Floats, scatter: Floats) -> tuple[float, float, float]:
+    """M, its correction c and the degrees of freedom.
+
+    With v_k = n_k - 1, v = sum v_k, Sigma_k = S_k / v_k and Sigma = sum_k S_k / v:
+    M = v log|Sigma| - sum_k v_k log|Sigma_k|, and
+    c = (sum_k 1/v_k - 1/v) (2p^2 + 3p - 1) / (6 (p + 1)(K - 1)).
 
     A class whose covariance has no inverse makes the test NaN.
     """
@@ -108,13 +117,11 @@ def box_m(weight: Floats, scatter: Floats) -> tuple[float, float, float]:
     v_k = np.asarray(weight, dtype=np.float64) - 1
     v = v_k.sum()
     df = (K - 1) * p * (p + 1) / 2
-    if K < 2 or p < 1 or v_k.min() <= 0:
-        return np.nan, df, np.nan
-    each = _log_det(scatter / v_k[:, None, None])
-    m = v * _log_det(scatter.sum(axis=0) / v) - v_k @ each
+    if K < 2 or p < 1 or v_k.min() < p:
+        return np.nan, np.nan, df
+    m = v * _log_det(scatter.sum(axis=0) / v) - v_k @ _log_det(scatter / v_k[:, None, None])
     c = ((1 / v_k).sum() - 1 / v) * (2 * p**2 + 3 * p - 1) / (6 * (p + 1) * (K - 1))
-    statistic = float((1 - c) * m) if c < 1 else np.nan
-    return statistic, df, float(special.chdtrc(df, statistic))
+    return float(m), float(c), df
 
 
 def coefficient_table(coef: Floats, std_error: Floats, df: float | None = None) -> tuple[Floats, Floats]:

@@ -50,6 +50,12 @@ def write_p_values(values: Sequence[object], digits: int) -> list[str]:
     return ["<2e-16" if bound else in_powers or plain for bound, in_powers, plain in texts]
 
 
+def write_p_value(value: float) -> str:
+    """A probability in a sentence, with its sign of relation: ``= 0.031`` or ``< 2e-16``."""
+    text = write_p_values([value], 3)[0]
+    return f"< {text[1:]}" if text.startswith("<") else f"= {text}"
+
+
 def stars(value: object) -> str:
     """The marks of R's coefficient tables: *** under 0.001, ** under 0.01, * under 0.05, . under 0.1."""
     p = _number(value)

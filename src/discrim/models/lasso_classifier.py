@@ -120,7 +120,7 @@ class LassoClassifier(IndicatorClassifier):
     def _solve(self, statistic: Statistic, rows: Rows | None, *, reread: bool) -> LinearRule:
         self.__dict__.pop("_path", None)
         problem = self._normal_equations(statistic)
-        cross = _kept(problem.cross)
+        cross = second_of_two(problem.cross)
         self.alpha_ = self._chosen_alpha(rows, cross)
         if self.alpha_ == 0:
             coef = least_squares(problem, 0.0, reread=reread)[0]
@@ -180,19 +180,19 @@ class LassoClassifier(IndicatorClassifier):
         errors = np.empty((len(alphas), len(parts)))
         for f, statistic in enumerate(train):
             problem = self._normal_equations(statistic)
-            coef, _ = lasso_path(problem.spread, _kept(problem.cross), alphas)
-            level = _kept((2.0 * problem.level - 1.0) * self.fit_intercept)
-            errors[:, f] = _squared_errors(parts[f], coef, level - np.einsum("j,ajm->am", problem.origin, coef))
+            coef, _ = lasso_path(problem.spread, second_of_two(problem.cross), alphas)
+            level = second_of_two((2.0 * problem.level - 1.0) * self.fit_intercept)
+            errors[:, f] = squared_errors(parts[f], coef, level - np.einsum("j,ajm->am", problem.origin, coef))
         return errors, np.array([part.total_weight for part in parts])
 
     def _whole_path(self) -> LassoPath:
         problem = self._normal_equations(self.statistic_)
-        cross = _kept(problem.cross)
+        cross = second_of_two(problem.cross)
         alphas = alpha_grid(cross)
         coef, converged = lasso_path(problem.spread, cross, alphas)
         if not converged:
             self._warn()
-        level = _kept((2.0 * problem.level - 1.0) * self.fit_intercept)
+        level = second_of_two((2.0 * problem.level - 1.0) * self.fit_intercept)
         intercept = level - np.einsum("j,ajm->am", problem.origin, coef)
         return LassoPath(alphas, coef.transpose(0, 2, 1), intercept)
 
@@ -215,7 +215,7 @@ class LassoClassifier(IndicatorClassifier):
         return Summary("Lasso on class indicators", facts, [table], names=names, coef=coef)
 
 
-def _kept(values: Floats) -> Floats:
+def second_of_two(values: Floats) -> Floats:
     """Of two classes the second: the first is its opposite."""
     return values[..., 1:] if values.shape[-1] == 2 else values
 
@@ -224,14 +224,14 @@ def _opposed(coef: Floats, classes: int) -> Floats:
     return np.column_stack([-coef, coef]) if classes == 2 else coef
 
 
-def _squared_errors(part: Any, coef: Floats, intercept: Floats) -> Floats:
+def squared_errors(part: Any, coef: Floats, intercept: Floats) -> Floats:
     """Mean squared errors of b_0 + b'x (coef alphas x p x m) for the targets of the rows behind a statistic.
 
     The mean of (y - b_0 - b'x)^2 is the square of its mean plus the variance of y - b'x, which the normal equations
     of those rows tell.
     """
     there = indicator_regression(part, 0.0)
-    level, cross = _kept(2.0 * there.level - 1.0), _kept(2.0 * there.cross)
+    level, cross = second_of_two(2.0 * there.level - 1.0), second_of_two(2.0 * there.cross)
     bias = level - intercept - np.einsum("j,ajm->am", there.origin, coef)
     explained = np.einsum("jm,ajm->am", cross, coef)
     flat = coef.transpose(1, 0, 2).reshape(coef.shape[1], -1)

@@ -1,0 +1,114 @@
+"""Which model? All that fit the data, on the same folds."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+from discrim.engines.progress import Progress
+from discrim.errors import DataError, DiscrimError, InterruptedWarning, warn
+from discrim.evaluation.comparison.candidates import Candidate, candidates_for
+from discrim.evaluation.comparison.result import Comparison
+from discrim.evaluation.comparison.rows import ComparedRows, read_rows
+from discrim.evaluation.comparison.scores import Metric, check_metric, score_rows
+from discrim.evaluation.comparison.trials import Tried, try_candidate
+from discrim.evaluation.comparison.verdict import choose_row, verdict_of
+from discrim.inference.assumptions import AssumptionChecks, checks_of_rows
+from discrim.sources import open_rows
+
+STOPPED = "not run: stopped by the keyboard"
+
+
+def compare(
+    X: Any,
+    y: Any = None,
+    models: Any = None,
+    *,
+    cv: Any = 10,
+    metric: Metric = "error",
+    sample_weight: Any = None,
+    groups: Any = None,
+    random_state: Any = None,
+) -> Comparison:
+    """Cross-validate all models that fit the data on the same folds, and choose one.
+
+    The answers of every row come from models that have not seen it, and parameters are tuned inside the training
+    parts: alpha and gamma of regularised discriminant analysis, the penalties of ridge, lasso and logistic regression.
+    For that, folds are put into at most ten groups; a setting is judged on one group by a model without that group and
+    without the one it is chosen for. With 1,000 rows or more in a group one such judgement is made, with fewer up to
+    nine. Ridge and lasso are judged by the squared error of the indicators, logistic regression by log loss,
+    regularised discriminant analysis by ``metric`` if that is the error, else by log loss.
+
+    The choice is the simplest of the models that cannot be told from the best by McNemar's test for the error, DeLong's
+    for the area under the curve of two classes, else the corrected resampled t-test, with Holm's correction, at 5%.
+    Rules whose sizes differ by less than a factor of two are equally simple; of these the best is taken.
+
+    Parameters
+    ----------
+    X, y : rows and labels as every ``fit`` takes them, or a ``scan``, whose rows are held in memory
+    models : list, dictionary of names to classifiers, or None for the library's own
+        Entries are names ("LDA", "QDA", "RDA", "Logistic", ..., or class names), any scikit-learn classifiers, which
+        are refitted for every fold, or "default" for all that None stands for, as in ``["default", SVC()]``.
+    cv : number of stratified folds, "loo", a splitter, or a list of (train, test) that holds out every row once
+        Where all classes have fewer rows than folds there are as many folds as rows in the largest class. With two
+        folds, or training parts that leave rows out, models tune themselves by five folds of their training part.
+    metric : 'error', 'log_loss', 'auc', 'brier', or a function
+        ``metric(y, predicted, posterior)`` of out-of-fold answers, of which less is better.
+    sample_weight : array of n weights, or None
+    groups : array of n, handed to the splitter
+    random_state : None for folds in the order of the rows, as in ``cross_validate``; a seed shuffles them first
+
+    A model that cannot be used is listed with the reason. After Ctrl-C the models that are done are compared, with an
+    ``InterruptedWarning``. A terminal shows how far it is.
+
+    Examples
+    --------
+    >>> import discrim
+    >>> X, y = discrim.datasets.load_iris().xy
+    >>> found = discrim.compare(X, y, ["LDA", "QDA", "Gaussian NB"])
+    >>> found.chosen
+    'LDA'
+    >>> found.best.score(X, y)
+    0.98
+    """
+    start = perf_counter()
+    metric = check_metric(metric)
+    rows = read_rows(X, y, sample_weight, cv, groups, random_state)
+    trials = _try_all(candidates_for(models, rows), rows, by_error=metric == "error")
+    if not any(tried.result is not None for tried in trials):
+        raise DataError(f"None of the {len(trials)} models could be used. {trials[0].name}: {trials[0].note}")
+    table = score_rows(trials, rows, metric)
+    checks = _checks(rows)
+    chosen = choose_row(table)
+    by_name = {tried.name: tried for tried in trials}
+    words = verdict_of(table, chosen, checks, rows, metric)
+    return Comparison(table, by_name, chosen, words, checks, rows, metric, random_state, perf_counter() - start)
+
+
+def _try_all(candidates: list[Candidate], rows: ComparedRows, *, by_error: bool) -> list[Tried]:
+    trials: list[Tried] = []
+    with Progress("comparing", len(candidates), "models") as progress:
+        for candidate in candidates:
+            progress.title = f"comparing {candidate.name}"[:32]
+            progress.add(0)
+            try:
+                trials.append(try_candidate(candidate, rows, by_error=by_error))
+            except KeyboardInterrupt:
+                if not any(tried.result is not None for tried in trials):
+                    raise
+                trials += [Tried(left.name, STOPPED) for left in candidates[len(trials) :]]
+                done = sum(tried.result is not None for tried in trials)
+                warn(f"The comparison was stopped; {done} of {len(candidates)} models were done.", InterruptedWarning)
+                break
+            progress.add(1)
+    return trials
+
+
+def _checks(rows: ComparedRows) -> AssumptionChecks:
+    """Of the coded columns; none where there are missing values."""
+    if rows.block is None or not rows.dense:
+        return AssumptionChecks([])
+    try:
+        return checks_of_rows(open_rows(rows.block.x, rows.labels, rows.weight, design=rows.design))
+    except DiscrimError:
+        return AssumptionChecks([])

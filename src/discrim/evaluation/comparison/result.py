@@ -1,0 +1,177 @@
+"""What ``compare`` gives: a table, a fitted model, a verdict, a report."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discrim.errors import ParameterError, name_list, plural
+from discrim.evaluation.comparison.rows import ComparedRows
+from discrim.evaluation.comparison.scores import Metric, Row
+from discrim.evaluation.comparison.trials import Tried
+from discrim.evaluation.comparison.words import left_out, milliseconds, p_value, percent, written
+from discrim.evaluation.cross_validation import CrossValidation
+from discrim.inference.assumptions import AssumptionChecks
+from discrim.inference.render import WIDTH, html_page, short
+from discrim.inference.summary import Table
+
+if TYPE_CHECKING:
+    import os
+
+    import pandas as pd
+
+# Characters that a name keeps, however wide the figures are.
+LEAST_NAME = 12
+
+
+class Comparison:
+    """Models on the same folds, the best first.
+
+    Attributes
+    ----------
+    table : frame, a row a model: error, log_loss and auc with the ends of their 95% intervals, brier, fit_time (seconds
+        of one fit of all rows with the chosen setting), total_time, parameters (free numbers of the rule), tuned,
+        p_value (against the best, Holm's), indistinguishable (from the best), note
+    chosen : name of the model that was chosen
+    best : that model, fitted to all rows with the setting that its tuning chose
+    verdict : two sentences
+    checks : the assumptions behind it, as ``discrim.inference.assumption_checks`` gives them
+    classes, folds : the labels, and the fold in which each row was held out
+    rows : the figures as objects, in the order of the table
+
+    ``comparison["LDA"]`` gives the out-of-fold answers of one model, a ``CrossValidation``.
+    """
+
+    def __init__(
+        self,
+        rows: list[Row],
+        trials: dict[str, Tried],
+        chosen: Row,
+        verdict: str,
+        checks: AssumptionChecks,
+        data: ComparedRows,
+        metric: Metric,
+        seed: Any,
+        seconds: float,
+    ) -> None:
+        self.rows, self.chosen, self.verdict, self.checks = rows, chosen.name, verdict, checks
+        self.metric, self.seed, self.seconds = metric, seed, seconds
+        self.n, self.width = data.n, data.width
+        self.classes, self.codes, self.weight = data.classes, data.codes, data.weight
+        self.folds = data.fold_of.number
+        self.trials = trials
+
+    @property
+    def best(self) -> Any:
+        return self.trials[self.chosen].model
+
+    @property
+    def table(self) -> pd.DataFrame:
+        return Table("Comparison", [row.name for row in self.rows], list(COLUMNS), self._values()).to_frame()
+
+    def __getitem__(self, name: str) -> CrossValidation:
+        tried = self.trials.get(name)
+        if tried is None or tried.result is None:
+            done = name_list((n for n, t in self.trials.items() if t.result is not None), most=len(self.trials))
+            raise ParameterError.bad_value("name", name, f"one of the models that were run: {done}")
+        return tried.result
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write everything as one HTML file that needs no network; the file appears when it is complete."""
+        from discrim.evaluation.comparison.report import write_report
+
+        return write_report(self, Path(path))
+
+    @property
+    def title(self) -> str:
+        folds = len(np.unique(self.folds))
+        done = sum(row.done for row in self.rows)
+        columns = "1 column" if self.width == 1 else f"{self.width:,} columns"
+        return f"{plural(done, 'model')} on {self.n:,} rows x {columns}, {len(self.classes)} classes, {folds} folds"
+
+    def __repr__(self) -> str:
+        lines = [textwrap.fill(self.title, WIDTH), "", *self._lines(), ""]
+        missing = left_out(self.rows)
+        lines += [textwrap.fill(f"{who}: {why}", WIDTH, subsequent_indent="  ") for who, why in missing]
+        lines += [""] * bool(missing) + [textwrap.fill(self.verdict, WIDTH)]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head = f"<tr><th></th>{''.join(f'<th>{name}</th>' for name in HEADER)}</tr>"
+        body = "".join(
+            f"<tr{' style=font-weight:bold' if row.name == self.chosen else ''}><th>{html.escape(row.name)}</th>"
+            + "".join(f'<td class="figure">{html.escape(cell)}</td>' for cell in self._cells(row))
+            + "</tr>"
+            for row in self.rows
+            if row.done
+        )
+        notes = "".join(f"<div>{html.escape(f'{who}: {why}')}</div>" for who, why in left_out(self.rows))
+        return html_page(
+            [
+                f"<p>{html.escape(self.verdict)}</p>",
+                f"<table><caption>{html.escape(self.title)}</caption><thead>{head}</thead><tbody>{body}</tbody></table>",
+                notes,
+            ]
+        )
+
+    def _lines(self) -> list[str]:
+        """The table: ``>`` marks the choice, ``=`` what cannot be told from the best."""
+        shown = [row for row in self.rows if row.done]
+        figures = [list(HEADER), *(self._cells(row) for row in shown)]
+        widths = [max(len(cells[j]) for cells in figures) for j in range(len(HEADER))]
+        room = max(WIDTH - 2 - sum(width + 2 for width in widths), LEAST_NAME)
+        names = ["", *(short(row.name, room) for row in shown)]
+        stub = max(map(len, names))
+        marks = ["", *(self._mark(row) for row in shown)]
+        lines = [
+            "  ".join([f"{mark:<2}{name:<{stub}}", *(c.rjust(w) for c, w in zip(cells, widths, strict=True))]).rstrip()
+            for mark, name, cells in zip(marks, names, figures, strict=True)
+        ]
+        return [*lines, "> chosen   = cannot be told from the best   p: against the best, Holm's"]
+
+    def _mark(self, row: Row) -> str:
+        return ">" if row.name == self.chosen else "=" if row.indistinguishable else " "
+
+    @staticmethod
+    def _cells(row: Row) -> list[str]:
+        low, high = row.error_interval
+        return [
+            percent(row.error),
+            f"{100 * low:.1f}-{100 * high:.1f}",
+            written(row.log_loss, ".3f"),
+            written(row.auc, ".3f"),
+            written(row.parameters, ",.0f"),
+            milliseconds(row.fit_time),
+            p_value(row.p_value, best=row.indistinguishable),
+        ]
+
+    def _values(self) -> list[list[Any]]:
+        return [[read(row) for read in COLUMNS.values()] for row in self.rows]
+
+
+HEADER = ("error", "95%", "log loss", "AUC", "numbers", "fit", "p")
+
+COLUMNS: dict[str, Any] = {
+    "error": lambda row: row.error,
+    "error_low": lambda row: row.error_interval[0],
+    "error_high": lambda row: row.error_interval[1],
+    "log_loss": lambda row: row.log_loss,
+    "log_loss_low": lambda row: row.log_loss_interval[0],
+    "log_loss_high": lambda row: row.log_loss_interval[1],
+    "auc": lambda row: row.auc,
+    "auc_low": lambda row: row.auc_interval[0],
+    "auc_high": lambda row: row.auc_interval[1],
+    "brier": lambda row: row.brier,
+    "fit_time": lambda row: row.fit_time,
+    "total_time": lambda row: row.total_time,
+    "parameters": lambda row: row.parameters,
+    "tuned": lambda row: row.tuned,
+    "value": lambda row: row.value,
+    "p_value": lambda row: row.p_value,
+    "indistinguishable": lambda row: row.indistinguishable,
+    "note": lambda row: row.note,
+}

@@ -1,0 +1,265 @@
+"""``compare`` against refitting by hand with scikit-learn, and what it promises of its folds and its choice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.linear_model import Lasso, LogisticRegression, Ridge
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+
+import discrim
+from discrim import compare, cross_validate, datasets
+from discrim.evaluation import mcnemar
+from discrim.evaluation.comparison import tuning
+from discrim.evaluation.comparison.logistic import STRENGTHS
+from discrim.evaluation.comparison.scores import holm
+
+X, y = datasets.load_iris().xy
+ALL = (
+    "Gaussian NB", "LDA", "LDA, shrunken", "Bayesian LDA", "Ridge", "QDA", "Bayesian QDA", "Lasso", "RDA", "Logistic",
+)  # fmt: skip
+
+
+def overlapping(n=240, p=5, classes=3, seed=0):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, classes, n)
+    x = rng.standard_normal((n, p)) * (1 + 0.4 * labels[:, None]) + 0.8 * rng.standard_normal((classes, p))[labels]
+    return x, labels
+
+
+def folds_of(x, labels, count=4):
+    number = np.empty(len(labels), int)
+    for f, (_, test) in enumerate(StratifiedKFold(count).split(x, labels)):
+        number[test] = f
+    return number
+
+
+def tuned_by_hand(x, labels, number, models, loss):
+    """For every fold the model of least inner loss, judged on the other folds by fits without both; its posteriors."""
+    count = number.max() + 1
+    posterior, chosen = np.empty((len(x), labels.max() + 1)), []
+    for f in range(count):
+        losses = np.zeros(len(models))
+        for g in set(range(count)) - {f}:
+            train, test = (number != f) & (number != g), number == g
+            losses += [loss(model(x[train], labels[train]), x[test], labels[test]) for model in models]
+        chosen.append(int(np.argmin(losses)))
+        final = models[chosen[-1]](x[number != f], labels[number != f])
+        posterior[number == f] = final.predict_proba(x[number == f])
+    return posterior, chosen
+
+
+@pytest.mark.parametrize(
+    ("name", "peer"),
+    [("LDA", LinearDiscriminantAnalysis()), ("QDA", QuadraticDiscriminantAnalysis()), ("Gaussian NB", GaussianNB())],
+)
+def test_a_row_without_tuning_is_scikit_learns_cross_validation(name, peer):
+    found = compare(X, y, [name])
+    expected = cross_val_predict(peer, X, y, cv=10, method="predict_proba")
+    assert found[name].posterior == pytest.approx(expected, abs=1e-6)
+    assert found.table.loc[name, "error"] == (cross_val_predict(peer, X, y, cv=10) != y).mean()
+
+
+def test_rda_is_tuned_inside_the_folds_as_by_hand():
+    x, labels = overlapping()
+    number = folds_of(x, labels)
+    settings = [(a, g) for a in tuning.ALPHAS for g in tuning.GAMMAS]
+    models = [
+        lambda u, v, s=s: discrim.RegularizedDiscriminantAnalysis(*s, target="diagonal").fit(u, v) for s in settings
+    ]
+
+    def log_loss(model, u, v):
+        return -model.predict_log_proba(u)[np.arange(len(v)), v].sum()
+
+    posterior, chosen = tuned_by_hand(x, labels, number, models, log_loss)
+    found = compare(x, labels, ["RDA"], cv=4, metric="log_loss")
+    assert len(set(chosen)) > 1 or chosen[0] not in (0, len(settings) - 1)
+    assert found["RDA"].posterior == pytest.approx(posterior, abs=1e-9)
+
+
+def test_rda_is_tuned_by_error_where_that_is_asked_for():
+    x, labels = overlapping(seed=3)
+    number = folds_of(x, labels)
+    settings = [(a, g) for a in tuning.ALPHAS for g in tuning.GAMMAS]
+    models = [
+        lambda u, v, s=s: discrim.RegularizedDiscriminantAnalysis(*s, target="diagonal").fit(u, v) for s in settings
+    ]
+
+    def error_then_log_loss(model, u, v):
+        return (model.predict(u) != v).sum() - 1e-6 * model.predict_log_proba(u)[np.arange(len(v)), v].sum()
+
+    posterior, _ = tuned_by_hand(x, labels, number, models, error_then_log_loss)
+    assert compare(x, labels, ["RDA"], cv=4)["RDA"].posterior == pytest.approx(posterior, abs=1e-9)
+
+
+def test_logistic_regression_is_tuned_inside_the_folds_as_by_hand():
+    x, labels = overlapping(seed=1)
+    number = folds_of(x, labels)
+    typical = 10.0 ** -np.round(np.log10(x.var(axis=0).mean()))
+    models = [
+        lambda u, v, C=C: LogisticRegression(C=C, solver="newton-cholesky", tol=1e-10).fit(u, v)
+        for C in typical * STRENGTHS
+    ]
+
+    def log_loss(model, u, v):
+        return -model.predict_log_proba(u)[np.arange(len(v)), v].sum()
+
+    posterior, _ = tuned_by_hand(x, labels, number, models, log_loss)
+    assert compare(x, labels, ["Logistic"], cv=4)["Logistic"].posterior == pytest.approx(posterior, abs=1e-5)
+
+
+class Indicators:
+    """Regression of 2 Y - 1 by a scikit-learn regressor, as a classifier."""
+
+    def __init__(self, regressor):
+        self.regressor = regressor
+
+    def fit(self, u, v):
+        self.regressor.fit(u, 2.0 * np.eye(3)[v] - 1.0)
+        return self
+
+    def predict_proba(self, u):
+        e = np.exp(self.regressor.predict(u))
+        return e / e.sum(axis=1, keepdims=True)
+
+
+def squared_error(model, u, v):
+    return ((model.regressor.predict(u) - (2.0 * np.eye(3)[v] - 1.0)) ** 2).sum()
+
+
+def test_ridge_is_tuned_by_squared_error_as_by_hand():
+    x, labels = overlapping(n=90, p=12, seed=2)
+    number = folds_of(x, labels)
+    scale = 10.0 ** np.round(np.log10(((x - x.mean(axis=0)) ** 2).sum() / 12))
+    models = [lambda u, v, a=a: Indicators(Ridge(alpha=a)).fit(u, v) for a in scale * tuning.RIDGES]
+    posterior, chosen = tuned_by_hand(x, labels, number, models, squared_error)
+    assert min(chosen) > 0
+    assert compare(x, labels, ["Ridge"], cv=4)["Ridge"].posterior == pytest.approx(posterior, abs=1e-8)
+
+
+def test_lasso_is_tuned_by_squared_error_as_by_hand():
+    x, labels = overlapping(n=90, p=12, seed=2)
+    number = folds_of(x, labels)
+    targets = 2.0 * np.eye(3)[labels] - 1.0
+    top = np.abs((x - x.mean(axis=0)).T @ (targets - targets.mean(axis=0))).max() / 90
+    alphas = 10.0 ** np.ceil(np.log10(top)) * tuning.LASSOS
+    models = [lambda u, v, a=a: Indicators(Lasso(alpha=a, tol=1e-12, max_iter=100_000)).fit(u, v) for a in alphas]
+    posterior, _ = tuned_by_hand(x, labels, number, models, squared_error)
+    assert compare(x, labels, ["Lasso"], cv=4)["Lasso"].posterior == pytest.approx(posterior, abs=1e-7)
+
+
+@pytest.mark.parametrize("enough", [1, 120, 10_000])
+def test_no_answer_depends_on_the_labels_of_its_own_fold(enough, monkeypatch):
+    monkeypatch.setattr(tuning, "ENOUGH_ROWS", enough)
+    x, labels = overlapping(n=300)
+    number = folds_of(x, labels, 6)
+    cv = [(np.flatnonzero(number != f), np.flatnonzero(number == f)) for f in range(6)]
+    for f in (0, 3):
+        others = labels.copy()
+        others[number == f] = np.random.default_rng(f).permutation(labels[number == f])
+        first, second = (compare(x, v, ALL, cv=cv) for v in (labels, others))
+        for name in ALL:
+            a, b = (found[name].posterior[number == f] for found in (first, second))
+            assert a == pytest.approx(b, abs=1e-6), name
+
+
+@pytest.mark.parametrize(("count", "partners"), [(10, 1), (10, 2), (10, 3), (7, 1), (7, 4), (5, 4), (3, 2), (10, 9)])
+def test_every_group_has_so_many_partners_and_none_is_its_own(count, partners):
+    pairs = tuning._pairs(count, partners)
+    degree = np.bincount(np.ravel(pairs), minlength=count)
+    assert all(a < b for a, b in pairs)
+    assert len(set(pairs)) == len(pairs)
+    assert set(degree) == {partners + (partners % 2 and count % 2)}
+
+
+def test_all_models_have_the_folds_of_cross_validate():
+    found = compare(X, y)
+    assert np.array_equal(found.folds, cross_validate(discrim.LinearDiscriminantAnalysis(), X, y).folds)
+    for row in found.rows:
+        assert np.array_equal(found[row.name].folds, found.folds)
+
+
+def test_a_seed_shuffles_the_folds():
+    found = compare(X, y, ["LDA"], random_state=3)
+    expected = cross_validate(
+        discrim.LinearDiscriminantAnalysis(), X, y, cv=StratifiedKFold(10, shuffle=True, random_state=3)
+    )
+    assert np.array_equal(found.folds, expected.folds)
+    assert found.table.loc["LDA", "log_loss"] == pytest.approx(expected.log_loss, rel=1e-12)
+
+
+@pytest.mark.parametrize("cv", [2, "loo", KFold(5, shuffle=True, random_state=0)])
+def test_any_folds_will_do(cv):
+    found = compare(X, y, ["LDA", "RDA", "Ridge", "Lasso", "Logistic"], cv=cv)
+    assert found.table["error"].notna().all()
+    assert found.table.loc["LDA", "error"] < 0.05
+
+
+def test_groups_are_handed_to_the_splitter():
+    groups = np.arange(150) % 15
+    found = compare(X, y, ["LDA"], cv=GroupKFold(5), groups=groups)
+    assert all(len(np.unique(found.folds[groups == g])) == 1 for g in range(15))
+
+
+def test_the_table_tells_what_is_tested_and_sorted():
+    found = compare(X[50:], y[50:], [*ALL, LinearSVC()])
+    table = found.table
+    assert table["error"].is_monotonic_increasing
+    best = table.index[0]
+    others = list(table.index[1:])
+    plain = [mcnemar(y[50:], found[best].predicted, found[name].predicted).p_value for name in others]
+    assert table["p_value"].to_numpy()[1:] == pytest.approx(holm(plain))
+    assert (table["indistinguishable"][1:] == (table["p_value"][1:] >= 0.05)).all()
+    curve = discrim.roc(y[50:], found["LDA"].posterior[:, 1])
+    assert table.loc["LDA", ["auc_low", "auc", "auc_high"]].tolist() == pytest.approx(
+        [curve.auc_ci()[0], curve.auc, curve.auc_ci()[1]]
+    )
+    assert np.isnan(table.loc["LinearSVC", "log_loss"])
+    assert table.loc["LinearSVC", "auc"] > 0.9
+    wrong = int(table.loc["LDA", "error"] * 100)
+    assert table.loc["LDA", ["error_low", "error_high"]].tolist() == pytest.approx(
+        discrim.evaluation.proportion_interval(wrong, 100)
+    )
+
+
+def test_holm_multiplies_by_those_that_are_left_and_never_falls():
+    assert holm([0.01, 0.04, 0.03, np.nan]) == pytest.approx([0.03, 0.06, 0.06, np.nan], nan_ok=True)
+
+
+def test_the_choice_is_the_simplest_that_cannot_be_told_from_the_best():
+    found = compare(X, y)
+    rivals = [row for row in found.rows if row.indistinguishable]
+    fewest = min(row.parameters for row in rivals)
+    chosen = next(row for row in found.rows if row.name == found.chosen)
+    assert chosen.parameters <= 2 * fewest
+    assert chosen.value == min(row.value for row in rivals if row.parameters <= 2 * fewest)
+
+
+def test_the_best_model_is_fitted_to_all_rows_with_its_setting():
+    x, labels = overlapping()
+    found = compare(x, labels, ["RDA"])
+    setting = found.rows[0].setting
+    expected = clone(found.best).fit(x, labels)
+    assert found.best.alpha == setting["alpha"]
+    assert found.best.predict_proba(x) == pytest.approx(expected.predict_proba(x))
+
+
+@pytest.mark.parametrize("metric", ["log_loss", "auc", "brier"])
+def test_other_metrics_sort_the_table(metric):
+    found = compare(X[50:], y[50:], ["Gaussian NB", "LDA", "Ridge", "QDA"], metric=metric)
+    values = found.table[metric] if metric != "auc" else -found.table[metric]
+    assert values.is_monotonic_increasing
+
+
+def test_a_function_may_be_the_metric():
+    def cost(truth, predicted, posterior):
+        assert posterior.shape == (len(truth), 3)
+        return 5.0 * np.mean((truth == "virginica") & (predicted != truth))
+
+    found = compare(X, y, ["Gaussian NB", "LDA"], metric=cost)
+    assert found.rows[0].value == pytest.approx(cost(y, found[found.rows[0].name].predicted, np.zeros((150, 3))))
+    assert "cost" in found.verdict

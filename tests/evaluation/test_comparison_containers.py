@@ -1,0 +1,252 @@
+"""``compare`` on what people bring: frames, scans, sparse counts, hostile tables, models of their own."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
+
+import discrim
+from discrim import compare, datasets
+from discrim.errors import DataError, InterruptedWarning, ParameterError
+from discrim.evaluation.comparison import comparing
+
+X, y = datasets.load_iris().xy
+
+
+class Raises(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        raise RuntimeError("no such luck")
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
+def mixed_frame():
+    pl = pytest.importorskip("polars")
+    rng = np.random.default_rng(0)
+    columns = {**dict(zip("abcd", X.T, strict=True)), "kind": np.where(rng.random(150) < 0.5, "u", "v")}
+    return pl.DataFrame(columns)
+
+
+def test_a_scan_gives_what_the_frame_gives(tmp_path):
+    pl = pytest.importorskip("polars")
+    frame = mixed_frame()
+    frame.with_columns(pl.Series("y", y)).write_parquet(tmp_path / "iris.parquet", row_group_size=60)
+    read = compare(discrim.scan(tmp_path / "iris.parquet", target="y"))
+    held = compare(frame, y)
+    assert list(read.table.index) == list(held.table.index)
+    assert "Mixed NB" in read.table.index
+    assert read.table["log_loss"].to_numpy() == pytest.approx(held.table["log_loss"].to_numpy(), rel=1e-9)
+    assert (read.best.predict(frame) == held.best.predict(frame)).all()
+
+
+def test_pandas_and_polars_agree():
+    pytest.importorskip("pandas")
+    frame = mixed_frame()
+    a, b = compare(frame, y), compare(frame.to_pandas(), y)
+    assert a.table["log_loss"].to_numpy() == pytest.approx(b.table["log_loss"].to_numpy(), rel=1e-12)
+
+
+def test_missing_values_leave_mixed_naive_bayes_and_the_reason():
+    bad = X.copy()
+    bad[3, 1] = np.nan
+    found = compare(bad, y)
+    assert found.chosen == "Mixed NB"
+    assert "column 'x1' has 1 NaN" in found.table.loc["LDA", "note"]
+    assert "missing values" in found.verdict
+    assert len(found.checks) == 0
+
+
+def test_counts_bring_the_naive_bayes_of_counts_and_stay_sparse():
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 2, 200)
+    counts = rng.poisson(1.0 + labels[:, None] * (np.arange(30) < 5), (200, 30))
+    dense, thin = compare(counts, labels), compare(sparse.csr_matrix(counts), labels)
+    assert {"Multinomial NB", "Complement NB"} <= set(dense.table.index)
+    assert dense.table.loc["Multinomial NB", "error"] == thin.table.loc["Multinomial NB", "error"]
+
+
+def test_zeros_and_ones_bring_bernoulli():
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 2, 200)
+    bits = (rng.random((200, 8)) < 0.3 + 0.3 * labels[:, None]).astype(int)
+    found = compare(bits, labels)
+    alone = discrim.cross_validate(discrim.BernoulliNB(alpha="loo"), bits, labels)
+    assert found.table.loc["Bernoulli NB", "log_loss"] == pytest.approx(alone.log_loss, rel=1e-12)
+    assert "Multinomial NB" not in found.table.index
+
+
+def test_a_model_that_does_not_fit_the_data_says_why():
+    found = compare(X, y, ["Multinomial NB", "LDA"])
+    assert found.table.loc["Multinomial NB", "note"] == "needs counts: whole numbers of at least 0"
+    wide = compare(np.random.default_rng(2).standard_normal((40, 60)), np.arange(40) % 2)
+    assert "too few for a covariance matrix" in wide.table.loc["QDA", "note"]
+    assert {"LDA, shrunken", "Bayesian QDA", "RDA", "Ridge", "Logistic"} <= {r.name for r in wide.rows if r.done}
+
+
+def test_a_singular_class_is_a_note_and_not_the_end():
+    x = np.column_stack([X, X[:, 0] + X[:, 1]])
+    found = compare(x, y)
+    assert "not full rank" in found.table.loc["QDA", "note"]
+    assert found.table.index[-1] == "QDA"
+    assert "QDA was left out" in repr(found)
+
+
+def test_others_models_can_be_added_to_the_librarys():
+    forest = RandomForestClassifier(10, random_state=0)
+    found = compare(X, y, ["default", forest])
+    assert "RandomForestClassifier" in found.table.index
+    assert "LDA" in found.table.index
+    only = compare(X, y, {"trees": forest, "line": "LDA", "curve": discrim.QuadraticDiscriminantAnalysis()})
+    assert set(only.table.index) == {"trees", "line", "curve"}
+    assert not hasattr(forest, "estimators_")
+
+
+def test_a_model_that_raises_is_a_note():
+    found = compare(X, y, ["LDA", Raises()])
+    assert found.table.loc["Raises", "note"] == "RuntimeError: no such luck"
+    assert found.chosen == "LDA"
+    with pytest.raises(DataError, match=r"None of the 1 models could be used\. Raises: RuntimeError: no such luck"):
+        compare(X, y, [Raises()])
+
+
+def test_the_same_model_twice_gets_two_names():
+    found = compare(X, y, ["LDA", "LDA", "LinearDiscriminantAnalysis"])
+    assert set(found.table.index) == {"LDA", "LDA (2)", "LDA (3)"}
+
+
+def test_weights_of_one_change_nothing_and_zero_weights_take_rows_out_of_the_figures():
+    plain, ones = compare(X, y, ["LDA", "RDA", "Logistic"]), None
+    ones = compare(X, y, ["LDA", "RDA", "Logistic"], sample_weight=np.ones(150))
+    assert ones.table["error"].to_numpy() == pytest.approx(plain.table["error"].to_numpy())
+    weight = np.where(np.arange(150) % 5 == 0, 0.0, 1.0)
+    some = compare(X, y, ["LDA"], sample_weight=weight)
+    kept = weight > 0
+    assert some.table.loc["LDA", "error"] == pytest.approx((some["LDA"].predicted[kept] != y[kept]).mean())
+
+
+@pytest.mark.parametrize("labels", [np.arange(100) % 2 == 0, np.array(["no", "yes"], object)[np.arange(100) % 2]])
+def test_labels_of_any_type(labels):
+    x = X[:100].astype(np.float32) + np.arange(100)[:, None] % 2
+    found = compare(x[:, ::-1], labels, ["LDA", "RDA", "Ridge", "Lasso", "Logistic"])
+    assert found.best.predict(x[:3, ::-1]).dtype.kind == np.asarray(labels).dtype.kind
+
+
+def test_two_rows_a_class_make_two_folds():
+    rows = [0, 1, 50, 51, 100, 101]
+    found = compare(X[rows], y[rows])
+    assert len(np.unique(found.folds)) == 2
+    assert found.table["error"].notna().sum() >= 2
+
+
+def test_constant_columns_and_far_off_origins_do_no_harm():
+    plain = compare(X, y, ["LDA", "Bayesian LDA", "Gaussian NB"])
+    moved = compare(np.column_stack([X + 1e8, np.ones(150)]), y, ["LDA", "Bayesian LDA", "Gaussian NB"])
+    assert moved.table["error"].to_numpy() == pytest.approx(plain.table["error"].to_numpy())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ({"y": None}, DataError, "compare needs labels: y is None"),
+        ({"y": np.zeros(150)}, DataError, "y has only the class '0.0'; a comparison needs two classes"),
+        ({"y": np.arange(150)}, DataError, "Every class has a single row"),
+        ({"cv": 1}, ParameterError, "The 'cv' parameter is 1; it must be at least 2 folds"),
+        ({"models": ["nobody"]}, ParameterError, "The 'models' parameter is 'nobody'; it must be 'default'"),
+        ({"models": []}, ParameterError, "The 'models' parameter is empty"),
+        ({"models": [3]}, ParameterError, "it must be made of classifiers"),
+        ({"metric": "f1"}, ParameterError, "The 'metric' parameter is 'f1'; it must be 'error', 'log_loss'"),
+    ],
+)
+def test_what_cannot_be_compared_is_told(arguments, error, text):
+    with pytest.raises(error, match=re.escape(text)):
+        compare(X, **{"y": y, **arguments})
+
+
+def test_infinite_values_name_their_column():
+    bad = X.copy()
+    bad[0, 2] = np.inf
+    with pytest.raises(DataError, match="column 'x2' has 1 infinite"):
+        compare(bad, y)
+
+
+def test_the_keyboard_keeps_what_is_done(monkeypatch):
+    whole = comparing.try_candidate
+
+    def stop(candidate, rows, **options):
+        if candidate.name == "QDA":
+            raise KeyboardInterrupt
+        return whole(candidate, rows, **options)
+
+    monkeypatch.setattr(comparing, "try_candidate", stop)
+    with pytest.warns(InterruptedWarning, match="1 of 3 models were done"):
+        found = compare(X, y, ["LDA", "QDA", "Logistic"])
+    assert found.chosen == "LDA"
+    assert found.table.loc["Logistic", "note"] == "not run: stopped by the keyboard"
+    with pytest.raises(KeyboardInterrupt):
+        compare(X, y, ["QDA", "LDA"])
+
+
+def test_nothing_is_printed_without_a_terminal(capsys):
+    compare(X, y)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_it_prints_in_eighty_columns():
+    found = compare(X, y, ["default", "Multinomial NB", RandomForestClassifier(5, random_state=0)])
+    text = repr(found)
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.splitlines()[0] == "10 models on 150 rows x 4 columns, 3 classes, 10 folds"
+    assert "Multinomial NB was left out: needs counts" in text
+    assert re.search(r"(?m)^> LDA", text)
+
+
+def test_the_verdict_is_two_sentences_with_the_checks_behind_it():
+    verdict = compare(X, y).verdict
+    assert len(re.findall(r"\.(?: |$)", verdict)) == 2
+    assert "Box's M: chi-sq 141 on 20 df, p < 2e-16" in verdict
+
+
+def test_names_that_look_like_html_are_escaped(tmp_path):
+    found = compare(X[:100], np.where(np.arange(100) < 50, "<b>", "&"), {"<script>": "LDA"})
+    assert "<script>" not in found._repr_html_()
+    page = found.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<script>" not in page
+    assert "&lt;b&gt;" in page
+
+
+@pytest.mark.parametrize("rows", [slice(0, 150), slice(50, 150)])
+def test_the_report_is_one_page_that_needs_no_network(rows, tmp_path):
+    found = compare(X[rows], y[rows], ["default", Raises()])
+    path = found.report(tmp_path / "report.html")
+    page = path.read_text(encoding="utf-8")
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+    assert found.verdict.replace("'", "&#x27;").replace("<", "&lt;") in page
+    assert page.count('<svg class="plot"') == 2
+    assert page.count('<svg class="bar') == sum(row.done for row in found.rows)
+    assert all(name in page for name in found.checks)
+    assert re.findall(r"(?:src|href)=|https?:", page) == []
+    assert "Raises" in page
+
+
+def test_a_failed_report_leaves_the_old_one(tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    found = compare(X, y, ["LDA"])
+    monkeypatch.setattr(comparing.Comparison, "title", "\ud800")
+    with pytest.raises(UnicodeEncodeError):
+        found.report(path)
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_the_answers_of_one_model_are_at_hand():
+    found = compare(X, y, ["LDA", Raises()])
+    assert found["LDA"].posterior.shape == (150, 3)
+    with pytest.raises(ParameterError, match="one of the models that were run: 'LDA'"):
+        found["Raises"]

@@ -1,0 +1,211 @@
+"""The assumption checks against brute force, SciPy and published numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from discrim import datasets, scan
+from discrim.errors import DataError
+from discrim.inference import assumption_checks
+from discrim.inference.assumption_shapes import class_shapes, full_moments
+from discrim.inference.assumption_tests import box_test, collinearity, column_shapes, mardia_test
+from discrim.sources import open_rows
+
+X, y = datasets.load_iris().xy
+
+
+def shapes_of(x, labels):
+    rows = open_rows(x, labels)
+    return class_shapes(rows, full_moments(rows))
+
+
+def skewed(n=600, p=3, seed=0):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2, n)
+    return rng.exponential(size=(n, p)) + 0.3 * labels[:, None], labels
+
+
+def test_box_m_of_iris_is_what_r_prints():
+    # heplots::boxM(iris[, 1:4], iris$Species): Chi-Sq (approx.) = 140.94, df = 20, p-value < 2.2e-16
+    check = assumption_checks(X, y)["equal covariances"]
+    assert round(check.statistic, 2) == 140.94
+    assert check.df == 20
+    assert check.p_value < 2.2e-16
+    assert round(check.details["m"], 2) == 146.66
+    assert check.level == "problem"
+
+
+def test_box_m_is_the_formula_written_out():
+    groups = [X[y == label] for label in np.unique(y)]
+    v = np.array([len(g) - 1 for g in groups])
+    sigma = [np.cov(g.T) for g in groups]
+    pooled = sum(a * s for a, s in zip(v, sigma, strict=True)) / v.sum()
+    m = v.sum() * np.log(np.linalg.det(pooled)) - sum(
+        a * np.log(np.linalg.det(s)) for a, s in zip(v, sigma, strict=True)
+    )
+    scatter = np.stack([a * s for a, s in zip(v, sigma, strict=True)])
+    assert box_test(v + 1.0, scatter).m == pytest.approx(m, rel=1e-10)
+
+
+def test_the_f_of_box_m_keeps_its_level_for_small_classes():
+    rng = np.random.default_rng(1)
+    rejected = 0
+    for _ in range(400):
+        groups = rng.standard_normal((3, 12, 3))
+        gaps = groups - groups.mean(axis=1, keepdims=True)
+        rejected += box_test(np.full(3, 12.0), np.einsum("kia,kib->kab", gaps, gaps)).f_p_value < 0.05
+    # 400 trials at 5%: 20 expected, standard deviation 4.4.
+    assert 6 <= rejected <= 34
+
+
+def test_large_tables_with_a_tiny_difference_are_fine_although_the_test_rejects():
+    rng = np.random.default_rng(2)
+    labels = np.repeat([0, 1], 100_000)
+    x = rng.standard_normal((200_000, 2)) * np.where(labels, 1.03, 1.0)[:, None]
+    check = assumption_checks(x, labels)["equal covariances"]
+    assert check.p_value < 1e-6
+    assert check.effect < 0.01
+    assert check.level == "fine"
+    assert "too little to matter" in check.meaning
+
+
+def test_a_class_without_enough_rows_is_named():
+    check = assumption_checks(X[45:70], y[45:70])["equal covariances"]
+    few = assumption_checks(X[47:70], y[47:70])["equal covariances"]
+    assert np.isfinite(check.statistic)
+    assert few.level == "unknown"
+    assert "class 'setosa' has 3 rows for 4 columns" in few.meaning
+
+
+def test_mardia_of_setosa_is_the_sum_over_all_pairs_of_rows():
+    # MVN::mvn(iris[1:50, 1:4], "mardia"): skewness 25.66, kurtosis 1.295
+    setosa = X[:50]
+    z = (setosa - setosa.mean(axis=0)) @ np.linalg.inv(np.linalg.cholesky(np.cov(setosa.T, ddof=0))).T
+    products = z @ z.T
+    found = mardia_test(shapes_of(X, y))
+    assert found.skewness[0] == pytest.approx((products**3).mean(), rel=1e-9)
+    assert found.kurtosis[0] == pytest.approx((np.diagonal(products) ** 2).mean(), rel=1e-10)
+    assert round(found.skewness_statistic[0], 2) == 25.66
+    assert round(found.kurtosis_z[0], 3) == 1.295
+
+
+def test_the_columns_omnibus_is_that_of_scipy_for_one_class():
+    x, _ = skewed(80)
+    found = column_shapes(shapes_of(x, np.zeros(80, int)))
+    expected = stats.normaltest(x)
+    assert found.omnibus == pytest.approx(expected.statistic, rel=1e-9)
+    assert found.p_value == pytest.approx(expected.pvalue, rel=1e-6)
+    assert found.skewness == pytest.approx(stats.skew(x), rel=1e-9)
+    assert found.excess_kurtosis == pytest.approx(stats.kurtosis(x), rel=1e-9)
+
+
+def test_skewed_columns_are_a_problem_and_named():
+    x, labels = skewed()
+    x[:, 1] = np.random.default_rng(3).standard_normal(len(x))
+    check = assumption_checks(x, labels)["normality"]
+    assert check.level == "problem"
+    assert "x1" not in check.columns
+    assert check.p_value < 1e-10
+
+
+def test_variance_inflation_is_one_over_one_minus_r_squared():
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal((400, 4))
+    x[:, 3] = x[:, 0] + x[:, 1] + 0.2 * rng.standard_normal(400)
+    labels = rng.integers(0, 3, 400)
+    gaps = x - np.stack([x[labels == k].mean(axis=0) for k in range(3)])[labels]
+    expected = []
+    for j in range(4):
+        others = np.delete(gaps, j, axis=1)
+        left = gaps[:, j] - others @ np.linalg.lstsq(others, gaps[:, j], rcond=None)[0]
+        expected.append((gaps[:, j] ** 2).sum() / (left**2).sum())
+    check = assumption_checks(x, labels)["collinearity"]
+    assert check.details["inflation"] == pytest.approx(expected, rel=1e-9)
+    assert check.level == "doubtful"
+    assert check.columns[0] == "x3"
+    assert set(check.columns) == {"x0", "x1", "x3"}
+
+
+def test_dependent_and_constant_columns_are_named():
+    x = np.column_stack([X, X[:, 0] - X[:, 1], np.ones(150)])
+    check = assumption_checks(x, y)["collinearity"]
+    assert check.level == "problem"
+    assert set(check.columns) == {"x0", "x1", "x4", "x5"}
+    assert check.details["constant"] == ("x5",)
+
+
+def test_no_inflation_is_known_with_fewer_rows_than_columns():
+    found = collinearity(np.eye(5), 3.0)
+    assert np.isinf(found.inflation).all()
+
+
+def test_separation_says_which_classes_can_be_told_apart():
+    apart = assumption_checks(X[:100], y[:100])["separation"]
+    overlap = assumption_checks(X[50:, :2], y[50:])["separation"]
+    assert apart.level == "problem"
+    assert "completely separated" in apart.meaning
+    assert overlap.level == "fine"
+    assert overlap.effect > 0.2
+
+
+def test_partial_separation_is_found_by_the_linear_program():
+    rng = np.random.default_rng(5)
+    x = np.column_stack([rng.standard_normal(200), rng.random(200) < 0.2])
+    labels = np.where(x[:, 1] == 1, 1, rng.integers(0, 2, 200))
+    check = assumption_checks(x, labels)["separation"]
+    assert check.level == "problem"
+    assert "partly separated along 'x1'" in check.meaning
+
+
+def test_rows_and_columns_name_the_smallest_class():
+    check = assumption_checks(X[:120], y[:120])["rows and columns"]
+    assert check.effect == 5.0
+    assert check.level == "doubtful"
+    assert "'virginica' has 20" in check.meaning
+
+
+def test_a_scan_gives_what_the_arrays_give(tmp_path):
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame(X, schema=["a", "b", "c", "d"]).with_columns(pl.Series("y", y))
+    frame.write_parquet(tmp_path / "iris.parquet", row_group_size=40)
+    read = assumption_checks(scan(tmp_path / "iris.parquet", target="y"))
+    held = assumption_checks(frame.drop("y"), y)
+    assert list(read) == list(held)
+    for name in held:
+        assert read[name].meaning == held[name].meaning
+        assert read[name].statistic == pytest.approx(held[name].statistic, rel=1e-9, nan_ok=True)
+
+
+def test_weights_count_rows():
+    weight = np.arange(150) % 3 + 1.0
+    rows = np.repeat(np.arange(150), weight.astype(int))
+    weighted, repeated = assumption_checks(X, y, weight), assumption_checks(X[rows], y[rows])
+    for name in ("equal covariances", "normality", "collinearity"):
+        assert weighted[name].statistic == pytest.approx(repeated[name].statistic, rel=1e-9, nan_ok=True)
+        assert weighted[name].effect == pytest.approx(repeated[name].effect, rel=1e-9)
+
+
+def test_missing_values_and_labels_are_errors_that_name_them():
+    bad = X.copy()
+    bad[3, 2] = np.nan
+    with pytest.raises(DataError, match="column 'x2' has 1 NaN"):
+        assumption_checks(bad, y)
+    with pytest.raises(DataError, match="Labels are needed"):
+        assumption_checks(X)
+
+
+def test_more_columns_than_rows_are_checked_without_a_linear_program():
+    x = np.random.default_rng(6).standard_normal((20, 60))
+    checks = assumption_checks(x, np.arange(20) % 2)
+    assert checks["separation"].level == "problem"
+    assert checks["equal covariances"].level == "unknown"
+    assert checks["rows and columns"].level == "problem"
+
+
+def test_the_checks_print_in_eighty_columns_and_become_a_frame():
+    checks = assumption_checks(X, y)
+    assert max(map(len, repr(checks).splitlines())) <= 80
+    assert list(checks.to_frame().index) == list(checks)
+    assert "<dl>" in checks._repr_html_()
