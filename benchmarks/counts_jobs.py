@@ -58,6 +58,13 @@ def counts_jobs() -> list[Job]:
             Contestant("discrim", partial(_choose_ours, "loo")),
             (),
         ),
+        Job(
+            "text-fit",
+            "TextClassifier fit, 10,000 documents of 200 words, a vocabulary of 50,000",
+            partial(_texts, 10_000),
+            Contestant("discrim", _fit_texts_ours),
+            (Contestant("sklearn CountVectorizer + MultinomialNB", _fit_texts_peer),),
+        ),
     ]
 
 
@@ -80,6 +87,30 @@ def _sparse_counts(n: int, p: int, entries: int, k: int, small: bool) -> Data:
     X.sum_duplicates()
     X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     return Data(X, y)
+
+
+def _texts(n: int, small: bool) -> Data:
+    """Documents of words as ``sparse_counts`` has them, written out."""
+    counts = _sparse_counts(n, 50_000, 140, 20, small)
+    X, rng = counts.X, np.random.default_rng(20262)
+    letters = np.array(list("etaoinshrdlucmfw"))
+    words = ["".join(letters[rng.integers(0, len(letters), rng.integers(3, 9))]) + str(j) for j in range(X.shape[1])]
+    drawn = np.repeat(X.indices, X.data.astype(np.int64))
+    ends = np.cumsum(np.asarray(X.sum(axis=1), dtype=np.int64).ravel())
+    texts = [" ".join(words[j] for j in part) for part in np.split(drawn, ends[:-1])]
+    return Data(texts, counts.y)
+
+
+def _fit_texts_ours(data: Data) -> Turn:
+    model = ours("TextClassifier")
+    return lambda: model().fit(data.X, data.y)
+
+
+def _fit_texts_peer(data: Data) -> Turn:
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.pipeline import make_pipeline
+
+    return lambda: make_pipeline(CountVectorizer(), naive_bayes.MultinomialNB()).fit(data.X, data.y)
 
 
 def _fit_ours(name: str, data: Data) -> Turn:

@@ -68,6 +68,45 @@ def test_sums_by_class_are_those_of_the_definition(dtype, index, threshold, weig
             assert least == 0
 
 
+@TYPES
+@pytest.mark.parametrize("p", [6, 300_000], ids=["rows as they come", "class by class"])
+@pytest.mark.parametrize(
+    "odd", [[], [256.0], [255.0, 0.0], [0.5], [-3.0], [1e6, 2.25], [4e9]], ids=["counts"] + ["with others"] * 6
+)
+def test_whole_numbers_and_others_are_summed_alike(dtype, index, p, odd):
+    rng = np.random.default_rng(3)
+    x = sparse.random_array((60, p), density=4 / 6 if p < 9 else 1e-5, rng=rng, dtype=np.float64, format="csr")
+    x.data = rng.integers(0, 256, x.nnz).astype(float)
+    # From the middle on, so that some rows are summed the one way and some the other.
+    x.data[x.nnz // 2 :][: len(odd)] = odd
+    codes = rng.integers(0, 3, 60).astype(np.int32)
+    rows = x.data.astype(dtype), x.indices.astype(index), x.indptr.astype(index)
+    for threshold in (None, 2.0):
+        expected = reference.sparse_class_sums(rows, p, codes, None, 3, threshold)
+        found = _kernels.sparse_class_sums(rows, p, codes, None, 3, threshold)
+        for ours, theirs in zip(found, expected, strict=True):
+            assert_allclose(ours, theirs, rtol=1e-15)
+
+
+def test_duplicates_and_columns_out_of_order_are_summed_too():
+    rows = np.array([1.0, 2, 3, 4, 5, 6]), np.array([2, 0, 2, 2, 1, 1], np.int32), np.array([0, 0, 5, 6], np.int32)
+    for backend in (_kernels, reference):
+        count = backend.sparse_class_sums(rows, 3, np.array([0, 0, 1], np.int32), None, 2, None)[2]
+        assert_array_equal(count, [[2, 5, 8], [0, 6, 0]])
+
+
+@pytest.mark.slow
+def test_sums_beyond_32_bits_are_exact():
+    each, n = 1 << 20, 18
+    rows = (
+        np.full(each * n, 255.0, np.float32),
+        np.zeros(each * n, np.int32),
+        np.arange(0, each * n + 1, each, np.int32),
+    )
+    assert 255 * each * n > 2**32
+    assert _kernels.sparse_class_sums(rows, 1, np.zeros(n, np.int32), None, 1, None)[2] == 255 * each * n
+
+
 @BACKENDS
 @pytest.mark.parametrize("threshold", [None, 0.0])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -165,13 +204,15 @@ def test_logs_without_the_row_are_those_of_counts_made_without_it(dtype, index, 
 def test_sums_over_a_grid_are_sums_of_the_chosen_rows(dtype, index):
     rng = np.random.default_rng(2)
     x, _, _ = case(30, 6, 2)
-    which, logs = rng.integers(0, 5, (6, 3)).astype(np.int32), rng.normal(size=(5, 16))
-    for threshold in (None, 0.5):
-        counted = x if threshold is None else (x > threshold).astype(float)
-        expected = np.einsum("ij,jkm->ikm", counted, logs[which])
-        for backend in (_kernels, reference):
-            found = backend.grid_sums(compressed(x, dtype, index), which, logs, threshold)
-            assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+    which = rng.integers(0, 5, (6, 3)).astype(np.int32)
+    for width in (8, 16, 24, 32, 40, 64):
+        logs = rng.normal(size=(5, width))
+        for threshold in (None, 0.5):
+            counted = x if threshold is None else (x > threshold).astype(float)
+            expected = np.einsum("ij,jkm->ikm", counted, logs[which])
+            for backend in (_kernels, reference):
+                found = backend.grid_sums(compressed(x, dtype, index), which, logs, threshold)
+                assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
     with pytest.raises(ValueError, match="a count has no logarithm"):
         _kernels.grid_sums(compressed(x), which + 3, logs, None)
     with pytest.raises(ValueError, match="multiple of 8"):

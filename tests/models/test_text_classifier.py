@@ -24,6 +24,7 @@ from discrim.errors import DataError, ParameterError
 from discrim.models import multinomial_nb
 from discrim.models.text_classifier import TextClassifier
 from discrim.text import DocumentBlock, Documents, WordCounts, documents
+from discrim.text.counted import Kept
 
 pl = pytest.importorskip("polars")
 
@@ -149,13 +150,14 @@ class Noted(Documents):
 
     title, labelled, rereadable = "notes", True, True
 
-    def __init__(self, texts, labels):
-        self.texts, self.labels, self.read = texts, labels, []
+    def __init__(self, texts, labels, weight=None):
+        self.texts, self.labels, self.weight, self.read = texts, labels, weight, []
 
     def blocks(self):
         self.read.append("documents")
         for i in range(0, len(self.texts), 7):
-            yield DocumentBlock(self.texts[i : i + 7], self.labels[i : i + 7])
+            weight = None if self.weight is None else self.weight[i : i + 7]
+            yield DocumentBlock(self.texts[i : i + 7], self.labels[i : i + 7], weight)
 
     def classes(self):
         self.read.append("labels")
@@ -165,16 +167,40 @@ class Noted(Documents):
 @pytest.mark.parametrize(
     ("inner", "buckets", "reads"),
     [
-        (None, None, ["documents", "documents"]),
+        (None, None, ["documents"]),
         (discrim.GaussianNB(), 16, ["documents"]),
-        (MultinomialNB(), None, ["documents", "labels", "documents"]),
+        (MultinomialNB(), None, ["documents"]),
         (MultinomialNB(), 16, ["labels", "documents"]),
     ],
 )
-def test_a_vocabulary_takes_two_reads_and_hashing_one(mails, inner, buckets, reads):
+def test_documents_are_read_once(mails, inner, buckets, reads):
     source = Noted(*mails)
     TextClassifier(inner, WordCounts(buckets=buckets)).fit(source)
     assert source.read == reads
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("inner", [None, BernoulliNB(), discrim.BernoulliNB(alpha=0.3)], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"min_df": 9}, {"max_features": 5, "ngram_range": (1, 2)}], ids=str)
+def test_one_read_gives_the_model_of_two(mails, monkeypatch, inner, settings, weighted):
+    weight = np.arange(100) % 4 / 2.0 if weighted else None
+    once = TextClassifier(inner, WordCounts(**settings)).fit(*mails, weight)
+    monkeypatch.setattr(Kept.__init__, "__defaults__", (60,))  # fewer counts than there are
+    source = Noted(*mails, weight)
+    twice = TextClassifier(inner, WordCounts(**settings)).fit(source)
+    assert source.read.count("documents") == 2
+    assert once.counts_.vocabulary_ == twice.counts_.vocabulary_
+    assert_allclose(once.model_.feature_count_, twice.model_.feature_count_, rtol=1e-14)
+    assert_allclose(once.model_.class_count_, twice.model_.class_count_)
+    assert_allclose(once.predict_proba(mails[0]), twice.predict_proba(mails[0]), rtol=1e-12)
+
+
+def test_words_that_had_to_be_given_up_take_a_second_read(mails):
+    source = Noted(*mails)
+    model = TextClassifier(counts=WordCounts(max_words=6)).fit(source)
+    assert source.read == ["documents", "documents"]
+    assert model.counts_.missed_ > 0
+    assert_array_equal(model.model_.feature_count_.sum(axis=0), model.counts_.transform(mails[0]).sum(axis=0).A1)
 
 
 def test_more_documents_are_counted_in_the_words_of_the_fit(mails):
@@ -187,12 +213,17 @@ def test_more_documents_are_counted_in_the_words_of_the_fit(mails):
         TextClassifier(MultinomialNB()).partial_fit(*mails)
 
 
-def test_a_vocabulary_needs_documents_that_can_be_read_twice(mails):
+def test_a_large_vocabulary_needs_documents_that_can_be_read_twice(mails):
     pa = pytest.importorskip("pyarrow")
-    stream = documents(pa.table({"t": mails[0], "y": mails[1].tolist()}).to_reader(), text="t", target="y")
-    message = "A vocabulary takes two reads, but the column 't' of RecordBatchReader stream can be read only once."
+    table = pa.table({"t": mails[0], "y": mails[1].tolist()})
+    model = TextClassifier(MultinomialNB()).fit(documents(table.to_reader(), text="t", target="y"))
+    assert_array_equal(model.predict(mails[0]), TextClassifier(MultinomialNB()).fit(*mails).predict(mails[0]))
+    message = (
+        "A vocabulary of so many words takes two reads, but the column 't' of RecordBatchReader stream can be read "
+        "only once. Hash the words instead"
+    )
     with pytest.raises(DataError, match=re.escape(message)):
-        TextClassifier(MultinomialNB()).fit(stream)
+        TextClassifier(counts=WordCounts(max_words=3)).fit(documents(table.to_reader(), text="t", target="y"))
 
 
 def test_a_summary_names_the_words(mails):

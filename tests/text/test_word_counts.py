@@ -70,6 +70,15 @@ def test_every_place_and_every_block_size_gives_the_same_counts(place, corpus, s
     same(WordCounts(**settings).fit(source).transform(source), whole)
 
 
+@pytest.mark.parametrize("name", list(SETTINGS))
+def test_learning_and_counting_at_once_is_counting_after_learning(name, corpus):
+    ours = WordCounts(**SETTINGS[name])
+    at_once = ours.fit_transform(corpus[0])
+    same(at_once, ours.transform(corpus[0]))
+    assert at_once.has_sorted_indices
+    same(WordCounts(**SETTINGS[name]).fit_transform(iter(corpus[0])), at_once)
+
+
 def test_no_more_words_than_the_limit_are_kept_of_an_endless_stream():
     fresh = count()
     stream = (f"often sometimes{i % 10} never{next(fresh)} again{next(fresh)}" for i in count())

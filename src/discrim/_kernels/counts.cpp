@@ -1,4 +1,4 @@
-// Every stored entry is read once and added to the sum of its class and column.
+// Every entry is read once and added to the sum of its class and column; and what is left of sums without a row.
 
 #include "counts.hpp"
 
@@ -9,31 +9,8 @@
 namespace discrim {
 namespace {
 
-// Entries ahead whose sums are asked for.
-constexpr int64_t AHEAD = 16;
 // What a difference leaves of two equal numbers.
 constexpr double ROUNDING = 1e-12;
-
-void count_rows(const int32_t *codes, const double *weight, int64_t n, int64_t K, int64_t p, ClassSums out) {
-    std::fill(out.weight, out.weight + K, 0.0);
-    std::fill(out.rows, out.rows + K, int64_t{0});
-    std::fill(out.count, out.count + K * p, 0.0);
-    *out.least = 0.0;
-    for (int64_t i = 0; i < n; ++i) {
-        const double w = weight ? weight[i] : 1.0;
-        out.weight[codes[i]] += w;
-        out.rows[codes[i]] += w > 0;
-    }
-}
-
-// The rows class by class, so that the sums of one class stay in cache.
-std::vector<int64_t> by_class(const int32_t *codes, int64_t n, int64_t K) {
-    std::vector<int64_t> place(K + 1, 0), order(n);
-    for (int64_t i = 0; i < n; ++i) ++place[codes[i] + 1];
-    for (int64_t k = 0; k < K; ++k) place[k + 1] += place[k];
-    for (int64_t i = 0; i < n; ++i) order[place[codes[i]]++] = i;
-    return order;
-}
 
 // Most counts are small and whole, and the logarithms of these are looked up.
 double log_left(const HeldOut &h, double left, int64_t j) {
@@ -46,9 +23,28 @@ double log_left(const HeldOut &h, double left, int64_t j) {
 
 }  // namespace
 
+void count_rows(const int32_t *codes, const double *weight, int64_t n, int64_t K, ClassSums out) {
+    std::fill(out.weight, out.weight + K, 0.0);
+    std::fill(out.rows, out.rows + K, int64_t{0});
+    for (int64_t i = 0; i < n; ++i) {
+        const double w = weight ? weight[i] : 1.0;
+        out.weight[codes[i]] += w;
+        out.rows[codes[i]] += w > 0;
+    }
+}
+
+std::vector<int64_t> by_class(const int32_t *codes, int64_t n, int64_t K) {
+    std::vector<int64_t> place(K + 1, 0), order(n);
+    for (int64_t i = 0; i < n; ++i) ++place[codes[i] + 1];
+    for (int64_t k = 0; k < K; ++k) place[k + 1] += place[k];
+    for (int64_t i = 0; i < n; ++i) order[place[codes[i]]++] = i;
+    return order;
+}
+
 template <typename T>
 void dense_sums(const Rows<T> &x, const int32_t *codes, const double *weight, int64_t K, Entry entry, ClassSums out) {
-    count_rows(codes, weight, x.n, K, x.p, out);
+    count_rows(codes, weight, x.n, K, out);
+    std::fill(out.count, out.count + K * x.p, 0.0);
     double least = 0.0;
     const auto add = [&](int64_t i, int64_t j) {
         const double v = static_cast<double>(x.data[i * x.row_stride + j * x.column_stride]);
@@ -61,25 +57,6 @@ void dense_sums(const Rows<T> &x, const int32_t *codes, const double *weight, in
     else
         for (int64_t j = 0; j < x.p; ++j)
             for (int64_t i = 0; i < x.n; ++i) add(i, j);
-    *out.least = least;
-}
-
-template <typename T, typename I>
-void sparse_sums(const SparseRows<T, I> &x, const int32_t *codes, const double *weight, int64_t K, Entry entry,
-                 ClassSums out) {
-    count_rows(codes, weight, x.n, K, x.p, out);
-    double least = 0.0;
-    for (const int64_t i : by_class(codes, x.n, K)) {
-        const double w = weight ? weight[i] : 1.0;
-        double *count = out.count + codes[i] * x.p;
-        const int64_t end = x.first[i + 1];
-        for (int64_t at = x.first[i]; at < end; ++at) {
-            __builtin_prefetch(count + x.column[std::min(at + AHEAD, end - 1)], 1);
-            const double v = static_cast<double>(x.value[at]);
-            least = v < least ? v : least;
-            count[x.column[at]] += w * entry(v);
-        }
-    }
     *out.least = least;
 }
 
@@ -118,7 +95,6 @@ void held_out_logs(const SparseRows<T, I> &x, const int32_t *codes, const double
     DISCRIM_COMPRESSED(T, int32_t)                                                                                   \
     DISCRIM_COMPRESSED(T, int64_t)
 #define DISCRIM_COMPRESSED(T, I)                                                                                     \
-    template void sparse_sums(const SparseRows<T, I> &, const int32_t *, const double *, int64_t, Entry, ClassSums); \
     template void held_out_logs(const SparseRows<T, I> &, const int32_t *, const double *, const HeldOut &, Entry,   \
                                 double *);
 DISCRIM_ROWS(double)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "likelihood.hpp"
 #include "moments.hpp"
@@ -24,10 +25,16 @@ struct ClassSums {
     double *least;   // the smallest entry, 0 where none is below
 };
 
+// Writes weight and rows.
+void count_rows(const int32_t *codes, const double *weight, int64_t n, int64_t K, ClassSums out);
+// The numbers of the rows class by class, so that what belongs to one class stays in cache.
+std::vector<int64_t> by_class(const int32_t *codes, int64_t n, int64_t K);
+
 template <typename T>
 void dense_sums(const Rows<T> &x, const int32_t *codes, const double *weight, int64_t K, Entry entry, ClassSums out);
+// Returns false when a column lies outside the matrix.
 template <typename T, typename I>
-void sparse_sums(const SparseRows<T, I> &x, const int32_t *codes, const double *weight, int64_t K, Entry entry,
+bool sparse_sums(const SparseRows<T, I> &x, const int32_t *codes, const double *weight, int64_t K, Entry entry,
                  ClassSums out);
 
 // score_k = offset_k + sum_j x_j table[j * stride + k]; stride is K, rounded up.

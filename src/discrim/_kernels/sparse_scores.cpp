@@ -72,19 +72,29 @@ DISCRIM_INLINE void sum_row_body(const Work<T, I> &w) {
     add_classes(w);
 }
 
-template <int MI, typename T, typename I>
-DISCRIM_INLINE void grid_row_body(const Work<T, I> &w, const Grid &grid) {
+// LANES * S settings of one class, whose sums stay in registers.
+template <int S, typename T, typename I>
+DISCRIM_INLINE void add_settings(const Work<T, I> &w, const Grid &grid, int64_t k, int64_t first) {
+    typedef double lanes __attribute__((vector_size(32), aligned(8)));
+    constexpr int blocks = 2 * S;
+    lanes sums[blocks] = {};
+    const double *logs = grid.logs + first;
     for (int64_t at = 0; at < w.size; ++at) {
         const double v = w.entry(static_cast<double>(w.value[at]));
-        const int32_t *which = grid.which + static_cast<int64_t>(w.column[at]) * grid.K;
-        for (int64_t k = 0; k < grid.K; ++k) {
-            const double *logs = grid.logs + which[k] * grid.width;
-            double *sum = w.sums + k * grid.width;
-            for (int64_t m = 0; m < grid.width; m += 4) {
-                typedef double lanes __attribute__((vector_size(32), aligned(8)));
-                *reinterpret_cast<lanes *>(sum + m) += v * *reinterpret_cast<const lanes *>(logs + m);
-            }
-        }
+        const double *there = logs + grid.which[static_cast<int64_t>(w.column[at]) * grid.K + k] * grid.width;
+        for (int b = 0; b < blocks; ++b) sums[b] += v * *reinterpret_cast<const lanes *>(there + 4 * b);
+    }
+    double *out = w.sums + k * grid.width + first;
+    for (int b = 0; b < blocks; ++b) *reinterpret_cast<lanes *>(out + 4 * b) = sums[b];
+}
+
+template <int MI, typename T, typename I>
+DISCRIM_INLINE void grid_row_body(const Work<T, I> &w, const Grid &grid) {
+    for (int64_t k = 0; k < grid.K; ++k) {
+        int64_t m = 0;
+        for (; m + 3 * LANES <= grid.width; m += 3 * LANES) add_settings<3>(w, grid, k, m);
+        if (grid.width - m == 2 * LANES) add_settings<2>(w, grid, k, m);
+        if (grid.width - m == LANES) add_settings<1>(w, grid, k, m);
     }
 }
 
@@ -154,7 +164,6 @@ bool sparse_score(const SparseRows<T, I> &x, const Table &t, Entry entry, Output
 template <typename T, typename I>
 void grid_sums(const SparseRows<T, I> &x, const Grid &grid, Entry entry, double *out) {
     const int64_t size = grid.K * grid.width;
-    std::fill(out, out + x.n * size, 0.0);
     for (int64_t i = 0; i < x.n; ++i) {
         const int64_t first = x.first[i];
         grid_row(Work<T, I>{x.value + first, x.column + first, static_cast<int64_t>(x.first[i + 1]) - first, nullptr, 0,

@@ -54,7 +54,7 @@ class BetaPosterior:
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """The equal-tailed interval that holds the probability with this posterior probability."""
-        lower, upper = _tails(level)
+        lower, upper = tails(level)
         return float(_quantile(self.a, self.b, lower)), float(_quantile(self.a, self.b, upper))
 
     @property
@@ -111,7 +111,7 @@ class DirichletPosterior:
     def interval(self, level: float = 0.95) -> Floats:
         """Equal-tailed intervals of the probabilities, one by one, K x 2."""
         rest = self.alpha.sum() - self.alpha
-        return np.column_stack([_quantile(self.alpha, rest, share) for share in _tails(level)])
+        return np.column_stack([_quantile(self.alpha, rest, share) for share in tails(level)])
 
     def log_odds_interval(self, level: float = 0.95) -> Floats:
         """Equal-tailed intervals of the log odds of each, K x 2."""
@@ -123,7 +123,8 @@ def log_odds_moments(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     return np.asarray(digamma(a) - digamma(b)), np.asarray(polygamma(1, a) + polygamma(1, b))
 
 
-def _tails(level: float) -> tuple[float, float]:
+def tails(level: float) -> tuple[float, float]:
+    """The shares below and up to which an equal-tailed interval of this level reaches."""
     if not 0 < level < 1:
         raise ParameterError.bad_value("level", level, "a number between 0 and 1")
     return 0.5 * (1.0 - level), 0.5 * (1.0 + level)

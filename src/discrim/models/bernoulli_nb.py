@@ -160,9 +160,11 @@ class BernoulliNB(CountsClassifier):
         return replace(rule, offset=rule.offset + np.array([0.0, best_shift(margin, second, weight)]))
 
     def _check_binary(self, s: ClassCounts) -> None:
+        if self.binarize is not None:
+            return
         slack = 1e-9 * s.weight[:, None]
         wrong = (s.count < -slack) | (s.count > s.weight[:, None] + slack)
-        if self.binarize is None and wrong.any():
+        if wrong.any():
             name = self._names[int(np.argmax(wrong.any(axis=0)))]
             raise DataError(
                 f"With binarize=None every entry of X must be 0 or 1; column '{name}' has other values. "

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import DataError, DiscrimWarning, ParameterError, warn
+from discrim.inference.conjugate import DirichletPosterior
 from discrim.inference.summary import Summary
 from discrim.models.additive import AdditiveClassifier, check_levels
-from discrim.models.mixed_summary import additive_summary, groups_table
+from discrim.models.counts_summary import place_of
+from discrim.models.mixed_summary import Levels, additive_summary, groups_table
 from discrim.models.parameters import Check, array_like, boolean, check_parameters, either, none, number, one_of
 from discrim.solvers.additive import AdditiveRule
 from discrim.solvers.dirichlet import leave_one_out_alpha, log_probabilities, log_unseen
@@ -121,6 +123,12 @@ class CategoricalNB(AdditiveClassifier[ClassCounts]):
         model._learn(statistic, None)
         return model
 
+    def posterior(self, feature: Any, cls: Any) -> DirichletPosterior:
+        """What is known of the probabilities of the levels ``categories_`` of column ``feature`` in class ``cls``."""
+        k = place_of(cls, self._check_solved().classes_, "class")
+        j = place_of(feature, self._names, "column")
+        return DirichletPosterior(self.category_count_[j][k] + self.alpha_[j])
+
     def _levelled(self, schema: Schema) -> Sequence[bool]:
         return [True] * len(schema.names)
 
@@ -206,7 +214,9 @@ class CategoricalNB(AdditiveClassifier[ClassCounts]):
         facts = {"Rows": int(self.statistic_.rows.sum()), "Columns": self.n_features_in_, "Classes": len(labels)}
         groups = groups_table(labels, self.class_log_prior_, self.statistic_.rows)
         columns = {name: [int(n)] for name, n in zip(self._names, self.n_categories_, strict=True)}
-        return additive_summary("Categorical naive Bayes", facts, self._rule, groups, ["levels"], columns)
+        parts = zip(self._names, self.categories_, self.category_count_, self.alpha_, strict=True)
+        levels = [Levels(name, known, count, float(alpha)) for name, known, count, alpha in parts]
+        return additive_summary("Categorical naive Bayes", facts, self._rule, groups, ["levels"], columns, levels)
 
 
 def _check_numbers(name: str, levels: Floats) -> None:

@@ -30,23 +30,28 @@ def counts_summary(model: Any, title: str, here: Pair, rest: Pair) -> Summary:
     interval is normal, from the moments of the log odds of the two Beta distributions.
     """
     s, names, labels = model.statistic_, model._names, [str(label) for label in model.classes_]
-    many = max(TOLD // len(labels), 3)
-    index, words, numbers = [], [], []
-    for k in range(len(labels)) if len(labels) > 1 else ():
-        a, b, c, d = (np.broadcast_to(part, here[0].shape)[k] for part in (*here, *rest))
-        j, mean, half = _telling(a, b, c, d, many)
-        index += [names[at] for at in j]
-        words += [labels[k]] * len(j)
-        numbers += [[m, m - h, m + h, s.count[k, at]] for at, m, h in zip(j, mean, half, strict=True)]
-    columns = ["class", "log odds ratio", "lower", "upper", "count"]
-    values = [[word, *row] for word, row in zip(words, numbers, strict=True)]
-    telling = Table("Most telling columns", index, columns, values, most_rows=max(TOLD, 3 * len(labels)))
+    telling = telling_table("Most telling columns", names, labels, here, rest, s.count)
     shares = np.column_stack([np.exp(model.class_log_prior_), s.rows, s.count.sum(axis=1)])
     groups = Table("Classes", labels, ["probability", "rows", "count"], shares)
     facts: dict[str, object] = {"Rows": int(s.rows.sum()), "Columns": s.n_features, "Classes": len(labels)}
     if np.ndim(model.alpha_) == 0:
         facts["alpha"] = float(model.alpha_)
     return Summary(title, facts, [telling, groups], names=names, classes=model.classes_)
+
+
+def telling_table(
+    title: str, names: Sequence[str], labels: Sequence[str], here: Pair, rest: Pair, count: Floats
+) -> Table:
+    """For each class what has the largest lower ends of the log odds ratios, with intervals and counts."""
+    many = max(TOLD // len(labels), 3)
+    index, values = [], []
+    for k in range(len(labels)) if len(labels) > 1 else ():
+        a, b, c, d = (np.broadcast_to(part, count.shape)[k] for part in (*here, *rest))
+        j, mean, half = _telling(a, b, c, d, many)
+        index += [names[at] for at in j]
+        values += [[labels[k], m, m - h, m + h, count[k, at]] for at, m, h in zip(j, mean, half, strict=True)]
+    columns = ["class", "log odds ratio", "lower", "upper", "count"]
+    return Table(title, index, columns, values, most_rows=max(TOLD, 3 * len(labels)))
 
 
 def place_of(wanted: Any, known: Sequence[Any] | NDArray[Any], what: str) -> int:

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from discrim.errors import DataError, ParameterError, name_list
 from discrim.inference.summary import Summary
 from discrim.models.additive import AdditiveClassifier, check_levels
-from discrim.models.mixed_summary import additive_summary, groups_table
+from discrim.models.counts_summary import place_of
+from discrim.models.mixed_posterior import Posterior, mixed_posterior
+from discrim.models.mixed_summary import Levels, additive_summary, groups_table
 from discrim.models.parameters import Check, array_like, boolean, check_parameters, either, none, number
 from discrim.solvers.additive import AdditiveRule, mixed_terms
 from discrim.sources import MixedBlock, Rows, Schema
@@ -133,6 +135,18 @@ class MixedNB(AdditiveClassifier[MixedStatistic]):
         model._learn(statistic, None)
         return model
 
+    def posterior(self, feature: Any, cls: Any) -> Posterior:
+        """What is known of the parameters of column ``feature`` (name or number) in class ``cls``.
+
+        'bernoulli': a ``BetaPosterior`` of the probability of a one. 'categorical': a ``DirichletPosterior`` of the
+        levels that were met, in order. 'poisson' and 'gamma-poisson': a ``GammaPosterior`` of the rate. 'student-t':
+        a ``NormalPosterior`` of mean and variance; 'gaussian': the same without a prior, as its estimate has none.
+        A kernel density has no parameters.
+        """
+        k = place_of(cls, self._check_solved().classes_, "class")
+        j = place_of(feature, self.statistic_.names, "column")
+        return mixed_posterior(self.statistic_, j, k, float(self.alpha))
+
     def _levelled(self, schema: Schema) -> Sequence[bool]:
         chosen = {name: DEFAULTS[kind] for name, kind in zip(schema.names, schema.kinds, strict=True)}
         kinds = dict(zip(schema.names, schema.kinds, strict=True))
@@ -195,9 +209,8 @@ class MixedNB(AdditiveClassifier[MixedStatistic]):
             name: [likelihood, f"{share:.1%}"]
             for (name, likelihood), share in zip(self.likelihoods_.items(), missing, strict=True)
         }
-        return additive_summary(
-            "Naive Bayes of mixed columns", facts, self._rule, groups, ["likelihood", "missing"], columns
-        )
+        heads, levels = ["likelihood", "missing"], _levels(statistic, float(self.alpha))
+        return additive_summary("Naive Bayes of mixed columns", facts, self._rule, groups, heads, columns, levels)
 
 
 def _column(key: Any, names: Sequence[str]) -> str:
@@ -209,6 +222,22 @@ def _column(key: Any, names: Sequence[str]) -> str:
             f"The 'likelihoods' parameter names {key!r}, but X has no such column: {name_list(names)}."
         )
     return str(key)
+
+
+def _levels(statistic: MixedStatistic, alpha: float) -> list[Levels]:
+    """The columns of levels and of zeros and ones, with their counts."""
+    found, numeric, levelled = [], 0, 0
+    for name, likelihood in zip(statistic.names, statistic.likelihoods, strict=True):
+        if likelihood == "categorical":
+            assert statistic.counts.levels is not None
+            count = statistic.counts.of_feature(levelled)
+            found.append(Levels(name, statistic.counts.levels[levelled], count, alpha))
+        elif likelihood == "bernoulli":
+            n, ones = statistic.cells.weight[:, numeric], (statistic.cells.weight * statistic.cells.mean)[:, numeric]
+            found.append(Levels(name, ("0", "1"), np.column_stack([n - ones, ones]), alpha))
+        levelled += likelihood == "categorical"
+        numeric += likelihood != "categorical"
+    return found
 
 
 def _known_shares(statistic: MixedStatistic) -> Floats:

@@ -15,7 +15,7 @@ from discrim.engines import run
 from discrim.errors import DataError, ParameterError
 from discrim.models.tuning import Folds, fold_numbers, in_memory
 from discrim.solvers.counts import Complement, Family
-from discrim.solvers.grid_counts import GridScores
+from discrim.solvers.grid_counts import GridScores, LeftOutScores
 from discrim.solvers.leave_one_out_counts import counts_scores, log_priors_left
 from discrim.solvers.rules import LinearRule
 from discrim.solvers.sparse_scores import score_sparse
@@ -69,14 +69,19 @@ def sparse_block(rows: Rows, *, first_read: bool = False) -> Block:
 def leave_one_out_scores(model: Any, block: Block, statistic: ClassCounts, alpha: Any) -> Floats:
     """Scores n x K with the classes' priors, each row by the model without it; -inf for a class that is gone."""
     family: Family = model._family()
-    scores = counts_scores(family, block, statistic, alpha)
+    prior = _left_out_priors(model, block, statistic)
+    # What a class that is gone would have scored does not matter.
+    return np.where(np.isneginf(prior), -np.inf, counts_scores(family, block, statistic, alpha) + prior)
+
+
+def _left_out_priors(model: Any, block: Block, statistic: ClassCounts) -> Floats:
+    """What the classes' priors add to the scores of each row without it, n x K."""
     gone = np.ones(len(block)) if block.weight is None else block.weight
     added = np.asarray(model.class_alpha, dtype=np.float64)
     left = log_priors_left(block.codes, statistic.weight, gone, added)
     learned = model.fit_prior and model.class_prior is None
-    scores += model._score_prior(left if learned else model._log_prior(statistic.weight))
-    scores[np.isneginf(left)] = -np.inf
-    return scores
+    prior = model._score_prior(left if learned else model._log_prior(statistic.weight))
+    return np.where(np.isneginf(left), -np.inf, prior)
 
 
 def training_counts(parts: list[ClassCounts]) -> Iterator[ClassCounts]:
@@ -112,12 +117,25 @@ def _leave_one_out(model: Any, block: Block, statistic: ClassCounts, alphas: Flo
         raise DataError("Leaving one row out needs at least two rows; found 1 sample.")
     # A class of one row is gone when it leaves, whatever alpha is.
     weight = _counting(block, statistic.rows[block.codes] > 1)
-    losses = np.zeros((2, len(alphas)))
-    for m, alpha in enumerate(alphas):
-        scores = leave_one_out_scores(model, block, statistic, alpha)
-        losses[:, m] = _losses(scores[:, :, None], block.codes, weight)[:, 0]
+    if LeftOutScores.can_serve(model._family(), block, statistic):
+        losses = _left_out_at_once(model, block, statistic, alphas, weight)
+    else:
+        each = (leave_one_out_scores(model, block, statistic, alpha)[:, :, None] for alpha in alphas)
+        losses = np.concatenate([_losses(scores, block.codes, weight) for scores in each], axis=1)
     losses /= max(float(weight.sum()), 1e-300)
     return losses[0], losses[1]
+
+
+def _left_out_at_once(model: Any, block: Block, s: ClassCounts, alphas: Floats, weight: Floats) -> Floats:
+    """Sums of log losses and of errors over the rows, 2 x alphas; the rows are read once for all alphas."""
+    grid, prior = LeftOutScores(model._family(), block, s, alphas), _left_out_priors(model, block, s)
+
+    def task(i: int) -> Floats:
+        part = slice(i * ROWS, min((i + 1) * ROWS, len(block)))
+        scores = grid.of(part.start, part.stop) + prior[part, :, None]
+        return _losses(scores, block.codes[part], weight[part])
+
+    return np.asarray(sum(run(task, -(-len(block) // ROWS))))
 
 
 def _folds(model: Any, block: Block, alphas: Floats) -> tuple[Floats, Floats]:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -18,7 +19,9 @@ from discrim.inference.summary import Summary
 from discrim.models.classifier import Classifier
 from discrim.models.mergeable import MergeableClassifier
 from discrim.models.parameters import Check, check_parameters, either, none, with_method
+from discrim.sources import code_labels
 from discrim.text import DocumentBlock, Documents, WordCounts, open_documents
+from discrim.text.counted import CountedBlock
 
 
 def _model_has(name: str) -> Callable[[Any], bool]:
@@ -35,8 +38,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     **Model.** That of ``model``, whose row x is how often each word occurs in a document.
 
     **Reading.** ``counts`` turns one block of documents after the other into counts, and ``model`` learns from each
-    by ``partial_fit``. A learned vocabulary takes two reads of the documents, one for the words and one for the
-    counts. With ``WordCounts(buckets=...)`` it is one read, unless the model is to be told all classes first,
+    by ``partial_fit``. A learned vocabulary takes one read of the documents as long as the counts can be kept meanwhile
+    (16 million, 130 MB); beyond that two, one for the words and one for the counts. With ``WordCounts(buckets=...)``
+    it is one read, unless the model is to be told all classes first,
     as scikit-learn's are: then the labels are read before. In memory are one block, the vocabulary and the model.
 
     Documents are strings in memory with ``y``, or ``documents(...)`` of a folder or of a column, which bring their
@@ -78,13 +82,16 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.__dict__.pop(name, None)
         counts, model = self._fresh()
         source = self._open(X, y, sample_weight)
-        if counts.buckets is None and not source.rereadable:
+        blocks = counts.fit_counted(_Watched(source, "words"))
+        if blocks is None and counts.buckets is None and not source.rereadable:
             raise DataError(
-                f"A vocabulary takes two reads, but the {source.title} can be read only once. "
+                f"A vocabulary of so many words takes two reads, but the {source.title} can be read only once. "
                 "Hash the words instead: TextClassifier(counts=WordCounts(buckets=2**18))."
             )
-        counts.fit(_Watched(source, "words"))
-        self._learn(source, counts, model, None)
+        if blocks is not None and isinstance(model, MergeableClassifier):
+            # Parts do not matter to such a model, and solving once is enough.
+            blocks = [_together(blocks)]
+        self._learn(source, counts, model, None, blocks)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -171,16 +178,18 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return source
 
-    def _learn(self, source: Documents, counts: WordCounts, model: Any, classes: Any) -> None:
+    def _learn(
+        self, source: Documents, counts: WordCounts, model: Any, classes: Any, kept: list[CountedBlock] | None = None
+    ) -> None:
+        """Let the model learn from the blocks that were ``kept``, or from those of the source."""
         told = {} if classes is None else {"classes": classes}
         if not told and not isinstance(model, MergeableClassifier) and not hasattr(model, "classes_"):
-            told = {"classes": source.classes()}
-        for block in _Watched(source, "counts").blocks():
+            told = {"classes": source.classes() if kept is None else code_labels(_together(kept).labels)[0]}
+        for block in _counted(source, counts) if kept is None else kept:
             if block.weight is None:
-                model.partial_fit(counts.transform(block.texts), block.labels, **told)
+                model.partial_fit(block.x, block.labels, **told)
             elif block.weight.any():  # a block that counts for nothing is passed over: models refuse it
-                x = counts.transform(block.texts)
-                model.partial_fit(x, block.labels, sample_weight=block.weight, **told)
+                model.partial_fit(block.x, block.labels, sample_weight=block.weight, **told)
         if not hasattr(model, "classes_"):
             raise _no_weight()
         self.counts_, self.model_, self.classes_ = counts, model, model.classes_
@@ -212,6 +221,19 @@ class _Watched(Documents):
 
     def classes(self) -> NDArray[Any]:
         return self._source.classes()
+
+
+def _counted(source: Documents, counts: WordCounts) -> Iterator[CountedBlock]:
+    for block in _Watched(source, "counts").blocks():
+        yield CountedBlock(counts.transform(block.texts), block.labels, block.weight)
+
+
+def _together(blocks: list[CountedBlock]) -> CountedBlock:
+    labels = np.concatenate([block.labels for block in blocks if block.labels is not None])
+    weights = [block.weight for block in blocks if block.weight is not None]
+    return CountedBlock(
+        sparse.vstack([block.x for block in blocks], format="csr"), labels, np.concatenate(weights) if weights else None
+    )
 
 
 def _default_model() -> Any:

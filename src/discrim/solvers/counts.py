@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.engines import run
 from discrim.statistics import ClassCounts
 
 Floats = NDArray[np.float64]
@@ -16,6 +18,8 @@ Alpha = Any
 
 # What a difference leaves of two equal sums.
 ROUNDING = 1e-12
+# Counts from which on the classes are solved side by side.
+MANY = 200_000
 
 
 @dataclass(frozen=True)
@@ -40,13 +44,25 @@ class Multinomial:
     threshold: float | None = None
 
     def solve(self, s: ClassCounts, alpha: Alpha) -> Solution:
-        smoothed = s.count + alpha
-        total = smoothed.sum(axis=1)
+        log_prob, constant = np.empty_like(s.count), np.zeros(len(s.count))
+
+        def positive(k: int) -> bool:
+            smoothed = s.count[k] + alpha
+            if not smoothed.all():
+                return False
+            total = smoothed.sum()
+            np.subtract(np.log(smoothed, out=smoothed), np.log(total), out=log_prob[k])
+            return True
+
+        if _all_classes(positive, s.count):
+            return Solution(log_prob, log_prob, constant)
+        return self._limit(s.count + alpha)
+
+    def _limit(self, smoothed: Floats) -> Solution:
+        """Where some counts are zero, and alpha with them."""
+        total, constant = smoothed.sum(axis=1), np.zeros(len(smoothed))
         with np.errstate(divide="ignore", invalid="ignore"):
             log_prob = np.log(smoothed) - np.log(total)[:, None]
-        constant = np.zeros(len(total))
-        if smoothed.all():
-            return Solution(log_prob, log_prob, constant)
         zero = smoothed == 0
         safe = np.log(np.where(zero, 1.0, smoothed)) - np.log(np.where(total > 0, total, 1.0))[:, None]
         log_prob[zero] = -np.inf
@@ -68,13 +84,28 @@ class Bernoulli:
 
     def solve(self, s: ClassCounts, alpha: Alpha) -> Solution:
         a, b = self.pair(alpha)
+        log_prob, coef, constant = np.empty_like(s.count), np.empty_like(s.count), np.empty(len(s.count))
+
+        def positive(k: int) -> bool:
+            present, absent = s.count[k] + a, _difference(s.weight[k], s.count[k]) + b
+            if not present.all() or not absent.all():
+                return False
+            log_present, log_absent = np.log(present, out=present), np.log(absent, out=absent)
+            log_total = np.log(s.weight[k] + (a + b))
+            np.subtract(log_present, log_total, out=log_prob[k])
+            np.subtract(log_present, log_absent, out=coef[k])
+            constant[k] = log_absent.sum() - np.sum(log_total) * (len(present) / np.size(log_total))
+            return True
+
+        if _all_classes(positive, s.count):
+            return Solution(log_prob, coef, constant)
+        return self._limit(s, a, b)
+
+    def _limit(self, s: ClassCounts, a: Alpha, b: Alpha) -> Solution:
+        """Where some counts are zero, and alpha with them."""
         present, absent = s.count + a, _difference(s.weight[:, None], s.count) + b
         total = s.weight[:, None] + (a + b)
         zero, one = present == 0, absent == 0
-        if not zero.any() and not one.any():
-            log_present, log_absent, log_total = np.log(present), np.log(absent), np.log(total)
-            constant = log_absent.sum(axis=1) - log_total.sum(axis=1) * (present.shape[1] / total.shape[1])
-            return Solution(log_present - log_total, log_present - log_absent, constant)
         with np.errstate(divide="ignore", invalid="ignore"):
             log_prob = np.log(present) - np.log(total)
         log_prob[zero] = -np.inf
@@ -122,7 +153,13 @@ def complements(count: Floats) -> Floats:
     return _difference(count.sum(axis=0), count)
 
 
-def _difference(whole: Floats, part: Floats) -> Floats:
+def _all_classes(task: Callable[[int], bool], count: Floats) -> bool:
+    """Is ``task(k)`` true for every class k?"""
+    classes = len(count)
+    return all(run(task, classes) if count.size >= MANY else map(task, range(classes)))
+
+
+def _difference(whole: Any, part: Floats) -> Floats:
     left = whole - part
     left[np.abs(left) <= ROUNDING * np.abs(part)] = 0.0
     return np.asarray(left)

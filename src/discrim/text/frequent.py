@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from heapq import nsmallest
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
+
+
+class Counted(NamedTuple):
+    """The words of some documents, one document after the other, by number, how often each is there, and how many
+    different ones each document has.
+    """
+
+    words: NDArray[np.int32]
+    times: NDArray[np.int32]
+    sizes: Integers
 
 
 class FrequentWords:
@@ -30,7 +41,7 @@ class FrequentWords:
         self.limit = limit
         self.bound = 0
         self.n_documents = 0
-        self._place: dict[str, int] = {}
+        self._place = _numbered([])
         self._documents = np.empty(0, dtype=np.int64)
         self._missed = np.empty(0, dtype=np.int64)
         self._total = np.empty(0, dtype=np.int64)
@@ -38,22 +49,34 @@ class FrequentWords:
     def __len__(self) -> int:
         return len(self._place)
 
-    def add(self, texts: Iterable[str], words_of: Callable[[str], list[str]]) -> None:
-        """Count the words of one block of documents, then make room."""
-        documents: Counter[str] = Counter()
-        total: Counter[str] = Counter()
+    def add(self, texts: Iterable[str], words_of: Callable[[str], list[str]]) -> Counted:
+        """Count the words of one block of documents, then make room.
+
+        Gives the counts of each document by the numbers that words have in the order in which they were first met;
+        these hold while the bound is 0.
+        """
+        words: list[str] = []
+        times: list[int] = []
+        sizes: list[int] = []
         for text in texts:
-            words = words_of(text)
-            total.update(words)
-            documents.update(set(words))
-            self.n_documents += 1
-        place = self._place
-        at = np.fromiter((place.setdefault(word, len(place)) for word in total), dtype=np.int64, count=len(total))
-        self._grow(len(place))
-        self._documents[at] += np.fromiter((documents[word] for word in total), dtype=np.int64, count=len(total))
-        self._total[at] += np.fromiter(total.values(), dtype=np.int64, count=len(total))
-        if len(place) > self.limit:
+            counts = Counter(words_of(text))
+            words.extend(counts)
+            times.extend(counts.values())
+            sizes.append(len(counts))
+        self.n_documents += len(sizes)
+        at = np.fromiter(map(self._place.__getitem__, words), dtype=np.int32, count=len(words))
+        counted = Counted(at, np.array(times, dtype=np.int32), np.array(sizes, dtype=np.int64))
+        size = len(self._place)
+        self._grow(size)
+        self._documents += np.bincount(at, minlength=size)
+        self._total += np.bincount(at, counted.times, size).astype(np.int64)
+        if size > self.limit:
             self._make_room()
+        return counted
+
+    def numbers_of(self, words: Iterable[str]) -> NDArray[np.int32]:
+        """The numbers of words that are held."""
+        return np.fromiter(map(self._place.__getitem__, words), dtype=np.int32)
 
     def chosen(self, min_documents: int, most: int | None) -> list[str]:
         """The words met in at least so many documents, in order; of these the ``most`` that occur most often."""
@@ -77,7 +100,14 @@ class FrequentWords:
         self.bound = int(np.partition(most, going - 1)[going - 1])
         stays = most > self.bound
         words = [word for word, stay in zip(self._place, stays.tolist(), strict=True) if stay]
-        self._place = {word: k for k, word in enumerate(words)}
+        self._place = _numbered(words)
         self._documents, self._missed, self._total = (
             values[stays] for values in (self._documents, self._missed, self._total)
         )
+
+
+def _numbered(words: list[str]) -> dict[str, int]:
+    """The words by their numbers; a word that is looked up for the first time gets the next one."""
+    place: defaultdict[str, int] = defaultdict(None, {word: k for k, word in enumerate(words)})
+    place.default_factory = place.__len__
+    return place

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.errors import DataError, ParameterError, plural
+from discrim.text.counted import CountedBlock, Kept
 from discrim.text.documents import open_documents
 from discrim.text.frequent import FrequentWords
 
@@ -35,7 +36,8 @@ class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     where N is the sum over documents of their different words. While it is 0 the vocabulary is that of scikit-learn's
     ``CountVectorizer`` and does not depend on blocks.
 
-    Cost: one read of the documents to learn a vocabulary, one to count. About 150 bytes for each word that is held.
+    Cost: one read of the documents to learn a vocabulary, one to count; ``fit_transform`` takes one for both while
+    the counts are at most 16 million. About 150 bytes for each word that is held.
 
     Parameters
     ----------
@@ -98,17 +100,37 @@ class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
         """Learn the vocabulary of strings or ``documents``, in one read; with ``buckets`` nothing is read."""
+        self._learn(X, None)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **parameters: Any) -> Any:  # noqa: ARG002 - scikit-learn's signature
+        """Learn the vocabulary and give the counts; documents are read once where their counts fit in memory."""
+        X = open_documents(X)
+        blocks = self.fit_counted(X)
+        return self.transform(X) if blocks is None else _joined([block.x for block in blocks])
+
+    def fit_counted(self, X: Any) -> list[CountedBlock] | None:
+        """Learn the vocabulary, and give the counts of all blocks on the way.
+
+        None where there is nothing to learn, where the counts are too many to be kept (16 million), and where words
+        were given up (``missed_``): then ``transform`` has to read the documents again.
+        """
+        return self._learn(X, Kept())
+
+    def _learn(self, X: Any, kept: Kept | None) -> list[CountedBlock] | None:
         self._check_parameters()
         # A fit that fails leaves no vocabulary.
         self.__dict__.pop("missed_", None)
         if self.buckets is not None:
             self._counter = self._hashing()
             self.vocabulary_, self.missed_, self.n_documents_ = None, 0, 0
-            return self
+            return None
         table = FrequentWords(self.max_words)
         words_of = self._counting(None).build_analyzer()
         for block in open_documents(X).blocks():
-            table.add(block.texts, words_of)
+            counted = table.add(block.texts, words_of)
+            if kept is not None:
+                kept.add(counted, block, exact=table.bound == 0)
         words = table.chosen(self.min_df, self.max_features)
         if not words:
             raise self._without_words(table)
@@ -116,15 +138,12 @@ class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._counter.get_feature_names_out()  # lets it make its dictionary, which is then shared
         self.vocabulary_ = self._counter.vocabulary_
         self.missed_, self.n_documents_ = table.bound, table.n_documents
-        return self
+        return None if kept is None else kept.blocks(table, words)
 
     def transform(self, X: Any) -> Any:
         """Counts of strings or ``documents``, n x p in CSR format; words outside the vocabulary do not count."""
         check_is_fitted(self, "missed_")
-        parts = [self._counter.transform(block.texts) for block in open_documents(X).blocks()]
-        if not parts:
-            raise DataError("There are no documents: X is empty.")
-        return parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")
+        return _joined([self._counter.transform(block.texts) for block in open_documents(X).blocks()])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
         """The words in the order of the columns; ``hash0``, ``hash1``, ... with ``buckets``."""
@@ -192,6 +211,12 @@ class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             f"No word was met in at least {self.min_df} of the {found} ('min_df'={self.min_df}) "
             f"with room for {self.max_words} words ('max_words'). Lower the first or raise the second."
         )
+
+
+def _joined(parts: list[Any]) -> Any:
+    if not parts:
+        raise DataError("There are no documents: X is empty.")
+    return parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")
 
 
 def _is_range(value: Any) -> bool:
