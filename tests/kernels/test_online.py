@@ -40,7 +40,7 @@ def rows(n=36, p=7, classes=2, seed=0):
 
 def as_sparse(x, index=np.int32):
     m = sparse.csr_array(x)
-    return m.data, m.indices.astype(index), m.indptr.astype(index)
+    return m.data, m.indices.astype(index), m.indptr.astype(index), False
 
 
 def assert_same(found, expected):
@@ -120,8 +120,8 @@ def test_the_lazy_average_is_the_mean_of_all_weights_on_the_way(backend, penalty
     lazy = state(1, 7)
     backend.learn_dense(x, (order, codes, None), asked, lazy)
     step, way = state(1, 7), []
-    for i in order:
-        one = (None, codes[i : i + 1], None)
+    for v, i in enumerate(order):
+        one = (None, codes[v : v + 1], None)
         backend.learn_dense(x[i : i + 1], one, settings(loss="log_loss", penalty=penalty), step)
         way.append(step[0][0] * step[3][0, reference.SCALE])
     reference.settle(lazy, 0)
@@ -222,10 +222,11 @@ def test_wrong_arguments_are_refused_not_read():
     call()
     names, numbers, told = settings()
     for wrong, words in [
-        ({"codes": codes[:-1].copy()}, "codes and rows"),
-        ({"weight": weight[:-1].copy()}, "weights and rows"),
-        ({"order": np.array([36], np.int32)}, "not there"),
-        ({"order": np.array([-1], np.int32)}, "not there"),
+        ({"codes": codes[:-1].copy()}, "codes and visits"),
+        ({"weight": weight[:-1].copy()}, "weights and visits"),
+        ({"order": order[:-1].copy()}, "codes and visits"),
+        ({"order": np.append(order[:-1], np.int32(36))}, "not there"),
+        ({"order": np.append(order[:-1], np.int32(-1))}, "not there"),
         ({"asked": ((0, 9, 0, 0), numbers, told)}, "no such update"),
         ({"asked": (names, numbers[:3].copy(), told)}, "nine numbers"),
         ({"changed": [(0, np.zeros((1, 6)))]}, "weights and columns"),
@@ -237,7 +238,7 @@ def test_wrong_arguments_are_refused_not_read():
     ]:
         with pytest.raises(ValueError, match=words):
             call(**wrong)
-    data, indices, pointers = as_sparse(x)
+    data, indices, pointers, _ = as_sparse(x)
     for rows_, words in [
         ((data, np.where(indices == 1, 7, indices).astype(np.int32), pointers), "outside the matrix"),
         ((data, indices, pointers[::-1].copy()), "must not fall"),
@@ -246,4 +247,4 @@ def test_wrong_arguments_are_refused_not_read():
         ((data, indices, pointers[:0].copy()), "no row pointer"),
     ]:
         with pytest.raises(ValueError, match=words):
-            _kernels.learn_sparse(rows_, (None, codes, None), settings(), state(1, 7))
+            _kernels.learn_sparse((*rows_, False), (None, codes, None), settings(), state(1, 7))

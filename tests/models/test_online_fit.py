@@ -8,7 +8,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression as Batch
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import discrim
 from discrim import AROWClassifier, PassiveAggressiveClassifier, Perceptron, SGDClassifier, datasets
@@ -199,12 +203,15 @@ def test_a_key_press_keeps_the_weights_so_far(monkeypatch):
     X, y = iris()
     calls = []
 
+    as_before = epochs._Group.next_visits
+
     def pressed(self):
         calls.append(1)
         if len(calls) == 4:
             raise KeyboardInterrupt
+        return as_before(self)
 
-    monkeypatch.setattr(epochs._Group, "next_order", pressed)
+    monkeypatch.setattr(epochs._Group, "next_visits", pressed)
     with pytest.warns(InterruptedWarning, match="Stopped by the keyboard in epoch 3: the model has the weights"):
         model = SGDClassifier(shuffle=False, tol=None, max_iter=50).fit(X[:100], y[:100])
     monkeypatch.undo()
@@ -222,6 +229,18 @@ def test_one_averaged_pass_with_its_own_rate_is_as_good_as_the_batch_optimum():
     assert model.score(X[test], y[test]) > best.score(z[test], y[test]) - 0.01
     assert log_loss(model, X[test], y[test]) < 1.01 * log_loss(best, z[test], y[test])
     assert model.n_iter_ == 1
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "hinge"])
+def test_one_pass_over_real_rows_errs_at_most_a_point_more_than_the_batch_optimum(loss):
+    X, y = load_breast_cancer(return_X_y=True)
+    more = []
+    for seed in range(8):
+        train, test, of_train, of_test = train_test_split(X, y, test_size=0.4, random_state=seed, stratify=y)
+        best = make_pipeline(StandardScaler(), Batch()).fit(train, of_train)
+        model = SGDClassifier(**{**AUTO, "loss": loss}).fit(train, of_train)
+        more.append(best.score(test, of_test) - model.score(test, of_test))
+    assert np.mean(more) < 0.01
 
 
 def test_units_do_not_matter_to_the_automatic_rate():

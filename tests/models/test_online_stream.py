@@ -1,5 +1,7 @@
 """learn_one and predict_one on dicts, whose features and labels may come at any time."""
 
+import pickle
+
 import numpy as np
 import polars as pl
 import pytest
@@ -75,6 +77,30 @@ def test_looking_at_the_coefficients_on_the_way_changes_nothing(penalty):
         assert watched.learn_one(row, label).coef_.shape[1] == 4
         unwatched.learn_one(row, label)
     assert_allclose(watched.coef_, unwatched.coef_, rtol=1e-9)
+
+
+def test_a_stream_goes_on_after_a_copy_by_pickle_and_after_a_part():
+    X, y = iris()
+    for average in (False, True):
+        one = SGDClassifier(shuffle=False, alpha=0.01, average=average).partial_fit(X[:50], y[:50])
+        for row, label in zip(X[50:80], y[50:80].tolist(), strict=True):
+            one.learn_one({f"x{j}": v for j, v in enumerate(row.tolist())}, label)
+        other = pickle.loads(pickle.dumps(one))
+        for model in (one, other):
+            model.partial_fit(X[80:100], y[80:100])
+            model.learn_one({f"x{j}": v for j, v in enumerate(X[100].tolist())}, int(y[100]))
+        whole = SGDClassifier(shuffle=False, alpha=0.01, average=average).partial_fit(X[:101], y[:101])
+        assert_allclose(one.coef_, whole.coef_, rtol=1e-8)
+        assert_allclose(other.coef_, whole.coef_, rtol=1e-8)
+
+
+def test_a_model_that_scales_its_columns_predicts_dicts_in_the_users_units():
+    X, y = iris()
+    model = SGDClassifier(loss="log_loss", learning_rate="auto", average=True, random_state=0)
+    for _ in range(2):
+        model.partial_fit(100.0 * X + 7.0, y)
+        one = [model.predict_one({f"x{j}": 100.0 * v + 7.0 for j, v in enumerate(row)}) for row in X.tolist()]
+        assert_array_equal(one, model.predict(100.0 * X + 7.0))
 
 
 def test_features_and_labels_join_when_they_appear():

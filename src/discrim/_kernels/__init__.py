@@ -52,6 +52,7 @@ except ImportError:
     binary_newton = reference_likelihood.binary_newton
     softmax_likelihood = reference_likelihood.softmax_likelihood
     sparse_likelihood = reference_likelihood.sparse_likelihood
+    Stream: type[reference_online.Stream] = reference_online.Stream
     learn_dense = reference_online.learn_dense
     learn_sparse = reference_online.learn_sparse
     shuffle = reference_online.shuffle
@@ -81,6 +82,7 @@ else:
     binary_newton = _native.binary_newton
     softmax_likelihood = _native.softmax_likelihood
     sparse_likelihood = _native.sparse_likelihood
+    Stream = _native.Stream
     learn_dense = _native.learn_dense
     learn_sparse = _native.learn_sparse
     shuffle = _native.shuffle
@@ -98,6 +100,7 @@ __all__ = [
     "POSTERIOR",
     "QUADRATIC",
     "SCORES",
+    "Stream",
     "add_levels",
     "binary_likelihood",
     "binary_newton",

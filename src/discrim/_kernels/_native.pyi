@@ -21,6 +21,7 @@ from discrim._kernels.reference_likelihood import binary_likelihood as binary_li
 from discrim._kernels.reference_likelihood import binary_newton as binary_newton
 from discrim._kernels.reference_likelihood import softmax_likelihood as softmax_likelihood
 from discrim._kernels.reference_likelihood import sparse_likelihood as sparse_likelihood
+from discrim._kernels.reference_online import Stream as Stream
 from discrim._kernels.reference_online import learn_dense as learn_dense
 from discrim._kernels.reference_online import learn_sparse as learn_sparse
 from discrim._kernels.reference_online import shuffle as shuffle

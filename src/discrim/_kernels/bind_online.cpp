@@ -6,8 +6,10 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "arrays.hpp"
 #include "online.hpp"
@@ -21,7 +23,7 @@ namespace {
 template <typename T>
 using List = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Changed = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-// Order (or None), codes, weights (or None).
+// Order (or None); the codes and weights (or None) of the visits.
 using Given = std::tuple<std::optional<Codes>, Codes, std::optional<Vector>>;
 // The names of update, loss, rate and penalty as numbers; then the numbers in the order of `Settings`; then told.
 using Asked = std::tuple<std::tuple<int, int, int, int>, Vector, bool>;
@@ -59,13 +61,12 @@ Problems problems_of(const State &state, const Settings &settings, size_t p) {
 
 Visits visits_of(const Given &given, size_t n) {
     const auto &[order, codes, weight] = given;
-    require(codes.shape(0) == n, "codes and rows differ in length");
-    require(!weight || weight->shape(0) == n, "weights and rows differ in length");
-    if (order)
-        for (size_t v = 0; v < order->shape(0); ++v)
-            require(order->data()[v] >= 0 && static_cast<size_t>(order->data()[v]) < n, "the order names a row that is not there");
-    return {order ? order->data() : nullptr, static_cast<int64_t>(order ? order->shape(0) : n), codes.data(),
-            weight ? weight->data() : nullptr};
+    const size_t count = order ? order->shape(0) : n;
+    require(codes.shape(0) == count, "codes and visits differ in length");
+    require(!weight || weight->shape(0) == count, "weights and visits differ in length");
+    for (size_t v = 0; order && v < count; ++v)
+        require(order->data()[v] >= 0 && static_cast<size_t>(order->data()[v]) < n, "the order names a row that is not there");
+    return {order ? order->data() : nullptr, static_cast<int64_t>(count), codes.data(), weight ? weight->data() : nullptr};
 }
 
 template <typename T>
@@ -79,8 +80,8 @@ void dense(Matrix<T> x, Given given, Asked asked, State state) {
 }
 
 template <typename T, typename I>
-void sparse(std::tuple<List<T>, List<I>, List<I>> compressed, Given given, Asked asked, State state) {
-    const auto &[value, column, first] = compressed;
+void sparse(std::tuple<List<T>, List<I>, List<I>, bool> compressed, Given given, Asked asked, State state) {
+    const auto &[value, column, first, known] = compressed;
     require(first.shape(0) >= 1, "there is no row pointer");
     require(value.shape(0) == column.shape(0), "values and columns differ in length");
     const size_t n = first.shape(0) - 1, p = std::get<0>(state).shape(1);
@@ -94,10 +95,83 @@ void sparse(std::tuple<List<T>, List<I>, List<I>> compressed, Given given, Asked
         nb::gil_scoped_release release;
         inside = learn_sparse(SparseRows<T, I>{value.data(), column.data(), first.data(), static_cast<int64_t>(n),
                                                static_cast<int64_t>(p)},
-                              visits, settings, problems);
+                              known, visits, settings, problems);
     }
     require(inside, "a column lies outside the matrix");
 }
+
+// Rows that come one by one, as dicts of feature to number; `columns` says where a feature is kept. Arrays are looked at
+// once, when the stream is made, and not for every row.
+class Stream {
+public:
+    Stream(Asked asked, State state)
+        : state_(std::move(state)), settings_(settings_of(asked)),
+          problems_(problems_of(state_, settings_, std::get<0>(state_).shape(1))) {}
+
+    // 0, or 1 where a feature has no place or is not a finite number (nothing is learned), or 2 where a score is not finite.
+    int learn(nb::dict x, nb::dict columns, int32_t code, double weight) {
+        if (!read(x, columns, false)) return 1;
+        const int32_t first[2] = {0, static_cast<int32_t>(values_.size())};
+        learn_sparse(SparseRows<double, int32_t>{values_.data(), places_.data(), first, 1, problems_.p}, true,
+                     Visits{nullptr, 1, &code, &weight}, settings_, problems_);
+        for (int64_t k = 0; k < problems_.K; ++k)
+            if (problems_.memory[k].finite == 0.0) return 2;
+        return 0;
+    }
+
+    // The K scores by the weights or by their average, features without a place left out; None where one is not a number.
+    nb::object scores(nb::dict x, nb::dict columns, bool averaged) {
+        if (!read(x, columns, true)) return nb::none();
+        require(!averaged || problems_.averages, "there are no averages");
+        nb::list out;
+        for (int64_t k = 0; k < problems_.K; ++k) {
+            const Memory &m = problems_.memory[k];
+            const double eta = product(problems_.w + k * problems_.p);
+            if (averaged)
+                out.append((product(problems_.averages + k * problems_.p) + m.average_a * eta) / m.average_b +
+                           m.average_intercept);
+            else
+                out.append(m.scale * eta + m.intercept);
+        }
+        return out;
+    }
+
+private:
+    bool read(const nb::dict &x, const nb::dict &columns, bool leave_out) {
+        values_.clear();
+        places_.clear();
+        PyObject *name, *number;
+        Py_ssize_t position = 0;
+        double total = 0.0;
+        while (PyDict_Next(x.ptr(), &position, &name, &number)) {
+            PyObject *place = PyDict_GetItemWithError(columns.ptr(), name);
+            if (!place && PyErr_Occurred()) throw nb::python_error();
+            if (!place && leave_out) continue;
+            const double value = PyFloat_CheckExact(number) ? PyFloat_AS_DOUBLE(number) : PyFloat_AsDouble(number);
+            if (value == -1.0 && PyErr_Occurred()) {
+                PyErr_Clear();
+                return false;
+            }
+            const long at = place ? PyLong_AsLong(place) : -1;
+            if (at < 0 || at >= problems_.p) return false;
+            total += value;
+            values_.push_back(value);
+            places_.push_back(static_cast<int32_t>(at));
+        }
+        return leave_out || std::isfinite(total);
+    }
+    double product(const double *w) const {
+        double sum = 0.0;
+        for (size_t k = 0; k < values_.size(); ++k) sum += values_[k] * w[places_[k]];
+        return sum;
+    }
+
+    State state_;
+    Settings settings_;
+    Problems problems_;
+    std::vector<double> values_;
+    std::vector<int32_t> places_;
+};
 
 uint32_t next_random(uint32_t &state) {
     if (state == 0) state = 1;
@@ -141,6 +215,10 @@ void bind_online(nb::module_ &m) {
     add_sparse(&sparse<double, int64_t>);
     add_sparse(&sparse<float, int32_t>);
     add_sparse(&sparse<float, int64_t>);
+    nb::class_<Stream>(m, "Stream")
+        .def(nb::init<Asked, State>(), "settings"_a, "state"_a)
+        .def("learn", &Stream::learn, "x"_a, "columns"_a, "code"_a, "weight"_a)
+        .def("scores", &Stream::scores, "x"_a, "columns"_a, "averaged"_a);
     m.def("shuffle", &shuffle, "order"_a.noconvert(), "seed"_a);
 }
 

@@ -13,19 +13,17 @@ constexpr int64_t AHEAD = 4096;
 
 template <typename T>
 DISCRIM_INLINE void learn(const Rows<T> &x, const Visits &visits, const Settings &settings, const Problems &problems) {
-    std::vector<T> gathered(x.column_stride == 1 ? 0 : x.p);
+    // Up to three rows are looked at together.
+    std::vector<T> gathered(x.column_stride == 1 ? 0 : 3 * x.p);
     const int64_t lead = std::max<int64_t>(1, AHEAD / std::max<int64_t>(1, x.p * sizeof(T)));
     const bool jumps = visits.order && x.column_stride == 1;
-    visit(visits, settings, problems, [&](int64_t v, int64_t i) DISCRIM_INLINED {
-        if (jumps) {
-            const int64_t later = visits.row_after(v, lead);
-            fetch(x.data + later * x.row_stride, std::min<int64_t>(x.p, AHEAD / sizeof(T)));
-            __builtin_prefetch(visits.codes + later);
-        }
-        const T *at = x.data + i * x.row_stride;
+    visit(visits, settings, problems, [&](int64_t v) DISCRIM_INLINED {
+        if (jumps) fetch(x.data + visits.row_after(v, lead) * x.row_stride, std::min<int64_t>(x.p, AHEAD / sizeof(T)));
+        const T *at = x.data + visits.row(v) * x.row_stride;
         if (x.column_stride != 1) {
-            for (int64_t j = 0; j < x.p; ++j) gathered[j] = at[j * x.column_stride];
-            at = gathered.data();
+            T *copy = gathered.data() + v % 3 * x.p;
+            for (int64_t j = 0; j < x.p; ++j) copy[j] = at[j * x.column_stride];
+            at = copy;
         }
         return DenseRow<T>{at, x.p};
     });

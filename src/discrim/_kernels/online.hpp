@@ -45,7 +45,8 @@ struct Problems {
     const double *gain_positive, *gain_negative;
 };
 
-// Rows order[0], order[1], ... (all in turn where order is null) of classes `codes`; weight may be null.
+// Rows order[0], order[1], ... (all in turn where order is null). Classes and weights are those of the visits, not of
+// the rows: they are then read one after another. weight may be null.
 struct Visits {
     const int32_t *order;
     int64_t count;
@@ -58,8 +59,9 @@ struct Visits {
 
 void learn_dense(const Rows<double> &x, const Visits &visits, const Settings &settings, const Problems &problems);
 void learn_dense(const Rows<float> &x, const Visits &visits, const Settings &settings, const Problems &problems);
-// False if a row names a column that is not there; such rows are not learned from.
+// False if a row names a column that is not there; such rows are not learned from. `known`: no row does.
 template <typename T, typename I>
-bool learn_sparse(const SparseRows<T, I> &x, const Visits &visits, const Settings &settings, const Problems &problems);
+bool learn_sparse(const SparseRows<T, I> &x, bool known, const Visits &visits, const Settings &settings,
+                  const Problems &problems);
 
 }  // namespace discrim

@@ -51,6 +51,19 @@ struct Lanes<double> {
 };
 
 DISCRIM_INLINE double sum(v4 v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+DISCRIM_INLINE double sum(v2 v) { return v[0] + v[1]; }
+
+// The products of a row with the weights, and with another row; also parts of them, in lanes.
+template <typename V>
+struct Products {
+    V along, across;
+    DISCRIM_INLINE Products operator+(const Products &o) const { return {along + o.along, across + o.across}; }
+    DISCRIM_INLINE void operator+=(const Products &o) { *this = *this + o; }
+};
+template <typename V>
+DISCRIM_INLINE Products<double> sum(const Products<V> &v) {
+    return {sum(v.along), sum(v.across)};
+}
 
 // Ask memory for every line that holds some of these; the first may begin anywhere in its line.
 template <typename E>
@@ -77,14 +90,15 @@ DISCRIM_INLINE void truncate(double &w, double &q, double owed, double scale) {
 
 template <typename T>
 struct DenseRow {
+    static constexpr bool KNOWS_OTHERS = true;
     const T *x;
     int64_t p;
 
     // The sum of term(Lanes, j) over all columns: four sums at a time, since one alone would wait for each addition.
     template <typename Term>
-    DISCRIM_INLINE double total(Term term) const {
+    DISCRIM_INLINE auto total(Term term) const {
         const Lanes<v4> wide;
-        v4 a = {}, b = {}, c = {}, d = {};
+        decltype(term(wide, 0)) a = {}, b = {}, c = {}, d = {};
         int64_t j = 0;
         for (; j + 16 <= p; j += 16) {
             a += term(wide, j);
@@ -101,10 +115,9 @@ struct DenseRow {
             c += term(wide, j);
             j += 4;
         }
-        double tail = 0.0;
+        decltype(term(Lanes<double>(), 0)) tail = {};
         if (p & 2) {
-            const v2 pair = term(Lanes<v2>(), j);
-            tail = pair[0] + pair[1];
+            tail += sum(term(Lanes<v2>(), j));
             j += 2;
         }
         if (p & 1) tail += term(Lanes<double>(), j);
@@ -131,6 +144,14 @@ struct DenseRow {
     }
     DISCRIM_INLINE double dot(const double *w) const {
         return total([&](auto lanes, int64_t j) DISCRIM_INLINED { return lanes.at(x + j) * lanes.at(w + j); });
+    }
+    // w += c other; then the products of this row with w and with a third.
+    DISCRIM_INLINE Products<double> after(double *w, double c, const T *other, const T *third) const {
+        return total([&](auto lanes, int64_t j) DISCRIM_INLINED {
+            const auto moved = lanes.at(w + j) + lanes.at(other + j) * c, entry = lanes.at(x + j);
+            lanes.put(w + j, moved);
+            return Products<decltype(entry + entry)>{moved * entry, lanes.at(third + j) * entry};
+        });
     }
     DISCRIM_INLINE double square() const {
         return total([&](auto lanes, int64_t j) DISCRIM_INLINED { return lanes.at(x + j) * lanes.at(x + j); });
@@ -183,33 +204,37 @@ struct Entries {
 
 template <typename T, typename I>
 struct CompressedRow {
+    static constexpr bool KNOWS_OTHERS = false;
     const T *value;
     const I *column;
     int64_t count;
     Entries<T, I> later;  // of a row that is learned from a little later
 
-    // Four sums at a time: one alone would wait for each addition. meanwhile(k) is called at every eighth entry.
+    // The numbers of w at the columns of entries k, k + 1, ...: fetched one by one, which is as fast as being gathered.
+    DISCRIM_INLINE v4 of(Lanes<v4>, const double *w, int64_t k) const {
+        return v4{w[column[k]], w[column[k + 1]], w[column[k + 2]], w[column[k + 3]]};
+    }
+    DISCRIM_INLINE double of(Lanes<double>, const double *w, int64_t k) const { return w[column[k]]; }
+
+    // The sum of term(Lanes, k) over all entries: two sums at a time, since one alone would wait for each addition.
+    // meanwhile(k) is called at every eighth entry.
     template <typename Term, typename Meanwhile>
     DISCRIM_INLINE double total(Term term, Meanwhile meanwhile) const {
-        double a = 0.0, b = 0.0, c = 0.0, d = 0.0;
+        const Lanes<v4> wide;
+        v4 a = {}, b = {};
         int64_t k = 0;
-        const auto four = [&](int64_t at) DISCRIM_INLINED {
-            a += term(at);
-            b += term(at + 1);
-            c += term(at + 2);
-            d += term(at + 3);
-        };
         for (; k + 8 <= count; k += 8) {
             meanwhile(k);
-            four(k);
-            four(k + 4);
+            a += term(wide, k);
+            b += term(wide, k + 4);
         }
         if (k + 4 <= count) {
-            four(k);
+            a += term(wide, k);
             k += 4;
         }
-        for (; k < count; ++k) a += term(k);
-        return (a + c) + (b + d);
+        double tail = 0.0;
+        for (; k < count; ++k) tail += term(Lanes<double>(), k);
+        return sum(a + b) + tail;
     }
     template <typename Term>
     DISCRIM_INLINE double total(Term term) const {
@@ -222,13 +247,13 @@ struct CompressedRow {
             __builtin_prefetch(later.column + k);
         };
         const double product = total(
-            [&](int64_t k) DISCRIM_INLINED { return static_cast<double>(value[k]) * w[column[k]]; }, ask);
+            [&](auto lanes, int64_t k) DISCRIM_INLINED { return lanes.at(value + k) * of(lanes, w, k); }, ask);
         for (int64_t k = count & ~INT64_C(7); k < later.count; k += 8) ask(k);
         ask(later.count - 1);
         return product;
     }
     DISCRIM_INLINE double square() const {
-        return total([&](int64_t k) DISCRIM_INLINED { return static_cast<double>(value[k]) * value[k]; });
+        return total([&](auto lanes, int64_t k) DISCRIM_INLINED { return lanes.at(value + k) * lanes.at(value + k); });
     }
     DISCRIM_INLINE void add(double *w, double c) const {
         for (int64_t k = 0; k < count; ++k) w[column[k]] += value[k] * c;
@@ -236,15 +261,18 @@ struct CompressedRow {
     // As in scikit-learn the norms of compressed rows are those of the row's columns: telling more would cost p.
     DISCRIM_INLINE Norms add_told(double *w, double c) const {
         add(w, c);
-        return {total([&](int64_t k) DISCRIM_INLINED { return w[column[k]] * w[column[k]]; }),
-                total([&](int64_t k) DISCRIM_INLINED { return std::fabs(w[column[k]]); })};
+        return {total([&](auto lanes, int64_t k) DISCRIM_INLINED { return of(lanes, w, k) * of(lanes, w, k); }),
+                total([&](auto lanes, int64_t k) DISCRIM_INLINED {
+                    const auto v = of(lanes, w, k);
+                    return v > 0.0 ? v : -v;
+                })};
     }
     DISCRIM_INLINE void shrink(double *w, double *q, double owed, double scale) const {
         for (int64_t k = 0; k < count; ++k) truncate(w[column[k]], q[column[k]], owed, scale);
     }
     DISCRIM_INLINE double spread(const double *v) const {
-        return total([&](int64_t k) DISCRIM_INLINED {
-            return static_cast<double>(value[k]) * value[k] * v[column[k]];
+        return total([&](auto lanes, int64_t k) DISCRIM_INLINED {
+            return lanes.at(value + k) * lanes.at(value + k) * of(lanes, v, k);
         });
     }
     DISCRIM_INLINE void confide(double *w, double *v, double a, double b) const {

@@ -3,9 +3,11 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "lanes.hpp"
+#include "native_lanes.hpp"
 #include "online.hpp"
 #include "online_rows.hpp"
 
@@ -44,7 +46,8 @@ DISCRIM_INLINE double slope_of(const Settings &s, double y, double eta, double &
             total += (1.0 - z) * (1.0 - z);
             return -2.0 * y * (1.0 - z);
         case Loss::log: {
-            const double e = std::exp(-std::fabs(z));
+            // Not a call, around which the compiler would put away every register.
+            const double e = exp_below_zero(every<v4>(-std::fabs(z)))[0];
             if (s.told) {
                 total += z < 0.0 ? -z : 0.0;
                 logs.add(e);
@@ -104,12 +107,20 @@ DISCRIM_INLINE void average_in(const Row &row, const Settings &s, double *averag
     m.average_intercept += (m.intercept - m.average_intercept) / count;
 }
 
+// What a step does beside the weights; returns c: the weights are to become w + c x.
+DISCRIM_INLINE double taken(const Settings &s, Memory &m, double step) {
+    if (step == 0.0) return 0.0;
+    m.intercept += step * s.intercept_step;
+    m.updates += 1.0;
+    // The division does not wait for the step.
+    return step * (1.0 / m.scale);
+}
+
 template <typename Row>
 DISCRIM_INLINE void move(const Row &row, const Settings &s, const Problems &of, int64_t k, Memory &m, double step) {
     if (step != 0.0) {
         double *w = of.w + k * of.p;
-        // The division does not wait for the step.
-        const double c = step * (1.0 / m.scale);
+        const double c = taken(s, m, step);
         if (s.told && s.penalty != Penalty::none) {
             const Norms norms = row.add_told(w, c);
             m.square = norms.square * m.scale * m.scale;
@@ -117,8 +128,6 @@ DISCRIM_INLINE void move(const Row &row, const Settings &s, const Problems &of, 
         } else {
             row.add(w, c);
         }
-        m.intercept += step * s.intercept_step;
-        m.updates += 1.0;
     }
     if (of.averages) average_in(row, s, of.averages + k * of.p, m, step);
 }
@@ -130,42 +139,97 @@ DISCRIM_INLINE double rate_at(const Settings &s, const Memory &m) {
     return s.eta0 / (s.power == 0.5 ? std::sqrt(t) : std::pow(t, s.power));
 }
 
-// One step against the slope of the loss, then the penalty.
+DISCRIM_INLINE double l1_share(const Settings &s) {
+    return s.penalty == Penalty::l2 ? 0.0 : s.penalty == Penalty::l1 ? 1.0 : s.l1_ratio;
+}
+
+struct Step {
+    double size, rate;
+};
+
+// The step against the slope of the loss of a row whose product with w is `dot`.
 template <typename Row>
-DISCRIM_INLINE void by_gradient(const Row &row, double y, double weight, const Settings &s, const Problems &of, int64_t k,
-                                Memory &m, LogSum &logs) {
-    const double eta = m.scale * row.dot(of.w + k * of.p) + m.intercept;
+DISCRIM_INLINE Step step_of(const Row &row, double dot, double y, double weight, const Settings &s, Memory &m,
+                            LogSum &logs) {
+    const double eta = m.scale * dot + m.intercept;
     if (!(std::fabs(eta) <= std::numeric_limits<double>::max())) m.finite = 0.0;
     m.wrong += y * eta <= 0.0 ? 1.0 : 0.0;
     double rate = m.eta = rate_at(s, m);
     if (s.cap > 0.0) rate = std::min(rate, s.cap / (1.0 + row.square()));
-    const double share = s.penalty == Penalty::l2 ? 0.0 : s.penalty == Penalty::l1 ? 1.0 : s.l1_ratio;
-    const bool passive = s.rate == Rate::pa1 || s.rate == Rate::pa2;
-    double loss = 0.0, slope = slope_of(s, y, eta, loss, logs), step;
+    double loss = 0.0;
+    const double slope = slope_of(s, y, eta, loss, logs), share = l1_share(s);
     m.loss += loss;
-    if (s.told && !passive && s.penalty != Penalty::none)
+    if (s.rate == Rate::pa1) return {y * std::min(s.eta0, loss / row.square()) * weight, rate};
+    if (s.rate == Rate::pa2) return {y * (loss / (row.square() + 0.5 / s.eta0)) * weight, rate};
+    if (s.told && s.penalty != Penalty::none)
         m.loss += s.alpha * ((1.0 - share) * 0.5 * m.square + share * m.absolute);
-    if (passive) {
-        const double length = row.square();
-        if (s.rate == Rate::pa1 && length == 0.0) return;
-        step = y * (s.rate == Rate::pa1 ? std::min(s.eta0, loss / length) : loss / (length + 0.5 / s.eta0));
-    } else {
-        step = -rate * std::min(std::max(slope, -STEEPEST), STEEPEST);
-    }
-    step *= weight * (y > 0.0 ? of.gain_positive[k] : of.gain_negative[k]);
-    if (s.penalty == Penalty::l2 || s.penalty == Penalty::elastic_net) {
-        const double kept = std::max(0.0, 1.0 - (1.0 - share) * rate * s.alpha);
-        m.scale *= kept;
-        m.square *= kept * kept;
-        m.absolute *= kept;
-        if (m.scale < SMALLEST_SCALE) m = settled(of, k, m);
-    }
-    move(row, s, of, k, m, step);
+    return {-rate * std::min(std::max(slope, -STEEPEST), STEEPEST) * weight, rate};
+}
+
+// The part of L2: all weights become smaller by their scale.
+DISCRIM_INLINE void scale_down(const Settings &s, Memory &m, double rate) {
+    if (s.penalty != Penalty::l2 && s.penalty != Penalty::elastic_net) return;
+    const double kept = std::max(0.0, 1.0 - (1.0 - l1_share(s)) * rate * s.alpha);
+    m.scale *= kept;
+    m.square *= kept * kept;
+    m.absolute *= kept;
+}
+
+// One step, and the penalty.
+template <typename Row>
+DISCRIM_INLINE void by_gradient(const Row &row, double y, double weight, const Settings &s, const Problems &of, int64_t k,
+                                Memory &m, LogSum &logs) {
+    weight *= y > 0.0 ? of.gain_positive[k] : of.gain_negative[k];
+    const Step step = step_of(row, row.dot(of.w + k * of.p), y, weight, s, m, logs);
+    if (s.rate == Rate::pa1 && row.square() == 0.0) return;
+    scale_down(s, m, step.rate);
+    if (m.scale < SMALLEST_SCALE) m = settled(of, k, m);
+    move(row, s, of, k, m, step.size);
     if (s.penalty == Penalty::l1 || s.penalty == Penalty::elastic_net) {
-        m.shrunk += share * rate * s.alpha;
+        m.shrunk += l1_share(s) * step.rate * s.alpha;
         row.shrink(of.w + k * of.p, of.second + k * of.p, m.shrunk, m.scale);
     }
     m.t += 1.0;
+}
+
+// Nearly every row changes the weights, the penalty does so by the scale alone, and nobody asks for their norms.
+DISCRIM_INLINE bool suits_one_ahead(const Settings &s) {
+    return s.loss == Loss::log && (s.penalty == Penalty::none || (s.penalty == Penalty::l2 && !s.told));
+}
+
+// The same for one problem that suits, and all its rows. When x is to change w to w + c x, the next row's product with w
+// becomes w'z + c x'z: both parts are found while c is not known yet. The weights are given their c x at the next row.
+template <typename RowAt, typename Given>
+DISCRIM_INLINE void one_ahead(int64_t count, const Settings &s, const Problems &of, Memory &m, LogSum &logs, RowAt row_at,
+                              Given given) {
+    if (count == 0) return;
+    auto before = row_at(0), row = before;
+    double dot = row.dot(of.w), c = 0.0;
+    for (int64_t v = 0; v < count; ++v) {
+        const auto next = v + 1 < count ? row_at(v + 1) : row;
+        const auto [y, weight] = given(v);
+        const Step step = step_of(row, dot, y, weight * (y > 0.0 ? of.gain_positive[0] : of.gain_negative[0]), s, m, logs);
+        scale_down(s, m, step.rate);
+        if (m.scale < SMALLEST_SCALE) {
+            before.add(of.w, c);
+            c = 0.0;
+            m = settled(of, 0, m);
+        }
+        const Products<double> products = next.after(of.w, c, before.x, row.x);
+        c = taken(s, m, step.size);
+        dot = products.along + c * products.across;
+        if (of.averages) average_in(row, s, of.averages, m, step.size);
+        // A product of two rows may overflow where that with the weights does not.
+        if (!(std::fabs(products.across) <= std::numeric_limits<double>::max())) {
+            row.add(of.w, c);
+            c = 0.0;
+            dot = next.dot(of.w);
+        }
+        m.t += 1.0;
+        before = row;
+        row = next;
+    }
+    before.add(of.w, c);
 }
 
 // All classes compete: a row that another class wins (or ties) moves its own class up and the winner down.
@@ -259,19 +323,27 @@ DISCRIM_INLINE void with_usual(Settings s, Pass pass) {
     pass(s);
 }
 
-// Every row of the visits: `row_at(v, i)` is row i, the v-th to be learned from; it also asks for one that comes later.
+// Every row of the visits: `row_at(v)` is the row of the v-th; it also asks memory for one that comes later.
 template <typename RowAt>
 DISCRIM_INLINE void visit(const Visits &visits, const Settings &settings, const Problems &of, RowAt row_at) {
-    const auto weight = [&](int64_t i) { return visits.weight ? visits.weight[i] : 1.0; };
+    const auto weight = [&](int64_t v) DISCRIM_INLINED { return visits.weight ? visits.weight[v] : 1.0; };
     if (settings.update == Update::gradient && of.K == 1) {
         // Memory and settings are copies that nothing points to: stores into the weights cannot change them.
         with_usual(settings, [&](const Settings &s) DISCRIM_INLINED {
             Memory m = of.memory[0];
             LogSum logs;
             const int32_t positive = of.positive[0];
-            for (int64_t v = 0; v < visits.count; ++v) {
-                const int64_t i = visits.row(v);
-                by_gradient(row_at(v, i), visits.codes[i] == positive ? 1.0 : -1.0, weight(i), s, of, 0, m, logs);
+            const auto given = [&](int64_t v) DISCRIM_INLINED {
+                return std::pair<double, double>(visits.codes[v] == positive ? 1.0 : -1.0, weight(v));
+            };
+            bool ahead = false;
+            if constexpr (decltype(row_at(0))::KNOWS_OTHERS) {
+                ahead = suits_one_ahead(s);
+                if (ahead) one_ahead(visits.count, s, of, m, logs, row_at, given);
+            }
+            for (int64_t v = 0; !ahead && v < visits.count; ++v) {
+                const auto [y, c] = given(v);
+                by_gradient(row_at(v), y, c, s, of, 0, m, logs);
             }
             logs.fold();
             m.loss += logs.sum;
@@ -281,10 +353,7 @@ DISCRIM_INLINE void visit(const Visits &visits, const Settings &settings, const 
     }
     const Settings s = settings;
     std::vector<LogSum> logs(of.K);
-    for (int64_t v = 0; v < visits.count; ++v) {
-        const int64_t i = visits.row(v);
-        learn_row(row_at(v, i), visits.codes[i], weight(i), s, of, logs.data());
-    }
+    for (int64_t v = 0; v < visits.count; ++v) learn_row(row_at(v), visits.codes[v], weight(v), s, of, logs.data());
     for (int64_t k = 0; k < of.K; ++k) {
         logs[k].fold();
         of.memory[k].loss += logs[k].sum;

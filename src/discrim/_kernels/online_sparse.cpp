@@ -1,13 +1,22 @@
 // Compressed rows, learned one after another: the cost of a row is its entries.
 //
-// There is one version for all processors: wider ones would fuse multiplications with additions, and a score that is
-// exactly zero in two roundings, as scores of perceptrons are, would not be so in one.
+// No version fuses multiplications with additions: a score that is exactly zero in two roundings, as scores of
+// perceptrons are, would not be so in one.
 #include <algorithm>
 #include <limits>
 #include <type_traits>
 
 #include "online.hpp"
 #include "online_rules.hpp"
+
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+#define DISCRIM_UNFUSED(name, parameters, arguments)                                      \
+    __attribute__((target("avx2"))) void name parameters { learn_body arguments; }        \
+    __attribute__((target("default"))) void name parameters { learn_body arguments; }
+#else
+#define DISCRIM_UNFUSED(name, parameters, arguments) \
+    void name parameters { learn_body arguments; }
+#endif
 
 namespace discrim {
 namespace {
@@ -33,32 +42,47 @@ DISCRIM_INLINE bool inside(const Entries<T, I> &row, int64_t p) {
     return static_cast<I>(signs) >= 0;
 }
 
-}  // namespace
-
 template <typename T, typename I>
-bool learn_sparse(const SparseRows<T, I> &x, const Visits &visits, const Settings &settings, const Problems &problems) {
-    bool fine = true;
-    visit(visits, settings, problems, [&](int64_t v, int64_t i) DISCRIM_INLINED {
+DISCRIM_INLINE void learn_body(const SparseRows<T, I> &x, bool known, const Visits &visits, const Settings &settings,
+                               const Problems &problems, bool &fine) {
+    visit(visits, settings, problems, [&](int64_t v) DISCRIM_INLINED {
         // Where a row begins has to be known before its entries can be asked for.
         __builtin_prefetch(x.first + visits.row_after(v, 2 * LEAD));
-        const int64_t later = visits.row_after(v, LEAD);
-        __builtin_prefetch(visits.codes + later);
-        Entries<T, I> row = entries_of(x, i);
+        Entries<T, I> row = entries_of(x, visits.row(v));
         // Looked at here, where the row is about to be read anyway.
-        if (!inside(row, x.p)) {
+        if (!known && !inside(row, x.p)) {
             fine = false;
             row.count = 0;
         }
-        return CompressedRow<T, I>{row.value, row.column, row.count, entries_of(x, later)};
+        return CompressedRow<T, I>{row.value, row.column, row.count, entries_of(x, visits.row_after(v, LEAD))};
     });
-    return fine;
 }
 
-#define DISCRIM_LEARN(T, I)                                                                                          \
-    template bool learn_sparse<T, I>(const SparseRows<T, I> &, const Visits &, const Settings &, const Problems &);
+#define DISCRIM_LEARN(T, I)                                                                                            \
+    DISCRIM_UNFUSED(learn,                                                                                             \
+                    (const SparseRows<T, I> &x, bool known, const Visits &visits, const Settings &settings,            \
+                     const Problems &problems, bool &fine),                                                            \
+                    (x, known, visits, settings, problems, fine))
 DISCRIM_LEARN(double, int32_t)
 DISCRIM_LEARN(double, int64_t)
 DISCRIM_LEARN(float, int32_t)
 DISCRIM_LEARN(float, int64_t)
+
+}  // namespace
+
+template <typename T, typename I>
+bool learn_sparse(const SparseRows<T, I> &x, bool known, const Visits &visits, const Settings &settings,
+                  const Problems &problems) {
+    bool fine = true;
+    learn(x, known, visits, settings, problems, fine);
+    return fine;
+}
+
+#define DISCRIM_INSTANCE(T, I) \
+    template bool learn_sparse<T, I>(const SparseRows<T, I> &, bool, const Visits &, const Settings &, const Problems &);
+DISCRIM_INSTANCE(double, int32_t)
+DISCRIM_INSTANCE(double, int64_t)
+DISCRIM_INSTANCE(float, int32_t)
+DISCRIM_INSTANCE(float, int64_t)
 
 }  // namespace discrim

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-# Order (or None), codes, weights (or None).
+# Order (or None); codes and weights (or None) of the visits.
 Given = tuple[NDArray[np.int32] | None, NDArray[np.int32], Floats | None]
+# Values, columns, first; is it known that all columns are there? If not, whoever reads them looks.
+Compressed = tuple[NDArray[Any], NDArray[Any], NDArray[Any], bool]
 # Update, loss, rate and penalty as numbers; alpha, l1_ratio, eta0, power, epsilon, start, intercept_step, average,
 # cap; told.
 Settings = tuple[tuple[int, int, int, int], Floats, bool]
@@ -42,18 +44,56 @@ def learn_dense(x: NDArray[Any], given: Given, settings: Settings, state: State)
     every = np.arange(x.shape[1])
     order = range(len(x)) if given[0] is None else given[0].tolist()
     with np.errstate(all="ignore"):
-        for i in order:
-            _learn_row(x[i].astype(np.float64), every, i, given, settings, state)
+        for v, i in enumerate(order):
+            _learn_row(x[i].astype(np.float64), every, v, given, settings, state)
 
 
-def learn_sparse(rows: tuple[NDArray[Any], ...], given: Given, settings: Settings, state: State) -> None:
-    """The same for compressed rows (values, columns, first); cost: the entries of a row, times K."""
-    value, column, first = rows
+def learn_sparse(rows: Compressed, given: Given, settings: Settings, state: State) -> None:
+    """The same for compressed rows; cost: the entries of a row, times K."""
+    value, column, first, _ = rows
     order = range(len(first) - 1) if given[0] is None else given[0].tolist()
     with np.errstate(all="ignore"):
-        for i in order:
+        for v, i in enumerate(order):
             part = slice(int(first[i]), int(first[i + 1]))
-            _learn_row(value[part].astype(np.float64), column[part], i, given, settings, state)
+            _learn_row(value[part].astype(np.float64), column[part], v, given, settings, state)
+
+
+class Stream:
+    """Rows that come one by one, as dicts of feature to number; ``columns`` says where a feature is kept."""
+
+    def __init__(self, settings: Settings, state: State) -> None:
+        self.settings, self.state = settings, state
+
+    def learn(self, x: dict[Any, Any], columns: dict[Any, int], code: int, weight: float) -> int:
+        """0; or 1, and nothing learned: a feature has no place or is no finite number; 2: a score is not finite."""
+        if not columns.keys() >= x.keys():
+            return 1
+        row = self._read(x, columns)
+        if row is None or not math.isfinite(sum(row[0].tolist())):
+            return 1
+        first, codes = np.array([0, len(row[0])], np.int32), np.array([code], np.int32)
+        learn_sparse((*row, first, True), (None, codes, np.array([weight])), self.settings, self.state)
+        return 0 if self.state[3][:, FINITE].all() else 2
+
+    def scores(self, x: dict[Any, Any], columns: dict[Any, int], averaged: bool) -> list[float] | None:
+        """The K scores by the weights or by their average, features without a place left out; None for no numbers."""
+        row = self._read({name: value for name, value in x.items() if name in columns}, columns)
+        if row is None:
+            return None
+        w, averages, _, m, *_ = self.state
+        eta = w[:, row[1]] @ row[0]
+        if not averaged:
+            return (m[:, SCALE] * eta + m[:, INTERCEPT]).tolist()  # type: ignore[no-any-return]
+        assert averages is not None
+        mean = (averages[:, row[1]] @ row[0] + m[:, AVERAGE_A] * eta) / m[:, AVERAGE_B]
+        return (mean + m[:, AVERAGE_INTERCEPT]).tolist()  # type: ignore[no-any-return]
+
+    def _read(self, x: dict[Any, Any], columns: dict[Any, int]) -> tuple[Floats, NDArray[np.int32]] | None:
+        try:
+            values = np.array([value.__float__() for value in x.values()], np.float64)
+        except (AttributeError, TypeError, ValueError):
+            return None
+        return values, np.array([columns[name] for name in x], np.int32)
 
 
 def shuffle(order: NDArray[np.int32], seed: int) -> None:
@@ -96,8 +136,8 @@ def slope_and_loss(name: str, y: float, eta: float, epsilon: float) -> tuple[flo
             return (0.0, 0.0) if left <= 0 else (math.copysign(2 * left, r), left * left)
 
 
-def _learn_row(x: Floats, at: NDArray[Any], i: int, given: Given, settings: Settings, state: State) -> None:
-    code, weight = int(given[1][i]), 1.0 if given[2] is None else float(given[2][i])
+def _learn_row(x: Floats, at: NDArray[Any], v: int, given: Given, settings: Settings, state: State) -> None:
+    code, weight = int(given[1][v]), 1.0 if given[2] is None else float(given[2][v])
     update = UPDATES[settings[0][0]]
     if update == "best_class":
         _by_best_class(x, at, code, weight, settings, state)

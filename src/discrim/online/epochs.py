@@ -15,7 +15,7 @@ from discrim._kernels import reference_online as names
 from discrim.engines import run
 from discrim.engines.progress import Progress
 from discrim.online.learning import Learning
-from discrim.online.rows import OnlineRows, Targets
+from discrim.online.rows import OnlineRows, Targets, Visits
 from discrim.online.weights import Weights
 
 Floats = NDArray[np.float64]
@@ -23,6 +23,8 @@ Floats = NDArray[np.float64]
 # The adaptive rate is divided by this when nothing improves, until it is as small as that.
 DIVISOR = 5.0
 SMALLEST_RATE = 1e-6
+# Rows from which on an order is worth a thread.
+MANY = 10_000
 
 
 @dataclass(frozen=True)
@@ -83,14 +85,15 @@ def learn_epochs(rows: OnlineRows, learning: Learning, weights: Weights, targets
 
     With one order for all, the problems share each reading of the rows; with an order each, they run on threads.
     """
-    groups = _groups(plan, len(weights), len(rows))
+    groups = _groups(plan, len(weights), rows)
     watches = [Watch(plan) for _ in range(len(weights))]
     total = plan.max_iter * len(rows) * len(groups) if plan.tol is None else None
     course = Course()
     try:
         with Progress("learning", total) as progress:
             while groups and course.broken is None:
-                run(partial(_epoch, rows, learning, weights, targets, groups, progress), len(groups))
+                last = all(watch.stopped or watch.epochs + 1 >= plan.max_iter for watch in watches)
+                _turn(partial(_epoch, rows, learning, weights, targets, groups, progress), groups, last=last)
                 _judge(groups, watches, learning, weights, plan, len(rows))
                 if not (weights.finite and _settled_finite(weights)):
                     course.broken = max(watch.epochs for watch in watches)
@@ -105,40 +108,70 @@ def learn_epochs(rows: OnlineRows, learning: Learning, weights: Weights, targets
 
 @dataclass
 class _Group:
-    """Problems that read the rows together, and their order."""
+    """Problems that read the rows together, and their order; ``ready`` are the visits of the next epoch, if made."""
 
     members: list[int]
+    rows: OnlineRows
     seed: int | None
     order: NDArray[np.int32] | None
     kept: NDArray[np.bool_] | None
     run: int = 1
-    n: int = 0
+    known: bool = False
+    ready: Visits | None = None
 
     def without(self, watches: Sequence[Watch]) -> _Group | None:
         left = [k for k in self.members if not watches[k].stopped]
         return replace(self, members=left) if left else None
 
-    def next_order(self) -> NDArray[np.int32] | None:
+    def next_visits(self) -> Visits:
+        ready, self.ready = self.ready or self.make_visits(), None
+        return ready
+
+    def make_visits(self) -> Visits:
+        visits = self.rows.visits(self._next_order(), known=self.known)
+        self.known = True
+        return visits
+
+    def _next_order(self) -> NDArray[np.int32] | None:
         if self.order is None:
             return None
         if self.seed is not None:
+            # The order before may still be in use.
+            self.order = self.order.copy() if self.known else self.order
             _kernels.shuffle(self.order, self.seed)
         order = self.order
         if self.run > 1:
             order = np.add.outer(order * self.run, np.arange(self.run)).ravel().astype(np.int32)
-            order = order[order < self.n]
+            order = order[order < len(self.rows)]
         return order if self.kept is None else order[self.kept[order]]
 
 
-def _groups(plan: Plan, problems: int, n: int) -> list[_Group]:
-    kept = None if plan.held_out is None else ~plan.held_out
+def _groups(plan: Plan, problems: int, rows: OnlineRows) -> list[_Group]:
+    kept, n = None if plan.held_out is None else ~plan.held_out, len(rows)
+    everyone = list(range(problems))
     if plan.seeds is None:
-        order = None if kept is None else np.arange(n, dtype=np.int32)
-        return [_Group(list(range(problems)), None, order, kept)]
+        return [_Group(everyone, rows, None, None if kept is None else np.arange(n, dtype=np.int32), kept)]
     if len(plan.seeds) == 1:
         order = np.arange(-(-n // plan.run), dtype=np.int32)
-        return [_Group(list(range(problems)), plan.seeds[0], order, kept, plan.run, n)]
-    return [_Group([k], seed, np.arange(n, dtype=np.int32), kept) for k, seed in enumerate(plan.seeds)]
+        return [_Group(everyone, rows, plan.seeds[0], order, kept, plan.run)]
+    return [_Group([k], rows, seed, np.arange(n, dtype=np.int32), kept) for k, seed in enumerate(plan.seeds)]
+
+
+def _turn(epoch: Callable[[Visits | None, int], None], groups: Sequence[_Group], *, last: bool) -> None:
+    """An epoch of every group. One that is alone gets its next order from another thread meanwhile."""
+    if len(groups) > 1 or groups[0].order is None or len(groups[0].rows) < MANY:
+        run(partial(epoch, None), len(groups))
+        return
+    group = groups[0]
+    visits = group.next_visits()
+
+    def task(i: int) -> None:
+        if i == 0:
+            epoch(visits, 0)
+        else:
+            group.ready = group.make_visits()
+
+    run(task, 1 if last else 2)
 
 
 def _epoch(
@@ -148,21 +181,21 @@ def _epoch(
     targets: Targets,
     groups: Sequence[_Group],
     progress: Progress,
+    visits: Visits | None,
     i: int,
 ) -> None:
     group = groups[i]
+    visits = visits or group.next_visits()
     everyone = len(group.members) == len(weights)
     which: Any = slice(None) if everyone else group.members
     # One problem alone is a view; some of them are copied out and back.
     which = slice(which[0], which[0] + 1) if isinstance(which, list) and len(which) == 1 else which
     part, those = weights.taken(which), targets.taken(which)
     part.memory[:, names.LOSS] = 0.0
-    order, step = group.next_order(), rows.per_call
-    for start in range(0, len(rows) if order is None else len(order), step):
-        if order is None:
-            rows.part(start, start + step).learn(None, learning, part, those)
-        else:
-            rows.learn(order[start : start + step], learning, part, those)
+    step = rows.per_call
+    for start in range(0, len(visits.codes), step):
+        now = visits.part(start, start + step)
+        (rows if now.order is not None else rows.part(start, start + step)).learn(now, learning, part, those)
         if i == 0:
             progress.add(min(step, len(rows) - start) * len(groups))
     if isinstance(which, list):

@@ -33,6 +33,24 @@ class Targets:
 
 
 @dataclass(frozen=True)
+class Visits:
+    """Rows ``order`` (None: in turn) and their codes and weights in that order, so that these are read in turn.
+
+    ``known``: the rows were visited before, and all their columns are there.
+    """
+
+    order: Order | None
+    codes: NDArray[np.int32]
+    weight: Floats | None
+    known: bool = False
+
+    def part(self, start: int, stop: int) -> Visits:
+        order = None if self.order is None else self.order[start:stop]
+        weight = None if self.weight is None else self.weight[start:stop]
+        return Visits(order, self.codes[start:stop], weight, self.known)
+
+
+@dataclass(frozen=True)
 class OnlineRows:
     """Rows ``x`` (an array whose rows are contiguous, or CSR) with their class ``codes`` and weights."""
 
@@ -59,17 +77,24 @@ class OnlineRows:
         width = x.nnz // max(len(self), 1) if hasattr(x, "indptr") else x.shape[1]
         return int(max(CALL_NUMBERS // max(width, 1), 1))
 
-    def learn(self, order: Order | None, learning: Learning, weights: Weights, targets: Targets) -> None:
-        """Every row of ``order``, or each in turn, changes the weights."""
-        given = (order, self.codes, self.weight)
+    def learn(self, visits: Visits | None, learning: Learning, weights: Weights, targets: Targets) -> None:
+        """Every row that is visited, or each in turn, changes the weights."""
+        visits = visits or Visits(None, self.codes, self.weight)
+        given = (visits.order, visits.codes, visits.weight)
         state = (
             weights.w, weights.averages, weights.second, weights.memory,
             targets.positive, targets.gain_positive, targets.gain_negative,
         )  # fmt: skip
         if hasattr(self.x, "indptr"):
-            _kernels.learn_sparse((self.x.data, self.x.indices, self.x.indptr), given, learning.packed, state)
+            compressed = (self.x.data, self.x.indices, self.x.indptr, visits.known)
+            _kernels.learn_sparse(compressed, given, learning.packed, state)
         else:
             _kernels.learn_dense(self.x, given, learning.packed, state)
+
+    def visits(self, order: Order | None, *, known: bool) -> Visits:
+        if order is None:
+            return Visits(None, self.codes, self.weight, known)
+        return Visits(order, self.codes.take(order), None if self.weight is None else self.weight.take(order), known)
 
     def part(self, start: int, stop: int) -> OnlineRows:
         weight = None if self.weight is None else self.weight[start:stop]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isfinite
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim import _kernels
-from discrim._kernels import reference_online as names
+from discrim._kernels.reference_online import Stream
 from discrim.errors import DataError, ParameterError
 from discrim.models.declared import check_declared
-from discrim.models.online.base import OnlineClassifier
+from discrim.models.online.base import OnlineClassifier, _dense
 from discrim.models.online.training import class_gains, targets_of
 from discrim.models.parameters import check_parameters
 from discrim.online.grow import grown
@@ -24,6 +24,18 @@ Floats = NDArray[np.float64]
 Features = Mapping[Any, Any]
 
 
+# What comes of a row, as the kernels say it.
+UNREAD, OVERFLOWN = 1, 2
+
+
+class _Live(NamedTuple):
+    """The code of each label, and the weights that the stream writes to."""
+
+    codes: dict[Any, int]
+    weights: Weights
+    stream: Stream
+
+
 class StreamClassifier(OnlineClassifier):
     """Adds ``learn_one``, ``predict_one`` and ``predict_proba_one`` on dicts of feature to number.
 
@@ -31,25 +43,23 @@ class StreamClassifier(OnlineClassifier):
     row, times K.
     """
 
-    # Where each feature is kept, the code of each label, and what the kernels are told: made by the first row.
+    # Where each feature is kept; the code of each label, and weights as the kernels take them: made by the first row.
     _columns: dict[Any, int]
-    _live: tuple[Any, ...] | None = None
+    _live: _Live | None = None
 
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> Self:
         """Learn from one row of features x with label y, which counts w times."""
+        row = x if type(x) is dict else dict(x)
         live = self._live
-        if live is None or y not in live[0] or not self._columns.keys() >= x.keys():
-            live = self._prepare(x, y)
-        codes, learning, gains, single = live
-        values, columns = self._entries(x, self._columns)
-        _refuse_non_finite(x, values)
-        weights = self._weights
-        single[0][0] = codes[y]
-        weight = None if w == 1.0 else np.array([float(w)])
-        state = (weights.w, weights.averages, weights.second, weights.memory, *gains)
-        first = np.array([0, len(values)], np.int32)
-        _kernels.learn_sparse((values, columns, first), (None, single[0], weight), learning, state)
-        if not weights.memory[:, names.FINITE].all():
+        end = UNREAD
+        if live is not None and live.weights is self._weights and y in live.codes:
+            end = live.stream.learn(row, self._columns, live.codes[y], float(w))
+        if end == UNREAD:
+            live = self._prepare(row, y)
+            end = live.stream.learn(row, self._columns, live.codes[y], float(w))
+        if end == UNREAD:
+            raise _not_a_number(row)
+        if end == OVERFLOWN:
             raise DataError("The weights overflow. Scale the features, or take smaller steps.")
         self.t_ += 1.0
         self.__dict__["_untold"] = True
@@ -60,12 +70,9 @@ class StreamClassifier(OnlineClassifier):
         if "classes_" not in self.__dict__:
             return None
         scores = self._scores_one(x)
-        best = int(scores[0] > 0) if len(scores) == 1 else int(scores.argmax())
-        return (
-            self.classes_[min(best, len(self.classes_) - 1)].item()
-            if self.classes_.dtype != object
-            else self.classes_[best]
-        )
+        best = int(scores[0] > 0) if len(scores) == 1 else scores.index(max(scores))
+        label = self.classes_[min(best, len(self.classes_) - 1)]
+        return label if self.classes_.dtype == object else label.item()
 
     def predict_proba_one(self, x: Features) -> dict[Any, float]:
         """The probability of each label seen so far."""
@@ -74,43 +81,49 @@ class StreamClassifier(OnlineClassifier):
             return {}
         if len(self.classes_) == 1:
             return {self.classes_.tolist()[0]: 1.0}
-        scores = self._scores_one(x)
+        scores = np.array(self._scores_one(x))
         shares = self._probabilities(scores if len(scores) == 1 else scores[None])[0]
         return dict(zip(self.classes_.tolist(), shares.tolist(), strict=True))
 
-    def _scores_one(self, x: Features) -> Floats:
-        known = self._known_columns()
-        values, columns = self._entries({name: value for name, value in x.items() if name in known}, known)
-        weights, m = self._weights, self._weights.memory
-        eta = weights.w[:, columns] @ values
-        if weights.averages is not None and self.average <= self.t_ - 1:
-            eta = (weights.averages[:, columns] @ values + m[:, names.AVERAGE_A] * eta) / m[:, names.AVERAGE_B]
-            return np.asarray(eta + weights.average_intercept)
-        return np.asarray(m[:, names.SCALE] * eta + weights.intercept)
+    def _scores_one(self, x: Features) -> list[float]:
+        live = self._live
+        if live is None or live.weights is not self._weights or self._scaling is not None:
+            live = self._live = self._alive()
+        averaged = self._scaling is None and self._weights.averages is not None and self.average <= self.t_ - 1
+        row = x if type(x) is dict else dict(x)
+        scores = live.stream.scores(row, self._known_columns(), averaged)
+        if scores is None:
+            known = self._known_columns()
+            raise _not_a_number({name: value for name, value in row.items() if name in known})
+        return scores
+
+    def _alive(self) -> _Live:
+        """The weights of now, in the user's units."""
+        weights = self._weights
+        if self._scaling is not None:
+            start = np.atleast_2d(_dense(self.coef_)).astype(float), np.asarray(self.intercept_, float)
+            weights = Weights.at(*start, self._learning())
+        targets = targets_of(class_gains(self.class_weight, self.classes_, np.zeros(0, np.int32)))
+        packed = self._learning_now().packed
+        state = (
+            weights.w, weights.averages, weights.second, weights.memory,
+            targets.positive, targets.gain_positive, targets.gain_negative,
+        )  # fmt: skip
+        codes = {label: code for code, label in enumerate(self.classes_.tolist())}
+        return _Live(codes, self._weights, _kernels.Stream((packed[0], packed[1], False), state))
 
     def _known_columns(self) -> dict[Any, int]:
         if "_columns" not in self.__dict__:
             self._columns = {name: j for j, name in enumerate(self._names)}
         return self._columns
 
-    def _entries(self, x: Features, known: Mapping[Any, int]) -> tuple[Floats, NDArray[np.int32]]:
-        try:
-            values = np.fromiter(x.values(), np.float64, len(x))
-        except (TypeError, ValueError):
-            strange = next(name for name, value in x.items() if not isinstance(value, (int, float, np.number)))
-            raise DataError(
-                f"Feature {strange!r} is {x[strange]!r}, not a number. Write a category as a feature of its own, such "
-                f"as {{'{strange}={x[strange]}': 1}}."
-            ) from None
-        return values, np.fromiter(map(known.__getitem__, x), np.int32, len(x))
-
-    def _prepare(self, x: Features, y: Any) -> tuple[Any, ...]:
+    def _prepare(self, x: Features, y: Any) -> _Live:
         """Room for new features and labels."""
         check_parameters(self, self._constraints)
         self._check_together(parts=True)
         if y is None or y != y:  # noqa: PLR0124 -- only NaN differs from itself
             raise DataError("The label is missing (None or NaN).")
-        _refuse_non_finite(x, self._entries(x, dict.fromkeys(x, 0))[0])
+        _refuse_non_finite(x)
         if self._scales:
             raise ParameterError("learning_rate='auto' knows the size of the columns from many rows: use partial_fit.")
         learning = self._learning_now(classes=1)
@@ -131,12 +144,13 @@ class StreamClassifier(OnlineClassifier):
             room = max(2 * self._weights.w.shape[1], len(known), 8)
             k = len(self._weights)
             self._weights = self._weights.grown(k, room, np.arange(k), learning)
-        targets = targets_of(class_gains(self.class_weight, self.classes_, np.zeros(0, np.int32)))
-        packed = self._learning_now().packed
-        codes = {label: code for code, label in enumerate(self.classes_.tolist())}
-        gains = (targets.positive, targets.gain_positive, targets.gain_negative)
-        self._live = (codes, (packed[0], packed[1], False), gains, (np.zeros(1, np.int32),))
+        self._live = self._alive()
         return self._live
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state.pop("_live", None)
+        return state
 
     def _tell_stream(self) -> None:
         if not self.__dict__.pop("_untold", False):
@@ -151,8 +165,20 @@ class StreamClassifier(OnlineClassifier):
         self._write_out()
 
 
-def _refuse_non_finite(x: Features, values: Floats) -> None:
-    if isfinite(values.sum()):
+def _refuse_non_finite(x: Features) -> None:
+    try:
+        values = {name: float("nan" if value is None else value) for name, value in x.items()}
+    except (TypeError, ValueError):
+        raise _not_a_number(x) from None
+    if isfinite(sum(values.values())):
         return
-    bad = [name for name, value in zip(x, values.tolist(), strict=True) if not isfinite(value)]
+    bad = [name for name, value in values.items() if not isfinite(value)]
     raise DataError(f"Feature {bad[0]!r} is NaN or infinite." if bad else "The features are too large to be added.")
+
+
+def _not_a_number(x: Features) -> DataError:
+    strange = next(name for name, value in x.items() if not hasattr(value, "__float__"))
+    return DataError(
+        f"Feature {strange!r} is {x[strange]!r}, not a number. Write a category as a feature of its own, such as "
+        f"{{'{strange}={x[strange]}': 1}}."
+    )
