@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 
@@ -12,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from discrim.engines import objective as module
-from discrim.engines.objective import Coordinates, Objective, codes_in
+from discrim.engines.objective import Coordinates, Objective, Span, codes_in
 from discrim.errors import DataError
 from discrim.sources import Attached, Block, open_rows, scan
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS
@@ -200,3 +201,20 @@ def test_the_number_of_threads_changes_no_bit():
         for threads in (1, 3)
     }
     assert len(answers) == 1
+
+
+def test_a_basis_that_is_left_unwritten_tells_the_same_as_the_basis():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(5, 9))
+    values, vectors = np.linalg.eigh(rows @ rows.T)
+    span = Span(rows, vectors / np.sqrt(values))
+    lazy = Coordinates(np.arange(9.0), np.ones(9), True, span)
+    written = Coordinates(np.arange(9.0), np.ones(9), True, rows.T @ span.mixing)
+    theta, user = rng.normal(size=(3, 6)), rng.normal(size=(3, 10))
+    assert lazy.size == written.size == 6
+    assert_allclose(lazy.to_user(theta), written.to_user(theta), rtol=1e-12)
+    assert_allclose(lazy.from_user(user), written.from_user(user), rtol=1e-9)
+    assert_allclose(lazy.from_user(lazy.to_user(theta)), theta, rtol=1e-9)
+    saved = pickle.loads(pickle.dumps(lazy))
+    assert isinstance(saved.turned, np.ndarray)
+    assert_allclose(saved.basis, written.basis, rtol=1e-12)

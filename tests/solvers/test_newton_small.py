@@ -92,7 +92,7 @@ def test_one_call_is_made_for_few_numbers_in_memory_and_two_classes_only():
         return objective.full_steps(np.zeros(objective.shape), np.zeros(objective.shape), 1e-9, 50)
 
     def unit(p, basis=None):
-        return Coordinates(np.zeros(p), np.ones(p), basis=basis)
+        return Coordinates(np.zeros(p), np.ones(p), turned=basis)
 
     x, y, rng = drawn()
     assert asked(open_rows(x, y), unit(4)).steps > 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -9,7 +11,7 @@ from numpy.testing import assert_allclose
 from discrim.engines.objective import Coordinates, Objective
 from discrim.solvers import smooth
 from discrim.solvers.newton import newton
-from discrim.solvers.smooth import Smooth, choose_route, minimise
+from discrim.solvers.smooth import Part, Smooth, choose_route, minimise
 from discrim.sources import open_rows
 
 
@@ -39,7 +41,7 @@ def test_every_route_ends_at_the_minimum(route, classes, with_sample):
     every, some = objectives(classes=classes)
     problem = problem_of(every, 2.0)
     expected = newton(every, problem.start, ridge=problem.ridge)
-    found = minimise(problem, every, some if with_sample else None, 1 / 8, route, 100)
+    found = minimise(problem, every, [Part(some, 1 / 8)] * with_sample, route, 100)
     assert found.converged
     assert_allclose(found.value, expected.value, rtol=1e-11)
     assert_allclose(found.theta, expected.theta, atol=1e-5)
@@ -48,9 +50,9 @@ def test_every_route_ends_at_the_minimum(route, classes, with_sample):
 @pytest.mark.parametrize("route", ["newton", "quasi-newton"])
 def test_a_sample_saves_passes_over_all_rows(route):
     every, some = objectives(n=20_000)
-    minimise(problem_of(every, 0.0), every, None, 1.0, route, 100)
+    minimise(problem_of(every, 0.0), every, [], route, 100)
     without, every.passes = every.passes, 0
-    minimise(problem_of(every, 0.0), every, some, 1 / 8, route, 100)
+    minimise(problem_of(every, 0.0), every, [Part(some, 1 / 8)], route, 100)
     assert every.passes < without
     if route == "newton":
         assert every.passes <= 3
@@ -59,7 +61,7 @@ def test_a_sample_saves_passes_over_all_rows(route):
 def test_without_a_penalty_quasi_newton_keeps_the_classes_balanced():
     every, some = objectives(classes=4)
     problem = problem_of(every, 0.0)
-    found = minimise(problem, every, some, 1 / 8, "quasi-newton", 200)
+    found = minimise(problem, every, [Part(some, 1 / 8)], "quasi-newton", 200)
     assert found.converged
     assert_allclose(found.theta.sum(axis=0), 0.0, atol=1e-10)
     held = problem_of(every, 0.0, hold=True)
@@ -71,15 +73,38 @@ def test_more_coefficients_than_a_curvature_has_room_for_are_fitted_too(monkeypa
     monkeypatch.setattr(smooth, "CURVED_SIZE", 3)
     every, some = objectives()
     problem = problem_of(every, 1.0)
-    found = minimise(problem, every, some, 1 / 8, "quasi-newton", 500)
+    found = minimise(problem, every, [Part(some, 1 / 8)], "quasi-newton", 500)
     assert found.converged
     exact = newton(every, problem.start, ridge=problem.ridge)
     assert abs(found.value - exact.value) <= smooth.WIDE_CLOSE * exact.at.weight
 
 
+def test_knowing_how_large_the_columns_are_saves_passes_where_there_is_no_curvature(monkeypatch):
+    monkeypatch.setattr(smooth, "CURVED_SIZE", 3)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2000, 30)) * np.geomspace(0.05, 20.0, 30)
+    y = (x @ (rng.normal(size=30) / np.geomspace(0.05, 20.0, 30)) / 4 + rng.logistic(size=2000) > 0).astype(int)
+    objective = Objective(open_rows(x, y), np.arange(2), Coordinates(np.zeros(30), np.ones(30)))
+    blind = problem_of(objective, 1.0)
+    seeing = replace(blind, squares=np.append(1.0, np.mean(x**2, axis=0)))
+    passes = []
+    for problem in (blind, seeing):
+        objective.passes = 0
+        found = minimise(problem, objective, [], "quasi-newton", 2000)
+        assert found.converged
+        passes.append(objective.passes)
+    assert passes[1] < passes[0] / 2
+
+
 def test_the_route_follows_the_number_of_coefficients():
     assert choose_route(10) == "newton"
     assert choose_route(100_000) == "quasi-newton"
+
+
+def test_a_curvature_that_nobody_needs_afterwards_must_be_cheaper():
+    assert choose_route(101, 100_000) == "newton"
+    assert choose_route(101, 100_000, used=False) == "quasi-newton"
+    assert choose_route(101, 1_000, used=False) == "newton"
 
 
 def test_a_part_of_the_rows_has_its_part_of_the_penalty():

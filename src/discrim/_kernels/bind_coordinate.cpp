@@ -25,6 +25,9 @@ using Changed = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Square = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Mask = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+// Coefficients of a problem that takes some microseconds.
+constexpr size_t SMALL = 128;
+
 nb::tuple descend_gram(Square hessian, Vector point, Vector gradient, Changed theta, Vector lasso, Vector ridge,
                        std::optional<Mask> fixed, double close, int64_t most) {
     const size_t q = theta.shape(0);
@@ -35,7 +38,9 @@ nb::tuple descend_gram(Square hessian, Vector point, Vector gradient, Changed th
                                static_cast<int64_t>(q)};
     Descended done;
     {
-        nb::gil_scoped_release release;
+        // To hand the interpreter over and get it back takes longer than a small problem.
+        std::optional<nb::gil_scoped_release> release;
+        if (q > SMALL) release.emplace();
         done = gram_descent(model, point.data(), gradient.data(), theta.data(), close, most);
     }
     return nb::make_tuple(done.left, done.sweeps, done.converged);

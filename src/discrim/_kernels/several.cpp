@@ -120,31 +120,69 @@ DISCRIM_INLINE void do_several_body(const Block &b) {
 }
 DISCRIM_VERSIONS(do_several, (const Block &b), (b))
 
+// Rows whose numbers are neighbours, `stride` apart.
 template <typename V, typename T>
-DISCRIM_INLINE void shift_numbers(const T *row, const double *shift, int64_t p, double *z) {
-    int64_t j = 0;
-    for (; j + WIDTH<V> <= p; j += WIDTH<V>) put(z + j, get<V>(row + j) - get<V>(shift + j));
-    for (; j < p; ++j) z[j] = row[j] - shift[j];
+DISCRIM_INLINE void shift_numbers(const T *x, int64_t stride, int64_t rows, const double *shift, int64_t p, double *z) {
+    for (int64_t r = 0; r < rows; ++r, x += stride, z += p) {
+        int64_t j = 0;
+        for (; j + WIDTH<V> <= p; j += WIDTH<V>) put(z + j, get<V>(x + j) - get<V>(shift + j));
+        for (; j < p; ++j) z[j] = x[j] - shift[j];
+    }
 }
 template <int MI>
-DISCRIM_INLINE void shift64_body(const double *row, const double *shift, int64_t p, double *z) {
-    shift_numbers<Native<MI>>(row, shift, p, z);
+DISCRIM_INLINE void shift64_body(const double *x, int64_t stride, int64_t rows, const double *shift, int64_t p,
+                                 double *z) {
+    shift_numbers<Native<MI>>(x, stride, rows, shift, p, z);
 }
 template <int MI>
-DISCRIM_INLINE void shift32_body(const float *row, const double *shift, int64_t p, double *z) {
-    shift_numbers<Native<MI>>(row, shift, p, z);
+DISCRIM_INLINE void shift32_body(const float *x, int64_t stride, int64_t rows, const double *shift, int64_t p,
+                                 double *z) {
+    shift_numbers<Native<MI>>(x, stride, rows, shift, p, z);
 }
-DISCRIM_VERSIONS(shift64, (const double *row, const double *shift, int64_t p, double *z), (row, shift, p, z))
-DISCRIM_VERSIONS(shift32, (const float *row, const double *shift, int64_t p, double *z), (row, shift, p, z))
-inline void shift_neighbours(const double *row, const double *shift, int64_t p, double *z) { shift64(row, shift, p, z); }
-inline void shift_neighbours(const float *row, const double *shift, int64_t p, double *z) { shift32(row, shift, p, z); }
+DISCRIM_VERSIONS(shift64, (const double *x, int64_t stride, int64_t rows, const double *shift, int64_t p, double *z),
+                 (x, stride, rows, shift, p, z))
+DISCRIM_VERSIONS(shift32, (const float *x, int64_t stride, int64_t rows, const double *shift, int64_t p, double *z),
+                 (x, stride, rows, shift, p, z))
+inline void shift_neighbours(const double *x, int64_t stride, int64_t rows, const double *shift, int64_t p, double *z) {
+    shift64(x, stride, rows, shift, p, z);
+}
+inline void shift_neighbours(const float *x, int64_t stride, int64_t rows, const double *shift, int64_t p, double *z) {
+    shift32(x, stride, rows, shift, p, z);
+}
 
 template <typename T>
-void shift_row(const Rows<T> &x, int64_t i, const double *shift, double *z) {
-    const T *row = x.data + i * x.row_stride;
-    if (x.column_stride == 1) shift_neighbours(row, shift, x.p, z);
-    else
-        for (int64_t j = 0; j < x.p; ++j) z[j] = row[j * x.column_stride] - shift[j];
+void shift_rows(const Rows<T> &x, int64_t first, int64_t rows, const double *shift, double *z) {
+    const T *from = x.data + first * x.row_stride;
+    if (x.column_stride == 1) return shift_neighbours(from, x.row_stride, rows, shift, x.p, z);
+    for (int64_t r = 0; r < rows; ++r)
+        for (int64_t j = 0; j < x.p; ++j) z[r * x.p + j] = from[r * x.row_stride + j * x.column_stride] - shift[j];
+}
+
+struct Gathered {
+    double *z, *y, *weight, *offset;
+};
+
+// The next rows from `i` on that count, at most `most`; returns how many there are.
+template <typename T>
+int64_t gather(const Rows<T> &x, const Response &y, const double *shift, int64_t most, int64_t &i, Gathered to) {
+    int64_t rows = 0;
+    if (!y.weight) {
+        rows = std::min(most, x.n - i);
+        shift_rows(x, i, rows, shift, to.z);
+        for (int64_t r = 0; r < rows; ++r) to.y[r] = y.share ? y.share[i + r] : (y.codes[i + r] == 1 ? 1.0 : 0.0);
+        if (y.offset) std::copy_n(y.offset + i, rows, to.offset);
+        i += rows;
+        return rows;
+    }
+    for (; i < x.n && rows < most; ++i) {
+        if (!(y.weight[i] > 0)) continue;
+        shift_rows(x, i, 1, shift, to.z + rows * x.p);
+        to.y[rows] = y.share ? y.share[i] : (y.codes[i] == 1 ? 1.0 : 0.0);
+        to.weight[rows] = y.weight[i];
+        if (y.offset) to.offset[rows] = y.offset[i];
+        ++rows;
+    }
+    return rows;
 }
 
 }  // namespace
@@ -160,15 +198,7 @@ void several_gradients(const Rows<T> &x, const Response &y, const double *shift,
         for (int64_t j = 0; j < size; ++j) lanes[j * LANES + k] = theta[k * size + j];
     double *of = response.data(), *weight = of + most, *offset = weight + most;
     for (int64_t i = 0; i < x.n;) {
-        int64_t rows = 0;
-        for (; i < x.n && rows < most; ++i) {
-            if (y.weight && !(y.weight[i] > 0)) continue;
-            shift_row(x, i, shift, z.data() + rows * p);
-            of[rows] = y.share ? y.share[i] : (y.codes[i] == 1 ? 1.0 : 0.0);
-            weight[rows] = y.weight ? y.weight[i] : 1.0;
-            offset[rows] = y.offset ? y.offset[i] : 0.0;
-            ++rows;
-        }
+        const int64_t rows = gather(x, y, shift, most, i, {z.data(), of, weight, offset});
         do_several({z.data(), rows, p, of, weight, offset, lanes.data(), gradient.data(), residual.data(), loss.data(), y.weight != nullptr});
     }
     for (int64_t k = 0; k < SEVERAL; ++k) {

@@ -25,28 +25,65 @@ FEW = 64
 
 
 @dataclass(frozen=True)
+class Span:
+    """The orthonormal basis rows' mixing (p x r) of the space of few ``rows`` (n x p).
+
+    Most fits need but one product with it, which costs less than to write it out.
+    """
+
+    rows: Floats
+    mixing: Floats
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows.shape[1], self.mixing.shape[1]
+
+    def written(self) -> Floats:
+        return np.asarray(self.rows.T @ self.mixing)
+
+    def times(self, slopes: Floats) -> Floats:
+        """slopes basis'."""
+        return np.asarray((slopes @ self.mixing.T) @ self.rows)
+
+    def within(self, slopes: Floats) -> Floats:
+        """slopes basis, whose columns are orthonormal."""
+        return np.asarray((slopes @ self.rows.T) @ self.mixing)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Saved as what it stands for: the rows stay at home."""
+        return np.asarray, (self.written(),)
+
+
+@dataclass(frozen=True)
 class Coordinates:
     """How the solver sees a row: z = (x - shift) / scale, or z = basis'(x - shift), with a leading 1 if ``intercept``.
 
     A coefficient vector is [intercept, slopes]; for K classes one such row a class. User's coefficients are those
-    of the columns x as they came, solver's those of z.
+    of the columns x as they came, solver's those of z. ``turned`` is the basis, which may be left unwritten.
     """
 
     shift: Floats
     scale: Floats
     intercept: bool = True
-    basis: Floats | None = None
+    turned: Floats | Span | None = None
+
+    @cached_property
+    def basis(self) -> Floats | None:
+        return self.turned.written() if isinstance(self.turned, Span) else self.turned
 
     @property
     def size(self) -> int:
         """Coefficients a class."""
-        slopes = len(self.scale) if self.basis is None else self.basis.shape[1]
+        slopes = len(self.scale) if self.turned is None else self.turned.shape[1]
         return slopes + self.intercept
 
     def to_user(self, theta: Floats) -> Floats:
         """User's coefficients; a leading 0 stands for the intercept that is not there."""
         slopes = theta[..., 1:] if self.intercept else theta
-        user = slopes / self.scale if self.basis is None else slopes @ self.basis.T
+        if isinstance(self.turned, Span):
+            user = self.turned.times(slopes)
+        else:
+            user = slopes / self.scale if self.turned is None else slopes @ self.turned.T
         constant = theta[..., :1] - (user @ self.shift)[..., None] if self.intercept else 0.0 * user[..., :1]
         if not self.intercept and not user.shape[-1]:
             constant = np.zeros((*user.shape[:-1], 1))
@@ -55,7 +92,11 @@ class Coordinates:
     def from_user(self, user: Floats) -> Floats:
         """Solver's coefficients; without a basis the inverse of ``to_user``, with one its least-squares inverse."""
         slopes = user[..., 1:]
-        inner = slopes * self.scale if self.basis is None else np.linalg.lstsq(self.basis, slopes.T, rcond=None)[0].T
+        if isinstance(self.turned, Span):
+            inner = self.turned.within(slopes)
+        else:
+            found = slopes * self.scale if self.turned is None else np.linalg.lstsq(self.turned, slopes.T)[0].T
+            inner = np.asarray(found, dtype=float)
         if not self.intercept:
             return np.asarray(inner)
         constant = user[..., :1] + (slopes @ self.shift)[..., None]

@@ -70,7 +70,7 @@ def _restricted_in_basis(fitted: Fitted, objective: Objective, terms: Sequence[s
     length = np.linalg.norm(mixing, axis=0)
     q, r, _ = linalg.qr(mixing / np.where(length > 0, length, 1.0), mode="economic", pivoting=True)
     rank = int(np.count_nonzero(np.abs(np.diagonal(r)) > COLLINEAR))
-    objective = objective.with_coordinates(replace(coordinates, basis=coordinates.basis @ q[:, :rank]))
+    objective = objective.with_coordinates(replace(coordinates, turned=coordinates.basis @ q[:, :rank]))
     free = np.broadcast_to(fitted.free.any(axis=-1, keepdims=True), objective.shape).copy()
     solve = firth if fitted.penalty == "firth" else newton
     return Smaller(solve(objective, np.zeros(objective.shape), free=free), int(free.sum()))

@@ -81,6 +81,7 @@ def follow_together(follower: GramFollower, penalties: Sequence[Penalty]) -> Ite
     assert isinstance(objective, PathObjective)
     enough = follower.gap * follower.weight
     under_way: list[_Runner] = []
+    lassos, ridges = (np.stack([getattr(each, name) for each in penalties]) for name in ("lasso", "ridge"))
     begun, pace = 0, 2.0 * FEW
     while under_way or begun < len(penalties):
         before = under_way[-1] if under_way else follower
@@ -88,7 +89,8 @@ def follow_together(follower: GramFollower, penalties: Sequence[Penalty]) -> Ite
             runner = _begin(follower, before, penalties[begun])
             under_way.append(runner)
             before, begun = runner, begun + 1
-        if not _step(objective, under_way):
+        now = slice(begun - len(under_way), begun)
+        if not _step(objective, under_way, lassos[now], ridges[now]):
             return
         new = [runner for runner in under_way if runner.passes == 1]
         if new and pace > FEW:
@@ -107,14 +109,12 @@ def follow_together(follower: GramFollower, penalties: Sequence[Penalty]) -> Ite
             return
 
 
-def _step(objective: PathObjective, runners: Sequence[_Runner]) -> bool:
+def _step(objective: PathObjective, runners: Sequence[_Runner], lassos: Floats, ridges: Floats) -> bool:
     """All go to their targets, in one pass; False where the value of one rises, and then nobody moves."""
     targets = np.stack([runner.target for runner in runners])
     losses, gradients = objective.slopes(targets)
     with np.errstate(over="ignore"):
-        lasso = np.stack([runner.penalty.lasso for runner in runners]) * np.abs(targets)
-        ridge = np.stack([runner.penalty.ridge for runner in runners]) * targets * targets
-    values = losses + lasso.sum(axis=1) + 0.5 * ridge.sum(axis=1)
+        values = losses + np.vecdot(lassos, np.abs(targets)) + 0.5 * np.vecdot(ridges, targets * targets)
     before = np.array([runner.value for runner in runners])
     if not np.isfinite(gradients).all() or not (values <= before + 1e-11 * np.abs(before)).all():
         return False

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from discrim.solvers.newton import HasLikelihood, Solution, move, penalised
-from discrim.statistics.likelihood import GRADIENT
+from discrim.statistics.likelihood import GRADIENT, Likelihood
 
 Floats = NDArray[np.float64]
+# A step, how the gradient changed on it, and the product of both.
+Pair = tuple[Floats, Floats, float]
 
 # Pairs of steps and gradient changes that are remembered.
 MEMORY = 20
@@ -22,6 +25,17 @@ ROOM = 10_000_000
 CLOSER = 1e-13
 
 
+@dataclass(frozen=True)
+class Enough:
+    """Where to end: what the value can still fall is below ``gap``, or no slope is above ``flat`` (like theta).
+
+    Both for each unit of weight.
+    """
+
+    gap: float = CLOSER
+    flat: Floats | None = None
+
+
 def quasi_newton(
     objective: HasLikelihood,
     start: Floats,
@@ -29,28 +43,30 @@ def quasi_newton(
     inverse: Callable[[Floats], Floats],
     ridge: Floats | float = 0.0,
     free: NDArray[np.bool_] | None = None,
-    close: float = CLOSER,
-    flat: Floats | None = None,
+    at: Likelihood | None = None,
+    enough: Enough | None = None,
     most: int = 1000,
 ) -> Solution:
     """The minimum of loss + sum ridge theta^2 / 2 over the ``free`` entries of theta.
 
-    With ``flat`` it also ends where no slope is above it, for each unit of weight.
+    ``at`` are the sums at the start where they are known already.
     ``inverse`` applies the inverse of a matrix like the curvature (of the free entries, ridge included). The better
     it is, the fewer passes: with the curvature of a random part of the rows five to fifteen. Cost a pass: 2 n size.
     """
     theta, ridge = start.astype(float), np.broadcast_to(np.asarray(ridge, float), start.shape)
     index = np.arange(theta.size) if free is None else np.flatnonzero(free.ravel())
-    at = objective.at(theta, depth=GRADIENT)
+    at = objective.at(theta, depth=GRADIENT) if at is None else at
     value = penalised(at.loss, theta, ridge)
     gradient = (at.gradient + ridge * theta).ravel()[index]
-    pairs: deque[tuple[Floats, Floats]] = deque(maxlen=max(5, min(MEMORY, ROOM // max(theta.size, 1))))
+    pairs: deque[Pair] = deque(maxlen=max(5, min(MEMORY, ROOM // max(theta.size, 1))))
     gap, iterations, converged, length = np.inf, 0, False, 1.0
+    enough = Enough() if enough is None else enough
+    flat = None if enough.flat is None else enough.flat.ravel()[index]
     for iterations in range(most + 1):
         direction = -_two_loops(gradient, pairs, inverse, length)
         gap = -0.5 * float(gradient @ direction)
-        converged = gap <= close * at.weight or (
-            flat is not None and bool(np.all(np.abs(gradient) <= at.weight * flat.ravel()[index]))
+        converged = gap <= enough.gap * at.weight or (
+            flat is not None and bool(np.all(np.abs(gradient) <= at.weight * flat))
         )
         step = np.zeros(theta.size)
         step[index] = direction
@@ -70,10 +86,11 @@ def quasi_newton(
         new, at = moved
         change = (at.gradient + ridge * new).ravel()[index] - gradient
         moved_by = (new - theta).ravel()[index]
-        if moved_by @ change > 1e-12 * np.sqrt((moved_by @ moved_by) * (change @ change)):
-            pairs.append((moved_by, change))
+        bend = float(moved_by @ change)
+        if bend > 1e-12 * np.sqrt((moved_by @ moved_by) * (change @ change)):
+            pairs.append((moved_by, change, bend))
             # How much flatter the way was than the first curvature had it.
-            length = float(moved_by @ change) / float(change @ inverse(change))
+            length = bend / float(change @ inverse(change))
         theta, gradient, value = new, gradient + change, penalised(at.loss, new, ridge)
     loss = value - 0.5 * float(np.sum(ridge * theta * theta))
     return Solution(theta, value, loss, at, iterations, converged, gap)
@@ -88,16 +105,14 @@ def cholesky_inverse(matrix: Floats) -> Callable[[Floats], Floats] | None:
     return lambda right: np.asarray(lapack.dpotrs(lower, right / scale, lower=1)[0]) / scale
 
 
-def _two_loops(
-    gradient: Floats, pairs: deque[tuple[Floats, Floats]], inverse: Callable[[Floats], Floats], length: float
-) -> Floats:
+def _two_loops(gradient: Floats, pairs: deque[Pair], inverse: Callable[[Floats], Floats], length: float) -> Floats:
     """The product of the inverse curvature, as the pairs correct it, with the gradient."""
     rest, shares = gradient.copy(), []
-    for step, change in reversed(pairs):
-        share = (step @ rest) / (step @ change)
+    for step, change, bend in reversed(pairs):
+        share = (step @ rest) / bend
         rest -= share * change
         shares.append(share)
     result = length * inverse(rest)
-    for (step, change), share in zip(pairs, reversed(shares), strict=True):
-        result = result + (share - (change @ result) / (step @ change)) * step
+    for (step, change, bend), share in zip(pairs, reversed(shares), strict=True):
+        result += (share - (change @ result) / bend) * step
     return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -10,20 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.solvers.newton import CLOSE, HasLikelihood, Solution, newton
-from discrim.solvers.quasi_newton import CLOSER, cholesky_inverse, quasi_newton
-from discrim.statistics.likelihood import BLOCKS, CURVATURE, LOSS
+from discrim.solvers.quasi_newton import CLOSER, Enough, cholesky_inverse, quasi_newton
+from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, Likelihood
 
 Floats = NDArray[np.float64]
 Route = Literal["newton", "quasi-newton"]
 
-# Coefficients up to which a pass with curvature costs less than the passes that it saves.
-NEWTON_SIZE = 160
+# Coefficients up to which every pass with curvature costs less than the passes that it saves. Up to the second number
+# one of all rows does; and every one where the last is of further use.
+NEWTON_SIZE, ONCE_SIZE = 64, 160
 # Coefficients up to which a part of the rows gives the curvature that a quasi-Newton solver starts from.
 CURVED_SIZE = 2000
-# Multiplications of a curvature that are no reason to avoid it.
-CHEAP = 3e8
-# Enough for a start: the sample's own error is far larger.
-ROUGH = 1e-5
+# Multiplications of a curvature that are no reason to avoid it; more of them where the last one is of further use.
+CHEAP, CHEAP_USED = 4e7, 3e8
+# Enough for a start: the sample's own error is larger, and the last step squares this.
+ROUGH = 3e-4
 # Newton steps after which a part of the rows that has no optimum yet is taken to be separated.
 ENOUGH = 12
 # As newton.CLOSE where only the coefficients are wanted: the last step squares this.
@@ -40,64 +41,77 @@ SEPARATED = 1e-4
 class Smooth:
     """Minimise loss + sum ridge theta^2 / 2 over the ``free`` entries, from ``start``.
 
-    ``flat``, like theta: with more columns than a curvature can be had of, slopes up to this, for each unit of weight,
-    count as none.
+    For more columns than a curvature can be had of: slopes up to ``flat``, like theta, for each unit of weight, count
+    as none; ``squares`` are the mean squares of the columns, intercept included, by which each bends the loss.
     """
 
     ridge: Floats
     free: NDArray[np.bool_]
     start: Floats
     flat: Floats | None = None
+    squares: Floats | float = 1.0
 
     def for_part(self, share: float) -> Smooth:
         """The same problem for a part of the rows with this share of the weight."""
-        return Smooth(self.ridge * share, self.free, self.start, self.flat)
+        return replace(self, ridge=self.ridge * share)
 
 
-def choose_route(size: int, rows: int | None = None) -> Route:
-    """By the number of coefficients, and what a curvature of so many rows (None: unknown) costs."""
-    cheap = rows is not None and size <= CURVED_SIZE and rows * size**2 <= CHEAP
-    return "newton" if size <= NEWTON_SIZE or cheap else "quasi-newton"
+@dataclass(frozen=True)
+class Part:
+    """The objective of some rows, with this ``share`` of the weight of all."""
+
+    objective: HasLikelihood
+    share: float
 
 
-def minimise(
-    problem: Smooth, objective: HasLikelihood, sample: HasLikelihood | None, share: float, route: Route, most: int
-) -> Solution:
-    """``sample`` is the objective of a random part of the rows, with ``share`` of their weight; None for few rows."""
+def choose_route(size: int, rows: int | None = None, *, used: bool = True) -> Route:
+    """By the number of coefficients, and what a curvature of so many rows (None: unknown) costs.
+
+    ``used``: the last curvature serves further, for standard errors or for the next penalty of a path.
+    """
+    few, cheap = (ONCE_SIZE, CHEAP_USED) if used else (NEWTON_SIZE, CHEAP)
+    affordable = rows is not None and size <= CURVED_SIZE and rows * size**2 <= cheap
+    return "newton" if size <= few or affordable else "quasi-newton"
+
+
+def minimise(problem: Smooth, objective: HasLikelihood, parts: Sequence[Part], route: Route, most: int) -> Solution:
+    """``parts`` are random parts of the rows, each within the next; none for few rows."""
     start = problem.start
-    part = problem if sample is None else problem.for_part(share)
     if route == "newton":
-        if sample is not None:
-            rough = newton(sample, start, ridge=part.ridge, free=part.free, close=ROUGH, most=ENOUGH)
+        for part in parts:
+            less = problem.for_part(part.share)
+            rough = newton(part.objective, start, ridge=less.ridge, free=less.free, close=ROUGH, most=ENOUGH)
             start = rough.theta if _is_trusted(rough) else start
         # Without a penalty standard errors are told, which belong to the point before the last step.
         close = PENALISED_CLOSE if problem.ridge.any() else CLOSE
         return newton(objective, start, ridge=problem.ridge, free=problem.free, close=close, most=most)
-    if sample is not None:
-        rough = _descend(part, sample, sample, 1.0, close=ROUGH, most=4 * ENOUGH)
+    told_by = Part(objective, 1.0)
+    for part in parts:
+        less = replace(problem.for_part(part.share), start=start)
+        rough = _descend(less, part.objective, Part(part.objective, 1.0), close=ROUGH, most=4 * ENOUGH)
         start = rough.theta if _is_trusted(rough) else start
+        if problem.free.ndim == 2 or problem.free.size > ONCE_SIZE:
+            told_by = part
     close = CLOSER if problem.free.shape[-1] <= CURVED_SIZE else WIDE_CLOSE
-    return _descend(replace(problem, start=start), objective, sample or objective, share, close=close, most=most)
+    return _descend(replace(problem, start=start), objective, told_by, close=close, most=most)
 
 
-def _descend(
-    problem: Smooth, objective: HasLikelihood, told_by: HasLikelihood, share: float, *, close: float, most: int
-) -> Solution:
+def _descend(problem: Smooth, objective: HasLikelihood, told_by: Part, *, close: float, most: int) -> Solution:
     """Quasi-Newton, with the curvature taken anew where many steps have left the old one behind.
 
-    ``told_by`` are the rows that tell the curvature, with ``share`` of the weight of all.
+    ``told_by`` are the rows that tell the curvature.
     """
     theta, steps, turn = problem.start, 0, STEPS
     while True:
-        part = Smooth(problem.ridge * share, problem.free, theta)
+        inverse, sums = _inverse(replace(problem.for_part(told_by.share), start=theta), told_by)
         found = quasi_newton(
             objective,
             theta,
-            inverse=_inverse(part, told_by, share),
+            inverse=inverse,
             ridge=problem.ridge,
             free=problem.free,
-            close=close,
-            flat=problem.flat if problem.free.shape[-1] > CURVED_SIZE else None,
+            at=sums if told_by.objective is objective else None,
+            enough=Enough(close, problem.flat if problem.free.shape[-1] > CURVED_SIZE else None),
             most=min(most - steps, turn),
         )
         steps += found.iterations
@@ -114,25 +128,28 @@ def _is_trusted(rough: Solution) -> bool:
     return rough.converged and rough.loss > SEPARATED * rough.at.weight
 
 
-def _inverse(problem: Smooth, objective: HasLikelihood, share: float) -> Callable[[Floats], Floats]:
-    """The inverse curvature at the start, of all rows as this part of them tells it; class by class for K classes."""
-    size = problem.free.shape[-1]
+def _inverse(problem: Smooth, told_by: Part) -> tuple[Callable[[Floats], Floats], Likelihood]:
+    """The inverse curvature at the start, of all rows as this part of them tells it; class by class for K classes.
+
+    With the sums that the part has there.
+    """
+    size, share = problem.free.shape[-1], told_by.share
     blocks = problem.free.ndim == 2
     if size <= CURVED_SIZE:
-        at = objective.at(problem.start, depth=BLOCKS if blocks else CURVATURE)
+        at = told_by.objective.at(problem.start, depth=BLOCKS if blocks else CURVATURE)
         hessians = at.hessian if blocks else at.hessian[None]
         rows = zip(hessians, np.atleast_2d(problem.ridge), np.atleast_2d(problem.free), strict=True)
         inverses = [_inverse_of(hessian, ridge, free, share) for hessian, ridge, free in rows]
         found = [inverse for inverse in inverses if inverse is not None]
         if len(found) == len(inverses):
-            return _balanced(found) if blocks else found[0]
+            return _balanced(found) if blocks else found[0], at
     else:
-        at = objective.at(problem.start, depth=LOSS)
+        at = told_by.objective.at(problem.start, depth=GRADIENT)
     # mu (1 - mu) of a row: that of classes of equal shares, and less where they are told apart.
     even = 1.0 / max(len(problem.free), 2) if blocks else 0.5
     spread = min(even * (1.0 - even) * at.weight, 2.0 * even * at.loss)
-    guess = (spread + problem.ridge[problem.free]) / share
-    return lambda right: right / guess
+    guess = ((spread * problem.squares + problem.ridge) / share)[problem.free]
+    return lambda right: right / guess, at
 
 
 def _balanced(inverses: list[Callable[[Floats], Floats]]) -> Callable[[Floats], Floats]:
@@ -140,13 +157,15 @@ def _balanced(inverses: list[Callable[[Floats], Floats]]) -> Callable[[Floats], 
 
     All classes have the same free entries. Steps that sum to zero keep the sum of the coefficients where it is.
     """
+    share = np.full(len(inverses), 1.0 / len(inverses))
 
     def apply(right: Floats) -> Floats:
         rows = right.reshape(len(inverses), -1)
-        rows = rows - rows.mean(axis=0)
-        rows = np.stack([inverse(row) for inverse, row in zip(inverses, rows, strict=True)])
+        rows = rows - share @ rows
+        for k, inverse in enumerate(inverses):
+            rows[k] = inverse(rows[k])
         # Between classes of equal share the curvature is K / (K - 1) times that of each class by itself.
-        return np.asarray(rows - rows.mean(axis=0)).ravel() * (1.0 - 1.0 / len(inverses))
+        return np.asarray((rows - share @ rows).ravel() * (1.0 - share[0]))
 
     return apply
 
@@ -156,6 +175,7 @@ def _inverse_of(
 ) -> Callable[[Floats], Floats] | None:
     index = np.flatnonzero(free)
     matrix = hessian[np.ix_(index, index)]
-    # A little more than the part tells: directions that it has not seen must not look free.
-    matrix[np.diag_indices_from(matrix)] += ridge[index] + 1e-3 * np.diagonal(matrix)
+    # A little more than a part tells: directions that it has not seen must not look free.
+    unseen = 1e-3 if share < 1.0 else 1e-9
+    matrix[np.diag_indices_from(matrix)] += ridge[index] + unseen * np.diagonal(matrix)
     return cholesky_inverse(matrix / share) if len(index) else (lambda right: right)

@@ -69,7 +69,7 @@ def _ridge_path(rows: ArrayRows, problem: Problem, terms: Sequence[PenaltyTerms]
             found = newton(objective, theta, ridge=ridge, free=free, at=at, most=problem.most)
             at = _at_minimum(found, ridge, free)
         else:
-            found = minimise(Smooth(ridge, free, theta), objective, None, 1.0, route, problem.most)
+            found = minimise(Smooth(ridge, free, theta), objective, (), route, problem.most)
         theta = found.theta
         user = user_coefficients(theta, outside, softmax=problem.softmax, penalised=True)
         steps.append(Step(user, found.iterations, found.converged))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from discrim.engines import one_blas_thread
 from discrim.engines.objective import Coordinates, Objective
 from discrim.engines.overview import Overview, look
 from discrim.errors import DataError
@@ -18,7 +19,7 @@ from discrim.solvers.firth import firth
 from discrim.solvers.newton import Solution, newton
 from discrim.solvers.separation import Separation, find_separation
 from discrim.solvers.separation_screen import may_be_separated
-from discrim.solvers.smooth import CURVED_SIZE, Route, Smooth, choose_route, minimise
+from discrim.solvers.smooth import CURVED_SIZE, Part, Route, Smooth, choose_route, minimise
 from discrim.sources import Block, Design, Rows, find_non_finite
 from discrim.sources.arrays import ArrayRows
 from discrim.statistics.likelihood import BLOCKS, CURVATURE
@@ -90,11 +91,10 @@ def fit_smooth(rows: Rows, problem: Problem, view: Overview | None = None) -> Sm
     thirty of 2 n p K; fewer rows than columns with L2: n^2 p.
     """
     width, whole = rows.design.n_out, rows.whole
-    plain_ridge = problem.penalty.ridge > 0 and not problem.penalty.constant
-    if plain_ridge and whole is not None and len(whole) <= min(width, WIDE_ROWS):
+    if whole is not None and fits_row_space(rows, problem):
         return _fit_wide(rows, whole, problem)
     size = (width + 1) * (len(problem.classes) if problem.softmax else 1)
-    route = problem.route or choose_route(size, rows.n_rows)
+    route = problem.route or choose_route(size, rows.n_rows, used=problem.penalty.name == "none" or whole is None)
     if view is None:
         view = look(rows, sample_rows(rows, size, route, softmax=problem.softmax))
     check_finite(rows, view)
@@ -104,6 +104,12 @@ def fit_smooth(rows: Rows, problem: Problem, view: Overview | None = None) -> Sm
     objective, aliased = _without_dependence(objective, view, problem)
     fit = _solve(objective, view, problem, route, aliased)
     return fit if problem.firth else _look_for_separation(fit)
+
+
+def fits_row_space(rows: Rows, problem: Problem) -> bool:
+    """Fewer rows than columns and a ridge alone: the slopes lie in the space that the rows span."""
+    plain_ridge = problem.penalty.name == "l2" and not problem.penalty.constant
+    return plain_ridge and rows.whole is not None and len(rows.whole) <= min(rows.design.n_out, WIDE_ROWS)
 
 
 def check_finite(rows: Rows, view: Overview) -> None:
@@ -138,6 +144,16 @@ def _sample_objective(objective: Objective, view: Overview) -> Objective:
     return Objective(rows, objective.classes, objective.coordinates, softmax=objective.softmax)
 
 
+def _parts(objective: Objective, view: Overview) -> list[Part]:
+    """The sample, and before it a part of it where it is large: the first steps, from nowhere, need few rows."""
+    sample = _sample_objective(objective, view)
+    parts, wanted = [Part(sample, len(view.sample) / view.n_rows)], len(view.sample) // 8
+    if wanted >= 15 * np.prod(objective.shape):
+        less = look(sample.rows, wanted)
+        parts.insert(0, Part(_sample_objective(objective, less), len(less.sample) / view.n_rows))
+    return parts
+
+
 def _without_dependence(objective: Objective, view: Overview, problem: Problem) -> tuple[Objective, Mask]:
     """Columns that others determine, and coordinates that bear those that nearly are."""
     sample = _sample_objective(objective, view)
@@ -163,10 +179,9 @@ def _solve(objective: Objective, view: Overview, problem: Problem, route: Route,
     if problem.firth:
         solution, solver = firth(objective, start, free=free, most=problem.most), "firth"
     else:
-        sample = None if view.everything or problem.start is not None else _sample_objective(objective, view)
-        share = 1.0 if sample is None else len(view.sample) / view.n_rows
-        smooth = Smooth(ridge, free, start, _flat(problem, objective))
-        solution, solver = minimise(smooth, objective, sample, share, route, problem.most), str(route)
+        parts = [] if view.everything or problem.start is not None else _parts(objective, view)
+        smooth = Smooth(ridge, free, start, _flat(problem, objective), _squares(view, coordinates))
+        solution, solver = minimise(smooth, objective, parts, route, problem.most), str(route)
     told = np.concatenate([[False], aliased])
     return SmoothFit(objective, solution, free, ridge, told, solver, class_weights=view.class_weights)
 
@@ -179,6 +194,14 @@ def _flat(problem: Problem, objective: Objective) -> Floats | None:
     one = np.full(c.size, problem.tol)
     one[int(c.intercept) :] /= c.scale if c.basis is None else 1.0
     return np.broadcast_to(one, objective.shape)
+
+
+def _squares(view: Overview, coordinates: Coordinates) -> Floats | float:
+    """Mean squares of the columns as the solver sees them, where they differ."""
+    if coordinates.basis is not None or coordinates.size <= CURVED_SIZE:
+        return 1.0
+    squares = (view.deviation**2 + (view.mean - coordinates.shift) ** 2) / coordinates.scale**2
+    return np.concatenate([np.ones(int(coordinates.intercept)), squares])
 
 
 def _origin(objective: Objective) -> Floats:
@@ -217,11 +240,12 @@ def _fit_wide(rows: Rows, whole: Block, problem: Problem) -> SmoothFit:
     unit = Coordinates(np.zeros(z.shape[1]), np.ones(z.shape[1]), problem.intercept)
     inner_rows = ArrayRows(Design.unnamed(z.shape[1], np.dtype(float)), replace(whole, x=z), labelled=True)
     inner = Objective(inner_rows, problem.classes, unit, softmax=problem.softmax)
-    route = choose_route(int(np.prod(inner.shape)), len(whole))
+    route = choose_route(int(np.prod(inner.shape)), len(whole), used=False)
     view = Overview(problem.classes, len(whole), unit.shift, unit.scale, inner_rows.whole)
     if problem.start is not None:
         problem = replace(problem, start=unit.to_user(coordinates.from_user(problem.start)))
-    fit = _solve(inner, view, problem, route, np.zeros(z.shape[1], bool))
+    with one_blas_thread():
+        fit = _solve(inner, view, problem, route, np.zeros(z.shape[1], bool))
     outer = Objective(rows, problem.classes, coordinates, softmax=problem.softmax)
     return replace(fit, objective=outer, aliased=np.zeros(rows.design.n_out + 1, bool), solver="svd-" + fit.solver)
 

@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 
 # As cv.glmnet: probabilities are held this far from 0 and 1 when a deviance is told.
 LEAST_PROBABILITY = 1e-5
+# As the gap of a path, where nothing is told of a fold but its deviances: this leaves them six digits or more.
+FOLD_GAP = 1e-13
 # Rows a fold below which rows, not folds, are what the standard error is taken over.
 FEW = 3
 
@@ -32,7 +34,7 @@ def cross_validated(
     """
     block = problem.rows.whole
     assert block is not None
-    folds = folds_of(cv, block)
+    folds, gap = folds_of(cv, block), FOLD_GAP if gap is None else gap
     with one_blas_thread():
         deviances = run(lambda f: _left_out(problem, folds, f, lambdas, gap), len(folds.parts))
     weight = np.ones(len(block)) if block.weight is None else block.weight
@@ -59,7 +61,7 @@ def folds_of(cv: Any, block: Block) -> Folds:
     return fold_numbers(cv, block.codes)
 
 
-def _left_out(problem: PathProblem, folds: Folds, f: int, lambdas: Floats, gap: float | None) -> Floats:
+def _left_out(problem: PathProblem, folds: Folds, f: int, lambdas: Floats, gap: float) -> Floats:
     """Deviances (rows of the fold x L) by paths that did not see them."""
     block = problem.rows.whole
     assert block is not None

@@ -14,7 +14,7 @@ from discrim.engines import one_blas_thread, reduce
 from discrim.engines.objective import Coordinates
 from discrim.errors import DataError, name_list, plural
 from discrim.models.tuning import in_memory
-from discrim.solvers.elastic_net import Fitted, Follower, follower_for
+from discrim.solvers.elastic_net import Follower, follower_for
 from discrim.sources import Block, Rows, Scan, find_non_finite, open_rows
 from discrim.sources.arrays import ArrayRows
 from discrim.statistics import ClassMoments, Depth, merge_moments
@@ -136,25 +136,25 @@ class PathProblem:
 
     def follow(self, follower: Follower, lambdas: Floats, *, early_stop: bool = False) -> Steps:
         """The minimum for each lambda in turn."""
-        null, found = follower.loss, list[Fitted]()
+        null, losses, converged = follower.loss, list[float](), list[bool]()
         theta = np.empty((len(lambdas), *follower.slopes.shape[:-1], follower.slopes.shape[-1] + 1))
         with one_blas_thread():
             for step in follower.follow(self.penalty(float(lam)) for lam in lambdas):
-                theta[len(found)] = step.theta
-                # Coefficients of many columns are kept once.
-                found.append(replace(step, theta=theta[len(found)]))
-                if early_stop and _enough(found, null):
+                theta[len(losses)] = step.theta
+                losses.append(step.loss)
+                converged.append(step.converged)
+                if early_stop and _enough(losses, null):
                     break
-        theta = theta[: len(found)]
+        theta = theta[: len(losses)]
         return Steps(
-            lambdas[: len(found)],
+            lambdas[: len(losses)],
             theta[..., 1:],
             theta[..., 0],
-            np.array([step.loss for step in found]),
+            np.array(losses),
             null,
             follower.passes,
             follower.solver,
-            np.array([step.converged for step in found]),
+            np.array(converged),
         )
 
 
@@ -210,9 +210,9 @@ def _checked_offset(offset: Any, block: Block) -> Floats | None:
     return values
 
 
-def _enough(found: list[Fitted], null: float) -> bool:
+def _enough(losses: list[float], null: float) -> bool:
     """Where glmnet ends a grid of its own."""
-    if len(found) < FEWEST:
+    if len(losses) < FEWEST:
         return False
-    last, before = (1.0 - step.loss / null for step in (found[-1], found[-2]))
+    last, before = (1.0 - loss / null for loss in (losses[-1], losses[-2]))
     return last > MOST_EXPLAINED or last - before < LEAST_GAIN

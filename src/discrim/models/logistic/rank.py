@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from discrim.engines import one_blas_thread, reduce
-from discrim.engines.objective import Coordinates
+from discrim.engines.objective import Coordinates, Span
 from discrim.sources import Block, Rows
 from discrim.statistics import ClassFactors, Depth, merge_factors
 
@@ -140,8 +140,10 @@ def row_space(block: Block, *, intercept: bool) -> tuple[Coordinates, Floats]:
     keep = values > max(values[-1], 0.0) * 1e-14 * max(n, 1)
     root = np.sqrt(values[keep])
     u = vectors[:, keep] / root
-    basis = centred.T @ u if isinstance(block.x, np.ndarray) else block.x.T @ u - np.outer(shift, u.sum(axis=0))
-    return Coordinates(shift, np.ones(p), intercept, np.asarray(basis)), vectors[:, keep] * root
+    z = vectors[:, keep] * root
+    if isinstance(block.x, np.ndarray):
+        return Coordinates(shift, np.ones(p), intercept, Span(centred, u)), z
+    return Coordinates(shift, np.ones(p), intercept, block.x.T @ u - np.outer(shift, u.sum(axis=0))), z
 
 
 def _precise_row_space(rows: Floats) -> tuple[Floats, Floats]:

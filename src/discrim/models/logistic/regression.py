@@ -18,7 +18,7 @@ from discrim.engines.overview import look
 from discrim.errors import ParameterError, SeparationWarning, name_list, warn
 from discrim.inference.fitted import Fitted
 from discrim.models.classifier import Classifier
-from discrim.models.logistic.fit import Problem, SmoothFit, fit_smooth, reference_free
+from discrim.models.logistic.fit import Problem, SmoothFit, fit_smooth, fits_row_space, reference_free
 from discrim.models.logistic.inference import LogisticInference
 from discrim.models.logistic.options import ROUTES, SOLVERS, PenaltyTerms, penalty_terms, positive
 from discrim.models.logistic.report import Named, fitted_from, is_wide, named_separation, told_of_weightless
@@ -197,7 +197,9 @@ class LogisticRegression(LogisticInference, Classifier):
 
     def _fit_rows(self, opened: Opened, penalty: PenaltyTerms, before: Floats | None, given: Training) -> Self:
         problem = self._stated(opened.classes, penalty, before)
-        with nullcontext() if is_small(opened.rows) else one_blas_thread():
+        # The products of few long rows are left to the threads of the linear algebra library.
+        free = is_small(opened.rows) or fits_row_space(opened.rows, problem)
+        with nullcontext() if free else one_blas_thread():
             if penalty.lasso:
                 view = opened.view or look(opened.rows, FIRST_LOOK)
                 fit = fit_sparse(opened.rows, problem, view)

@@ -80,8 +80,10 @@ def told_of_weightless(found: Separation | None, empty: Sequence[int], *, interc
 
 def is_wide(coordinates: Coordinates) -> bool:
     """Do the coordinates hold a basis (p x r) of the space of few rows, too large to be saved?"""
-    basis = coordinates.basis
-    return basis is not None and basis.size > LARGE and basis.shape[0] > 2 * basis.shape[1]
+    if coordinates.turned is None:
+        return False
+    p, r = coordinates.turned.shape
+    return bool(p * r > LARGE and p > 2 * r)
 
 
 def fitted_from(fit: SmoothFit, problem: Problem, design: Design, reference: int) -> Fitted:
