@@ -18,6 +18,7 @@ constexpr double NEVER = -1e300;
 struct Work {
     int64_t K, panels, class_panels;
     Lined shift, beta, along, packed, eta, slope, scaled, root, w;
+    Lined own, top, total;  // eta of the own class; the largest, and the sum of exp(eta - top)
     std::vector<int32_t> index, code;
     Lined gradient, product;  // class panels x padded x 8; pairs x padded x padded
     double loss;
@@ -112,14 +113,14 @@ DISCRIM_INLINE double all_lanes(v8 v) {
     return v[0] + v[1];
 }
 
-// log sum exp of eta + s slope over the classes of row r; with `keep` the shares replace eta.
-template <typename V>
-DISCRIM_INLINE double log_sum(Work &work, int64_t r, int64_t panel, double s, bool keep) {
+// The largest of eta + s slope over the classes of row r, and the sum of exp beyond it; with `keep` the shares replace eta.
+template <typename V, bool keep>
+DISCRIM_INLINE void sum_up(Work &work, int64_t r, int64_t panel, double s) {
     double *eta = work.eta.data() + r * LANES;
     const double *slope = work.slope.data() + r * LANES;
     const auto at = [&](int64_t k) {
         const V v = get<V>(eta + in_panels(k, panel));
-        return s != 0.0 ? v + s * get<V>(slope + in_panels(k, panel)) : v;
+        return keep ? v : v + s * get<V>(slope + in_panels(k, panel));
     };
     V top = every<V>(NEVER);
     for (int64_t k = 0; k < work.K; k += WIDTH<V>) {
@@ -134,27 +135,41 @@ DISCRIM_INLINE double log_sum(Work &work, int64_t r, int64_t panel, double s, bo
         if (keep) put(eta + in_panels(k, panel), e);
     }
     const double sum = all_lanes(total);
-    if (keep)
-        for (int64_t k = 0; k < work.K; k += WIDTH<V>)
-            put(eta + in_panels(k, panel), get<V>(eta + in_panels(k, panel)) * (1.0 / sum));
-    return most + std::log(sum);
+    work.top[r] = most;
+    work.total[r] = sum;
+    if (!keep) return;
+    for (int64_t k = 0; k < work.K; k += WIDTH<V>)
+        put(eta + in_panels(k, panel), get<V>(eta + in_panels(k, panel)) * (1.0 / sum));
+}
+
+// The loss at eta + s slope, from what `sum_up` left. Logarithms are taken apart from it: a call in between would send
+// all that its vectors hold to memory.
+DISCRIM_INLINE double loss_of(const Work &work, int64_t m, int64_t panel, double s) {
+    double loss = 0.0;
+    for (int64_t r = 0; r < m; ++r) {
+        const double eta = s != 0.0 ? work.own[r] + s * work.slope[in_panels(work.code[r], panel) + r * LANES] : work.own[r];
+        loss += work.w[r] * (work.top[r] + std::log(work.total[r]) - eta);
+    }
+    return loss;
 }
 
 // Losses, and mu in the place of eta.
 template <typename V>
 DISCRIM_INLINE void weigh(Work &work, int64_t m, int64_t panel, const double *steps, int64_t S) {
+    for (int64_t r = 0; r < m; ++r) work.own[r] = work.eta[in_panels(work.code[r], panel) + r * LANES];
+    for (int64_t s = 0; s < S; ++s) {
+        for (int64_t r = 0; r < m; ++r) sum_up<V, false>(work, r, panel, steps[s]);
+        work.losses[s] += loss_of(work, m, panel, steps[s]);
+    }
     for (int64_t r = 0; r < m; ++r) {
-        const int64_t own = in_panels(work.code[r], panel) + r * LANES;
-        const double eta = work.eta[own];
-        for (int64_t s = 0; s < S; ++s)
-            work.losses[s] += work.w[r] * (log_sum<V>(work, r, panel, steps[s], false) - eta - steps[s] * work.slope[own]);
-        work.loss += work.w[r] * (log_sum<V>(work, r, panel, 0.0, true) - eta);
+        sum_up<V, true>(work, r, panel, 0.0);
         for (int64_t k = 0; k < work.K; k += WIDTH<V>) {
             const V mu = work.w[r] * get<V>(work.eta.data() + in_panels(k, panel) + r * LANES);
             const V before = get<V>(work.least.data() + k);
             put(work.least.data() + k, mu < before ? mu : before);
         }
     }
+    work.loss += loss_of(work, m, panel, 0.0);
 }
 
 // Rows weighted by the root of the pair's curvature, multiplied with themselves. mu is in eta's place.
@@ -279,6 +294,7 @@ void softmax_likelihood(const Rows<T> &x, const Response &y, const Point &at, Su
     Work work{K, panels, class_panels, zeros(padded), classes_in_lanes(at.theta, K, x.p, NEVER),
               classes_in_lanes(at.along, K, x.p, 0.0), zeros(panels * panel), zeros(class_panels * panel),
               zeros(at.along ? class_panels * panel : 0), zeros(products ? panels * panel : 0), zeros(room), zeros(room),
+              zeros(room), zeros(room), zeros(room),
               std::vector<int32_t>(m_max), std::vector<int32_t>(m_max), zeros(padded * wide),
               zeros(products ? matrices * padded * padded : 0), 0.0, zeros(at.S),
               Lined(wide, std::numeric_limits<double>::infinity())};
