@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 # As cv.glmnet: probabilities are held this far from 0 and 1 when a deviance is told.
 LEAST_PROBABILITY = 1e-5
 # As the gap of a path, where nothing is told of a fold but its deviances: this leaves them six digits or more.
-FOLD_GAP = 1e-13
+FOLD_GAP = 1e-15
 # Rows a fold below which rows, not folds, are what the standard error is taken over.
 FEW = 3
 
