@@ -90,9 +90,13 @@ def _stack(blocks: list[Block]) -> Block:
     classes = np.unique(np.concatenate([block.classes for block in blocks]))
     codes = [recode(block.classes, classes)[block.codes] for block in blocks]
     x = np.vstack([b.x if isinstance(b.x, np.ndarray) else b.x.toarray() for b in blocks])
-    weights = [block.weight for block in blocks if block.weight is not None]
-    weight = np.concatenate(weights) if weights else None
-    return Block(x, np.concatenate(codes).astype(np.int32), classes, weight)
+    extra = (_joined([getattr(block, name) for block in blocks]) for name in ("weight", "offset", "share"))
+    return Block(x, np.concatenate(codes).astype(np.int32), classes, *extra)
+
+
+def _joined(parts: list[NDArray[np.float64] | None]) -> NDArray[np.float64] | None:
+    present = [part for part in parts if part is not None]
+    return np.concatenate(present) if present else None
 
 
 @dataclass(frozen=True, eq=False)

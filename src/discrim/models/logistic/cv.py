@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from discrim.models.logistic.cv_options import read_options, strengths
 from discrim.models.logistic.cv_scores import PLAIN, judge_for
 from discrim.models.logistic.fit import check_finite
 from discrim.models.logistic.regression import LogisticRegression
-from discrim.models.logistic.rows import Opened, Training, open_training, select_columns
+from discrim.models.logistic.rows import Opened, Training, groups_of, open_training, select_columns
 from discrim.models.parameters import Check, boolean, check_parameters, either, numbers, one_of
 from discrim.models.tuning import in_memory
 from discrim.solvers.regularized_search import Selection
@@ -33,8 +34,9 @@ class LogisticRegressionCV(LogisticRegression):
 
     **Model, rule.** Those of ``LogisticRegression``.
 
-    **Estimate.** For every fold, C and l1_ratio the penalised fit of the other folds; its score on the fold; then the
-    fit of all rows with the setting of the best mean score. Class weights 'balanced' are those of all rows.
+    **Estimate.** For every fold, C and l1_ratio the penalised fit of the other folds; its score on the fold, the mean
+    over rows, or over single trials where rows are groups; then the fit of all rows with the setting of the best mean
+    score. Class weights 'balanced' are those of all rows.
 
     Cost: a path a fold. A fit begins where the last one ended, with its curvature: one to three passes each. Folds run
     side by side.
@@ -44,9 +46,10 @@ class LogisticRegressionCV(LogisticRegression):
     Cs : int, so many values from 1e-4 to 1e4, evenly on the log scale; or a list of positive numbers
     l1_ratios : list of floats from 0 (L2) to 1 (L1); by default (0,)
     fit_intercept, dual, tol, max_iter, class_weight, intercept_scaling, solver : as in ``LogisticRegression``
-    cv : int, splitter or list of (train, test); by default five stratified folds
+    cv : int, splitter or list of (train, test); by default five stratified folds (not stratified with ``trials``)
     penalty : deprecated, as in scikit-learn: 'l1', 'l2' or 'elasticnet'
     scoring : str, scorer or None, which is accuracy
+        With ``offset`` or ``trials`` not a function of model, X and y, which would not see them.
     n_jobs, verbose, random_state : accepted for scikit-learn's sake, without effect on the answer
     refit : bool
         False takes the average of the folds' coefficients, each with the best setting of its fold; there is no
@@ -148,8 +151,22 @@ class LogisticRegressionCV(LogisticRegression):
         self.reference = reference
         self.inference = inference
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        trials: Any = None,
+        **params: Any,
+    ) -> Self:
         """Learn from rows X with labels y, or from a ``scan``, which is read into memory.
+
+        ``offset`` and ``trials`` as in ``LogisticRegression.fit``. Left-out rows are predicted with their offset; of
+        groups every trial is scored, so that the answer is that of a table with a row for each trial, if the folds
+        keep groups together. Groups are not stratified: a number of folds means as many stretches of the table, and a
+        splitter sees the successes as y.
 
         ``params`` go to the splitter and the scorer, where scikit-learn's metadata routing is enabled.
         """
@@ -158,15 +175,20 @@ class LogisticRegressionCV(LogisticRegression):
         grid, legacy, scoring = read_options(self)
         for name in ("coef_", "_known_fit", "_fit", "_problem", "_training", "_loo"):
             self.__dict__.pop(name, None)
-        given = Training(X, y, sample_weight)
+        given = Training(X, y, sample_weight, offset, trials)
         opened = open_training(self, self.class_weight, given)
         to_split, to_score = self._routed(sample_weight, params)
         block = opened.rows.whole if opened.rows.whole is not None else in_memory(opened.rows)
         rows = ArrayRows(opened.rows.design, block, labelled=True)
         check_finite(rows, look(rows, len(block)))
         problem = self._stated(opened.classes, grid.terms[0][0], None)
-        judge = judge_for(scoring if scoring in PLAIN else self._get_scorer(), block, to_score)
-        result = cross_validated(rows, problem, grid, folds_of(self.cv, block, to_split), judge)
+        share = None
+        if trials is not None:
+            # Class weights are for the fits alone: the scores count trials.
+            share, to_score["sample_weight"] = groups_of(replace(given, sample_weight=to_score.get("sample_weight")))
+        judge = judge_for(scoring if scoring in PLAIN else self._get_scorer(), block, share, to_score)
+        folds = folds_of(self.cv, block, None if trials is None else y, to_split)
+        result = cross_validated(rows, problem, grid, folds, judge)
         _warn_of_folds(result.converged, self.max_iter)
         if self.refit:
             r, c = result.chosen(self.selection)
@@ -237,7 +259,9 @@ class LogisticRegressionCV(LogisticRegression):
         shared = {name: value for name, value in self.get_params().items() if name in LogisticRegression().get_params()}
         chosen = {"C": self._setting[0], "l1_ratio": self._setting[1], "penalty": "deprecated"}
         X = select_columns(given.X, [column.name for column in self._design.columns], list(terms))
-        return LogisticRegression(**{**shared, **chosen}).fit(X, given.y, given.sample_weight)
+        return LogisticRegression(**{**shared, **chosen}).fit(
+            X, given.y, given.sample_weight, offset=given.offset, trials=given.trials
+        )
 
 
 def _warn_of_folds(converged: NDArray[np.bool_], most: int) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim.engines import one_blas_thread, run
-from discrim.errors import ParameterError, plural
+from discrim.errors import DataError, ParameterError, plural
 from discrim.models.logistic.cv_options import PenaltyGrid
 from discrim.models.logistic.cv_path import Step, fold_path
 from discrim.models.logistic.cv_scores import Judge
@@ -68,6 +68,7 @@ class GridResult:
 def cross_validated(rows: ArrayRows, problem: Problem, grid: PenaltyGrid, folds: Folds, judge: Judge) -> GridResult:
     """All fits and their scores. Folds run side by side, each on one thread; scorers of others are asked in order."""
     block = rows.whole
+    _check_weights(block, folds, judge)
 
     def fit_fold(f: int) -> tuple[list[list[Step]], Floats | None]:
         train, test = folds[f]
@@ -97,14 +98,29 @@ def cross_validated(rows: ArrayRows, problem: Problem, grid: PenaltyGrid, folds:
     )
 
 
-def folds_of(cv: Any, block: Block, parameters: dict[str, Any]) -> Folds:
-    """Training and test rows of each fold, as a number of folds, a splitter or a list says it."""
+def _check_weights(block: Block, folds: Folds, judge: Judge) -> None:
+    for f, (train, test) in enumerate(folds):
+        learned = block.weight is None or bool(block.weight[train].any())
+        if not (learned and judge.weighs(test)):
+            raise DataError(
+                f"Fold {f} has no weight to {'be scored on' if learned else 'learn from'}: the weights or trials of "
+                f"its {plural(len(test if learned else train), 'row')} are all zero. Use fewer or shuffled folds, or "
+                "leave such rows out."
+            )
+
+
+def folds_of(cv: Any, block: Block, successes: Any, parameters: dict[str, Any]) -> Folds:
+    """Training and test rows of each fold, as a number of folds, a splitter or a list says it.
+
+    Rows that are groups have no class to be stratified by; a splitter sees their numbers of ``successes`` (None where
+    rows are single observations).
+    """
     # Takes a tenth of a second to import, and most fits do not need it.
     from sklearn.model_selection import check_cv
 
-    y = block.classes[block.codes]
+    y = block.classes[block.codes] if successes is None else np.asarray(successes)
     try:
-        splits = list(check_cv(cv, y=y, classifier=True).split(block.x, y, **parameters))
+        splits = list(check_cv(cv, y=y, classifier=successes is None).split(block.x, y, **parameters))
     except (TypeError, ValueError, IndexError) as error:
         raise ParameterError(f"The 'cv' parameter cannot split these {plural(len(block), 'row')}: {error}") from error
     numbers = np.arange(len(block))
@@ -113,8 +129,8 @@ def folds_of(cv: Any, block: Block, parameters: dict[str, Any]) -> Folds:
 
 def rows_of(block: Block, index: Index) -> Block:
     """These rows of a block."""
-    weight = None if block.weight is None else block.weight[index]
-    return replace(block, x=block.x[index], codes=block.codes[index], weight=weight)
+    extra = (None if values is None else values[index] for values in (block.weight, block.offset, block.share))
+    return Block(block.x[index], block.codes[index], block.classes, *extra)
 
 
 def attributes_of(

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from discrim.engines.objective import Coordinates
 from discrim.engines.overview import look
 from discrim.engines.several import PathObjective
-from discrim.models.logistic.fit import WIDE_ROWS, Problem, coordinates_for, fit_smooth, ridge_for
+from discrim.models.logistic.fit import (
+    WIDE_ROWS,
+    Problem,
+    coordinates_for,
+    fit_smooth,
+    offset_level,
+    origin,
+    ridge_for,
+)
 from discrim.models.logistic.options import PenaltyTerms
 from discrim.models.logistic.rank import row_space
 from discrim.models.logistic.rule import user_coefficients
@@ -62,7 +70,7 @@ def _ridge_path(rows: ArrayRows, problem: Problem, terms: Sequence[PenaltyTerms]
     if problem.softmax and problem.intercept and route == "newton":
         # The same constant added to all classes changes nothing.
         free[0, 0] = False
-    theta, at, steps = np.zeros(objective.shape), None, list[Step]()
+    theta, at, steps = origin(objective), None, list[Step]()
     for each in terms:
         ridge = ridge_for(each, coordinates, objective.shape)
         if route == "newton":
@@ -105,7 +113,9 @@ def _elastic_path(rows: ArrayRows, problem: Problem, terms: Sequence[PenaltyTerm
     width = rows.design.n_out
     shape = (len(problem.classes), width) if problem.softmax else (width,)
     coordinates = coordinates_for(look(rows, len(rows.whole)), problem)
-    follower = follower_for(rows, problem.classes, coordinates, softmax=problem.softmax, alone=True)
+    level = offset_level(rows)
+    constant = None if level is None else np.asarray(-level)
+    follower = follower_for(rows, problem.classes, coordinates, softmax=problem.softmax, alone=True, constant=constant)
     found = follower.follow((np.full(shape, each.lasso), np.full(shape, each.ridge)) for each in terms)
     return [Step(np.atleast_2d(each.theta), each.iterations, each.converged) for each in found]
 

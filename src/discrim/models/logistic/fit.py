@@ -172,7 +172,7 @@ def _solve(objective: Objective, view: Overview, problem: Problem, route: Route,
     ridge = ridge_for(problem.penalty, coordinates, objective.shape)
     held = "newton" if problem.firth else route
     free = _free(objective, problem, held, aliased)
-    start = _origin(objective) if problem.start is None else coordinates.from_user(problem.start)
+    start = origin(objective) if problem.start is None else coordinates.from_user(problem.start)
     start = np.where(_free(objective, problem, "quasi-newton", aliased) if problem.softmax else free, start, 0.0)
     if held == "newton" and problem.softmax and problem.penalty.name == "none":
         start = start - start[:1]
@@ -204,12 +204,18 @@ def _squares(view: Overview, coordinates: Coordinates) -> Floats | float:
     return np.concatenate([np.ones(int(coordinates.intercept)), squares])
 
 
-def _origin(objective: Objective) -> Floats:
+def origin(objective: Objective) -> Floats:
     """Nothing but an intercept that takes up the offsets, which may be far from zero."""
-    start, offset = np.zeros(objective.shape), getattr(objective.rows, "offset", None)
-    if offset is not None and objective.coordinates.intercept:
-        start[0] = -float(np.mean(offset))
+    start, level = np.zeros(objective.shape), offset_level(objective.rows)
+    if level is not None and objective.coordinates.intercept:
+        start[0] = -level
     return start
+
+
+def offset_level(rows: Rows) -> float | None:
+    """Where the offsets lie; None without any. Far from it every row is certain, and the curvature is zero."""
+    known = getattr(rows, "offset", None) if rows.whole is None else rows.whole.offset
+    return None if known is None else float(np.mean(known))
 
 
 def ridge_for(penalty: PenaltyTerms, coordinates: Coordinates, shape: tuple[int, ...]) -> Floats:

@@ -48,7 +48,7 @@ def open_training(model: Classifier, class_weight: Any, given: Training) -> Open
     """The rows that ``fit`` was given, checked."""
     y, weight, share = given.y, given.sample_weight, None
     if given.trials is not None:
-        share, weight = _groups(given)
+        share, weight = groups_of(given)
         y = np.ones(len(share), int)
     rows = model._open(given.X, y, weight, reset=True)
     view = None
@@ -91,7 +91,7 @@ def is_small(rows: Rows) -> bool:
     return bool(n * p * (min(n, p) + 1) <= ALONE)
 
 
-def _groups(given: Training) -> tuple[Floats, Floats]:
+def groups_of(given: Training) -> tuple[Floats, Floats]:
     """Shares of successes, and weights that count the trials."""
     if isinstance(given.X, Scan):
         raise ParameterError("`trials` cannot be given with a scan.")

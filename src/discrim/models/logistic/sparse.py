@@ -11,7 +11,7 @@ from scipy import sparse
 
 from discrim.engines.objective import Coordinates, Objective
 from discrim.engines.overview import Overview
-from discrim.models.logistic.fit import Problem, SmoothFit, coordinates_for, ridge_for
+from discrim.models.logistic.fit import Problem, SmoothFit, coordinates_for, offset_level, ridge_for
 from discrim.models.tuning import in_memory
 from discrim.solvers.elastic_net import Fitted, follower_for
 from discrim.solvers.newton import Solution, penalised
@@ -49,10 +49,9 @@ def fit_sparse(rows: Rows, problem: Problem, view: Overview) -> SmoothFit:
 
 
 def _fit(rows: Rows, problem: Problem, coordinates: Coordinates, lasso: Floats, ridge: Floats) -> Fitted:
-    offset: Any = getattr(rows, "offset", None)
-    # Far from the offsets' own level every row is certain, and the curvature is zero.
-    level = None if offset is None else np.asarray(-float(np.mean(offset)))
-    follower = follower_for(rows, problem.classes, coordinates, softmax=problem.softmax, constant=level)
+    level = offset_level(rows)
+    constant = None if level is None else np.asarray(-level)
+    follower = follower_for(rows, problem.classes, coordinates, softmax=problem.softmax, constant=constant)
     return follower.solve(lasso, ridge, problem.most)
 
 
