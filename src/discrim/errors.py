@@ -69,6 +69,10 @@ class SeparationWarning(DiscrimWarning):
     """The classes are separated, so that maximum-likelihood estimates are infinite."""
 
 
+class FewRowsWarning(DiscrimWarning):
+    """A class has fewer rows than there are folds."""
+
+
 class InterruptedWarning(DiscrimWarning):
     """A fit was stopped by the keyboard; what it had learned so far is kept."""
 

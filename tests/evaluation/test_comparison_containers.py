@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from sklearn.ensemble import RandomForestClassifier
 
 import discrim
 from discrim import compare, datasets
-from discrim.errors import DataError, InterruptedWarning, ParameterError
-from discrim.evaluation.comparison import comparing
+from discrim.errors import DataError, FewRowsWarning, InterruptedWarning, ParameterError
+from discrim.evaluation.comparison import comparing, verdict
+from discrim.evaluation.comparison.verdict import choose_row
 
 X, y = datasets.load_iris().xy
 
@@ -144,6 +146,14 @@ def test_two_rows_a_class_make_two_folds():
     assert found.table["error"].notna().sum() >= 2
 
 
+@pytest.mark.parametrize(("few", "words"), [(3, "Class 'b' has 3 rows for 10 folds"), (1, "has not met its class")])
+def test_a_class_with_fewer_rows_than_folds_is_named_by_one_warning(few, words):
+    labels = np.where(np.arange(150) < few, "b", "a")
+    with pytest.warns(FewRowsWarning, match=words) as told:
+        compare(X, labels, ["Gaussian NB"])
+    assert len(told) == 1
+
+
 def test_constant_columns_and_far_off_origins_do_no_harm():
     plain = compare(X, y, ["LDA", "Bayesian LDA", "Gaussian NB"])
     moved = compare(np.column_stack([X + 1e8, np.ones(150)]), y, ["LDA", "Bayesian LDA", "Gaussian NB"])
@@ -156,6 +166,8 @@ def test_constant_columns_and_far_off_origins_do_no_harm():
         ({"y": None}, DataError, "compare needs labels: y is None"),
         ({"y": np.zeros(150)}, DataError, "y has only the class '0.0'; a comparison needs two classes"),
         ({"y": np.arange(150)}, DataError, "Every class has a single row"),
+        ({"X": X[:0], "y": y[:0]}, DataError, "There are no rows to compare models on"),
+        ({"metric": lambda *_: np.nan}, DataError, "No model has a finite value of the metric that was asked for."),
         ({"cv": 1}, ParameterError, "The 'cv' parameter is 1; it must be at least 2 folds"),
         ({"models": ["nobody"]}, ParameterError, "The 'models' parameter is 'nobody'; it must be 'default'"),
         ({"models": []}, ParameterError, "The 'models' parameter is empty"),
@@ -165,7 +177,7 @@ def test_constant_columns_and_far_off_origins_do_no_harm():
 )
 def test_what_cannot_be_compared_is_told(arguments, error, text):
     with pytest.raises(error, match=re.escape(text)):
-        compare(X, **{"y": y, **arguments})
+        compare(**{"X": X, "y": y, **arguments})
 
 
 def test_infinite_values_name_their_column():
@@ -207,9 +219,26 @@ def test_it_prints_in_eighty_columns():
 
 
 def test_the_verdict_is_two_sentences_with_the_checks_behind_it():
-    verdict = compare(X, y).verdict
-    assert len(re.findall(r"\.(?: |$)", verdict)) == 2
-    assert "Box's M: chi-sq 141 on 20 df, p < 2e-16" in verdict
+    words = compare(X, y).verdict
+    assert len(re.findall(r"\.(?: |$)", words)) == 2
+    assert "Box's M: chi-sq 141 on 20 df, p < 2e-16" in words
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"), [((19, 5, 3), "one of the simplest of 3"), ((19, 5, 6), "the simplest of 3")]
+)
+def test_the_verdict_calls_no_model_the_simplest_that_is_not(numbers, words):
+    found = compare(X, y, ["LDA", "QDA", "RDA"])
+    sizes = zip(found.rows, numbers, (0.1, 0.2, 0.3), strict=True)
+    table = [replace(row, parameters=size, value=value, indistinguishable=True) for row, size, value in sizes]
+    assert choose_row(table) is table[1]
+    assert f"and it is {words} such models, with 5 numbers" in verdict._first(table, table[1], "error")
+
+
+def test_the_verdict_says_that_a_column_is_constant():
+    x = np.random.default_rng(0).normal(size=(300, 2))
+    found = compare(np.column_stack([x, np.ones(300)]), np.arange(300) % 2, ["LDA"])
+    assert "some columns are constant within classes ('x2')" in found.verdict
 
 
 def test_names_that_look_like_html_are_escaped(tmp_path):
@@ -243,6 +272,15 @@ def test_a_failed_report_leaves_the_old_one(tmp_path, monkeypatch):
         found.report(path)
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_report_that_cannot_be_written_names_the_file_that_was_asked_for(tmp_path):
+    found = compare(X, y, ["LDA"])
+    missing = tmp_path / "none" / "report.html"
+    with pytest.raises(FileNotFoundError, match=f"The report cannot be written .*{re.escape(str(missing))}'$"):
+        found.report(missing)
+    with pytest.raises(OSError, match=f"The report cannot be written .*{re.escape(str(tmp_path))}'$"):
+        found.report(tmp_path)
 
 
 def test_the_answers_of_one_model_are_at_hand():

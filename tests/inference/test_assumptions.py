@@ -209,3 +209,20 @@ def test_the_checks_print_in_eighty_columns_and_become_a_frame():
     assert max(map(len, repr(checks).splitlines())) <= 80
     assert list(checks.to_frame().index) == list(checks)
     assert "<dl>" in checks._repr_html_()
+
+
+def test_one_class_is_nothing_to_compare():
+    with pytest.raises(DataError, match=r"y has only the class '1\.0'; the assumptions are about two classes"):
+        assumption_checks(X, np.ones(150))
+
+
+def test_a_constant_column_is_not_the_one_that_normality_is_tested_by():
+    check = assumption_checks(np.column_stack([np.full(150, 3.0), X]), y)["normality"]
+    assert "'x0'" not in check.meaning
+    assert check.p_value == pytest.approx(min(1.0, 5 * column_shapes(shapes_of(X, y)).p_value.min()))
+
+
+def test_normality_of_two_rows_a_class_is_unknown():
+    check = assumption_checks(X[[0, 1, 50, 51]], [0, 0, 1, 1])["normality"]
+    assert check.level == "unknown"
+    assert "too few rows" in check.meaning

@@ -195,3 +195,12 @@ def test_penalised_fits_of_separated_classes_are_silent(parameters):
         warnings.simplefilter("error")
         model = LogisticRegression(**parameters).fit(X[:100], y[:100])
     assert model.score(X[:100], y[:100]) == 1.0
+
+
+@pytest.mark.parametrize("classes", [2, 6])
+def test_overlap_of_a_penalised_fit_is_proved_without_a_linear_program(classes, monkeypatch):
+    rng = np.random.default_rng(0)
+    x, labels = rng.normal(size=(600, 5)), rng.integers(0, classes, 600)
+    model = LogisticRegression(C=0.1).fit(x, labels)
+    monkeypatch.setattr("discrim.solvers.separation_cone.linprog", None)
+    assert not model.separation_.separated

@@ -149,6 +149,10 @@ def test_a_weight_counts_as_in_partial_fit():
         ({"a": "red"}, 1, "Feature 'a' is 'red', not a number"),
         ({"a": None}, 1, "Feature 'a' is NaN"),
         ({"b": float("nan")}, 1, "Feature 'b' is NaN"),
+        ({"a": np.str_("red")}, 1, "Feature 'a' is .*'red'.*, not a number"),
+        ({"a": np.array([1.0, 2.0])}, 1, "Feature 'a' is .*, not a number"),
+        ([1.0, 2.0], 1, "One row is a dict of feature to number; found list"),
+        ({"a": 1.0}, ["b"], "a row has one label"),
         ({"a": 1.0}, None, "label is missing"),
         ({"a": 1.0}, float("nan"), "label is missing"),
     ],
@@ -156,6 +160,31 @@ def test_a_weight_counts_as_in_partial_fit():
 def test_rows_that_cannot_be_used_are_named(x, y, words):
     with pytest.raises(DataError, match=words):
         SGDClassifier().learn_one(x, y)
+
+
+@pytest.mark.parametrize(
+    ("x", "words"),
+    [
+        ({"a": np.str_("red")}, "Feature 'a' is .*'red'.*, not a number"),
+        ({"a": np.array([1.0, 2.0])}, "Feature 'a' is .*, not a number"),
+        ({"a": None}, "Feature 'a' is None. Leave out what is not known"),
+        (3, "One row is a dict of feature to number; found int"),
+    ],
+)
+def test_questions_that_cannot_be_answered_are_named(x, words):
+    with pytest.raises(DataError, match=words):
+        SGDClassifier().learn_one({"a": 1.0}, 0).learn_one({"a": 2.0}, 1).predict_one(x)
+
+
+@pytest.mark.parametrize("w", [-1.0, np.nan, np.inf])
+def test_a_weight_is_finite_and_not_negative(w):
+    with pytest.raises(ParameterError, match="The 'w' parameter is"):
+        SGDClassifier().learn_one({"a": 1.0}, 0, w=w)
+
+
+def test_labels_without_a_common_order_are_told():
+    with pytest.raises(DataError, match="types 'int', 'str', which have no common order"):
+        SGDClassifier().learn_one({"a": 1.0}, "b").learn_one({"a": 2.0}, 1)
 
 
 def test_known_features_are_checked_too_and_the_model_stays():

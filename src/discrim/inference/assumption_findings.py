@@ -130,8 +130,14 @@ def normality_check(shapes: ClassShapes, moments: ClassMoments, names: list[str]
         statistic, df, p_value = mardia.statistic, mardia.df, mardia.p_value
         told = f"Mardia: chi-sq {statistic:,.1f} on {df:,.0f} df, p {write_p_value(p_value)}"
     else:
-        worst = int(np.nanargmax(columns.omnibus)) if np.isfinite(columns.omnibus).any() else 0
-        statistic, df = float(columns.omnibus[worst]), 2.0
+        omnibus = np.where(varies & np.isfinite(columns.omnibus), columns.omnibus, np.nan)
+        if np.isnan(omnibus).all():
+            text = "There are too few rows to test whether the columns are normal within classes."
+            return AssumptionCheck(
+                "normality", "unknown", np.nan, np.nan, np.nan, "largest skewness", np.nan, text, needs
+            )
+        worst = int(np.nanargmax(omnibus))
+        statistic, df = float(omnibus[worst]), 2.0
         p_value = float(min(columns.p_value[worst] * p, 1.0))
         told = f"D'Agostino and Pearson for '{names[worst]}': p {write_p_value(p_value)}"
     size = max(abs(skew[a]) / SMALL_SKEW, abs(tails[b]) / SMALL_TAILS, abs(excess) / SMALL_KURTOSIS)
@@ -171,7 +177,7 @@ def separation_check(rows: Rows, moments: ClassMoments) -> AssumptionCheck:
         why = f"{n} rows in {p} columns always are" if n <= p + 1 else "a linear rule has every training row right"
         words = f"The classes are completely separated: {why}."
         return AssumptionCheck(title, "problem", np.nan, np.nan, np.nan, effect, share, words, needs)
-    if classes < 2 or n * size**2 > SHORT_SEARCH:
+    if n * size**2 > SHORT_SEARCH:
         words = (
             f"A linear rule has {wrong:,} of {n:,} training rows wrong; whether some direction separates classes "
             f"partly was not searched, since {size} coefficients make that long."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discrim.errors import DataError
+from discrim.errors import DataError, name_list
 from discrim.inference.assumption_findings import (
     AssumptionCheck,
     collinearity_check,
@@ -98,6 +98,8 @@ def checks_of_rows(rows: Rows) -> AssumptionChecks:
         raise find_non_finite(rows) or DataError("The sums of squares of X overflow. Scale the columns.")
     names = rows.design.names_out
     sizes = {str(label): float(n) for label, n in zip(moments.classes, moments.weight, strict=True) if n > 0}
+    if len(sizes) < 2:
+        raise DataError(f"y has only the class {name_list(sizes)}; the assumptions are about two classes at least.")
     present = moments._only(moments.weight > 0)
     checks = [covariance_check(present, names)]
     if rows.rereadable:

@@ -60,11 +60,11 @@ def find_separation(objective: Objective, free: Mask | None = None, start: Float
     margins = RowMargins(objective, free.ravel())
     cone = recession_cone(margins, margins.width, None if start is None else start[free])
     if not cone.span.shape[1]:
-        return _none(objective)
+        return no_separation(objective)
     lowest, touching = margins.reduce(partial(_verdict, cone), _merge_verdicts)
     if lowest <= 0:
         # Rounding is larger than the gap between the classes.
-        return _none(objective)
+        return no_separation(objective)
     flat = np.zeros((free.size, 1 + cone.span.shape[1]))
     flat[free.ravel()] = np.column_stack([cone.direction, cone.span])
     return _described(objective, flat[:, 0], flat[:, 1:], complete=touching == 0)
@@ -88,7 +88,7 @@ def _merge_verdicts(verdicts: Sequence[tuple[float, int]]) -> tuple[float, int]:
     return min(lowest for lowest, _ in verdicts), sum(touching for _, touching in verdicts)
 
 
-def _none(objective: Objective) -> Separation:
+def no_separation(objective: Objective) -> Separation:
     shape = (*objective.shape[:-1], len(objective.coordinates.shift) + 1)
     return Separation(
         separated=False,

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from discrim import models
-from discrim.errors import ParameterError, name_list
+from discrim.errors import ParameterError, name_list, plural
 from discrim.evaluation.comparison.rows import ComparedRows
 
 # Rows a column below which the plain covariance is worth shrinking.
@@ -104,8 +104,8 @@ def _no_class_covariance(rows: ComparedRows) -> str:
     k = int(sizes.argmin())
     if rows.dense and sizes[k] <= rows.width:
         return (
-            f"class '{rows.classes[k]}' has {sizes[k]:,} rows for {rows.width:,} columns, too few for a covariance "
-            "matrix of its own"
+            f"class '{rows.classes[k]}' has {plural(int(sizes[k]), 'row')} for {rows.width:,} columns, too few for a "
+            "covariance matrix of its own"
         )
     return _no_numbers(rows)
 

@@ -57,9 +57,9 @@ figure p { color: var(--soft); font-size: .86rem; margin: .2rem 0; }
 .confusion .rate { color: var(--soft); }
 .checks { display: grid; grid-template-columns: repeat(auto-fill, minmax(18.5rem, 1fr)); gap: .9rem; }
 .check { background: var(--card); border-radius: .5rem; padding: .8rem 1rem; border-top: 3px solid var(--soft); }
-.check h3 { margin: 0 0 .3rem; font-size: 1rem; display: flex; justify-content: space-between; }
+.check h3 { margin: 0 0 .3rem; font-size: 1rem; }
 .check h3::first-letter { text-transform: uppercase; }
-.check h3 span { font-weight: 600; font-size: .82rem; color: var(--soft); }
+.check h3 span { float: right; font-weight: 600; font-size: .82rem; color: var(--soft); }
 .check p { margin: .25rem 0; font-size: .9rem; } .check .then { color: var(--soft); }
 .fine { border-color: var(--good); } .fine h3 span { color: var(--good); }
 .doubtful { border-color: var(--warn); } .doubtful h3 span { color: var(--warn); }

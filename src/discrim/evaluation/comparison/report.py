@@ -43,6 +43,16 @@ def write_report(found: Comparison, path: Path) -> Path:
         checks=_checks(found),
         how=_how(found),
     )
+    try:
+        _replace(path, page)
+    except OSError as error:
+        # In the words of the system, but of the file that was asked for.
+        told = f"The report cannot be written ({error.strerror})"
+        raise OSError(error.errno, told, str(path)) from error
+    return path
+
+
+def _replace(path: Path, page: str) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -52,7 +62,6 @@ def write_report(found: Comparison, path: Path) -> Path:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-    return path
 
 
 def _table(found: Comparison) -> str:

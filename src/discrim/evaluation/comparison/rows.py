@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_array
 
-from discrim.errors import DataError, DiscrimError, ParameterError, name_list, plural
+from discrim.errors import DataError, DiscrimError, FewRowsWarning, ParameterError, name_list, plural, warn
 from discrim.evaluation.one_pass import MOST_NUMBERS, FoldStatistics, numbers_of
 from discrim.models.tuning import Folds, fold_numbers, in_memory
 from discrim.sources import Block, Column, Design, Scan, check_weights, code_labels, find_non_finite, open_rows
@@ -126,6 +127,8 @@ def make_folds(cv: Any, codes: NDArray[np.int32], classes: NDArray[Any], groups:
     from sklearn.model_selection import StratifiedKFold
 
     sizes = np.bincount(codes)
+    if not len(codes):
+        raise DataError("There are no rows to compare models on.")
     if len(classes) < 2:
         raise DataError(f"y has only the class {name_list(classes)}; a comparison needs two classes at least.")
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
@@ -134,9 +137,18 @@ def make_folds(cv: Any, codes: NDArray[np.int32], classes: NDArray[Any], groups:
         if sizes.max() < 2:
             raise DataError(f"Every class has a single row; {plural(len(codes), 'row')} cannot be split into folds.")
         cv = min(int(cv), int(sizes.max()))
-        if random_state is not None:
-            cv = StratifiedKFold(cv, shuffle=True, random_state=random_state)
-    return fold_numbers(cv, codes, groups)
+        k = int(sizes.argmin())
+        if sizes[k] < cv:
+            told = "; the model that judges it has not met its class" if sizes[k] == 1 else ""
+            rows = plural(int(sizes[k]), "row")
+            warn(
+                f"Class '{classes[k]}' has {rows} for {cv} folds, so that figures of it are uncertain{told}.",
+                FewRowsWarning,
+            )
+        cv = StratifiedKFold(cv, shuffle=random_state is not None, random_state=random_state)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        return fold_numbers(cv, codes, groups)
 
 
 def _numbers(rows: Any) -> tuple[Block | None, str]:

@@ -21,7 +21,7 @@ def choose_row(table: list[Row]) -> Row:
     """Of the models that cannot be told from the best those with up to twice the fewest numbers; of these the best."""
     rivals = [row for row in table if row.indistinguishable]
     if not rivals:
-        raise DataError(f"No model has the metric that was asked for. {table[0].note}")
+        raise DataError(f"No model has a finite value of the metric that was asked for. {table[0].note}".rstrip())
     sizes = [np.inf if np.isnan(row.parameters) else row.parameters for row in rivals]
     simple = [row for row, size in zip(rivals, sizes, strict=True) if size <= ABOUT * min(sizes)]
     return min(simple, key=lambda row: row.value)
@@ -65,11 +65,13 @@ def _first(table: list[Row], chosen: Row, metric: Metric) -> str:
         if len(rivals) == 2:
             return f"{text}; {rivals[1].name}, which cannot be told from it, is not much simpler."
         return f"{text}; none of the {len(rivals) - 1} others that cannot be told from it is much simpler."
-    size = f"{chosen.parameters:,.0f} numbers in its rule"
+    size = f"{chosen.parameters:,.0f} {'number' if chosen.parameters == 1 else 'numbers'} in its rule"
+    fewest = float(np.nanmin([row.parameters for row in rivals]))
+    simplest = "the simplest" if chosen.parameters <= fewest else "one of the simplest"
     against = "" if np.isnan(best.parameters) else f" against {best.parameters:,.0f}"
     return (
         f"{chosen.name} is chosen: its cross-validated {name} of {own} cannot be told from the {least}, "
-        f"{figure(best, metric)} of {best.name} (p {_p(chosen)}), and it is the simplest of {len(rivals)} such models, "
+        f"{figure(best, metric)} of {best.name} (p {_p(chosen)}), and it is {simplest} of {len(rivals)} such models, "
         f"with {size}{against}."
     )
 
@@ -126,6 +128,8 @@ def _of_the_others(checks: AssumptionChecks) -> list[str]:
     if close is not None and close.level != "fine":
         names = f" ({name_list(close.columns, most=2)})" if close.columns else ""
         how = "dependent" if np.isinf(close.effect) else "nearly collinear"
+        if close.columns == close.details["constant"]:
+            how = "constant within classes"
         said.append((close.level == "problem", f"some columns are {how}{names}"))
     said.sort(key=lambda pair: not pair[0])
     return [text for _, text in said[:MOST_SAID]]

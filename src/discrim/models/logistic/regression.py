@@ -18,7 +18,7 @@ from discrim.engines.overview import look
 from discrim.errors import ParameterError, SeparationWarning, name_list, warn
 from discrim.inference.fitted import Fitted
 from discrim.models.classifier import Classifier
-from discrim.models.logistic.fit import Problem, SmoothFit, fit_smooth, fits_row_space, reference_free
+from discrim.models.logistic.fit import Problem, SmoothFit, fit_smooth, fits_row_space, separation_of
 from discrim.models.logistic.inference import LogisticInference
 from discrim.models.logistic.options import ROUTES, SOLVERS, PenaltyTerms, penalty_terms, positive
 from discrim.models.logistic.report import Named, fitted_from, is_wide, named_separation, told_of_weightless
@@ -36,7 +36,7 @@ from discrim.models.logistic.rows import (
 from discrim.models.logistic.rule import fitted_rule, told_coefficients, user_coefficients, written_rule
 from discrim.models.logistic.sparse import fit_sparse
 from discrim.models.parameters import Check, boolean, check_parameters, either, integer, number, one_of, seed
-from discrim.solvers.separation import Separation, find_separation
+from discrim.solvers.separation import Separation
 from discrim.sources import Design, Rows
 
 Floats = NDArray[np.float64]
@@ -261,8 +261,7 @@ class LogisticRegression(LogisticInference, Classifier):
         """Whether the classes are separated: ``separated``, ``complete``, ``columns``, ``direction``, ``classes``."""
         check_is_fitted(self, "coef_")
         if self._separation is None and "_fit" in self.__dict__ and self._problem.needs_look:
-            found = find_separation(self._fit.objective, free=reference_free(self._fit))
-            self._separation = told_of_weightless(found, self._empty, intercept=self.fit_intercept)
+            self._separation = told_of_weightless(separation_of(self._fit), self._empty, intercept=self.fit_intercept)
         return named_separation(self._separation, ["(Intercept)", *self._names], self.classes_)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discrim import _kernels
 from discrim._kernels.reference_online import Stream
-from discrim.errors import DataError, ParameterError
+from discrim.errors import DataError, ParameterError, name_list
 from discrim.models.declared import check_declared
 from discrim.models.online.base import OnlineClassifier, _dense
 from discrim.models.online.training import class_gains, targets_of
@@ -49,7 +49,9 @@ class StreamClassifier(OnlineClassifier):
 
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> Self:
         """Learn from one row of features x with label y, which counts w times."""
-        row = x if type(x) is dict else dict(x)
+        row = x if type(x) is dict else _as_dict(x)
+        if not 0.0 <= w < inf:
+            raise ParameterError.bad_value("w", w, "a finite number of at least 0")
         live = self._live
         end = UNREAD
         if live is not None and live.weights is self._weights and y in live.codes:
@@ -90,7 +92,7 @@ class StreamClassifier(OnlineClassifier):
         if live is None or live.weights is not self._weights or self._scaling is not None:
             live = self._live = self._alive()
         averaged = self._scaling is None and self._weights.averages is not None and self.average <= self.t_ - 1
-        row = x if type(x) is dict else dict(x)
+        row = x if type(x) is dict else _as_dict(x)
         scores = live.stream.scores(row, self._known_columns(), averaged)
         if scores is None:
             known = self._known_columns()
@@ -123,6 +125,8 @@ class StreamClassifier(OnlineClassifier):
         self._check_together(parts=True)
         if y is None or y != y:  # noqa: PLR0124 -- only NaN differs from itself
             raise DataError("The label is missing (None or NaN).")
+        if np.ndim(y):
+            raise DataError(f"The label {y!r} is {type(y).__name__} of several; a row has one label.")
         _refuse_non_finite(x)
         if self._scales:
             raise ParameterError("learning_rate='auto' knows the size of the columns from many rows: use partial_fit.")
@@ -136,7 +140,7 @@ class StreamClassifier(OnlineClassifier):
             declared: NDArray[Any] | None = getattr(self, "_declared", None)
             if declared is not None:
                 check_declared(np.array([y]), declared)
-            wanted = np.array(sorted([*self.classes_.tolist(), y]))
+            wanted = _in_order([*self.classes_.tolist(), y])
             self.classes_, self._weights = grown(self.classes_, self._weights, wanted, learning)
         for name in x:
             known.setdefault(name, len(known))
@@ -177,8 +181,39 @@ def _refuse_non_finite(x: Features) -> None:
 
 
 def _not_a_number(x: Features) -> DataError:
-    strange = next(name for name, value in x.items() if not hasattr(value, "__float__"))
+    strange = next((name for name, value in x.items() if not _is_number(value)), next(iter(x)))
+    if x[strange] is None:
+        return DataError(f"Feature {strange!r} is None. Leave out what is not known; it counts as 0.")
     return DataError(
         f"Feature {strange!r} is {x[strange]!r}, not a number. Write a category as a feature of its own, such as "
         f"{{'{strange}={x[strange]}': 1}}."
     )
+
+
+def _is_number(value: Any) -> bool:
+    """Is it one, and not the text of one?"""
+    if isinstance(value, str):
+        return False
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _as_dict(x: Any) -> dict[Any, Any]:
+    try:
+        return dict(x)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"One row is a dict of feature to number; found {type(x).__name__}. Rows of arrays are for partial_fit "
+            "and predict."
+        ) from None
+
+
+def _in_order(labels: list[Any]) -> NDArray[Any]:
+    try:
+        return np.array(sorted(labels))
+    except TypeError:
+        kinds = name_list(sorted({type(label).__name__ for label in labels}))
+        raise DataError(f"The labels are of the types {kinds}, which have no common order. Use one type.") from None
