@@ -161,7 +161,7 @@ class Objective:
         not so, or where full steps do not get there.
         """
         c, block = self.coordinates, self.rows.whole
-        if block is None or not isinstance(block.x, np.ndarray) or self.softmax or c.basis is not None:
+        if block is None or not isinstance(block.x, np.ndarray) or self.softmax or c.turned is not None:
             return None
         if block.x.size > SINGLE or c.size > FEW:
             return None
@@ -214,7 +214,7 @@ class Objective:
         c = self.coordinates
         slopes = theta[..., 1:] if c.intercept else theta
         constant = theta[..., :1] if c.intercept else np.zeros((*theta.shape[:-1], 1))
-        inner = slopes if c.basis is not None else slopes / c.scale
+        inner = slopes if c.turned is not None else slopes / c.scale
         return np.ascontiguousarray(np.concatenate([constant, inner], axis=-1))
 
     @cached_property
@@ -222,13 +222,13 @@ class Objective:
         """What turns derivatives by the coefficients of x - shift into those by the solver's."""
         c = self.coordinates
         one = np.ones(c.size + 1 - c.intercept)
-        if c.basis is None:
+        if c.turned is None:
             one[1:] = 1.0 / c.scale
         return one
 
     @cached_property
     def _square(self) -> Floats:
-        factor = np.tile(self._factor, len(self.classes) if self.softmax else 1)
+        factor = np.tile(self._factor, len(self.classes)) if self.softmax else self._factor
         return np.multiply.outer(factor, factor)
 
     def _as_solver_sees(self, raw: Likelihood, depth: int) -> Likelihood:

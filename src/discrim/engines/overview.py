@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,8 +19,6 @@ Floats = NDArray[np.float64]
 
 # Neighbouring rows that are drawn together.
 RUN = 4
-# Numbers of X of which a second copy costs less than sorting them by class.
-FEW_NUMBERS = 20_000
 
 
 @dataclass(frozen=True)
@@ -69,14 +67,9 @@ def _columns(block: Block) -> tuple[Floats, Floats]:
         p = block.x.shape[1]
         squares = np.bincount(block.x.indices, weights=block.x.data.astype(float) ** 2, minlength=p)
         return np.zeros(p), np.sqrt(squares / max(len(block), 1))
-    if block.weight is None and block.x.size <= FEW_NUMBERS:
-        with np.errstate(all="ignore"):
-            mean = np.einsum("ij->j", block.x, dtype=float) / max(len(block), 1)
-            gaps = block.x - mean
-            return mean, np.sqrt(np.einsum("ij,ij->j", gaps, gaps) / max(len(block), 1))
-    one = replace(block, codes=np.zeros(len(block), np.int32), classes=np.zeros(1, np.int64))
+    one = Block(block.x, np.zeros(len(block), np.int32), np.zeros(1, np.int64), block.weight)
     moments = ClassMoments.of(one, Depth.DIAGONAL)
-    return moments.mean[0], np.sqrt(moments.scatter[0] / max(moments.total_weight, 1e-300))
+    return moments.mean[0], np.sqrt(moments.scatter[0] / max(moments.weight[0], 1e-300))
 
 
 def _take(block: Block, index: NDArray[np.intp]) -> Block:

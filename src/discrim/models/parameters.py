@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
+from inspect import Parameter, signature
 from numbers import Integral, Real
 from typing import Any
 
@@ -81,8 +83,14 @@ def either(*checks: Check) -> Check:
 
 
 def check_parameters(estimator: Any, table: Mapping[str, Check]) -> None:
-    """Raise ParameterError for the first parameter whose value cannot be used."""
+    """Raise ParameterError for the first parameter whose value cannot be used; the defaults can."""
+    defaults = _defaults(type(estimator).__init__)
     for name, (fits, expected) in table.items():
         value = getattr(estimator, name)
-        if not fits(value):
+        if value is not defaults.get(name, Parameter.empty) and not fits(value):
             raise ParameterError.bad_value(name, value, expected)
+
+
+@cache
+def _defaults(constructor: Callable[..., Any]) -> dict[str, Any]:
+    return {name: parameter.default for name, parameter in signature(constructor).parameters.items()}

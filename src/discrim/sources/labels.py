@@ -17,6 +17,7 @@ Coded = tuple[NDArray[Any], Codes]
 
 # Fewer texts than this go through a dictionary: filling the table of hashes costs more.
 HASHED = 4096
+LARGEST = 2**63 - 1
 
 
 def code_labels(y: Any, *, column: str | None = None) -> Coded:
@@ -128,10 +129,10 @@ def _code_integral(y: NDArray[Any]) -> Coded:
     """By a table over the range of the values; by sorting where they lie too far apart."""
     lo, hi = int(y.min()), int(y.max())
     size = hi - lo + 1
-    if size > max(4 * y.size, 65536) or hi > np.iinfo(np.int64).max:
+    if size > max(4 * y.size, 65536) or hi > LARGEST:
         return _code_by_sorting(y)
     present, ranks = code_integers(np.ascontiguousarray(y, dtype=np.int64), lo, size)
-    return (np.flatnonzero(present) + lo).astype(y.dtype), ranks
+    return (present.nonzero()[0] + lo).astype(y.dtype), ranks
 
 
 def _code_by_sorting(y: NDArray[Any]) -> Coded:

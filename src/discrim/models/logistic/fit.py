@@ -114,7 +114,8 @@ def fits_row_space(rows: Rows, problem: Problem) -> bool:
 
 def check_finite(rows: Rows, view: Overview) -> None:
     """The error that names the columns with NaN or infinity, where the first look met them."""
-    if not (np.isfinite(view.mean).all() and np.isfinite(view.deviation).all()):
+    # A mean that is not finite leaves no finite deviation from it.
+    if not np.isfinite(view.deviation).all():
         raise find_non_finite(rows) or DataError("The squares of X overflow. Scale the columns.")
 
 
@@ -131,9 +132,10 @@ def sample_rows(rows: Rows, size: int, route: Route, *, softmax: bool) -> int:
 def coordinates_for(view: Overview, problem: Problem) -> Coordinates:
     """Centred and scaled columns; only scaled where they are sparse or the intercept is missing or penalised."""
     mean, deviation = np.where(np.isfinite(view.mean), view.mean, 0.0), view.deviation
-    if sparse.issparse(view.sample.x) or not problem.intercept or problem.penalty.constant:
+    is_sparse = sparse.issparse(view.sample.x)
+    if is_sparse or not problem.intercept or problem.penalty.constant:
         deviation, mean = np.sqrt(deviation**2 + view.mean**2), np.zeros_like(mean)
-    if sparse.issparse(view.sample.x) and len(mean) > CURVED_SIZE:
+    if is_sparse and len(mean) > CURVED_SIZE:
         # Words, say: rare ones hardly bend the loss, and the same ridge bends all of them alike.
         deviation = np.full_like(mean, np.sqrt(np.mean(deviation**2)))
     return Coordinates(mean, np.where(np.isfinite(deviation) & (deviation > 0), deviation, 1.0), problem.intercept)
@@ -182,7 +184,8 @@ def _solve(objective: Objective, view: Overview, problem: Problem, route: Route,
         parts = [] if view.everything or problem.start is not None else _parts(objective, view)
         smooth = Smooth(ridge, free, start, _flat(problem, objective), _squares(view, coordinates))
         solution, solver = minimise(smooth, objective, parts, route, problem.most), str(route)
-    told = np.concatenate([[False], aliased])
+    told = np.zeros(len(aliased) + 1, bool)
+    told[1:] = aliased
     return SmoothFit(objective, solution, free, ridge, told, solver, class_weights=view.class_weights)
 
 
@@ -198,7 +201,7 @@ def _flat(problem: Problem, objective: Objective) -> Floats | None:
 
 def _squares(view: Overview, coordinates: Coordinates) -> Floats | float:
     """Mean squares of the columns as the solver sees them, where they differ."""
-    if coordinates.basis is not None or coordinates.size <= CURVED_SIZE:
+    if coordinates.turned is not None or coordinates.size <= CURVED_SIZE:
         return 1.0
     squares = (view.deviation**2 + (view.mean - coordinates.shift) ** 2) / coordinates.scale**2
     return np.concatenate([np.ones(int(coordinates.intercept)), squares])
@@ -221,7 +224,7 @@ def offset_level(rows: Rows) -> float | None:
 def ridge_for(penalty: PenaltyTerms, coordinates: Coordinates, shape: tuple[int, ...]) -> Floats:
     """The ridge on the solver's coefficients, like theta."""
     one = np.full(coordinates.size, penalty.constant)
-    slopes = penalty.ridge / coordinates.scale**2 if coordinates.basis is None else penalty.ridge
+    slopes = penalty.ridge / coordinates.scale**2 if coordinates.turned is None else penalty.ridge
     one[int(coordinates.intercept) :] = slopes
     return one if one.shape == shape else np.broadcast_to(one, shape).copy()
 
@@ -229,7 +232,7 @@ def ridge_for(penalty: PenaltyTerms, coordinates: Coordinates, shape: tuple[int,
 def _free(objective: Objective, problem: Problem, route: str, aliased: Mask) -> Mask:
     """Newton holds what softmax does not determine: a class without a penalty, its intercept with one."""
     free = np.ones(objective.shape, bool)
-    if objective.coordinates.basis is None:
+    if objective.coordinates.turned is None:
         free[..., int(problem.intercept) :] &= ~aliased
     if problem.softmax and route == "newton":
         if problem.penalty.name == "none":

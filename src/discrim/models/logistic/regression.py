@@ -340,9 +340,8 @@ class LogisticRegression(LogisticInference, Classifier):
             fit.theta, coordinates, softmax=problem.softmax, penalised=problem.penalty.name != "none"
         )
         self._rule = fitted_rule(user, fit.theta, coordinates)
-        self.coef_ = user[:, 1:].astype(self._design.dtype)
-        self.intercept_ = user[:, 0].astype(self._design.dtype)
-        self._rule_of = told_coefficients(self.coef_, self.intercept_)
+        told = user.astype(self._design.dtype, copy=False)
+        self.coef_, self.intercept_, self._rule_of = told[:, 1:].copy(), told[:, 0].copy(), told.astype(float)
         self.n_iter_ = np.array([min(fit.solution.iterations, self.max_iter)], dtype=np.int32)
         self.solver_ = fit.solver
         self._separation = fit.separation
