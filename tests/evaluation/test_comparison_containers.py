@@ -85,7 +85,7 @@ def test_zeros_and_ones_bring_bernoulli():
 
 def test_a_model_that_does_not_fit_the_data_says_why():
     found = compare(X, y, ["Multinomial NB", "LDA"])
-    assert found.table.loc["Multinomial NB", "note"] == "needs counts: whole numbers of at least 0"
+    assert found.table.loc["Multinomial NB", "note"] == "counts are needed: whole numbers of at least 0"
     wide = compare(np.random.default_rng(2).standard_normal((40, 60)), np.arange(40) % 2)
     assert "too few for a covariance matrix" in wide.table.loc["QDA", "note"]
     assert {"LDA, shrunken", "Bayesian QDA", "RDA", "Ridge", "Logistic"} <= {r.name for r in wide.rows if r.done}
@@ -214,7 +214,7 @@ def test_it_prints_in_eighty_columns():
     text = repr(found)
     assert max(map(len, text.splitlines())) <= 80
     assert text.splitlines()[0] == "10 models on 150 rows x 4 columns, 3 classes, 10 folds"
-    assert "Multinomial NB was left out: needs counts" in text
+    assert "Multinomial NB was left out: counts are needed" in text
     assert re.search(r"(?m)^> LDA", text)
 
 
@@ -288,3 +288,15 @@ def test_the_answers_of_one_model_are_at_hand():
     assert found["LDA"].posterior.shape == (150, 3)
     with pytest.raises(ParameterError, match="one of the models that were run: 'LDA'"):
         found["Raises"]
+
+
+def test_a_metric_that_cannot_be_called_is_refused_before_the_work():
+    with pytest.raises(ParameterError, match="a function of y, the answers and the posteriors"):
+        compare(X, y, ["LDA"], metric=lambda y, predicted: 0.0)
+
+
+def test_a_class_in_the_place_of_a_model_is_told_how_to_be_one():
+    with pytest.raises(
+        ParameterError, match=r"has the class RandomForestClassifier; give a model, RandomForestClassifier\(\)"
+    ):
+        compare(X, y, [RandomForestClassifier])

@@ -21,6 +21,17 @@ def vowel():
 
 
 @pytest.fixture(scope="session")
+def spam_table():
+    """The spam data: 57 named columns, and the labels 'spam' and 'nonspam'."""
+    pd = pytest.importorskip("pandas", reason="the table has named columns")
+    path = SHARED / "spam" / "data.csv"
+    if not path.is_file():
+        pytest.skip("needs spam/data.csv in the folder shared/data beside the repository")
+    table = pd.read_csv(path)
+    return table.drop(columns="y"), table["y"].to_numpy()
+
+
+@pytest.fixture(scope="session")
 def vowel_in_r():
     """R's numbers for the vowel data, made by tests/reference/make_reference.R."""
     return json.loads((TESTS / "reference" / "mass.json").read_text())["vowel"]

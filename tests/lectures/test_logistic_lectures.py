@@ -14,7 +14,6 @@ from discrim.datasets import load_challenger, load_iris
 from discrim.errors import SeparationWarning
 
 TESTS = Path(__file__).resolve().parents[1]
-SHARED = TESTS.parents[1] / "shared" / "data"
 
 # Name, estimate, standard error, z and p as the slides print them; they leave out the row of 'free'.
 PRINTED = """
@@ -102,13 +101,8 @@ def test_o_rings_were_all_but_certain_to_fail_on_the_cold_morning(rings):
 
 
 @pytest.fixture(scope="module")
-def spam():
-    pd = pytest.importorskip("pandas", reason="the table has named columns")
-    path = SHARED / "spam" / "data.csv"
-    if not path.is_file():
-        pytest.skip("needs spam/data.csv in the folder shared/data beside the repository")
-    table = pd.read_csv(path)
-    X, y = table.drop(columns="y"), table["y"].to_numpy()
+def spam(spam_table):
+    X, y = spam_table
     return X, y, LogisticRegression(C=np.inf).fit(X, y)
 
 

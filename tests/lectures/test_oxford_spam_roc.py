@@ -10,21 +10,15 @@ import pytest
 from discrim import LinearDiscriminantAnalysis, LogisticRegression, roc
 from discrim.errors import SeparationWarning
 from discrim.evaluation import compare_auc
-from tests.lectures.conftest import SHARED
 
 TRAIN = 2335  # 4,601 rows less the 2,266 of the lecture's test tables
 SPLITS = range(5)
 
 
 @pytest.fixture(scope="module")
-def splits():
+def splits(spam_table):
     """For each split: whether a test row is spam, and both models' probabilities of it."""
-    pd = pytest.importorskip("pandas", reason="the table has named columns")
-    path = SHARED / "spam" / "data.csv"
-    if not path.is_file():
-        pytest.skip("needs spam/data.csv in the folder shared/data beside the repository")
-    table = pd.read_csv(path)
-    X, y = table.drop(columns="y"), table["y"].to_numpy() == "spam"
+    X, y = spam_table[0], spam_table[1] == "spam"
     found = []
     for seed in SPLITS:
         order = np.random.default_rng(seed).permutation(len(y))

@@ -176,7 +176,7 @@ def test_questions_that_cannot_be_answered_are_named(x, words):
         SGDClassifier().learn_one({"a": 1.0}, 0).learn_one({"a": 2.0}, 1).predict_one(x)
 
 
-@pytest.mark.parametrize("w", [-1.0, np.nan, np.inf])
+@pytest.mark.parametrize("w", [-1.0, np.nan, np.inf, "much"])
 def test_a_weight_is_finite_and_not_negative(w):
     with pytest.raises(ParameterError, match="The 'w' parameter is"):
         SGDClassifier().learn_one({"a": 1.0}, 0, w=w)

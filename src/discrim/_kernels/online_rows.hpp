@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "lanes.hpp"
+#include "native_lanes.hpp"
 
 // For lambdas, which a compiler would else call once they are large.
 #define DISCRIM_INLINED __attribute__((always_inline))
@@ -15,32 +15,22 @@ namespace discrim {
 // Four lanes fit one register of every processor that has wide ones; eight would be kept in memory by some. What is
 // left of a row is a pair and a single: a weight is then always read in the width it was written in, and one row need
 // not wait until memory has what the last has written.
-typedef double v4 __attribute__((vector_size(32)));
-typedef double v4u __attribute__((vector_size(32), aligned(8)));
-typedef float f4u __attribute__((vector_size(16), aligned(4)));
 typedef double v2 __attribute__((vector_size(16)));
 typedef double v2u __attribute__((vector_size(16), aligned(8)));
 typedef float f2u __attribute__((vector_size(8), aligned(4)));
 
-template <typename V>
-struct Lanes;
 template <>
-struct Lanes<v4> {
-    static constexpr int64_t count = 4;
-    static DISCRIM_INLINE v4 at(const double *p) { return *reinterpret_cast<const v4u *>(p); }
-    static DISCRIM_INLINE v4 at(const float *p) {
-        return __builtin_convertvector(*reinterpret_cast<const f4u *>(p), v4);
-    }
-    static DISCRIM_INLINE void put(double *p, v4 v) { *reinterpret_cast<v4u *>(p) = v; }
+struct Kin<v2> {
+    using Unaligned = v2u;
+    using Floats = f2u;
 };
-template <>
-struct Lanes<v2> {
-    static constexpr int64_t count = 2;
-    static DISCRIM_INLINE v2 at(const double *p) { return *reinterpret_cast<const v2u *>(p); }
-    static DISCRIM_INLINE v2 at(const float *p) {
-        return __builtin_convertvector(*reinterpret_cast<const f2u *>(p), v2);
-    }
-    static DISCRIM_INLINE void put(double *p, v2 v) { *reinterpret_cast<v2u *>(p) = v; }
+
+template <typename V>
+struct Lanes {
+    static constexpr int64_t count = WIDTH<V>;
+    static DISCRIM_INLINE V at(const double *p) { return get<V>(p); }
+    static DISCRIM_INLINE V at(const float *p) { return get<V>(p); }
+    static DISCRIM_INLINE void put(double *p, V v) { discrim::put(p, v); }
 };
 template <>
 struct Lanes<double> {

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discrim.engines import reduce
 from discrim.solvers.sphering import SQUARED_NOISE
 from discrim.sources import Block, Rows
-from discrim.statistics import ClassMoments, merge_moments
+from discrim.statistics import ClassMoments, Depth, merge_moments
 
 Floats = NDArray[np.float64]
 
@@ -50,8 +50,6 @@ def class_shapes(rows: Rows, moments: ClassMoments) -> ClassShapes:
 
 def full_moments(rows: Rows) -> ClassMoments:
     """Weights, means and a scatter matrix a class: one pass."""
-    from discrim.statistics import Depth
-
     p, known = rows.design.n_out, 2 if rows.classes is None else len(rows.classes)
     return reduce(rows, lambda block: ClassMoments.of(block, Depth.FULL), merge_moments, state_bytes=8 * known * p * p)
 

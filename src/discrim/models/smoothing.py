@@ -152,13 +152,15 @@ def _folds(model: Any, block: Block, alphas: Floats) -> tuple[Floats, Floats]:
     # Folds are scored side by side as long as their statistics fit in memory together.
     step = max(MOST_NUMBERS // max(first.count.size, 1), 1)
     sums, total = np.zeros((2, len(alphas))), 0.0
-    statistics, done = chain([first], trained), 0
-    while batch := list(islice(statistics, step)):
-        start = done
-        for losses, weight in run(lambda i: _of_fold(model, tests[start + i], batch[i], alphas), len(batch)):  # noqa: B023
+    folds_left = zip(tests, chain([first], trained), strict=True)
+    while batch := list(islice(folds_left, step)):
+
+        def of_fold(i: int, batch: list[tuple[Block, ClassCounts]] = batch) -> tuple[Floats, float]:
+            return _of_fold(model, *batch[i], alphas)
+
+        for losses, weight in run(of_fold, len(batch)):
             sums += losses
             total += weight
-        done += len(batch)
     sums /= max(total, 1e-300)
     return sums[0], sums[1]
 

@@ -62,6 +62,8 @@ def _of_item(item: Any, rows: ComparedRows) -> list[Candidate]:
                 "models", item, f"'default', a classifier, or one of {name_list(KNOWN, most=len(KNOWN))}"
             )
         return [_candidate(name, rows)]
+    if isinstance(item, type):
+        raise ParameterError(f"The 'models' parameter has the class {item.__name__}; give a model, {item.__name__}().")
     if not (hasattr(item, "fit") and hasattr(item, "predict") and is_classifier(item)):
         raise ParameterError.bad_value("models", item, "made of classifiers, or of names of the library's models")
     return [Candidate(type(item).__name__, clone(item))]
@@ -89,14 +91,14 @@ def _candidate(name: str, rows: ComparedRows) -> Candidate:
 
 def _no_numbers(rows: ComparedRows) -> str:
     if rows.block is None:
-        return f"needs complete numbers: {rows.no_numbers}"
+        return f"complete numbers are needed: {rows.no_numbers}"
     if not rows.dense:
-        return f"needs dense columns; {rows.n:,} x {rows.width:,} is too large to be made dense"
+        return f"dense columns are needed; {rows.n:,} x {rows.width:,} is too large to be made dense"
     return ""
 
 
 def _no_matrix(rows: ComparedRows) -> str:
-    return f"needs complete numbers: {rows.no_numbers}" if rows.block is None else ""
+    return f"complete numbers are needed: {rows.no_numbers}" if rows.block is None else ""
 
 
 def _no_class_covariance(rows: ComparedRows) -> str:
@@ -127,11 +129,11 @@ def _too_wide_for_lasso(rows: ComparedRows) -> str:
 
 
 def _not_counts(rows: ComparedRows) -> str:
-    return _no_matrix(rows) or ("" if rows.counts else "needs counts: whole numbers of at least 0")
+    return _no_matrix(rows) or ("" if rows.counts else "counts are needed: whole numbers of at least 0")
 
 
 def _not_binary(rows: ComparedRows) -> str:
-    return _no_matrix(rows) or ("" if rows.counts == "binary" else "needs columns of zeros and ones")
+    return _no_matrix(rows) or ("" if rows.counts == "binary" else "columns of zeros and ones are needed")
 
 
 def _is_mixed(rows: ComparedRows) -> bool:

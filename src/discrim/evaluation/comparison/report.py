@@ -17,7 +17,7 @@ from discrim.evaluation.comparison.page import PAGE
 from discrim.evaluation.comparison.pictures import calibration_picture, interval_bar, roc_picture
 from discrim.evaluation.comparison.scores import Row, binary_score
 from discrim.evaluation.comparison.verdict import metric_name
-from discrim.evaluation.comparison.words import left_out, milliseconds, p_value, percent, written
+from discrim.evaluation.comparison.words import HEADER, cells_of, left_out, written
 from discrim.evaluation.confusion_matrix import Confusion, confusion
 from discrim.evaluation.probability_scores import calibration
 from discrim.evaluation.roc_curve import roc
@@ -83,15 +83,10 @@ def _row(found: Comparison, row: Row, most: float) -> str:
     kind = "chosen" if strong else "near" if row.indistinguishable else "far"
     low, high = row.error_interval
     bar = interval_bar(low, row.error, high, most, strong=strong or row.indistinguishable)
-    cells = [
-        percent(row.error),
-        f'<span class="ends">{100 * low:.1f}</span>{bar}<span class="ends">{100 * high:.1f}</span>',
-        written(row.log_loss, ".3f"),
-        written(row.auc, ".3f"),
-        written(row.parameters, ",.0f"),
-        milliseconds(row.fit_time),
-        html.escape(p_value(row.p_value, best=row.indistinguishable)),
-    ]
+    cells = [html.escape(cell) for cell in cells_of(row)]
+    cells[HEADER.index("95%")] = (
+        f'<span class="ends">{100 * low:.1f}</span>{bar}<span class="ends">{100 * high:.1f}</span>'
+    )
     mark = "<span class=tag>chosen</span>" if strong else ""
     tuned = f"<td class=word>{html.escape(row.tuned)}</td>"
     name = f'<th title="{html.escape(row.note)}">{html.escape(row.name)}{"<sup>*</sup>" if row.note else ""}{mark}</th>'

@@ -13,7 +13,7 @@ from discrim.errors import ParameterError, name_list, plural
 from discrim.evaluation.comparison.rows import ComparedRows
 from discrim.evaluation.comparison.scores import Metric, Row
 from discrim.evaluation.comparison.trials import Tried
-from discrim.evaluation.comparison.words import left_out, milliseconds, p_value, percent, written
+from discrim.evaluation.comparison.words import HEADER, cells_of, left_out
 from discrim.evaluation.cross_validation import CrossValidation
 from discrim.inference.assumptions import AssumptionChecks
 from discrim.inference.render import WIDTH, html_page, short
@@ -104,7 +104,7 @@ class Comparison:
         head = f"<tr><th></th>{''.join(f'<th>{name}</th>' for name in HEADER)}</tr>"
         body = "".join(
             f"<tr{' style=font-weight:bold' if row.name == self.chosen else ''}><th>{html.escape(row.name)}</th>"
-            + "".join(f'<td class="figure">{html.escape(cell)}</td>' for cell in self._cells(row))
+            + "".join(f'<td class="figure">{html.escape(cell)}</td>' for cell in cells_of(row))
             + "</tr>"
             for row in self.rows
             if row.done
@@ -121,7 +121,7 @@ class Comparison:
     def _lines(self) -> list[str]:
         """The table: ``>`` marks the choice, ``=`` what cannot be told from the best."""
         shown = [row for row in self.rows if row.done]
-        figures = [list(HEADER), *(self._cells(row) for row in shown)]
+        figures = [list(HEADER), *(cells_of(row) for row in shown)]
         widths = [max(len(cells[j]) for cells in figures) for j in range(len(HEADER))]
         room = max(WIDTH - 2 - sum(width + 2 for width in widths), LEAST_NAME)
         names = ["", *(short(row.name, room) for row in shown)]
@@ -136,24 +136,9 @@ class Comparison:
     def _mark(self, row: Row) -> str:
         return ">" if row.name == self.chosen else "=" if row.indistinguishable else " "
 
-    @staticmethod
-    def _cells(row: Row) -> list[str]:
-        low, high = row.error_interval
-        return [
-            percent(row.error),
-            f"{100 * low:.1f}-{100 * high:.1f}",
-            written(row.log_loss, ".3f"),
-            written(row.auc, ".3f"),
-            written(row.parameters, ",.0f"),
-            milliseconds(row.fit_time),
-            p_value(row.p_value, best=row.indistinguishable),
-        ]
-
     def _values(self) -> list[list[Any]]:
         return [[read(row) for read in COLUMNS.values()] for row in self.rows]
 
-
-HEADER = ("error", "95%", "log loss", "AUC", "numbers", "fit", "p")
 
 COLUMNS: dict[str, Any] = {
     "error": lambda row: row.error,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from inspect import signature
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,9 +70,22 @@ class Row:
 
 
 def check_metric(metric: Any) -> Metric:
-    if metric in NAMES or callable(metric):
-        return metric  # type: ignore[no-any-return]
-    raise ParameterError.bad_value("metric", metric, "'error', 'log_loss', 'auc', 'brier' or a function")
+    if isinstance(metric, str) and metric in NAMES:
+        return metric
+    if callable(metric) and _takes_three(metric):
+        return cast(Metric, metric)
+    expected = "'error', 'log_loss', 'auc', 'brier' or a function of y, the answers and the posteriors"
+    raise ParameterError.bad_value("metric", metric, expected)
+
+
+def _takes_three(function: Callable[..., Any]) -> bool:
+    try:
+        signature(function).bind(None, None, None)
+    except TypeError:
+        return False
+    except ValueError:  # some functions of C do not tell
+        return True
+    return True
 
 
 def score_rows(trials: list[Tried], rows: ComparedRows, metric: Metric) -> list[Row]:

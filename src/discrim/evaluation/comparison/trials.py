@@ -33,7 +33,7 @@ from discrim.evaluation.one_pass import MOST_NUMBERS, OnePassTrial
 from discrim.models import LassoClassifier, LogisticRegressionCV, RegularizedDiscriminantAnalysis
 from discrim.models.base import OnePassClassifier
 from discrim.models.classifier import Classifier
-from discrim.sources import Block
+from discrim.sources import Block, Scan
 
 TUNERS: dict[str, Callable[[ComparedRows, Groups, bool], Tuned]] = {
     "rda": tune_rda,
@@ -146,8 +146,6 @@ def _expands(model: Any) -> bool:
 
 
 def _fit_all(model: Any, rows: ComparedRows) -> Any:
-    from discrim.sources import Scan
-
     if isinstance(rows.X, Scan) and not isinstance(model, Classifier):
         assert rows.block is not None
         weights = {} if rows.weight is None else {"sample_weight": rows.weight}

@@ -11,6 +11,23 @@ if TYPE_CHECKING:
     from discrim.evaluation.comparison.scores import Row
 
 
+HEADER = ("error", "95%", "log loss", "AUC", "numbers", "fit", "p")
+
+
+def cells_of(row: Row) -> list[str]:
+    """The figures of a model, under HEADER."""
+    low, high = row.error_interval
+    return [
+        percent(row.error),
+        f"{100 * low:.1f}-{100 * high:.1f}",
+        written(row.log_loss, ".3f"),
+        written(row.auc, ".3f"),
+        written(row.parameters, ",.0f"),
+        _milliseconds(row.fit_time),
+        _p_value(row.p_value, best=row.indistinguishable),
+    ]
+
+
 def left_out(rows: Sequence[Row]) -> list[tuple[str, str]]:
     """Names and reason of the models that were not run; those with the same reason stand together."""
     by_note: dict[str, list[str]] = {}
@@ -35,14 +52,14 @@ def written(value: float, how: str) -> str:
     return "" if np.isnan(value) else format(value, how)
 
 
-def p_value(value: float, *, best: bool) -> str:
+def _p_value(value: float, *, best: bool) -> str:
     """A p-value in a cell: three decimals, the tiny ones by a bound; the best model has none."""
     if np.isnan(value):
         return "best" if best else ""
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def milliseconds(seconds: float) -> str:
+def _milliseconds(seconds: float) -> str:
     if np.isnan(seconds):
         return ""
     if seconds < 0.9995:

@@ -50,7 +50,7 @@ class StreamClassifier(OnlineClassifier):
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> Self:
         """Learn from one row of features x with label y, which counts w times."""
         row = x if type(x) is dict else _as_dict(x)
-        if not 0.0 <= w < inf:
+        if not _is_weight(w):
             raise ParameterError.bad_value("w", w, "a finite number of at least 0")
         live = self._live
         end = UNREAD
@@ -167,6 +167,13 @@ class StreamClassifier(OnlineClassifier):
         self.n_features_in_ = p
         self.feature_names_in_ = np.array([str(name) for name in self._columns], dtype=object)
         self._write_out()
+
+
+def _is_weight(w: Any) -> bool:
+    try:
+        return bool(0.0 <= w < inf)
+    except (TypeError, ValueError):
+        return False
 
 
 def _refuse_non_finite(x: Features) -> None:
