@@ -39,9 +39,11 @@ def compare(
     nine. Ridge and lasso are judged by the squared error of the indicators, logistic regression by log loss,
     regularised discriminant analysis by ``metric`` if that is the error, else by log loss.
 
-    The choice is the simplest of the models that cannot be told from the best by McNemar's test for the error, DeLong's
-    for the area under the curve of two classes, else the corrected resampled t-test, with Holm's correction, at 5%.
-    Rules whose sizes differ by less than a factor of two are equally simple; of these the best is taken.
+    Models are tested against the best by McNemar's test for the error, DeLong's for the area under the curve of two
+    classes, else the corrected resampled t-test. With Holm's correction for many tests at 5% it says which cannot be
+    told from the best. The choice is the simplest of those that the test by itself cannot tell from it, so that nothing
+    is given away for simplicity. Rules whose sizes differ by less than a factor of two are equally simple; of these the
+    best is taken.
 
     Parameters
     ----------

@@ -195,8 +195,9 @@ def _how(found: Comparison) -> str:
         "Folds": f"{folds}, {order}, the same for all models",
         "Tuning": "inside the training part of every fold; no row has a say in the model that predicts it",
         "Metric": metric_name(found.metric),
-        "Choice": "the simplest of the models that a paired test with Holm's correction cannot tell from the best at "
-        "5%; rules whose sizes differ by less than a factor of two are equally simple, and the best of them is taken",
+        "Choice": "the simplest of the models that a paired test, without the correction for many tests, cannot tell "
+        "from the best at 5%; rules whose sizes differ by less than a factor of two are equally simple, and the best "
+        "of them is taken",
         "Time": f"{found.seconds:.2f} s for everything; the column 'fit' is one fit of all rows",
         "Made with": f"discrim {version}, NumPy {np.__version__}, Python {platform.python_version()}",
     }

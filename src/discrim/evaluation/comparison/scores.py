@@ -35,7 +35,8 @@ class Row:
     """One model: its figures with 95% intervals, and the paired test against the best.
 
     ``value`` is the metric that was asked for, turned so that less is better. ``p_value`` is Holm's; the model is
-    ``indistinguishable`` from the best where it is 0.05 or more. ``family`` is 'equal' or 'own' where a model assumes
+    ``indistinguishable`` from the best where it is 0.05 or more, and ``near`` it where the test by itself, without the
+    correction, says so too. ``family`` is 'equal' or 'own' where a model assumes
     one covariance matrix for all classes or one for each. A model that was not run has only a ``note``.
     """
 
@@ -56,6 +57,7 @@ class Row:
     value: float = np.nan
     p_value: float = np.nan
     indistinguishable: bool = False
+    near: bool = False
 
     @property
     def done(self) -> bool:
@@ -73,7 +75,7 @@ def check_metric(metric: Any) -> Metric:
     if isinstance(metric, str) and metric in NAMES:
         return metric
     if callable(metric) and _takes_three(metric):
-        return cast(Metric, metric)
+        return cast("Metric", metric)
     expected = "'error', 'log_loss', 'auc', 'brier' or a function of y, the answers and the posteriors"
     raise ParameterError.bad_value("metric", metric, expected)
 
@@ -96,11 +98,11 @@ def score_rows(trials: list[Tried], rows: ComparedRows, metric: Metric) -> list[
     usable = [i for i, row in enumerate(scored) if np.isfinite(row.value)]
     if not usable:
         return scored
-    scored[usable[0]] = replace(scored[usable[0]], indistinguishable=True)
+    scored[usable[0]] = replace(scored[usable[0]], indistinguishable=True, near=True)
     rivals = usable[1:]
-    p_values = holm([_paired_p(trials[usable[0]], trials[i], rows, metric) for i in rivals])
-    for i, p in zip(rivals, p_values, strict=True):
-        scored[i] = replace(scored[i], p_value=p, indistinguishable=bool(p >= SIGNIFICANT))
+    alone = [_paired_p(trials[usable[0]], trials[i], rows, metric) for i in rivals]
+    for i, p, own in zip(rivals, holm(alone), alone, strict=True):
+        scored[i] = replace(scored[i], p_value=p, indistinguishable=p >= SIGNIFICANT, near=own >= SIGNIFICANT)
     return scored
 
 

@@ -18,8 +18,12 @@ WORDS = {"error": "error", "log_loss": "log loss", "auc": "AUC", "brier": "Brier
 
 
 def choose_row(table: list[Row]) -> Row:
-    """Of the models that cannot be told from the best those with up to twice the fewest numbers; of these the best."""
-    rivals = [row for row in table if row.indistinguishable]
+    """Of the models near the best those with up to twice the fewest numbers; of these the best.
+
+    Near by the test alone: a correction for many tests guards against calling two models different, and here the
+    mistake would be to take a worse one.
+    """
+    rivals = [row for row in table if row.near]
     if not rivals:
         raise DataError(f"No model has a finite value of the metric that was asked for. {table[0].note}".rstrip())
     sizes = [np.inf if np.isnan(row.parameters) else row.parameters for row in rivals]
@@ -48,7 +52,7 @@ def figure(row: Row, metric: Metric) -> str:
 
 def _first(table: list[Row], chosen: Row, metric: Metric) -> str:
     done = [row for row in table if np.isfinite(row.value)]
-    best, rivals = done[0], [row for row in done if row.indistinguishable]
+    best, rivals = done[0], [row for row in done if row.near]
     name = metric_name(metric)
     own = figure(chosen, metric)
     if metric == "error":
@@ -61,10 +65,11 @@ def _first(table: list[Row], chosen: Row, metric: Metric) -> str:
         text = f"{chosen.name} has the {least} cross-validated {name} of {len(done)} models, {own}"
         if len(rivals) == 1:
             runner = done[1]
-            return f"{text}, and is clearly ahead of {runner.name} ({figure(runner, metric)}, p {_p(runner)})."
+            ahead = "is ahead" if runner.indistinguishable else "is clearly ahead"
+            return f"{text}, and {ahead} of {runner.name} ({figure(runner, metric)}, p {_p(runner)})."
         if len(rivals) == 2:
-            return f"{text}; {rivals[1].name}, which cannot be told from it, is not much simpler."
-        return f"{text}; none of the {len(rivals) - 1} others that cannot be told from it is much simpler."
+            return f"{text}; {rivals[1].name}, which is near it, is not much simpler."
+        return f"{text}; none of the {len(rivals) - 1} others near it is much simpler."
     size = f"{chosen.parameters:,.0f} {'number' if chosen.parameters == 1 else 'numbers'} in its rule"
     fewest = float(np.nanmin([row.parameters for row in rivals]))
     simplest = "the simplest" if chosen.parameters <= fewest else "one of the simplest"
