@@ -39,27 +39,30 @@ class _Owner:
 
     def __init__(self) -> None:
         self._lock, self._inside = Lock(), 0
-        self._limit: Any = None
+        self._before: list[tuple[Any, int]] = []
 
     def enter(self) -> None:
         with self._lock:
             if self._inside == 0:
-                self._limit = _controller().limit(limits=1, user_api="blas")
+                self._before = [(library, library.num_threads) for library in _libraries()]
+                for library, _ in self._before:
+                    library.set_num_threads(1)
             self._inside += 1
 
     def leave(self) -> None:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                self._limit.restore_original_limits()
+                for library, threads in self._before:
+                    library.set_num_threads(threads)
 
 
 _owner = _Owner()
 
 
 @cache
-def _controller() -> Any:
+def _libraries() -> list[Any]:
     # Finding the loaded libraries takes about a millisecond, so it is done once.
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)

@@ -36,7 +36,7 @@ class WishartPosterior:
         """Lambda = Psi + S."""
         parts, k = self._parts, self._at
         matrix = parts.matrices[k].copy() if parts.matrices is not None else _gram(parts, k)
-        matrix[np.diag_indices_from(matrix)] += parts.ridge[k]
+        matrix.flat[:: len(matrix) + 1] += parts.ridge[k]
         return matrix
 
     @property

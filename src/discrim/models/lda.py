@@ -174,7 +174,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._check_solved()
         within, added = self._within
         sigma = within.dense().copy() * self._kept
-        sigma[np.diag_indices_from(sigma)] += added
+        sigma.flat[:: len(sigma) + 1] += added
         return sigma.astype(self._design.dtype, copy=False)
 
     @property

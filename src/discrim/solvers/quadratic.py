@@ -160,7 +160,7 @@ def _from_matrix(parts: ClassMatrices, k: int, noise: Floats, *, reread: bool) -
     """L^-1 D^-1 with D the deviations and LL' the correlations."""
     assert parts.matrices is not None
     sigma = parts.factor[k] * parts.matrices[k]
-    sigma[np.diag_indices_from(sigma)] += parts.ridge[k]
+    sigma.flat[:: len(sigma) + 1] += parts.ridge[k]
     deviation = np.sqrt(np.maximum(np.diagonal(sigma), 0.0))
     if (deviation > noise).all():
         correlation = sigma / deviation[:, None] / deviation[None, :]

@@ -74,7 +74,7 @@ class Within:
         """Sphering of factor * Sigma + diag(added)."""
         if self.matrix is not None:
             sigma = factor * self.matrix
-            sigma[np.diag_indices_from(sigma)] += added
+            sigma.flat[:: len(sigma) + 1] += added
             return sphere_matrix(sigma, self.noise, may_reread=reread)
         assert self.rows is not None
         # A column without any variance is left out, as an infinite one would be.
