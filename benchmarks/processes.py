@@ -17,7 +17,7 @@ from benchmarks.measure import full_passes, high_water_mib, run_python
 from benchmarks.mixed_jobs import COUNTED, write_mixed
 from benchmarks.table import Row
 
-IMPORT_TITLE = "import discrim, beyond import sklearn.base"
+IMPORT_TITLE = "import discrim and a model, beyond import sklearn.base"
 
 
 @dataclass(frozen=True)

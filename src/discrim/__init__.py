@@ -2,24 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from discrim import datasets
-from discrim.evaluation import cross_validate
 from discrim.later import read_later
-from discrim.models import (
-    GaussianNB,
-    LeastSquaresClassifier,
-    LinearDiscriminantAnalysis,
-    QuadraticDiscriminantAnalysis,
-    RegularizedDiscriminantAnalysis,
-    RidgeClassifier,
-    merge,
-)
-from discrim.sources import scan
 
 if TYPE_CHECKING:
-    from discrim import basis, decision, inference, text
+    from discrim import basis, datasets, decision, evaluation, inference, losses, text
     from discrim.decision.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
-    from discrim.evaluation import compare, compare_auc, confusion, roc
+    from discrim.evaluation import compare, compare_auc, confusion, cross_validate, roc
     from discrim.models import (
         AROWClassifier,
         BayesianLinearDiscriminantAnalysis,
@@ -27,18 +15,26 @@ if TYPE_CHECKING:
         BernoulliNB,
         CategoricalNB,
         ComplementNB,
+        GaussianNB,
         GradientDescentClassifier,
         LassoClassifier,
+        LeastSquaresClassifier,
+        LinearDiscriminantAnalysis,
         LogisticRegression,
         LogisticRegressionCV,
         MixedNB,
         MultinomialNB,
         PassiveAggressiveClassifier,
         Perceptron,
+        QuadraticDiscriminantAnalysis,
+        RegularizedDiscriminantAnalysis,
+        RidgeClassifier,
         SGDClassifier,
         TextClassifier,
         logistic_path,
+        merge,
     )
+    from discrim.sources.scan import scan
 
 __version__ = "0.1.0"
 
@@ -78,6 +74,7 @@ __all__ = [
     "evaluation",
     "inference",
     "logistic_path",
+    "losses",
     "merge",
     "roc",
     "scan",
@@ -93,8 +90,11 @@ __getattr__ = read_later(
         "BernoulliNB": "discrim.models",
         "CategoricalNB": "discrim.models",
         "ComplementNB": "discrim.models",
+        "GaussianNB": "discrim.models",
         "GradientDescentClassifier": "discrim.models",
         "LassoClassifier": "discrim.models",
+        "LeastSquaresClassifier": "discrim.models",
+        "LinearDiscriminantAnalysis": "discrim.models",
         "LogisticRegression": "discrim.models",
         "LogisticRegressionCV": "discrim.models",
         "MixedNB": "discrim.models",
@@ -104,13 +104,19 @@ __getattr__ = read_later(
         "OutputCodeClassifier": "discrim.decision.multiclass",
         "PassiveAggressiveClassifier": "discrim.models",
         "Perceptron": "discrim.models",
+        "QuadraticDiscriminantAnalysis": "discrim.models",
+        "RegularizedDiscriminantAnalysis": "discrim.models",
+        "RidgeClassifier": "discrim.models",
         "SGDClassifier": "discrim.models",
         "TextClassifier": "discrim.models",
         "compare": "discrim.evaluation",
         "compare_auc": "discrim.evaluation",
         "confusion": "discrim.evaluation",
+        "cross_validate": "discrim.evaluation",
         "logistic_path": "discrim.models",
+        "merge": "discrim.models",
         "roc": "discrim.evaluation",
+        "scan": "discrim.sources",
     },
-    rooms=("basis", "decision", "inference", "text"),
+    rooms=("basis", "datasets", "decision", "evaluation", "inference", "losses", "text"),
 )

@@ -48,3 +48,14 @@ def test_max_iter_limits_the_steps_and_a_warning_tells_it(shape, most):
         model = LogisticRegression(l1_ratio=1.0, C=10.0, max_iter=most).fit(X, y)
     assert model.n_iter_.tolist() == [most]
     assert model.coef_.any() == (most > 0)
+
+
+def test_with_thousands_of_words_a_summary_does_not_wait_for_standard_errors():
+    rng = np.random.default_rng(0)
+    x = sparse.random(6000, 3500, 0.002, format="csr", random_state=0, data_rvs=lambda n: rng.integers(1, 4, n) * 1.0)
+    model = LogisticRegression().fit(x, rng.integers(0, 2, 6000))
+    told = model.summary()
+    assert np.isnan(told.std_error).all()
+    assert np.isnan([told.aic, told.bic]).all()
+    assert told.coef[1:] == pytest.approx(model.coef_[0])
+    assert "left out, with AIC and BIC: of 3,501 coefficients" in " ".join(str(told).split())

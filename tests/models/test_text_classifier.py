@@ -256,7 +256,7 @@ def test_labels_of_two_types_are_refused_wherever_they_meet(inner):
 @pytest.mark.parametrize(
     ("model", "X", "y", "message"),
     [
-        (3, ["rose"], [1], "The 'model' parameter is 3; it must be None or an object with a method 'partial_fit'."),
+        (3, ["rose"], [1], "The 'model' parameter is 3; it must be None or an object with a method 'fit'."),
         (MultinomialNB(), ["rose"], None, "There are no labels with these documents (strings in memory). Pass y"),
         (MultinomialNB(), ["rose", None], [1, 2], "Document 1 of X, counted from 0, is missing"),
         (MultinomialNB(), ["", ""], [1, 2], "There is no word in the 2 documents"),
@@ -349,3 +349,18 @@ def real(name, *more):
         pytest.skip(f"needs {name} in the folder shared/data beside the repository")
     frame = pd.read_parquet(SHARED / name)
     return tuple(frame[column].to_numpy(dtype=object) for column in ("text", "y", *more))
+
+
+@pytest.mark.parametrize("counts", [WordCounts(), WordCounts(buckets=64)], ids=["words", "hashed"])
+def test_a_model_without_partial_fit_learns_from_all_counts_at_once(mails, counts):
+    texts, labels = mails
+    model = TextClassifier(discrim.LogisticRegression(), counts).fit(texts, labels)
+    alone = discrim.LogisticRegression().fit(clone(counts).fit_transform(texts), labels)
+    assert model.predict_proba(texts) == pytest.approx(alone.predict_proba(clone(counts).fit(texts).transform(texts)))
+    assert not hasattr(model, "partial_fit")
+
+
+def test_the_summary_of_any_model_names_the_words(mails):
+    names = TextClassifier(discrim.LogisticRegression()).fit(*mails).summary().names
+    words = WordCounts().fit(mails[0]).get_feature_names_out()
+    assert list(names[1 : 1 + len(words)]) == [f"love:{word}" for word in words]

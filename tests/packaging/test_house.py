@@ -84,9 +84,16 @@ def test_importing_discrim_adds_nothing_heavy_or_optional_to_scikit_learn():
             "import sys, sklearn.base",
             f"before = {{m for m in {HEAVY!r} if m in sys.modules}}",
             "import discrim",
+            "discrim.LinearDiscriminantAnalysis, discrim.cross_validate, discrim.scan",
             f"print(sorted({{m for m in {HEAVY!r} if m in sys.modules}} - before))",
         ]
     )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_importing_discrim_alone_imports_no_numbers_so_that_help_is_quick():
+    code = "import sys, discrim, discrim.cli.commands; print(sorted({'numpy', 'sklearn', 'scipy'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

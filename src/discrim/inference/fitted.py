@@ -24,6 +24,8 @@ Mask = NDArray[np.bool_]
 SMALL = 2_000_000
 # Beyond this gap the information of the last pass would show in the seventh digit of a standard error.
 STALE = 1e-14
+# Coefficients up to which the cube of their number is a matter of seconds.
+MOST_TESTED = 3000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -278,6 +280,19 @@ class Fitted:
         if self.infinite_estimates:
             return float(self.defined.sum())
         return float(np.trace(self.smoother)) if self.penalty in {"l2", "elasticnet"} else float(len(self.active))
+
+    @property
+    def too_many(self) -> bool:
+        """Are there so many coefficients that nobody waits for their standard errors without having asked for them?"""
+        return self.penalty == "l2" and self.theta.size > MOST_TESTED and not self.solution.at.hessian.size
+
+    @property
+    def std_error_in_time(self) -> Floats:
+        return np.full(len(self.labels), np.nan) if self.too_many else self.std_error
+
+    @property
+    def parameters_in_time(self) -> float:
+        return np.nan if self.too_many else self.parameters
 
     @property
     def loglik(self) -> float:

@@ -15,6 +15,8 @@ Floats = NDArray[np.float64]
 
 # Coefficients that a summary prints.
 MOST_COEFFICIENTS = 200
+# Those that it prints of thousands.
+MOST_LARGEST = 30
 
 KINDS = {
     "none": "maximum likelihood",
@@ -33,26 +35,27 @@ def glm_summary(fitted: Fitted) -> Summary:
     AIC = -2 log-likelihood + 2 parameters, BIC has log(rows) in place of the 2. With an L2 penalty parameters are
     counted by tr(H^-1 I).
     """
-    statistic, p_value = coefficient_table(fitted.coef, fitted.std_error)
+    std_error, parameters = fitted.std_error_in_time, fitted.parameters_in_time
+    statistic, p_value = coefficient_table(fitted.coef, std_error)
     # An infinite estimate is not infinitely significant: its standard error is as unknown as its size.
-    p_value = np.where(np.isnan(fitted.std_error), np.nan, p_value)
+    p_value = np.where(np.isnan(std_error), np.nan, p_value)
     df_null = fitted.observations - fitted.coordinates.intercept * len(fitted.contrasts)
-    df_residual = fitted.observations - fitted.parameters
+    df_residual = fitted.observations - parameters
     values = {
         "names": fitted.labels,
         "coef": fitted.coef,
-        "std_error": fitted.std_error,
+        "std_error": std_error,
         "statistic": statistic,
         "p_value": p_value,
         "deviance": fitted.deviance,
         "null_deviance": 2.0 * (fitted.null_loss - fitted.saturated_loss),
         "df_residual": _whole(df_residual),
         "df_null": df_null,
-        "aic": fitted.criterion(fitted.solution.loss, fitted.parameters),
-        "bic": fitted.criterion(fitted.solution.loss, fitted.parameters, np.log(fitted.rows)),
+        "aic": fitted.criterion(fitted.solution.loss, parameters),
+        "bic": fitted.criterion(fitted.solution.loss, parameters, np.log(fitted.rows)),
         "loglik": fitted.loglik,
         "iterations": fitted.solution.iterations,
-        "parameters": _whole(fitted.parameters),
+        "parameters": _whole(parameters),
     }
     if fitted.penalty == "firth":
         values["penalized_loglik"] = fitted.loglik_constant - fitted.solution.value
@@ -61,10 +64,14 @@ def glm_summary(fitted: Fitted) -> Summary:
 
 
 def _table(fitted: Fitted, statistic: Floats, p_value: Floats) -> Table:
+    if fitted.too_many:
+        largest = np.argsort(-np.abs(fitted.coef), kind="stable")[:MOST_LARGEST]
+        names = [fitted.labels[j] for j in largest]
+        return Table("Largest coefficients", names, ["Estimate"], fitted.coef[largest, None])
     if fitted.sparse_penalty:
         return Table("Coefficients", fitted.labels, ["Estimate"], fitted.coef[:, None], most_rows=MOST_COEFFICIENTS)
     columns = ["Estimate", "Std. Error", "z value", "Pr(>|z|)"]
-    numbers = np.column_stack([fitted.coef, fitted.std_error, statistic, p_value])
+    numbers = np.column_stack([fitted.coef, fitted.std_error_in_time, statistic, p_value])
     p_columns = ("Pr(>|z|)",)
     return Table("Coefficients", fitted.labels, columns, numbers, p_columns=p_columns, most_rows=MOST_COEFFICIENTS)
 
@@ -77,11 +84,10 @@ def _facts(fitted: Fitted, values: dict[str, object]) -> dict[str, object]:
         "Null deviance": _on_df(values["null_deviance"], values["df_null"]),
         "Residual deviance": _on_df(values["deviance"], values["df_residual"]),
         "Log-likelihood": _figure(values["loglik"]),
-        "AIC": _figure(values["aic"]),
-        "BIC": _figure(values["bic"]),
+        **({} if fitted.too_many else {"AIC": _figure(values["aic"]), "BIC": _figure(values["bic"])}),
         "Iterations": fitted.solution.iterations,
     }
-    if fitted.penalty in {"l2", "elasticnet"}:
+    if fitted.penalty in {"l2", "elasticnet"} and not fitted.too_many:
         facts["Parameters"] = f"{write_number(fitted.parameters, 4)} effective"
     facts.update(_notes(fitted))
     return facts
@@ -106,7 +112,12 @@ def _notes(fitted: Fitted) -> dict[str, str]:
         )
     if not fitted.solution.converged:
         notes["Not converged"] = f"the loss could still fall by about {write_number(fitted.solution.gap, 2)}."
-    if fitted.penalty == "l2":
+    if fitted.too_many:
+        notes["Standard errors"] = (
+            f"left out, with AIC and BIC: of {len(fitted.labels):,} coefficients they take time with the cube of "
+            "that number. vcov and confint() compute them."
+        )
+    elif fitted.penalty == "l2":
         notes["Standard errors"] = (
             "of the penalised estimate about its own mean, H^-1 I H^-1 with H = I + ridge. They leave out the bias of "
             "the penalty, so z, p and intervals do not hold for the true coefficients."
@@ -130,7 +141,8 @@ def _rows(fitted: Fitted) -> str:
 
 
 def _on_df(deviance: object, df: object) -> str:
-    return f"{_figure(deviance)} on {write_number(df, 6)} degrees of freedom"
+    known = not np.isnan(float(df))  # type: ignore[arg-type]
+    return f"{_figure(deviance)} on {write_number(df, 6)} degrees of freedom" if known else _figure(deviance)
 
 
 def _figure(value: object) -> str:
@@ -140,4 +152,4 @@ def _figure(value: object) -> str:
 
 
 def _whole(count: float) -> float | int:
-    return round(count) if abs(count - round(count)) < 1e-9 else count
+    return round(count) if np.isfinite(count) and abs(count - round(count)) < 1e-9 else count

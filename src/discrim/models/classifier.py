@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -65,6 +66,12 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def _renamed(self, names: list[str]) -> Self:
+        """A copy whose columns have these names."""
+        other = copy(self)
+        other._design = self._design.renamed(names)
+        return other
 
     @property
     def _names(self) -> list[str]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -21,7 +19,7 @@ from discrim.models.mergeable import MergeableClassifier
 from discrim.models.parameters import Check, check_parameters, either, none, with_method
 from discrim.sources import code_labels
 from discrim.text import DocumentBlock, Documents, WordCounts, open_documents
-from discrim.text.counted import CountedBlock
+from discrim.text.counted import CountedBlock, together
 
 
 def _model_has(name: str) -> Callable[[Any], bool]:
@@ -42,13 +40,14 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     (16 million, 130 MB); beyond that two, one for the words and one for the counts. With ``WordCounts(buckets=...)``
     it is one read, unless the model is to be told all classes first,
     as scikit-learn's are: then the labels are read before. In memory are one block, the vocabulary and the model.
+    A model without ``partial_fit`` learns from all counts at once, and these are held too.
 
     Documents are strings in memory with ``y``, or ``documents(...)`` of a folder or of a column, which bring their
     labels. Weights count for the model, not for the choice of words.
 
     Parameters
     ----------
-    model : a classifier with ``partial_fit``; None is ``MultinomialNB()``
+    model : a classifier; None is ``MultinomialNB()``
     counts : WordCounts or None for ``WordCounts()``
 
     Attributes
@@ -65,7 +64,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ['ham']
     """
 
-    _constraints: ClassVar[dict[str, Check]] = {"model": either(none(), with_method("partial_fit"))}
+    _constraints: ClassVar[dict[str, Check]] = {"model": either(none(), with_method("fit"))}
 
     classes_: NDArray[Any]
     counts_: WordCounts
@@ -90,10 +89,18 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         if blocks is not None and isinstance(model, MergeableClassifier):
             # Parts do not matter to such a model, and solving once is enough.
-            blocks = [_together(blocks)]
+            blocks = [together(blocks)]
         self._learn(source, counts, model, None, blocks)
         return self
 
+    @classmethod
+    def of_fitted(cls, counts: WordCounts, model: Any) -> Self:
+        """The classifier of two parts that were fitted elsewhere: ``model`` to the counts of ``counts``."""
+        made = cls(clone(model), clone(counts))
+        made.counts_, made.model_, made.classes_ = counts, model, model.classes_
+        return made
+
+    @available_if(_model_has("partial_fit"))  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more documents. The words are those of ``fit``, or hashed: then no ``fit`` has to come before.
 
@@ -140,8 +147,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "model_")
         model = self.model_
         if isinstance(model, Classifier) and self.counts_.vocabulary_ is not None:
-            model = copy(model)
-            model._design = model._design.renamed(list(self.counts_.vocabulary_))
+            model = model._renamed(list(self.counts_.vocabulary_))
         summary: Summary = model.summary()
         return summary
 
@@ -182,9 +188,13 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, source: Documents, counts: WordCounts, model: Any, classes: Any, kept: list[CountedBlock] | None = None
     ) -> None:
         """Let the model learn from the blocks that were ``kept``, or from those of the source."""
+        if not hasattr(model, "partial_fit"):
+            _fit_at_once(model, list(_counted(source, counts)) if kept is None else kept)
+            self.counts_, self.model_, self.classes_ = counts, model, model.classes_
+            return
         told = {} if classes is None else {"classes": classes}
         if not told and not isinstance(model, MergeableClassifier) and not hasattr(model, "classes_"):
-            told = {"classes": source.classes() if kept is None else code_labels(_together(kept).labels)[0]}
+            told = {"classes": source.classes() if kept is None else code_labels(together(kept).labels)[0]}
         for block in _counted(source, counts) if kept is None else kept:
             if block.weight is None:
                 model.partial_fit(block.x, block.labels, **told)
@@ -228,12 +238,11 @@ def _counted(source: Documents, counts: WordCounts) -> Iterator[CountedBlock]:
         yield CountedBlock(counts.transform(block.texts), block.labels, block.weight)
 
 
-def _together(blocks: list[CountedBlock]) -> CountedBlock:
-    labels = np.concatenate([block.labels for block in blocks if block.labels is not None])
-    weights = [block.weight for block in blocks if block.weight is not None]
-    return CountedBlock(
-        sparse.vstack([block.x for block in blocks], format="csr"), labels, np.concatenate(weights) if weights else None
-    )
+def _fit_at_once(model: Any, blocks: list[CountedBlock]) -> None:
+    if not blocks:
+        raise DataError("There are no documents: X is empty.")
+    x, labels, weight = together(blocks)
+    model.fit(x, labels, **({} if weight is None else {"sample_weight": weight}))
 
 
 def _default_model() -> Any:

@@ -8,7 +8,7 @@ from discrim.sources.block import Block
 from discrim.sources.design import Column, Design
 from discrim.sources.labels import code_labels, recode
 from discrim.sources.mapped import MappedScan
-from discrim.sources.rows import Rows, find_non_finite
+from discrim.sources.rows import Rows, find_non_finite, non_finite_in
 from discrim.sources.scan import Scan, scan
 from discrim.sources.tables import is_query, open_mixed, open_rows
 from discrim.sources.weights import check_weights
@@ -35,6 +35,7 @@ __all__ = [
     "find_non_finite",
     "is_query",
     "join_blocks",
+    "non_finite_in",
     "open_mixed",
     "open_rows",
     "recode",

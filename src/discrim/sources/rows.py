@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -57,14 +57,19 @@ def find_non_finite(rows: Rows) -> DataError | None:
     To be called after a statistic came out non-finite: nobody scans finite data for it. Rows of
     weight zero count too.
     """
-    width = rows.design.n_out
+    return non_finite_in(rows.blocks(), rows.design)
+
+
+def non_finite_in(blocks: Iterable[Block], design: Design) -> DataError | None:
+    """The same for some blocks of such rows."""
+    width = design.n_out
     missing, infinite = np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
-    for block in rows.blocks():
+    for block in blocks:
         for start in range(0, len(block), 8192):
             _count(block.x[start : start + 8192], missing, infinite)
     if not missing.any() and not infinite.any():
         return None
-    return DataError.non_finite(_by_column(rows.design, missing), _by_column(rows.design, infinite))
+    return DataError.non_finite(_by_column(design, missing), _by_column(design, infinite))
 
 
 def _count(x: Any, missing: NDArray[np.int64], infinite: NDArray[np.int64]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,14 @@ class CountedBlock(NamedTuple):
     x: Any
     labels: NDArray[Any] | None
     weight: NDArray[np.float64] | None
+
+
+def together(blocks: Sequence[CountedBlock]) -> CountedBlock:
+    """All rows in one block."""
+    x = blocks[0].x if len(blocks) == 1 else sparse.vstack([block.x for block in blocks], format="csr")
+    labels = [block.labels for block in blocks if block.labels is not None]
+    weights = [block.weight for block in blocks if block.weight is not None]
+    return CountedBlock(x, np.concatenate(labels) if labels else None, np.concatenate(weights) if weights else None)
 
 
 class Kept:

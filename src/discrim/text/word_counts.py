@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.errors import DataError, ParameterError, plural
-from discrim.text.counted import CountedBlock, Kept
+from discrim.text.block import Documents
+from discrim.text.counted import CountedBlock, Kept, together
 from discrim.text.documents import open_documents
 from discrim.text.frequent import FrequentWords
 
@@ -116,6 +117,13 @@ class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         were given up (``missed_``): then ``transform`` has to read the documents again.
         """
         return self._learn(X, Kept())
+
+    def fit_together(self, X: Documents) -> CountedBlock:
+        """Learn the vocabulary, and give all counts with the labels and weights; two reads where it takes these."""
+        blocks = self.fit_counted(X)
+        if blocks is None:
+            blocks = [CountedBlock(self._counter.transform(b.texts), b.labels, b.weight) for b in X.blocks()]
+        return together(blocks)
 
     def _learn(self, X: Any, kept: Kept | None) -> list[CountedBlock] | None:
         self._check_parameters()

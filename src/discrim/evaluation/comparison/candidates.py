@@ -81,6 +81,8 @@ def _unique(name: str, found: list[Candidate]) -> str:
 
 
 def _defaults(rows: ComparedRows) -> list[Candidate]:
+    if rows.words is not None:
+        return [_candidate(name, rows) for name in FOR_WORDS]
     return [_candidate(name, rows) for name, known in KNOWN.items() if known.offered(rows)]
 
 
@@ -93,7 +95,10 @@ def _no_numbers(rows: ComparedRows) -> str:
     if rows.block is None:
         return f"complete numbers are needed: {rows.no_numbers}"
     if not rows.dense:
-        return f"dense columns are needed; {rows.n:,} x {rows.width:,} is too large to be made dense"
+        why = (
+            "counts of words are sparse" if rows.words else f"{rows.n:,} x {rows.width:,} is too large to be made dense"
+        )
+        return f"dense columns are needed; {why}"
     return ""
 
 
@@ -133,7 +138,8 @@ def _not_counts(rows: ComparedRows) -> str:
 
 
 def _not_binary(rows: ComparedRows) -> str:
-    return _no_matrix(rows) or ("" if rows.counts == "binary" else "columns of zeros and ones are needed")
+    fits = rows.counts == "binary" or rows.words is not None  # of words it asks only whether they are there
+    return _no_matrix(rows) or ("" if fits else "columns of zeros and ones are needed")
 
 
 def _is_mixed(rows: ComparedRows) -> bool:
@@ -179,3 +185,4 @@ KNOWN: dict[str, Known] = {
     "RDA": Known(models.RegularizedDiscriminantAnalysis, "rda"),
     "Logistic": Known(models.LogisticRegression, "logistic", _no_matrix),
 }
+FOR_WORDS = ("Multinomial NB", "Complement NB", "Bernoulli NB", "Logistic")

@@ -47,7 +47,8 @@ def compare(
 
     Parameters
     ----------
-    X, y : rows and labels as every ``fit`` takes them, or a ``scan``, whose rows are held in memory
+    X, y : rows and labels as every ``fit`` takes them; or a ``scan``, whose rows are held in memory; or ``documents``
+        with labels, whose words are counted once, for all folds together and without a look at the labels
     models : list, dictionary of names to classifiers, or None for the library's own
         Entries are names ("LDA", "QDA", "RDA", "Logistic", ..., or class names), any scikit-learn classifiers, which
         are refitted for every fold, or "default" for all that None stands for, as in ``["default", SVC()]``.

@@ -18,6 +18,7 @@ from discrim.evaluation.cross_validation import CrossValidation
 from discrim.inference.assumptions import AssumptionChecks
 from discrim.inference.render import WIDTH, html_page, short
 from discrim.inference.summary import Table
+from discrim.models.text_classifier import TextClassifier
 
 if TYPE_CHECKING:
     import os
@@ -37,7 +38,7 @@ class Comparison:
         of one fit of all rows with the chosen setting), total_time, parameters (free numbers of the rule), tuned,
         p_value (against the best, Holm's), indistinguishable (from the best), note
     chosen : name of the model that was chosen
-    best : that model, fitted to all rows with the setting that its tuning chose
+    best : that model, fitted to all rows with the setting that its tuning chose; of documents a ``TextClassifier``
     verdict : two sentences
     checks : the assumptions behind it, as ``discrim.inference.assumption_checks`` gives them
     classes, folds : the labels, and the fold in which each row was held out
@@ -64,10 +65,12 @@ class Comparison:
         self.classes, self.codes, self.weight = data.classes, data.codes, data.weight
         self.folds = data.fold_of.number
         self.trials = trials
+        self._words = data.words
 
     @property
     def best(self) -> Any:
-        return self.trials[self.chosen].model
+        model = self.trials[self.chosen].model
+        return model if self._words is None else TextClassifier.of_fitted(self._words, model)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -90,8 +93,9 @@ class Comparison:
     def title(self) -> str:
         folds = len(np.unique(self.folds))
         done = sum(row.done for row in self.rows)
-        columns = "1 column" if self.width == 1 else f"{self.width:,} columns"
-        return f"{plural(done, 'model')} on {self.n:,} rows x {columns}, {len(self.classes)} classes, {folds} folds"
+        rows, columns = ("rows", "column") if self._words is None else ("documents", "word")
+        table = f"{self.n:,} {rows} x {self.width:,} {columns if self.width == 1 else columns + 's'}"
+        return f"{plural(done, 'model')} on {table}, {len(self.classes)} classes, {folds} folds"
 
     def __repr__(self) -> str:
         lines = [textwrap.fill(self.title, WIDTH), "", *self._lines(), ""]

@@ -15,8 +15,19 @@ from sklearn.utils.validation import check_array
 from discrim.errors import DataError, DiscrimError, FewRowsWarning, ParameterError, name_list, plural, warn
 from discrim.evaluation.one_pass import MOST_NUMBERS, FoldStatistics, numbers_of
 from discrim.models.tuning import Folds, fold_numbers, in_memory
-from discrim.sources import Block, Column, Design, Scan, check_weights, code_labels, find_non_finite, open_rows
+from discrim.sources import (
+    Block,
+    Column,
+    Design,
+    Scan,
+    check_weights,
+    code_labels,
+    find_non_finite,
+    non_finite_in,
+    open_rows,
+)
 from discrim.statistics import Depth
+from discrim.text import Documents, WordCounts, open_documents
 
 Floats = NDArray[np.float64]
 
@@ -29,7 +40,8 @@ class ComparedRows:
     """``X`` and ``y`` as they came, and the same as numbers.
 
     ``block`` has the columns as numbers, categories expanded; it is None, and ``no_numbers`` says why, where there are
-    missing values or columns that cannot be coded. ``fold_of`` are the folds, the same for all models.
+    missing values or columns that cannot be coded. ``fold_of`` are the folds, the same for all models. Of documents
+    the columns are counts of ``words``.
     """
 
     X: Any
@@ -42,6 +54,7 @@ class ComparedRows:
     design: Design
     no_numbers: str
     categories: tuple[str, ...]
+    words: WordCounts | None = None
 
     @property
     def n(self) -> int:
@@ -89,6 +102,8 @@ def read_rows(X: Any, y: Any, sample_weight: Any, cv: Any, groups: Any, random_s
     """Code the labels, make the folds, and turn the columns into numbers where that can be done."""
     if isinstance(X, Scan):
         return _read_scan(X, y, sample_weight, cv, groups, random_state)
+    if isinstance(X, Documents):
+        return _read_documents(open_documents(X, y, sample_weight), cv, groups, random_state)
     if y is None:
         raise DataError("compare needs labels: y is None.")
     if isinstance(X, (np.ndarray, list, tuple)) and np.ndim(X) != 2:
@@ -114,12 +129,26 @@ def _read_scan(X: Scan, y: Any, sample_weight: Any, cv: Any, groups: Any, random
         raise DataError("The scan names no target. Say which column holds the labels: scan(data, target=...).")
     held = in_memory(rows, first_read=True)
     folds = make_folds(cv, held.codes, held.classes, groups, random_state)
-    error = None if np.isfinite(held.x.sum()) else find_non_finite(open_rows(held.x, design=_plain(rows.design, held)))
+    error = None if np.isfinite(held.x.sum()) else non_finite_in([held], rows.design)
     block = None if error is not None else held
     return ComparedRows(
         X, y, held.classes, held.codes, held.weight, folds, block, _plain(rows.design, held),
         "" if error is None else str(error), tuple(rows.design.categorical),
     )  # fmt: skip
+
+
+def _read_documents(X: Documents, cv: Any, groups: Any, random_state: Any) -> ComparedRows:
+    """Words are counted over all documents, which tells the models of a held-out document that its words exist."""
+    if not X.labelled:
+        raise DataError(f"There are no labels with these documents ({X.title}); a comparison needs them.")
+    words = WordCounts()
+    counted = words.fit_together(X)
+    classes, codes = code_labels(counted.labels)
+    weight = check_weights(counted.weight, len(codes))
+    folds = make_folds(cv, codes, classes, groups, random_state)
+    design = Design([Column(name) for name in words.get_feature_names_out()], np.float64)
+    block = Block(counted.x, codes, classes, weight)
+    return ComparedRows(counted.x, counted.labels, classes, codes, weight, folds, block, design, "", (), words)
 
 
 def make_folds(cv: Any, codes: NDArray[np.int32], classes: NDArray[Any], groups: Any, random_state: Any) -> Folds:

@@ -89,6 +89,7 @@ def _second(table: list[Row], chosen: Row, checks: AssumptionChecks, rows: Compa
     """The one assumption that explains the choice, then what else stands out."""
     if not checks:
         why = "the table has missing values" if rows.block is None else "the table is sparse"
+        why = why if rows.words is None else "counts of words are mostly zero"
         return f"The assumptions behind the models were not checked, since {why}."
     parts = [_of_covariances(table, chosen, checks, metric), *_of_the_others(checks)]
     parts = [part for part in parts if part] or ["nothing that the models assume is violated"]

@@ -21,7 +21,7 @@ from discrim.models.classifier import Classifier
 from discrim.models.logistic.fit import Problem, SmoothFit, fit_smooth, fits_row_space, separation_of
 from discrim.models.logistic.inference import LogisticInference
 from discrim.models.logistic.options import ROUTES, SOLVERS, PenaltyTerms, penalty_terms, positive
-from discrim.models.logistic.report import Named, fitted_from, is_wide, named_separation, told_of_weightless
+from discrim.models.logistic.report import Named, fitted_from, is_wide, named_separation, terms_of, told_of_weightless
 from discrim.models.logistic.rows import (
     NoColumns,
     Opened,
@@ -263,6 +263,13 @@ class LogisticRegression(LogisticInference, Classifier):
         if self._separation is None and "_fit" in self.__dict__ and self._problem.needs_look:
             self._separation = told_of_weightless(separation_of(self._fit), self._empty, intercept=self.fit_intercept)
         return named_separation(self._separation, ["(Intercept)", *self._names], self.classes_)
+
+    def _renamed(self, names: list[str]) -> Self:
+        other = super()._renamed(names)
+        fitted, design = self._fitted, other._design
+        if fitted is not None:
+            other.__dict__["_known_fit"] = replace(fitted, names=design.names_out, terms=terms_of(design))
+        return other
 
     @property
     def _fitted(self) -> Fitted | None:

@@ -107,7 +107,7 @@ def fitted_from(fit: SmoothFit, problem: Problem, design: Design, reference: int
         aliased=fit.aliased,
         ridge=fit.ridge,
         names=design.names_out,
-        terms=_terms(design),
+        terms=terms_of(design),
         classes=problem.classes,
         rows=counts.rows,
         weight=float(counts.class_weights.sum()),
@@ -131,7 +131,7 @@ def _solve_sparse(objective: Any, start: Floats, *, free: Any, lasso: float, rid
     return elastic_net(objective, start, lasso=scaled, ridge=ridge, free=free)
 
 
-def _terms(design: Design) -> list[tuple[str, list[int]]]:
+def terms_of(design: Design) -> list[tuple[str, list[int]]]:
     terms, at = [], 0
     for column in design.columns:
         terms.append((column.name, list(range(at, at + column.n_out))))

@@ -1,0 +1,16 @@
+"""The command ``discrim``."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command; without click say what to install."""
+    try:
+        from discrim.cli.commands import discrim
+    except ModuleNotFoundError as error:
+        if error.name != "click":
+            raise
+        sys.exit("The command needs the package click. Install it with: pip install 'discrim[app]'")
+    discrim()

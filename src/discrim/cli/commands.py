@@ -1,0 +1,98 @@
+"""What can be said after ``discrim``. Nothing heavy is imported before a command runs, so that ``--help`` is quick."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+# As a shell reports a process that Ctrl-C has ended.
+STOPPED = 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
+@click.version_option(package_name="discrim")
+def discrim() -> None:
+    """Classical linear and quadratic classification."""
+
+
+def _names(_context: click.Context, _parameter: click.Parameter, value: tuple[str, ...]) -> list[str]:
+    """``--without a,b --without c`` are three columns."""
+    return [name.strip() for part in value for name in part.split(",") if name.strip()]
+
+
+def _columns(*flags: str, **told: Any) -> Callable[[Any], Any]:
+    return click.option(*flags, multiple=True, metavar="COLUMN,...", callback=_names, **told)
+
+
+@discrim.command()
+@click.argument("data", metavar="DATA")
+@click.option("-t", "--target", metavar="COLUMN", help="The column of classes.")
+@click.option("--text", metavar="COLUMN", help="Classify by the words in this column.")
+@_columns("--features", help="The columns to learn from; all others by default.")
+@_columns("--without", help="Columns to leave out.")
+@click.option("--weight", metavar="COLUMN", help="The column of case weights.")
+@click.option("--folds", default=10, show_default=True, help="Number of folds.")
+@click.option(
+    "--metric",
+    type=click.Choice(["error", "log_loss", "auc", "brier"]),
+    default="error",
+    show_default=True,
+    help="What models are ranked by.",
+)
+@click.option("--seed", type=int, help="Shuffle rows into folds by this seed.")
+@click.option("--report", type=click.Path(dir_okay=False, path_type=Path), help="Write an HTML page to this file.")
+@click.option("--summary", is_flag=True, help="Print the chosen model, fitted to all rows.")
+def compare(
+    data: str, *, folds: int, metric: Any, seed: int | None, report: Path | None, summary: bool, **columns: Any
+) -> None:
+    """Try all models that suit DATA on the same folds, and choose one.
+
+    DATA is a CSV, Parquet or Arrow file, a pattern such as 'trips-*.parquet', or a folder with one folder of documents
+    for each class.
+    """
+    with _plain_words():
+        if report is not None and not report.parent.is_dir():
+            raise click.BadParameter(f"there is no folder '{report.parent}'.", param_hint="--report")
+        from discrim.cli.tables import Wanted, open_table
+        from discrim.evaluation import compare as compare_models
+
+        rows = open_table(data, Wanted(**columns), tell=_note)
+        found = compare_models(rows, cv=folds, metric=metric, random_state=seed)
+        click.echo(found)
+        if summary:
+            click.echo(f"\n{found.best.summary()}")
+        if report is not None:
+            click.echo(f"\nReport: {found.report(report)}")
+
+
+def _note(text: str) -> None:
+    click.echo(click.wrap_text(f"Note: {text}", 79, subsequent_indent="  "), err=True)
+
+
+@contextmanager
+def _plain_words() -> Iterator[None]:
+    """Errors and warnings as sentences; no traceback for what the user can mend."""
+    from discrim.errors import DiscrimError
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        _note(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.showwarning = show
+        try:
+            yield
+        except DiscrimError as error:
+            raise click.ClickException(str(error)) from error
+        except OSError as error:
+            where = f" ('{error.filename}')" if error.filename else ""
+            raise click.ClickException(f"{error.strerror or error}{where}") from error
+        except KeyboardInterrupt:
+            click.echo("Stopped.", err=True)
+            sys.exit(STOPPED)

@@ -1,0 +1,177 @@
+"""``discrim compare`` as it is typed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import discrim
+from discrim import datasets
+
+pl = pytest.importorskip("polars")
+testing = pytest.importorskip("click.testing")
+
+
+def run(*arguments):
+    from discrim.cli.commands import discrim as command
+
+    return testing.CliRunner().invoke(command, ["compare", *map(str, arguments)])
+
+
+@pytest.fixture
+def frame():
+    X, y = datasets.load_iris().xy
+    columns = dict(zip(("sepal length", "sepal width", "petal length", "petal width"), X.T, strict=True))
+    return pl.DataFrame({**columns, "species": [f"kind {label}" for label in y]})
+
+
+@pytest.fixture
+def iris(tmp_path, frame):
+    frame.write_csv(tmp_path / "iris.csv")
+    return tmp_path / "iris.csv"
+
+
+def test_it_prints_what_the_library_finds_in_eighty_columns(iris):
+    done = run(iris, "--target", "species")
+    assert done.exit_code == 0, done.output
+    found = discrim.compare(discrim.scan(iris, target="species"))
+    assert " ".join(found.verdict.split()) in " ".join(done.stdout.split())
+    assert [name for name in found.table.index if name not in done.stdout] == []
+    assert max(map(len, done.output.splitlines())) <= 80
+
+
+def test_the_report_is_written_and_named(iris, tmp_path):
+    done = run(iris, "-t", "species", "--report", tmp_path / "out.html", "--summary")
+    assert f"Report: {tmp_path / 'out.html'}" in done.stdout
+    assert "Linear discriminant analysis" in done.stdout
+    assert "<html" in (tmp_path / "out.html").read_text()
+
+
+def test_columns_can_be_chosen_and_left_out(iris, frame):
+    first, second, third, *_ = frame.columns
+    chosen = run(iris, "-t", "species", "--features", f"{first},{second}", "--features", third)
+    assert "x 3 columns" in chosen.stdout
+    assert "x 3 columns" in run(iris, "-t", "species", "--without", first).stdout
+
+
+def test_folds_seed_and_metric_are_passed_on(iris):
+    done = run(iris, "-t", "species", "--folds", 4, "--seed", 1, "--metric", "log_loss")
+    assert "4 folds" in done.stdout
+    assert "cross-validated log loss" in " ".join(done.stdout.split())
+
+
+def test_a_weight_column_is_no_feature(tmp_path, frame):
+    frame.with_columns(times=pl.lit(2.0)).write_csv(tmp_path / "w.csv")
+    assert "x 4 columns" in run(tmp_path / "w.csv", "-t", "species", "--weight", "times").stdout
+
+
+def test_columns_that_are_no_categories_are_left_out_and_named(tmp_path, frame):
+    odd = frame.with_columns(
+        name=pl.Series([f"plant{i}" for i in range(150)]),
+        remark=pl.Series([f"a plant found near place {i}" for i in range(150)]),
+        day=pl.lit("2026-01-31").str.to_date(),
+    )
+    odd.write_parquet(tmp_path / "odd.parquet")
+    done = run(tmp_path / "odd.parquet", "-t", "species")
+    assert "x 4 columns" in done.stdout
+    notes = " ".join(done.stderr.split())
+    assert "'name' was left out: most rows have a value of their own." in notes
+    assert "--text 'remark' classifies by its words" in notes
+    assert "'day' was left out: it holds neither numbers nor categories." in notes
+
+
+@pytest.fixture
+def mails(tmp_path):
+    texts = [f"win a free prize number {i}" if i % 2 else f"lunch at noon number {i}" for i in range(40)]
+    frame = pl.DataFrame({"mail": texts, "kind": ["spam" if i % 2 else "ham" for i in range(40)], "size": range(40)})
+    frame.write_csv(tmp_path / "mails.csv")
+    return tmp_path / "mails.csv"
+
+
+def test_a_column_of_text_is_classified_by_its_words(mails):
+    done = run(mails, "-t", "kind", "--text", "mail", "--summary")
+    assert done.exit_code == 0, done.output
+    assert "40 documents x" in done.stdout
+    assert "prize" in done.stdout
+
+
+def test_a_table_of_text_alone_needs_no_option(mails):
+    done = run(mails, "-t", "kind", "--without", "size")
+    assert "the column 'mail' holds text; the models learn from its words." in " ".join(done.stderr.split())
+    assert "40 documents x" in done.stdout
+
+
+def test_a_folder_of_documents_brings_its_classes(tmp_path):
+    for kind, words in {"spam": "win a prize", "ham": "lunch at noon"}.items():
+        (tmp_path / "mail" / kind).mkdir(parents=True)
+        for i in range(12):
+            (tmp_path / "mail" / kind / f"{i}.txt").write_text(f"{words} {i}")
+    done = run(tmp_path / "mail")
+    assert "24 documents x" in done.stdout
+    refused = run(tmp_path / "mail", "--target", "kind")
+    assert refused.exit_code == 1
+    assert "--target is for tables" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["{iris}"], "Which column holds the classes? Say --target COLUMN; there are"),
+        (["{iris}", "-t", "kind"], "There is no column 'kind'"),
+        (["missing.csv", "-t", "kind"], "There is no file 'missing.csv'"),
+        (["{iris}", "-t", "species", "--without", "colour"], "--without names 'colour'"),
+        (["{iris}", "-t", "species", "--features", "colour"], "There is no column 'colour'"),
+        (["{iris}", "-t", "species", "--weight", "colour"], "There is no column 'colour'"),
+        (["{iris}", "-t", "species", "--folds", "1"], "at least 2 folds"),
+    ],
+)
+def test_a_mistake_is_told_in_a_sentence(iris, arguments, told):
+    done = run(*(argument.format(iris=iris) for argument in arguments))
+    assert done.exit_code == 1
+    assert done.stderr.startswith("Error: ")
+    assert told in " ".join(done.stderr.split())
+    assert "Traceback" not in done.output
+
+
+def test_a_report_that_cannot_be_written_is_refused_before_the_work(iris, tmp_path):
+    done = run(iris, "-t", "species", "--report", tmp_path / "none" / "out.html")
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert "there is no folder" in done.stderr
+
+
+def test_a_report_of_before_outlives_a_run_that_fails(iris, tmp_path):
+    (tmp_path / "out.html").write_text("before")
+    assert run(iris, "-t", "kind", "--report", tmp_path / "out.html").exit_code == 1
+    assert (tmp_path / "out.html").read_text() == "before"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of another kind")
+def test_ctrl_c_ends_it_without_a_traceback(tmp_path):
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    columns = {f"x{j}": rng.normal(size=60_000) for j in range(40)}
+    pl.DataFrame({**columns, "y": rng.integers(0, 5, 60_000)}).write_parquet(tmp_path / "large.parquet")
+    command = [sys.executable, "-m", "discrim.cli", "compare", str(tmp_path / "large.parquet"), "-t", "y"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
+    time.sleep(2.5)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=120)
+    assert "Traceback" not in told
+    # Either nothing was done yet, or what was done is compared, with a note.
+    assert (process.returncode, "Stopped." in told) == (130, True) or "The comparison was stopped" in told
+
+
+def test_without_click_it_says_what_to_install(monkeypatch):
+    from discrim import cli
+
+    monkeypatch.delitem(sys.modules, "discrim.cli.commands", raising=False)
+    monkeypatch.setitem(sys.modules, "click", None)
+    with pytest.raises(SystemExit, match=r"pip install 'discrim\[app\]'"):
+        cli.main()
