@@ -193,6 +193,7 @@ def _how(found: Comparison) -> str:
     facts = {
         "Rows": f"{found.n:,} in {plural(len(found.classes), 'class', 'classes')}: {shown}",
         "Folds": f"{folds}, {order}, the same for all models",
+        **({} if found.words is None else {"Words": "those of all documents, chosen without a look at their labels"}),
         "Tuning": "inside the training part of every fold; no row has a say in the model that predicts it",
         "Metric": metric_name(found.metric),
         "Choice": "the simplest of the models that a paired test, without the correction for many tests, cannot tell "

@@ -65,12 +65,12 @@ class Comparison:
         self.classes, self.codes, self.weight = data.classes, data.codes, data.weight
         self.folds = data.fold_of.number
         self.trials = trials
-        self._words = data.words
+        self.words = data.words
 
     @property
     def best(self) -> Any:
         model = self.trials[self.chosen].model
-        return model if self._words is None else TextClassifier.of_fitted(self._words, model)
+        return model if self.words is None else TextClassifier.of_fitted(self.words, model)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -93,7 +93,7 @@ class Comparison:
     def title(self) -> str:
         folds = len(np.unique(self.folds))
         done = sum(row.done for row in self.rows)
-        rows, columns = ("rows", "column") if self._words is None else ("documents", "word")
+        rows, columns = ("rows", "column") if self.words is None else ("documents", "word")
         table = f"{self.n:,} {rows} x {self.width:,} {columns if self.width == 1 else columns + 's'}"
         return f"{plural(done, 'model')} on {table}, {len(self.classes)} classes, {folds} folds"
 
