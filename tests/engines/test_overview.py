@@ -37,6 +37,16 @@ def test_few_rows_are_all_taken(data):
     assert view.classes.tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize(
+    "lie", [np.asfortranarray, lambda a: np.repeat(a, 2, axis=0)[::2], lambda a: a[:, ::-1][:, ::-1]]
+)
+def test_however_the_rows_lie_in_memory_the_sample_is_the_same(data, lie):
+    x, y = data
+    expected, found = look(open_rows(x, y), 200).sample, look(open_rows(lie(x), y), 200).sample
+    assert_array_equal(found.x, expected.x)
+    assert_array_equal(found.codes, expected.codes)
+
+
 def test_a_sample_in_memory_comes_from_all_over(data):
     x, y = data
     view = look(open_rows(x, y), 200)

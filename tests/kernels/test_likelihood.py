@@ -12,7 +12,7 @@ from discrim._kernels import reference_likelihood as reference
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS
 
 BACKENDS = pytest.mark.parametrize("backend", [_kernels, reference], ids=["kernel", "reference"])
-ROWS, WIDTHS = (0, 1, 5, 8, 1000), (0, 1, 7, 8, 9, 33)
+ROWS, WIDTHS = (0, 1, 5, 8, 1000), (0, 1, 4, 7, 8, 9, 20, 33)
 NOTHING = np.empty(0)
 STEPS = np.array([0.5, 1.0, -2.0])
 LAYOUTS = {

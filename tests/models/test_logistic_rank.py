@@ -8,6 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from discrim import LogisticRegression
+from discrim.engines.overview import look
+from discrim.models.logistic import fit
+from discrim.models.logistic.fit import sample_rows
 from discrim.models.logistic.rank import column_rank, looks_independent, row_space
 from discrim.sources import Block, open_rows, scan
 
@@ -278,3 +281,15 @@ def test_more_columns_than_rows_without_a_penalty_leave_the_later_columns_out():
         model = LogisticRegression(C=np.inf).fit(X, y)
     assert_array_equal(model.coef_[0, 11:], 0.0)
     assert model.score(X, y) == 1.0
+
+
+def test_a_column_that_only_the_smaller_sample_finds_constant_is_not_looked_for_in_all_rows(monkeypatch):
+    X, y = drawn(n=400_000)
+    rows = open_rows(X, y)
+    sample = look(rows, sample_rows(rows, 5, "newton", softmax=False)).sample
+    few = look(open_rows(sample.x, sample.codes), len(sample) // 8).sample
+    marked = np.setdiff1d(sample.x[:, 0], few.x[:, 0])[:200]
+    X = np.column_stack([X, np.isin(X[:, 0], marked)])
+    monkeypatch.setattr(fit, "column_rank", None)
+    model = LogisticRegression(C=np.inf).fit(X, y)
+    assert np.isfinite(model.summary().std_error).all()

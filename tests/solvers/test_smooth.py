@@ -13,6 +13,7 @@ from discrim.solvers import smooth
 from discrim.solvers.newton import newton
 from discrim.solvers.smooth import Part, Smooth, choose_route, minimise
 from discrim.sources import open_rows
+from discrim.statistics.likelihood import CURVATURE, GRADIENT
 
 
 def objectives(n=4000, p=6, classes=2, part=8):
@@ -56,6 +57,56 @@ def test_a_sample_saves_passes_over_all_rows(route):
     assert every.passes < without
     if route == "newton":
         assert every.passes <= 3
+
+
+def depths_of_passes(objective, monkeypatch):
+    """What each pass over all rows is asked for, as a list that grows."""
+    depths, at = [], objective.at
+    monkeypatch.setattr(
+        objective, "at", lambda theta, *, depth=GRADIENT, **more: depths.append(depth) or at(theta, depth=depth, **more)
+    )
+    return depths
+
+
+@pytest.mark.parametrize("strength", [0.0, 30.0])
+def test_the_first_step_from_a_large_sample_asks_all_rows_for_their_gradient_only(monkeypatch, strength):
+    every, some = objectives(n=240_000)
+    problem = problem_of(every, strength)
+    expected = newton(every, problem.start, ridge=problem.ridge, close=1e-15)
+    depths = depths_of_passes(every, monkeypatch)
+    found = minimise(problem, every, [Part(some, 1 / 8)], "newton", 100)
+    assert depths == [GRADIENT, CURVATURE, CURVATURE]
+    assert found.converged
+    assert found.iterations == 3
+    assert_allclose(found.theta, expected.theta, rtol=0, atol=1e-12)
+
+
+def test_where_a_pass_is_costly_each_brings_the_curvature(monkeypatch):
+    every, some = objectives(n=240_000)
+    every.costly = True
+    depths = depths_of_passes(every, monkeypatch)
+    minimise(problem_of(every, 0.0), every, [Part(some, 1 / 8)], "newton", 100)
+    assert set(depths) == {CURVATURE}
+
+
+def test_a_coefficient_that_is_held_stays_where_it_is_in_the_first_step():
+    every, some = objectives(n=240_000)
+    problem = problem_of(every, 0.0)
+    problem.free[2] = False
+    expected = newton(every, problem.start, free=problem.free, close=1e-15)
+    found = minimise(problem, every, [Part(some, 1 / 8)], "newton", 100)
+    assert found.theta[2] == 0.0
+    assert_allclose(found.theta, expected.theta, rtol=0, atol=1e-12)
+
+
+def test_a_sample_that_misleads_costs_passes_but_not_the_minimum():
+    every, some = objectives(n=240_000)
+    other = open_rows(some.rows.whole.x, 1 - some.rows.whole.codes)
+    misled = Objective(other, some.classes, some.coordinates)
+    problem = problem_of(every, 0.0)
+    found = minimise(problem, every, [Part(misled, 1 / 8)], "newton", 100)
+    assert found.converged
+    assert_allclose(found.theta, newton(every, problem.start).theta, rtol=0, atol=1e-7)
 
 
 def test_without_a_penalty_quasi_newton_keeps_the_classes_balanced():

@@ -1,6 +1,7 @@
-// Rows of a block, shifted and packed into panels of eight columns; the column after the last is a constant 1.
+// Rows of a block, shifted and packed into panels of eight columns; the column after the last is a constant.
 #pragma once
 
+#include <numeric>
 #include <vector>
 
 #include "likelihood.hpp"
@@ -36,6 +37,7 @@ struct Packing {
     const double *shift;
     double *packed;
     int64_t panel;
+    double constant = 1.0;
 };
 
 // Columns q W to q W + W of the W rows i[0], i[1] ..., shifted; W is the width of the vectors.
@@ -55,7 +57,7 @@ DISCRIM_INLINE void take_panel(const Packing<T> &in, const int64_t *i, int64_t q
     }
     const auto lane = Kin<V>::numbered();
     const auto inside = lane < count;
-    const V rest = lane == count ? every<V>(1.0) : V{};
+    const V rest = lane == count ? every<V>(in.constant) : V{};
     if (count <= 0) {
         for (int s = 0; s < W; ++s) rows[s] = rest;
         return;
@@ -77,9 +79,13 @@ DISCRIM_INLINE void next_rows(const Packing<T> &in, int64_t r, int64_t *i) {
 
 // Rows that count: all without weights, else those of positive weight.
 inline int64_t rows_that_count(const double *weight, int64_t first, int64_t m, int32_t *index) {
+    if (!weight) {
+        std::iota(index, index + m, 0);
+        return m;
+    }
     int64_t count = 0;
     for (int64_t r = 0; r < m; ++r)
-        if (!weight || weight[first + r] > 0) index[count++] = static_cast<int32_t>(r);
+        if (weight[first + r] > 0) index[count++] = static_cast<int32_t>(r);
     return count;
 }
 

@@ -42,27 +42,37 @@ DISCRIM_INLINE void four_rows(const double *a, const double *b, int64_t m, doubl
 }
 
 // Four rows of C += A'B for N neighbouring groups of four columns, the first of them `j`: twelve sums and what they
-// are made of fill the sixteen registers.
+// are made of fill the sixteen registers. One group alone has so few sums that two rows each keep their own, else one
+// would wait for the other.
 template <int N>
 DISCRIM_INLINE void four_columns(const double *packed, int64_t panel, int64_t m, int64_t i, int64_t j, double *c,
                                  int64_t ldc, Ahead &ahead) {
     const auto group = [&](int64_t g) { return packed + g / 2 * panel + g % 2 * 4; };
     const double *a = group(i), *b[N];
     for (int n = 0; n < N; ++n) b[n] = group(j + n);
-    v4 acc[4][N];
-    for (int l = 0; l < 4; ++l)
-        for (int n = 0; n < N; ++n) acc[l][n] = v4{};
-    for (int64_t r = 0; r < m; ++r) {
-        ahead.fetch();
+    constexpr int ROWS = N == 1 ? 2 : 1;
+    v4 sums[ROWS][4][N];
+    for (auto &of_row : sums)
+        for (auto &of_column : of_row)
+            for (v4 &sum : of_column) sum = v4{};
+    const auto add = [&](int64_t r, v4(&to)[4][N]) {
         v4 right[N];
         for (int n = 0; n < N; ++n) right[n] = get<v4>(b[n] + r * LANES);
         for (int l = 0; l < 4; ++l)
-            for (int n = 0; n < N; ++n) acc[l][n] += a[r * LANES + l] * right[n];
+            for (int n = 0; n < N; ++n) to[l][n] += a[r * LANES + l] * right[n];
+    };
+    int64_t r = 0;
+    for (; r + ROWS <= m; r += ROWS) {
+        ahead.fetch();
+        for (int s = 0; s < ROWS; ++s) add(r + s, sums[s]);
     }
+    if (r < m) add(r, sums[0]);
     for (int l = 0; l < 4; ++l)
         for (int n = 0; n < N; ++n) {
             double *to = c + (4 * i + l) * ldc + 4 * (j + n);
-            put(to, get<v4>(to) + acc[l][n]);
+            v4 sum = sums[0][l][n];
+            for (int s = 1; s < ROWS; ++s) sum += sums[s][l][n];
+            put(to, get<v4>(to) + sum);
         }
 }
 

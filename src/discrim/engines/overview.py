@@ -74,7 +74,10 @@ def _columns(block: Block) -> tuple[Floats, Floats]:
 
 def _take(block: Block, index: NDArray[np.intp]) -> Block:
     extra = (None if v is None else v[index] for v in (block.weight, block.offset, block.share))
-    return Block(block.x[index], block.codes[index], block.classes, *extra)
+    x = block.x
+    # ``take`` copies a row at a time, and before that everything that does not lie row by row.
+    picked = x.take(index, axis=0) if isinstance(x, np.ndarray) and x.flags.c_contiguous else x[index]
+    return Block(picked, block.codes[index], block.classes, *extra)
 
 
 @dataclass(frozen=True)

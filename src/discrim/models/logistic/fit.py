@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -99,10 +100,11 @@ def fit_smooth(rows: Rows, problem: Problem, view: Overview | None = None) -> Sm
         view = look(rows, sample_rows(rows, size, route, softmax=problem.softmax))
     check_finite(rows, view)
     objective = Objective(rows, problem.classes, coordinates_for(view, problem), softmax=problem.softmax)
+    views = _nested(view, objective)
     if problem.penalty.ridge or problem.penalty.constant:
-        return _solve(objective, view, problem, route, np.zeros(width, bool))
-    objective, aliased = _without_dependence(objective, view, problem)
-    fit = _solve(objective, view, problem, route, aliased)
+        return _solve(objective, views, problem, route, np.zeros(width, bool))
+    objective, aliased = _without_dependence(objective, views, problem)
+    fit = _solve(objective, views, problem, route, aliased)
     return fit if problem.firth else _look_for_separation(fit)
 
 
@@ -146,31 +148,35 @@ def _sample_objective(objective: Objective, view: Overview) -> Objective:
     return Objective(rows, objective.classes, objective.coordinates, softmax=objective.softmax)
 
 
-def _parts(objective: Objective, view: Overview) -> list[Part]:
+def _nested(view: Overview, objective: Objective) -> list[Overview]:
     """The sample, and before it a part of it where it is large: the first steps, from nowhere, need few rows."""
-    sample = _sample_objective(objective, view)
-    parts, wanted = [Part(sample, len(view.sample) / view.n_rows)], len(view.sample) // 8
-    if wanted >= 15 * np.prod(objective.shape):
-        less = look(sample.rows, wanted)
-        parts.insert(0, Part(_sample_objective(objective, less), len(less.sample) / view.n_rows))
-    return parts
+    wanted = len(view.sample) // 8
+    if view.everything or wanted < 15 * np.prod(objective.shape):
+        return [view]
+    return [look(_sample_objective(objective, view).rows, wanted), view]
 
 
-def _without_dependence(objective: Objective, view: Overview, problem: Problem) -> tuple[Objective, Mask]:
+def _parts(objective: Objective, views: Sequence[Overview]) -> list[Part]:
+    n = views[-1].n_rows
+    return [Part(_sample_objective(objective, view), len(view.sample) / n) for view in views]
+
+
+def _without_dependence(objective: Objective, views: Sequence[Overview], problem: Problem) -> tuple[Objective, Mask]:
     """Columns that others determine, and coordinates that bear those that nearly are."""
-    sample = _sample_objective(objective, view)
     start = np.zeros(objective.shape)
-    hessian = sample.at(start, depth=BLOCKS if problem.softmax else CURVATURE).hessian
-    if looks_independent(hessian[0] if problem.softmax else hessian):
-        return objective, np.zeros(objective.rows.design.n_out, bool)
+    for view in views:
+        # What is independent in some rows is so in all of them.
+        hessian = _sample_objective(objective, view).at(start, depth=BLOCKS if problem.softmax else CURVATURE).hessian
+        if looks_independent(hessian[0] if problem.softmax else hessian):
+            return objective, np.zeros(objective.rows.design.n_out, bool)
     rank = column_rank(objective.rows, intercept=problem.intercept, minimum_norm=problem.aliased == "minimum-norm")
     if rank.coordinates is not None:
         objective = objective.with_coordinates(rank.coordinates)
     return objective, rank.aliased
 
 
-def _solve(objective: Objective, view: Overview, problem: Problem, route: Route, aliased: Mask) -> SmoothFit:
-    coordinates = objective.coordinates
+def _solve(objective: Objective, views: Sequence[Overview], problem: Problem, route: Route, aliased: Mask) -> SmoothFit:
+    coordinates, view = objective.coordinates, views[-1]
     ridge = ridge_for(problem.penalty, coordinates, objective.shape)
     held = "newton" if problem.firth else route
     free = _free(objective, problem, held, aliased)
@@ -181,7 +187,7 @@ def _solve(objective: Objective, view: Overview, problem: Problem, route: Route,
     if problem.firth:
         solution, solver = firth(objective, start, free=free, most=problem.most), "firth"
     else:
-        parts = [] if view.everything or problem.start is not None else _parts(objective, view)
+        parts = [] if view.everything or problem.start is not None else _parts(objective, views)
         smooth = Smooth(ridge, free, start, _flat(problem, objective), _squares(view, coordinates))
         solution, solver = minimise(smooth, objective, parts, route, problem.most), str(route)
     told = np.zeros(len(aliased) + 1, bool)
@@ -254,7 +260,7 @@ def _fit_wide(rows: Rows, whole: Block, problem: Problem) -> SmoothFit:
     if problem.start is not None:
         problem = replace(problem, start=unit.to_user(coordinates.from_user(problem.start)))
     with one_blas_thread():
-        fit = _solve(inner, view, problem, route, np.zeros(z.shape[1], bool))
+        fit = _solve(inner, [view], problem, route, np.zeros(z.shape[1], bool))
     outer = Objective(rows, problem.classes, coordinates, softmax=problem.softmax)
     return replace(fit, objective=outer, aliased=np.zeros(rows.design.n_out + 1, bool), solver="svd-" + fit.solver)
 
