@@ -76,6 +76,46 @@ def test_a_secant_learns_nothing_from_a_step_that_falls(kernels):
     assert_array_equal(kernels.secant(hessian, step, -hessian @ step), hessian)
 
 
+@BOTH
+def test_the_descents_of_several_lanes_are_those_of_each_and_leave_the_others(kernels):
+    problems = [quadratic(9, seed) for seed in range(4)]
+    hessians, points, gradients, lasso, ridge = (np.stack(parts) for parts in zip(*problems, strict=True))
+    thetas, left, fixed = np.ones((4, 9)), np.full(4, -1.0), np.arange(9) == 5
+    fixed = fixed.astype(np.uint8)
+    places, penalties = (points, gradients, thetas), (lasso, ridge)
+    kernels.several_descents(hessians, np.array([3, 0]), places, penalties, fixed, left, 1e-26, 10_000)
+    for lane in (0, 3):
+        theta = np.ones(9)
+        alone = (hessians[lane], points[lane], gradients[lane], theta, lasso[lane], ridge[lane])
+        assert left[lane] == kernels.gram_descent(*alone, fixed, 1e-26, 10_000)[0]
+        assert_array_equal(thetas[lane], theta)
+    assert_array_equal(thetas[[1, 2]], np.ones((2, 9)))
+    assert_array_equal(left[[1, 2]], [-1.0, -1.0])
+
+
+@BOTH
+def test_the_secants_of_several_lanes_are_those_of_each_and_leave_the_others(kernels):
+    hessians, steps = (np.stack(parts) for parts in list(zip(*(quadratic(9, s) for s in range(3)), strict=True))[:2])
+    changes = np.vecdot(hessians, steps[:, None]) + 0.3 * np.sin(np.arange(9.0))
+    before = hessians.copy()
+    kernels.several_secants(hessians, np.array([2, 0]), steps[[2, 0]], changes[[2, 0]])
+    for lane in (0, 2):
+        assert_array_equal(hessians[lane], kernels.secant(before[lane], steps[lane], changes[lane]))
+    assert_array_equal(hessians[1], before[1])
+
+
+def test_lanes_that_do_not_exist_are_refused():
+    if _kernels.BACKEND != "native":
+        pytest.skip("NumPy checks its own indices")
+    hessians, rows = np.zeros((2, 3, 3)), np.zeros((2, 3))
+    with pytest.raises(ValueError, match="there is no such lane"):
+        _kernels.several_secants(hessians, np.array([2]), rows[:1], rows[:1])
+    with pytest.raises(ValueError, match="there is no such lane"):
+        _kernels.several_descents(
+            hessians, np.array([-1]), (rows, rows, rows), (rows, rows), None, np.zeros(2), 1e-9, 10
+        )
+
+
 def labelled(n, p, seed=0, *, weighted=False):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, p)) + 2.0
@@ -95,6 +135,26 @@ def test_several_gradients_are_those_of_the_reference(order, dtype, weighted):
         losses, gradients = _kernels.several_gradients(x, *args)
         expected = reference_coordinate.several_gradients(x, *args)
         assert_allclose(losses, expected[0], rtol=1e-12, atol=1e-12)
+        assert_allclose(gradients, expected[1], rtol=1e-10, atol=1e-11 * n)
+
+
+@pytest.mark.parametrize("form", ["rows", "every second row", "some columns", "columns"])
+def test_rows_with_nothing_to_shift_and_columns_without_coefficients_change_nothing(form):
+    for n, p in [(7, 3), (700, 17), (41, 50)]:
+        x, codes, _, offset = labelled(2 * n, p + 2, seed=n)
+        x, codes, offset = {
+            "rows": (x, codes, offset),
+            "every second row": (x[::2], codes[::2].copy(), offset[::2].copy()),
+            "some columns": (x[:, 1:-1], codes, offset),
+            "columns": (np.asfortranarray(x), codes, offset),
+        }[form]
+        p = x.shape[1]
+        theta = np.random.default_rng(p).normal(size=(8, p + 1))
+        theta[:, 1::3] = 0.0
+        args = (codes, None, None, offset, np.zeros(p), theta)
+        losses, gradients = _kernels.several_gradients(x, *args)
+        expected = reference_coordinate.several_gradients(x, *args)
+        assert_allclose(losses, expected[0], rtol=1e-12)
         assert_allclose(gradients, expected[1], rtol=1e-10, atol=1e-11 * n)
 
 

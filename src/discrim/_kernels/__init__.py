@@ -39,7 +39,9 @@ except ImportError:
     residuals = reference_columns.residuals
     gram_descent = reference_coordinate.gram_descent
     secant = reference_coordinate.secant
+    several_descents = reference_coordinate.several_descents
     several_gradients = reference_coordinate.several_gradients
+    several_secants = reference_coordinate.several_secants
     class_sums = reference_counts.class_sums
     sparse_class_sums = reference_counts.sparse_class_sums
     sparse_score = reference_counts.sparse_score
@@ -69,7 +71,9 @@ else:
     residuals = _native.residuals
     gram_descent = _native.gram_descent
     secant = _native.secant
+    several_descents = _native.several_descents
     several_gradients = _native.several_gradients
+    several_secants = _native.several_secants
     class_sums = _native.class_sums
     sparse_class_sums = _native.sparse_class_sums
     sparse_score = _native.sparse_score
@@ -120,7 +124,9 @@ __all__ = [
     "residuals",
     "score",
     "secant",
+    "several_descents",
     "several_gradients",
+    "several_secants",
     "shuffle",
     "softmax_likelihood",
     "sparse_class_sums",

@@ -8,7 +8,9 @@ from discrim._kernels.reference_columns import sparse_descent as sparse_descent
 from discrim._kernels.reference_columns import sparse_slopes as sparse_slopes
 from discrim._kernels.reference_coordinate import gram_descent as gram_descent
 from discrim._kernels.reference_coordinate import secant as secant
+from discrim._kernels.reference_coordinate import several_descents as several_descents
 from discrim._kernels.reference_coordinate import several_gradients as several_gradients
+from discrim._kernels.reference_coordinate import several_secants as several_secants
 from discrim._kernels.reference_counts import class_sums as class_sums
 from discrim._kernels.reference_counts import grid_sums as grid_sums
 from discrim._kernels.reference_counts import held_out_logs as held_out_logs

@@ -3,7 +3,10 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "arrays.hpp"
@@ -23,6 +26,9 @@ using Flat = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Changed = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 using Square = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Cubes = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using ChangedCubes = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using ChangedRows = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Mask = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // Coefficients of a problem that takes some microseconds.
@@ -50,8 +56,46 @@ Result<double> mend(Square hessian, Vector step, Vector change) {
     const size_t q = step.shape(0);
     require(hessian.shape(0) == q && hessian.shape(1) == q && change.shape(0) == q, "step, change and H differ in size");
     std::unique_ptr<double[]> mended(new double[q * q]);
-    secant(hessian.data(), step.data(), change.data(), q, mended.get());
+    std::copy_n(hessian.data(), q * q, mended.get());
+    secant(mended.get(), step.data(), change.data(), q);
     return give(std::move(mended), {q, q});
+}
+
+void require_lanes(const Flat<int64_t> &lanes, size_t count) {
+    for (size_t i = 0; i < lanes.shape(0); ++i)
+        require(lanes.data()[i] >= 0 && lanes.data()[i] < static_cast<int64_t>(count), "there is no such lane");
+}
+
+void mend_several(ChangedCubes hessians, Flat<int64_t> lanes, Square steps, Square changes) {
+    const size_t q = hessians.shape(1);
+    require(hessians.shape(2) == q && steps.shape(1) == q && changes.shape(1) == q && steps.shape(0) == lanes.shape(0) &&
+                changes.shape(0) == lanes.shape(0),
+            "steps, changes and H differ in size");
+    require_lanes(lanes, hessians.shape(0));
+    nb::gil_scoped_release release;
+    for (size_t i = 0; i < lanes.shape(0); ++i)
+        secant(hessians.data() + lanes.data()[i] * q * q, steps.data() + i * q, changes.data() + i * q, q);
+}
+
+void descend_several(Cubes hessians, Flat<int64_t> lanes, std::tuple<Square, Square, ChangedRows> places,
+                     std::pair<Square, Square> penalties, std::optional<Mask> fixed, Changed left, double close,
+                     int64_t most) {
+    const auto &[point, gradient, theta] = places;
+    const auto &[lasso, ridge] = penalties;
+    const size_t count = hessians.shape(0), q = hessians.shape(1);
+    const auto fits = [&](const auto &rows) { return rows.shape(0) == count && rows.shape(1) == q; };
+    require(hessians.shape(2) == q && fits(point) && fits(gradient) && fits(theta) && fits(lasso) && fits(ridge) &&
+                (!fixed || fixed->shape(0) == q) && left.shape(0) == count,
+            "the parts of the quadratic models differ in size");
+    require_lanes(lanes, count);
+    nb::gil_scoped_release release;
+    for (size_t i = 0; i < lanes.shape(0); ++i) {
+        const int64_t lane = lanes.data()[i], row = lane * q;
+        const QuadraticModel model{hessians.data() + row * q, lasso.data() + row, ridge.data() + row,
+                                   fixed ? fixed->data() : nullptr, static_cast<int64_t>(q)};
+        left.data()[lane] =
+            gram_descent(model, point.data() + row, gradient.data() + row, theta.data() + row, close, most).left;
+    }
 }
 
 template <typename T>
@@ -154,6 +198,9 @@ void bind_coordinate(nb::module_ &m) {
     m.def("gram_descent", &descend_gram, "hessian"_a, "point"_a, "gradient"_a, "theta"_a.noconvert(), "lasso"_a,
           "ridge"_a, "fixed"_a.none(), "close"_a, "most"_a);
     m.def("secant", &mend, "hessian"_a, "step"_a, "change"_a);
+    m.def("several_secants", &mend_several, "hessians"_a.noconvert(), "lanes"_a, "steps"_a, "changes"_a);
+    m.def("several_descents", &descend_several, "hessians"_a, "lanes"_a, "places"_a.noconvert(), "penalties"_a,
+          "fixed"_a.none(), "left"_a.noconvert(), "close"_a, "most"_a);
     const auto add_several = [&m](auto function) {
         m.def("several_gradients", function, "x"_a.noconvert(), "codes"_a, "share"_a.none(), "weight"_a.none(),
               "offset"_a.none(), "shift"_a, "theta"_a);

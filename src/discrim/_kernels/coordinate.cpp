@@ -81,8 +81,7 @@ Descended gram_descent(const QuadraticModel &model, const double *point, const d
     return done;
 }
 
-void secant(const double *hessian, const double *step, const double *change, int64_t q, double *mended) {
-    std::copy(hessian, hessian + q * q, mended);
+void secant(double *hessian, const double *step, const double *change, int64_t q) {
     std::vector<double> foreseen(q, 0.0);
     for (int64_t j = 0; j < q; ++j)
         if (step[j] != 0.0) add_row(step[j], hessian + j * q, foreseen.data(), q);
@@ -92,8 +91,8 @@ void secant(const double *hessian, const double *step, const double *change, int
     // Of a step that the model knew to many digits only rounding could be learned.
     if (!(model > 0.0 && seen > 1e-3 * model && wrong > 1e-18 * dot(change, change, q))) return;
     for (int64_t j = 0; j < q; ++j) {
-        add_row(change[j] / seen, change, mended + j * q, q);
-        add_row(-foreseen[j] / model, foreseen.data(), mended + j * q, q);
+        add_row(change[j] / seen, change, hessian + j * q, q);
+        add_row(-foreseen[j] / model, foreseen.data(), hessian + j * q, q);
     }
 }
 

@@ -24,7 +24,7 @@ struct Descended {
 Descended gram_descent(const QuadraticModel &model, const double *point, const double *gradient, double *theta,
                        double close, int64_t most);
 
-// BFGS: `mended` is H changed such that it takes `step` to `change`; H itself where the step tells nothing new.
-void secant(const double *hessian, const double *step, const double *change, int64_t q, double *mended);
+// BFGS: change H such that it takes `step` to `change`; it stays as it is where the step tells nothing new.
+void secant(double *hessian, const double *step, const double *change, int64_t q);
 
 }  // namespace discrim

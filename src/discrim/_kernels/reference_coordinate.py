@@ -51,6 +51,31 @@ def secant(hessian: Floats, step: Floats, change: Floats) -> Floats:
     return np.asarray(hessian + np.outer(change, change / seen) - np.outer(foreseen, foreseen / model))
 
 
+def several_descents(
+    hessians: Floats,
+    lanes: NDArray[np.int64],
+    places: tuple[Floats, Floats, Floats],
+    penalties: tuple[Floats, Floats],
+    fixed: NDArray[np.uint8] | None,
+    left: Floats,
+    *rest: Any,
+) -> None:
+    """``gram_descent`` of each of these ``lanes``: rows of points, gradients and thetas, and of lasso and ridge.
+
+    Changes the thetas and ``left``, in place. ``rest`` is close, most.
+    """
+    for lane in lanes:
+        point, gradient, theta = (values[lane] for values in places)
+        lasso, ridge = (values[lane] for values in penalties)
+        left[lane], _, _ = gram_descent(hessians[lane], point, gradient, theta, lasso, ridge, fixed, *rest)
+
+
+def several_secants(hessians: Floats, lanes: NDArray[np.int64], steps: Floats, changes: Floats) -> None:
+    """``secant`` of each of these ``lanes``, whose steps and changes are given in their order; H changes in place."""
+    for lane, step, change in zip(lanes, steps, changes, strict=True):
+        hessians[lane] = secant(hessians[lane], step, change)
+
+
 def several_gradients(
     x: NDArray[Any],
     codes: NDArray[np.int32],

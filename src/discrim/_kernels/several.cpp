@@ -1,5 +1,6 @@
 // Every lane is another theta, so that a number of X is read once for all of them. Rows are shifted into a block
-// that stays in cache; there the linear predictors and the gradients are products of matrices.
+// that stays in cache, or read where they are if there is nothing to shift; then the linear predictors and the
+// gradients are products of matrices. Columns whose coefficients are all zero have no part in the predictors.
 
 #include "several.hpp"
 
@@ -14,10 +15,12 @@ namespace {
 
 struct Block {
     const double *z;  // rows x p, shifted
-    int64_t rows, p;
+    int64_t rows, stride, p;
     const double *y, *w, *offset;
-    const double *theta;  // (1 + p) x 8: the constants first
-    double *gradient;     // likewise
+    const int64_t *used;  // columns with a coefficient
+    int64_t count;
+    const double *theta;  // (1 + count) x 8: the constants first, then those of the used columns
+    double *gradient;     // (1 + p) x 8
     double *residual;     // rows x 8
     double *losses;       // 8
     bool weighted;
@@ -32,12 +35,13 @@ template <typename V, int N>
 DISCRIM_INLINE void predict(const Block &b, int64_t r, V eta[N][PARTS<V>]) {
     for (int s = 0; s < N; ++s)
         for (int h = 0; h < PARTS<V>; ++h) eta[s][h] = get<V>(b.theta + h * WIDTH<V>) + b.offset[r + s];
-    const double *z = b.z + r * b.p;
-    for (int64_t j = 0; j < b.p; ++j) {
+    const double *z = b.z + r * b.stride;
+    for (int64_t k = 0; k < b.count; ++k) {
+        const int64_t j = b.used[k];
         V theta[PARTS<V>];
-        for (int h = 0; h < PARTS<V>; ++h) theta[h] = get<V>(b.theta + (j + 1) * LANES + h * WIDTH<V>);
+        for (int h = 0; h < PARTS<V>; ++h) theta[h] = get<V>(b.theta + (k + 1) * LANES + h * WIDTH<V>);
         for (int s = 0; s < N; ++s)
-            for (int h = 0; h < PARTS<V>; ++h) eta[s][h] += z[s * b.p + j] * theta[h];
+            for (int h = 0; h < PARTS<V>; ++h) eta[s][h] += z[s * b.stride + j] * theta[h];
     }
 }
 
@@ -67,7 +71,7 @@ DISCRIM_INLINE void add_gradients(const Block &b, int64_t j) {
     for (int64_t r = 0; r < b.rows; ++r) {
         V residual[PARTS<V>];
         for (int h = 0; h < PARTS<V>; ++h) residual[h] = get<V>(b.residual + r * LANES + h * WIDTH<V>);
-        const double *z = b.z + r * b.p + j;
+        const double *z = b.z + r * b.stride + j;
         for (int k = 0; k < N; ++k)
             for (int h = 0; h < PARTS<V>; ++h) sum[k][h] += z[k] * residual[h];
     }
@@ -114,8 +118,11 @@ DISCRIM_INLINE void do_several_body(const Block &b) {
         for (int64_t r = 0; r < b.rows; ++r) constant += get<V>(b.residual + r * LANES + h * N);
         put(b.gradient + h * N, constant);
     }
+    // As many columns as the processor has registers for their sums.
+    constexpr int MOST = 12 / PARTS<V>, FEW = MOST / 3;
     int64_t j = 0;
-    for (; j + N <= b.p; j += N) add_gradients<V, N>(b, j);
+    for (; j + MOST <= b.p; j += MOST) add_gradients<V, MOST>(b, j);
+    for (; j + FEW <= b.p; j += FEW) add_gradients<V, FEW>(b, j);
     for (; j < b.p; ++j) add_gradients<V, 1>(b, j);
 }
 DISCRIM_VERSIONS(do_several, (const Block &b), (b))
@@ -158,8 +165,15 @@ void shift_rows(const Rows<T> &x, int64_t first, int64_t rows, const double *shi
         for (int64_t j = 0; j < x.p; ++j) z[r * x.p + j] = from[r * x.row_stride + j * x.column_stride] - shift[j];
 }
 
+// Rows that can be read where they are: nothing is to be shifted, converted, gathered or left out.
+inline const double *in_place(const Rows<double> &x, const Response &y, const double *shift) {
+    const bool ready = x.column_stride == 1 && !y.weight;
+    return ready && std::all_of(shift, shift + x.p, [](double by) { return by == 0.0; }) ? x.data : nullptr;
+}
+inline const double *in_place(const Rows<float> &, const Response &, const double *) { return nullptr; }
+
 struct Gathered {
-    double *z, *y, *weight, *offset;
+    double *z, *y, *weight, *offset;  // z is null where rows are read in place
 };
 
 // The next rows from `i` on that count, at most `most`; returns how many there are.
@@ -168,7 +182,7 @@ int64_t gather(const Rows<T> &x, const Response &y, const double *shift, int64_t
     int64_t rows = 0;
     if (!y.weight) {
         rows = std::min(most, x.n - i);
-        shift_rows(x, i, rows, shift, to.z);
+        if (to.z) shift_rows(x, i, rows, shift, to.z);
         for (int64_t r = 0; r < rows; ++r) to.y[r] = y.share ? y.share[i + r] : (y.codes[i + r] == 1 ? 1.0 : 0.0);
         if (y.offset) std::copy_n(y.offset + i, rows, to.offset);
         i += rows;
@@ -192,14 +206,28 @@ void several_gradients(const Rows<T> &x, const Response &y, const double *shift,
                        double *gradients) {
     const int64_t p = x.p, size = p + 1;
     const int64_t most = std::clamp<int64_t>(16384 / std::max<int64_t>(p, 1) / 8 * 8, 8, 512);
-    std::vector<double> z(most * p), response(3 * most), lanes(size * LANES), gradient(size * LANES, 0.0),
+    const double *there = in_place(x, y, shift);
+    std::vector<double> z(there ? 0 : most * p), response(3 * most), lanes, gradient(size * LANES, 0.0),
         residual(most * LANES), loss(LANES, 0.0);
-    for (int64_t k = 0; k < SEVERAL; ++k)
-        for (int64_t j = 0; j < size; ++j) lanes[j * LANES + k] = theta[k * size + j];
+    std::vector<int64_t> used;
+    const auto add_lanes = [&](int64_t j) {
+        for (int64_t k = 0; k < SEVERAL; ++k) lanes.push_back(theta[k * size + j]);
+    };
+    add_lanes(0);
+    for (int64_t j = 0; j < p; ++j) {
+        int64_t k = 0;
+        while (k < SEVERAL && theta[k * size + j + 1] == 0.0) ++k;
+        if (k == SEVERAL) continue;
+        used.push_back(j);
+        add_lanes(j + 1);
+    }
     double *of = response.data(), *weight = of + most, *offset = weight + most;
     for (int64_t i = 0; i < x.n;) {
-        const int64_t rows = gather(x, y, shift, most, i, {z.data(), of, weight, offset});
-        do_several({z.data(), rows, p, of, weight, offset, lanes.data(), gradient.data(), residual.data(), loss.data(), y.weight != nullptr});
+        const double *block = there ? there + i * x.row_stride : z.data();
+        const int64_t rows = gather(x, y, shift, most, i, {there ? nullptr : z.data(), of, weight, offset});
+        do_several({block, rows, there ? x.row_stride : p, p, of, weight, offset, used.data(),
+                    static_cast<int64_t>(used.size()), lanes.data(), gradient.data(), residual.data(), loss.data(),
+                    y.weight != nullptr});
     }
     for (int64_t k = 0; k < SEVERAL; ++k) {
         losses[k] = loss[k];

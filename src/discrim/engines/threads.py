@@ -49,9 +49,9 @@ def reduce(
         return _reduce_stream(pieces, of, merge, progress)
 
 
-def run(task: Callable[[int], State], tasks: int) -> list[State]:
-    """``[task(0), task(1), ...]``, spread over the threads; the first error is raised."""
-    workers = min(_worker_count(), tasks)
+def run(task: Callable[[int], State], tasks: int, *, workers: int | None = None) -> list[State]:
+    """``[task(0), task(1), ...]``, spread over the threads, or so many ``workers``; the first error is raised."""
+    workers = min(_worker_count() if workers is None else workers, tasks)
     if workers <= 1:
         return [task(i) for i in range(tasks)]
     results: list[State | None] = [None] * tasks

@@ -23,7 +23,7 @@ from scipy import sparse
 from discrim.engines.objective import Coordinates, codes_in
 from discrim.engines.several import PathObjective
 from discrim.solvers.elastic_net_batch import MOST as MOST_TOGETHER
-from discrim.solvers.elastic_net_batch import Minimum, follow_together
+from discrim.solvers.elastic_net_batch import follow_together
 from discrim.solvers.elastic_net_columns import columns_of
 from discrim.solvers.elastic_net_gram import GAP, STEPS, GramFollower, Penalty
 from discrim.solvers.elastic_net_working import ColumnFollower, Response
@@ -182,13 +182,15 @@ class _Gram:
         while left:
             if together and len(left) > 1:
                 for found in follow_together(self._inner, tuple(left)):
-                    left.pop(0)
-                    yield self._told(found)
+                    del left[: len(found.losses)]
+                    thetas = self.coordinates.to_user(found.thetas)
+                    for theta, loss, passes in zip(thetas, found.losses, found.iterations, strict=True):
+                        yield Fitted(theta, loss, passes, True, GRAM)
             if left:
                 first = left.pop(0)
                 yield self._told(self._inner.solve(first.lasso, first.ridge))
 
-    def _told(self, found: Solution | Minimum) -> Fitted:
+    def _told(self, found: Solution) -> Fitted:
         theta = self.coordinates.to_user(found.theta)
         if theta.ndim == 2 and self.coordinates.intercept:
             theta[:, 0] -= theta[:, 0].mean()

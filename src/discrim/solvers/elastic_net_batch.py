@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from discrim import _kernels
 from discrim._kernels.reference_coordinate import SEVERAL
 from discrim.engines.several import PathObjective
-from discrim.solvers.elastic_net_gram import GramFollower, Penalty
+from discrim.solvers.elastic_net_gram import SWEEPS, GramFollower, Penalty
 from discrim.statistics.likelihood import CURVATURE
 
 Floats = NDArray[np.float64]
@@ -21,55 +21,21 @@ MOST = 400
 # Passes after which a penalty that is still on its way is solved by itself.
 PATIENCE = 12
 # Passes that a penalty may take on average before the next ones get a new curvature.
-FEW = 5.0
+FEW = 4.0
 # No step is trusted to gain more than this, whatever the last one did.
 LEAST_GAIN = 0.01
 
 
 @dataclass(frozen=True)
-class Minimum:
-    """Where one penalty's descent ended."""
+class Minima:
+    """Where the descents of neighbouring penalties ended: ``thetas`` in rows, losses, and passes of each."""
 
-    theta: Floats
-    loss: float
-    converged: bool
-    iterations: int
-
-
-class _Runner:
-    """One penalty on its way: a point with its exact gradient, a curvature, and the model's minimum, its target."""
-
-    def __init__(self, penalty: Penalty, before: _Runner | GramFollower, target: Floats) -> None:
-        self.penalty, self.target = penalty, target
-        # Until its first pass a runner stands where the one before it stood.
-        self.point: Floats = before.point
-        self.loss: float = before.loss
-        self.gradient: Floats = before.gradient
-        self.hessian: Floats = before.hessian
-        self.value = self.loss + penalty.of(self.point)
-        self.left = self.error = np.inf
-        self.passes = 0
-
-    def arrive(self, loss: float, gradient: Floats, value: float) -> None:
-        """Stand at the target, where these hold."""
-        self.hessian = _kernels.secant(self.hessian, self.target - self.point, gradient - self.gradient)
-        self.point, self.loss, self.gradient, self.value = self.target, loss, gradient, value
-        self.passes += 1
-
-    def refine(self, follower: GramFollower) -> None:
-        """The next target, and what will be left there if the step gains as the last one did."""
-        start = self.target
-        self.target, left = follower.descend(self.penalty, start, self.point, self.gradient, self.hessian)
-        gain = min(max(left / self.left, LEAST_GAIN), 1.0) if 0.0 < self.left < np.inf else 1.0
-        self.left, self.error = left, gain * left
-
-    def minimum(self) -> Minimum:
-        step = self.target - self.point
-        loss = self.loss + float(self.gradient @ step + 0.5 * step @ (self.hessian @ step))
-        return Minimum(self.target, loss, True, self.passes)
+    thetas: Floats
+    losses: list[float]
+    iterations: list[int]
 
 
-def follow_together(follower: GramFollower, penalties: Sequence[Penalty]) -> Iterator[Minimum]:
+def follow_together(follower: GramFollower, penalties: Sequence[Penalty]) -> Iterator[Minima]:
     """The minima for falling penalties, in order; ends early where they cannot be found together.
 
     Up to SEVERAL penalties are under way. Each starts at the minimum of the model of the one before it, wherever that
@@ -77,53 +43,111 @@ def follow_together(follower: GramFollower, penalties: Sequence[Penalty]) -> Ite
     every one its own gradient. When they take too many passes, the curvature is taken anew at the front. Cost: about
     one pass for two or three penalties.
     """
-    objective = follower.objective
-    assert isinstance(objective, PathObjective)
-    enough = follower.gap * follower.weight
-    under_way: list[_Runner] = []
-    lassos, ridges = (np.stack([getattr(each, name) for each in penalties]) for name in ("lasso", "ridge"))
-    begun, pace = 0, 2.0 * FEW
-    while under_way or begun < len(penalties):
-        before = under_way[-1] if under_way else follower
-        while len(under_way) < SEVERAL and begun < len(penalties):
-            runner = _begin(follower, before, penalties[begun])
-            under_way.append(runner)
-            before, begun = runner, begun + 1
-        now = slice(begun - len(under_way), begun)
-        if not _step(objective, under_way, lassos[now], ridges[now]):
+    runners = _Runners(follower, penalties)
+    left, pace = len(penalties), 2.0 * FEW
+    while left:
+        runners.begin()
+        if not runners.step():
             return
-        new = [runner for runner in under_way if runner.passes == 1]
+        new = [lane for lane in runners.under_way if runners.passes[lane] == 1]
         if new and pace > FEW:
-            hessian = np.ascontiguousarray(objective.at(new[-1].point, depth=CURVATURE).hessian)
-            for runner in new[len(new) // 2 :]:
-                runner.hessian = hessian
+            runners.renew(new)
             pace = FEW
-        for runner in under_way:
-            runner.refine(follower)
-        while under_way and under_way[0].error <= enough:
-            first = under_way.pop(0)
-            pace += 0.25 * (first.passes - pace)
-            follower.stand(first.point, first.loss, first.gradient, first.hessian, first.target)
-            yield first.minimum()
-        if under_way and under_way[0].passes > PATIENCE:
+        found = runners.refine()
+        if found:
+            for passes in found.iterations:
+                pace += 0.25 * (passes - pace)
+            left -= len(found.losses)
+            yield found
+        if runners.passes[runners.under_way].max(initial=0) > PATIENCE:
             return
 
 
-def _step(objective: PathObjective, runners: Sequence[_Runner], lassos: Floats, ridges: Floats) -> bool:
-    """All go to their targets, in one pass; False where the value of one rises, and then nobody moves."""
-    targets = np.stack([runner.target for runner in runners])
-    losses, gradients = objective.slopes(targets)
-    with np.errstate(over="ignore"):
-        values = losses + np.vecdot(lassos, np.abs(targets)) + 0.5 * np.vecdot(ridges, targets * targets)
-    before = np.array([runner.value for runner in runners])
-    if not np.isfinite(gradients).all() or not (values <= before + 1e-11 * np.abs(before)).all():
-        return False
-    for runner, loss, gradient, value in zip(runners, losses.tolist(), gradients, values.tolist(), strict=True):
-        runner.arrive(loss, gradient, value)
-    return True
+class _Runners:
+    """Penalties on their way, one a lane: a ``point`` with its exact gradient, a curvature, and a ``target``.
 
+    The target is the minimum of the model at the point; ``left`` is half the squared length of the way there.
+    ``under_way`` are the lanes in use, in the order of their penalties.
+    """
 
-def _begin(follower: GramFollower, before: _Runner | GramFollower, penalty: Penalty) -> _Runner:
-    start = before.answer if isinstance(before, GramFollower) else before.target
-    target, _ = follower.descend(penalty, start, before.point, before.gradient, before.hessian)
-    return _Runner(penalty, before, target)
+    def __init__(self, follower: GramFollower, penalties: Sequence[Penalty]) -> None:
+        assert isinstance(follower.objective, PathObjective)
+        self.follower, self.objective, self.penalties = follower, follower.objective, penalties
+        q = follower.answer.size
+        self.point, self.gradient, self.target, self.lasso, self.ridge = (np.empty((SEVERAL, q)) for _ in range(5))
+        self.hessian = np.empty((SEVERAL, q, q))
+        self.loss, self.value, self.left = np.empty(SEVERAL), np.empty(SEVERAL), np.empty(SEVERAL)
+        self.passes = np.zeros(SEVERAL, dtype=np.int64)
+        # Until its first pass a runner stands where the one before it stood; the first, where the follower does.
+        self.point[0], self.gradient[0], self.loss[0] = follower.point, follower.gradient, follower.loss
+        self.hessian[0], self.target[0] = follower.hessian, follower.answer
+        self.last = self.begun = 0
+        self.under_way: list[int] = []
+
+    def begin(self) -> None:
+        """Give the next penalties to the lanes that are free."""
+        free = [lane for lane in range(SEVERAL) if lane not in self.under_way]
+        new = free[: len(self.penalties) - self.begun]
+        if not new:
+            return
+        for lane, penalty in zip(new, self.penalties[self.begun :], strict=False):
+            if lane != self.last:
+                for values in (self.point, self.gradient, self.hessian, self.loss):
+                    values[lane] = values[self.last]
+            at = (self.point[lane], self.gradient[lane], self.hessian[lane])
+            self.target[lane], _ = self.follower.descend(penalty, self.target[self.last], *at)
+            self.lasso[lane], self.ridge[lane] = penalty.lasso, penalty.ridge
+            self.last = lane
+        self.value[new] = self.loss[new] + self._penalties(new, self.point[new])
+        self.left[new], self.passes[new] = np.inf, 0
+        self.under_way += new
+        self.begun += len(new)
+
+    def step(self) -> bool:
+        """All go to their targets, in one pass; False where the value of one rises, and then nobody moves."""
+        lanes = self.under_way
+        targets, before = self.target[lanes], self.value[lanes]
+        losses, gradients = self.objective.slopes(targets)
+        values = losses + self._penalties(lanes, targets)
+        if not np.isfinite(gradients).all() or not (values <= before + 1e-11 * np.abs(before)).all():
+            return False
+        _kernels.several_secants(
+            self.hessian, np.asarray(lanes), targets - self.point[lanes], gradients - self.gradient[lanes]
+        )
+        self.point[lanes], self.gradient[lanes] = targets, gradients
+        self.loss[lanes], self.value[lanes] = losses, values
+        self.passes[lanes] += 1
+        return True
+
+    def renew(self, new: Sequence[int]) -> None:
+        """The curvature at the last of these lanes, for the later half of them."""
+        hessian = self.objective.at(self.point[new[-1]], depth=CURVATURE).hessian
+        self.hessian[new[len(new) // 2 :]] = hessian
+
+    def refine(self) -> Minima | None:
+        """The next targets; the minima of the first penalties, where these steps will leave too little."""
+        follower, before, lanes = self.follower, self.left.copy(), self.under_way
+        enough, close = follower.gap * follower.weight, 0.01 * follower.gap * follower.weight
+        places, penalties = (self.point, self.gradient, self.target), (self.lasso, self.ridge)
+        some = np.asarray(lanes)
+        _kernels.several_descents(self.hessian, some, places, penalties, follower.fixed, self.left, close, SWEEPS)
+        known = (before > 0.0) & np.isfinite(before)
+        gain = np.clip(np.divide(self.left, before, out=np.ones(SEVERAL), where=known), LEAST_GAIN, 1.0)
+        on_its_way = (gain * self.left)[lanes] > enough
+        count = int(on_its_way.argmax()) if on_its_way.any() else len(lanes)
+        if not count:
+            return None
+        ended, self.under_way = lanes[:count], lanes[count:]
+        last = ended[-1]
+        at = (self.point[last].copy(), float(self.loss[last]), self.gradient[last].copy(), self.hessian[last].copy())
+        follower.stand(*at, self.target[last].copy())
+        step = self.target[ended] - self.point[ended]
+        # `left` is half of step'(H + ridge) step.
+        bend = self.left[ended] - 0.5 * np.vecdot(self.ridge[ended], step * step)
+        losses = self.loss[ended] + np.vecdot(self.gradient[ended], step) + bend
+        return Minima(self.target[ended], losses.tolist(), self.passes[ended].tolist())
+
+    def _penalties(self, lanes: list[int], thetas: Floats) -> Floats:
+        with np.errstate(over="ignore"):
+            lasso = np.vecdot(self.lasso[lanes], np.abs(thetas))
+            return np.asarray(lasso + 0.5 * np.vecdot(self.ridge[lanes], thetas * thetas))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.engines import one_blas_thread, run
+from discrim.engines import one_blas_thread, run, thread_count
 from discrim.errors import DataError, name_list
 from discrim.models.logistic.path_problem import PathProblem, Steps, problem_of
 from discrim.models.tuning import Folds, fold_numbers
@@ -36,7 +36,8 @@ def cross_validated(
     assert block is not None
     folds, gap = folds_of(cv, block), FOLD_GAP if gap is None else gap
     with one_blas_thread():
-        deviances = run(lambda f: _left_out(problem, folds, f, lambdas, gap), len(folds.parts))
+        # A path often returns to Python, where more threads than cores only wait for each other.
+        deviances = run(lambda f: _left_out(problem, folds, f, lambdas, gap), len(folds.parts), workers=thread_count())
     weight = np.ones(len(block)) if block.weight is None else block.weight
     if len(block) < FEW * len(folds.parts):
         each, size = np.empty((len(block), len(lambdas))), weight

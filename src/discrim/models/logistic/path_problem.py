@@ -24,6 +24,8 @@ Floats = NDArray[np.float64]
 # As glmnet: the least l1_ratio by which lambda_max is told, and where a grid of its own ends early.
 LEAST_L1 = 1e-3
 MOST_EXPLAINED, LEAST_GAIN, FEWEST = 0.999, 1e-5, 5
+# Deviations by which a mean may miss zero before it is worth a shift.
+NEAR_ZERO = 0.05
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,12 @@ class PathProblem:
 
     @property
     def coordinates(self) -> Coordinates:
-        """Columns about their means, in deviations; sparse ones and those without an intercept about zero."""
+        """Columns about their means, in deviations; sparse ones and those without an intercept about zero.
+
+        So are columns whose means are near zero: rows with nothing to shift are read where they are.
+        """
         mean, deviation = self._spread
+        mean = np.where(np.abs(mean) > NEAR_ZERO * deviation, mean, 0.0)
         whole = self.rows.whole
         fixed = not self.intercept or (whole is not None and sparse.issparse(whole.x))
         if not self.intercept:
