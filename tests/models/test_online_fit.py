@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 import discrim
 from discrim import AROWClassifier, PassiveAggressiveClassifier, Perceptron, SGDClassifier, datasets
-from discrim.errors import DataError, InterruptedWarning, ParameterError
+from discrim.errors import DataError, InterruptedWarning, NotSeparatedWarning, ParameterError
 from discrim.online import epochs
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -25,6 +25,7 @@ MODELS = [
     SGDClassifier(loss="log_loss", random_state=0, learning_rate="auto", average=True),
     Perceptron(),
     Perceptron(multi_class="multinomial", average=True),
+    SGDClassifier(loss="log_loss", random_state=0, learning_rate="newton"),
     PassiveAggressiveClassifier(random_state=0, C=0.1),
     AROWClassifier(random_state=0),
 ]
@@ -257,6 +258,36 @@ def test_the_automatic_rate_serves_every_loss(loss):
     model = SGDClassifier(**{**AUTO, "loss": loss}).fit(X, y)
     assert model.score(X, y) > 0.75
     assert SGDClassifier(**{**AUTO, "loss": loss}).partial_fit(X, y).score(X, y) > 0.75
+
+
+@pytest.mark.parametrize("model", [PassiveAggressiveClassifier(), AROWClassifier()], ids=str)
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_rows_too_long_to_be_squared_are_told_rather_than_passed_over(model, make):
+    X, y = iris()
+    with pytest.raises(DataError, match="overflow occurred at epoch #1"):
+        clone(model).fit(make(X * [1.0, 1e200, 1.0, 1.0]), y)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_the_automatic_rate_suits_columns_whose_squares_overflow(make):
+    X, y = iris()
+    one, other = (
+        SGDClassifier(**AUTO).fit(make(X), y),
+        SGDClassifier(**AUTO).fit(make(X * [1.0, 1e200, 1.0, 1e-200]), y),
+    )
+    assert_allclose(other.coef_ * [1.0, 1e200, 1.0, 1e-200], one.coef_, rtol=1e-6)
+
+
+def test_the_automatic_rate_suits_columns_far_from_zero():
+    X, y = iris()
+    for options in (AUTO, {"loss": "log_loss", "learning_rate": "newton"}):
+        assert SGDClassifier(**options).fit(X + 1e12, y).score(X + 1e12, y) > 0.85
+
+
+def test_coefficients_that_single_precision_cannot_hold_are_told():
+    x = np.array([[1e30], [2e30], [3e30]], dtype=np.float32)
+    with pytest.raises(DataError, match="too large for the precision float32"), pytest.warns(NotSeparatedWarning):
+        Perceptron(rule="chicago", max_iter=1).fit(x, [0, 0, 1])
 
 
 def test_a_constant_column_and_sparse_rows_suit_the_automatic_rate():

@@ -3,11 +3,14 @@
 import warnings
 
 import numpy as np
+import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+import discrim
 from discrim import Perceptron, datasets
-from discrim.errors import DataError, NotSeparatedWarning, ParameterError
+from discrim.errors import DataError, InterruptedWarning, NotSeparatedWarning, ParameterError
+from discrim.online import lecture_perceptron
 
 TAUGHT = [
     {"rule": "batch"},
@@ -160,3 +163,35 @@ def test_the_way_is_kept_on_request():
     trace = model.learned_[0].trace
     assert trace is not None
     assert_array_equal(model.predict(X), y)
+
+
+@pytest.mark.parametrize("rule", ["batch", "chicago", "online"])
+def test_a_key_press_keeps_the_weights_so_far(rule, monkeypatch):
+    X, y = iris()
+    ended, as_before = [], lecture_perceptron._Walk.end_epoch
+
+    def pressed(self, epoch):
+        as_before(self, epoch)
+        ended.append(self.theta.copy())
+        if len(ended) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(lecture_perceptron._Walk, "end_epoch", pressed)
+    with pytest.warns(InterruptedWarning, match="Stopped by the keyboard in epoch"):
+        model = Perceptron(rule=rule, trace="epoch").fit(X[50:], y[50:])
+    assert_allclose(model.coef_[0], ended[-1][:-1])
+    assert model.learned_[0].interrupted
+    assert model.learned_[0].verdict.startswith("Stopped by the keyboard in epoch 3: ")
+    ended.clear()
+    with pytest.warns(InterruptedWarning):
+        three = Perceptron(rule=rule, trace="epoch").fit(X, y)
+    assert three.coef_.shape == (3, 4)
+    assert not three.coef_[2].any()
+
+
+@pytest.mark.parametrize("options", TAUGHT, ids=str)
+def test_a_scan_is_refused_by_what_needs_all_rows(options):
+    X, y = iris()
+    rows = discrim.scan(pl.DataFrame(X).with_columns(y=pl.Series(y)), target="y")
+    with pytest.raises(ParameterError, match="needs all rows in memory: give arrays or a table, not a scan"):
+        Perceptron(**options).fit(rows)

@@ -147,7 +147,7 @@ def test_a_weight_counts_as_in_partial_fit():
     ("x", "y", "words"),
     [
         ({"a": "red"}, 1, "Feature 'a' is 'red', not a number"),
-        ({"a": None}, 1, "Feature 'a' is NaN"),
+        ({"a": None}, 1, "Feature 'a' is None. Leave out what is not known"),
         ({"b": float("nan")}, 1, "Feature 'b' is NaN"),
         ({"a": np.str_("red")}, 1, "Feature 'a' is .*'red'.*, not a number"),
         ({"a": np.array([1.0, 2.0])}, 1, "Feature 'a' is .*, not a number"),
@@ -168,18 +168,53 @@ def test_rows_that_cannot_be_used_are_named(x, y, words):
         ({"a": np.str_("red")}, "Feature 'a' is .*'red'.*, not a number"),
         ({"a": np.array([1.0, 2.0])}, "Feature 'a' is .*, not a number"),
         ({"a": None}, "Feature 'a' is None. Leave out what is not known"),
+        ({"a": float("nan")}, "Feature 'a' is NaN or infinite"),
+        ({"a": 1e308, "b": 1e308}, "too large to be added"),
         (3, "One row is a dict of feature to number; found int"),
     ],
 )
 def test_questions_that_cannot_be_answered_are_named(x, words):
     with pytest.raises(DataError, match=words):
-        SGDClassifier().learn_one({"a": 1.0}, 0).learn_one({"a": 2.0}, 1).predict_one(x)
+        SGDClassifier().learn_one({"a": 1.0, "b": 1.0}, 0).learn_one({"a": 2.0}, 1).predict_one(x)
 
 
 @pytest.mark.parametrize("w", [-1.0, np.nan, np.inf, "much"])
 def test_a_weight_is_finite_and_not_negative(w):
     with pytest.raises(ParameterError, match="The 'w' parameter is"):
         SGDClassifier().learn_one({"a": 1.0}, 0, w=w)
+
+
+@pytest.mark.parametrize("y", [[1, 2], {"k": 1}, {1, 2}, np.array([1, 2]), (1, (2, 3))], ids=str)
+def test_a_label_of_several_is_named_on_every_row(y):
+    model = SGDClassifier()
+    for _ in range(2):
+        with pytest.raises(DataError, match="of several; a row has one label"):
+            model.learn_one({"a": 1.0}, y)
+        model.learn_one({"a": 1.0}, 0).learn_one({"a": -1.0}, 1)
+
+
+def test_a_missing_label_is_named_on_every_row():
+    pd = pytest.importorskip("pandas")
+    model = SGDClassifier().learn_one({"a": 1.0}, 0).learn_one({"a": -1.0}, 1)
+    for y in (None, float("nan"), pd.NA, pd.NaT):
+        with pytest.raises(DataError, match="label is missing"):
+            model.learn_one({"a": 1.0}, y)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_blocks_may_follow_single_rows_at_once(model):
+    stream, told = clone(model), clone(model)
+    for each in (stream, told):
+        each.learn_one({"a": 1.0, "b": 2.0}, 0).learn_one({"a": -1.0}, 1)
+    assert told.coef_.shape == (1, 2)
+    assert_allclose(stream.partial_fit([[1.0, 3.0]], [1]).coef_, told.partial_fit([[1.0, 3.0]], [1]).coef_)
+
+
+@pytest.mark.parametrize("model", [PassiveAggressiveClassifier(), AROWClassifier()], ids=str)
+def test_a_row_too_long_to_be_squared_is_told(model):
+    stream = clone(model).learn_one({"a": 1.0}, 0).learn_one({"a": -1.0}, 1)
+    with pytest.raises(DataError, match="weights overflow"):
+        stream.learn_one({"a": 1e200}, 1)
 
 
 def test_labels_without_a_common_order_are_told():

@@ -159,8 +159,13 @@ DISCRIM_INLINE Step step_of(const Row &row, double dot, double y, double weight,
     double loss = 0.0;
     const double slope = slope_of(s, y, eta, loss, logs), share = l1_share(s);
     m.loss += loss;
-    if (s.rate == Rate::pa1) return {y * std::min(s.eta0, loss / row.square()) * weight, rate};
-    if (s.rate == Rate::pa2) return {y * (loss / (row.square() + 0.5 / s.eta0)) * weight, rate};
+    if (s.rate == Rate::pa1 || s.rate == Rate::pa2) {
+        const double square = row.square();
+        // A row that is too long to be squared would change nothing, and nobody would know.
+        if (!(square <= std::numeric_limits<double>::max())) m.finite = 0.0;
+        const double size = s.rate == Rate::pa1 ? std::min(s.eta0, loss / square) : loss / (square + 0.5 / s.eta0);
+        return {y * size * weight, rate};
+    }
     if (s.told && s.penalty != Penalty::none)
         m.loss += s.alpha * ((1.0 - share) * 0.5 * m.square + share * m.absolute);
     return {-rate * std::min(std::max(slope, -STEEPEST), STEEPEST) * weight, rate};
@@ -279,7 +284,8 @@ DISCRIM_INLINE void by_confidence(const Row &row, double y, double weight, const
     m.loss += left;
     m.updates += 1.0;
     const double constant = s.intercept_step * m.eta;
-    const double b = 1.0 / (row.spread(v) + constant + s.eta0 / weight), a = left * b * y;
+    const double spread = row.spread(v), b = 1.0 / (spread + constant + s.eta0 / weight), a = left * b * y;
+    if (!(spread <= std::numeric_limits<double>::max())) m.finite = 0.0;
     row.confide(w, v, a, b);
     m.intercept += a * constant;
     m.eta -= b * constant * constant;

@@ -170,6 +170,9 @@ def _by_gradient(x: Floats, at: NDArray[Any], y: float, gain: float, settings: S
         m[LOSS] += alpha * ((1 - share) * 0.5 * m[SQUARE] + share * m[ABSOLUTE])
     if passive:
         length = float(x @ x)
+        if not math.isfinite(length):
+            # A row that is too long to be squared would change nothing, and nobody would know.
+            m[FINITE] = 0
         if rate_name == "pa1" and length == 0:
             return
         step = y * (min(eta0, loss / length) if rate_name == "pa1" else loss / (length + 0.5 / eta0))
@@ -227,7 +230,10 @@ def _by_confidence(
     m[LOSS] += left
     m[UPDATES_MADE] += 1
     constant = intercept_step * m[ETA]
-    b = 1 / (float((x * x) @ v[at]) + constant + r / gain)
+    spread = float((x * x) @ v[at])
+    if not math.isfinite(spread):
+        m[FINITE] = 0
+    b = 1 / (spread + constant + r / gain)
     vx = v[at] * x
     w[at] += left * b * y * vx
     v[at] -= b * vx * vx

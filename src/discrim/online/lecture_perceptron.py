@@ -62,8 +62,8 @@ class Learned:
     ``coef`` (p) and ``intercept`` are the answer, ``mistakes`` the rows of ``rows`` that it has wrong. ``updates``
     counts corrections (batch steps), ``epochs`` readings of all rows, the one that found nothing wrong included.
     ``converged`` says that there was such a reading. ``cycle`` is the number of epochs after which the weights came
-    back, so that they would for ever, 0 where they did not; ``gave_up`` says that ``tol`` made the end; ``separable``
-    whether some hyperplane has all rows right.
+    back, so that they would for ever, 0 where they did not; ``gave_up`` says that ``tol`` made the end, ``interrupted``
+    that a key press did; ``separable`` whether some hyperplane is known to have all rows right.
 
     ``radius`` is R = max |x|. Where it converged, ``gamma`` is the margin min y (w'x + b) / |w| of the last weights,
     ``bound`` the updates that the rule can at most need as far as that hyperplane tells, and ``best_bound`` as the one
@@ -86,6 +86,7 @@ class Learned:
     bound: float | None
     best_bound: float | None
     trace: Trace | None
+    interrupted: bool = False
 
     @property
     def separated(self) -> bool:
@@ -104,6 +105,8 @@ class Learned:
                 f"No row was wrong any more after {plural(self.updates, 'update')} in {plural(self.epochs, 'epoch')}."
             )
             return done if self.separated else f"{done} By the answer {wrong}."
+        if self.interrupted:
+            return f"Stopped by the keyboard in epoch {self.epochs}: {wrong}."
         if self.cycling:
             why = f"The weights came back after {plural(self.cycle, 'epoch')} and would go round for ever"
         elif self.separable:
@@ -128,32 +131,53 @@ def learn(x: Floats, sign: Floats, options: PerceptronOptions, weight: Floats | 
     walk = _Walk(np.asarray(x, float), np.asarray(sign, float), options, weight)
     rng = np.random.default_rng(options.seed)
     ordered = options.rule == "batch" or not options.shuffle
-    seen: dict[bytes, int] = {walk.state(): 0}
-    converged, cycle, stale, best, epoch = False, 0, 0, np.inf, 0
+    way = _Way({walk.state(): 0})
+    try:
+        _go(walk, way, rng, ordered=ordered)
+    except KeyboardInterrupt:
+        way.interrupted = True
+    # The last correction may have been the one that was left.
+    way.converged = way.converged or walk.criterion()[1] == 0
+    return _told(walk, way)
+
+
+@dataclass
+class _Way:
+    """How far the corrections came: weights seen at the end of which epoch, and what made the end."""
+
+    seen: dict[bytes, int]
+    epochs: int = 0
+    cycle: int = 0
+    converged: bool = False
+    gave_up: bool = False
+    interrupted: bool = False
+
+
+def _go(walk: _Walk, way: _Way, rng: np.random.Generator, *, ordered: bool) -> None:
+    options, n = walk.options, len(walk.x)
+    stale, best = 0, np.inf
     for epoch in range(1, options.max_iter + 1):
+        way.epochs = epoch
         if options.rule == "batch":
             corrected = walk.correct_all()
         else:
-            corrected = walk.correct_in(None if ordered else rng.permutation(len(x)))
+            corrected = walk.correct_in(None if ordered else rng.permutation(n))
         if not corrected:
-            converged = True
-            break
+            way.converged = True
+            return
         walk.end_epoch(epoch)
         if ordered:
-            before = seen.setdefault(walk.state(), epoch)
+            before = way.seen.setdefault(walk.state(), epoch)
             if before != epoch:
-                cycle = epoch - before
-                break
+                way.cycle = epoch - before
+                return
         if options.tol is not None:
-            value = walk.criterion()[0] / max(len(x), 1)
+            value = walk.criterion()[0] / max(n, 1)
             stale = 0 if value < best - options.tol else stale + 1
             best = min(best, value)
             if stale >= options.patience:
-                break
-    # The last correction may have been the one that was left.
-    converged = converged or walk.criterion()[1] == 0
-    gave_up = options.tol is not None and stale >= options.patience
-    return _told(walk, epoch, converged=converged, cycle=cycle, gave_up=gave_up)
+                way.gave_up = True
+                return
 
 
 class _Walk:
@@ -268,8 +292,9 @@ class _Walk:
             self.recorder.add(step, self.theta[:-1], self.theta[-1], *self.criterion())
 
 
-def _told(walk: _Walk, epochs: int, *, converged: bool, cycle: int, gave_up: bool) -> Learned:
+def _told(walk: _Walk, way: _Way) -> Learned:
     options, x, sign = walk.options, walk.x, walk.sign
+    converged, cycle = way.converged, way.cycle
     theta = walk.answer()
     mistakes = int((walk.signed @ theta <= 0).sum())
     one_by_one = options.rule != "batch" and not (walk.weighted or options.normalize_rows or options.normalize_weights)
@@ -285,10 +310,12 @@ def _told(walk: _Walk, epochs: int, *, converged: bool, cycle: int, gave_up: boo
             best = bound if bound is None or found is None else min(bound, found)
     # Without the division by its length, weights that come back are a proof.
     proved = cycle > 0 and not options.normalize_weights
-    possible = True if converged else False if proved else separable(x, sign, intercept=options.fit_intercept)
+    # Who has interrupted does not want to wait for another.
+    known = converged or proved or way.interrupted
+    possible = converged if known else separable(x, sign, intercept=options.fit_intercept)
     return Learned(
-        coef=theta[:-1], intercept=float(theta[-1]), rows=len(x), updates=walk.updates, epochs=epochs,
-        mistakes=mistakes, converged=converged, cycle=cycle, gave_up=gave_up, separable=possible, radius=walk.radius,
-        gamma=gamma or None, bound=bound, best_bound=best,
-        trace=None if walk.recorder is None else walk.recorder.trace(),
+        coef=theta[:-1], intercept=float(theta[-1]), rows=len(x), updates=walk.updates, epochs=way.epochs,
+        mistakes=mistakes, converged=converged, cycle=cycle, gave_up=way.gave_up, separable=possible,
+        radius=walk.radius, gamma=gamma or None, bound=bound, best_bound=best,
+        trace=None if walk.recorder is None else walk.recorder.trace(), interrupted=way.interrupted,
     )  # fmt: skip

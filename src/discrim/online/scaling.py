@@ -21,6 +21,10 @@ Floats = NDArray[np.float64]
 FIRST_LOOK = 20_000
 # And how long rows are.
 LENGTHS = 2_000
+# Part of its mean by which a column varies through rounding alone.
+CONSTANT = 1e-14
+# Deviations below this come of squares that have lost their digits.
+SMALLEST = 1e-150
 
 
 @dataclass(frozen=True)
@@ -40,13 +44,21 @@ class Scaling:
         x: Any = block.x
         if hasattr(x, "indptr"):
             p = x.shape[1]
-            squares = np.bincount(x.indices, weights=x.data.astype(float) ** 2, minlength=p)
+            # Divided by the largest entry first: its square may overflow.
+            top = np.zeros(p)
+            with np.errstate(invalid="ignore"):
+                np.maximum.at(top, x.indices, np.abs(x.data))
+            top[~((top > 0) & (top < np.inf))] = 1.0
+            squares = np.bincount(x.indices, weights=(x.data / top[x.indices]) ** 2, minlength=p)
             counts = np.bincount(x.indices[x.data != 0], minlength=p)
-            mean, size = np.zeros(p), np.sqrt(squares / np.maximum(counts, 1))
+            mean, size = np.zeros(p), top * np.sqrt(squares / np.maximum(counts, 1))
         else:
             view = look(ArrayRows(Design.unnamed(x.shape[1], x.dtype), block, labelled=True), FIRST_LOOK)
             mean, size = view.mean, view.deviation
-        moving = np.isfinite(size) & (size > 1e-12 * np.abs(mean))
+            odd = np.flatnonzero(~((size > SMALLEST) & (size < np.inf)))
+            if len(odd):
+                mean[odd], size[odd] = _by_largest(x[:: max(len(x) // FIRST_LOOK, 1), odd])
+        moving = np.isfinite(size) & (size > CONSTANT * np.abs(mean))
         factor = np.where(moving, 1.0 / np.where(moving, size, 1.0), 0.0)
         return cls(np.where(np.isfinite(mean), mean, 0.0), factor)
 
@@ -77,3 +89,11 @@ class Scaling:
     def from_user(self, coef: Floats, intercept: Floats) -> tuple[Floats, Floats]:
         size = np.where(self.factor > 0, self.factor, 1.0)
         return np.where(self.factor > 0, coef / size, 0.0), intercept + coef @ self.shift
+
+
+def _by_largest(x: NDArray[Any]) -> tuple[Floats, Floats]:
+    """Mean and deviation of columns whose squares overflow or vanish; not finite where the values are not."""
+    with np.errstate(invalid="ignore"):
+        top = np.abs(x).max(axis=0).astype(float)
+        z = x / np.where(top > 0, top, 1.0)
+        return z.mean(axis=0) * top, z.std(axis=0) * top

@@ -21,9 +21,11 @@ from discrim.models.logistic.rule import told_coefficients, written_rule
 from discrim.models.online.training import (
     HeldOut,
     class_gains,
+    given_start,
     held_out_rows,
     in_memory,
     problem_count,
+    refuse_one_class,
     row_seeds,
     sparse_step,
     targets_of,
@@ -44,7 +46,18 @@ Floats = NDArray[np.float64]
 RUN = 8
 MANY = 10_000
 
-FITTED = ("classes_", "t_", "n_iter_", "_weights", "_coef", "_intercept", "_declared", "_scaling", "_columns")
+FITTED = (
+    "classes_",
+    "t_",
+    "n_iter_",
+    "_weights",
+    "_coef",
+    "_intercept",
+    "_declared",
+    "_scaling",
+    "_columns",
+    "_memory",
+)
 
 
 def _has_probabilities(model: OnlineClassifier) -> bool:
@@ -119,7 +132,7 @@ class OnlineClassifier(Classifier):
 
             return fit_scan(self, rows)
         block = in_memory(rows)
-        _refuse_one_class(block.classes)
+        refuse_one_class(block.classes)
         self._begin(block, coef_init, intercept_init)
         course = self._learn(rows, block, self.max_iter, self.tol)
         self._tell(course, len(block))
@@ -131,6 +144,7 @@ class OnlineClassifier(Classifier):
         A class that was not there before is added, unless ``classes`` was given: then labels outside it are an error.
         """
         check_parameters(self, self._constraints)
+        self._tell_stream()
         first = not hasattr(self, "classes_")
         self._check_together(parts=True)
         rows = self._open(X, y, sample_weight, reset=first)
@@ -148,8 +162,7 @@ class OnlineClassifier(Classifier):
         if rows.whole is None or not sparse.issparse(rows.whole.x):
             return super().decision_function(X)
         # A product with few entries: rows are not made dense.
-        x: Any = rows.whole.x
-        told = self._rule_of
+        x, told = rows.whole.x, self._rule_of
         with np.errstate(over="ignore", invalid="ignore"):
             scores = np.asarray(x @ told[:, 1:].T) + told[:, 0]
         if not np.isfinite(scores).all():
@@ -246,7 +259,7 @@ class OnlineClassifier(Classifier):
         if coef_init is None and intercept_init is None:
             self._weights = Weights.zeros(*shape, learning)
             return
-        coef, intercept = _given_start(coef_init, intercept_init, shape)
+        coef, intercept = given_start(coef_init, intercept_init, shape)
         if self._scaling is not None:
             coef, intercept = self._scaling.from_user(coef, intercept)
         self._weights = Weights.at(coef, intercept, learning)
@@ -261,10 +274,14 @@ class OnlineClassifier(Classifier):
         count = len(self.classes_) if classes is None else classes
         return replace(learning, update="gradient") if learning.update == "best_class" and count <= 2 else learning
 
-    def _prepared(self, block: Block) -> OnlineRows:
-        """Rows of a block, coded as the model's classes and in the units it learns in."""
+    def _coded(self, block: Block) -> OnlineRows:
+        """Rows of a block, coded as the model's classes."""
         codes = np.searchsorted(self.classes_, block.classes).astype(np.int32)[block.codes]
-        rows = OnlineRows.of(Block(block.x, codes, self.classes_, block.weight))
+        return OnlineRows.of(Block(block.x, codes, self.classes_, block.weight))
+
+    def _prepared(self, block: Block) -> OnlineRows:
+        """The same in the units that the model learns in."""
+        rows = self._coded(block)
         return rows if self._scaling is None else self._scaling.scaled(rows)
 
     def _learn(self, rows: Rows, block: Block, max_iter: int, tol: float | None) -> Course:
@@ -291,6 +308,12 @@ class OnlineClassifier(Classifier):
             )
         return course
 
+    def _read_through(self, rows: Scan, counts: NDArray[np.int64]) -> Course:
+        """Epochs over a file, of whose classes these are the rows."""
+        from discrim.models.online.scanning import passes
+
+        return passes(self, rows, counts)
+
     def _learn_part(self, rows: Rows, block: Block, declared: NDArray[Any] | None) -> Self:
         if declared is not None:
             check_declared(block.classes, declared)
@@ -301,7 +324,7 @@ class OnlineClassifier(Classifier):
         self._declared = declared
         wanted = np.union1d(self.classes_, block.classes) if declared is None else declared
         self._follow_user()
-        self.classes_, self._weights = grown(self.classes_, self._weights, wanted, self._learning())
+        self._grow(wanted)
         kept = self._weights.taken(slice(None)).copied()
         try:
             self._learn(rows, block, 1, None)
@@ -314,6 +337,10 @@ class OnlineClassifier(Classifier):
             raise
         self._tell(Course([1]), len(block))
         return self
+
+    def _grow(self, wanted: NDArray[Any]) -> None:
+        """Room for the classes ``wanted``, among which are those of the model."""
+        self.classes_, self._weights = grown(self.classes_, self._weights, wanted, self._learning())
 
     def _follow_user(self) -> None:
         """Coefficients that somebody has written to since they were told are where learning goes on."""
@@ -352,7 +379,10 @@ class OnlineClassifier(Classifier):
         assert w is not None
         if self._scaling is not None:
             w, intercept = self._scaling.to_user(w, intercept)
-        self.coef_, self.intercept_ = w.astype(dtype), intercept.astype(dtype)
+        with np.errstate(over="ignore"):
+            self.coef_, self.intercept_ = w.astype(dtype), intercept.astype(dtype)
+        if not (np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()):
+            raise DataError(f"The coefficients are too large for the precision {dtype.name}. Scale the columns.")
         self._told = self.coef_.copy(), self.intercept_.copy()
         told = told_coefficients(self.coef_, self.intercept_)
         self._rule, self._rule_of = written_rule(told), told
@@ -368,22 +398,3 @@ class OnlineClassifier(Classifier):
 
 def _dense(coef: Any) -> Any:
     return coef.toarray() if hasattr(coef, "toarray") else coef
-
-
-def _refuse_one_class(classes: NDArray[Any]) -> None:
-    if len(classes) < 2:
-        raise DataError(f"The number of classes has to be greater than one; got 1 class: {classes.tolist()[0]!r}.")
-
-
-def _given_start(coef_init: Any, intercept_init: Any, shape: tuple[int, int]) -> tuple[Floats, Floats]:
-    coef = np.zeros(shape) if coef_init is None else np.array(_dense(coef_init), dtype=np.float64)
-    intercept = np.zeros(shape[0]) if intercept_init is None else np.array(intercept_init, dtype=np.float64)
-    expected = f"shape {shape}" if shape[0] > 1 else f"{shape[1]} numbers"
-    fits = coef.shape == shape if shape[0] > 1 else coef.size == shape[1]
-    if not fits:
-        raise ParameterError(f"Provided coef_init does not match dataset: it has shape {coef.shape}, not {expected}.")
-    if intercept.shape not in {(shape[0],), () if shape[0] == 1 else (shape[0],)}:
-        raise ParameterError(
-            f"Provided intercept_init does not match dataset: it has shape {intercept.shape}, not ({shape[0]},)."
-        )
-    return coef.reshape(shape), intercept.reshape(shape[0])

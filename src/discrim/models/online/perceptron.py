@@ -17,7 +17,7 @@ from discrim.models.scoring import non_finite_error
 from discrim.online.epochs import Course
 from discrim.online.learning import Learning
 from discrim.online.lecture_perceptron import Learned, PerceptronOptions, learn
-from discrim.sources import Block, Rows
+from discrim.sources import Block, Rows, Scan
 
 Floats = NDArray[np.float64]
 
@@ -211,6 +211,8 @@ class Perceptron(StreamClassifier):
         self.__dict__.pop("learned_", None)
         if not self._taught():
             return super()._learn(rows, block, max_iter, tol)
+        if isinstance(rows, Scan):
+            self._refuse_scan()
         self.learned_ = _learn_as_taught(self, rows, block)
         for k, part in enumerate(self.learned_):
             self._weights.w[k] = part.coef
@@ -219,8 +221,19 @@ class Perceptron(StreamClassifier):
             # The mean was taken on the way: it is the answer.
             self._weights.averages[:] = self._weights.w
             self._weights.memory[:, 1] = self._weights.memory[:, 0]
-        _warn(self.learned_, self.classes_)
-        return Course([part.epochs for part in self.learned_])
+        interrupted = any(part.interrupted for part in self.learned_)
+        if not interrupted:
+            _warn(self.learned_, self.classes_)
+        return Course([max(part.epochs, 1) for part in self.learned_], interrupted)
+
+    def _read_through(self, rows: Scan, counts: NDArray[np.int64]) -> Course:
+        self._refuse_scan()
+        return super()._read_through(rows, counts)
+
+    def _refuse_scan(self) -> None:
+        taught = self._taught()
+        if taught:
+            raise ParameterError(f"{taught[0]} needs all rows in memory: give arrays or a table, not a scan.")
 
 
 def _learn_as_taught(model: Perceptron, rows: Rows, block: Block) -> list[Learned]:
@@ -235,14 +248,17 @@ def _learn_as_taught(model: Perceptron, rows: Rows, block: Block) -> list[Learne
         weight = gains if weight is None else gains * weight
     k = problem_count(model.classes_)
     seeds = as_random_state(model.random_state).randint(np.iinfo(np.int32).max, size=k)
-    parts = []
+    parts, most = [], model.max_iter
     for code, seed in zip([1] if k == 1 else range(k), seeds.tolist(), strict=True):
         options = PerceptronOptions(
-            rule=model.rule, eta0=float(model.eta0), max_iter=model.max_iter, shuffle=model.shuffle, seed=seed,
+            rule=model.rule, eta0=float(model.eta0), max_iter=most, shuffle=model.shuffle, seed=seed,
             pocket=model.pocket, average=bool(model.average), normalize_weights=model.normalize_weights,
             normalize_rows=model.normalize_rows, fit_intercept=model.fit_intercept, trace=model.trace,
         )  # fmt: skip
         parts.append(learn(x, np.where(block.codes == code, 1.0, -1.0), options, weight))
+        if parts[-1].interrupted:
+            # Classes that had no turn yet keep their zeros.
+            most = 0
     return parts
 
 

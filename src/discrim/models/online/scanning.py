@@ -17,6 +17,7 @@ from discrim.models.online.training import (
     LARGEST,
     as_random_state,
     class_gains,
+    refuse_one_class,
     targets_of,
 )
 from discrim.models.scoring import non_finite_error
@@ -42,12 +43,11 @@ def fit_scan(model: OnlineClassifier, rows: Scan) -> OnlineClassifier:
     if not rows.rereadable:
         return learn_scan(model, rows, None)
     classes, counts = _labels(rows)
-    if len(classes) < 2:
-        raise DataError(f"The number of classes has to be greater than one; got 1 class: {classes.tolist()[0]!r}.")
+    refuse_one_class(classes)
     # Files are often sorted: where columns are to be scaled, the sample is of all rows.
     first = look(rows, FIRST_LOOK).sample if model._scales else next(iter(rows.blocks()))
     model._begin(Block(first.x, recode(first.classes[first.codes], classes), classes, first.weight), None, None)
-    course = _passes(model, rows, counts)
+    course = model._read_through(rows, counts)
     model._tell(course, int(counts.sum()))
     return model
 
@@ -60,10 +60,7 @@ def learn_scan(model: OnlineClassifier, rows: Scan, declared: NDArray[Any] | Non
             model._learn_part(rows, block, declared)
             total += len(block)
             progress.add(len(block))
-    if len(model.classes_) < 2:
-        raise DataError(
-            f"The number of classes has to be greater than one; got 1 class: {model.classes_.tolist()[0]!r}."
-        )
+    refuse_one_class(model.classes_)
     return model
 
 
@@ -78,7 +75,8 @@ def _labels(rows: Scan) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return np.array(labels, dtype=dtype if dtype.kind != "U" else None), np.array([found[label] for label in labels])
 
 
-def _passes(model: OnlineClassifier, rows: Scan, counts: NDArray[np.int64]) -> Course:
+def passes(model: OnlineClassifier, rows: Scan, counts: NDArray[np.int64]) -> Course:
+    """Epochs over the file."""
     codes = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     targets = targets_of(class_gains(model.class_weight, model.classes_, codes))
     weights, plan = model._weights, Plan(model.max_iter, model.tol, model.n_iter_no_change)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from math import inf, isfinite
 from typing import Any, NamedTuple, Self
 
@@ -46,6 +46,7 @@ class StreamClassifier(OnlineClassifier):
     # Where each feature is kept; the code of each label, and weights as the kernels take them: made by the first row.
     _columns: dict[Any, int]
     _live: _Live | None = None
+    learning_rate: str = "constant"
 
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> Self:
         """Learn from one row of features x with label y, which counts w times."""
@@ -54,8 +55,12 @@ class StreamClassifier(OnlineClassifier):
             raise ParameterError.bad_value("w", w, "a finite number of at least 0")
         live = self._live
         end = UNREAD
-        if live is not None and live.weights is self._weights and y in live.codes:
-            end = live.stream.learn(row, self._columns, live.codes[y], float(w))
+        try:
+            if live is not None and live.weights is self._weights and y in live.codes:
+                end = live.stream.learn(row, self._columns, live.codes[y], float(w))
+        except TypeError:
+            _refuse_label(y)
+            raise
         if end == UNREAD:
             live = self._prepare(row, y)
             end = live.stream.learn(row, self._columns, live.codes[y], float(w))
@@ -93,11 +98,15 @@ class StreamClassifier(OnlineClassifier):
             live = self._live = self._alive()
         averaged = self._scaling is None and self._weights.averages is not None and self.average <= self.t_ - 1
         row = x if type(x) is dict else _as_dict(x)
-        scores = live.stream.scores(row, self._known_columns(), averaged)
+        known = self._known_columns()
+        scores = live.stream.scores(row, known, averaged)
+        if scores is not None and isfinite(sum(scores)):
+            return scores
+        seen = {name: value for name, value in row.items() if name in known}
         if scores is None:
-            known = self._known_columns()
-            raise _not_a_number({name: value for name, value in row.items() if name in known})
-        return scores
+            raise _not_a_number(seen)
+        _refuse_non_finite(seen)
+        raise DataError("The scores of this row overflow. Scale the features.")
 
     def _alive(self) -> _Live:
         """The weights of now, in the user's units."""
@@ -123,13 +132,12 @@ class StreamClassifier(OnlineClassifier):
         """Room for new features and labels."""
         check_parameters(self, self._constraints)
         self._check_together(parts=True)
-        if y is None or y != y:  # noqa: PLR0124 -- only NaN differs from itself
-            raise DataError("The label is missing (None or NaN).")
-        if np.ndim(y):
-            raise DataError(f"The label {y!r} is {type(y).__name__} of several; a row has one label.")
+        _refuse_label(y)
         _refuse_non_finite(x)
         if self._scales:
-            raise ParameterError("learning_rate='auto' knows the size of the columns from many rows: use partial_fit.")
+            raise ParameterError(
+                f"learning_rate={self.learning_rate!r} knows the size of the columns from many rows: use partial_fit."
+            )
         learning = self._learning_now(classes=1)
         if "classes_" not in self.__dict__:
             self.classes_, self.t_, self.n_iter_ = np.array([y]), 1.0, 1
@@ -176,9 +184,21 @@ def _is_weight(w: Any) -> bool:
         return False
 
 
+def _refuse_label(y: Any) -> None:
+    """Raise for a label that is missing, or several."""
+    if not isinstance(y, Hashable) or isinstance(y, tuple | frozenset):
+        raise DataError(f"The label {y!r} is {type(y).__name__} of several; a row has one label.")
+    try:
+        missing = y is None or bool(y != y)  # noqa: PLR0124 -- only NaN differs from itself
+    except TypeError:  # pandas.NA has no truth value
+        missing = True
+    if missing:
+        raise DataError("The label is missing (None or NaN).")
+
+
 def _refuse_non_finite(x: Features) -> None:
     try:
-        values = {name: float("nan" if value is None else value) for name, value in x.items()}
+        values = {name: float(value) for name, value in x.items()}
     except (TypeError, ValueError):
         raise _not_a_number(x) from None
     if isfinite(sum(values.values())):

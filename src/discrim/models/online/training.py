@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_class_weight
 
-from discrim.errors import DataError
+from discrim.errors import DataError, ParameterError
 from discrim.online.rows import OnlineRows, Targets
 from discrim.sources import Block, Rows
 
@@ -47,6 +47,31 @@ def targets_of(gains: Floats) -> Targets:
         pair = gains if k == 2 else np.array([gains[0], 1.0])
         return Targets(np.array([1], np.int32), pair[1:], pair[:1])
     return Targets(np.arange(k, dtype=np.int32), gains, np.ones(k))
+
+
+def refuse_one_class(classes: NDArray[Any]) -> None:
+    """A model that tells nothing from anything is no answer."""
+    if len(classes) < 2:
+        raise DataError(f"The number of classes has to be greater than one; got 1 class: {classes.tolist()[0]!r}.")
+
+
+def given_start(coef_init: Any, intercept_init: Any, shape: tuple[int, int]) -> tuple[Floats, Floats]:
+    """Coefficients and intercepts to begin at, in this shape; zeros where none are given."""
+    coef = (
+        np.zeros(shape)
+        if coef_init is None
+        else np.array(coef_init.toarray() if hasattr(coef_init, "toarray") else coef_init, dtype=np.float64)
+    )
+    intercept = np.zeros(shape[0]) if intercept_init is None else np.array(intercept_init, dtype=np.float64)
+    expected = f"shape {shape}" if shape[0] > 1 else f"{shape[1]} numbers"
+    fits = coef.shape == shape if shape[0] > 1 else coef.size == shape[1]
+    if not fits:
+        raise ParameterError(f"Provided coef_init does not match dataset: it has shape {coef.shape}, not {expected}.")
+    if intercept.shape not in {(shape[0],), () if shape[0] == 1 else (shape[0],)}:
+        raise ParameterError(
+            f"Provided intercept_init does not match dataset: it has shape {intercept.shape}, not ({shape[0]},)."
+        )
+    return coef.reshape(shape), intercept.reshape(shape[0])
 
 
 def problem_count(classes: NDArray[Any]) -> int:

@@ -1,0 +1,190 @@
+"""One pass with learning_rate='newton': the test error of the batch optimum, on real rows seen once."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.linear_model import LogisticRegression as Batch
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import discrim
+from discrim import SGDClassifier, datasets
+from discrim.errors import DataError, InterruptedWarning, ParameterError
+from discrim.models.online import one_pass
+from discrim.online import renewal
+
+pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+NEWTON = {"loss": "log_loss", "learning_rate": "newton", "random_state": 0}
+
+
+def shared(name, *columns):
+    path = SHARED / name
+    if not path.is_file():
+        pytest.skip(f"needs {name} in the folder shared/data beside the repository")
+    table = pl.read_csv(path) if path.suffix == ".csv" else pl.read_parquet(path)
+    table = table.select(*columns, "y") if columns else table
+    return table.drop("y").to_numpy().astype(float), table["y"].to_numpy()
+
+
+def by_fit(X, y):
+    return SGDClassifier(**NEWTON).fit(X, y)
+
+
+def by_parts(X, y):
+    """Blocks of 128 rows in random order, as a stream brings them."""
+    model, order = SGDClassifier(**NEWTON), np.random.default_rng(0).permutation(len(X))
+    for start in range(0, len(X), 128):
+        model.partial_fit(X[order[start : start + 128]], y[order[start : start + 128]])
+    return model
+
+
+def by_scan(X, y):
+    return SGDClassifier(**NEWTON).fit(discrim.scan(pl.DataFrame(X).with_columns(y=pl.Series(y)), target="y"))
+
+
+def excess(X, y, learners, seeds):
+    """How much more one pass errs than the batch optimum, on the average of some splits, for each way to learn."""
+    more = []
+    for seed in range(seeds):
+        train, test, of_train, of_test = train_test_split(X, y, test_size=0.3, random_state=seed, stratify=y)
+        best = make_pipeline(StandardScaler(), Batch(max_iter=1000)).fit(train, of_train).score(test, of_test)
+        more.append([best - learn(train, of_train).score(test, of_test) for learn in learners])
+    return np.mean(more, axis=0)
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_digits])
+def test_one_pass_errs_at_most_a_point_more_than_the_batch_optimum(load):
+    assert max(excess(*load(return_X_y=True), [by_fit, by_parts, by_scan], 6)) < 0.01
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["spam", "vowel", "crabs"])
+def test_one_pass_over_shared_rows_errs_at_most_a_point_more(name):
+    columns = ("FL", "RW", "CL", "CW", "BD") if name == "crabs" else ()
+    X, y = shared(f"{name}/{'train' if name == 'vowel' else 'data'}.csv", *columns)
+    assert max(excess(X, y, [by_fit, by_parts], 5)) < 0.01
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("classes", [2, 7])
+def test_one_pass_over_covertype_errs_at_most_a_point_more(classes):
+    X, y = shared("covtype/data.parquet")
+    some = np.random.default_rng(0).permutation(len(X))[:20_000]
+    X, y = X[some], y[some]
+    assert max(excess(X, y == 2 if classes == 2 else y, [by_fit, by_parts], 2)) < 0.01
+
+
+def test_blocks_in_memory_and_of_a_file_are_solved_one_after_another(monkeypatch):
+    X, y = load_digits(return_X_y=True)
+    X, y = X[y < 4], y[y < 4]
+    monkeypatch.setattr(renewal, "BLOCK_NUMBERS", 64 * 100)
+    sizes = []
+    as_before = one_pass.learn_block
+    monkeypatch.setattr(
+        one_pass, "learn_block", lambda m, rows, *rest: sizes.append(len(rows)) or as_before(m, rows, *rest)
+    )
+    assert by_fit(X, y).score(X, y) > 0.98
+    assert sum(sizes) == len(X)
+    assert max(sizes) == 100
+    sizes.clear()
+    table = pl.DataFrame(X).with_columns(y=pl.Series(y))
+    fitted = SGDClassifier(**NEWTON).fit(discrim.scan(table, target="y", batch_rows=32))
+    assert fitted.score(X, y) > 0.98
+    assert sum(sizes) == len(X)
+    assert 50 < min(sizes) <= max(sizes) < 200
+    assert fitted.n_iter_ == 1
+    assert fitted.t_ == len(X) + 1
+
+
+def test_probabilities_of_several_classes_are_a_softmax():
+    X, y = datasets.load_iris().xy
+    model = SGDClassifier(**NEWTON).fit(X, y)
+    scores = np.exp(model.decision_function(X))
+    assert_allclose(model.predict_proba(X), scores / scores.sum(axis=1, keepdims=True))
+    one = model.predict_proba_one({f"x{j}": value for j, value in enumerate(X[60])})
+    assert_allclose(list(one.values()), model.predict_proba(X[60:61])[0])
+    assert model.score(X, y) > 0.95
+
+
+def test_units_and_constant_columns_do_not_matter():
+    X, y = load_breast_cancer(return_X_y=True)
+    units = 10.0 ** np.linspace(-8, 8, 30)
+    one = SGDClassifier(**NEWTON).fit(X, y)
+    other = SGDClassifier(**NEWTON).fit(np.column_stack([X * units - 5.0, np.full(len(X), 1e6)]), y)
+    assert_allclose(other.coef_[0, :-1] * units, one.coef_[0], rtol=1e-4)
+    assert other.coef_[0, -1] == 0
+
+
+def test_sparse_rows_with_many_columns_keep_a_diagonal():
+    rng = np.random.default_rng(0)
+    X = sparse.random(600, 2000, density=0.02, format="csr", random_state=0)
+    y = np.asarray(X @ rng.normal(size=2000) > 0)
+    model = SGDClassifier(**NEWTON).fit(X, y)
+    assert model._memory.curvature.shape == (1, 2001)
+    assert model.score(X, y) > 0.95
+    long = X.copy()
+    long.indices, long.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    assert_allclose(SGDClassifier(**NEWTON).fit(long, y).coef_, model.coef_, rtol=1e-10)
+
+
+def test_classes_join_a_stream_of_blocks():
+    X, y = load_digits(return_X_y=True)
+    model = SGDClassifier(**NEWTON)
+    for k in range(0, 10, 2):
+        now = (y == k) | (y == k + 1) | ((y < k) & (np.arange(len(y)) % 4 == 0))
+        model.partial_fit(X[now], y[now])
+        assert_array_equal(model.classes_, np.arange(k + 2))
+    model.partial_fit(X[::2], y[::2])
+    assert model.score(X, y) > 0.93
+
+
+def test_a_key_press_keeps_the_blocks_so_far(monkeypatch):
+    X, y = load_digits(return_X_y=True)
+    monkeypatch.setattr(renewal, "BLOCK_NUMBERS", 64 * 400)
+    calls, as_before = [], one_pass.learn_block
+
+    def pressed(*given):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return as_before(*given)
+
+    monkeypatch.setattr(one_pass, "learn_block", pressed)
+    with pytest.warns(InterruptedWarning, match="Stopped by the keyboard"):
+        model = SGDClassifier(**NEWTON).fit(X, y)
+    assert model.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"loss": "hinge"}, "'newton' only works with loss 'log_loss'"),
+        ({"penalty": "l1"}, "'newton' goes with penalty 'l2' or None"),
+        ({"early_stopping": True}, "'newton' reads every row once"),
+    ],
+)
+def test_what_one_pass_cannot_do_is_refused(options, words):
+    with pytest.raises(ParameterError, match=words):
+        SGDClassifier(**{**NEWTON, **options}).fit(*load_breast_cancer(return_X_y=True))
+    with pytest.raises(ParameterError, match="learning_rate='newton' knows the size of the columns"):
+        SGDClassifier(**NEWTON).learn_one({"a": 1.0}, "x")
+
+
+def test_bad_values_leave_the_model_alone():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = SGDClassifier(**NEWTON).partial_fit(X, y)
+    before = model.coef_.copy()
+    dirty = X[:50].copy()
+    dirty[3, 2] = np.nan
+    with pytest.raises(DataError, match="column 'x2' has 1 NaN"):
+        model.partial_fit(dirty, y[:50])
+    assert_array_equal(model.coef_, before)
+    again = SGDClassifier(**NEWTON).partial_fit(X, y).partial_fit(X[:50], y[:50])
+    assert_allclose(model.partial_fit(X[:50], y[:50]).coef_, again.coef_)
