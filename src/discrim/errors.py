@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 
 class DiscrimError(Exception):
@@ -65,8 +66,8 @@ class CollinearWarning(DiscrimWarning):
     """Some columns carry no information beyond the others."""
 
 
-class SeparationWarning(DiscrimWarning):
-    """The classes are separated, so that maximum-likelihood estimates are infinite."""
+class SeparationWarning(DiscrimWarning, ConvergenceWarning):  # type: ignore[misc]
+    """The classes are separated, so that maximum-likelihood estimates are infinite: no fit converges to them."""
 
 
 class FewRowsWarning(DiscrimWarning):

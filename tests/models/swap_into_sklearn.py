@@ -43,12 +43,6 @@ LEFT_OUT = {
     "test_liblinear_dual_random_state": ({}, "demands that the answer depend on random_state"),
     "test_logistic_cv_multinomial_score": ({}, "hands our further parameters to the private _log_reg_scoring_path"),
     "test_logreg_predict_proba_multinomial": ({}, "calls the private LogisticRegression._predict_proba_lr"),
-    "test_max_iter": (
-        {"solver": {"liblinear", "sag", "saga", "newton-cholesky"}},
-        "demands the wording in which each of these solvers says that it did not converge",
-    ),
-    "test_dtype_match": ({"solver": "liblinear"}, "demands that liblinear turn single into double precision"),
-    "test_c_inf_no_warning": ({}, "demands silence about classes that are separated, whose estimates are infinite"),
     "test_large_sparse_matrix": (
         {"solver": {"liblinear", "sag", "saga"}},
         "demands that these solvers refuse sparse matrices with 64-bit indices",

@@ -113,6 +113,7 @@ def test_more_classes_are_those_of_statsmodels_and_the_reference_only_changes_th
     assert_allclose(summary.coef, np.asarray(expected.params).T.ravel(), rtol=1e-6, atol=1e-8)
     assert_allclose(summary.std_error, np.asarray(expected.bse).T.ravel(), rtol=1e-5)
     assert summary.names[0] == f"{order[1]}:(Intercept)"
+    assert summary.iterations == model.n_iter_[0]
     plain = LogisticRegression(C=np.inf).fit(X, y)
     assert_allclose(model.coef_, plain.coef_, rtol=1e-10)
     assert_allclose(model.predict_proba(X), plain.predict_proba(X), atol=1e-10)

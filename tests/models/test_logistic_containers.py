@@ -104,6 +104,55 @@ def test_class_weights_work_with_a_file(tmp_path):
         assert_allclose(found.coef_, LogisticRegression(class_weight=weight).fit(X, y).coef_, rtol=1e-6)
 
 
+@pytest.mark.parametrize("small", [True, False])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"C": np.inf}, {"C": np.inf, "class_weight": "balanced"}, {"l1_ratio": 1.0, "C": 0.5}]
+)
+def test_a_column_of_a_file_is_the_offset(tmp_path, monkeypatch, parameters, small):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    if not small:
+        monkeypatch.setattr("discrim.models.logistic.rows.SAMPLE_NUMBERS", 400)
+    X, y = drawn(900)
+    known = 30.0 + X[:, 1] ** 2
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(known=known, target=y)
+    frame.to_parquet(tmp_path / "t.parquet")
+    rows = scan(tmp_path / "t.parquet", target="target", batch_rows=64)
+    found = LogisticRegression(**parameters).fit(rows, offset="known")
+    expected = LogisticRegression(**parameters).fit(X, y, offset=known)
+    assert found.feature_names_in_.tolist() == list("abcd")
+    assert_allclose(found.coef_, expected.coef_, rtol=1e-6)
+    assert_allclose(
+        found.predict_proba(rows, offset="known"), expected.predict_proba(X, offset=known), rtol=1e-6, atol=1e-12
+    )
+    told, meant = found.summary(), expected.summary()
+    assert_allclose([told.deviance, told.null_deviance], [meant.deviance, meant.null_deviance], rtol=1e-9)
+    if parameters == {"C": np.inf}:
+        assert_allclose(found.drop1()["LRT"][1:], expected.drop1()["LRT"][1:], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ({"known": "a"}, "offset column 'known' holds text"),
+        ({"known": [0.0, np.nan] * 30}, "offset column 'known' has 30 values that are missing, NaN or infinite"),
+        ({"knows": 1.0}, "no column 'known' in .* Did you mean 'knows'"),
+    ],
+)
+def test_a_column_that_cannot_be_an_offset_is_named(tmp_path, column, words):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    X, y = drawn(60)
+    pd.DataFrame(X, columns=list("abcd")).assign(target=y, **column).to_parquet(tmp_path / "t.parquet")
+    rows = scan(tmp_path / "t.parquet", target="target")
+    with pytest.raises(DiscrimError, match=words):
+        LogisticRegression().fit(rows, offset="known")
+    with pytest.raises(DiscrimError, match="the name of one of its columns"):
+        LogisticRegression().fit(rows, offset=np.zeros(60))
+    with pytest.raises(DiscrimError, match="name of a column is for a scan"):
+        LogisticRegression().fit(X, y, offset="known")
+
+
 @pytest.mark.parametrize("kind", ["l2", "none", "l1"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_saved_model_predicts_and_tells_what_needs_no_rows(kind, classes):

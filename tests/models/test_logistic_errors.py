@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
@@ -200,3 +203,20 @@ def test_too_few_steps_for_firth_are_told():
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         model = LogisticRegression(C=np.inf, bias_reduction="firth", max_iter=1).fit(X, y)
     assert model.n_iter_.tolist() == [1]
+
+
+@pytest.mark.parametrize("hold", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("parameters", [{}, {"l1_ratio": 1.0}, {"l1_ratio": 0.5}, {"C": np.inf}])
+def test_columns_whose_squares_overflow_are_told(parameters, hold):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        refused("squares of X overflow. Scale the columns", X=hold(X * 1e200), error=DataError, **parameters)
+
+
+def test_rows_fewer_than_columns_whose_squares_overflow_are_told():
+    refused("squares of X overflow", X=np.hstack([X[:8]] * 9) * 1e200, y=Y[:8], error=DataError)
+
+
+def test_class_weights_may_name_a_class_that_these_rows_lack():
+    found = LogisticRegression(class_weight={0: 1.0, 1: 2.0, 9: 3.0}).fit(X, Y)
+    assert_array_equal(found.coef_, LogisticRegression(class_weight={0: 1.0, 1: 2.0}).fit(X, Y).coef_)

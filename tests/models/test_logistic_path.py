@@ -241,7 +241,8 @@ def test_a_number_of_folds_a_splitter_and_the_folds_themselves_are_the_same():
     fold = np.empty(len(y), dtype=int)
     for f, (_, test) in enumerate(splitter.split(X, y)):
         fold[test] = f
-    paths = [logistic_path(X, y, n_lambdas=10, cv=cv) for cv in (5, splitter, fold)]
+    pairs = list(splitter.split(X, y))
+    paths = [logistic_path(X, y, n_lambdas=10, cv=cv) for cv in (5, splitter, fold, pairs)]
     for path in paths[1:]:
         assert_array_equal(path.cv_mean, paths[0].cv_mean)
     assert_array_equal(paths[0].folds, fold)

@@ -204,3 +204,14 @@ def test_overlap_of_a_penalised_fit_is_proved_without_a_linear_program(classes, 
     model = LogisticRegression(C=0.1).fit(x, labels)
     monkeypatch.setattr("discrim.solvers.separation_cone.linprog", None)
     assert not model.separation_.separated
+
+
+def test_the_warning_names_the_classes_that_are_kept_apart():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    with pytest.warns(SeparationWarning, match=r"^Class 'setosa' is separated from the others: the estimates of"):
+        LogisticRegression(C=np.inf).fit(X, names)
+    with pytest.warns(SeparationWarning, match=r"^The classes False, True are completely separated: the estimates of"):
+        LogisticRegression(C=np.inf).fit(X, y == 0)
+    with pytest.warns(SeparationWarning, match=r"^The classes 0, 1 are separated: the estimate of 'x0' is infinite"):
+        LogisticRegression(C=np.inf).fit(*CASE_A)

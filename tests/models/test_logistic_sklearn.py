@@ -21,12 +21,25 @@ X, Y = load_iris(return_X_y=True)
 OVERLAP = make_classification(200, 5, n_redundant=0, flip_y=0.3, random_state=0)
 
 
-@pytest.mark.parametrize("solver", ["auto", "quasi-newton", *SOLVERS])
-def test_a_fit_that_is_stopped_early_says_so_under_the_name_of_its_solver(solver):
+@pytest.mark.parametrize(
+    ("solver", "words"),
+    {
+        **{
+            name: f"{name} failed to converge after 2 steps. Increase"
+            for name in ("lbfgs", "newton-cg", "quasi-newton")
+        },
+        "auto": "newton failed to converge after 2 steps. Increase",
+        "liblinear": "Liblinear failed to converge, increase",
+        "newton-cholesky": "Newton solver did not converge after 2 iterations: ",
+        "sag": "The max_iter was reached which means the coef_ did not converge: ",
+        "saga": "The max_iter was reached which means the coef_ did not converge: ",
+    }.items(),
+)
+def test_a_fit_that_is_stopped_early_says_so_in_the_words_that_scikit_learn_has_for_its_solver(solver, words):
     model = LogisticRegression(solver=solver, max_iter=2)
-    with pytest.warns(ConvergenceWarning, match=r"failed to converge after 2 steps. Increase .* max_iter is 2") as told:
+    with pytest.warns(ConvergenceWarning, match=r"max_iter is 2\.$") as told:
         model.fit(X, Y == 1)
-    assert str(told[0].message).startswith("newton" if solver == "auto" else solver)
+    assert str(told[0].message).startswith(words)
     assert told[0].filename == __file__
     assert_array_equal(model.n_iter_, [2])
 
@@ -48,9 +61,14 @@ def test_huge_values_are_no_obstacle(solver):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_single_precision_stays_single(solver):
+def test_single_precision_stays_single_but_with_liblinear(solver):
     model = LogisticRegression(solver=solver).fit(OVERLAP[0].astype(np.float32), OVERLAP[1])
-    assert model.coef_.dtype == model.intercept_.dtype == np.float32
+    assert model.coef_.dtype == model.intercept_.dtype == (np.float64 if solver == "liblinear" else np.float32)
+
+
+def test_separated_classes_are_a_failure_to_converge_for_whoever_filters_those():
+    with pytest.warns(ConvergenceWarning, match="completely separated"):
+        LogisticRegression(C=np.inf).fit(X[:100], Y[:100])
 
 
 def test_the_answer_does_not_depend_on_the_seed():

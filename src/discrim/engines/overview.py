@@ -65,7 +65,9 @@ def _columns(block: Block) -> tuple[Floats, Floats]:
     """Mean and deviation of the columns; sparse ones are taken about zero, where they will stay."""
     if sparse.issparse(block.x):
         p = block.x.shape[1]
-        squares = np.bincount(block.x.indices, weights=block.x.data.astype(float) ** 2, minlength=p)
+        # Squares that overflow are told by whoever asks for the deviation.
+        with np.errstate(over="ignore"):
+            squares = np.bincount(block.x.indices, weights=block.x.data.astype(float) ** 2, minlength=p)
         return np.zeros(p), np.sqrt(squares / max(len(block), 1))
     one = Block(block.x, np.zeros(len(block), np.int32), np.zeros(1, np.int64), block.weight)
     moments = ClassMoments.of(one, Depth.DIAGONAL)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from discrim.solvers.learned_diagonal import LearnedDiagonal
 from discrim.solvers.newton import HasLikelihood, Solution, move, penalised
 from discrim.statistics.likelihood import GRADIENT, Likelihood
 
@@ -20,7 +21,7 @@ Pair = tuple[Floats, Floats, float]
 # Pairs of steps and gradient changes that are remembered.
 MEMORY = 20
 # Coefficients that may be remembered in all.
-ROOM = 10_000_000
+ROOM = 20_000_000
 # As newton.CLOSE, but the gap is an estimate by a curvature that is only nearly right.
 CLOSER = 1e-13
 
@@ -89,6 +90,8 @@ def quasi_newton(
         bend = float(moved_by @ change)
         if bend > 1e-12 * np.sqrt((moved_by @ moved_by) * (change @ change)):
             pairs.append((moved_by, change, bend))
+            if isinstance(inverse, LearnedDiagonal):
+                inverse.learn(moved_by, change)
             # How much flatter the way was than the first curvature had it.
             length = bend / float(change @ inverse(change))
         theta, gradient, value = new, gradient + change, penalised(at.loss, new, ridge)

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.solvers.learned_diagonal import LearnedDiagonal
 from discrim.solvers.newton import CLOSE, HasLikelihood, Solution, newton, solve_positive
 from discrim.solvers.quasi_newton import CLOSER, Enough, cholesky_inverse, quasi_newton
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, Likelihood
@@ -47,7 +48,8 @@ class Smooth:
     """Minimise loss + sum ridge theta^2 / 2 over the ``free`` entries, from ``start``.
 
     For more columns than a curvature can be had of: slopes up to ``flat``, like theta, for each unit of weight, count
-    as none; ``squares`` are the mean squares of the columns, intercept included, by which each bends the loss.
+    as none; ``squares`` are the mean squares of the columns, intercept included, by which each bends the loss, where
+    they differ.
     """
 
     ridge: Floats
@@ -182,6 +184,9 @@ def _inverse(problem: Smooth, told_by: Part) -> tuple[Callable[[Floats], Floats]
     even = 1.0 / max(len(problem.free), 2) if blocks else 0.5
     spread = min(even * (1.0 - even) * at.weight, 2.0 * even * at.loss)
     guess = ((spread * problem.squares + problem.ridge) / share)[problem.free]
+    if isinstance(problem.squares, np.ndarray) and problem.ridge.any():
+        ridge = np.where(problem.ridge > 0, problem.ridge, problem.ridge.max())
+        return LearnedDiagonal((ridge / share)[problem.free], guess), at
     return lambda right: right / guess, at
 
 

@@ -66,7 +66,8 @@ class Attached:
             codes = np.ones(len(block), np.int32)
         elif block.classes is not self.classes:
             codes = recode(block.classes, self.classes)[codes]
-        offset, share = (None if v is None else v[start:stop] for v in (self.offset, self.share))
+        offset = block.offset if self.offset is None else self.offset[start:stop]
+        share = None if self.share is None else self.share[start:stop]
         if self.class_weight is not None:
             factor = self.class_weight[codes]
             if share is not None:

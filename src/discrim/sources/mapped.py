@@ -27,7 +27,7 @@ class MappedScan(Scan):
 
     def __init__(self, inner: Scan, of: Map, names: Sequence[str], keep: Sequence[int] | None = None) -> None:
         self.features = list(names) if keep is None else [names[j] for j in keep]
-        self.target, self.weight = inner.target, inner.weight
+        self.target, self.weight, self.offset = inner.target, inner.weight, inner.offset
         self._inner, self._of, self._all, self._keep = inner, of, list(names), keep
 
     @property
@@ -54,6 +54,13 @@ class MappedScan(Scan):
         if unknown:
             raise DataError(f"The basis has no column {name_list(unknown)}. It has {name_list(self._all, 20)}.")
         return MappedScan(self._inner, self._of, self._all, [self._all.index(name) for name in features])
+
+    def with_offset(self, name: str) -> Scan:
+        if name in self._inner.features:
+            raise DataError(
+                f"The basis is made of '{name}' too, which cannot be the offset. Scan without this feature."
+            )
+        return MappedScan(self._inner.with_offset(name), self._of, self._all, self._keep)
 
     def pieces(self, most_rows: int | None = None) -> Iterator[Callable[[], Block]]:
         wide = rows_per_block(len(self._all))

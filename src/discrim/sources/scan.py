@@ -85,10 +85,12 @@ class Scan:
         weight: str | None,
         batch_rows: int,
         design: Design | None = None,
+        offset: str | None = None,
     ) -> None:
         self.features = list(features)
         self.target = target
         self.weight = weight
+        self.offset = offset
         self.n_rows = reader.n_rows
         self._reader = reader
         self._batch_rows = batch_rows
@@ -98,8 +100,9 @@ class Scan:
         self._kinds = _common_kinds(reader.parts, self._needed, target)
         single = all(float_type(part.head, self.features) is np.float32 for part in reader.parts)
         self._dtype: type[Any] = np.float32 if single else np.float64
-        if weight is not None and self._kinds[weight] == "text":
-            raise DataError(f"The weight column '{weight}' holds text; weights are numbers.")
+        for what, name in (("weight", weight), ("offset", offset)):
+            if name is not None and self._kinds[name] == "text":
+                raise DataError(f"The {what} column '{name}' holds text; {what}s are numbers.")
 
     @property
     def design(self) -> Design:
@@ -130,13 +133,16 @@ class Scan:
             weight=self.weight,
             batch_rows=self._batch_rows,
             design=design,
+            offset=self.offset,
         )
 
     def with_features(self, features: Sequence[str]) -> Scan:
         """The same rows with these columns only."""
-        return Scan(
-            self._reader, features, target=self.target, weight=self.weight, batch_rows=self._batch_rows
-        )  # fmt: skip
+        return self._with(features, self.offset)
+
+    def with_offset(self, name: str) -> Scan:
+        """The same rows with this column as the known part of their linear predictor, and not among the features."""
+        return self._with([feature for feature in self.features if feature != name], name)
 
     def blocks(self) -> Iterator[Block]:
         return (piece() for piece in self.pieces())
@@ -185,9 +191,20 @@ class Scan:
             parts.append(f"weight={self.weight!r}")
         return f"Scan({', '.join([*parts, plural(len(self.features), 'feature')])})"
 
+    def _with(self, features: Sequence[str], offset: str | None) -> Scan:
+        return Scan(
+            self._reader,
+            features,
+            target=self.target,
+            weight=self.weight,
+            batch_rows=self._batch_rows,
+            offset=offset,
+        )
+
     @property
     def _needed(self) -> list[str]:
-        return list(dict.fromkeys([*self.features, *(c for c in (self.target, self.weight) if c is not None)]))
+        besides = (name for name in (self.target, self.weight, self.offset) if name is not None)
+        return list(dict.fromkeys([*self.features, *besides]))
 
     def _discover(self) -> Design:
         texts: dict[str, set[Any]] = {name: set() for name in self.features if self._kinds[name] == "text"}
@@ -206,7 +223,18 @@ class Scan:
         return Design(columns, self._dtype)
 
     def _block(self, design: Design, table: Table, start: int, stop: int) -> Block:
-        return Block(design.encode(table, start, stop, self._dtype), *self.labels(table, start, stop))
+        rows = design.encode(table, start, stop, self._dtype), *self.labels(table, start, stop)
+        return Block(*rows, self._offsets(table, start, stop))
+
+    def _offsets(self, table: Table, start: int, stop: int) -> Floats | None:
+        if self.offset is None:
+            return None
+        offset = np.ascontiguousarray(table.numbers([self.offset], start, stop, np.float64)[:, 0])
+        strange = int(np.count_nonzero(~np.isfinite(offset)))
+        if strange:
+            found = plural(strange, "value that is", "values that are")
+            raise DataError(f"The offset column '{self.offset}' has {found} missing, NaN or infinite.")
+        return offset
 
     def _count_missing_labels(self, first: MissingLabelsError) -> MissingLabelsError:
         """The error of the first block with missing labels, counted over all where that can be read again."""

@@ -70,7 +70,7 @@ def _ridge_path(rows: ArrayRows, problem: Problem, terms: Sequence[PenaltyTerms]
     if problem.softmax and problem.intercept and route == "newton":
         # The same constant added to all classes changes nothing.
         free[0, 0] = False
-    theta, at, steps = origin(objective), None, list[Step]()
+    theta, at, steps = origin(objective, rows.whole), None, list[Step]()
     for each in terms:
         ridge = ridge_for(each, coordinates, objective.shape)
         if route == "newton":
@@ -113,7 +113,7 @@ def _elastic_path(rows: ArrayRows, problem: Problem, terms: Sequence[PenaltyTerm
     width = rows.design.n_out
     shape = (len(problem.classes), width) if problem.softmax else (width,)
     coordinates = coordinates_for(look(rows, len(rows.whole)), problem)
-    level = offset_level(rows)
+    level = offset_level(rows.whole)
     constant = None if level is None else np.asarray(-level)
     follower = follower_for(rows, problem.classes, coordinates, softmax=problem.softmax, alone=True, constant=constant)
     found = follower.follow((np.full(shape, each.lasso), np.full(shape, each.ridge)) for each in terms)

@@ -34,6 +34,8 @@ START_NUMBERS = 400_000
 WIDE_ROWS = 2000
 # Rows a column that tell the curvature well enough to start from.
 A_COLUMN = 12
+# Numbers whose squares, summed over many columns, are still finite.
+HUGE = 1e150
 # Coefficients whose curvature is still worth having for standard errors and the proof that classes overlap.
 MOST_CURVED = 4000
 
@@ -78,6 +80,7 @@ class SmoothFit:
     solver: str
     separation: Separation | None = None
     class_weights: Floats | None = None
+    offset: bool = False
 
     @property
     def theta(self) -> Floats:
@@ -180,7 +183,7 @@ def _solve(objective: Objective, views: Sequence[Overview], problem: Problem, ro
     ridge = ridge_for(problem.penalty, coordinates, objective.shape)
     held = "newton" if problem.firth else route
     free = _free(objective, problem, held, aliased)
-    start = origin(objective) if problem.start is None else coordinates.from_user(problem.start)
+    start = origin(objective, view.sample) if problem.start is None else coordinates.from_user(problem.start)
     start = np.where(_free(objective, problem, "quasi-newton", aliased) if problem.softmax else free, start, 0.0)
     if held == "newton" and problem.softmax and problem.penalty.name == "none":
         start = start - start[:1]
@@ -192,7 +195,8 @@ def _solve(objective: Objective, views: Sequence[Overview], problem: Problem, ro
         solution, solver = minimise(smooth, objective, parts, route, problem.most), str(route)
     told = np.zeros(len(aliased) + 1, bool)
     told[1:] = aliased
-    return SmoothFit(objective, solution, free, ridge, told, solver, class_weights=view.class_weights)
+    offset = view.sample.offset is not None
+    return SmoothFit(objective, solution, free, ridge, told, solver, class_weights=view.class_weights, offset=offset)
 
 
 def _flat(problem: Problem, objective: Objective) -> Floats | None:
@@ -206,25 +210,24 @@ def _flat(problem: Problem, objective: Objective) -> Floats | None:
 
 
 def _squares(view: Overview, coordinates: Coordinates) -> Floats | float:
-    """Mean squares of the columns as the solver sees them, where they differ."""
-    if coordinates.turned is not None or coordinates.size <= CURVED_SIZE:
+    """Mean squares of the columns as the solver sees them, where they differ: dense ones are scaled one by one."""
+    if coordinates.turned is not None or coordinates.size <= CURVED_SIZE or not sparse.issparse(view.sample.x):
         return 1.0
     squares = (view.deviation**2 + (view.mean - coordinates.shift) ** 2) / coordinates.scale**2
     return np.concatenate([np.ones(int(coordinates.intercept)), squares])
 
 
-def origin(objective: Objective) -> Floats:
+def origin(objective: Objective, sample: Block) -> Floats:
     """Nothing but an intercept that takes up the offsets, which may be far from zero."""
-    start, level = np.zeros(objective.shape), offset_level(objective.rows)
+    start, level = np.zeros(objective.shape), offset_level(sample)
     if level is not None and objective.coordinates.intercept:
         start[0] = -level
     return start
 
 
-def offset_level(rows: Rows) -> float | None:
+def offset_level(sample: Block) -> float | None:
     """Where the offsets lie; None without any. Far from it every row is certain, and the curvature is zero."""
-    known = getattr(rows, "offset", None) if rows.whole is None else rows.whole.offset
-    return None if known is None else float(np.mean(known))
+    return None if sample.offset is None else float(np.mean(sample.offset))
 
 
 def ridge_for(penalty: PenaltyTerms, coordinates: Coordinates, shape: tuple[int, ...]) -> Floats:
@@ -249,8 +252,9 @@ def _free(objective: Objective, problem: Problem, route: str, aliased: Mask) -> 
 
 
 def _fit_wide(rows: Rows, whole: Block, problem: Problem) -> SmoothFit:
-    if not np.isfinite(whole.x.sum()):
-        raise find_non_finite(rows) or DataError("The sum of X overflows. Scale the columns.")
+    # NaN is not below anything.
+    if not (whole.x.max() < HUGE and whole.x.min() > -HUGE):
+        raise find_non_finite(rows) or DataError("The squares of X overflow. Scale the columns.")
     coordinates, z = row_space(whole, intercept=problem.intercept)
     unit = Coordinates(np.zeros(z.shape[1]), np.ones(z.shape[1]), problem.intercept)
     inner_rows = ArrayRows(Design.unnamed(z.shape[1], np.dtype(float)), replace(whole, x=z), labelled=True)

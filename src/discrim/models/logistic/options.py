@@ -23,6 +23,15 @@ ROUTES: dict[str, Route] = {
 }
 
 
+# scikit-learn's words for a solver that was stopped early, where they are not those of the others.
+STOPPED = {
+    "liblinear": "Liblinear failed to converge, increase the number of iterations",
+    "newton-cholesky": "Newton solver did not converge after {steps} iterations",
+    "sag": "The max_iter was reached which means the coef_ did not converge",
+    "saga": "The max_iter was reached which means the coef_ did not converge",
+}
+
+
 def positive(*, infinite: bool = False) -> Check:
     """A number above 0, of any type; ``infinite`` allows infinity too."""
 
@@ -118,3 +127,9 @@ def check_solver(model: Any, strength: float, l1_ratio: float) -> None:
             raise ParameterError("Only 'saga' solver supports elasticnet penalty, got solver=liblinear.")
         if strength == 0:
             raise ParameterError("C=np.inf as well as penalty=None is not supported for the liblinear solver")
+
+
+def stopped_early(solver: str, steps: int, most: int) -> str:
+    """What to say of a fit that took all its steps; programs look for scikit-learn's words in it."""
+    others = f"{solver} failed to converge after {steps} steps. Increase the number of iterations"
+    return f"{STOPPED.get(solver, others).format(steps=steps)}: max_iter is {most}."

@@ -75,7 +75,8 @@ def logistic_path(
         slopes are zero, to ``lambda_min_ratio`` of it, evenly on the log scale
     n_lambdas : int
     sample_weight : n numbers
-    cv : number of (stratified) folds, splitter, or the number of the fold of each row; None for no cross-validation
+    cv : number of (stratified) folds, splitter, list of (train, test), or the number of the fold of each row; None for
+        no cross-validation
     lambda_min_ratio : float; by default 1e-4 with more rows than columns, else 1e-2
     offset : n numbers, known parts of the linear predictor (two classes)
     standardize, fit_intercept : bool

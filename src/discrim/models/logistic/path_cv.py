@@ -54,8 +54,8 @@ def cross_validated(
 
 
 def folds_of(cv: Any, block: Block) -> Folds:
-    """``cv`` as a number of folds, a splitter, or the fold of each row."""
-    if np.ndim(cv) == 1 and len(cv) == len(block):
+    """``cv`` as a number of folds, a splitter, a list of (train, test), or the fold of each row."""
+    if hasattr(cv, "__len__") and len(cv) == len(block) and np.isscalar(next(iter(cv))):
         from sklearn.model_selection import PredefinedSplit
 
         cv = PredefinedSplit(np.unique(cv, return_inverse=True)[1])

@@ -175,7 +175,8 @@ def problem_of(rows: Rows, l1_ratio: float, *, alone: bool = False) -> PathProbl
     of = partial(ClassMoments.of, depth=Depth.DIAGONAL)
     whole = rows.whole
     at_once = whole is not None and (alone or sparse.issparse(whole.x))
-    moments = of(whole) if whole is not None and at_once else reduce(rows, of, merge_moments)
+    with np.errstate(over="ignore", invalid="ignore"):
+        moments = of(whole) if whole is not None and at_once else reduce(rows, of, merge_moments)
     if not moments.finite:
         raise find_non_finite(rows) or DataError("The sums of squares of X overflow. Scale its columns.")
     empty = moments.classes[~(moments.weight > 0)]

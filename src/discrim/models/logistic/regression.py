@@ -15,18 +15,27 @@ from sklearn.utils.validation import check_is_fitted
 
 from discrim.engines import one_blas_thread
 from discrim.engines.overview import look
-from discrim.errors import ParameterError, SeparationWarning, name_list, warn
+from discrim.errors import ParameterError, SeparationWarning, warn
 from discrim.inference.fitted import Fitted
 from discrim.models.classifier import Classifier
 from discrim.models.logistic.fit import Problem, SmoothFit, fit_smooth, fits_row_space, separation_of
 from discrim.models.logistic.inference import LogisticInference
-from discrim.models.logistic.options import ROUTES, SOLVERS, PenaltyTerms, penalty_terms, positive
-from discrim.models.logistic.report import Named, fitted_from, is_wide, named_separation, terms_of, told_of_weightless
+from discrim.models.logistic.options import ROUTES, SOLVERS, PenaltyTerms, penalty_terms, positive, stopped_early
+from discrim.models.logistic.report import (
+    Named,
+    fitted_from,
+    is_wide,
+    named_separation,
+    separation_message,
+    terms_of,
+    told_of_weightless,
+)
 from discrim.models.logistic.rows import (
     NoColumns,
     Opened,
     Training,
     is_small,
+    known_offset,
     open_training,
     select_columns,
     weightless,
@@ -180,9 +189,9 @@ class LogisticRegression(LogisticInference, Classifier):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, trials: Any = None) -> Self:
         """Learn from rows X with labels y, or from a ``scan``.
 
-        ``offset`` is a known part of the log-odds, a number or one for each row (two classes). With ``trials`` rows
-        are groups: y holds the numbers of successes out of so many, and the classes are 0 (failure) and 1 (success);
-        ``class_weight`` then counts failures and successes.
+        ``offset`` is a known part of the log-odds (two classes): a number, one for each row, or the name of a column of
+        the scan. With ``trials`` rows are groups: y holds the numbers of successes out of so many, and the classes are
+        0 (failure) and 1 (success); ``class_weight`` then counts failures and successes.
         """
         check_parameters(self, self._constraints)
         penalty = penalty_terms(self)
@@ -220,7 +229,7 @@ class LogisticRegression(LogisticInference, Classifier):
     def decision_function(self, X: Any, offset: Any = None) -> NDArray[Any]:
         """Log-odds of the second class, n; for more classes alpha_k + beta_k'x, n x K."""
         scores = super().decision_function(X)
-        return scores if offset is None else self._with_offset(scores, offset)
+        return scores if offset is None else self._with_offset(scores, known_offset(X, offset))
 
     def predict(self, X: Any, offset: Any = None) -> NDArray[Any]:
         """The class with the largest score."""
@@ -347,7 +356,8 @@ class LogisticRegression(LogisticInference, Classifier):
             fit.theta, coordinates, softmax=problem.softmax, penalised=problem.penalty.name != "none"
         )
         self._rule = fitted_rule(user, fit.theta, coordinates)
-        told = user.astype(self._design.dtype, copy=False)
+        # liblinear knows double precision only.
+        told = user if self.solver == "liblinear" else user.astype(self._design.dtype, copy=False)
         self.coef_, self.intercept_, self._rule_of = told[:, 1:].copy(), told[:, 0].copy(), told.astype(float)
         self.n_iter_ = np.array([min(fit.solution.iterations, self.max_iter)], dtype=np.int32)
         self.solver_ = fit.solver
@@ -360,18 +370,10 @@ class LogisticRegression(LogisticInference, Classifier):
             if set(fit.separation.classes.tolist()) <= set(empty):
                 return
             told = named_separation(fit.separation, ["(Intercept)", *self._names], self.classes_)
-            warn(
-                f"The classes are {'completely ' if told.complete else ''}separated: the estimates of "
-                f"{name_list(told.columns)} are infinite, and predictions come from where the solver stopped. Use "
-                "bias_reduction='firth', a finite C, or leave the columns out; see separation_.",
-                SeparationWarning,
-            )
+            warn(separation_message(told, len(self.classes_)), SeparationWarning)
         elif not fit.solution.converged:
-            warn(
-                f"{self.solver_ if self.solver == 'auto' else self.solver} failed to converge after "
-                f"{fit.solution.iterations} steps. Increase the number of iterations: max_iter is {self.max_iter}.",
-                ConvergenceWarning,
-            )
+            name = self.solver_ if self.solver == "auto" else self.solver
+            warn(stopped_early(name, fit.solution.iterations, self.max_iter), ConvergenceWarning)
 
     def _coefficients(self) -> Floats:
         """The last coefficients, intercept first, in the shape of a start."""
@@ -381,10 +383,9 @@ class LogisticRegression(LogisticInference, Classifier):
     def _reference_index(self) -> int:
         return 0 if self.reference is None else self.classes_.tolist().index(self.reference)
 
-    def _with_offset(self, scores: NDArray[Any], offset: Any) -> NDArray[Any]:
+    def _with_offset(self, scores: NDArray[Any], known: Floats) -> NDArray[Any]:
         if scores.ndim != 1:
             raise ParameterError(f"An offset is for two classes; the model has {len(self.classes_)}.")
-        known = np.asarray(offset, float)
         if known.shape not in {(), scores.shape}:
             raise ParameterError.bad_value("offset", f"shape {known.shape}", f"{len(scores)} numbers, one a row")
         return np.asarray(scores + known)

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
 from discrim.engines.objective import Coordinates, Objective, codes_in
+from discrim.errors import name_list
 from discrim.inference.fitted import Fitted
 from discrim.models.logistic.fit import Problem, SmoothFit
+from discrim.models.logistic.rows import written
 from discrim.solvers.elastic_net_gram import elastic_net
 from discrim.solvers.newton import newton
 from discrim.solvers.separation import Separation
@@ -49,6 +51,21 @@ def named_separation(found: Separation | None, names: Sequence[str], classes: ND
         return Named(False, False, [], np.zeros(shape), [])
     columns = [names[j] for j in found.columns]
     return Named(True, found.complete, columns, found.direction, classes[found.classes].tolist())
+
+
+def separation_message(told: Named, classes: int) -> str:
+    """Which of so many classes are separated, what is infinite, and what helps."""
+    one = len(told.classes) == 1
+    who = f"{'Class' if one else 'The classes'} {written(told.classes)} {'is' if one else 'are'}"
+    how = (
+        f"{'completely ' if told.complete else ''}separated{'' if len(told.classes) == classes else ' from the others'}"
+    )
+    single = len(told.columns) == 1
+    return (
+        f"{who} {how}: the {'estimate' if single else 'estimates'} of {name_list(told.columns)} "
+        f"{'is' if single else 'are'} infinite, and predictions come from where the solver stopped. Use "
+        "bias_reduction='firth', a finite C, or leave the columns out; see separation_."
+    )
 
 
 def told_of_weightless(found: Separation | None, empty: Sequence[int], *, intercept: bool) -> Separation | None:
@@ -94,7 +111,8 @@ def fitted_from(fit: SmoothFit, problem: Problem, design: Design, reference: int
         free = free.copy()
         free[[0, reference]] = free[[reference, 0]]
         theta = solution.theta - solution.theta[reference]
-        solution = newton(objective, theta, free=free)
+        again = newton(objective, theta, free=free)
+        solution = replace(again, iterations=solution.iterations)
     lasso = problem.penalty.lasso
     solver = partial(_solve_sparse, lasso=lasso, ridge=fit.ridge) if lasso else None
     counts = _counts(fit)
@@ -172,7 +190,7 @@ def _count(codes: NDArray[np.int32], weight: Floats | None, classes: int) -> Flo
 def _counts(fit: SmoothFit) -> _Counts:
     """Of the labels, or as a first look at a scan has counted them."""
     if fit.class_weights is not None:
-        return _Counts(fit.class_weights, fit.solution.at.rows)
+        return _Counts(fit.class_weights, fit.solution.at.rows, offset=fit.offset)
     counts = _Counts(np.zeros(len(fit.objective.classes)))
     for block in fit.objective.rows.blocks():
         counts.add(block, codes_in(block, fit.objective.classes))

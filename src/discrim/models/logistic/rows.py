@@ -50,7 +50,11 @@ def open_training(model: Classifier, class_weight: Any, given: Training) -> Open
     if given.trials is not None:
         share, weight = groups_of(given)
         y = np.ones(len(share), int)
-    rows = model._open(given.X, y, weight, reset=True)
+    by_name = isinstance(given.offset, str)
+    if given.offset is not None and isinstance(given.X, Scan) and not by_name:
+        raise ParameterError("With a scan, `offset` is the name of one of its columns.")
+    X = _with_named_offset(given.X, given.offset) if by_name else given.X
+    rows = model._open(X, y, weight, reset=True)
     view = None
     if share is not None:
         classes = np.array([0, 1])
@@ -73,9 +77,9 @@ def open_training(model: Classifier, class_weight: Any, given: Training) -> Open
             "This solver needs samples of at least 2 classes in the data, but the data contains only one class: "
             f"{classes.tolist()[0]!r}"
         )
-    offset = None if given.offset is None else _one_number_a_row("offset", given.offset, rows)
-    if offset is not None and len(classes) > 2:
+    if given.offset is not None and len(classes) > 2:
         raise ParameterError(f"An offset is for two classes; y has {len(classes)}.")
+    offset = None if given.offset is None or by_name else _one_number_a_row("offset", given.offset, rows)
     factors = None if class_weight is None else _class_weights(class_weight, Attached(rows, classes, share=share))
     if share is None and offset is None and factors is None:
         return Opened(rows, classes, view)
@@ -114,6 +118,21 @@ def groups_of(given: Training) -> tuple[Floats, Floats]:
     return share, n if weight is None else n * weight
 
 
+def known_offset(X: Any, offset: Any) -> Floats:
+    """Offsets as they were given, or those that a column of the scan holds."""
+    if not isinstance(offset, str):
+        return np.asarray(offset, float)
+    blocks = _with_named_offset(X, offset).blocks()
+    return np.concatenate([block.offset for block in blocks])
+
+
+def _with_named_offset(X: Any, name: str) -> Scan:
+    """The scan that reads its offset itself."""
+    if not isinstance(X, Scan):
+        raise ParameterError.bad_value("offset", name, "numbers; the name of a column is for a scan")
+    return X.with_offset(name)
+
+
 def _length(X: Any) -> int | None:
     """The number of rows of a table, where it tells."""
     if isinstance(X, NoColumns):
@@ -125,8 +144,6 @@ def _length(X: Any) -> int | None:
 
 
 def _one_number_a_row(name: str, values: Any, rows: Rows) -> Floats:
-    if isinstance(rows, Scan):
-        raise ParameterError(f"`{name}` cannot be given with a scan.")
     numbers = np.asarray(values, dtype=float)
     if numbers.ndim == 0 and rows.n_rows is not None:
         numbers = np.full(rows.n_rows, float(numbers))
@@ -146,7 +163,8 @@ def _class_weights(class_weight: Any, rows: Attached) -> Floats:
     labels = rows.classes.tolist()
     if isinstance(class_weight, dict):
         strange = [label for label in class_weight if label not in set(labels)]
-        if strange:
+        # A part of the rows may lack a class. But where others have no weight, the names are probably wrong.
+        if strange and any(label not in class_weight for label in labels):
             raise ParameterError(
                 f"class_weight names the classes {written(strange)}, which are not in y: it has {written(labels)}."
             )

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from discrim.engines.objective import Coordinates, Objective
 from discrim.engines.overview import Overview
-from discrim.models.logistic.fit import Problem, SmoothFit, coordinates_for, offset_level, ridge_for
+from discrim.models.logistic.fit import Problem, SmoothFit, check_finite, coordinates_for, offset_level, ridge_for
 from discrim.models.tuning import in_memory
 from discrim.solvers.elastic_net import Fitted, follower_for
 from discrim.solvers.newton import Solution, penalised
@@ -28,15 +28,16 @@ def fit_sparse(rows: Rows, problem: Problem, view: Overview) -> SmoothFit:
     Cost: by sums a pass of n p^2 / 2 multiplications for each of three to six steps; by columns n times the columns
     that matter, and a few reads of all of them.
     """
+    check_finite(rows, view)
     coordinates, penalty = coordinates_for(view, problem), problem.penalty
     objective = Objective(rows, problem.classes, coordinates, softmax=problem.softmax)
     width = rows.design.n_out
     if problem.intercept and penalty.constant_lasso:
-        found = _with_penalised_intercept(rows, problem, coordinates)
+        found = _with_penalised_intercept(rows, problem, coordinates, offset_level(view.sample))
     else:
         shape = (len(problem.classes), width) if problem.softmax else (width,)
         penalties = np.full(shape, penalty.lasso), np.full(shape, penalty.ridge)
-        found = _fit(rows, problem, coordinates, *penalties)
+        found = _fit(rows, problem, coordinates, offset_level(view.sample), *penalties)
     theta = coordinates.from_user(found.theta)
     ridge = ridge_for(penalty, coordinates, objective.shape)
     nothing = np.zeros(0)
@@ -48,14 +49,16 @@ def fit_sparse(rows: Rows, problem: Problem, view: Overview) -> SmoothFit:
     return SmoothFit(objective, solution, free, ridge, np.zeros(width + 1, bool), found.solver)
 
 
-def _fit(rows: Rows, problem: Problem, coordinates: Coordinates, lasso: Floats, ridge: Floats) -> Fitted:
-    level = offset_level(rows)
+def _fit(
+    rows: Rows, problem: Problem, coordinates: Coordinates, level: float | None, lasso: Floats, ridge: Floats
+) -> Fitted:
+    """``level`` is where the offsets lie, if there are any."""
     constant = None if level is None else np.asarray(-level)
     follower = follower_for(rows, problem.classes, coordinates, softmax=problem.softmax, constant=constant)
     return follower.solve(lasso, ridge, problem.most)
 
 
-def _with_penalised_intercept(rows: Rows, problem: Problem, coordinates: Coordinates) -> Fitted:
+def _with_penalised_intercept(rows: Rows, problem: Problem, coordinates: Coordinates, level: float | None) -> Fitted:
     """The intercept is the slope of one more column, of ones, in a model without an intercept (two classes)."""
     block = rows.whole if rows.whole is not None else in_memory(rows)
     one: Any = np.ones((len(block), 1), dtype=block.x.dtype)
@@ -67,6 +70,7 @@ def _with_penalised_intercept(rows: Rows, problem: Problem, coordinates: Coordin
         longer,
         problem,
         Coordinates(np.zeros(width + 1), scale, intercept=False),
+        level,
         np.append(np.full(width, penalty.lasso), penalty.constant_lasso),
         np.append(np.full(width, penalty.ridge), penalty.constant),
     )
