@@ -198,6 +198,8 @@ class TestErrors:
             CategoricalNB().fit(pd.DataFrame({"a": [0, 1], "b": [0, -2]}), y)
         with pytest.raises(DataError, match=r"'x0' holds 1000000000\. Number its categories"):
             CategoricalNB().fit(np.array([[10**9], [0]]), y)
+        with pytest.raises(DataError, match=r"'x0' holds 1e\+300\. Number its categories"):
+            CategoricalNB().fit(np.array([[1e300], [0.0]]), y)
         with pytest.raises(DataError, match="'town' has missing values"):
             CategoricalNB().fit(pd.DataFrame({"town": ["Wil", None]}), y)
 

@@ -245,7 +245,9 @@ class TestErrors:
         frame, y = people()
         with pytest.raises(DataError, match=r"'visits' holds .*, but the likelihood 'bernoulli' needs only 0 and 1"):
             MixedNB(likelihoods={"visits": "bernoulli"}).fit(frame, y)
-        with pytest.raises(DataError, match=r"'height' holds .*likelihood 'poisson' needs counts.*'gaussian'"):
+        with pytest.raises(
+            DataError, match=r"'height' holds .*likelihood 'poisson' needs counts 0, 1, 2 and so on\. .*'gaussian'"
+        ):
             MixedNB(likelihoods={"height": "poisson"}).fit(frame, y)
         model = MixedNB(likelihoods=LIKELIHOODS).fit(frame, y)
         with pytest.raises(DataError, match="'visits' holds -1"):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discrim.errors import DataError
-from discrim.sources import Column, Design, find_non_finite, open_rows
+from discrim.sources import Column, Design, find_non_finite, open_mixed, open_rows
 
 pa = pytest.importorskip("pyarrow")
 
@@ -136,6 +136,13 @@ def test_categories_of_numbers_keep_their_order(gather):
 def test_dates_and_nested_values_are_named_with_their_type(convert, values, kind):
     with pytest.raises(DataError, match=f"Column 'odd' (has the type|mixes the types) .*({kind})"):
         open_rows(convert(pa.table({"a": [1.0, 2.0], "odd": values})))
+
+
+@pytest.mark.parametrize("kind", ["M8[D]", "m8[s]"])
+@pytest.mark.parametrize("open_them", [open_rows, open_mixed])
+def test_an_array_of_times_is_refused_like_a_column_of_them(open_them, kind):
+    with pytest.raises(DataError, match=r"X is an array of times \((datetime|timedelta)64\[.\]\), not of numbers"):
+        open_them(np.arange(6).reshape(3, 2).astype(kind))
 
 
 @pytest.mark.parametrize("convert", [lambda t: t, lambda t: t.to_pandas(), _polars])

@@ -19,91 +19,141 @@ constexpr int64_t AHEAD = 2;
 constexpr double BYTE = 256.0;
 constexpr int64_t MOST = int64_t{1} << 24;
 
-typedef int32_t i4 __attribute__((vector_size(16)));
+// A whole number below 2^32 that is added to ALIGN is found in the low bits of the sum.
+constexpr double ALIGN = 4503599627370496.0;
 
+// Rows that are added up before their sums are moved: those of all classes as they come, or of one class.
 template <typename T, typename I>
-struct Work {
-    const T *value;
-    const I *column;
-    int64_t size;  // entries of the row
+struct Run {
+    const SparseRows<T, I> &x;
+    const int32_t *codes;
+    const int64_t *order;  // null where rows are read as they come
+    int64_t from, to;
     Entry entry;
     uint32_t *sums;
+    int64_t stride;  // from the sums of a class to those of the next, 0 for one class
 };
+
+// How far the rows were read: up to the first that does not fit, or that has a column outside the matrix.
+struct Reached {
+    int64_t row;
+    bool inside = true, fits = true;
+    double least;
+};
+
+template <typename T, typename I>
+struct Row {
+    const T *value;
+    const I *column;
+    int64_t size;
+};
+
+template <typename T, typename I>
+DISCRIM_INLINE Row<T, I> row_of(const SparseRows<T, I> &x, int64_t i) {
+    const int64_t first = x.first[i];
+    return {x.value + first, x.column + first, static_cast<int64_t>(x.first[i + 1]) - first};
+}
+
+template <typename T, typename I>
+DISCRIM_INLINE bool is_inside(const Row<T, I> &row, int64_t p) {
+    // A negative column becomes a large one.
+    using U = std::make_unsigned_t<I>;
+    U most = 0;
+    for (int64_t at = 0; at < row.size; ++at) most = std::max(most, static_cast<U>(row.column[at]));
+    return row.size == 0 || most < static_cast<U>(p);
+}
 
 // Adds what fits into a byte, as often as `sign` says, and tells whether all did; `least` is kept for binary entries.
 template <bool BINARY, typename T, typename I>
-DISCRIM_INLINE void add_bytes(const Work<T, I> &w, uint32_t sign, bool &all, double &least) {
+DISCRIM_INLINE bool add_bytes(const Row<T, I> &row, Entry entry, uint32_t *sums, uint32_t sign, double &least) {
     v4 low = every<v4>(least);
     v4i wrong{};
     int64_t at = 0;
-    for (; at + 4 <= w.size; at += 4) {
-        v4 v = get<v4>(w.value + at);
+    for (; at + 4 <= row.size; at += 4) {
+        const v4 v = get<v4>(row.value + at);
+        v4i whole;
         if (BINARY) {
             low = v < low ? v : low;
-            v = (v > every<v4>(w.entry.threshold) ? every<v4>(1.0) : v4{}) + (v - v);
+            whole = (v > every<v4>(entry.threshold)) & 1;
+            wrong |= v - v != v4{};
+        } else {
+            const v4 aligned = v + every<v4>(ALIGN);
+            whole = reinterpret_cast<v4i>(aligned);
+            wrong |= (aligned - every<v4>(ALIGN) != v) | (v < v4{}) | (v >= every<v4>(BYTE));
         }
-        const v4 safe = (v >= v4{}) & (v < every<v4>(BYTE)) ? v : v4{};
-        const i4 whole = __builtin_convertvector(safe, i4);
-        wrong |= __builtin_convertvector(whole, v4) != v;
-        for (int l = 0; l < 4; ++l) w.sums[w.column[at + l]] += sign * static_cast<uint32_t>(whole[l]);
+        for (int l = 0; l < 4; ++l) sums[row.column[at + l]] += sign * static_cast<uint32_t>(whole[l]);
     }
     bool fits = !(wrong[0] | wrong[1] | wrong[2] | wrong[3]);
     if (BINARY) least = std::min(std::min(low[0], low[1]), std::min(low[2], low[3]));
-    for (; at < w.size; ++at) {
-        const double raw = static_cast<double>(w.value[at]), v = w.entry(raw);
+    for (; at < row.size; ++at) {
+        const double raw = static_cast<double>(row.value[at]), v = entry(raw);
         if (BINARY) least = raw < least ? raw : least;
         const uint32_t whole = v >= 0 && v < BYTE ? static_cast<uint32_t>(v) : 0;
         fits &= whole == v;
-        w.sums[w.column[at]] += sign * whole;
+        sums[row.column[at]] += sign * whole;
     }
-    all = fits;
+    return fits;
+}
+
+template <typename T, typename I>
+DISCRIM_INLINE void ask_for(const Row<T, I> &row) {
+    constexpr int64_t LINE = 64;
+    for (int64_t at = 0; at < row.size; at += LINE / sizeof(T)) __builtin_prefetch(row.value + at);
+    for (int64_t at = 0; at < row.size; at += LINE / sizeof(I)) __builtin_prefetch(row.column + at);
+}
+
+template <bool BINARY, typename T, typename I>
+DISCRIM_INLINE void add_rows(const Run<T, I> &run, Reached &reached) {
+    double least = reached.least;
+    for (int64_t q = run.from; q < run.to; ++q) {
+        if (run.order && q + AHEAD < run.to) ask_for(row_of(run.x, run.order[q + AHEAD]));
+        const int64_t i = run.order ? run.order[q] : q;
+        const auto row = row_of(run.x, i);
+        uint32_t *sums = run.sums + run.codes[i] * run.stride;
+        reached.row = q;
+        if (!(reached.inside = is_inside(row, run.x.p))) return;
+        if (!(reached.fits = add_bytes<BINARY>(row, run.entry, sums, 1u, least))) {
+            // What was added of this row is taken away again.
+            add_bytes<BINARY>(row, run.entry, sums, ~0u, least);
+            break;
+        }
+        reached.row = run.to;
+    }
+    reached.least = least;
 }
 
 template <int MI, typename T, typename I>
-DISCRIM_INLINE void add_whole_body(const Work<T, I> &w, uint32_t sign, bool &all, double &least) {
-    if (w.entry.binary)
-        add_bytes<true>(w, sign, all, least);
+DISCRIM_INLINE void add_run_body(const Run<T, I> &run, Reached &reached) {
+    if (run.entry.binary)
+        add_rows<true>(run, reached);
     else
-        add_bytes<false>(w, sign, all, least);
+        add_rows<false>(run, reached);
 }
 
-// A negative column becomes a large one.
-template <int MI, typename I, typename U>
-DISCRIM_INLINE void last_column_body(const I *column, int64_t size, U &last) {
-    U most = 0;
-    for (int64_t at = 0; at < size; ++at) most = std::max(most, static_cast<U>(column[at]));
-    last = most;
-}
+using D32 = Run<double, int32_t>;
+using D64 = Run<double, int64_t>;
+using F32 = Run<float, int32_t>;
+using F64 = Run<float, int64_t>;
+DISCRIM_VERSIONS(add_run, (const D32 &run, Reached &reached), (run, reached))
+DISCRIM_VERSIONS(add_run, (const D64 &run, Reached &reached), (run, reached))
+DISCRIM_VERSIONS(add_run, (const F32 &run, Reached &reached), (run, reached))
+DISCRIM_VERSIONS(add_run, (const F64 &run, Reached &reached), (run, reached))
 
-using D32 = Work<double, int32_t>;
-using D64 = Work<double, int64_t>;
-using F32 = Work<float, int32_t>;
-using F64 = Work<float, int64_t>;
-DISCRIM_VERSIONS(add_whole, (const D32 &w, uint32_t sign, bool &all, double &least), (w, sign, all, least))
-DISCRIM_VERSIONS(add_whole, (const D64 &w, uint32_t sign, bool &all, double &least), (w, sign, all, least))
-DISCRIM_VERSIONS(add_whole, (const F32 &w, uint32_t sign, bool &all, double &least), (w, sign, all, least))
-DISCRIM_VERSIONS(add_whole, (const F64 &w, uint32_t sign, bool &all, double &least), (w, sign, all, least))
-DISCRIM_VERSIONS(last_column, (const int32_t *column, int64_t size, uint32_t &last), (column, size, last))
-DISCRIM_VERSIONS(last_column, (const int64_t *column, int64_t size, uint64_t &last), (column, size, last))
-
-// The sums of whole numbers beside those of all others: of all classes, or of one after the other.
-struct Whole {
-    std::vector<uint32_t> sums;
-    double *count;
-    int64_t entries = 0;
-
-    void move() {
-        for (size_t at = 0; at < sums.size(); ++at) count[at] += static_cast<double>(sums[at]);
-        std::fill(sums.begin(), sums.end(), 0u);
-        entries = 0;
-    }
-};
-
+// Where the run that starts at `from` ends: before another class unless all are near, and before MOST entries.
 template <typename T, typename I>
-void ask_for(const SparseRows<T, I> &x, int64_t i) {
-    constexpr int64_t LINE = 64;
-    for (int64_t at = x.first[i]; at < x.first[i + 1]; at += LINE / sizeof(T)) __builtin_prefetch(x.value + at);
-    for (int64_t at = x.first[i]; at < x.first[i + 1]; at += LINE / sizeof(I)) __builtin_prefetch(x.column + at);
+int64_t end_of_run(const SparseRows<T, I> &x, const int32_t *codes, const std::vector<int64_t> &order, int64_t from) {
+    int64_t to = from, entries = 0;
+    for (; to < x.n; ++to) {
+        const int64_t i = order.empty() ? to : order[to];
+        entries += row_of(x, i).size;
+        if (entries > MOST || (!order.empty() && codes[i] != codes[order[from]])) break;
+    }
+    return to;
+}
+
+void move(std::vector<uint32_t> &sums, double *count) {
+    for (size_t at = 0; at < sums.size(); ++at) count[at] += static_cast<double>(sums[at]);
+    std::fill(sums.begin(), sums.end(), 0u);
 }
 
 }  // namespace
@@ -115,37 +165,33 @@ bool sparse_sums(const SparseRows<T, I> &x, const int32_t *codes, const double *
     std::fill(out.count, out.count + K * x.p, 0.0);
     const bool near = K * x.p <= NEAR;
     const std::vector<int64_t> order = near ? std::vector<int64_t>() : by_class(codes, x.n, K);
-    bool fits = !weight;
-    Whole whole{std::vector<uint32_t>(fits ? (near ? K : 1) * x.p : 0), out.count};
-    double least = 0.0;
-    for (int64_t q = 0; q < x.n; ++q) {
-        const int64_t i = near ? q : order[q];
-        if (!near && q + AHEAD < x.n) ask_for(x, order[q + AHEAD]);
-        const int64_t first = x.first[i], size = static_cast<int64_t>(x.first[i + 1]) - first;
-        std::make_unsigned_t<I> last;
-        last_column(x.column + first, size, last);
-        if (size && last >= static_cast<std::make_unsigned_t<I>>(x.p)) return false;
-        double *count = out.count + codes[i] * x.p;
-        if (fits && size <= MOST) {
-            if (whole.entries + size > MOST || (!near && whole.count != count)) whole.move();
-            if (!near) whole.count = count;
-            whole.entries += size;
-            const Work<T, I> row{x.value + first, x.column + first, size, entry, whole.sums.data() + (count - whole.count)};
-            add_whole(row, 1u, fits, least);
-            if (fits) continue;
-            // What was added of this row is taken away again, and no other row is tried.
-            bool again;
-            add_whole(row, ~0u, again, least);
+    std::vector<uint32_t> sums(weight ? 0 : (near ? K : 1) * x.p);
+    Reached reached{0, true, !weight, 0.0};
+    for (int64_t q = 0; q < x.n;) {
+        const int64_t to = reached.fits ? end_of_run(x, codes, order, q) : q;
+        if (to > q) {
+            const int64_t *rows = near ? nullptr : order.data();
+            const Run<T, I> run{x, codes, rows, q, to, entry, sums.data(), near ? x.p : 0};
+            add_run(run, reached);
+            if (!reached.inside) return false;
+            move(sums, near ? out.count : out.count + codes[order[q]] * x.p);
+            q = reached.row;
+            if (reached.fits) continue;
         }
+        // One after another where weights, fractions or large counts are to be added.
+        const int64_t i = near ? q : order[q];
+        ++q;
+        const auto row = row_of(x, i);
+        if (!is_inside(row, x.p)) return false;
+        double *count = out.count + codes[i] * x.p;
         const double w = weight ? weight[i] : 1.0;
-        for (int64_t at = first; at < first + size; ++at) {
-            const double v = static_cast<double>(x.value[at]);
-            least = v < least ? v : least;
-            count[x.column[at]] += w * entry(v);
+        for (int64_t at = 0; at < row.size; ++at) {
+            const double v = static_cast<double>(row.value[at]);
+            reached.least = v < reached.least ? v : reached.least;
+            count[row.column[at]] += w * entry(v);
         }
     }
-    whole.move();
-    *out.least = least;
+    *out.least = reached.least;
     return true;
 }
 

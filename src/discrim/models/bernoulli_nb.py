@@ -142,6 +142,7 @@ class BernoulliNB(CountsClassifier):
 
     def _solved(self, statistic: ClassCounts, rows: Rows | None) -> tuple[LinearRule, ClassCounts]:
         self._check_binary(statistic)
+        self._check_beta(statistic.n_features)
         rule, statistic = super()._solved(statistic, rows)
         return (self._tuned(rule, rows) if self.tune_intercept else rule), statistic
 
@@ -158,6 +159,10 @@ class BernoulliNB(CountsClassifier):
         second = np.concatenate([np.asarray(b.classes[b.codes] == self.classes_[1]) for b in blocks])
         weight = np.concatenate([np.ones(len(b)) if b.weight is None else b.weight for b in blocks])
         return replace(rule, offset=rule.offset + np.array([0.0, best_shift(margin, second, weight)]))
+
+    def _check_beta(self, p: int) -> None:
+        if any(np.ndim(part) and len(part) != p for part in self._family().beta or ()):
+            raise ParameterError.bad_value("beta", self.beta, f"a pair (a, b) of numbers or arrays of {p} numbers")
 
     def _check_binary(self, s: ClassCounts) -> None:
         if self.binarize is not None:

@@ -194,8 +194,8 @@ class CategoricalNB(AdditiveClassifier[ClassCounts]):
                 f"When alpha is an array, it should contain `n_features` = {len(counts)} numbers; "
                 f"its shape is {alpha.shape}."
             )
-        if not (alpha >= 0).all():
-            raise ParameterError("All values in alpha must be greater than 0, or 0.")
+        if not (np.isfinite(alpha) & (alpha >= 0)).all():
+            raise ParameterError("All values in alpha must be greater than 0, or 0, and finite.")
         if not self.force_alpha and (alpha < LEAST_ALPHA).any():
             warn(
                 f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. "
@@ -226,7 +226,7 @@ def _check_numbers(name: str, levels: Floats) -> None:
             "Categories are numbered 0, 1, 2, ..."
         )
     if levels[-1] >= MOST_CATEGORIES:
-        raise DataError(f"Column '{name}' holds {levels[-1]:.0f}. Number its categories 0, 1, 2, ...")
+        raise DataError(f"Column '{name}' holds {levels[-1]:.10g}. Number its categories 0, 1, 2, ...")
 
 
 def _whole(levels: NDArray[Any], codes: NDArray[np.int32]) -> tuple[NDArray[Any], NDArray[np.int32]]:

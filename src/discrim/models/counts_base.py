@@ -176,10 +176,11 @@ class CountsClassifier(MergeableClassifier[ClassCounts]):
             if alpha.shape != (self.n_features_in_,):
                 raise ParameterError(
                     "When alpha is an array, it should contains `n_features`. "
-                    f"Got {alpha.size} elements instead of {self.n_features_in_}."
+                    f"Got {_told_shape(alpha)} instead of {self.n_features_in_}."
                 )
-            if not (alpha >= 0).all():
-                raise ParameterError(f"All values in alpha must be greater than 0. One is {alpha.min():g}.")
+            bad = alpha[~(np.isfinite(alpha) & (alpha >= 0))]
+            if len(bad):
+                raise ParameterError(f"All values in alpha must be greater than 0, and finite. One is {bad[0]:g}.")
         if np.min(alpha, initial=np.inf) < LEAST_ALPHA and not self.force_alpha:
             warn(
                 f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. Use "
@@ -232,3 +233,7 @@ class CountsClassifier(MergeableClassifier[ClassCounts]):
         tags.classifier_tags.poor_score = True
         tags.input_tags.positive_only = not self._signed
         return tags
+
+
+def _told_shape(values: NDArray[Any]) -> str:
+    return f"{values.size} elements" if values.ndim == 1 else f"an array of the shape {values.shape}"

@@ -181,7 +181,7 @@ class MixedNB(AdditiveClassifier[MixedStatistic]):
             if likelihood == "bernoulli":
                 bad, wanted = (values != 0) & (values != 1), "only 0 and 1"
             elif likelihood in COUNTS:
-                bad, wanted = (values < 0) | (values != np.floor(values)), "counts 0, 1, 2, ..."
+                bad, wanted = (values < 0) | (values != np.floor(values)), "counts 0, 1, 2 and so on"
             else:
                 continue
             bad &= np.isfinite(values)

@@ -140,6 +140,8 @@ def _checked_array(X: Any) -> NDArray[Any]:
         X = np.ma.filled(X.astype(np.float64), np.nan)
     if isinstance(X, np.ndarray) and not isinstance(X, np.matrix) and X.ndim == 2 and X.size and X.dtype.kind in "fiub":
         return np.asarray(X)
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        raise DataError(f"X is an array of times ({X.dtype}), not of numbers. Convert them to numbers, such as days.")
     return np.asarray(_check_array(X))
 
 

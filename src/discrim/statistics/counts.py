@@ -149,8 +149,9 @@ def merge_counts(parts: Sequence[ClassCounts]) -> ClassCounts:
     _check_widths(parts)
     classes, levels = union_of_classes([part.classes for part in parts]), _joint_levels(parts)
     spread = [part.including(classes).with_levels(levels) for part in parts]
-    weight, rows, count = spread[0].weight.copy(), spread[0].rows.copy(), spread[0].count.copy()
-    for part in spread[1:]:
+    first, second, *others = spread
+    weight, rows, count = first.weight + second.weight, first.rows + second.rows, first.count + second.count
+    for part in others:
         weight += part.weight
         rows += part.rows
         count += part.count
