@@ -25,6 +25,8 @@ DIVISOR = 5.0
 SMALLEST_RATE = 1e-6
 # Rows from which on an order is worth a thread.
 MANY = 10_000
+# Neighbours of a block, and blocks that are read side by side.
+BLOCK, STREAMS = 64, 16
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Plan:
     """When to stop, and in which order to read.
 
     ``seeds`` are None (rows in turn), or one for every problem (each has an order of its own) or for all together.
-    ``run`` neighbours stay together when rows are shuffled: memory is then read a page at a time.
+    ``woven``: blocks of neighbours are shuffled instead of rows, see ``weave``.
     ``held_out`` marks rows that are not learned from; ``score`` then tells how well weights do on them.
     """
 
@@ -41,7 +43,7 @@ class Plan:
     patience: int = 5
     seeds: Sequence[int] | None = None
     held_out: NDArray[np.bool_] | None = None
-    run: int = 1
+    woven: bool = False
     score: Callable[[list[int], Floats, Floats], Floats] | None = None
 
 
@@ -115,7 +117,7 @@ class _Group:
     seed: int | None
     order: NDArray[np.int32] | None
     kept: NDArray[np.bool_] | None
-    run: int = 1
+    woven: bool = False
     known: bool = False
     ready: Visits | None = None
 
@@ -140,9 +142,8 @@ class _Group:
             self.order = self.order.copy() if self.known else self.order
             _kernels.shuffle(self.order, self.seed)
         order = self.order
-        if self.run > 1:
-            order = np.add.outer(order * self.run, np.arange(self.run)).ravel().astype(np.int32)
-            order = order[order < len(self.rows)]
+        if self.woven:
+            order = weave(order, len(self.rows))
         return order if self.kept is None else order[self.kept[order]]
 
 
@@ -151,10 +152,25 @@ def _groups(plan: Plan, problems: int, rows: OnlineRows) -> list[_Group]:
     everyone = list(range(problems))
     if plan.seeds is None:
         return [_Group(everyone, rows, None, None if kept is None else np.arange(n, dtype=np.int32), kept)]
-    if len(plan.seeds) == 1:
-        order = np.arange(-(-n // plan.run), dtype=np.int32)
-        return [_Group(everyone, rows, plan.seeds[0], order, kept, plan.run)]
-    return [_Group([k], rows, seed, np.arange(n, dtype=np.int32), kept) for k, seed in enumerate(plan.seeds)]
+    members = [everyone] if len(plan.seeds) == 1 else [[k] for k in everyone]
+    count = -(-n // (BLOCK * STREAMS)) * STREAMS if plan.woven else n
+    orders = (np.arange(count, dtype=np.int32) for _ in members)
+    return [
+        _Group(those, rows, seed, order, kept, plan.woven)
+        for those, seed, order in zip(members, plan.seeds, orders, strict=True)
+    ]
+
+
+def weave(blocks: NDArray[np.int32], n: int) -> NDArray[np.int32]:
+    """Rows 0 to n - 1 in the order of their blocks, ``STREAMS`` of these at a time, a row of each in turn.
+
+    Each block is read forwards, as fast as rows in turn are: a processor fetches ahead what it sees being read in
+    order, from several places at once. Rows that come one after the other are from places far apart, also where rows
+    are sorted. There are as many ``blocks`` as whole rounds need; what lies beyond the last row is passed over.
+    """
+    rounds = blocks.reshape(-1, 1, STREAMS).astype(np.int64) * BLOCK + np.arange(BLOCK)[:, None]
+    order = rounds.ravel()
+    return order[order < n].astype(np.int32)
 
 
 def _turn(epoch: Callable[[Visits | None, int], None], groups: Sequence[_Group], *, last: bool) -> None:

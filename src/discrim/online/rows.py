@@ -71,6 +71,11 @@ class OnlineRows:
         return len(self.codes)
 
     @property
+    def n_bytes(self) -> int:
+        x: Any = self.x
+        return int(x.data.nbytes + x.indices.nbytes if hasattr(x, "indptr") else x.nbytes)
+
+    @property
     def per_call(self) -> int:
         """Rows that one call learns from."""
         x: Any = self.x

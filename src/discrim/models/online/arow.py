@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from discrim.models.online.options import SHARED, above
 from discrim.models.online.stream import StreamClassifier
+from discrim.models.online.training import Shuffle
 from discrim.models.parameters import Check
 from discrim.online.learning import Learning
 
@@ -54,7 +55,7 @@ class AROWClassifier(StreamClassifier):
         fit_intercept: bool = True,
         max_iter: int = 1000,
         tol: float | None = 1e-3,
-        shuffle: bool = True,
+        shuffle: Shuffle = True,
         verbose: int = 0,
         n_jobs: int | None = None,
         random_state: Any = None,

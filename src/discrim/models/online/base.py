@@ -20,9 +20,11 @@ from discrim.models.declared import check_declared, declared_classes
 from discrim.models.logistic.rule import told_coefficients, written_rule
 from discrim.models.online.training import (
     HeldOut,
+    Shuffle,
     class_gains,
     given_start,
     held_out_rows,
+    in_blocks,
     in_memory,
     problem_count,
     refuse_one_class,
@@ -41,10 +43,6 @@ from discrim.online.weights import Weights
 from discrim.sources import Block, Design, Rows, Scan
 
 Floats = NDArray[np.float64]
-
-# Rows that stay together, and how many there have to be.
-RUN = 8
-MANY = 10_000
 
 FITTED = (
     "classes_",
@@ -76,7 +74,7 @@ class OnlineClassifier(Classifier):
     # Parameters that not every subclass has.
     max_iter: int = 1000
     tol: float | None = 1e-3
-    shuffle: bool = True
+    shuffle: Shuffle = True
     random_state: Any = None
     early_stopping: bool = False
     validation_fraction: float = 0.1
@@ -293,9 +291,8 @@ class OnlineClassifier(Classifier):
         if self.early_stopping:
             mask = held_out_rows(scaled, scaled.codes, self.validation_fraction, self.random_state)
             score = HeldOut(scaled, mask, targets)
-        # Where the order is ours to choose, a few neighbours stay together if there are many.
-        run = RUN if self._scales and len(scaled) > MANY else 1
-        plan = Plan(max_iter, tol, self.n_iter_no_change, seeds, mask, run, score)
+        woven = in_blocks(scaled, self.shuffle, ours=self._scales)
+        plan = Plan(max_iter, tol, self.n_iter_no_change, seeds, mask, woven, score)
         learning = self._learning_now()
         step = learning.intercept_step * (sparse_step(block.x) if self._scaling is None else 1.0)
         learning = replace(learning, intercept_step=step, told=tol is not None and max_iter > 1 and score is None)

@@ -24,7 +24,7 @@ SHARED: dict[str, Check] = {
     "fit_intercept": boolean(),
     "max_iter": integer(1),
     "tol": either(number(0), none()),
-    "shuffle": boolean(),
+    "shuffle": either(boolean(), one_of("rows", "blocks")),
     "verbose": either(boolean(), integer(0)),
     "n_jobs": either(integer(-1000), none()),
     "random_state": seed(),

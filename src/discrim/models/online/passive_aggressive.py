@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from discrim.models.online.options import SHARED, above
 from discrim.models.online.stream import StreamClassifier
+from discrim.models.online.training import Shuffle
 from discrim.models.parameters import Check, one_of
 from discrim.online.learning import Learning
 
@@ -55,7 +56,7 @@ class PassiveAggressiveClassifier(StreamClassifier):
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        shuffle: bool = True,
+        shuffle: Shuffle = True,
         verbose: int = 0,
         loss: str = "hinge",
         n_jobs: int | None = None,

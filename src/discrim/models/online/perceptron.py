@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from discrim.errors import NotSeparatedWarning, ParameterError, plural, warn
 from discrim.models.online.options import SHARED, above
 from discrim.models.online.stream import StreamClassifier
-from discrim.models.online.training import as_random_state, class_gains, problem_count
+from discrim.models.online.training import Shuffle, as_random_state, class_gains, problem_count
 from discrim.models.parameters import Check, boolean, either, none, number, one_of
 from discrim.models.scoring import non_finite_error
 from discrim.online.epochs import Course
@@ -104,7 +104,7 @@ class Perceptron(StreamClassifier):
         fit_intercept: bool = True,
         max_iter: int = 1000,
         tol: float | None = 1e-3,
-        shuffle: bool = True,
+        shuffle: Shuffle = True,
         verbose: int = 0,
         eta0: float = 1.0,
         n_jobs: int | None = None,
@@ -181,6 +181,7 @@ class Perceptron(StreamClassifier):
             "early_stopping": self.early_stopping,
             "warm_start": self.warm_start,
             "multi_class='multinomial'": self.multi_class == "multinomial",
+            "shuffle='blocks'": self.shuffle == "blocks",
         }
         wrong = [name for name, given in against.items() if given and taught]
         if wrong:
@@ -251,7 +252,7 @@ def _learn_as_taught(model: Perceptron, rows: Rows, block: Block) -> list[Learne
     parts, most = [], model.max_iter
     for code, seed in zip([1] if k == 1 else range(k), seeds.tolist(), strict=True):
         options = PerceptronOptions(
-            rule=model.rule, eta0=float(model.eta0), max_iter=most, shuffle=model.shuffle, seed=seed,
+            rule=model.rule, eta0=float(model.eta0), max_iter=most, shuffle=bool(model.shuffle), seed=seed,
             pocket=model.pocket, average=bool(model.average), normalize_weights=model.normalize_weights,
             normalize_rows=model.normalize_rows, fit_intercept=model.fit_intercept, trace=model.trace,
         )  # fmt: skip

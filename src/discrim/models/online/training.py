@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,21 @@ from discrim.sources import Block, Rows
 
 Floats = NDArray[np.float64]
 LARGEST = np.iinfo(np.int32).max
+Shuffle = bool | Literal["rows", "blocks"]
+
+# Rows below which blocks of them are too few to be mixed, and bytes that no cache holds.
+MANY = 10_000
+LARGE = 64_000_000
+
+
+def in_blocks(rows: OnlineRows, shuffle: Shuffle, *, ours: bool) -> bool:
+    """Are blocks of rows shuffled, not single rows?
+
+    Nothing is gained with rows in cache; there scikit-learn's order is kept, unless the model is of our own make.
+    """
+    if len(rows) <= MANY or shuffle in (False, "rows"):
+        return False
+    return shuffle == "blocks" or ours or rows.n_bytes > LARGE
 
 
 def in_memory(rows: Rows) -> Block:
