@@ -26,7 +26,7 @@ SMALLEST_RATE = 1e-6
 # Rows from which on an order is worth a thread.
 MANY = 10_000
 # Neighbours of a block, and blocks that are read side by side.
-BLOCK, STREAMS = 64, 16
+BLOCK, STREAMS = 16, 128
 
 
 @dataclass(frozen=True)

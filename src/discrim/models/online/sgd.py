@@ -75,9 +75,9 @@ class SGDClassifier(StreamClassifier):
     tol : float or None
         Stop when the objective did not fall by ``tol`` in ``n_iter_no_change`` epochs; None: after ``max_iter``.
     shuffle : True, False, 'rows' or 'blocks', a new order for every epoch; a ``scan`` is shuffled through a buffer
-        'rows' is scikit-learn's order. With 'blocks' 64 neighbouring rows stay together, and 16 such blocks from random
-        places are read side by side, a row of each in turn: twice as fast where rows are not in cache, and sorted rows
-        are mixed too. True is 'rows' up to 64 MB, 'blocks' beyond that. Up to 10,000 rows are never put into blocks.
+        'rows' is scikit-learn's order. With 'blocks' 16 neighbouring rows stay together, and 128 such blocks from random
+        places are read side by side, a row of each in turn: faster where rows are not in cache, and sorted rows are
+        mixed too. True is 'rows' up to 64 MB, 'blocks' beyond that. Up to 10,000 rows are never put into blocks.
     verbose, n_jobs : accepted, without effect on the answer
     epsilon : float, of 'huber' and the insensitive losses
     random_state : int, RandomState or None
