@@ -125,8 +125,8 @@ def rows_at_once(rows: OnlineRows) -> int:
 def learn_block(memory: Memory, rows: OnlineRows, scaling: Scaling, alpha: float) -> Memory:
     """The minimum over theta of the past, the block's own loss and alpha / 2 |slopes|^2 for each row so far.
 
-    Columns are those of ``scaling``. Cost: five to a hundred sums of the slope, 2 m q K multiplications each for m rows,
-    one of the curvature, m q^2 K / 2, and K q^3 / 3; with the diagonal of the curvature m q K.
+    Columns are those of ``scaling``. Cost: five to a hundred sums of the slope, 2 m q K multiplications each for m
+    rows, one of the curvature, m q^2 K / 2, and K q^3 / 3; with the diagonal of the curvature m q K.
     """
     design = Design.unnamed(rows.x.shape[1], np.float64)
     classes = np.arange(max(len(memory.theta), 2))
