@@ -89,6 +89,10 @@ def _one_fit(job: Job, data: Data, peer: Contestant, ours: Floats) -> Trial:
         return Trial(peer, word=str(error))
     except ImportError as error:
         return Trial(peer, word=f"{error.name} is not installed")
+    except SystemError as error:
+        if (slow := _alarm_behind(error)) is None:
+            raise
+        return Trial(peer, word=str(slow))
     value = _value(job, data if peer.problem is None else peer.problem(data), peer, answer)
     excess = (value - ours) / np.abs(ours)
     worst = float(excess.max())
@@ -121,6 +125,13 @@ def _limited(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
+
+
+def _alarm_behind(error: BaseException | None) -> TooSlowError | None:
+    """The alarm, where it rang in compiled code that makes an error of its own of it."""
+    while error is not None and not isinstance(error, TooSlowError):
+        error = error.__cause__
+    return error
 
 
 def _value(job: Job, data: Data, contestant: Contestant, answer: Any) -> Floats:
