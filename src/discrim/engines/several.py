@@ -53,6 +53,8 @@ class PathObjective(Objective):
         if not self.together:
             sums = [self.at(theta.reshape(self.shape), depth=GRADIENT) for theta in thetas]
             return np.array([each.loss for each in sums]), np.stack([each.gradient.ravel() for each in sums])
+        if len(thetas) <= SEVERAL:
+            return self._together(thetas)
         parts = [self._together(thetas[i : i + SEVERAL]) for i in range(0, len(thetas), SEVERAL)]
         losses, gradients = zip(*parts, strict=True)
         return np.concatenate(losses), np.concatenate(gradients)
@@ -61,7 +63,9 @@ class PathObjective(Objective):
         self.passes += 1
         c, count = self.coordinates, len(thetas)
         raw = np.zeros((SEVERAL, len(c.scale) + 1))
-        raw[:count] = self._raw(thetas)
+        np.divide(thetas[:, int(c.intercept) :], c.scale, out=raw[:count, 1:])
+        if c.intercept:
+            raw[:count, 0] = thetas[:, 0]
         of = partial(self._several, raw)
         whole = self.rows.whole
         losses, gradients = of(whole) if self.alone and whole is not None else reduce(self.rows, of, _added)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ PATIENCE = 12
 FEW = 4.0
 # No step is trusted to gain more than this, whatever the last one did.
 LEAST_GAIN = 0.01
+EVERY = np.arange(SEVERAL)
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,11 @@ def follow_together(follower: GramFollower, penalties: Sequence[Penalty]) -> Ite
     one pass for two or three penalties.
     """
     runners = _Runners(follower, penalties)
-    left, pace = len(penalties), 2.0 * FEW
-    while left:
-        runners.begin()
+    pace = 2.0 * FEW
+    while runners.first < len(penalties):
+        new = runners.begin()
         if not runners.step():
             return
-        new = [lane for lane in runners.under_way if runners.passes[lane] == 1]
         if new and pace > FEW:
             runners.renew(new)
             pace = FEW
@@ -57,9 +58,8 @@ def follow_together(follower: GramFollower, penalties: Sequence[Penalty]) -> Ite
         if found:
             for passes in found.iterations:
                 pace += 0.25 * (passes - pace)
-            left -= len(found.losses)
             yield found
-        if runners.passes[runners.under_way].max(initial=0) > PATIENCE:
+        if max((runners.passes[lane] for lane in runners.under_way), default=0) > PATIENCE:
             return
 
 
@@ -67,56 +67,57 @@ class _Runners:
     """Penalties on their way, one a lane: a ``point`` with its exact gradient, a curvature, and a ``target``.
 
     The target is the minimum of the model at the point; ``left`` is half the squared length of the way there.
-    ``under_way`` are the lanes in use, in the order of their penalties.
+    Penalties ``first`` to ``begun`` (without it) are under way, penalty k in lane k modulo SEVERAL. A pass costs as
+    much for one lane as for all, so that every step is taken by all of them; those at rest stay where they are.
     """
 
     def __init__(self, follower: GramFollower, penalties: Sequence[Penalty]) -> None:
         assert isinstance(follower.objective, PathObjective)
         self.follower, self.objective, self.penalties = follower, follower.objective, penalties
         q = follower.answer.size
-        self.point, self.gradient, self.target, self.lasso, self.ridge = (np.empty((SEVERAL, q)) for _ in range(5))
-        self.hessian = np.empty((SEVERAL, q, q))
-        self.loss, self.value, self.left = np.empty(SEVERAL), np.empty(SEVERAL), np.empty(SEVERAL)
-        self.passes = np.zeros(SEVERAL, dtype=np.int64)
+        self.point, self.gradient, self.target, self.lasso, self.ridge = (np.zeros((SEVERAL, q)) for _ in range(5))
+        self.hessian = np.zeros((SEVERAL, q, q))
+        self.loss, self.value, self.left = np.zeros(SEVERAL), np.zeros(SEVERAL), np.zeros(SEVERAL)
+        self.passes = [0] * SEVERAL
         # Until its first pass a runner stands where the one before it stood; the first, where the follower does.
-        self.point[0], self.gradient[0], self.loss[0] = follower.point, follower.gradient, follower.loss
-        self.hessian[0], self.target[0] = follower.hessian, follower.answer
-        self.last = self.begun = 0
-        self.under_way: list[int] = []
+        self.point[-1], self.gradient[-1], self.loss[-1] = follower.point, follower.gradient, follower.loss
+        self.hessian[-1], self.target[-1] = follower.hessian, follower.answer
+        self.first = self.begun = 0
 
-    def begin(self) -> None:
-        """Give the next penalties to the lanes that are free."""
-        free = [lane for lane in range(SEVERAL) if lane not in self.under_way]
-        new = free[: len(self.penalties) - self.begun]
-        if not new:
-            return
-        for lane, penalty in zip(new, self.penalties[self.begun :], strict=False):
-            if lane != self.last:
-                for values in (self.point, self.gradient, self.hessian, self.loss):
-                    values[lane] = values[self.last]
-            at = (self.point[lane], self.gradient[lane], self.hessian[lane])
-            self.target[lane], _ = self.follower.descend(penalty, self.target[self.last], *at)
+    @property
+    def under_way(self) -> list[int]:
+        """The lanes in use, in the order of their penalties."""
+        return [k % SEVERAL for k in range(self.first, self.begun)]
+
+    def begin(self) -> list[int]:
+        """Give the next penalties to the lanes that are free; which these are."""
+        follower, close = self.follower, 0.01 * self.follower.gap * self.follower.weight
+        begun, self.begun = self.begun, min(self.first + SEVERAL, len(self.penalties))
+        new = [k % SEVERAL for k in range(begun, self.begun)]
+        for lane, penalty in zip(new, self.penalties[begun : self.begun], strict=True):
+            for values in (self.point, self.gradient, self.hessian, self.loss, self.target):
+                values[lane] = values[lane - 1]
             self.lasso[lane], self.ridge[lane] = penalty.lasso, penalty.ridge
-            self.last = lane
-        self.value[new] = self.loss[new] + self._penalties(new, self.point[new])
-        self.left[new], self.passes[new] = np.inf, 0
-        self.under_way += new
-        self.begun += len(new)
+            self.left[lane], self.passes[lane] = np.inf, 0
+            model = (self.hessian[lane], self.point[lane], self.gradient[lane])
+            penalties = (penalty.lasso, penalty.ridge, follower.fixed)
+            _kernels.gram_descent(*model, self.target[lane], *penalties, close, SWEEPS)
+        if new:
+            self.value = self.loss + self._penalties(self.point)
+        return new
 
     def step(self) -> bool:
         """All go to their targets, in one pass; False where the value of one rises, and then nobody moves."""
-        lanes = self.under_way
-        targets, before = self.target[lanes], self.value[lanes]
-        losses, gradients = self.objective.slopes(targets)
-        values = losses + self._penalties(lanes, targets)
-        if not np.isfinite(gradients).all() or not (values <= before + 1e-11 * np.abs(before)).all():
+        losses, gradients = self.objective.slopes(self.target)
+        values = losses + self._penalties(self.target)
+        falls = values <= self.value + 1e-11 * np.abs(self.value)
+        if not falls[self.under_way].all() or not np.isfinite(gradients).all():
             return False
-        _kernels.several_secants(
-            self.hessian, np.asarray(lanes), targets - self.point[lanes], gradients - self.gradient[lanes]
-        )
-        self.point[lanes], self.gradient[lanes] = targets, gradients
-        self.loss[lanes], self.value[lanes] = losses, values
-        self.passes[lanes] += 1
+        _kernels.several_secants(self.hessian, EVERY, self.target - self.point, gradients - self.gradient)
+        self.point[:], self.gradient[:] = self.target, gradients
+        self.loss, self.value = losses, values
+        for lane in self.under_way:
+            self.passes[lane] += 1
         return True
 
     def renew(self, new: Sequence[int]) -> None:
@@ -126,28 +127,31 @@ class _Runners:
 
     def refine(self) -> Minima | None:
         """The next targets; the minima of the first penalties, where these steps will leave too little."""
-        follower, before, lanes = self.follower, self.left.copy(), self.under_way
+        follower, before, lanes = self.follower, self.left.tolist(), self.under_way
         enough, close = follower.gap * follower.weight, 0.01 * follower.gap * follower.weight
         places, penalties = (self.point, self.gradient, self.target), (self.lasso, self.ridge)
-        some = np.asarray(lanes)
+        some = np.array(lanes)
         _kernels.several_descents(self.hessian, some, places, penalties, follower.fixed, self.left, close, SWEEPS)
-        known = (before > 0.0) & np.isfinite(before)
-        gain = np.clip(np.divide(self.left, before, out=np.ones(SEVERAL), where=known), LEAST_GAIN, 1.0)
-        on_its_way = (gain * self.left)[lanes] > enough
-        count = int(on_its_way.argmax()) if on_its_way.any() else len(lanes)
-        if not count:
+        left = self.left.tolist()
+        ended = list(takewhile(lambda lane: _after(left[lane], before[lane]) <= enough, lanes))
+        if not ended:
             return None
-        ended, self.under_way = lanes[:count], lanes[count:]
+        self.first += len(ended)
         last = ended[-1]
         at = (self.point[last].copy(), float(self.loss[last]), self.gradient[last].copy(), self.hessian[last].copy())
         follower.stand(*at, self.target[last].copy())
-        step = self.target[ended] - self.point[ended]
+        step = self.target - self.point
         # `left` is half of step'(H + ridge) step.
-        bend = self.left[ended] - 0.5 * np.vecdot(self.ridge[ended], step * step)
-        losses = self.loss[ended] + np.vecdot(self.gradient[ended], step) + bend
-        return Minima(self.target[ended], losses.tolist(), self.passes[ended].tolist())
+        losses = self.loss + np.vecdot(self.gradient - 0.5 * self.ridge * step, step) + self.left
+        return Minima(self.target[ended], losses[ended].tolist(), [self.passes[lane] for lane in ended])
 
-    def _penalties(self, lanes: list[int], thetas: Floats) -> Floats:
+    def _penalties(self, thetas: Floats) -> Floats:
+        size = np.abs(thetas)
         with np.errstate(over="ignore"):
-            lasso = np.vecdot(self.lasso[lanes], np.abs(thetas))
-            return np.asarray(lasso + 0.5 * np.vecdot(self.ridge[lanes], thetas * thetas))
+            return np.asarray(np.vecdot(self.lasso + 0.5 * self.ridge * size, size))
+
+
+def _after(left: float, before: float) -> float:
+    """What remains of ``left`` after its step, if that gains as much as the one ``before`` it did."""
+    known = 0.0 < before < np.inf
+    return left * (min(max(left / before, LEAST_GAIN), 1.0) if known else 1.0)

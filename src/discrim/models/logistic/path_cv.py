@@ -80,20 +80,28 @@ def _left_out(problem: PathProblem, folds: Folds, f: int, lambdas: Floats, gap: 
 def deviances_of(steps: Steps, block: Block) -> Floats:
     """-2 log probability of each row's class, n x L."""
     eta = linear_predictors(steps.coef, steps.intercept, block)
-    at = np.arange(len(block))
     if eta.ndim == 3:
         top = eta.max(axis=2, keepdims=True)
-        own = np.exp(eta - top)[at, :, block.codes] / np.exp(eta - top).sum(axis=2)
-    else:
-        own = 1.0 / (1.0 + np.exp(np.where(block.codes == 1, -1.0, 1.0)[:, None] * eta))
-    return np.asarray(-2.0 * np.log(np.clip(own, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)))
+        own = np.exp(eta - top)[np.arange(len(block)), :, block.codes] / np.exp(eta - top).sum(axis=2)
+        return np.asarray(-2.0 * np.log(np.clip(own, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)))
+    # 2 log(1 + exp(-margin)), in one array from here on.
+    most = np.log(1.0 / LEAST_PROBABILITY - 1.0)
+    eta *= np.where(block.codes == 1, -1.0, 1.0)[:, None]
+    np.exp(np.clip(eta, -most, most, out=eta), out=eta)
+    eta += 1.0
+    np.log(eta, out=eta)
+    eta *= 2.0
+    return eta
 
 
 def linear_predictors(coef: Floats, intercept: Floats, block: Block) -> Floats:
     """n x L, or n x L x K."""
     flat = coef.reshape(-1, coef.shape[-1])
-    eta = np.asarray(block.x @ flat.T).reshape(len(block), *intercept.shape) + intercept
-    return eta if block.offset is None else eta + block.offset[:, None]
+    eta = np.asarray(block.x @ flat.T).reshape(len(block), *intercept.shape)
+    eta += intercept
+    if block.offset is not None:
+        eta += block.offset[:, None]
+    return eta
 
 
 def _take(block: Block, index: NDArray[np.intp]) -> Block:

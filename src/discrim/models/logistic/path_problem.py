@@ -61,7 +61,7 @@ class PathProblem:
     def softmax(self) -> bool:
         return len(self.classes) > 2
 
-    @property
+    @cached_property
     def total(self) -> float:
         return self.moments.total_weight
 
