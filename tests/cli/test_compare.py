@@ -138,6 +138,32 @@ def test_a_mistake_is_told_in_a_sentence(iris, arguments, told):
     assert "Traceback" not in done.output
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a,y\n" + "".join(f"{i},{i / 7}\n" for i in range(30)), "Unknown label type: continuous"),
+        ("a;y\n1,5;u\n2,5;v\n", "are separated by ';'"),
+        ("a,y\n", "holds no rows"),
+        ("a,y\n" + "1,u\n" * 9 + ",\n" * 9, "9 of 18 are missing"),
+    ],
+)
+def test_a_table_that_cannot_be_used_is_told_in_lines_of_eighty_columns(tmp_path, text, told):
+    (tmp_path / "t.csv").write_text(text)
+    done = run(tmp_path / "t.csv", "-t", "y")
+    assert done.exit_code == 1
+    assert told in " ".join(done.stderr.split())
+    # A path may be longer than a line by itself.
+    assert all(len(line) <= 80 or str(tmp_path) in line for line in done.stderr.splitlines())
+
+
+def test_a_word_among_numbers_is_named(tmp_path, frame):
+    first = frame.columns[0]
+    values = pl.Series(["oops", *(f"{i / 7}" for i in range(149))])
+    frame.with_columns(values.alias(first)).write_csv(tmp_path / "t.csv")
+    done = run(tmp_path / "t.csv", "-t", "species")
+    assert "was left out: its values are numbers, but not 'oops'." in " ".join(done.stderr.split())
+
+
 def test_a_report_that_cannot_be_written_is_refused_before_the_work(iris, tmp_path):
     done = run(iris, "-t", "species", "--report", tmp_path / "none" / "out.html")
     assert done.exit_code == 2
@@ -166,6 +192,17 @@ def test_ctrl_c_ends_it_without_a_traceback(tmp_path):
     assert "Traceback" not in told
     # Either nothing was done yet, or what was done is compared, with a note.
     assert (process.returncode, "Stopped." in told) == (130, True) or "The comparison was stopped" in told
+
+
+def test_ctrl_c_while_modules_are_read_is_told_alike(monkeypatch, iris):
+    from discrim.cli import commands
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(commands, "_errors_told", interrupted)
+    done = run(iris, "-t", "species")
+    assert (done.exit_code, done.stderr) == (130, "Stopped.\n")
 
 
 def test_without_click_it_says_what_to_install(monkeypatch):

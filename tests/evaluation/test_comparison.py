@@ -14,8 +14,9 @@ from sklearn.svm import LinearSVC
 
 import discrim
 from discrim import compare, cross_validate, datasets
+from discrim.errors import DiscrimError
 from discrim.evaluation import mcnemar
-from discrim.evaluation.comparison import tuning
+from discrim.evaluation.comparison import comparing, tuning
 from discrim.evaluation.comparison.logistic import STRENGTHS
 from discrim.evaluation.comparison.scores import holm
 
@@ -277,3 +278,18 @@ def test_a_function_may_be_the_metric():
     found = compare(X, y, ["Gaussian NB", "LDA"], metric=cost)
     assert found.rows[0].value == pytest.approx(cost(y, found[found.rows[0].name].predicted, np.zeros((150, 3))))
     assert "cost" in found.verdict
+
+
+def test_one_row_a_column_is_said_in_the_singular():
+    found = compare(np.array([[1.0, 2.0], [2.0, 3.0], [3.0, 1.0], [4.0, 4.0]]), ["x", "y", "x", "y"])
+    assert "the smallest class has only 1 row a column" in found.verdict
+
+
+def test_a_check_that_fails_is_no_reason_to_call_a_table_sparse(monkeypatch):
+    def fail(_):
+        raise DiscrimError("nothing can be told")
+
+    monkeypatch.setattr(comparing, "checks_of_rows", fail)
+    rng = np.random.default_rng(0)
+    found = compare(rng.normal(size=(40, 2)), np.tile([0, 1], 20))
+    assert found.verdict.endswith("were not checked, since the tests failed on these numbers.")

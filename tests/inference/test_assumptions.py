@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from discrim import datasets, scan
-from discrim.errors import DataError
-from discrim.inference import assumption_checks
+from discrim.errors import DataError, DiscrimError
+from discrim.inference import assumption_checks, assumption_findings
 from discrim.inference.assumption_shapes import class_shapes, full_moments
 from discrim.inference.assumption_tests import box_test, collinearity, column_shapes, mardia_test
 from discrim.sources import open_rows
@@ -157,6 +157,17 @@ def test_partial_separation_is_found_by_the_linear_program():
     check = assumption_checks(x, labels)["separation"]
     assert check.level == "problem"
     assert "partly separated along 'x1'" in check.meaning
+
+
+def test_a_search_for_separation_that_fails_leaves_the_other_checks(monkeypatch):
+    def fail(*_):
+        raise DiscrimError("The linear program that looks for separation failed.")
+
+    monkeypatch.setattr(assumption_findings, "find_separation", fail)
+    checks = assumption_checks(X[50:, :2], y[50:])
+    assert checks["separation"].level == "unknown"
+    assert "search for a direction that separates classes partly failed" in checks["separation"].meaning
+    assert checks["equal covariances"].level != "unknown"
 
 
 def test_rows_and_columns_name_the_smallest_class():

@@ -80,6 +80,8 @@ ESTIMATORS = [
     LogisticRegressionCV(l1_ratios=(0,), refit=False, **SEARCH),
     SGDClassifier(),
     SGDClassifier(loss="log_loss", learning_rate="auto", average=True),
+    SGDClassifier(loss="log_loss", learning_rate="newton"),
+    SGDClassifier(shuffle="blocks"),
     Perceptron(),
     Perceptron(multi_class="multinomial"),
     Perceptron(rule="batch"),
@@ -103,10 +105,19 @@ IN_TURN = {
     "check_sample_weight_equivalence_on_dense_data": ONE_LARGE_STEP,
     "check_sample_weight_equivalence_on_sparse_data": ONE_LARGE_STEP,
 }
+NEAR_THE_OPTIMUM = (
+    "a block is solved to a part of a standard error; which part is left depends on the order of its rows"
+)
+NEARLY = {
+    "check_sample_weight_equivalence_on_dense_data": NEAR_THE_OPTIMUM,
+    "check_sample_weight_equivalence_on_sparse_data": NEAR_THE_OPTIMUM,
+}
 
 
 def expected_failures(estimator):
     in_turn = isinstance(estimator, (SGDClassifier, Perceptron, PassiveAggressiveClassifier, AROWClassifier))
+    if getattr(estimator, "learning_rate", "") == "newton":
+        return NEARLY
     if in_turn and getattr(estimator, "rule", "online") == "online":
         return IN_TURN
     if isinstance(estimator, LogisticRegression) and not estimator.fit_intercept:

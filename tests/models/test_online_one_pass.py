@@ -188,3 +188,29 @@ def test_bad_values_leave_the_model_alone():
     assert_array_equal(model.coef_, before)
     again = SGDClassifier(**NEWTON).partial_fit(X, y).partial_fit(X[:50], y[:50])
     assert_allclose(model.partial_fit(X[:50], y[:50]).coef_, again.coef_)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
+def test_a_weight_is_that_many_rows_and_a_weight_of_zero_is_none(make, classes):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 4))
+    y = np.argmax(X @ rng.normal(size=(4, classes)) + rng.gumbel(size=(600, classes)), axis=1)
+    times = rng.integers(0, 4, 600)
+    # The penalty is per unit of weight: with a strong one, rows that are not there would be seen in the slopes.
+    weighted = SGDClassifier(alpha=0.1, **NEWTON).fit(make(X), y, sample_weight=times)
+    repeated = SGDClassifier(alpha=0.1, **NEWTON).fit(make(np.repeat(X, times, axis=0)), np.repeat(y, times))
+    assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-6, atol=1e-8)
+    assert_allclose(weighted.intercept_, repeated.intercept_, rtol=1e-6, atol=1e-8)
+
+
+def test_blocks_of_a_scan_whose_rows_weigh_nothing_change_nothing(monkeypatch):
+    monkeypatch.setattr(renewal, "BLOCK_NUMBERS", 300)
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(300, 3)), np.tile([0, 1, 1], 100)
+    nothing = np.repeat([0.0, 1.0], [100, 200])
+    table = pl.DataFrame(X, schema=["a", "b", "c"]).with_columns(y=pl.Series(y), w=pl.Series(nothing))
+    options = {**NEWTON, "shuffle": False}
+    model = SGDClassifier(**options).fit(discrim.scan(table, target="y", weight="w"))
+    # The size of the columns is told by the first rows that count.
+    assert_allclose(model.coef_, SGDClassifier(**options).fit(X[100:], y[100:]).coef_, rtol=1e-6)

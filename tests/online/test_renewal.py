@@ -63,7 +63,7 @@ def test_the_memory_has_the_slope_and_the_curvature_of_the_rows_that_are_gone(fu
     mu = 1 / (1 + np.exp(-score)) if functions == 1 else np.exp(score - logsumexp(score, axis=1)[:, None])
     expected = [z.T @ ((m * (1 - m))[:, None] * z) for m in mu.T]
     assert_allclose(two.curvature - one.curvature, expected, rtol=1e-8, atol=1e-10)
-    assert two.rows == 300
+    assert two.weight == 300
 
 
 def test_many_small_blocks_come_as_close_as_the_rows_can_tell():

@@ -117,7 +117,7 @@ def test_weights_that_cannot_count_are_named_with_their_column(values, text):
 
 
 def test_continuous_labels_are_refused():
-    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+    with pytest.raises(DataError, match="Unknown label type: continuous"):
         list(scan(pa.table({"a": [1.0, 2.0], "y": [0.5, 1.5]}), target="y").blocks())
 
 
@@ -171,3 +171,24 @@ def test_a_missing_package_is_named_with_its_extra(trips, monkeypatch):
     (trips.parent / "a.csv").write_text("a\n1\n")
     with pytest.raises(MissingDependencyError, match="Reading CSV files needs the package 'pyarrow'"):
         scan(trips.parent / "a.csv")
+
+
+@pytest.mark.parametrize("parser", ["polars", "duckdb", "pyarrow"])
+@pytest.mark.parametrize("sign", [";", "\t", "|"])
+def test_another_separator_than_the_comma_is_named(tmp_path, monkeypatch, parser, sign):
+    pytest.importorskip(parser)
+    monkeypatch.setattr(files, "installed", lambda package: package == parser)
+    (tmp_path / "t.csv").write_text(f"a{sign}y\n1,5{sign}u\n2,5{sign}v\n")
+    with pytest.raises(DataError, match=re.escape(f"t.csv' are separated by {sign!r}: its first line reads 'a")):
+        scan(tmp_path / "t.csv", target="y")
+
+
+def test_a_single_column_with_a_separator_in_its_quoted_name_is_read(tmp_path):
+    (tmp_path / "one.csv").write_text('"price; EUR"\n1\n2\n')
+    assert list(scan(tmp_path / "one.csv").features) == ["price; EUR"]
+
+
+def test_a_file_with_a_header_alone_has_no_rows(tmp_path):
+    (tmp_path / "head.csv").write_text("a,y\n")
+    with pytest.raises(DataError, match="csv file holds no rows"):
+        list(scan(tmp_path / "head.csv", target="y").blocks())

@@ -127,7 +127,7 @@ def test_an_empty_field_of_a_csv_file_is_a_missing_document(tmp_path):
 
 def test_a_csv_file_that_is_not_utf8_says_so(tmp_path):
     (tmp_path / "t.csv").write_bytes("t,y\ncafé,a\nthé,b\n".encode("latin-1"))
-    with pytest.raises(DataError, match=r"t.csv' cannot be read: .*(?i:utf-?8)"):
+    with pytest.raises(DataError, match=r"(?s)t.csv' cannot be read: .*in another encoding; save it as UTF-8"):
         list(documents(tmp_path / "t.csv", text="t").blocks())
 
 

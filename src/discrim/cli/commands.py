@@ -72,12 +72,34 @@ def compare(
 
 
 def _note(text: str) -> None:
-    click.echo(click.wrap_text(f"Note: {text}", 79, subsequent_indent="  "), err=True)
+    click.echo(_wrapped(f"Note: {text}"), err=True)
+
+
+def _wrapped(text: str) -> str:
+    return click.wrap_text(text, 79, subsequent_indent="  ")
+
+
+class _Refused(click.ClickException):
+    """An error of the library, in lines that a terminal shows whole."""
+
+    def show(self, file: Any = None) -> None:
+        click.echo(_wrapped(f"Error: {self.message}"), file=file, err=file is None)
 
 
 @contextmanager
 def _plain_words() -> Iterator[None]:
-    """Errors and warnings as sentences; no traceback for what the user can mend."""
+    """No traceback for what the user can mend, nor for Ctrl-C, which may come while modules are still being read."""
+    try:
+        with _errors_told():
+            yield
+    except KeyboardInterrupt:
+        click.echo("Stopped.", err=True)
+        sys.exit(STOPPED)
+
+
+@contextmanager
+def _errors_told() -> Iterator[None]:
+    """Errors and warnings as sentences."""
     from discrim.errors import DiscrimError
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -89,10 +111,7 @@ def _plain_words() -> Iterator[None]:
         try:
             yield
         except DiscrimError as error:
-            raise click.ClickException(str(error)) from error
+            raise _Refused(str(error)) from error
         except OSError as error:
             where = f" ('{error.filename}')" if error.filename else ""
-            raise click.ClickException(f"{error.strerror or error}{where}") from error
-        except KeyboardInterrupt:
-            click.echo("Stopped.", err=True)
-            sys.exit(STOPPED)
+            raise _Refused(f"{error.strerror or error}{where}") from error

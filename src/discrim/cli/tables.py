@@ -108,5 +108,21 @@ def _odd_columns(reader: Reader, names: list[str]) -> list[Odd]:
         met = [str(values[code]) for code in set(codes.tolist()) if code >= 0]
         if 2 * len(met) > n:
             is_text = sum(len(value.split()) for value in met) >= TEXT_WORDS * len(met)
-            found.append(Odd(name, "most rows have a value of their own", is_text))
+            found.append(Odd(name, _why_odd(met), is_text))
     return found
+
+
+def _why_odd(values: list[str]) -> str:
+    """Of a column of strings with few of each kind: numbers among which something else has got."""
+    strange = [value for value in values if not _is_number(value)]
+    if 2 * len(strange) > len(values):
+        return "most rows have a value of their own"
+    return f"its values are numbers, but not {name_list(sorted(strange))}"
+
+
+def _is_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True

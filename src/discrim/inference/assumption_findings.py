@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.engines.objective import Coordinates, Objective
-from discrim.errors import name_list, plural
+from discrim.errors import DiscrimError, name_list, plural
 from discrim.inference.assumption_shapes import ClassShapes
 from discrim.inference.assumption_tests import box_test, collinearity, column_shapes, mardia_test
 from discrim.inference.figures import write_p_value
@@ -186,7 +186,14 @@ def separation_check(rows: Rows, moments: ClassMoments) -> AssumptionCheck:
     spread = np.sqrt(np.diagonal(moments.scatter.sum(axis=0)) / n)
     centre = moments.weight @ moments.mean / moments.total_weight
     coordinates = Coordinates(centre, np.where(spread > 0, spread, 1.0), intercept=True)
-    found = find_separation(Objective(rows, moments.classes, coordinates, softmax=classes > 2))
+    try:
+        found = find_separation(Objective(rows, moments.classes, coordinates, softmax=classes > 2))
+    except DiscrimError:
+        words = (
+            f"A linear rule has {wrong:,} of {n:,} training rows wrong; the search for a direction that separates "
+            "classes partly failed."
+        )
+        return AssumptionCheck(title, "unknown", np.nan, np.nan, np.nan, effect, share, words, needs)
     if not found.separated:
         words = f"The classes overlap: the best linear rule leaves rows on the wrong side ({share:.1%} by LDA's)."
         needs = "The maximum-likelihood estimates of logistic regression are finite."

@@ -76,7 +76,8 @@ class GradientDescentClassifier(Classifier):
     nesterov : bool, whether that is done before the gradient is taken
     batch_size : int, rows a step in random order; None for all
     max_iter : int, steps, or epochs with a batch_size
-    tol : float, the largest slope at which the descent ends
+    tol : float, the largest slope at which the descent ends; with a batch_size it ends, near the minimum, when the
+        mean loss has not fallen by this part of itself (or 1e-4) in five epochs
     start : 'zeros', or 'random' for weights drawn from U(-0.01, 0.01)
     scale : bool, whether columns are standardised for the descent
     normalize_weights : bool, divide (w, b) by its length after each step (epoch with a batch_size)

@@ -42,14 +42,14 @@ class Memory:
 
     With H_k = ``curvature[k]`` (q x q, or its diagonal q) and g_k = ``pull[k]`` the past costs
     sum_k theta_k'H_k theta_k / 2 - g_k'theta_k, the second-order expansion of each block's loss where it was solved,
-    without the curvature between classes. K is 1 for two classes; intercepts, if any, are the first column. ``rows``
-    counts the rows. Memory: K q^2 numbers, or K q.
+    without the curvature between classes. K is 1 for two classes; intercepts, if any, are the first column. ``weight``
+    is that of the rows, their number where they have none. Memory: K q^2 numbers, or K q.
     """
 
     theta: Floats
     curvature: Floats
     pull: Floats
-    rows: float
+    weight: float
     intercept: bool
 
     @classmethod
@@ -95,11 +95,11 @@ class Memory:
         theta, curvature, pull = new.theta, new.curvature, new.pull
         if self.intercept:
             top = old.intercepts.max()
-            theta[:, 0] = top + np.log(np.exp(old.intercepts - top).sum()) - np.log1p(self.rows)
+            theta[:, 0] = top + np.log(np.exp(old.intercepts - top).sum()) - np.log1p(self.weight)
             curvature.reshape(functions, -1)[:, 0] = 1.0
         pull[:] = new.bend(theta)
         theta[places], curvature[places], pull[places] = old.theta, old.curvature, old.pull
-        return Memory(theta, curvature, pull, self.rows, self.intercept)
+        return Memory(theta, curvature, pull, self.weight, self.intercept)
 
     def taken(self, which: NDArray[np.intp]) -> Memory:
         return replace(self, theta=self.theta[which], curvature=self.curvature[which], pull=self.pull[which])
@@ -111,7 +111,7 @@ class Memory:
         """Functions -f / 2 and f / 2 for the one f, with the same slope of the past at this point."""
         theta, curvature = np.vstack([-self.theta, self.theta]) / 2.0, np.repeat(self.curvature, 2, axis=0)
         slope = self.bend(self.theta) - self.pull
-        pair = Memory(theta, curvature, np.zeros_like(theta), self.rows, self.intercept)
+        pair = Memory(theta, curvature, np.zeros_like(theta), self.weight, self.intercept)
         return replace(pair, pull=pair.bend(theta) - np.vstack([-slope, slope]))
 
 
@@ -123,42 +123,45 @@ def rows_at_once(rows: OnlineRows) -> int:
 
 
 def learn_block(memory: Memory, rows: OnlineRows, scaling: Scaling, alpha: float) -> Memory:
-    """The minimum over theta of the past, the block's own loss and alpha / 2 |slopes|^2 for each row so far.
+    """The minimum over theta of the past, the block's own loss and alpha / 2 |slopes|^2 for each unit of weight so far.
 
     Columns are those of ``scaling``. Cost: five to a hundred sums of the slope, 2 m q K multiplications each for m
     rows, one of the curvature, m q^2 K / 2, and K q^3 / 3; with the diagonal of the curvature m q K.
     """
+    weight = float(len(rows)) if rows.weight is None else float(rows.weight.sum())
+    if not weight:
+        return memory
     design = Design.unnamed(rows.x.shape[1], np.float64)
     classes = np.arange(max(len(memory.theta), 2))
     with np.errstate(divide="ignore"):
         coordinates = Coordinates(scaling.shift, 1.0 / scaling.factor, intercept=memory.intercept)
     block = ArrayRows(design, Block(rows.x, rows.codes, classes, rows.weight), labelled=True)
     objective = Objective(block, classes, coordinates, softmax=len(classes) > 2)
-    count = memory.rows + len(rows)
-    ridge = np.full(memory.theta.shape, alpha * count)
+    total = memory.weight + weight
+    ridge = np.full(memory.theta.shape, alpha * total)
     if memory.intercept:
         ridge[:, 0] = 0.0
-    both = _WithPast(objective, memory, rows, scaling)
+    both = _WithPast(objective, memory, rows, weight, scaling)
     with blas_threads(memory.theta.shape[1]), np.errstate(over="ignore", invalid="ignore"):
         found = quasi_newton(
-            both, memory.theta, inverse=both.inverse(ridge, count), ridge=ridge,
-            enough=Enough(ENOUGH / max(both.weight, 1e-300)), most=MOST_STEPS,
+            both, memory.theta, inverse=both.inverse(ridge, total), ridge=ridge,
+            enough=Enough(ENOUGH / weight), most=MOST_STEPS,
         )  # fmt: skip
         at, curvature = both.bent(found.theta)
         if not (np.isfinite(found.theta).all() and np.isfinite(curvature).all()):
             raise DataError("The weights overflow: some values are too large. Scale the columns.")
         seen = replace(memory, curvature=curvature)
         pull = memory.pull + seen.bend(found.theta) - at.gradient.reshape(found.theta.shape)
-        return Memory(found.theta, memory.curvature + curvature, pull, count, memory.intercept)
+        return Memory(found.theta, memory.curvature + curvature, pull, total, memory.intercept)
 
 
 class _WithPast:
     """The likelihood of a block of rows, with the memory of those before added to it."""
 
-    def __init__(self, objective: Objective, memory: Memory, rows: OnlineRows, scaling: Scaling) -> None:
+    def __init__(self, objective: Objective, memory: Memory, rows: OnlineRows, weight: float, scaling: Scaling) -> None:
         self.objective, self.memory, self.rows, self.scaling = objective, memory, rows, scaling
         self.costly = False
-        self.weight = float(len(rows)) if rows.weight is None else float(rows.weight.sum())
+        self.weight = weight
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -185,14 +188,16 @@ class _WithPast:
             return at, at.hessian.reshape(self.memory.curvature.shape)
         return self._own(theta, GRADIENT, None, ()), self._diagonal(theta)
 
-    def inverse(self, ridge: Floats, count: float) -> Callable[[Floats], Floats]:
+    def inverse(self, ridge: Floats, total: float) -> Callable[[Floats], Floats]:
         """Applies the inverse of what the curvature of past and block should be.
 
-        The block is taken to bend as the past does where that has more rows, else it is asked.
+        The block is taken to bend as the past does where that weighs more, else it is asked.
         """
         memory = self.memory
-        known = memory.rows >= len(self.rows)
-        curvature = memory.curvature * (count / memory.rows) if known else memory.curvature + self.bent(memory.theta)[1]
+        known = memory.weight >= self.weight
+        curvature = (
+            memory.curvature * (total / memory.weight) if known else memory.curvature + self.bent(memory.theta)[1]
+        )
         parts = curvature.shape[0]
         if not memory.full:
             diagonal = curvature * (1.0 + UNSEEN) + ridge + UNSEEN

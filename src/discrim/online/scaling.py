@@ -49,9 +49,10 @@ class Scaling:
             with np.errstate(invalid="ignore"):
                 np.maximum.at(top, x.indices, np.abs(x.data))
             top[~((top > 0) & (top < np.inf))] = 1.0
-            squares = np.bincount(x.indices, weights=(x.data / top[x.indices]) ** 2, minlength=p)
-            counts = np.bincount(x.indices[x.data != 0], minlength=p)
-            mean, size = np.zeros(p), top * np.sqrt(squares / np.maximum(counts, 1))
+            weight = 1.0 if block.weight is None else np.repeat(block.weight, np.diff(x.indptr))
+            squares = np.bincount(x.indices, weights=weight * (x.data / top[x.indices]) ** 2, minlength=p)
+            counts = np.bincount(x.indices, weights=weight * (x.data != 0), minlength=p)
+            mean, size = np.zeros(p), top * np.sqrt(squares / np.where(counts > 0, counts, 1.0))
         else:
             view = look(ArrayRows(Design.unnamed(x.shape[1], x.dtype), block, labelled=True), FIRST_LOOK)
             mean, size = view.mean, view.deviation

@@ -227,7 +227,10 @@ def _refuse_missing(missing: NDArray[np.bool_], column: str | None) -> None:
 def _refuse_continuous(y: NDArray[Any]) -> None:
     from sklearn.utils.multiclass import check_classification_targets
 
-    check_classification_targets(y)
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        raise DataError(str(error)) from None
 
 
 def _is_missing(label: object) -> bool:

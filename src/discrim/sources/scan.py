@@ -215,9 +215,13 @@ class Scan:
             )
         missing = dict.fromkeys(texts, 0)
         if texts:
+            n_rows = 0
             for table in self._reader.tables(list(texts), self._batch_rows):
+                n_rows += table.n_rows
                 for name, found in texts.items():
                     missing[name] += text_levels(table, name, found)
+            if not n_rows:
+                raise DataError(f"The {self._reader.title} holds no rows.")
         levels = {name: sort_levels(name, found, missing[name]) for name, found in texts.items()}
         columns = [Column(name, levels.get(name)) for name in self.features]
         return Design(columns, self._dtype)

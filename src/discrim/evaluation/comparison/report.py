@@ -175,7 +175,7 @@ def _most_confused(matrix: Confusion) -> str:
 
 def _checks(found: Comparison) -> str:
     if not found.checks:
-        return "<p>The table has missing values or is sparse, so that nothing was checked.</p>"
+        return "<p>Nothing was checked; the verdict says why.</p>"
     items = [
         f"<div class='check {check.level}'><h3>{html.escape(check.name)}<span>{check.level}</span></h3>"
         f"<p>{html.escape(check.meaning)}</p><p class=then>{html.escape(check.implication)}</p></div>"

@@ -88,13 +88,19 @@ def _p(row: Row) -> str:
 def _second(table: list[Row], chosen: Row, checks: AssumptionChecks, rows: ComparedRows, metric: Metric) -> str:
     """The one assumption that explains the choice, then what else stands out."""
     if not checks:
-        why = "the table has missing values" if rows.block is None else "the table is sparse"
-        why = why if rows.words is None else "counts of words are mostly zero"
-        return f"The assumptions behind the models were not checked, since {why}."
+        return f"The assumptions behind the models were not checked, since {_not_checked(rows)}."
     parts = [_of_covariances(table, chosen, checks, metric), *_of_the_others(checks)]
     parts = [part for part in parts if part] or ["nothing that the models assume is violated"]
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
+
+
+def _not_checked(rows: ComparedRows) -> str:
+    if rows.words is not None:
+        return "counts of words are mostly zero"
+    if rows.block is None:
+        return "the table has missing values"
+    return "the tests failed on these numbers" if rows.dense else "the table is sparse"
 
 
 def _of_covariances(table: list[Row], chosen: Row, checks: AssumptionChecks, metric: Metric) -> str:
@@ -125,7 +131,8 @@ def _of_the_others(checks: AssumptionChecks) -> list[str]:
     normal, close = checks.get("normality"), checks.get("collinearity")
     apart, size = checks.get("separation"), checks.get("rows and columns")
     if size is not None and size.level != "fine":
-        said.append((size.level == "problem", f"the smallest class has only {size.effect:.2g} rows a column"))
+        rows_a_column = f"{size.effect:.2g} {'row' if f'{size.effect:.2g}' == '1' else 'rows'}"
+        said.append((size.level == "problem", f"the smallest class has only {rows_a_column} a column"))
     if normal is not None and normal.level != "unknown":
         words = {"fine": "near enough to normal", "doubtful": "not quite normal", "problem": "far from normal"}
         said.append((normal.level == "problem", f"columns are {words[normal.level]} within classes"))

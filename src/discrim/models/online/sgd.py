@@ -75,9 +75,9 @@ class SGDClassifier(StreamClassifier):
     tol : float or None
         Stop when the objective did not fall by ``tol`` in ``n_iter_no_change`` epochs; None: after ``max_iter``.
     shuffle : True, False, 'rows' or 'blocks', a new order for every epoch; a ``scan`` is shuffled through a buffer
-        'rows' is scikit-learn's order. With 'blocks' 16 neighbouring rows stay together, and 128 such blocks from random
-        places are read side by side, a row of each in turn: faster where rows are not in cache, and sorted rows are
-        mixed too. True is 'rows' up to 64 MB, 'blocks' beyond that. Up to 10,000 rows are never put into blocks.
+        'rows' is scikit-learn's order. With 'blocks' 16 neighbouring rows stay together, and 128 such blocks from
+        random places are read side by side, a row of each in turn: faster where rows are not in cache, and sorted rows
+        are mixed too. True is 'rows' up to 64 MB, 'blocks' beyond that. Up to 10,000 rows are never put into blocks.
     verbose, n_jobs : accepted, without effect on the answer
     epsilon : float, of 'huber' and the insensitive losses
     random_state : int, RandomState or None
@@ -85,7 +85,8 @@ class SGDClassifier(StreamClassifier):
         The first six as in scikit-learn. With 'auto' columns are centred and scaled inside (``alpha`` then penalises
         weights of scaled columns; sparse ones are scaled only), ``eta0`` and ``power_t`` are not used, and answers are
         told in the user's units. 'newton' does so too, for loss='log_loss' with penalty 'l2' or None; it reads the
-        rows once, so that ``max_iter``, ``tol`` and ``average`` are not used either.
+        rows once, so that ``max_iter``, ``tol`` and ``average`` are not used either. There ``alpha`` is for each unit
+        of weight, so that a row that counts twice is two rows.
     eta0, power_t : float, the rate eta0 / t^power_t, and what the other rates make of eta0
     early_stopping : bool, stop by the share of right rows among ``validation_fraction`` of them, which are held out
     validation_fraction : float

@@ -9,10 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as pc
 
-from discrim.errors import DataError
 from discrim.sources.arrow_table import ArrowTable
 from discrim.sources.readers import Part
-from discrim.sources.readers.files import separator_of
+from discrim.sources.readers.files import separator_of, unreadable
 
 
 class ArrowCsvReader:
@@ -33,7 +32,7 @@ class ArrowCsvReader:
                     if batch.num_rows:
                         yield ArrowTable(batch)
             except pa.ArrowInvalid as error:
-                raise DataError(f"'{path}' cannot be read: {error}") from error
+                raise unreadable(path, error) from error
 
 
 def _open(path: Path, columns: list[str] | None) -> Any:
@@ -48,4 +47,4 @@ def _open(path: Path, columns: list[str] | None) -> Any:
             ),
         )
     except pa.ArrowInvalid as error:
-        raise DataError(f"'{path}' cannot be read: {error}") from error
+        raise unreadable(path, error) from error

@@ -8,10 +8,9 @@ from typing import Any
 
 import duckdb
 
-from discrim.errors import DataError
 from discrim.sources.arrow_table import ArrowTable
 from discrim.sources.readers import Part
-from discrim.sources.readers.files import separator_of
+from discrim.sources.readers.files import separator_of, unreadable
 
 
 class DuckReader:
@@ -33,7 +32,7 @@ class DuckReader:
                     if batch.num_rows:
                         yield ArrowTable(batch)
             except (duckdb.Error, OSError) as error:
-                raise DataError(f"'{name}' cannot be read: {error}") from error
+                raise unreadable(name, error) from error
 
 
 def read_csv(title: str, paths: Sequence[Path]) -> DuckReader:
@@ -44,7 +43,7 @@ def read_csv(title: str, paths: Sequence[Path]) -> DuckReader:
                 str(path), sep=separator_of(path), header=True, na_values=["", "NA"], sample_size=10_000
             )
         except duckdb.Error as error:
-            raise DataError(f"'{path}' cannot be read: {error}") from error
+            raise unreadable(path, error) from error
     return DuckReader(title, relations)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import glob
+import gzip
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,8 @@ SUFFIXES = {
     ".csv": "csv", ".tsv": "csv",
     ".arrow": "arrow", ".arrows": "arrow", ".feather": "arrow", ".ipc": "arrow",
 }  # fmt: skip
+# Bytes of a CSV file that are looked at for the names of its columns.
+LONGEST_LINE = 1 << 20
 
 
 def is_path(data: Any) -> bool:
@@ -47,6 +51,8 @@ def open_files(data: Any) -> Reader:
 
 def _open_csv(title: str, paths: Sequence[Path]) -> Reader:
     """The fastest CSV parser that is installed: polars, then DuckDB, then pyarrow."""
+    for path in paths:
+        _refuse_other_separator(path)
     if installed("polars"):
         from discrim.sources.readers.lazy import read_csv
 
@@ -59,6 +65,20 @@ def _open_csv(title: str, paths: Sequence[Path]) -> Reader:
     from discrim.sources.readers.arrow_csv import ArrowCsvReader
 
     return ArrowCsvReader(title, paths)
+
+
+def _refuse_other_separator(path: Path) -> None:
+    """A first line without the separator, but with one of another program, would be the name of a single column."""
+    opened = gzip.open if path.name.lower().endswith(".gz") else open
+    with opened(path, "rb") as file:
+        line = file.readline(LONGEST_LINE).decode("utf-8", "replace").strip()
+    bare = re.sub('"[^"]*"', "", line)
+    found = [sign for sign in ";\t|" if sign in bare]
+    if found and separator_of(path) not in bare:
+        raise DataError(
+            f"The columns of '{path}' are separated by {found[0]!r}: its first line reads {line[:60]!r}. Files named "
+            ".csv have commas there and .tsv tabs: write it so, or read it yourself and pass the frame."
+        )
 
 
 def _expand(given: str) -> list[Path]:
@@ -106,6 +126,14 @@ def _kind_by_name(path: Path) -> str | None:
 def _sample(folder: Path) -> str:
     names = sorted(file.name for file in folder.iterdir())
     return name_list(names) if names else "no files"
+
+
+def unreadable(name: object, reason: object) -> DataError:
+    """What a parser says of a file, and what to do where its letters are the matter."""
+    said = str(reason).rstrip(".")
+    foreign = "utf8" in said.lower().replace("-", "")
+    hint = ". It is in another encoding; save it as UTF-8." if foreign else ""
+    return DataError(f"'{name}' cannot be read: {said}{hint}")
 
 
 def separator_of(path: Path) -> str:

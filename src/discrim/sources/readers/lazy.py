@@ -10,7 +10,7 @@ import polars as pl
 from discrim.errors import DataError
 from discrim.sources.polars_table import PolarsTable
 from discrim.sources.readers import Part
-from discrim.sources.readers.files import separator_of
+from discrim.sources.readers.files import separator_of, unreadable
 
 # The values of a CSV file that mean "not known"; "NA" is what R writes.
 NULLS = ["", "NA"]
@@ -55,4 +55,4 @@ def _head(name: str, frame: pl.LazyFrame) -> PolarsTable:
 
 def _unreadable(name: str, error: Exception) -> DataError:
     reason = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
-    return DataError(f"'{name}' cannot be read: {reason}")
+    return unreadable(name, reason)
