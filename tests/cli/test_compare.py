@@ -191,7 +191,10 @@ def test_ctrl_c_ends_it_without_a_traceback(tmp_path):
     _, told = process.communicate(timeout=120)
     assert "Traceback" not in told
     # Either nothing was done yet, or what was done is compared, with a note.
-    assert (process.returncode, "Stopped." in told) == (130, True) or "The comparison was stopped" in told
+    if "The comparison was stopped" not in told:
+        assert told == "Stopped.\n"
+        # Python ends by the signal itself where that came while compiled code ran some Python; a shell calls both 130.
+        assert process.returncode in {130, -signal.SIGINT}
 
 
 def test_ctrl_c_while_modules_are_read_is_told_alike(monkeypatch, iris):
