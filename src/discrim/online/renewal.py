@@ -117,9 +117,7 @@ class Memory:
 
 def rows_at_once(rows: OnlineRows) -> int:
     """Rows of a block: about BLOCK_NUMBERS of X."""
-    x: Any = rows.x
-    width = x.nnz // max(len(rows), 1) if hasattr(x, "indptr") else x.shape[1]
-    return int(max(BLOCK_NUMBERS // max(width, 1), 1))
+    return rows.holding(BLOCK_NUMBERS)
 
 
 def learn_block(memory: Memory, rows: OnlineRows, scaling: Scaling, alpha: float) -> Memory:

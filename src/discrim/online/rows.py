@@ -78,9 +78,13 @@ class OnlineRows:
     @property
     def per_call(self) -> int:
         """Rows that one call learns from."""
+        return self.holding(CALL_NUMBERS)
+
+    def holding(self, numbers: int) -> int:
+        """How many rows have about so many entries, one at least."""
         x: Any = self.x
         width = x.nnz // max(len(self), 1) if hasattr(x, "indptr") else x.shape[1]
-        return int(max(CALL_NUMBERS // max(width, 1), 1))
+        return int(max(numbers // max(width, 1), 1))
 
     def learn(self, visits: Visits | None, learning: Learning, weights: Weights, targets: Targets) -> None:
         """Every row that is visited, or each in turn, changes the weights."""

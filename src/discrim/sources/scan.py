@@ -126,15 +126,7 @@ class Scan:
             design.check_names(self._reader.parts[0].head.names)
         else:
             design.check_width(len(features))
-        return Scan(
-            self._reader,
-            features,
-            target=self.target,
-            weight=self.weight,
-            batch_rows=self._batch_rows,
-            design=design,
-            offset=self.offset,
-        )
+        return self._with(features, self.offset, design)
 
     def with_features(self, features: Sequence[str]) -> Scan:
         """The same rows with these columns only."""
@@ -191,13 +183,14 @@ class Scan:
             parts.append(f"weight={self.weight!r}")
         return f"Scan({', '.join([*parts, plural(len(self.features), 'feature')])})"
 
-    def _with(self, features: Sequence[str], offset: str | None) -> Scan:
+    def _with(self, features: Sequence[str], offset: str | None, design: Design | None = None) -> Scan:
         return Scan(
             self._reader,
             features,
             target=self.target,
             weight=self.weight,
             batch_rows=self._batch_rows,
+            design=design,
             offset=offset,
         )
 
