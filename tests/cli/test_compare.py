@@ -113,9 +113,10 @@ def test_a_folder_of_documents_brings_its_classes(tmp_path):
             (tmp_path / "mail" / kind / f"{i}.txt").write_text(f"{words} {i}")
     done = run(tmp_path / "mail")
     assert "24 documents x" in done.stdout
-    refused = run(tmp_path / "mail", "--target", "kind")
-    assert refused.exit_code == 1
-    assert "--target is for tables" in refused.stderr
+    for option in ("--target", "--without"):
+        refused = run(tmp_path / "mail", option, "kind")
+        assert refused.exit_code == 1
+        assert f"{option} is for tables" in refused.stderr
 
 
 @pytest.mark.parametrize(
@@ -125,6 +126,11 @@ def test_a_folder_of_documents_brings_its_classes(tmp_path):
         (["{iris}", "-t", "kind"], "There is no column 'kind'"),
         (["missing.csv", "-t", "kind"], "There is no file 'missing.csv'"),
         (["{iris}", "-t", "species", "--without", "colour"], "--without names 'colour'"),
+        (["{iris}", "-t", "species", "--features", "sepal width", "--without", "colour"], "--without names 'colour'"),
+        (
+            ["{iris}", "-t", "species", "--text", "species", "--without", "petal width"],
+            "the words of that column alone",
+        ),
         (["{iris}", "-t", "species", "--features", "colour"], "There is no column 'colour'"),
         (["{iris}", "-t", "species", "--weight", "colour"], "There is no column 'colour'"),
         (["{iris}", "-t", "species", "--folds", "1"], "at least 2 folds"),

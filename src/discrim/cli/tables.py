@@ -44,16 +44,23 @@ def open_table(data: str, wanted: Wanted, *, tell: Callable[[str], None]) -> Sca
     """The rows of a file, or its documents; ``tell`` is called with what was decided without being asked."""
     folder = Path(data).expanduser()
     if folder.is_dir() and any(path.is_dir() and not path.name.startswith(".") for path in folder.iterdir()):
-        for name, value in (("--target", wanted.target), ("--text", wanted.text), ("--weight", wanted.weight)):
-            if value is not None:
-                raise ParameterError(f"{name} is for tables; the classes of the documents in '{data}' are its folders.")
+        for name, value in vars(wanted).items():
+            if value:
+                raise ParameterError(
+                    f"--{name} is for tables; the classes of the documents in '{data}' are its folders."
+                )
         return documents(folder)
     reader = open_reader(data)
     if wanted.target is None:
         names = name_list(reader.parts[0].head.names, most=20)
         raise ParameterError(f"Which column holds the classes? Say --target COLUMN; there are {names}.")
     if wanted.text is not None:
+        if wanted.features or wanted.without:
+            raise ParameterError(
+                "--text learns from the words of that column alone; leave --features and --without out."
+            )
         return _words(data, wanted.text, wanted)
+    _refuse_unknown(wanted.without, reader)
     if wanted.features:
         return _scan(data, [name for name in wanted.features if name not in wanted.without], wanted)
     return _guess(data, reader, wanted, tell)
@@ -73,9 +80,6 @@ def _guess(data: str, reader: Reader, wanted: Wanted, tell: Callable[[str], None
     """All columns that are numbers or categories; the words of a text, if there is nothing else."""
     head = reader.parts[0].head
     refuse_duplicates(head.names)
-    unknown = [name for name in wanted.without if name not in head.names]
-    if unknown:
-        raise ParameterError(f"--without names {name_list(unknown)}; there are {name_list(head.names, most=20)}.")
     besides = {wanted.target, wanted.weight, *head.index_names, *wanted.without}
     names = [name for name in head.names if name not in besides]
     odd = _odd_columns(reader, names)
@@ -89,6 +93,13 @@ def _guess(data: str, reader: Reader, wanted: Wanted, tell: Callable[[str], None
         how = f"; --text '{column.name}' classifies by its words" if column.is_text else ""
         tell(f"the column '{column.name}' was left out: {column.why}{how}.")
     return rows
+
+
+def _refuse_unknown(without: list[str], reader: Reader) -> None:
+    names = reader.parts[0].head.names
+    unknown = [name for name in without if name not in names]
+    if unknown:
+        raise ParameterError(f"--without names {name_list(unknown)}; there are {name_list(names, most=20)}.")
 
 
 def _odd_columns(reader: Reader, names: list[str]) -> list[Odd]:
