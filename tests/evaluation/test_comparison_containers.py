@@ -302,3 +302,14 @@ def test_a_class_in_the_place_of_a_model_is_told_how_to_be_one():
         ParameterError, match=r"has the class RandomForestClassifier; give a model, RandomForestClassifier\(\)"
     ):
         compare(X, y, [RandomForestClassifier])
+
+
+def test_penalties_reach_small_columns_beside_a_large_one():
+    """Wine has columns with variances from 0.015 to 100,000; the mean variance is that of one column."""
+    from sklearn.datasets import load_wine
+
+    X, y = load_wine(return_X_y=True)
+    found = compare(X, y, ["Logistic", "Lasso"], random_state=1)
+    best = min(discrim.cross_validate(discrim.LogisticRegression(C=C), X, y, cv=10).log_loss for C in (0.1, 1.0, 10.0))
+    assert found.table.loc["Logistic", "log_loss"] < 1.3 * best
+    assert found.table.loc["Lasso", "error"] < 0.05

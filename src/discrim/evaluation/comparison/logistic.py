@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.evaluation.comparison.rows import ComparedRows
-from discrim.evaluation.comparison.tuning import Groups, PairLosses, Setting, Tuned, choose
+from discrim.evaluation.comparison.tuning import Groups, PairLosses, Setting, Tuned, choose, typical_size
 from discrim.evaluation.held_out import HeldOut
 from discrim.models import LogisticRegression, LogisticRegressionCV
 from discrim.models.scoring import Output
@@ -94,10 +94,10 @@ def _losses(rows: ComparedRows, groups: Groups, pair: tuple[int, int], path: Flo
 
 
 def _typical_strength(block: Block) -> float:
-    """A power of ten near one over the mean variance of the columns, so that their units do not matter much."""
+    """A power of ten near one over the variance of a typical column, so that units do not matter much."""
     x = block.x
     if isinstance(x, np.ndarray):
-        variance = float(np.mean(x.var(axis=0, dtype=np.float64)))
+        variance = typical_size(x.var(axis=0, dtype=np.float64))
     else:
         variance = float(np.mean(np.asarray(x.multiply(x).mean(axis=0)) - np.asarray(x.mean(axis=0)) ** 2))
     return float(10.0 ** -np.round(np.log10(variance))) if variance > 0 else 1.0

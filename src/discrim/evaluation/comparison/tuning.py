@@ -40,6 +40,7 @@ ALPHAS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 GAMMAS = np.array([0.0, 0.5, 0.8, 0.95, 1.0])
 RIDGES: Floats = np.asarray(10.0 ** np.arange(-6, 2), dtype=np.float64)
 LASSOS: Floats = np.asarray(10.0 ** -np.linspace(0.0, 3.5, 15), dtype=np.float64)
+LASSOS_A_DECADE = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,9 +149,11 @@ def tune_rda(rows: ComparedRows, groups: Groups, by_error: bool) -> Tuned:
 def tune_ridge(rows: ComparedRows, groups: Groups, by_error: bool) -> Tuned:  # noqa: ARG001 - one criterion
     """alpha of the ridge by the squared error of held-out indicators, which the statistics tell without the rows."""
     x, _ = _dense(rows)
-    # In the units of the columns: a power of ten near the sum of squares of one.
-    spread = float(np.square(x - x.mean(axis=0)).sum() / max(x.shape[1], 1))
-    alphas = float(10.0 ** np.round(np.log10(spread or 1.0))) * RIDGES
+    # In the units of the columns: powers of ten near the sum of squares of one, a typical one or the mean.
+    squares = np.square(x - x.mean(axis=0)).sum(axis=0)
+    least, most = sorted((typical_size(squares), float(squares.mean()) if squares.any() else 1.0))
+    wider = int(np.round(np.log10(most)) - np.round(np.log10(least)))
+    alphas = float(10.0 ** np.round(np.log10(least))) * np.append(RIDGES, RIDGES[-1] * 10.0 ** np.arange(1, 1 + wider))
 
     def path(problem: Regression) -> Floats:
         values, vectors = np.linalg.eigh(problem.spread.dense())
@@ -166,7 +169,11 @@ def tune_lasso(rows: ComparedRows, groups: Groups, by_error: bool) -> Tuned:  # 
     assert rows.block is not None
     x = np.asarray(rows.block.x, dtype=np.float64)
     top = float(np.abs(_all_cross(rows, groups, x)).max(initial=0.0))
-    alphas = float(10.0 ** np.ceil(np.log10(top or 1.0))) * LASSOS
+    # Columns that are small beside the largest need a penalty as much smaller.
+    sizes = x.std(axis=0)
+    wider = int(np.round(LASSOS_A_DECADE * np.log10(sizes.max() / typical_size(sizes)))) if sizes.any() else 0
+    smaller = LASSOS[-1] * 10.0 ** -(np.arange(1, 1 + wider) / LASSOS_A_DECADE)
+    alphas = float(10.0 ** np.ceil(np.log10(top or 1.0))) * np.append(LASSOS, smaller)
     return _by_squared_error(
         rows,
         groups,
@@ -174,6 +181,12 @@ def tune_lasso(rows: ComparedRows, groups: Groups, by_error: bool) -> Tuned:  # 
         alphas,
         lambda problem: lasso_path(problem.spread, second_of_two(2.0 * problem.cross), alphas)[0],
     )
+
+
+def typical_size(sizes: Floats) -> float:
+    """The median of those that are not zero, which one large column does not move; 1 where all are."""
+    positive = sizes[sizes > 0]
+    return float(np.median(positive)) if len(positive) else 1.0
 
 
 def _by_squared_error(
