@@ -58,6 +58,10 @@ class MissingDependencyError(DiscrimError, ImportError):
         return cls(f"{purpose} needs the package '{package}'. Install it with: pip install 'discrim[{extra}]'")
 
 
+class KernelsError(DiscrimError, ValueError):
+    """The kernels that an environment variable asks for cannot run here."""
+
+
 class DiscrimWarning(UserWarning):
     """Base of every warning of this library, so that one filter covers all."""
 

@@ -11,6 +11,7 @@ from discrim._kernels import (
     reference_likelihood,
     reference_online,
     reference_placements,
+    versions,
 )
 from discrim._kernels.reference import (
     BEST,
@@ -25,9 +26,10 @@ from discrim._kernels.reference import (
     SCORES,
 )
 
-try:
-    from discrim._kernels import _native
-except ImportError:
+# The version that was chosen when the library was loaded.
+VERSION = versions.start()
+
+if VERSION == versions.REFERENCE:
     BACKEND = "numpy"
     class_moments = reference.class_moments
     score = reference.score
@@ -60,6 +62,8 @@ except ImportError:
     shuffle = reference_online.shuffle
     placements = reference_placements.placements
 else:
+    from discrim._kernels import _native
+
     BACKEND = "native"
     class_moments = _native.class_moments
     score = _native.score
@@ -104,6 +108,7 @@ __all__ = [
     "POSTERIOR",
     "QUADRATIC",
     "SCORES",
+    "VERSION",
     "Stream",
     "add_levels",
     "binary_likelihood",

@@ -1,4 +1,4 @@
-// Eight doubles at a time, and one function compiled for several instruction sets.
+// Eight doubles at a time.
 #pragma once
 
 #include <cstddef>
@@ -6,23 +6,12 @@
 #include <new>
 #include <vector>
 
+#include "versions.hpp"
+
 #if defined(__GNUC__)
 #define DISCRIM_INLINE inline __attribute__((always_inline))
 #else
 #define DISCRIM_INLINE inline
-#endif
-
-// The loader picks the best version for the running processor, so that one build runs everywhere.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
-#define DISCRIM_VERSIONS(name, parameters, arguments)                                                        \
-    __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma"))) void name parameters {            \
-        name##_body<8> arguments;                                                                            \
-    }                                                                                                        \
-    __attribute__((target("avx2,fma"))) void name parameters { name##_body<4> arguments; }                   \
-    __attribute__((target("default"))) void name parameters { name##_body<4> arguments; }
-#else
-#define DISCRIM_VERSIONS(name, parameters, arguments)                                                        \
-    void name parameters { name##_body<4> arguments; }
 #endif
 
 namespace discrim {
@@ -32,6 +21,13 @@ constexpr int64_t LANES = 8;
 typedef double v8 __attribute__((vector_size(64)));
 typedef int64_t v8i __attribute__((vector_size(64)));
 typedef double v8u __attribute__((vector_size(64), aligned(8)));
+
+// Lanes of one vector, or of two behind each other, in another order.
+#if defined(__clang__)
+#define DISCRIM_REORDER(a, b, Integers, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define DISCRIM_REORDER(a, b, Integers, ...) __builtin_shuffle(a, b, Integers{__VA_ARGS__})
+#endif
 
 // Memory in which eight lanes never straddle two cache lines.
 template <typename T>

@@ -37,20 +37,20 @@ DISCRIM_INLINE Logistic<V> logistic(V eta) {
 DISCRIM_INLINE v8 lane_sums(const v8 a[8]) {
     v8 pair[4], four[2];
     for (int i = 0; i < 4; ++i)
-        pair[i] = __builtin_shuffle(a[2 * i], a[2 * i + 1], v8i{0, 8, 2, 10, 4, 12, 6, 14}) +
-                  __builtin_shuffle(a[2 * i], a[2 * i + 1], v8i{1, 9, 3, 11, 5, 13, 7, 15});
+        pair[i] = DISCRIM_REORDER(a[2 * i], a[2 * i + 1], v8i, 0, 8, 2, 10, 4, 12, 6, 14) +
+                  DISCRIM_REORDER(a[2 * i], a[2 * i + 1], v8i, 1, 9, 3, 11, 5, 13, 7, 15);
     for (int i = 0; i < 2; ++i)
-        four[i] = __builtin_shuffle(pair[2 * i], pair[2 * i + 1], v8i{0, 1, 8, 9, 4, 5, 12, 13}) +
-                  __builtin_shuffle(pair[2 * i], pair[2 * i + 1], v8i{2, 3, 10, 11, 6, 7, 14, 15});
-    return __builtin_shuffle(four[0], four[1], v8i{0, 1, 2, 3, 8, 9, 10, 11}) +
-           __builtin_shuffle(four[0], four[1], v8i{4, 5, 6, 7, 12, 13, 14, 15});
+        four[i] = DISCRIM_REORDER(pair[2 * i], pair[2 * i + 1], v8i, 0, 1, 8, 9, 4, 5, 12, 13) +
+                  DISCRIM_REORDER(pair[2 * i], pair[2 * i + 1], v8i, 2, 3, 10, 11, 6, 7, 14, 15);
+    return DISCRIM_REORDER(four[0], four[1], v8i, 0, 1, 2, 3, 8, 9, 10, 11) +
+           DISCRIM_REORDER(four[0], four[1], v8i, 4, 5, 6, 7, 12, 13, 14, 15);
 }
 DISCRIM_INLINE v4 lane_sums(const v4 a[4]) {
     v4 pair[2];
     for (int i = 0; i < 2; ++i)
-        pair[i] = __builtin_shuffle(a[2 * i], a[2 * i + 1], v4i{0, 4, 2, 6}) +
-                  __builtin_shuffle(a[2 * i], a[2 * i + 1], v4i{1, 5, 3, 7});
-    return __builtin_shuffle(pair[0], pair[1], v4i{0, 1, 4, 5}) + __builtin_shuffle(pair[0], pair[1], v4i{2, 3, 6, 7});
+        pair[i] = DISCRIM_REORDER(a[2 * i], a[2 * i + 1], v4i, 0, 4, 2, 6) +
+                  DISCRIM_REORDER(a[2 * i], a[2 * i + 1], v4i, 1, 5, 3, 7);
+    return DISCRIM_REORDER(pair[0], pair[1], v4i, 0, 1, 4, 5) + DISCRIM_REORDER(pair[0], pair[1], v4i, 2, 3, 6, 7);
 }
 
 }  // namespace

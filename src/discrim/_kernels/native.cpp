@@ -25,6 +25,7 @@ void bind_likelihood(nb::module_ &m);
 void bind_counts(nb::module_ &m);
 void bind_online(nb::module_ &m);
 void bind_placements(nb::module_ &m);
+void bind_versions(nb::module_ &m);
 }
 
 namespace {
@@ -150,5 +151,6 @@ NB_MODULE(_native, m) {
     discrim::bind_counts(m);
     discrim::bind_online(m);
     discrim::bind_placements(m);
+    discrim::bind_versions(m);
     bind_coordinate(m);
 }

@@ -1,7 +1,7 @@
 // Compressed rows, learned one after another: the cost of a row is its entries.
 //
 // No version fuses multiplications with additions: a score that is exactly zero in two roundings, as scores of
-// perceptrons are, would not be so in one.
+// perceptrons are, would not be so in one. (The build switches contraction off for this file.)
 #include <algorithm>
 #include <limits>
 #include <type_traits>
@@ -9,13 +9,17 @@
 #include "online.hpp"
 #include "online_rules.hpp"
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
-#define DISCRIM_UNFUSED(name, parameters, arguments)                                      \
-    __attribute__((target("avx2"))) void name parameters { learn_body arguments; }        \
-    __attribute__((target("default"))) void name parameters { learn_body arguments; }
+#if DISCRIM_HAS_VERSIONS
+#define DISCRIM_UNFUSED(name, parameters, arguments)                                              \
+    __attribute__((target("avx2"))) void name##_avx2 parameters { learn_body arguments; }         \
+    inline void name##_baseline parameters { learn_body arguments; }                              \
+    inline void name parameters {                                                                 \
+        if (version() == Version::baseline) return name##_baseline arguments;                     \
+        return name##_avx2 arguments;                                                             \
+    }
 #else
 #define DISCRIM_UNFUSED(name, parameters, arguments) \
-    void name parameters { learn_body arguments; }
+    inline void name parameters { learn_body arguments; }
 #endif
 
 namespace discrim {

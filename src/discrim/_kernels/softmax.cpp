@@ -91,25 +91,25 @@ DISCRIM_INLINE void predict(const Work &work, int64_t m, int64_t panel, const do
 }
 
 DISCRIM_INLINE double largest_lane(v4 v) {
-    const v4 other = __builtin_shuffle(v, v4i{2, 3, 0, 1});
+    const v4 other = DISCRIM_REORDER(v, v, v4i, 2, 3, 0, 1);
     v = v > other ? v : other;
     return v[0] > v[1] ? v[0] : v[1];
 }
 DISCRIM_INLINE double largest_lane(v8 v) {
-    v8 other = __builtin_shuffle(v, v8i{4, 5, 6, 7, 0, 1, 2, 3});
+    v8 other = DISCRIM_REORDER(v, v, v8i, 4, 5, 6, 7, 0, 1, 2, 3);
     v = v > other ? v : other;
-    other = __builtin_shuffle(v, v8i{2, 3, 0, 1, 6, 7, 4, 5});
+    other = DISCRIM_REORDER(v, v, v8i, 2, 3, 0, 1, 6, 7, 4, 5);
     v = v > other ? v : other;
     return v[0] > v[1] ? v[0] : v[1];
 }
 
 DISCRIM_INLINE double all_lanes(v4 v) {
-    v += __builtin_shuffle(v, v4i{2, 3, 0, 1});
+    v += DISCRIM_REORDER(v, v, v4i, 2, 3, 0, 1);
     return v[0] + v[1];
 }
 DISCRIM_INLINE double all_lanes(v8 v) {
-    v += __builtin_shuffle(v, v8i{4, 5, 6, 7, 0, 1, 2, 3});
-    v += __builtin_shuffle(v, v8i{2, 3, 0, 1, 6, 7, 4, 5});
+    v += DISCRIM_REORDER(v, v, v8i, 4, 5, 6, 7, 0, 1, 2, 3);
+    v += DISCRIM_REORDER(v, v, v8i, 2, 3, 0, 1, 6, 7, 4, 5);
     return v[0] + v[1];
 }
 
