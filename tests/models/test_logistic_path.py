@@ -64,6 +64,28 @@ def test_the_largest_lambda_is_the_least_without_slopes(shape):
     assert path.null_deviance == pytest.approx(-2 * sum(np.log(np.mean(y == k)) * np.sum(y == k) for k in (0, 1)))
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.3])
+@pytest.mark.parametrize("options", [{}, {"standardize": False}, {"fit_intercept": False}, {"offset": True}], ids=str)
+@pytest.mark.parametrize("shape", [(200, 8), (3000, 5), (60, 90)], ids=str)
+def test_no_slope_slips_through_at_the_largest_lambda(shape, options, l1_ratio, classes):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=shape) * 10.0 ** rng.integers(-3, 4, shape[1]) + 100 * (seed % 2) * rng.normal(
+            size=shape[1]
+        )
+        weight = rng.uniform(0.1, 3.0, shape[0]) if seed > 1 else None
+        y, given = rng.integers(0, classes, shape[0]), dict(options)
+        if given.pop("offset", False):
+            y, given["offset"] = np.minimum(y, 1), 2 * rng.normal(size=shape[0])
+        for form in (X, X.astype(np.float32), sparse.csr_array(X * (rng.random(shape) < 0.3))):
+            path = logistic_path(form, y, l1_ratio, n_lambdas=2, sample_weight=weight, **given)
+            assert path.df[0] == 0
+            assert logistic_path(form, y, l1_ratio, lambdas=[0.99 * path.lambdas[0]], sample_weight=weight, **given).df[
+                0
+            ]
+
+
 def test_a_raw_path_is_the_family_of_scikit_learn_fits():
     X, y = sample(n=120, p=4)
     X = X / X.std(axis=0)

@@ -30,6 +30,21 @@ def test_liblinear_penalises_the_intercept_by_l1_as_it_does_in_scikit_learn(form
     assert (model.intercept_ == 0.0).all() == (intercept_scaling == 0.1)
 
 
+@pytest.mark.parametrize("form", [np.asarray, np.float32, sparse.csr_array])
+@pytest.mark.parametrize("shape", [(300, 8), (60, 90)], ids=["tall", "wide"])
+def test_an_intercept_that_l1_sets_to_zero_is_exactly_zero(form, shape):
+    """Whatever the columns' means are, and in the coefficients, the table of them and the rule alike."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X, y = sample(*shape, seed=seed)
+        X = X + rng.normal(size=shape[1])
+        model = LogisticRegression(solver="liblinear", l1_ratio=1.0, C=0.5, intercept_scaling=0.01).fit(form(X), y)
+        assert model.coef_.any()
+        assert model.intercept_[0] == 0.0
+        assert model.summary().coef[0] == 0.0
+        assert model.decision_function(form(0 * X[:1]))[0] == 0.0
+
+
 @pytest.mark.parametrize("shape", [(300, 8), (60, 90)], ids=["tall", "wide"])
 def test_an_offset_that_is_the_same_for_all_rows_moves_the_intercept_alone(shape):
     X, y = sample(*shape)

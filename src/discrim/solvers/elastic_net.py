@@ -37,6 +37,8 @@ GRAM, COLUMNS = "coordinate-gram", "coordinate-columns"
 MOST, MOST_OUT_OF_CORE = 1500, 4000
 # More than any gradient: a coefficient with this penalty is zero.
 PROHIBITIVE = 1e200
+# How often the intercepts without slopes are sought: each time squares what is left.
+SETTLING = 4
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,9 @@ class Follower(Protocol):
 
     @property
     def loss(self) -> float: ...
+
+    def settle(self) -> None:
+        """Before the first penalty: know the slopes to rounding, as whoever takes the largest lambda from them must."""
 
     def solve(self, lasso: Floats, ridge: Floats, most: int = STEPS) -> Fitted:
         """The minimum of loss + sum lasso |b| + sum ridge b^2 / 2 over slopes b (p, or K x p) and a free intercept.
@@ -152,10 +157,24 @@ class _Gram:
         if constant is not None and intercept:
             start[..., 0] = constant
         self._inner = GramFollower(objective, start, free=free, gap=GAP if gap is None else gap)
-        off = np.abs(self._inner.gradient.reshape(shape)[..., 0]).max()
-        if intercept and off > 1e-12 * self._inner.weight:
-            slopes = (*shape[:-1], len(usable))
-            self.solve(np.full(slopes, PROHIBITIVE), np.zeros(slopes))
+        if intercept and self._off > 1e-12 * self._inner.weight:
+            self._solve_constants()
+
+    @property
+    def _off(self) -> float:
+        """The largest gradient of an intercept."""
+        return float(np.abs(self._inner.gradient.reshape(self.objective.shape)[..., 0]).max())
+
+    def _solve_constants(self) -> None:
+        slopes = (*self.objective.shape[:-1], len(self._usable))
+        self.solve(np.full(slopes, PROHIBITIVE), np.zeros(slopes))
+
+    def settle(self) -> None:
+        for _ in range(SETTLING):
+            if not self.coordinates.intercept or self._off <= 1e-12 * self._inner.weight:
+                return
+            self._solve_constants()
+            self._inner.arrive()
 
     @property
     def passes(self) -> int:
@@ -237,6 +256,9 @@ class _Columns:
     def slopes(self) -> Floats:
         slopes = np.where(self._usable, self._inner.slopes * self._columns.scale, 0.0)
         return slopes if self._inner.softmax else slopes[0]
+
+    def settle(self) -> None:
+        """The constant is profiled out: it is at its minimum already."""
 
     def solve(self, lasso: Floats, ridge: Floats, most: int = STEPS) -> Fitted:
         scale, before = self._columns.scale, self._inner.passes

@@ -125,7 +125,7 @@ class GramFollower:
     def _take(self, theta: Floats, sums: Likelihood) -> None:
         """Model the loss at theta, where these sums hold."""
         gradient = sums.gradient.ravel()
-        if sums.hessian.size:
+        if sums.hessian.size or not gradient.size:
             self.hessian = np.ascontiguousarray(sums.hessian)
             self.fresh = True
         else:
@@ -147,6 +147,10 @@ class GramFollower:
         """Model the loss at a point that others have found, with ``answer`` as the last minimum."""
         self.point, self.loss, self.gradient, self.hessian = point, loss, gradient, hessian
         self.answer, self.drift, self.fresh, self.stale = answer, np.zeros_like(answer), False, 0.3
+
+    def arrive(self) -> None:
+        """Pass over the rows at the last answer, whose last step was taken on trust."""
+        self._take(self.answer, self._look(self.answer, CURVATURE))
 
     def _descend(self, penalty: Penalty) -> tuple[Floats, float]:
         theta, left = self.descend(penalty, self.answer, self.point, self.gradient, self.hessian)

@@ -24,6 +24,8 @@ Floats = NDArray[np.float64]
 # As glmnet: the least l1_ratio by which lambda_max is told, and where a grid of its own ends early.
 LEAST_L1 = 1e-3
 MOST_EXPLAINED, LEAST_GAIN, FEWEST = 0.999, 1e-5, 5
+# The part of the largest lambda that it leaves for its own rounding, so that no slope slips through at it.
+ROOM = 1e-10
 # Deviations by which a mean may miss zero before it is worth a shift.
 NEAR_ZERO = 0.05
 
@@ -129,9 +131,10 @@ class PathProblem:
 
     def grid(self, follower: Follower, n_lambdas: int, ratio: float | None) -> Floats:
         """glmnet's lambdas: from the least one for which all slopes are zero, evenly on the log scale."""
+        follower.settle()
         slopes = np.abs(follower.slopes)
         largest = np.max(slopes / np.where(self.unit > 0, self.unit, 1.0), where=self.unit > 0, initial=0.0)
-        top = float(largest) / self.total / max(self.l1_ratio, LEAST_L1)
+        top = (1.0 + ROOM) * float(largest) / self.total / max(self.l1_ratio, LEAST_L1)
         if not top > 0.0:
             raise DataError(
                 "Every column of X is constant, so that there is no path. Give `lambdas` to fit all the same."

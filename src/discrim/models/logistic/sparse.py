@@ -30,14 +30,16 @@ def fit_sparse(rows: Rows, problem: Problem, view: Overview) -> SmoothFit:
     """
     check_finite(rows, view)
     coordinates, penalty = coordinates_for(view, problem), problem.penalty
-    objective = Objective(rows, problem.classes, coordinates, softmax=problem.softmax)
     width = rows.design.n_out
     if problem.intercept and penalty.constant_lasso:
         found = _with_penalised_intercept(rows, problem, coordinates, offset_level(view.sample))
+        # Columns about zero: a shift there and back would leave some rounding of an intercept that is exactly zero.
+        coordinates = replace(coordinates, shift=np.zeros(width))
     else:
         shape = (len(problem.classes), width) if problem.softmax else (width,)
         penalties = np.full(shape, penalty.lasso), np.full(shape, penalty.ridge)
         found = _fit(rows, problem, coordinates, offset_level(view.sample), *penalties)
+    objective = Objective(rows, problem.classes, coordinates, softmax=problem.softmax)
     theta = coordinates.from_user(found.theta)
     ridge = ridge_for(penalty, coordinates, objective.shape)
     nothing = np.zeros(0)
