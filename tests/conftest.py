@@ -1,6 +1,59 @@
-"""The same examples in every run: a failure that is found stays found, and a pass can be relied on."""
+"""The same examples in every run, and tests that run on every version of the kernels that this machine has."""
 
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
 
+from discrim import _kernels
+from discrim._kernels import versions
+
+# A failure that is found stays found, and a pass can be relied on.
 settings.register_profile("repeatable", derandomize=True)
 settings.load_profile("repeatable")
+
+MARKER = "every_version"
+KERNELS = Path(__file__).parent / "kernels"
+# The reference alone where nothing is compiled or it is asked for; the asked version alone; or all compiled ones.
+VERSIONS = (
+    (_kernels.VERSION,)
+    if _kernels.BACKEND == "numpy" or os.environ.get(versions.VARIABLE)
+    else tuple(name for name in versions.available() if name != versions.REFERENCE)
+)
+
+
+def pytest_configure(config):
+    config.addinivalue_line(
+        "markers", f"{MARKER}: asserts exact zeros, counts or bits, so it runs once for each version of the kernels"
+    )
+
+
+def pytest_report_header():
+    return f"kernels: {_kernels.VERSION}; tests of kernels and of exact results run on {', '.join(VERSIONS)}"
+
+
+def pytest_generate_tests(metafunc):
+    of_kernels = metafunc.definition.path.is_relative_to(KERNELS)
+    if of_kernels or metafunc.definition.get_closest_marker(MARKER):
+        metafunc.parametrize("kernel_version", VERSIONS, indirect=True, scope="module")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def kernel_version(request):
+    """The version in which the kernels run, here and in processes that a test starts."""
+    name = getattr(request, "param", None)
+    if name is None or _kernels.BACKEND == "numpy":
+        yield _kernels.VERSION
+        return
+    before = os.environ.get(versions.VARIABLE)
+    _kernels._native.use(name)
+    os.environ[versions.VARIABLE] = name
+    yield name
+    _kernels._native.use(_kernels.VERSION)
+    if before is None:
+        del os.environ[versions.VARIABLE]
+    else:
+        os.environ[versions.VARIABLE] = before

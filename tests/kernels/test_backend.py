@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
 
+import pytest
+
 from discrim import _kernels
+from discrim._kernels import versions
+from discrim.errors import KernelsError
 
 WITHOUT_NATIVE = """
     import sys
@@ -24,10 +29,22 @@ WITHOUT_NATIVE = """
 """
 
 
+WHICH = (
+    "from discrim import _kernels as k; print(k.BACKEND, k.VERSION, k.VERSION == 'reference' or k._native.version())"
+)
+
+
+def run(script, asked=None):
+    """The script in a process of its own, with DISCRIM_KERNELS set or unset."""
+    environment = {name: value for name, value in os.environ.items() if name != versions.VARIABLE}
+    if asked is not None:
+        environment[versions.VARIABLE] = asked
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+
 def test_without_the_compiled_module_the_references_are_used():
-    ran = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(WITHOUT_NATIVE)], capture_output=True, text=True, check=False
-    )
+    ran = run(WITHOUT_NATIVE)
     assert ran.returncode == 0, ran.stderr
 
 
@@ -35,3 +52,46 @@ def test_every_kernel_has_a_reference_of_the_same_name():
     for name in ("class_moments", "score", "code_integers"):
         assert callable(getattr(_kernels, name))
         assert getattr(_kernels, name).__name__ == getattr(_kernels.reference, name).__name__
+
+
+def test_the_variable_picks_the_version_and_without_it_the_best_one_runs(kernel_version):
+    backend = "numpy" if kernel_version == "reference" else "native"
+    running = "True" if kernel_version == "reference" else kernel_version
+    assert run(WHICH, kernel_version).stdout.split() == [backend, kernel_version, running]
+    assert run(WHICH, "reference").stdout.split() == ["numpy", "reference", "True"]
+    best = versions.available()[-1]
+    for unset in (None, ""):
+        assert run(WHICH, unset).stdout.split()[1] == best
+
+
+def test_import_discrim_itself_does_not_ask_for_the_kernels():
+    assert run("import discrim", "nonsense").returncode == 0
+
+
+def test_an_unknown_version_is_an_error_that_names_those_there_are():
+    ran = run("from discrim import LinearDiscriminantAnalysis", "sse9")
+    assert ran.returncode == 1
+    assert "KernelsError: The environment variable DISCRIM_KERNELS is 'sse9'" in ran.stderr
+    assert "'reference', 'baseline', 'avx2', 'avx512'" in ran.stderr
+
+
+def test_a_version_that_the_processor_or_the_build_lacks_is_an_error():
+    assert versions.choose("", ("reference", "baseline")) == "baseline"
+    with pytest.raises(
+        KernelsError, match="asks for 'avx512', which this processor cannot run; it has 'reference', 'ba"
+    ):
+        versions.choose("avx512", ("reference", "baseline", "avx2"))
+    with pytest.raises(KernelsError, match=r"this install has no compiled kernels. Install a C\+\+17 compiler"):
+        versions.choose("baseline", ("reference",))
+    without = 'import sys\nsys.modules["discrim._kernels._native"] = None\nfrom discrim import _kernels'
+    ran = run(without, "avx2")
+    assert ran.returncode == 1
+    assert "KernelsError" in ran.stderr
+    assert run(without, "reference").returncode == 0
+
+
+@pytest.mark.skipif(_kernels.BACKEND != "native", reason="the compiled kernels are not built")
+def test_the_module_itself_refuses_a_version_that_it_has_not(kernel_version):
+    with pytest.raises(ValueError, match="no such version"):
+        _kernels._native.use("avx1024")
+    assert _kernels._native.version() == kernel_version

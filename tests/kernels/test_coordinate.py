@@ -104,14 +104,13 @@ def test_the_secants_of_several_lanes_are_those_of_each_and_leave_the_others(ker
     assert_array_equal(hessians[1], before[1])
 
 
-def test_lanes_that_do_not_exist_are_refused():
-    if _kernels.BACKEND != "native":
-        pytest.skip("NumPy checks its own indices")
+@BOTH
+def test_lanes_that_do_not_exist_are_refused(kernels):
     hessians, rows = np.zeros((2, 3, 3)), np.zeros((2, 3))
     with pytest.raises(ValueError, match="there is no such lane"):
-        _kernels.several_secants(hessians, np.array([2]), rows[:1], rows[:1])
+        kernels.several_secants(hessians, np.array([2]), rows[:1], rows[:1])
     with pytest.raises(ValueError, match="there is no such lane"):
-        _kernels.several_descents(
+        kernels.several_descents(
             hessians, np.array([-1]), (rows, rows, rows), (rows, rows), None, np.zeros(2), 1e-9, 10
         )
 

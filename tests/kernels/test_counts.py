@@ -244,21 +244,22 @@ def test_arrays_that_do_not_fit_are_refused(backend):
         backend.sparse_class_sums((value[:-1], column, first), *call)
 
 
-def test_the_kernel_refuses_codes_weights_tables_and_results_that_do_not_fit():
+@BACKENDS
+def test_codes_weights_tables_and_results_that_do_not_fit_are_refused(backend):
     x, codes, _ = case(10, 4, 2)
     rows, table = compressed(x), padded(np.ones((3, 4)))
     for wrong in (codes + 2, codes - 2):
         with pytest.raises(ValueError, match="a code is not below"):
-            _kernels.class_sums(x, wrong.astype(np.int32), None, 2, None)
+            backend.class_sums(x, wrong.astype(np.int32), None, 2, None)
     with pytest.raises(ValueError, match="codes and rows differ"):
-        _kernels.class_sums(x, codes[1:], None, 2, None)
+        backend.class_sums(x, codes[1:], None, 2, None)
     with pytest.raises(ValueError, match="weights and rows differ"):
-        _kernels.sparse_class_sums(rows, 4, codes, np.ones(3), 2, None)
+        backend.sparse_class_sums(rows, 4, codes, np.ones(3), 2, None)
     with pytest.raises(ValueError, match="out has the wrong shape"):
-        _kernels.sparse_score(rows, table, np.zeros(3), None, SCORES, np.empty((10, 2)))
+        backend.sparse_score(rows, table, np.zeros(3), None, SCORES, np.empty((10, 2)))
     with pytest.raises(ValueError, match="out has the wrong length"):
-        _kernels.sparse_score(rows, table, np.zeros(3), None, BEST, np.empty(9, np.int64))
+        backend.sparse_score(rows, table, np.zeros(3), None, BEST, np.empty(9, np.int64))
     with pytest.raises(ValueError, match="rounded up to"):
-        _kernels.sparse_score(rows, np.ones((4, 3)), np.zeros(3), None, SCORES, np.empty((10, 3)))
+        backend.sparse_score(rows, np.ones((4, 3)), np.zeros(3), None, SCORES, np.empty((10, 3)))
     with pytest.raises(ValueError, match="one prior"):
-        _kernels.held_out_logs(rows, (codes, None), np.ones((2, 4)), (np.ones(3), np.empty(0)), None, True, False)
+        backend.held_out_logs(rows, (codes, None), np.ones((2, 4)), (np.ones(3), np.empty(0)), None, True, False)

@@ -60,13 +60,24 @@ def test_codes_beyond_their_number_are_refused(backend):
         backend.add_levels(np.zeros((1, 2)), codes, np.zeros((1, 2)))
 
 
-def test_arrays_that_do_not_fit_together_are_refused_by_the_kernel():
-    if _kernels.BACKEND != "native":
-        pytest.skip("the reference leaves it to NumPy")
+@BACKENDS
+def test_negative_classes_are_refused(backend):
+    codes = np.zeros(3, np.int32)
+    for wrong in ([-1, 0, 0], [0, 0, -(2**31)], [0, 3, 0]):
+        with pytest.raises(ValueError, match="a class is negative, or not below its number"):
+            backend.count_codes(np.array(wrong, np.int32), codes, None, 3, 1)
+    with pytest.raises(ValueError, match="negative number of classes or levels"):
+        backend.count_codes(codes[:0], codes[:0], None, -1, 2)
+    with pytest.raises(ValueError, match="negative number of classes or levels"):
+        backend.count_codes(codes[:0], codes[:0], None, 1, -2)
+
+
+@BACKENDS
+def test_arrays_that_do_not_fit_together_are_refused(backend):
     codes = np.zeros(3, np.int32)
     with pytest.raises(ValueError, match="differ in length"):
-        _kernels.count_codes(codes, codes[:2], None, 1, 1)
+        backend.count_codes(codes, codes[:2], None, 1, 1)
     with pytest.raises(ValueError, match="weights and codes differ"):
-        _kernels.count_codes(codes, codes, np.ones(2), 1, 1)
+        backend.count_codes(codes, codes, np.ones(2), 1, 1)
     with pytest.raises(ValueError, match="classes x rows"):
-        _kernels.add_levels(np.zeros((1, 2)), codes, np.zeros((1, 2)))
+        backend.add_levels(np.zeros((1, 2)), codes, np.zeros((1, 2)))

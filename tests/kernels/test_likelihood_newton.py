@@ -110,12 +110,12 @@ def test_the_start_stays_as_it_was():
     assert_array_equal(start, 0.1)
 
 
-@pytest.mark.skipif(_kernels.BACKEND == "numpy", reason="NumPy tells in its own words")
-def test_parts_that_do_not_fit_are_refused():
+@BACKENDS
+def test_parts_that_do_not_fit_are_refused(backend):
     x, response, shift = case()
     with pytest.raises(ValueError, match="shift and columns"):
-        solve(_kernels, x, response, shift[:2])
+        solve(backend, x, response, shift[:2])
     with pytest.raises(ValueError, match="ridge and theta"):
-        _kernels.binary_newton(x, response, shift, np.zeros(5), np.zeros(4), False, ENOUGH, 5)
+        backend.binary_newton(x, response, shift, np.zeros(5), np.zeros(4), False, ENOUGH, 5)
     with pytest.raises(ValueError, match="theta has the wrong size"):
-        _kernels.binary_newton(x, response, shift, np.zeros(6), np.zeros(6), False, ENOUGH, 5)
+        backend.binary_newton(x, response, shift, np.zeros(6), np.zeros(6), False, ENOUGH, 5)

@@ -190,15 +190,16 @@ def test_an_outlier_of_tiny_weight_in_front_costs_no_digits_of_the_scatter(backe
     assert scatter == pytest.approx(expected, rel=1e-11)
 
 
-def test_wrong_arguments_are_refused_not_read():
-    if _kernels.BACKEND != "native":
-        pytest.skip("the compiled kernels are not built")
+@pytest.mark.parametrize("backend", [_kernels, reference], ids=["kernel", "reference"])
+def test_wrong_arguments_are_refused_not_read(backend):
     x, codes = np.zeros((4, 2)), np.zeros(4, np.int32)
     with pytest.raises(ValueError, match="not below the number of classes"):
-        _kernels.class_moments(x, codes + 1, None, 1, FULL)
+        backend.class_moments(x, codes + 1, None, 1, FULL)
     with pytest.raises(ValueError, match="codes and rows differ"):
-        _kernels.class_moments(x, codes[:3], None, 1, FULL)
+        backend.class_moments(x, codes[:3], None, 1, FULL)
     with pytest.raises(ValueError, match="weights and rows differ"):
-        _kernels.class_moments(x, codes, np.ones(5), 1, FULL)
+        backend.class_moments(x, codes, np.ones(5), 1, FULL)
+    with pytest.raises(ValueError, match="negative number of classes"):
+        backend.class_moments(x[:0], codes[:0], None, -1, FULL)
     with pytest.raises(ValueError, match="depth"):
-        _kernels.class_moments(x, codes, None, 1, 3)
+        backend.class_moments(x, codes, None, 1, 3)

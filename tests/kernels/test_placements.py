@@ -28,7 +28,11 @@ def test_placements_count_what_lies_below_and_above_with_half_for_ties(function,
     assert_array_equal(above, pairs.sum(axis=0))
 
 
-@pytest.mark.skipif(_kernels.BACKEND != "native", reason="the reference has no loop that a NaN could hold up")
-def test_the_kernel_refuses_nan_instead_of_walking_forever():
-    with pytest.raises(ValueError, match="NaN"):
-        _kernels.placements(np.array([1.0, np.nan]), np.array([0.0]))
+@functions
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_nan_anywhere_is_refused_instead_of_walking_forever(function, place):
+    some, wrong = np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0, 2.0])
+    wrong[place] = np.nan
+    for high, low in ((wrong, some), (some, wrong), (wrong, wrong), (wrong, np.empty(0))):
+        with pytest.raises(ValueError, match="a value is NaN"):
+            function(high, low)

@@ -20,16 +20,14 @@ using namespace nb::literals;
 namespace discrim {
 namespace {
 
-using Dense = nb::ndarray<const double, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
-template <typename T>
-using Flat = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Changed = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Dense = Aligned<const double, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
+using Changed = Aligned<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-using Square = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Cubes = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-using ChangedCubes = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-using ChangedRows = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Mask = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Square = Aligned<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Cubes = Aligned<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using ChangedCubes = Aligned<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using ChangedRows = Aligned<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Mask = Aligned<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // Coefficients of a problem that takes some microseconds.
 constexpr size_t SMALL = 128;
@@ -61,12 +59,12 @@ Result<double> mend(Square hessian, Vector step, Vector change) {
     return give(std::move(mended), {q, q});
 }
 
-void require_lanes(const Flat<int64_t> &lanes, size_t count) {
+void require_lanes(const List<int64_t> &lanes, size_t count) {
     for (size_t i = 0; i < lanes.shape(0); ++i)
         require(lanes.data()[i] >= 0 && lanes.data()[i] < static_cast<int64_t>(count), "there is no such lane");
 }
 
-void mend_several(ChangedCubes hessians, Flat<int64_t> lanes, Square steps, Square changes) {
+void mend_several(ChangedCubes hessians, List<int64_t> lanes, Square steps, Square changes) {
     const size_t q = hessians.shape(1);
     require(hessians.shape(2) == q && steps.shape(1) == q && changes.shape(1) == q && steps.shape(0) == lanes.shape(0) &&
                 changes.shape(0) == lanes.shape(0),
@@ -77,7 +75,7 @@ void mend_several(ChangedCubes hessians, Flat<int64_t> lanes, Square steps, Squa
         secant(hessians.data() + lanes.data()[i] * q * q, steps.data() + i * q, changes.data() + i * q, q);
 }
 
-void descend_several(Cubes hessians, Flat<int64_t> lanes, std::tuple<Square, Square, ChangedRows> places,
+void descend_several(Cubes hessians, List<int64_t> lanes, std::tuple<Square, Square, ChangedRows> places,
                      std::pair<Square, Square> penalties, std::optional<Mask> fixed, Changed left, double close,
                      int64_t most) {
     const auto &[point, gradient, theta] = places;
@@ -118,7 +116,7 @@ nb::tuple several(Matrix<T> x, Codes codes, std::optional<Vector> share, std::op
                           give(std::move(gradients), {static_cast<size_t>(SEVERAL), size}));
 }
 
-ColumnProblem problem_of(const Vector &y, const std::optional<Vector> &w, const Flat<int64_t> &working,
+ColumnProblem problem_of(const Vector &y, const std::optional<Vector> &w, const List<int64_t> &working,
                          const Vector &lasso, const Vector &ridge, bool intercept, int64_t p) {
     const size_t q = working.shape(0);
     require(lasso.shape(0) == q && ridge.shape(0) == q, "lasso, ridge and the working columns differ in length");
@@ -142,41 +140,67 @@ nb::tuple descend(Columns &columns, const ColumnProblem &problem, const Changed 
 }
 
 nb::tuple dense_descent(Dense x, Vector y, std::optional<Vector> w, Changed eta, Changed theta, Changed constant,
-                        Flat<int64_t> working, Vector lasso, Vector ridge, bool intercept, double close, int64_t most) {
+                        List<int64_t> working, Vector lasso, Vector ridge, bool intercept, double close, int64_t most) {
     require(x.shape(0) == y.shape(0), "y and rows differ in length");
     DenseColumns columns(x.data(), x.shape(0));
     return descend(columns, problem_of(y, w, working, lasso, ridge, intercept, x.shape(1)), eta, theta, constant, close,
                    most);
 }
 
+constexpr char OUTSIDE[] = "a row lies outside the matrix";
+
+// Compressed columns, the rows of the transpose, whose pointers stay inside; of the row numbers nothing is known.
 template <typename T, typename I>
-nb::tuple sparse_descent(Flat<T> value, Flat<I> row, Flat<I> first, Vector y, std::optional<Vector> w, Changed eta,
-                         Changed theta, Changed constant, Flat<int64_t> working, Vector lasso, Vector ridge,
-                         bool intercept, double close, int64_t most) {
+void require_columns(const List<T> &value, const List<I> &row, const List<I> &first) {
     require(value.shape(0) == row.shape(0), "values and row numbers differ in length");
-    SparseColumns<T, I> columns(value.data(), row.data(), first.data(), y.shape(0));
-    const int64_t p = static_cast<int64_t>(first.shape(0)) - 1;
-    return descend(columns, problem_of(y, w, working, lasso, ridge, intercept, p), eta, theta, constant, close, most);
+    require_pointers(first, value.shape(0));
 }
 
-// sum_i x_ij r_i for the columns j from begin to end.
-template <typename Columns>
-void slopes(const Columns &columns, int64_t begin, int64_t end, const Vector &r, double *out) {
+template <typename I>
+bool rows_inside(const List<I> &row, const List<I> &first, int64_t j, int64_t n) {
+    return all_inside(row.data() + first.data()[j], row.data() + first.data()[j + 1], n);
+}
+
+template <typename T, typename I>
+nb::tuple sparse_descent(List<T> value, List<I> row, List<I> first, Vector y, std::optional<Vector> w, Changed eta,
+                         Changed theta, Changed constant, List<int64_t> working, Vector lasso, Vector ridge,
+                         bool intercept, double close, int64_t most) {
+    require_columns(value, row, first);
+    SparseColumns<T, I> columns(value.data(), row.data(), first.data(), y.shape(0));
+    const ColumnProblem problem = problem_of(y, w, working, lasso, ridge, intercept, first.shape(0) - 1);
+    bool inside = true;
+    for (int64_t k = 0; k < problem.q; ++k) inside &= rows_inside(row, first, problem.working[k], problem.n);
+    require(inside, OUTSIDE);
+    return descend(columns, problem, eta, theta, constant, close, most);
+}
+
+// sum_i x_ij r_i for the columns j from begin to end; false where a column is not `fit`.
+template <typename Columns, typename Fit>
+bool slopes(const Columns &columns, int64_t begin, int64_t end, const Vector &r, double *out, Fit fit) {
     nb::gil_scoped_release release;
-    for (int64_t j = begin; j < end; ++j) out[j] = columns.inner(j, r.data());
+    for (int64_t j = begin; j < end; ++j) {
+        if (!fit(j)) return false;
+        out[j] = columns.inner(j, r.data());
+    }
+    return true;
 }
 
 void dense_slopes(Dense x, Vector r, int64_t begin, int64_t end, Changed out) {
     require(x.shape(0) == r.shape(0) && x.shape(1) == out.shape(0), "x, r and out differ in size");
     require(begin >= 0 && end <= static_cast<int64_t>(x.shape(1)), "there is no such column");
-    slopes(DenseColumns(x.data(), x.shape(0)), begin, end, r, out.data());
+    slopes(DenseColumns(x.data(), x.shape(0)), begin, end, r, out.data(), [](int64_t) { return true; });
 }
 
 template <typename T, typename I>
-void sparse_slopes(Flat<T> value, Flat<I> row, Flat<I> first, Vector r, int64_t begin, int64_t end, Changed out) {
+void sparse_slopes(List<T> value, List<I> row, List<I> first, Vector r, int64_t begin, int64_t end, Changed out) {
+    require_columns(value, row, first);
     require(first.shape(0) == out.shape(0) + 1, "first and out differ in length");
     require(begin >= 0 && end <= static_cast<int64_t>(out.shape(0)), "there is no such column");
-    slopes(SparseColumns<T, I>(value.data(), row.data(), first.data(), r.shape(0)), begin, end, r, out.data());
+    const int64_t n = r.shape(0);
+    // A column's row numbers are looked at just before they are used.
+    const bool inside = slopes(SparseColumns<T, I>(value.data(), row.data(), first.data(), n), begin, end, r, out.data(),
+                               [&](int64_t j) { return rows_inside(row, first, j, n); });
+    require(inside, OUTSIDE);
 }
 
 // Residuals w (y - mu) of the rows; the loss is returned.

@@ -20,11 +20,9 @@ using namespace nb::literals;
 namespace discrim {
 namespace {
 
-template <typename T>
-using List = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <typename T, typename I>
 using Compressed = std::tuple<List<T>, List<I>, List<I>>;
-using Square = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
+using Square = Aligned<const double, nb::ndim<2>, nb::device::cpu>;
 
 Entry entry_of(std::optional<double> threshold) { return {threshold.has_value(), threshold.value_or(0.0)}; }
 
@@ -34,13 +32,10 @@ const double *data_of(const std::optional<Vector> &values) { return values ? val
 template <typename T, typename I>
 SparseRows<T, I> rows_unread(const Compressed<T, I> &compressed, int64_t p) {
     const auto &[value, column, first] = compressed;
-    require(first.shape(0) >= 1, "there is no row pointer");
+    require(p >= 0, "there is a negative number of columns");
     require(value.shape(0) == column.shape(0), "values and columns differ in length");
+    require_pointers(first, value.shape(0));
     const size_t n = first.shape(0) - 1;
-    bool rising = true;
-    for (size_t i = 0; i < n; ++i) rising &= first.data()[i] <= first.data()[i + 1];
-    rising = rising && first.data()[0] >= 0 && static_cast<size_t>(first.data()[n]) <= value.shape(0);
-    require(rising, "row pointers must not fall, nor leave the values");
     return {value.data(), column.data(), first.data(), static_cast<int64_t>(n), p};
 }
 
@@ -50,24 +45,20 @@ constexpr char OUTSIDE[] = "a column lies outside the matrix";
 template <typename T, typename I>
 SparseRows<T, I> compressed_rows(const Compressed<T, I> &compressed, int64_t p) {
     const auto rows = rows_unread(compressed, p);
-    I most = -1, least = 0;
+    bool inside;
     {
         nb::gil_scoped_release release;
-        for (int64_t at = rows.first[0]; at < static_cast<int64_t>(rows.first[rows.n]); ++at) {
-            most = std::max(most, rows.column[at]);
-            least = std::min(least, rows.column[at]);
-        }
+        inside = all_inside(rows.column + rows.first[0], rows.column + rows.first[rows.n], p);
     }
-    require(least >= 0 && most < p, OUTSIDE);
+    require(inside, OUTSIDE);
     return rows;
 }
 
 void check_labels(const Codes &codes, const std::optional<Vector> &weight, int64_t n, int64_t K) {
     require(static_cast<int64_t>(codes.shape(0)) == n, "codes and rows differ in length");
     require(!weight || static_cast<int64_t>(weight->shape(0)) == n, "weights and rows differ in length");
-    bool inside = true;
-    for (int64_t i = 0; i < n; ++i) inside &= codes.data()[i] >= 0 && codes.data()[i] < K;
-    require(inside, "a code is not below the number of classes");
+    require(K >= 0, "there is a negative number of classes");
+    require(all_inside(codes.data(), codes.data() + n, K), "a code is not below the number of classes");
 }
 
 // Long sums are met in any order: large pages are found faster, and given faster.
@@ -127,7 +118,7 @@ Table table_of(const Square &table, const Vector &offset) {
 
 template <typename T, typename I, typename Out>
 bool scores(Compressed<T, I> x, Square table, Vector offset, std::optional<double> threshold, int output,
-            nb::ndarray<Out, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
+            Aligned<Out, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
     const auto rows = compressed_rows(x, table.shape(0));
     const Table arrays = table_of(table, offset);
     require(output == 0 || output == 2 || output == 3, "unknown output");
@@ -139,7 +130,7 @@ bool scores(Compressed<T, I> x, Square table, Vector offset, std::optional<doubl
 
 template <typename T, typename I>
 bool best(Compressed<T, I> x, Square table, Vector offset, std::optional<double> threshold, int output,
-          nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> out) {
+          Aligned<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> out) {
     const auto rows = compressed_rows(x, table.shape(0));
     const Table arrays = table_of(table, offset);
     require(output == 1, "unknown output");
@@ -171,8 +162,8 @@ Result<double> held_out(Compressed<T, I> x, std::tuple<Codes, std::optional<Vect
 }
 
 template <typename T, typename I>
-Result<double> grid(Compressed<T, I> x, nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> which,
-                    nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> logs,
+Result<double> grid(Compressed<T, I> x, Aligned<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> which,
+                    Aligned<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> logs,
                     std::optional<double> threshold) {
     const auto rows = compressed_rows(x, which.shape(0));
     require(logs.shape(1) % 8 == 0, "a row of logarithms must be a multiple of 8 long");

@@ -17,11 +17,9 @@ using namespace nb::literals;
 namespace discrim {
 namespace {
 
-using Table = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using Table = Aligned<const double, nb::c_contig, nb::device::cpu>;
 // Codes, shares, weights and offsets.
 using Given = std::tuple<Codes, std::optional<Vector>, std::optional<Vector>, std::optional<Vector>>;
-template <typename T>
-using List = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 const double *data_of(const std::optional<Vector> &values) { return values ? values->data() : nullptr; }
 
@@ -45,8 +43,7 @@ struct Call {
         require(theta.size() == point.K * (p + 1), "theta has the wrong size");
         require(!along || along->size() == theta.size(), "along has the wrong size");
         if (theta.ndim() == 2)
-            for (size_t i = 0; i < n; ++i)
-                require(codes.data()[i] >= 0 && codes.data()[i] < point.K, "a code is not below the number of classes");
+            require(all_inside(codes.data(), codes.data() + n, point.K), "a code is not below the number of classes");
     }
 };
 
@@ -133,23 +130,20 @@ template <typename T, typename I>
 nb::tuple sparse(std::tuple<List<T>, List<I>, List<I>> compressed, Given given, Table theta,
                  std::optional<Table> along, Vector steps, int depth) {
     const auto &[value, column, first] = compressed;
-    require(first.shape(0) >= 1, "there is no row pointer");
     require(value.shape(0) == column.shape(0), "values and columns differ in length");
+    require_pointers(first, value.shape(0));
     require(theta.ndim() == 1 || (theta.ndim() == 2 && theta.shape(0) > 0), "theta must be one row a class");
     require(depth <= 1, "there is no curvature of sparse rows");
     const size_t n = first.shape(0) - 1, size = theta.ndim() == 2 ? theta.shape(1) : theta.shape(0);
     require(size >= 1, "theta has no intercept");
     const size_t p = size - 1;
-    for (size_t i = 0; i < n; ++i) require(first.data()[i] <= first.data()[i + 1], "row pointers must not fall");
-    require(first.data()[0] >= 0 && static_cast<size_t>(first.data()[n]) <= value.shape(0), "row pointers leave the values");
     const SparseRows<T, I> rows{value.data(), column.data(), first.data(), static_cast<int64_t>(n), static_cast<int64_t>(p)};
     const Call call(n, p, given, nullptr, theta, along, steps, depth);
     Answer answer(call, p, theta.ndim() == 2);
-    bool inside = true;
+    bool inside;
     {
         nb::gil_scoped_release release;
-        for (size_t k = first.data()[0]; k < static_cast<size_t>(first.data()[n]); ++k)
-            inside &= column.data()[k] >= 0 && static_cast<size_t>(column.data()[k]) < p;
+        inside = all_inside(column.data() + first.data()[0], column.data() + first.data()[n], p);
         if (inside) sparse_likelihood(rows, call.response, call.point, answer.sums());
     }
     require(inside, "a column lies outside the matrix");

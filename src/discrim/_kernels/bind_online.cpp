@@ -20,9 +20,7 @@ using namespace nb::literals;
 namespace discrim {
 namespace {
 
-template <typename T>
-using List = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Changed = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Changed = Aligned<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 // Order (or None); the codes and weights (or None) of the visits.
 using Given = std::tuple<std::optional<Codes>, Codes, std::optional<Vector>>;
 // The names of update, loss, rate and penalty as numbers; then the numbers in the order of `Settings`; then told.
@@ -64,8 +62,7 @@ Visits visits_of(const Given &given, size_t n) {
     const size_t count = order ? order->shape(0) : n;
     require(codes.shape(0) == count, "codes and visits differ in length");
     require(!weight || weight->shape(0) == count, "weights and visits differ in length");
-    for (size_t v = 0; order && v < count; ++v)
-        require(order->data()[v] >= 0 && static_cast<size_t>(order->data()[v]) < n, "the order names a row that is not there");
+    require(!order || all_inside(order->data(), order->data() + count, n), "the order names a row that is not there");
     return {order ? order->data() : nullptr, static_cast<int64_t>(count), codes.data(), weight ? weight->data() : nullptr};
 }
 
@@ -79,14 +76,15 @@ void dense(Matrix<T> x, Given given, Asked asked, State state) {
     learn_dense(rows, visits, settings, problems);
 }
 
+// The last of the four says that the rows were visited before. Their columns are looked at all the same, as each row is
+// read: arrays can change between two calls, and a column that is not there would be written to.
 template <typename T, typename I>
 void sparse(std::tuple<List<T>, List<I>, List<I>, bool> compressed, Given given, Asked asked, State state) {
-    const auto &[value, column, first, known] = compressed;
-    require(first.shape(0) >= 1, "there is no row pointer");
+    const auto &value = std::get<0>(compressed);
+    const auto &column = std::get<1>(compressed), &first = std::get<2>(compressed);
     require(value.shape(0) == column.shape(0), "values and columns differ in length");
+    require_pointers(first, value.shape(0));
     const size_t n = first.shape(0) - 1, p = std::get<0>(state).shape(1);
-    for (size_t i = 0; i < n; ++i) require(first.data()[i] <= first.data()[i + 1], "row pointers must not fall");
-    require(first.data()[0] >= 0 && static_cast<size_t>(first.data()[n]) <= value.shape(0), "row pointers leave the values");
     const Visits visits = visits_of(given, n);
     const Settings settings = settings_of(asked);
     const Problems problems = problems_of(state, settings, p);
@@ -95,7 +93,7 @@ void sparse(std::tuple<List<T>, List<I>, List<I>, bool> compressed, Given given,
         nb::gil_scoped_release release;
         inside = learn_sparse(SparseRows<T, I>{value.data(), column.data(), first.data(), static_cast<int64_t>(n),
                                                static_cast<int64_t>(p)},
-                              known, visits, settings, problems);
+                              visits, settings, problems);
     }
     require(inside, "a column lies outside the matrix");
 }
@@ -112,7 +110,7 @@ public:
     int learn(nb::dict x, nb::dict columns, int32_t code, double weight) {
         if (!read(x, columns, false)) return 1;
         const int32_t first[2] = {0, static_cast<int32_t>(values_.size())};
-        learn_sparse(SparseRows<double, int32_t>{values_.data(), places_.data(), first, 1, problems_.p}, true,
+        learn_sparse(SparseRows<double, int32_t>{values_.data(), places_.data(), first, 1, problems_.p},
                      Visits{nullptr, 1, &code, &weight}, settings_, problems_);
         for (int64_t k = 0; k < problems_.K; ++k)
             if (problems_.memory[k].finite == 0.0) return 2;
@@ -152,13 +150,20 @@ private:
                 PyErr_Clear();
                 return false;
             }
-            const long at = place ? PyLong_AsLong(place) : -1;
+            const int64_t at = place ? whole_number(place) : -1;
             if (at < 0 || at >= problems_.p) return false;
             total += value;
             values_.push_back(value);
             places_.push_back(static_cast<int32_t>(at));
         }
         return leave_out || std::isfinite(total);
+    }
+    // Where a feature is kept; a number that is too large for any array stays too large.
+    static int64_t whole_number(PyObject *place) {
+        if (!PyIndex_Check(place)) throw nb::type_error("the place of a feature is not a whole number");
+        const Py_ssize_t at = PyNumber_AsSsize_t(place, nullptr);
+        if (at == -1 && PyErr_Occurred()) throw nb::python_error();
+        return at;
     }
     double product(const double *w) const {
         double sum = 0.0;
@@ -182,7 +187,7 @@ uint32_t next_random(uint32_t &state) {
 }
 
 // Fisher and Yates with Marsaglia's 32-bit generator: the orders that scikit-learn's SGD takes its rows in.
-void shuffle(nb::ndarray<int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> order, uint32_t seed) {
+void shuffle(Aligned<int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> order, uint32_t seed) {
     nb::gil_scoped_release release;
     const int64_t n = order.shape(0);
     int32_t *at = order.data();

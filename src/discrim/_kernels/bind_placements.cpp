@@ -1,5 +1,6 @@
 // The Python face of the placements.
 
+#include <algorithm>
 #include <cmath>
 
 #include "arrays.hpp"
@@ -12,9 +13,10 @@ namespace discrim {
 
 static nb::tuple placements_of(Vector high, Vector low) {
     const size_t m = high.shape(0), n = low.shape(0);
-    // NaN sorts to the end and equals nothing: the walk would never pass it.
-    require(m == 0 || !std::isnan(high.data()[m - 1]), "a value is NaN");
-    require(n == 0 || !std::isnan(low.data()[n - 1]), "a value is NaN");
+    // NaN equals nothing: the walk would never pass it.
+    const auto is_nan = [](double value) { return std::isnan(value); };
+    require(std::none_of(high.data(), high.data() + m, is_nan) && std::none_of(low.data(), low.data() + n, is_nan),
+            "a value is NaN");
     std::unique_ptr<double[]> below(new double[m]), above(new double[n]);
     {
         nb::gil_scoped_release release;

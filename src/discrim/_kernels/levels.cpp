@@ -78,7 +78,9 @@ Result<double> count_codes(Codes classes, Codes codes, std::optional<Vector> wei
     const int64_t n = codes.shape(0);
     require(static_cast<int64_t>(classes.shape(0)) == n, "classes and codes differ in length");
     require(!weight || static_cast<int64_t>(weight->shape(0)) == n, "weights and codes differ in length");
-    require(all_below(classes.data(), n, K) && all_below(codes.data(), n, L), "a code is not below its number");
+    require(K >= 0 && L >= 0, "there is a negative number of classes or levels");
+    require(all_inside(classes.data(), classes.data() + n, K), "a class is negative, or not below its number");
+    require(all_below(codes.data(), n, L), "a code is not below its number");
     std::unique_ptr<double[]> count(new double[K * L]());
     {
         nb::gil_scoped_release release;
@@ -89,8 +91,8 @@ Result<double> count_codes(Codes classes, Codes codes, std::optional<Vector> wei
     return give(std::move(count), {static_cast<size_t>(K), static_cast<size_t>(L)});
 }
 
-void add_levels(nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> table, Codes codes,
-                nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> scores) {
+void add_levels(Aligned<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> table, Codes codes,
+                Aligned<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> scores) {
     const int64_t n = codes.shape(0), K = table.shape(0), L = table.shape(1);
     require(static_cast<int64_t>(scores.shape(0)) == K && static_cast<int64_t>(scores.shape(1)) == n,
             "scores must be classes x rows");

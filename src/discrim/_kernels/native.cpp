@@ -42,6 +42,7 @@ nb::tuple class_moments(Matrix<T> x, Codes codes, std::optional<Vector> weight, 
     const auto rows = rows_of(x);
     const auto depth = static_cast<discrim::Depth>(depth_number);
     require(depth_number >= 0 && depth_number <= 2, "depth must be 0, 1 or 2");
+    require(K >= 0, "there is a negative number of classes");
     require(static_cast<int64_t>(codes.shape(0)) == rows.n, "codes and rows differ in length");
     require(!weight || static_cast<int64_t>(weight->shape(0)) == rows.n, "weights and rows differ in length");
     int32_t largest = -1;
@@ -63,7 +64,7 @@ nb::tuple class_moments(Matrix<T> x, Codes codes, std::optional<Vector> weight, 
                           spread);
 }
 
-using Array = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using Array = discrim::Aligned<const double, nb::c_contig, nb::device::cpu>;
 
 discrim::RuleArrays rule_of(int64_t p, int number, const Array &centre, const Array &factor, const Vector &offset,
                             bool triangular) {
@@ -80,7 +81,7 @@ discrim::RuleArrays rule_of(int64_t p, int number, const Array &centre, const Ar
 
 template <typename T, typename Out>
 bool score(Matrix<T> x, int rule, Array centre, Array factor, Vector offset, bool triangular, int output,
-           nb::ndarray<Out, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
+           discrim::Aligned<Out, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
     const auto rows = rows_of(x);
     const auto arrays = rule_of(rows.p, rule, centre, factor, offset, triangular);
     require(output == 0 || output == 2 || output == 3, "unknown output");
@@ -92,7 +93,7 @@ bool score(Matrix<T> x, int rule, Array centre, Array factor, Vector offset, boo
 
 template <typename T>
 bool best(Matrix<T> x, int rule, Array centre, Array factor, Vector offset, bool triangular, int output,
-          nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> out) {
+          discrim::Aligned<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> out) {
     const auto rows = rows_of(x);
     const auto arrays = rule_of(rows.p, rule, centre, factor, offset, triangular);
     require(output == 1, "unknown output");
@@ -102,9 +103,10 @@ bool best(Matrix<T> x, int rule, Array centre, Array factor, Vector offset, bool
 }
 
 // Ranks of integers among the values that occur, for labels within [lo, lo + size).
-nb::tuple code_integers(nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> y, int64_t lo,
+nb::tuple code_integers(discrim::Aligned<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> y, int64_t lo,
                         int64_t size) {
     const int64_t n = y.shape(0);
+    require(size >= 0, "the stated range is negative");
     std::unique_ptr<bool[]> present(new bool[size]());
     std::unique_ptr<int32_t[]> codes(new int32_t[n]);
     const int64_t *values = y.data();
@@ -112,8 +114,9 @@ nb::tuple code_integers(nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb
     {
         nb::gil_scoped_release release;
         for (int64_t i = 0; i < n; ++i) {
-            const int64_t at = values[i] - lo;
-            if (at < 0 || at >= size) {
+            // Below lo it becomes a large number.
+            const uint64_t at = static_cast<uint64_t>(values[i]) - static_cast<uint64_t>(lo);
+            if (at >= static_cast<uint64_t>(size)) {
                 inside = false;
                 break;
             }

@@ -59,9 +59,8 @@ struct Visits {
 
 void learn_dense(const Rows<double> &x, const Visits &visits, const Settings &settings, const Problems &problems);
 void learn_dense(const Rows<float> &x, const Visits &visits, const Settings &settings, const Problems &problems);
-// False if a row names a column that is not there; such rows are not learned from. `known`: no row does.
+// False if a row names a column that is not there; such rows are not learned from.
 template <typename T, typename I>
-bool learn_sparse(const SparseRows<T, I> &x, bool known, const Visits &visits, const Settings &settings,
-                  const Problems &problems);
+bool learn_sparse(const SparseRows<T, I> &x, const Visits &visits, const Settings &settings, const Problems &problems);
 
 }  // namespace discrim

@@ -47,14 +47,14 @@ DISCRIM_INLINE bool inside(const Entries<T, I> &row, int64_t p) {
 }
 
 template <typename T, typename I>
-DISCRIM_INLINE void learn_body(const SparseRows<T, I> &x, bool known, const Visits &visits, const Settings &settings,
+DISCRIM_INLINE void learn_body(const SparseRows<T, I> &x, const Visits &visits, const Settings &settings,
                                const Problems &problems, bool &fine) {
     visit(visits, settings, problems, [&](int64_t v) DISCRIM_INLINED {
         // Where a row begins has to be known before its entries can be asked for.
         __builtin_prefetch(x.first + visits.row_after(v, 2 * LEAD));
         Entries<T, I> row = entries_of(x, visits.row(v));
         // Looked at here, where the row is about to be read anyway.
-        if (!known && !inside(row, x.p)) {
+        if (!inside(row, x.p)) {
             fine = false;
             row.count = 0;
         }
@@ -64,9 +64,9 @@ DISCRIM_INLINE void learn_body(const SparseRows<T, I> &x, bool known, const Visi
 
 #define DISCRIM_LEARN(T, I)                                                                                            \
     DISCRIM_UNFUSED(learn,                                                                                             \
-                    (const SparseRows<T, I> &x, bool known, const Visits &visits, const Settings &settings,            \
+                    (const SparseRows<T, I> &x, const Visits &visits, const Settings &settings,            \
                      const Problems &problems, bool &fine),                                                            \
-                    (x, known, visits, settings, problems, fine))
+                    (x, visits, settings, problems, fine))
 DISCRIM_LEARN(double, int32_t)
 DISCRIM_LEARN(double, int64_t)
 DISCRIM_LEARN(float, int32_t)
@@ -75,15 +75,15 @@ DISCRIM_LEARN(float, int64_t)
 }  // namespace
 
 template <typename T, typename I>
-bool learn_sparse(const SparseRows<T, I> &x, bool known, const Visits &visits, const Settings &settings,
+bool learn_sparse(const SparseRows<T, I> &x, const Visits &visits, const Settings &settings,
                   const Problems &problems) {
     bool fine = true;
-    learn(x, known, visits, settings, problems, fine);
+    learn(x, visits, settings, problems, fine);
     return fine;
 }
 
 #define DISCRIM_INSTANCE(T, I) \
-    template bool learn_sparse<T, I>(const SparseRows<T, I> &, bool, const Visits &, const Settings &, const Problems &);
+    template bool learn_sparse<T, I>(const SparseRows<T, I> &, const Visits &, const Settings &, const Problems &);
 DISCRIM_INSTANCE(double, int32_t)
 DISCRIM_INSTANCE(double, int64_t)
 DISCRIM_INSTANCE(float, int32_t)

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim._kernels.reference_checks import require
+
 DIAGONAL, POOLED, FULL = 0, 1, 2
 LINEAR, DIAGONAL_RULE, QUADRATIC = 0, 1, 2
 SCORES, BEST, POSTERIOR, LOG_POSTERIOR = 0, 1, 2, 3
@@ -23,6 +25,11 @@ def class_moments(
     classes (1), or each class's diagonal (0).
     """
     p = x.shape[1]
+    require(depth in {DIAGONAL, POOLED, FULL}, "depth must be 0, 1 or 2")
+    require(classes >= 0, "there is a negative number of classes")
+    require(len(codes) == len(x), "codes and rows differ in length")
+    require(weight is None or len(weight) == len(x), "weights and rows differ in length")
+    require(bool(codes.max(initial=-1) < classes), "a code is not below the number of classes")
     total, rows, mean = np.zeros(classes), np.zeros(classes, np.int64), np.zeros((classes, p))
     shape = {DIAGONAL: (classes, p), POOLED: (p, p), FULL: (classes, p, p)}[depth]
     scatter = np.zeros(shape)
@@ -63,6 +70,11 @@ def score(
     class. False when a row has no finite best score.
     """
     x64 = np.asarray(x, dtype=np.float64)
+    _check_rule(x.shape[1], rule, centre, factor, offset)
+    known = output in ({BEST} if out.ndim == 1 else {SCORES, POSTERIOR, LOG_POSTERIOR})
+    require(known, "unknown output")
+    wanted = (len(x),) if output == BEST else (len(x), len(offset))
+    require(out.shape == wanted, f"out has the wrong {'length' if output == BEST else 'shape'}")
     with np.errstate(over="ignore", invalid="ignore"):
         scores = _scores(x64, rule, centre, factor, offset)
         top = scores.max(axis=1)
@@ -83,11 +95,20 @@ def score(
 
 def code_integers(y: NDArray[np.int64], lo: int, size: int) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
     """Which of lo, lo + 1, ... occur in y, and each label's rank among those."""
+    require(size >= 0, "the stated range is negative")
+    require(not len(y) or (int(y.min()) >= lo and int(y.max()) - lo < size), "a label lies outside the stated range")
     present = np.bincount(y - lo, minlength=size) > 0
-    if len(present) > size:
-        raise ValueError("a label lies outside the stated range")
     ranks = (np.cumsum(present) - 1).astype(np.int32)
     return present, ranks[y - lo]
+
+
+def _check_rule(p: int, rule: int, centre: Floats, factor: Floats, offset: Floats) -> None:
+    require(rule in {LINEAR, DIAGONAL_RULE, QUADRATIC}, "unknown rule")
+    require(len(offset) > 0, "there is no class to score")
+    require(rule != QUADRATIC or factor.ndim == 3, "factor must be classes x rank x columns")
+    rank = factor.shape[1] if rule == QUADRATIC else 1
+    require(factor.size == len(offset) * rank * p, "factor has the wrong size")
+    require(centre.size == (1 if rule == LINEAR else len(offset)) * p, "centre has the wrong size")
 
 
 def _scores(x: Floats, rule: int, centre: Floats, factor: Floats, offset: Floats) -> Floats:

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from discrim._kernels.reference_checks import all_inside, check_pointers, require
+
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
 Done = tuple[float, int, int, bool]
@@ -28,6 +30,7 @@ def dense_descent(
     the end was reached. Cost: n for every visit of a column.
     """
     lasso, ridge, intercept, close, most = rest
+    _check_problem(x, y, w, (eta, theta, constant), (working, lasso, ridge))
     z, w = x[:, working], np.ones(len(y)) if w is None else w
     sweeps = 0
     for rounds in range(1, most + 1):
@@ -60,11 +63,13 @@ def dense_descent(
 
 def sparse_descent(value: Floats, row: NDArray[Any], first: NDArray[Any], y: Floats, *rest: Any) -> Done:
     """The same for compressed columns."""
-    return dense_descent(_columns(value, row, first, len(y)).toarray(), y, *rest)
+    return dense_descent(_columns(value, row, first, len(y), rest[4]).toarray(), y, *rest)
 
 
 def dense_slopes(x: Floats, r: Floats, begin: int, end: int, out: Floats) -> None:
     """out_j = sum_i x_ij r_i for the columns from begin to end."""
+    require(len(x) == len(r) and x.shape[1] == len(out), "x, r and out differ in size")
+    require(begin >= 0 and end <= len(out), "there is no such column")
     out[begin:end] = x[:, begin:end].T @ r
 
 
@@ -72,11 +77,16 @@ def sparse_slopes(
     value: Floats, row: NDArray[Any], first: NDArray[Any], r: Floats, begin: int, end: int, out: Floats
 ) -> None:
     """The same for compressed columns."""
-    out[begin:end] = _columns(value, row, first, len(r))[:, begin:end].T @ r
+    require(len(first) == len(out) + 1, "first and out differ in length")
+    require(begin >= 0 and end <= len(out), "there is no such column")
+    out[begin:end] = _columns(value, row, first, len(r), np.arange(begin, end))[:, begin:end].T @ r
 
 
 def residuals(y: Floats, w: Floats | None, eta: Floats, out: Floats) -> float:
     """out = w (y - mu) with mu = 1 / (1 + exp(-eta)); the loss is returned."""
+    require(
+        len(eta) == len(out) == len(y) and (w is None or len(w) == len(y)), "y, weights, eta and out differ in length"
+    )
     w = np.ones(len(y)) if w is None else w
     out[:] = w * (_logistic(-eta) * y - _logistic(eta) * (1.0 - y))
     return _loss(y, w, eta)
@@ -95,7 +105,29 @@ def _sweep(
     return largest
 
 
-def _columns(value: Floats, row: NDArray[Any], first: NDArray[Any], n: int) -> Any:
+def _check_problem(
+    x: Floats, y: Floats, w: Floats | None, state: tuple[Floats, Floats, Floats], rest: tuple[Index, Floats, Floats]
+) -> None:
+    (eta, theta, constant), (working, lasso, ridge) = state, rest
+    require(len(x) == len(y), "y and rows differ in length")
+    require(len(lasso) == len(ridge) == len(working), "lasso, ridge and the working columns differ in length")
+    require(w is None or len(w) == len(y), "weights and rows differ in length")
+    require(all_inside(working, x.shape[1]), "there is no such column")
+    require(len(eta) == len(y), "eta and rows differ in length")
+    require(len(theta) == len(working) and len(constant) == 1, "theta has the wrong size")
+
+
+def _columns(value: Floats, row: NDArray[Any], first: NDArray[Any], n: int, used: Index) -> Any:
+    """The matrix, once it is sure that the entries of the columns that are ``used`` lie in it; others are left out."""
+    require(len(value) == len(row), "values and row numbers differ in length")
+    check_pointers(first, len(value))
+    require(all_inside(used, len(first) - 1), "there is no such column")
+    for j in used.tolist():
+        require(all_inside(row[int(first[j]) : int(first[j + 1])], n), "a row lies outside the matrix")
+    lo, hi = int(first[0]), int(first[-1])
+    value, row, first = value[lo:hi], row[lo:hi], first - first[0]
+    inside = (row >= 0) & (row < n)
+    value, row = np.where(inside, value, 0.0), np.where(inside, row, 0)
     return sparse.csc_array((value, row, first), shape=(n, len(first) - 1))
 
 

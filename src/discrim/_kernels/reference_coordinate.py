@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim._kernels.reference_checks import all_inside, require
+
 Floats = NDArray[np.float64]
 
 # Thetas that one call of several_gradients takes.
@@ -24,6 +26,8 @@ def gram_descent(
     the point; the sweeps; and whether the minimum was reached. Cost: q for every coordinate that changes.
     """
     fixed, close, most = rest
+    sizes = {len(values) for values in (point, gradient, theta, lasso, ridge, *([] if fixed is None else [fixed]))}
+    require({*sizes, *hessian.shape} == {len(theta)}, "the parts of the quadratic model differ in size")
     curvature, slope = np.diagonal(hessian) + ridge, gradient + hessian @ (theta - point)
     moving = np.flatnonzero((curvature > 0) & (True if fixed is None else fixed == 0))
     sweeps, largest = 0, np.inf
@@ -42,6 +46,7 @@ def gram_descent(
 
 def secant(hessian: Floats, step: Floats, change: Floats) -> Floats:
     """H with H step equal to the change of the gradient that was seen, as BFGS makes it; positive if H is."""
+    require({*hessian.shape, len(change)} == {len(step)}, "step, change and H differ in size")
     foreseen = hessian @ step
     model, seen = float(step @ foreseen), float(step @ change)
     wrong = change - foreseen
@@ -64,6 +69,7 @@ def several_descents(
 
     Changes the thetas and ``left``, in place. ``rest`` is close, most.
     """
+    require(all_inside(lanes, len(hessians)), "there is no such lane")
     for lane in lanes:
         point, gradient, theta = (values[lane] for values in places)
         lasso, ridge = (values[lane] for values in penalties)
@@ -72,6 +78,8 @@ def several_descents(
 
 def several_secants(hessians: Floats, lanes: NDArray[np.int64], steps: Floats, changes: Floats) -> None:
     """``secant`` of each of these ``lanes``, whose steps and changes are given in their order; H changes in place."""
+    require(len(lanes) == len(steps) == len(changes), "steps, changes and H differ in size")
+    require(all_inside(lanes, len(hessians)), "there is no such lane")
     for lane, step, change in zip(lanes, steps, changes, strict=True):
         hessians[lane] = secant(hessians[lane], step, change)
 
@@ -89,6 +97,11 @@ def several_gradients(
 
     eta = offset + theta_0 + theta_1..p'(x - shift); rows of weight zero count for nothing. Cost: one read of x.
     """
+    n, p = x.shape
+    require(len(codes) == n and len(shift) == p, "codes or shift have the wrong length")
+    for values in (share, weight, offset):
+        require(values is None or len(values) == n, "share, weight, offset and rows differ in length")
+    require(theta.shape == (SEVERAL, p + 1), "theta has the wrong shape")
     y = (codes == 1).astype(float) if share is None else share
     w = np.ones(len(y)) if weight is None else weight
     some = w > 0

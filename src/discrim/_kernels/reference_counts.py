@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discrim._kernels.reference import LINEAR, score
+from discrim._kernels.reference_checks import check_compressed, check_labels, require
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -43,7 +44,12 @@ def sparse_score(
     ``table`` is p x K, its rows padded to 1, 2, 4 or a multiple of 8 numbers.
     """
     x = _entries(_matrix(rows, len(table)), threshold)
-    classes = len(offset)
+    classes, width = len(offset), table.shape[1]
+    require(classes > 0, "there is no class to score")
+    require(
+        width >= classes and (width in {1, 2, 4} or width % 8 == 0),
+        "a row of the table must be as long as there are classes, rounded up to 1, 2, 4 or a multiple of 8",
+    )
     with np.errstate(over="ignore", invalid="ignore"):
         sums = np.asarray(x @ table[:, :classes])
     fine = score(sums, LINEAR, np.zeros(classes), np.eye(classes), offset, False, output, out)
@@ -56,6 +62,8 @@ def grid_sums(rows: Compressed, which: NDArray[np.int32], logs: Floats, threshol
     ``which`` is p x K, the rows of ``logs`` are padded to a multiple of 8 numbers.
     """
     x = _entries(_matrix(rows, len(which)), threshold)
+    require(logs.shape[1] % 8 == 0, "a row of logarithms must be a multiple of 8 long")
+    require(not which.size or bool(which.min() >= 0 and which.max() < len(logs)), "a count has no logarithm")
     return np.stack([np.asarray(x @ logs[which[:, k]]) for k in range(which.shape[1])], axis=1)
 
 
@@ -74,7 +82,10 @@ def held_out_logs(
     x_ij out. A count that is smaller than the row's part says nothing. ``priors`` are one number or one a column, and
     the logarithms of 0 + prior, 1 + prior, ..., as far as these are at hand.
     """
-    prior, _ = priors
+    prior, logs = priors
+    check_labels(*labels, len(rows[2]) - 1, len(count))
+    require(len(prior) in {1, count.shape[1]}, "one prior, or one a column")
+    require(len(prior) == 1 or not len(logs), "logarithms are those of one prior")
     x = _entries(_matrix(rows, count.shape[1]), threshold).tocoo()
     codes, weight = labels
     w = np.ones(x.shape[0]) if weight is None else weight
@@ -97,6 +108,7 @@ def held_out_logs(
 
 def _sums(x: Any, codes: Codes, weight: Floats | None, classes: int, threshold: float | None) -> Sums:
     n = x.shape[0]
+    check_labels(codes, weight, n, classes)
     least = float(np.fmin.reduce(_stored(x), axis=None, initial=0.0))
     w = np.ones(n) if weight is None else weight
     groups = sparse.csr_array((w, (codes, np.arange(n))), shape=(classes, n))
@@ -124,14 +136,10 @@ def _stored(x: Any) -> Floats:
 
 def _matrix(rows: Compressed, columns: int) -> Any:
     value, column, first = rows
-    if len(first) < 1 or len(value) != len(column):
-        raise ValueError("values and columns differ in length")
+    require(columns >= 0, "there is a negative number of columns")
+    check_compressed(value, column, first, columns)
     lo, hi = int(first[0]), int(first[-1])
-    if lo < 0 or hi > len(value) or (np.diff(first) < 0).any():
-        raise ValueError("row pointers must not fall, nor leave the values")
     column = column[lo:hi]
-    if len(column) and (column.min() < 0 or column.max() >= columns):
-        raise ValueError("a column lies outside the matrix")
     return sparse.csr_array(
         (np.asarray(value[lo:hi], dtype=np.float64), column, first - first[0]), shape=(len(first) - 1, columns)
     )

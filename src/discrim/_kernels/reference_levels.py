@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim._kernels.reference_checks import all_inside, require
+
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 
@@ -31,8 +33,11 @@ def read_codes(x: NDArray[Any]) -> tuple[Codes, Floats, Floats, NDArray[np.bool_
 
 def count_codes(classes: Codes, codes: Codes, weight: Floats | None, n_classes: int, n_levels: int) -> Floats:
     """The weight of the rows of each class that have each code, n_classes x n_levels; a code below zero is missing."""
-    if classes.max(initial=-1) >= n_classes or codes.max(initial=-1) >= n_levels:
-        raise ValueError("a code is not below its number")
+    require(len(classes) == len(codes), "classes and codes differ in length")
+    require(weight is None or len(weight) == len(codes), "weights and codes differ in length")
+    require(n_classes >= 0 and n_levels >= 0, "there is a negative number of classes or levels")
+    require(all_inside(classes, n_classes), "a class is negative, or not below its number")
+    require(bool(codes.max(initial=-1) < n_levels), "a code is not below its number")
     known = codes >= 0
     key = classes[known].astype(np.int64) * n_levels + codes[known]
     count = np.bincount(key, None if weight is None else weight[known], n_classes * n_levels)
@@ -41,6 +46,6 @@ def count_codes(classes: Codes, codes: Codes, weight: Floats | None, n_classes: 
 
 def add_levels(table: Floats, codes: Codes, scores: Floats) -> None:
     """Add column ``codes[i]`` of the table to column i of the scores, the last one where the code is below zero."""
-    if codes.max(initial=-1) >= table.shape[1]:
-        raise ValueError("a code is not below its number")
+    require(scores.shape == (len(table), len(codes)), "scores must be classes x rows")
+    require(table.shape[1] > 0 and bool(codes.max(initial=-1) < table.shape[1]), "a code is not below its number")
     scores += np.take(table, np.where(codes < 0, table.shape[1] - 1, codes), axis=1)

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from discrim._kernels.reference_checks import all_inside, check_compressed, require
+
 Floats = NDArray[np.float64]
 
 LOSS, GRADIENT, CURVATURE, BLOCKS = 0, 1, 2, 3
@@ -18,6 +20,7 @@ Sums = tuple[float, Floats, Floats, Floats, float]
 # Theta; value and gap before the last step; steps; the sums before the last step.
 Newton = tuple[Floats, float, float, int, Sums]
 
+ONE_ROW = "theta must be one row, or one row a class"
 # The part of the gap by which a Newton step must lower the value.
 LEAST_PART = 1e-4
 # A pivot below this, for columns of length one, has lost its digits.
@@ -33,6 +36,9 @@ def binary_likelihood(
     holds the losses at theta + s along, for every s of ``steps``; the last is the smallest curvature of a row, infinite
     without rows. What ``depth`` does not ask for is empty.
     """
+    require(theta.ndim == 1, ONE_ROW)
+    _check(x, response, shift, theta, along)
+    require(LOSS <= depth <= CURVATURE, "depth must be 0, 1, 2, or 3 for more classes")
     x, (codes, share, weight, offset) = _that_count(x, response)
     y = (codes == 1).astype(float) if share is None else share
     w = np.ones(len(y)) if weight is None else weight
@@ -61,6 +67,7 @@ def binary_newton(
     A step that promises to lower the value by no more than ``enough`` is the last. None where a step does not lower the
     value, where the curvature has no inverse, or after ``most`` steps: somebody more careful is then asked.
     """
+    require(len(ridge) == len(theta), "ridge and theta differ in length")
     free = np.arange(int(held), len(theta))
 
     def look(theta: Floats) -> tuple[Sums, float, Floats | None, float]:
@@ -96,6 +103,10 @@ def softmax_likelihood(
     ``theta`` and the gradient are K x (1 + p); the curvature is
     K(1 + p) square, class by class, or with the depth BLOCKS only its K diagonal blocks.
     """
+    require(theta.ndim == 2, ONE_ROW)
+    _check(x, response, shift, theta, along)
+    require(LOSS <= depth <= BLOCKS, "depth must be 0, 1, 2, or 3 for more classes")
+    require(all_inside(response[0], len(theta)), "a code is not below the number of classes")
     x, (codes, _, weight, _) = _that_count(x, response)
     w = np.ones(len(codes)) if weight is None else weight
     z = _design(x, shift)
@@ -138,10 +149,24 @@ def sparse_likelihood(
     A theta of two dimensions means softmax.
     """
     p = theta.shape[-1] - 1
+    require(depth <= GRADIENT, "there is no curvature of sparse rows")
+    require(p >= 0, "theta has no intercept")
+    check_compressed(*rows, p)
     x = sparse.csr_array(rows, shape=(len(rows[2]) - 1, p))
     if theta.ndim == 2:
         return softmax_likelihood(x, response, np.zeros(p), theta, along, steps, depth)
     return binary_likelihood(x, response, np.zeros(p), theta, along, steps, depth)
+
+
+def _check(x: Any, response: Response, shift: Floats, theta: Floats, along: Floats | None) -> None:
+    codes, *others = response
+    n, p = x.shape
+    require(len(shift) == p, "shift and columns differ in length")
+    require(len(codes) == n, "codes and rows differ in length")
+    same = all(values is None or len(values) == n for values in others)
+    require(same, "share, weight, offset and rows differ in length")
+    require(theta.shape[-1] == p + 1, "theta has the wrong size")
+    require(along is None or along.size == theta.size, "along has the wrong size")
 
 
 def _solve_positive(matrix: Floats, right: Floats) -> Floats | None:

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim._kernels.reference_checks import all_inside, check_pointers, require
+
 Floats = NDArray[np.float64]
 # Order (or None); codes and weights (or None) of the visits.
 Given = tuple[NDArray[np.int32] | None, NDArray[np.int32], Floats | None]
-# Values, columns, first; is it known that all columns are there? If not, whoever reads them looks.
+# Values, columns, first; were the rows visited before? Their columns are looked at all the same.
 Compressed = tuple[NDArray[Any], NDArray[Any], NDArray[Any], bool]
 # Update, loss, rate and penalty as numbers; alpha, l1_ratio, eta0, power, epsilon, start, intercept_step, average,
 # cap; told.
@@ -42,7 +44,8 @@ SMALLEST_SCALE = 1e-9
 def learn_dense(x: NDArray[Any], given: Given, settings: Settings, state: State) -> None:
     """Take the rows in the order that is given; each changes the arrays of ``state`` in place. Cost: p K a row."""
     every = np.arange(x.shape[1])
-    order = range(len(x)) if given[0] is None else given[0].tolist()
+    order = _order(given, len(x))
+    _check_state(state, settings, x.shape[1])
     with np.errstate(all="ignore"):
         for v, i in enumerate(order):
             _learn_row(x[i].astype(np.float64), every, v, given, settings, state)
@@ -51,11 +54,19 @@ def learn_dense(x: NDArray[Any], given: Given, settings: Settings, state: State)
 def learn_sparse(rows: Compressed, given: Given, settings: Settings, state: State) -> None:
     """The same for compressed rows; cost: the entries of a row, times K."""
     value, column, first, _ = rows
-    order = range(len(first) - 1) if given[0] is None else given[0].tolist()
+    require(len(value) == len(column), "values and columns differ in length")
+    check_pointers(first, len(value))
+    order = _order(given, len(first) - 1)
+    p, fine = state[0].shape[1], True
+    _check_state(state, settings, p)
     with np.errstate(all="ignore"):
         for v, i in enumerate(order):
             part = slice(int(first[i]), int(first[i + 1]))
+            if not all_inside(column[part], p):
+                # The row counts as an empty one.
+                part, fine = slice(0, 0), False
             _learn_row(value[part].astype(np.float64), column[part], v, given, settings, state)
+    require(fine, "a column lies outside the matrix")
 
 
 class Stream:
@@ -93,7 +104,40 @@ class Stream:
             values = np.array([value.__float__() for value in x.values()], np.float64)
         except (AttributeError, TypeError, ValueError):
             return None
-        return values, np.array([columns[name] for name in x], np.int32)
+        places = [columns[name] for name in x]
+        if not all(hasattr(place, "__index__") for place in places):
+            raise TypeError("the place of a feature is not a whole number")
+        if not all(0 <= int(place) < self.state[0].shape[1] for place in places):
+            return None
+        return values, np.array(places, np.int32)
+
+
+def _order(given: Given, n: int) -> Any:
+    """The rows in the order of the visits."""
+    order, codes, weight = given
+    count = n if order is None else len(order)
+    require(len(codes) == count, "codes and visits differ in length")
+    require(weight is None or len(weight) == count, "weights and visits differ in length")
+    require(order is None or all_inside(order, n), "the order names a row that is not there")
+    return range(n) if order is None else order.tolist()
+
+
+def _check_state(state: State, settings: Settings, p: int) -> None:
+    w, averages, second, memory, positive, gain_positive, gain_negative = state
+    (update, loss, rate, penalty), numbers, _ = settings
+    sizes = (len(UPDATES), len(LOSSES), len(RATES), len(PENALTIES))
+    there = all(0 <= i < size for i, size in zip((update, loss, rate, penalty), sizes, strict=True))
+    require(there, "there is no such update, loss, rate or penalty")
+    require(len(numbers) == 9, "there are nine numbers in the settings")
+    require(w.shape[1] == p, "weights and columns differ in length")
+    for like in (averages, second):
+        require(like is None or like.shape == w.shape, "the arrays of the weights differ in shape")
+    require(averages is not None or not numbers[7] > 0, "there is no room for the averages")
+    needed = UPDATES[update] == "confidence" or PENALTIES[penalty] in {"l1", "elasticnet"}
+    require(second is not None or not needed, "there is no room for the second array")
+    require(memory.shape == (len(w), len(MEMORY)), "memory has the wrong shape")
+    same = len(positive) == len(gain_positive) == len(gain_negative) == len(w)
+    require(same, "classes, gains and weights differ in length")
 
 
 def shuffle(order: NDArray[np.int32], seed: int) -> None:

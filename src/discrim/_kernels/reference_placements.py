@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim._kernels.reference_checks import require
+
 Floats = NDArray[np.float64]
 
 
@@ -13,6 +15,7 @@ def placements(high: Floats, low: Floats) -> tuple[Floats, Floats]:
 
     Both lists ascend.
     """
+    require(not (np.isnan(high).any() or np.isnan(low).any()), "a value is NaN")
     below = 0.5 * (np.searchsorted(low, high, "left") + np.searchsorted(low, high, "right"))
     above = len(high) - 0.5 * (np.searchsorted(high, low, "left") + np.searchsorted(high, low, "right"))
     return below.astype(np.float64), above.astype(np.float64)
