@@ -65,5 +65,5 @@ $(VENV)/bench.stamp: $(VENV)/python.stamp $(BUILD)
 	@$(SAY_KERNELS)
 	@touch $(VENV)/app.stamp $@
 
-SAY_KERNELS = $(BIN)/python -c 'from discrim._kernels import BACKEND as b; \
-	print("kernels:", b if b == "native" else b + " (no working C++ compiler was found; same answers, more slowly)")'
+SAY_KERNELS = $(BIN)/python -c 'from discrim._kernels import BACKEND as b, VERSION as v; \
+	print("kernels:", v if b == "native" else b + " (no working C++ compiler was found; same answers, more slowly)")'

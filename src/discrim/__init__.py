@@ -7,6 +7,7 @@ from discrim.later import read_later
 if TYPE_CHECKING:
     from discrim import basis, datasets, decision, evaluation, inference, losses, text
     from discrim.decision.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
+    from discrim.engines.versions import show_versions
     from discrim.evaluation import compare, compare_auc, confusion, cross_validate, roc
     from discrim.models import (
         AROWClassifier,
@@ -78,6 +79,7 @@ __all__ = [
     "merge",
     "roc",
     "scan",
+    "show_versions",
     "text",
 ]
 
@@ -117,6 +119,7 @@ __getattr__ = read_later(
         "merge": "discrim.models",
         "roc": "discrim.evaluation",
         "scan": "discrim.sources",
+        "show_versions": "discrim.engines.versions",
     },
     rooms=("basis", "datasets", "decision", "evaluation", "inference", "losses", "text"),
 )

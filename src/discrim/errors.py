@@ -86,6 +86,10 @@ class NotSeparatedWarning(DiscrimWarning):
     """No hyperplane was found that has every row right."""
 
 
+class SlowKernelsWarning(DiscrimWarning):
+    """Large data are read by the NumPy reference because the compiled kernels were not built."""
+
+
 class PriorsWarning(DiscrimWarning):
     """The given priors do not sum to one and were rescaled."""
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from discrim._kernels.fallback import warn_if_slow
 from discrim.errors import DataError
 from discrim.sources.arrays import ArrayRows, Labels, array_rows, as_csr, is_ready
 from discrim.sources.design import Design
@@ -29,6 +30,13 @@ def open_rows(X: Any, y: Any = None, sample_weight: Any = None, *, design: Desig
 
     ``design`` is that of a fitted model: the columns are then read and coded as they were for it.
     """
+    rows = _opened(X, y, sample_weight, design)
+    if design is None and rows.labelled:
+        warn_if_slow(_size(rows))
+    return rows
+
+
+def _opened(X: Any, y: Any, sample_weight: Any, design: Design | None) -> Rows:
     if type(X) is np.ndarray and X.ndim == 2 and X.size and is_ready(X):
         return _rows_of_array(X, y, sample_weight, design)
     if isinstance(X, Scan) or is_query(X, y, sample_weight):
@@ -58,6 +66,8 @@ def open_mixed(X: Any, y: Any = None, sample_weight: Any = None, *, schema: Sche
             raise _brings_its_own()
         if schema is not None and schema.named:
             rows = rows.with_features(schema.names)
+        if schema is None:
+            warn_if_slow(None)
         return MixedRows(rows, None, schema)
     if isinstance(X, (str, os.PathLike)):
         raise _is_path(X, y)
@@ -66,7 +76,16 @@ def open_mixed(X: Any, y: Any = None, sample_weight: Any = None, *, schema: Sche
     table = _open_table(X) or ArrayTable(_numeric_array(X))
     if not table.names or not table.n_rows:
         _check_array(np.empty((table.n_rows, len(table.names))))
+    if schema is None and y is not None:
+        warn_if_slow(table.n_rows * len(table.names))
     return MixedRows(table, _labels(y, sample_weight, table.n_rows), schema)
+
+
+def _size(rows: Rows) -> int | None:
+    """Numbers of X, or None where nobody knows before they are read."""
+    if rows.whole is not None:
+        return int(rows.whole.x.size)
+    return None if rows.n_rows is None else rows.n_rows * rows.design.n_out
 
 
 def is_query(X: Any, y: Any, sample_weight: Any) -> bool:

@@ -1,0 +1,106 @@
+"""What show_versions reports, and the warning where large data meet the pure-Python install."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+import scipy
+import sklearn
+
+import discrim
+from discrim import _kernels
+from discrim._kernels import versions
+
+WITHOUT_NATIVE = 'import sys\nsys.modules["discrim._kernels._native"] = None  # makes its import fail\n'
+
+
+def run(script, **environment):
+    """The script in a process of its own, as where no compiler was found."""
+    kept = {name: value for name, value in os.environ.items() if name != versions.VARIABLE}
+    command = [sys.executable, "-c", WITHOUT_NATIVE + textwrap.dedent(script)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, env=kept | environment)
+    assert ran.returncode == 0, ran.stderr
+    return ran
+
+
+def test_the_report_names_versions_kernels_threads_and_blas(capsys):
+    discrim.show_versions()
+    said = capsys.readouterr().out
+    for name, module in (("discrim", discrim), ("numpy", np), ("scipy", scipy), ("scikit-learn", sklearn)):
+        assert f"{name}: {module.__version__}" in said
+    assert sys.version.split()[0] in said
+    assert f"version: {_kernels.VERSION}, of reference" in said
+    assert "polars: " in said
+    assert "threads: " in said
+    assert "BLAS: " in said
+    if _kernels.BACKEND == "native":
+        assert "running: native" in said
+        assert any(f"compiler: {name} " in said for name in ("gcc", "clang"))
+
+
+def test_the_report_of_a_pure_python_install_says_what_to_do():
+    said = run("import discrim; discrim.show_versions()").stdout
+    assert "running: reference" in said
+    assert "install a C++17 compiler and reinstall" in said
+
+
+LARGE = """
+    import warnings
+    warnings.simplefilter("always")
+    import numpy as np, discrim
+    from discrim.errors import DiscrimWarning, SlowKernelsWarning
+    from scipy import sparse
+    X = np.random.default_rng(0).normal(size=(200_000, 5))
+    y = (X[:, 0] > 0).astype(int)
+    def warned(act):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            act()
+        return [w for w in caught if issubclass(w.category, SlowKernelsWarning)]
+"""
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "discrim.LinearDiscriminantAnalysis().fit(X, y)",
+        "discrim.LinearDiscriminantAnalysis().partial_fit(X, y)",
+        "discrim.GaussianNB().fit(pd.DataFrame(X), y)",
+        "discrim.MultinomialNB().fit(sparse.csr_array(np.abs(X)), y)",
+        "discrim.CategoricalNB().fit((X > 0).astype(int), y)",
+        "discrim.GaussianNB().fit(discrim.scan(frame, target='y'))",
+    ],
+)
+def test_a_pure_python_install_warns_once_at_the_first_large_fit(first):
+    run(
+        LARGE
+        + f"""
+    import pandas as pd, polars as pl
+    frame = pl.LazyFrame({{"a": X[:, 0], "y": y}})
+    assert not warned(lambda: discrim.LinearDiscriminantAnalysis().fit(X[:1000], y[:1000]).predict(X))
+    (one,) = warned(lambda: {first})
+    assert issubclass(one.category, DiscrimWarning)
+    assert one.filename == "<string>"
+    for words in ("without its compiled kernels", "Install a C++17 compiler", "reinstall", "discrim.show_versions()"):
+        assert words in str(one.message)
+    assert not warned(lambda: {first})
+    assert not warned(lambda: discrim.LinearDiscriminantAnalysis().fit(X, y))
+    """
+    )
+
+
+def test_whoever_asks_for_the_reference_is_not_warned():
+    run(LARGE + "    assert not warned(lambda: discrim.GaussianNB().fit(X, y))", DISCRIM_KERNELS="reference")
+
+
+def test_import_and_compiled_kernels_warn_of_nothing():
+    ran = run("import warnings; warnings.simplefilter('error'); import discrim; discrim.LinearDiscriminantAnalysis")
+    assert not ran.stderr
+    if _kernels.BACKEND == "native":
+        script = textwrap.dedent(LARGE) + "assert not warned(lambda: discrim.GaussianNB().fit(X, y))"
+        assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
