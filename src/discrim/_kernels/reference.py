@@ -85,8 +85,9 @@ def score(
             out[:] = scores
         else:
             shifted = scores - top[:, None]
-            log_total = np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-            out[:] = shifted - log_total if output == LOG_POSTERIOR else np.exp(shifted - log_total)
+            parts = np.exp(shifted)
+            total = parts.sum(axis=1, keepdims=True)
+            out[:] = shifted - np.log(total) if output == LOG_POSTERIOR else parts / total
             if output == LOG_POSTERIOR and out.dtype == np.float32:
                 # In single precision a posterior within 2^-25 of one is one, and its logarithm zero.
                 out[out > -(2.0**-25)] = 0.0

@@ -50,12 +50,13 @@ def binary_likelihood(
         losses[:] = [w @ (np.logaddexp(0.0, eta + s * slope) - y * (eta + s * slope)) for s in steps]
     loss = float(w @ (np.logaddexp(0.0, eta) - y * eta))
     gradient, hessian = np.empty(0), np.empty((0, 0))
-    mu = np.exp(-np.logaddexp(0.0, -eta))
+    mu, rest = np.exp(-np.logaddexp(0.0, -eta)), np.exp(-np.logaddexp(0.0, eta))
     if depth >= GRADIENT:
-        gradient = z.T @ (w * (mu - y))
-    spread = w * mu * np.exp(-np.logaddexp(0.0, eta))
+        # Not mu - y, which of a row that is all but certain has no digits.
+        gradient = z.T @ (w * (mu * (1.0 - y) - rest * y))
+    spread = w * mu * rest
     if depth >= CURVATURE:
-        hessian = z.T @ (spread[:, None] * z)
+        hessian = _symmetric(z.T @ (spread[:, None] * z))
     return loss, gradient, hessian, losses, float(spread.min(initial=np.inf))
 
 
@@ -132,7 +133,7 @@ def softmax_likelihood(
             for m in range(classes):
                 factor = mu[:, k] * ((1.0 if k == m else 0.0) - mu[:, m])
                 hessian[k, :, m] = z.T @ ((w * factor)[:, None] * z)
-        hessian = hessian.reshape(classes * q, classes * q)
+        hessian = _symmetric(hessian.reshape(classes * q, classes * q))
     return loss, gradient, hessian, losses, 0.5 * float((w[:, None] * mu).min(initial=np.inf))
 
 
@@ -152,7 +153,9 @@ def sparse_likelihood(
     require(depth <= GRADIENT, "there is no curvature of sparse rows")
     require(p >= 0, "theta has no intercept")
     check_compressed(*rows, p)
-    x = sparse.csr_array(rows, shape=(len(rows[2]) - 1, p))
+    value, column, first = rows
+    part = slice(int(first[0]), int(first[-1]))
+    x = sparse.csr_array((value[part], column[part], first - first[0]), shape=(len(first) - 1, p))
     if theta.ndim == 2:
         return softmax_likelihood(x, response, np.zeros(p), theta, along, steps, depth)
     return binary_likelihood(x, response, np.zeros(p), theta, along, steps, depth)
@@ -192,6 +195,10 @@ def _that_count(x: Any, response: Response) -> tuple[Any, Response]:
     kept = np.flatnonzero(weight > 0)
     share, offset = (None if v is None else v[kept] for v in (share, offset))
     return x[kept], (codes[kept], share, weight[kept], offset)
+
+
+def _symmetric(matrix: Floats) -> Floats:
+    return np.asarray(0.5 * (matrix + matrix.T))
 
 
 def _design(x: Any, shift: Floats) -> Floats:
