@@ -12,7 +12,7 @@ from scipy import special
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.decision.wrapping import Wrapper, coded_labels
-from discrim.errors import DataError, DiscrimWarning, ParameterError, warn
+from discrim.errors import DataError, DiscrimWarning, ParameterError, all_or_nothing, warn
 from discrim.evaluation.answers import weights_of
 from discrim.models.parameters import Check, array_like, either, none, one_of
 from discrim.models.priors import log_priors, resolve_priors
@@ -75,6 +75,7 @@ class PriorShiftClassifier(Wrapper):
         self.priors = priors
         self.training_priors = training_priors
 
+    @all_or_nothing
     def adapt(self, X: Any, sample_weight: Any = None) -> Self:
         """Estimate the shares of the classes among rows without labels, and decide by them from now on."""
         check_is_fitted(self, "estimator_")

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from discrim.decision.costs import checked_costs
 from discrim.decision.cut_points import CutPoints
 from discrim.decision.wrapping import Wrapper, checked_table, coded_labels, offered
-from discrim.errors import DataError, ParameterError, name_list, plural
+from discrim.errors import DataError, ParameterError, all_or_nothing, name_list, plural
 from discrim.evaluation import Confusion, cross_validate, proportion_interval
 from discrim.evaluation.proportions import ProportionMethod
 from discrim.models.parameters import Check, check_parameters, either, none, number, one_of
@@ -104,6 +104,7 @@ class ThresholdClassifier(Wrapper):
         self.positive = positive
         self.cv = cv
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Fit the estimator to all rows, and choose the threshold."""
         check_parameters(self, self._constraints)

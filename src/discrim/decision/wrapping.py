@@ -16,9 +16,9 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.errors import DataError, ParameterError
+from discrim.errors import DataError, ParameterError, all_or_nothing
 from discrim.models.parameters import Check, check_parameters
-from discrim.sources import Scan, check_weights, code_labels, open_rows, recode
+from discrim.sources import Scan, check_structure, check_weights, code_labels, open_rows, recode
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -54,13 +54,12 @@ class Wrapper(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):  # type:
     estimator_: Any
     classes_: NDArray[Any]
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit the estimator inside; ``sample_weight`` and what else is passed go to it."""
         check_parameters(self, self._constraints)
         need_method(self, *self._methods)
         arguments = fit_arguments(self, sample_weight, fit_params)
-        # A fit that fails leaves no model: neither the old one, nor a mixture of both.
-        self.__dict__.pop("estimator_", None)
         inner = clone(self.estimator).fit(X, y, **arguments)
         self.classes_ = inner.classes_
         self._decide(inner, X, y, sample_weight)
@@ -122,6 +121,7 @@ def checked_table(X: Any, y: Any = None) -> Any:
     """X with rows that can be taken out, and as many of them as y has labels; its columns are left to the estimator."""
     if isinstance(X, Scan):
         return X
+    check_structure(X)
     X, _ = indexable(X, y)
     if isinstance(X, np.ndarray) and (X.ndim != 2 or not X.size or X.dtype.kind == "c"):
         check_array(X, ensure_all_finite=False)  # raises, and tells what to do

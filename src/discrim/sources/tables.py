@@ -17,6 +17,7 @@ from discrim.sources.guess import comes_from, need
 from discrim.sources.labels import code_labels
 from discrim.sources.rows import Rows
 from discrim.sources.scan import Scan, scan
+from discrim.sources.structure import check_structure
 from discrim.sources.table import Table
 from discrim.sources.weights import check_weights
 
@@ -36,6 +37,7 @@ def open_rows(X: Any, y: Any = None, sample_weight: Any = None, *, design: Desig
     if isinstance(X, (str, os.PathLike)):
         raise _is_path(X, y)
     if sparse.issparse(X):
+        check_structure(X)
         return _rows_of_sparse(X, y, sample_weight, design)
     table = _open_table(X)
     if table is None:

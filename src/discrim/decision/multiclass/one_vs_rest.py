@@ -17,7 +17,7 @@ from discrim.decision.multiclass.scheme import Scheme, first_part
 from discrim.decision.multiclass.stacked import all_probabilities, all_scores
 from discrim.decision.no_answer import spare_label, with_spare
 from discrim.decision.wrapping import fit_arguments, offered, remember_columns
-from discrim.errors import DataError
+from discrim.errors import DataError, all_or_nothing, learning_copy
 from discrim.models.parameters import Check, check_parameters, one_of, with_method
 from discrim.sources import Scan
 
@@ -80,6 +80,7 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
         self.rule = rule
         self.ambiguous_label = ambiguous_label
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit the two-class models; ``sample_weight`` and what else is passed go to them."""
         check_parameters(self, self._constraints)
@@ -97,6 +98,7 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
         return self
 
     @offered("partial_fit")
+    @all_or_nothing
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **partial_fit_params: Any
     ) -> Self:
@@ -200,4 +202,4 @@ def _dense_columns(indicators: Any) -> list[NDArray[Any]]:
 
 
 def _update(model: Any, X: Any, y: NDArray[Any], arguments: Any) -> Any:
-    return model.partial_fit(X, y, classes=np.array([0, 1]), **arguments)
+    return learning_copy(model).partial_fit(X, y, classes=np.array([0, 1]), **arguments)
