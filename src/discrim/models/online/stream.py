@@ -53,32 +53,29 @@ class StreamClassifier(OnlineClassifier):
         row = x if type(x) is dict else _as_dict(x)
         if not _is_weight(w):
             raise ParameterError.bad_value("w", w, "a finite number of at least 0")
-        live, told = self._live, "_untold" not in self.__dict__
-        try:
-            known = live is not None and live.weights is self._weights and y in live.codes
-        except TypeError:
-            _refuse_label(y)
-            raise
-        if not known:
+        live = self._live
+        if live is None or live.weights is not self._weights:
             return self._learn_new(row, y, float(w))
-        stream, t = live.stream, self.t_  # type: ignore[union-attr]
+        stream, t, told = live.stream, self.t_, "_untold" not in self.__dict__
         learned = stream.learned
         try:
-            end = stream.learn(row, self._columns, live.codes[y], float(w))  # type: ignore[union-attr]
+            code = live.codes.get(y)
+            end = UNREAD if code is None else stream.learn(row, self._columns, code, float(w))
             if end == LEARNED:
                 self.__dict__.update(t_=t + 1.0, _untold=True)
-        except BaseException:
+                return self
+        except BaseException as error:
             if stream.learned != learned:
                 stream.undo()
                 self.t_ = t
                 if told:
                     self.__dict__.pop("_untold", None)
+            if isinstance(error, TypeError):
+                _refuse_label(y)
             raise
-        if end == UNREAD:
-            return self._learn_new(row, y, float(w))
         if end == OVERFLOWN:
-            raise _overflow()
-        return self
+            _refuse_unlearned(end, row)
+        return self._learn_new(row, y, float(w))
 
     def _learn_new(self, row: dict[Any, Any], y: Any, w: float) -> Self:
         """The same where there is something new, or something that cannot be learned."""
@@ -87,10 +84,7 @@ class StreamClassifier(OnlineClassifier):
         try:
             live = self._prepare(row, y)
             end = live.stream.learn(row, self._columns, live.codes[y], w)
-            if end == UNREAD:
-                raise _not_a_number(row)
-            if end == OVERFLOWN:
-                raise _overflow()
+            _refuse_unlearned(end, row)
             self.__dict__.update(t_=self.t_ + 1.0, _untold=True)
             return self  # noqa: TRY300 - an interrupt on the way out is one too
         except BaseException:
@@ -210,8 +204,11 @@ class StreamClassifier(OnlineClassifier):
         self._write_out()
 
 
-def _overflow() -> DataError:
-    return DataError("The weights overflow. Scale the features, or take smaller steps.")
+def _refuse_unlearned(end: int, x: Features) -> None:
+    if end == UNREAD:
+        raise _not_a_number(x)
+    if end == OVERFLOWN:
+        raise DataError("The weights overflow. Scale the features, or take smaller steps.")
 
 
 def _is_weight(w: Any) -> bool:
