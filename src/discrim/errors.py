@@ -51,6 +51,16 @@ class SingularClassError(DataError, np.linalg.LinAlgError):
 class ForgetError(DataError):
     """Rows cannot be forgotten because the statistic does not contain them."""
 
+    @classmethod
+    def never_seen(cls, label: object, found: tuple[int, float], fact: str = "") -> ForgetError:
+        """Name the class, the rows that were to be forgotten and their weight; the fact that gives them away."""
+        rows, weight = found
+        because = f" {fact}" if fact else ""
+        return cls(
+            f"Cannot forget {plural(rows, 'row')} (weight {weight:g}) of class '{label}': they are not among the rows "
+            f"that were seen.{because}"
+        )
+
 
 class NegativeCountError(DataError):
     """A count is below zero."""
