@@ -60,6 +60,7 @@ class Wrapper(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):  # type:
         check_parameters(self, self._constraints)
         need_method(self, *self._methods)
         arguments = fit_arguments(self, sample_weight, fit_params)
+        check_structure(X)
         inner = clone(self.estimator).fit(X, y, **arguments)
         self.classes_ = inner.classes_
         self._decide(inner, X, y, sample_weight)
@@ -75,7 +76,7 @@ class Wrapper(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):  # type:
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Posteriors of the estimator inside, n x K, columns as ``classes_``."""
         check_is_fitted(self, "estimator_")
-        return np.asarray(self.estimator_.predict_proba(X))
+        return asked(self.estimator_, "predict_proba", X)
 
     def get_metadata_routing(self) -> Any:
         mapping = MethodMapping().add(caller="fit", callee="fit")
@@ -83,6 +84,12 @@ class Wrapper(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):  # type:
 
     def __sklearn_tags__(self) -> Any:
         return with_inner_tags(super().__sklearn_tags__(), self.estimator)
+
+
+def asked(inner: Any, method: str, X: Any) -> NDArray[Any]:
+    """The answers of the estimator inside, which may be anybody's: a sparse matrix is looked at before it sees it."""
+    check_structure(X)
+    return np.asarray(getattr(inner, method)(X))
 
 
 def with_inner_tags(tags: Any, estimator: Any) -> Any:

@@ -31,7 +31,7 @@ from discrim.models.priors import log_priors
 from discrim.models.scoring import Output
 from discrim.solvers.regression import Regression, indicator_regression, positive_ridge, ridge
 from discrim.solvers.rules import LinearRule
-from discrim.sources import Rows
+from discrim.sources import Rows, check_structure
 from discrim.statistics import Depth
 
 Floats = NDArray[np.float64]
@@ -118,6 +118,7 @@ class RidgeClassifier(IndicatorClassifier):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y (n, or n x m of zeros and ones), or from a ``scan``."""
         self.__dict__.pop("_labels", None)
+        check_structure(y, "y")
         if isinstance(y, list) and type_of_target(y).startswith("multi"):
             y = np.asarray(y)
         if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:

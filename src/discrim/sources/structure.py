@@ -29,7 +29,7 @@ def _check(x: Any, name: str) -> None:
         if form in {"csr", "csc", "bsr"}:
             _check_compressed(x, form, name)
         elif form == "coo":
-            _check_coordinates(x.coords, x.shape, len(x.data), name)
+            _check_coordinates(x.coords, x, len(x.data), name)
         elif form == "dia":
             _check_diagonals(x, name)
         elif form == "lil":
@@ -66,12 +66,12 @@ def _check_compressed(x: Any, form: str, name: str) -> None:
     _check_within(indices, (width, of_indices), name, form)
 
 
-def _check_coordinates(coordinates: Any, shape: tuple[int, ...], stored: int, name: str) -> None:
-    for indices, size, title in zip(coordinates, shape, ("row", "column"), strict=False):
-        found = _integers(indices, name, "coo", f"{title}s")
+def _check_coordinates(coordinates: Any, x: Any, stored: int, name: str) -> None:
+    for indices, size, title in zip(coordinates, x.shape, ("row", "column"), strict=False):
+        found = _integers(indices, name, x.format, f"{title}s")
         if len(found) != stored:
-            raise _broken(name, "coo", f"there are {plural(len(found), title)} for {stored} stored values")
-        _check_within(found, (size, title), name, "coo")
+            raise _broken(name, x.format, f"there are {plural(len(found), title)} for {stored} stored values")
+        _check_within(found, (size, title), name, x.format)
 
 
 def _check_diagonals(x: Any, name: str) -> None:
@@ -103,7 +103,7 @@ def _check_keys(x: Any, name: str) -> None:
     keys = list(x.keys())
     if keys:
         places = _flat(np.array(keys), name, "dok", "the keys", 2)
-        _check_coordinates(places.T, x.shape, len(keys), name)
+        _check_coordinates(places.T, x, len(keys), name)
 
 
 def _check_within(indices: NDArray[Any], bounds: Bounds, name: str, form: str) -> None:

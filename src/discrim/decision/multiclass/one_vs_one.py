@@ -22,7 +22,7 @@ from discrim.decision.wrapping import checked_table, coded_labels, fit_arguments
 from discrim.errors import DataError, all_or_nothing, learning_copy
 from discrim.models.base import OnePassClassifier
 from discrim.models.parameters import Check, check_parameters, one_of, with_method
-from discrim.sources import Scan
+from discrim.sources import Scan, check_structure
 
 Floats = NDArray[np.float64]
 
@@ -210,6 +210,7 @@ class OneVsOneClassifier(Scheme):
 
     def _views(self, X: Any) -> list[tuple[Any, Any]]:
         """Each model with the rows as it knows them."""
+        check_structure(X)
         if not isinstance(X, Scan) and not isinstance(self.estimators_[0], OnePassClassifier):
             validate_data(self, checked_table(X), reset=False, skip_check_array=True)
         if self.pairwise_indices_ is None:

@@ -19,7 +19,7 @@ from discrim.decision.no_answer import spare_label, with_spare
 from discrim.decision.wrapping import fit_arguments, offered, remember_columns
 from discrim.errors import DataError, all_or_nothing, learning_copy
 from discrim.models.parameters import Check, check_parameters, one_of, with_method
-from discrim.sources import Scan
+from discrim.sources import Scan, check_structure
 
 Floats = NDArray[np.float64]
 
@@ -109,6 +109,7 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
             count = 1 if self.label_binarizer_.y_type_ == "binary" else self.n_classes_
             self.estimators_ = [clone(self.estimator) for _ in range(count)]
             self._label_ambiguous()
+        check_structure(X)
         if len(np.setdiff1d(y, self.classes_)):
             raise DataError(f"Mini-batch contains {np.unique(y)} while classes must be subset of {self.classes_}")
         columns = _dense_columns(self.label_binarizer_.transform(y))
@@ -167,6 +168,8 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
         """A problem for each column of indicators."""
         from sklearn.preprocessing import LabelBinarizer
 
+        check_structure(X)
+        check_structure(y, "y")
         self.label_binarizer_ = LabelBinarizer(sparse_output=True)
         columns = _dense_columns(self.label_binarizer_.fit_transform(y))
         self.classes_ = self.label_binarizer_.classes_
