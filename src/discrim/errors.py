@@ -1,13 +1,19 @@
-"""Exceptions and warnings: the fact, then a hint."""
+"""Exceptions and warnings, the fact, then a hint; and what a call that fails leaves behind: nothing."""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy, deepcopy
+from functools import wraps
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+Model = TypeVar("Model")
 
 
 class DiscrimError(Exception):
@@ -45,6 +51,16 @@ class SingularClassError(DataError, np.linalg.LinAlgError):
 class ForgetError(DataError):
     """Rows cannot be forgotten because the statistic does not contain them."""
 
+    @classmethod
+    def never_seen(cls, label: object, found: tuple[int, float], fact: str = "") -> ForgetError:
+        """Name the class, the rows that were to be forgotten and their weight; the fact that gives them away."""
+        rows, weight = found
+        because = f" {fact}" if fact else ""
+        return cls(
+            f"Cannot forget {plural(rows, 'row')} (weight {weight:g}) of class '{label}': they are not among the rows "
+            f"that were seen.{because}"
+        )
+
 
 class NegativeCountError(DataError):
     """A count is below zero."""
@@ -79,7 +95,7 @@ class FewRowsWarning(DiscrimWarning):
 
 
 class InterruptedWarning(DiscrimWarning):
-    """A fit was stopped by the keyboard; what it had learned so far is kept."""
+    """A comparison was stopped by the keyboard; the models that were done are kept."""
 
 
 class NotSeparatedWarning(DiscrimWarning):
@@ -92,6 +108,39 @@ class SlowKernelsWarning(DiscrimWarning):
 
 class PriorsWarning(DiscrimWarning):
     """The given priors do not sum to one and were rescaled."""
+
+
+def all_or_nothing(method: Method) -> Method:
+    """A method after which its object has changed as a whole; where it raises or is interrupted, not at all.
+
+    It works on a shallow copy, whose attributes the object takes over in one assignment at the end. What lies behind
+    an attribute is shared with the copy: the method replaces it and never writes into it. A random generator among
+    the attributes is set back.
+    """
+
+    @wraps(method)
+    def whole(self: Any, *args: Any, **parameters: Any) -> Any:
+        before = self.__dict__
+        working = object.__new__(type(self))
+        working.__dict__.update(before)
+        generators = [(value, _state_of(value)) for value in before.values() if isinstance(value, _GENERATORS)]
+        try:
+            result = method(working, *args, **parameters)
+            self.__dict__ = dict(working.__dict__)
+            return self if result is working else result  # noqa: TRY300 - an interrupt on the way out is one too
+        except BaseException:
+            self.__dict__ = before
+            for generator, state in generators:
+                _set_back(generator, state)
+            raise
+
+    return whole  # type: ignore[return-value]
+
+
+def learning_copy(model: Model) -> Model:
+    """A copy that may learn more without a trace in ``model``; our own models share what they never write into."""
+    ours = type(model).__module__.partition(".")[0] == "discrim"
+    return copy(model) if ours else deepcopy(model)
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
@@ -112,6 +161,20 @@ def name_list(names: Iterable[object], most: int = 5) -> str:
 
 def plural(count: int, singular: str, plural_form: str | None = None) -> str:
     return f"{count} {singular if count == 1 else plural_form or singular + 's'}"
+
+
+_GENERATORS = (np.random.RandomState, np.random.Generator)
+
+
+def _state_of(generator: Any) -> Any:
+    return generator.get_state() if isinstance(generator, np.random.RandomState) else generator.bit_generator.state
+
+
+def _set_back(generator: Any, state: Any) -> None:
+    if isinstance(generator, np.random.RandomState):
+        generator.set_state(state)
+    else:
+        generator.bit_generator.state = state
 
 
 def _describe_column(name: str, missing: int, infinite: int) -> str:

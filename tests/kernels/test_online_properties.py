@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from discrim import _kernels
@@ -88,6 +88,41 @@ def test_rows_as_dicts_are_rows_of_entries(task, kind):
             ours, theirs = (each.scores({**row, "new": 1}, columns, averaged) for each in (stream, slow))
             assert_allclose(ours, theirs, rtol=1e-8, atol=1e-11)
     assert_same(found, expected, told)
+
+
+@settings(max_examples=100, deadline=None)
+@given(tasks(), st.sampled_from([(1, "gradient"), (1, "confidence"), *((3, update) for update in UPDATES)]))
+def test_a_row_can_be_taken_back(task, kind):
+    problems, update = kind
+    x, (_, codes, _), (names, numbers, told) = task
+    asked = ((UPDATES.index(update), *names[1:]), numbers, told)
+    columns = {f"f{j}": j for j in range(x.shape[1])}
+    for backend in (_kernels, reference):
+        state = state_of(problems, x.shape[1], numbers[2])
+        # A scale so small that it is about to be multiplied into the weights.
+        state[3][:, reference.SCALE] = reference.SMALLEST_SCALE
+        stream = backend.Stream(asked, state)
+        for i in range(len(x)):
+            before = [part.copy() for part in state]
+            row = {f"f{j}": value for j, value in enumerate(x[i].tolist()) if value}
+            assert stream.learn(row, columns, int(codes[i]), 1.0) == 0
+            assert stream.learned == i + 1
+            stream.undo()
+            for part, old in zip(state, before, strict=True):
+                assert_array_equal(part, old)
+            assert stream.learn(row, columns, int(codes[i]), 1.0) == 0
+
+
+def test_a_row_that_would_make_a_weight_infinite_is_not_learned():
+    for backend in (_kernels, reference):
+        state = state_of(1, 2, 0.1)
+        before = [part.copy() for part in state]
+        stream = backend.Stream(((0, 1, 0, 0), np.array([0, 0, 10.0, 0, 0, 1, 1, 0, 0]), False), state)
+        state[3][:, reference.ETA] = before[3][:, reference.ETA] = 1e10
+        assert stream.learn({"a": 1e300, "b": 1.0}, {"a": 0, "b": 1}, 1, 1.0) == 2
+        assert stream.learned == 0
+        for part, old in zip(state, before, strict=True):
+            assert_array_equal(part, old)
 
 
 def test_a_stream_says_what_it_could_not_read():

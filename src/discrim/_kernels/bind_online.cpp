@@ -106,15 +106,27 @@ public:
         : state_(std::move(state)), settings_(settings_of(asked)),
           problems_(problems_of(state_, settings_, std::get<0>(state_).shape(1))) {}
 
-    // 0, or 1 where a feature has no place or is not a finite number (nothing is learned), or 2 where a score is not finite.
+    // 0; or, and nothing is learned: 1 where a feature has no place or is not a finite number, 2 where a score is not
+    // finite or a weight would not be.
     int learn(nb::dict x, nb::dict columns, int32_t code, double weight) {
         if (!read(x, columns, false)) return 1;
+        keep();
         const int32_t first[2] = {0, static_cast<int32_t>(values_.size())};
         learn_sparse(SparseRows<double, int32_t>{values_.data(), places_.data(), first, 1, problems_.p},
                      Visits{nullptr, 1, &code, &weight}, settings_, problems_);
-        for (int64_t k = 0; k < problems_.K; ++k)
-            if (problems_.memory[k].finite == 0.0) return 2;
-        return 0;
+        ++learned_;
+        if (finite()) return 0;
+        undo();
+        return 2;
+    }
+
+    // Rows learned so far.
+    int64_t learned() const { return learned_; }
+
+    // As it was before the row that was learned last; to be called once.
+    void undo() {
+        visit_kept([](double &now, const double &before) { now = before; });
+        --learned_;
     }
 
     // The K scores by the weights or by their average, features without a place left out; None where one is not a number.
@@ -170,12 +182,58 @@ private:
         for (size_t k = 0; k < values_.size(); ++k) sum += values_[k] * w[places_[k]];
         return sum;
     }
+    // Remembers what a row may change: the memory and the weights of its columns; of all columns where the scale is
+    // about to be multiplied into them.
+    void keep() {
+        whole_ = false;
+        if (settings_.penalty == Penalty::l2 || settings_.penalty == Penalty::elastic_net)
+            for (int64_t k = 0; k < problems_.K; ++k) {
+                const Memory &m = problems_.memory[k];
+                whole_ |= !(m.scale * (1.0 - 1.01 * settings_.alpha * m.eta) > 1.01 * SMALLEST_SCALE);
+            }
+        const size_t columns = whole_ ? static_cast<size_t>(problems_.p) : places_.size();
+        const size_t arrays = 1 + (problems_.averages != nullptr) + (problems_.second != nullptr);
+        kept_.resize(problems_.K * (MEMORY + arrays * columns));
+        visit_kept([](const double &now, double &before) { before = now; });
+    }
+    template <typename Do>
+    void visit_kept(Do &&each) {
+        double *kept = kept_.data();
+        for (int64_t k = 0; k < problems_.K; ++k) {
+            double *memory = reinterpret_cast<double *>(problems_.memory + k);
+            for (int64_t j = 0; j < MEMORY; ++j) each(memory[j], *kept++);
+            for (double *array : {problems_.w, problems_.averages, problems_.second}) {
+                if (!array) continue;
+                double *row = array + k * problems_.p;
+                if (whole_)
+                    for (int64_t j = 0; j < problems_.p; ++j) each(row[j], *kept++);
+                else
+                    for (const int32_t j : places_) each(row[j], *kept++);
+            }
+        }
+    }
+    bool finite() {
+        // A sum of zeros, or NaN where one of the numbers is not finite.
+        double nothing = 0.0;
+        for (int64_t k = 0; k < problems_.K; ++k) {
+            const Memory &m = problems_.memory[k];
+            if (m.finite == 0.0) return false;
+            nothing += 0.0 * m.intercept;
+            for (const double *array : {problems_.w, problems_.averages})
+                if (array)
+                    for (const int32_t j : places_) nothing += 0.0 * array[k * problems_.p + j];
+        }
+        return nothing == 0.0;
+    }
 
     State state_;
     Settings settings_;
     Problems problems_;
     std::vector<double> values_;
     std::vector<int32_t> places_;
+    std::vector<double> kept_;
+    bool whole_ = false;
+    int64_t learned_ = 0;
 };
 
 uint32_t next_random(uint32_t &state) {
@@ -223,7 +281,9 @@ void bind_online(nb::module_ &m) {
     nb::class_<Stream>(m, "Stream")
         .def(nb::init<Asked, State>(), "settings"_a, "state"_a)
         .def("learn", &Stream::learn, "x"_a, "columns"_a, "code"_a, "weight"_a)
-        .def("scores", &Stream::scores, "x"_a, "columns"_a, "averaged"_a);
+        .def("scores", &Stream::scores, "x"_a, "columns"_a, "averaged"_a)
+        .def("undo", &Stream::undo)
+        .def_prop_ro("learned", &Stream::learned);
     m.def("shuffle", &shuffle, "order"_a.noconvert(), "seed"_a);
 }
 

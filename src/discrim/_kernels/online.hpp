@@ -34,6 +34,7 @@ struct Memory {
         wrong, finite;
 };
 constexpr int64_t MEMORY = sizeof(Memory) / sizeof(double);
+constexpr double SMALLEST_SCALE = 1e-9;  // below, the scale is multiplied into the weights
 
 // K problems over p columns. Problem k is class positive[k] against the others; `averages`, and `second` (what L1 has
 // taken from each weight so far, or the variances of AROW), may be null.

@@ -14,7 +14,6 @@
 namespace discrim {
 
 constexpr double STEEPEST = 1e12;     // larger slopes are cut
-constexpr double SMALLEST_SCALE = 1e-9;  // below, the scale is multiplied into the weights
 
 // Sums of log(1 + e) with one logarithm for hundreds of terms, since a product of factors up to 2 cannot soon overflow.
 struct LogSum {

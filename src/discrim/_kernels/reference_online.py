@@ -73,18 +73,32 @@ class Stream:
     """Rows that come one by one, as dicts of feature to number; ``columns`` says where a feature is kept."""
 
     def __init__(self, settings: Settings, state: State) -> None:
-        self.settings, self.state = settings, state
+        self.settings, self.state, self.learned = settings, state, 0
+        self._kept: list[tuple[Floats, Any, Floats]] = []
 
     def learn(self, x: dict[Any, Any], columns: dict[Any, int], code: int, weight: float) -> int:
-        """0; or 1, and nothing learned: a feature has no place or is no finite number; 2: a score is not finite."""
+        """0; or, and nothing learned, 1: a feature has no place or is no finite number; 2: a score or weight is not."""
         if not columns.keys() >= x.keys():
             return 1
         row = self._read(x, columns)
         if row is None or not math.isfinite(sum(row[0].tolist())):
             return 1
         first, codes = np.array([0, len(row[0])], np.int32), np.array([code], np.int32)
+        self._keep(row[1])
         learn_sparse((*row, first, True), (None, codes, np.array([weight])), self.settings, self.state)
-        return 0 if self.state[3][:, FINITE].all() else 2
+        self.learned += 1
+        w, averages, _, m, *_ = self.state
+        changed = [m[:, INTERCEPT], w[:, row[1]], *([] if averages is None else [averages[:, row[1]]])]
+        if m[:, FINITE].all() and all(np.isfinite(values).all() for values in changed):
+            return 0
+        self.undo()
+        return 2
+
+    def undo(self) -> None:
+        """As it was before the row that was learned last; to be called once."""
+        for array, places, before in self._kept:
+            array[:, places] = before
+        self.learned -= 1
 
     def scores(self, x: dict[Any, Any], columns: dict[Any, int], averaged: bool) -> list[float] | None:
         """The K scores by the weights or by their average, features without a place left out; None for no numbers."""
@@ -98,6 +112,15 @@ class Stream:
         assert averages is not None
         mean = (averages[:, row[1]] @ row[0] + m[:, AVERAGE_A] * eta) / m[:, AVERAGE_B]
         return (mean + m[:, AVERAGE_INTERCEPT]).tolist()  # type: ignore[no-any-return]
+
+    def _keep(self, places: NDArray[np.int32]) -> None:
+        """What a row may change: of all columns where the scale is about to be multiplied into them."""
+        m, alpha = self.state[3], float(self.settings[1][0])
+        near = m[:, SCALE] * (1 - 1.01 * alpha * m[:, ETA]) <= 1.01 * SMALLEST_SCALE
+        shrinks = PENALTIES[self.settings[0][3]] in {"l2", "elasticnet"}
+        at: Any = slice(None) if shrinks and near.any() else places
+        arrays = [(array, at) for array in self.state[:3] if array is not None]
+        self._kept = [(array, j, array[:, j].copy()) for array, j in [*arrays, (m, slice(None))]]
 
     def _read(self, x: dict[Any, Any], columns: dict[Any, int]) -> tuple[Floats, NDArray[np.int32]] | None:
         try:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from discrim.errors import DataError
+from discrim.errors import DataError, all_or_nothing
 from discrim.sources import Design, MappedScan, Rows, Scan, find_non_finite, open_rows
 
 # Rows that a basis learns its knots, centres or widths from.
@@ -28,12 +28,18 @@ class Basis(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     n_features_in_: int
     _design: Design
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - labels are not used
         """Learn what the functions need to know of the rows."""
         rows = self._open(X, reset=True)
         self._learn(_sample(rows))
         self._columns = list(self._names(rows.design.names_out))
         return self
+
+    @all_or_nothing
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """``fit``, then ``transform``."""
+        return super().fit_transform(X, y, **fit_params)
 
     def transform(self, X: Any) -> Any:
         """The functions of the columns, n x q; a scan becomes a scan."""

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy import special
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.decision.wrapping import Wrapper, coded_labels
-from discrim.errors import DataError, DiscrimWarning, ParameterError, warn
+from discrim.decision.wrapping import Wrapper, asked, coded_labels
+from discrim.errors import DataError, DiscrimWarning, ParameterError, all_or_nothing, warn
 from discrim.evaluation.answers import weights_of
 from discrim.models.parameters import Check, array_like, either, none, one_of
 from discrim.models.priors import log_priors, resolve_priors
@@ -75,12 +75,13 @@ class PriorShiftClassifier(Wrapper):
         self.priors = priors
         self.training_priors = training_priors
 
+    @all_or_nothing
     def adapt(self, X: Any, sample_weight: Any = None) -> Self:
         """Estimate the shares of the classes among rows without labels, and decide by them from now on."""
         check_is_fitted(self, "estimator_")
         if not isinstance(self.priors, str):
             raise ParameterError("The priors are given, so there is nothing to adapt. Set priors='em'.")
-        self.shift_ = estimate_shift(self.estimator_.predict_proba(X), self.training_priors_, sample_weight)
+        self.shift_ = estimate_shift(asked(self.estimator_, "predict_proba", X), self.training_priors_, sample_weight)
         self.priors_ = self.shift_.priors
         return self
 
@@ -103,7 +104,8 @@ class PriorShiftClassifier(Wrapper):
         """log p_k q_k / t_k."""
         inner = self.estimator_
         with np.errstate(divide="ignore"):
-            logs = inner.predict_log_proba(X) if hasattr(inner, "predict_log_proba") else np.log(inner.predict_proba(X))
+            known = hasattr(inner, "predict_log_proba")
+            logs = asked(inner, "predict_log_proba", X) if known else np.log(asked(inner, "predict_proba", X))
         possible = self.training_priors_ > 0
         shift = np.where(
             possible, log_priors(self.priors_) - log_priors(np.where(possible, self.training_priors_, 1)), 0

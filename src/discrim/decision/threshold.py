@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from discrim.decision.costs import checked_costs
 from discrim.decision.cut_points import CutPoints
-from discrim.decision.wrapping import Wrapper, checked_table, coded_labels, offered
-from discrim.errors import DataError, ParameterError, name_list, plural
+from discrim.decision.wrapping import Wrapper, asked, checked_table, coded_labels, offered
+from discrim.errors import DataError, ParameterError, all_or_nothing, name_list, plural
 from discrim.evaluation import Confusion, cross_validate, proportion_interval
 from discrim.evaluation.proportions import ProportionMethod
 from discrim.models.parameters import Check, check_parameters, either, none, number, one_of
@@ -104,6 +104,7 @@ class ThresholdClassifier(Wrapper):
         self.positive = positive
         self.cv = cv
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Fit the estimator to all rows, and choose the threshold."""
         check_parameters(self, self._constraints)
@@ -122,7 +123,7 @@ class ThresholdClassifier(Wrapper):
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Of the estimator inside, not shifted by the threshold."""
         check_is_fitted(self, "estimator_")
-        return np.asarray(self.estimator_.decision_function(X))
+        return asked(self.estimator_, "decision_function", X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -192,8 +193,8 @@ class ThresholdClassifier(Wrapper):
 
     def _scores(self, inner: Any, X: Any) -> Floats:
         if self._by_posterior:
-            return np.asarray(inner.predict_proba(X)[:, self._column], dtype=np.float64)
-        score = np.asarray(inner.decision_function(X), dtype=np.float64)
+            return np.asarray(asked(inner, "predict_proba", X)[:, self._column], dtype=np.float64)
+        score = np.asarray(asked(inner, "decision_function", X), dtype=np.float64)
         return score if self._column else -score
 
     def _performance(

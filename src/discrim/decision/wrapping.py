@@ -16,9 +16,9 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.errors import DataError, ParameterError
+from discrim.errors import DataError, ParameterError, all_or_nothing
 from discrim.models.parameters import Check, check_parameters
-from discrim.sources import Scan, check_weights, code_labels, open_rows, recode
+from discrim.sources import Scan, check_structure, check_weights, code_labels, open_rows, recode
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -54,13 +54,13 @@ class Wrapper(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):  # type:
     estimator_: Any
     classes_: NDArray[Any]
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit the estimator inside; ``sample_weight`` and what else is passed go to it."""
         check_parameters(self, self._constraints)
         need_method(self, *self._methods)
         arguments = fit_arguments(self, sample_weight, fit_params)
-        # A fit that fails leaves no model: neither the old one, nor a mixture of both.
-        self.__dict__.pop("estimator_", None)
+        check_structure(X)
         inner = clone(self.estimator).fit(X, y, **arguments)
         self.classes_ = inner.classes_
         self._decide(inner, X, y, sample_weight)
@@ -76,7 +76,7 @@ class Wrapper(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):  # type:
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Posteriors of the estimator inside, n x K, columns as ``classes_``."""
         check_is_fitted(self, "estimator_")
-        return np.asarray(self.estimator_.predict_proba(X))
+        return asked(self.estimator_, "predict_proba", X)
 
     def get_metadata_routing(self) -> Any:
         mapping = MethodMapping().add(caller="fit", callee="fit")
@@ -84,6 +84,12 @@ class Wrapper(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):  # type:
 
     def __sklearn_tags__(self) -> Any:
         return with_inner_tags(super().__sklearn_tags__(), self.estimator)
+
+
+def asked(inner: Any, method: str, X: Any) -> NDArray[Any]:
+    """The answers of the estimator inside, which may be anybody's: a sparse matrix is looked at before it sees it."""
+    check_structure(X)
+    return np.asarray(getattr(inner, method)(X))
 
 
 def with_inner_tags(tags: Any, estimator: Any) -> Any:
@@ -122,6 +128,7 @@ def checked_table(X: Any, y: Any = None) -> Any:
     """X with rows that can be taken out, and as many of them as y has labels; its columns are left to the estimator."""
     if isinstance(X, Scan):
         return X
+    check_structure(X)
     X, _ = indexable(X, y)
     if isinstance(X, np.ndarray) and (X.ndim != 2 or not X.size or X.dtype.kind == "c"):
         check_array(X, ensure_all_finite=False)  # raises, and tells what to do

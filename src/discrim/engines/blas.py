@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+import os
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
-from threading import Lock
+from threading import RLock, get_ident
+from types import TracebackType
 from typing import Any
 
 # Rows and columns of a matrix that one thread solves as fast as several.
 _SMALL_MATRIX = 256
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
+def one_blas_thread() -> AbstractContextManager[None]:
     """Within this context a call into BLAS or LAPACK stays on the calling thread.
 
     Contexts may be nested, and entered and left by several threads in any order: the limit is the whole
     process's, so the first to enter sets it and the last to leave lifts it.
     """
-    _owner.enter()
-    try:
-        yield
-    finally:
-        _owner.leave()
+    return _OneThread()
 
 
 def blas_threads(size: int) -> AbstractContextManager[None]:
@@ -34,30 +30,77 @@ def blas_threads(size: int) -> AbstractContextManager[None]:
     return one_blas_thread() if size <= _SMALL_MATRIX else nullcontext()
 
 
+class _Left:
+    """A stay that is over."""
+
+
+class _OneThread(_Left):
+    """One stay within the limit. Where an interrupt comes even before ``__exit__`` has begun, ``__del__`` ends it."""
+
+    def __enter__(self) -> None:
+        try:
+            _owner.enter(id(self))
+        except BaseException:
+            _owner.leave(id(self))
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            _owner.leave(id(self))
+        except BaseException:
+            _owner.leave(id(self))
+            raise
+        # An interrupt within __del__ would be lost, so that it is run only where it is needed.
+        self.__class__ = _Left  # type: ignore[assignment]
+
+    def __del__(self) -> None:
+        _owner.leave(id(self))
+
+
 class _Owner:
-    """Counts who needs the limit."""
+    """Knows who needs the limit, and in which thread; ``before`` are the numbers of threads to go back to."""
 
     def __init__(self) -> None:
-        self._lock, self._inside = Lock(), 0
-        self._before: list[tuple[Any, int]] = []
+        # Reentrant, since a signal handler may fork or fit in the thread that has just taken it.
+        self.lock = RLock()
+        self._inside: dict[int, int] = {}
+        self._before: list[tuple[Any, int]] | None = None
 
-    def enter(self) -> None:
-        with self._lock:
-            if self._inside == 0:
+    def enter(self, who: int) -> None:
+        with self.lock:
+            self._inside[who] = get_ident()
+            if self._before is None:
                 self._before = [(library, library.num_threads) for library in _libraries()]
                 for library, _ in self._before:
                     library.set_num_threads(1)
-            self._inside += 1
 
-    def leave(self) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                for library, threads in self._before:
-                    library.set_num_threads(threads)
+    def leave(self, who: int) -> None:
+        if who in self._inside or not self._inside:
+            with self.lock:
+                self._inside.pop(who, None)
+                self._lift()
+
+    def forked(self) -> None:
+        """In a child process there is only the thread that made it: the others will never leave."""
+        alive = get_ident()
+        self._inside = {who: thread for who, thread in self._inside.items() if thread == alive}
+        self.lock = RLock()
+        self._lift()
+
+    def _lift(self) -> None:
+        if self._before is not None and not self._inside:
+            for library, threads in self._before:
+                library.set_num_threads(threads)
+            self._before = None
 
 
 _owner = _Owner()
+
+if hasattr(os, "register_at_fork"):
+    # A child that was made while another thread had the lock would wait for it for ever.
+    os.register_at_fork(after_in_child=_owner.forked)
 
 
 @cache

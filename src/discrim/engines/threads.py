@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache, partial
 from itertools import count, pairwise
 from threading import Lock
@@ -69,10 +69,16 @@ def run(task: Callable[[int], State], tasks: int, *, workers: int | None = None)
             except BaseException as error:  # noqa: BLE001 - raised below, when no other thread is at work
                 errors.append((i, error))
 
-    futures = [_pool().submit(work) for _ in range(workers - 1)]
-    work()
-    for future in futures:
-        future.result()
+    futures: list[Future[None]] = []
+    try:
+        futures.extend(_pool().submit(work) for _ in range(workers - 1))
+        work()
+        wait(futures)
+    except BaseException as error:
+        # Interrupted between two tasks: the others end with what they are at, and nobody works on after the call.
+        errors.append((-1, error))
+        wait(futures)
+        raise
     if errors:
         # Tasks start in order, so that of several errors the first is the one a single thread would meet.
         raise min(errors, key=lambda found: found[0])[1]
@@ -126,6 +132,11 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=_worker_count(), thread_name_prefix="discrim")
 
 
+if hasattr(os, "register_at_fork"):
+    # The threads of a pool do not follow into a child process: it makes its own.
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
 def _reduce_whole(
     block: Block, of: Callable[[Block], State], merge: Callable[[Sequence[State]], State], state_bytes: int
 ) -> State:
@@ -164,10 +175,15 @@ def _reduce_stream(
         block = piece()
         return of(block), len(block)
 
-    for piece in pieces:
-        waiting.append(_pool().submit(state_of, piece))
-        collect(thread_count())
-    collect(0)
+    try:
+        for piece in pieces:
+            waiting.append(_pool().submit(state_of, piece))
+            collect(thread_count())
+        collect(0)
+    except BaseException:
+        # What has not begun never will, and nobody works on after the call.
+        wait([future for future in waiting if not future.cancel()])
+        raise
     if not states:
         raise DataError("There are no rows to read.")
     return merge(states)

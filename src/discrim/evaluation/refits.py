@@ -13,7 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 from discrim.errors import DataError, ParameterError
 from discrim.evaluation.held_out import HeldOut, Index
 from discrim.models.tuning import Folds, in_memory
-from discrim.sources import Block, Scan, check_weights, code_labels, open_rows
+from discrim.sources import Block, Scan, check_structure, check_weights, code_labels, open_rows
 
 
 class OrdinaryTrial:
@@ -34,6 +34,7 @@ class OrdinaryTrial:
         else:
             if y is None:
                 raise DataError("cross_validate requires y to be passed, but the target y is None.")
+            check_structure(X)
             check_consistent_length(X, y)
             classes, codes = code_labels(y)
             weight = check_weights(sample_weight, len(codes))

@@ -10,7 +10,7 @@ from sklearn.utils import _safe_indexing, check_consistent_length
 
 from discrim.errors import DataError
 from discrim.models.tuning import in_memory
-from discrim.sources import Scan, code_labels, open_rows
+from discrim.sources import Scan, check_structure, code_labels, open_rows
 
 Index = NDArray[np.intp]
 
@@ -28,6 +28,7 @@ class TableRows:
         else:
             if y is None:
                 raise DataError("Labels are needed: y is None.")
+            check_structure(X)
             check_consistent_length(X, y)
             self._x = X
             self.classes, self.codes = code_labels(y)

@@ -13,6 +13,7 @@ from discrim.inference.conjugate import BetaPosterior
 from discrim.inference.summary import Summary
 from discrim.models.counts_base import CountsClassifier
 from discrim.models.counts_summary import counts_summary, place_of
+from discrim.models.forgetting import check_indicators
 from discrim.models.parameters import Check, array_like, boolean, either, none, number
 from discrim.models.scoring import score_margin
 from discrim.solvers.counts import Bernoulli
@@ -139,6 +140,11 @@ class BernoulliNB(CountsClassifier):
     def _family(self) -> Bernoulli:
         threshold = None if self.binarize is None else float(self.binarize)
         return Bernoulli(threshold, None if self.beta is None else _beta_pair(self.beta))
+
+    def _subtract(self, gone: ClassCounts) -> ClassCounts:
+        left = super()._subtract(gone)
+        check_indicators(self.statistic_, left, self._names)
+        return left
 
     def _solved(self, statistic: ClassCounts, rows: Rows | None) -> tuple[LinearRule, ClassCounts]:
         self._check_binary(statistic)

@@ -14,6 +14,7 @@ from discrim.inference.conjugate import DirichletPosterior
 from discrim.inference.summary import Summary
 from discrim.models.additive import AdditiveClassifier, check_levels
 from discrim.models.counts_summary import place_of
+from discrim.models.forgetting import subtract_counts
 from discrim.models.mixed_summary import Levels, additive_summary, groups_table
 from discrim.models.parameters import Check, array_like, boolean, check_parameters, either, none, number, one_of
 from discrim.solvers.additive import AdditiveRule
@@ -134,6 +135,9 @@ class CategoricalNB(AdditiveClassifier[ClassCounts]):
 
     def _of_block(self, block: MixedBlock) -> ClassCounts:
         return count_levels(block)
+
+    def _subtract(self, gone: ClassCounts) -> ClassCounts:
+        return subtract_counts(self.statistic_, gone, self._names)
 
     def _combine(self, parts: Sequence[ClassCounts]) -> ClassCounts:
         known = zip(*(part.levels or () for part in parts), strict=True)

@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from discrim.engines import reduce
 from discrim.errors import DataError, NegativeCountError, ParameterError, warn
 from discrim.inference.conjugate import DirichletPosterior
+from discrim.models.forgetting import subtract_counts
 from discrim.models.mergeable import MergeableClassifier
 from discrim.models.parameters import Check, array_like, boolean, either, none, number, numbers, one_of
 from discrim.models.scoring import Output, apply_rule, non_finite_error
@@ -113,6 +114,9 @@ class CountsClassifier(MergeableClassifier[ClassCounts]):
 
     def _combine(self, parts: Sequence[ClassCounts]) -> ClassCounts:
         return merge_counts(parts)
+
+    def _subtract(self, gone: ClassCounts) -> ClassCounts:
+        return subtract_counts(self.statistic_, gone, self._names)
 
     def _check_form(self, statistic: ClassCounts) -> ClassCounts:
         if statistic.levels is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discrim.engines import one_blas_thread
 from discrim.engines.progress import Progress
-from discrim.errors import DataError, ParameterError, name_list
+from discrim.errors import DataError, ParameterError, all_or_nothing, name_list
 from discrim.inference.summary import Summary, Table
 from discrim.losses import LOSSES, find_loss, sigmoid
 from discrim.models.classifier import Classifier
@@ -108,6 +109,7 @@ class GradientDescentClassifier(Classifier):
     trace_: Trace
     _walker: Walker
     _ground: Ground
+    _rng: np.random.Generator
     _rule: LinearRule
 
     _constraints: ClassVar[dict[str, Check]] = {
@@ -171,6 +173,7 @@ class GradientDescentClassifier(Classifier):
         self.random_state = random_state
         self.trace = trace
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y, or from a ``scan``, which is read once a step."""
         self._check()
@@ -188,6 +191,7 @@ class GradientDescentClassifier(Classifier):
         warn_of_end(end, steps=self.n_iter_, unit=unit, rate=self._rate, tol=self.tol)
         return self
 
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """One step on these rows, or one epoch of mini-batches.
 
@@ -199,6 +203,8 @@ class GradientDescentClassifier(Classifier):
         rows = self._open(X, y, sample_weight, reset=first)
         with one_blas_thread():
             known = None if first else self._ground.coordinates
+            if not first:
+                self._walker, self._rng = replace(self._walker), deepcopy(self._rng)
             ground = self._survey(rows, known)
             if first:
                 known_classes = declared_classes(classes, ground.classes)
@@ -212,7 +218,7 @@ class GradientDescentClassifier(Classifier):
             end = self._descend(ground, rows, 1)
         self._learn(end)
         self.n_iter_ = self._walker.epochs if self.batch_size else self._walker.steps
-        if end.end in ("diverged", "interrupted"):
+        if end.end == "diverged":
             warn_of_end(end, steps=self.n_iter_, unit="step", rate=self._rate, tol=self.tol)
         return self
 

@@ -128,8 +128,6 @@ def warn_of_end(end: Descent, *, steps: int, unit: str, rate: float, tol: float)
             f"After {done} some rows are still wrong, and it gets no better: there may be no hyperplane that has them "
             "all right. The weights with the fewest wrong rows are kept."
         )
-    elif end.end == "interrupted":
-        text = f"Gradient descent was interrupted after {done}; the weights so far are kept."
     elif end.end == "stuck":
         text = (
             f"After {done} no step lowers the loss any more, though its slope is {end.slope:.2g} and tol is {tol:g}: "

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.errors import DataError, DiscrimError, ParameterError
+from discrim.errors import DataError, DiscrimError, ParameterError, all_or_nothing
 from discrim.models.classifier import Classifier
 from discrim.models.declared import check_declared, declared_classes
 from discrim.models.parameters import check_parameters
@@ -73,16 +73,17 @@ class MergeableClassifier(Classifier, Generic[S]):
         """A statistic from elsewhere in the form that these parameters need; else an error that says why not."""
         return statistic
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y, or from a ``scan``, which brings its own labels and weights."""
         check_parameters(self, self._constraints)
-        # A fit that fails leaves no model: neither the old one, nor a mixture of both.
         for name in ("statistic_", "classes_", "_declared"):
             self.__dict__.pop(name, None)
         rows = self._open(X, y, sample_weight, reset=True)
         self._learn(self._collect(rows, None), rows)
         return self
 
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows: any number of parts gives what one fit of all rows gives.
 
@@ -100,6 +101,7 @@ class MergeableClassifier(Classifier, Generic[S]):
         self._learn(statistic if first else self._combine([self.statistic_, statistic]), None)
         return self
 
+    @all_or_nothing
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Unlearn rows: the model becomes what it would be had it never seen them."""
         check_is_fitted(self, "statistic_")
@@ -129,7 +131,6 @@ class MergeableClassifier(Classifier, Generic[S]):
             self._rule, statistic = self._solved(statistic, rows)
         except (DataError, ParameterError) as error:
             if rows is not None:
-                self.__dict__.pop("classes_", None)
                 raise
             # More parts may come that make it solvable: the sum is kept, the error told when asked.
             self._unsolved = error

@@ -12,6 +12,7 @@ from discrim.errors import DataError, ParameterError, name_list
 from discrim.inference.summary import Summary
 from discrim.models.additive import AdditiveClassifier, check_levels
 from discrim.models.counts_summary import place_of
+from discrim.models.forgetting import subtract_mixed
 from discrim.models.mixed_posterior import Posterior, mixed_posterior
 from discrim.models.mixed_summary import Levels, additive_summary, groups_table
 from discrim.models.parameters import Check, array_like, boolean, check_parameters, either, none, number
@@ -165,6 +166,9 @@ class MixedNB(AdditiveClassifier[MixedStatistic]):
 
     def _of_block(self, block: MixedBlock) -> MixedStatistic:
         return MixedStatistic.of(block, tuple(self.likelihoods_), tuple(self.likelihoods_.values()))
+
+    def _subtract(self, gone: MixedStatistic) -> MixedStatistic:
+        return subtract_mixed(self.statistic_, gone)
 
     def _combine(self, parts: Sequence[MixedStatistic]) -> MixedStatistic:
         return merge_mixed(parts)

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 
-from discrim.errors import DataError, ParameterError
+from discrim.errors import DataError, ParameterError, all_or_nothing
 from discrim.inference.summary import Summary, Table
 from discrim.models.base import Statistic
 from discrim.models.indicator_base import IndicatorClassifier
@@ -31,7 +31,7 @@ from discrim.models.priors import log_priors
 from discrim.models.scoring import Output
 from discrim.solvers.regression import Regression, indicator_regression, positive_ridge, ridge
 from discrim.solvers.rules import LinearRule
-from discrim.sources import Rows
+from discrim.sources import Rows, check_structure
 from discrim.statistics import Depth
 
 Floats = NDArray[np.float64]
@@ -114,9 +114,11 @@ class RidgeClassifier(IndicatorClassifier):
         self.random_state = random_state
         self.priors = priors
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y (n, or n x m of zeros and ones), or from a ``scan``."""
         self.__dict__.pop("_labels", None)
+        check_structure(y, "y")
         if isinstance(y, list) and type_of_target(y).startswith("multi"):
             y = np.asarray(y)
         if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:

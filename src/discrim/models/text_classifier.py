@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.engines.progress import Progress
-from discrim.errors import DataError, ParameterError
+from discrim.errors import DataError, ParameterError, all_or_nothing, learning_copy
 from discrim.inference.summary import Summary
 from discrim.models.classifier import Classifier
 from discrim.models.mergeable import MergeableClassifier
@@ -74,11 +74,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.model = model
         self.counts = counts
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from strings with labels y, or from labelled ``documents``."""
-        # A fit that fails leaves no model.
-        for name in ("counts_", "model_", "classes_"):
-            self.__dict__.pop(name, None)
         counts, model = self._fresh()
         source = self._open(X, y, sample_weight)
         blocks = counts.fit_counted(_Watched(source, "words"))
@@ -101,12 +99,14 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return made
 
     @available_if(_model_has("partial_fit"))  # type: ignore[untyped-decorator]
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more documents. The words are those of ``fit``, or hashed: then no ``fit`` has to come before.
 
         ``classes`` are the labels that may come; models that have to know them first are told those of X otherwise.
         """
-        counts, model = (self.counts_, self.model_) if hasattr(self, "model_") else self._hashing()
+        fitted = hasattr(self, "model_")
+        counts, model = (self.counts_, learning_copy(self.model_)) if fitted else self._hashing()
         self._learn(self._open(X, y, sample_weight), counts, model, classes)
         return self
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discrim.online.loss_sums import LossSums, Sums
 
 Floats = NDArray[np.float64]
-End = Literal["converged", "unfinished", "diverged", "interrupted", "stuck", "wrong"]
+End = Literal["converged", "unfinished", "diverged", "stuck", "wrong"]
 Watch = Callable[[int, Floats, float, int], None]
 
 # The objective has diverged where it is this many times its first value plus one.
@@ -110,17 +110,11 @@ class Descent:
 
 
 def descend(sums: LossSums, walker: Walker, options: DescentOptions, watch: Watch | None = None) -> Descent:
-    """Steps on all rows until the slope is at most ``tol``. Cost: one pass a step, or a few with the line search.
-
-    Whoever interrupts gets the weights so far.
-    """
+    """Steps on all rows until the slope is at most ``tol``. Cost: one pass a step, or a few with the line search."""
     run = _Run(sums, walker, options, watch)
-    try:
-        # What overflows on the way is a divergence, and told as such.
-        with np.errstate(over="ignore", invalid="ignore"):
-            end = run.search() if options.search else run.follow()
-    except KeyboardInterrupt:
-        end = "interrupted"
+    # What overflows on the way is a divergence, and told as such.
+    with np.errstate(over="ignore", invalid="ignore"):
+        end = run.search() if options.search else run.follow()
     return run.result(end)
 
 

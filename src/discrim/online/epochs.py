@@ -74,10 +74,9 @@ class Watch:
 
 @dataclass
 class Course:
-    """What came of it: epochs of each problem, whether somebody stopped it, and the epoch that was not finite."""
+    """What came of it: epochs of each problem, and the epoch that was not finite."""
 
     epochs: list[int] = field(default_factory=list)
-    interrupted: bool = False
     broken: int | None = None
     converged: bool = True
 
@@ -91,17 +90,14 @@ def learn_epochs(rows: OnlineRows, learning: Learning, weights: Weights, targets
     watches = [Watch(plan) for _ in range(len(weights))]
     total = plan.max_iter * len(rows) * len(groups) if plan.tol is None else None
     course = Course()
-    try:
-        with Progress("learning", total) as progress:
-            while groups and course.broken is None:
-                last = all(watch.stopped or watch.epochs + 1 >= plan.max_iter for watch in watches)
-                _turn(partial(_epoch, rows, learning, weights, targets, groups, progress), groups, last=last)
-                _judge(groups, watches, learning, weights, plan, len(rows))
-                if not (weights.finite and _settled_finite(weights)):
-                    course.broken = max(watch.epochs for watch in watches)
-                groups = [left for group in groups if (left := group.without(watches)) is not None]
-    except KeyboardInterrupt:
-        course.interrupted = True
+    with Progress("learning", total) as progress:
+        while groups and course.broken is None:
+            last = all(watch.stopped or watch.epochs + 1 >= plan.max_iter for watch in watches)
+            _turn(partial(_epoch, rows, learning, weights, targets, groups, progress), groups, last=last)
+            _judge(groups, watches, learning, weights, plan, len(rows))
+            if not (weights.finite and _settled_finite(weights)):
+                course.broken = max(watch.epochs for watch in watches)
+            groups = [left for group in groups if (left := group.without(watches)) is not None]
     weights.settle()
     course.epochs = [max(watch.epochs, 1) for watch in watches]
     course.converged = all(watch.epochs < plan.max_iter or plan.tol is None for watch in watches)

@@ -62,8 +62,8 @@ class Learned:
     ``coef`` (p) and ``intercept`` are the answer, ``mistakes`` the rows of ``rows`` that it has wrong. ``updates``
     counts corrections (batch steps), ``epochs`` readings of all rows, the one that found nothing wrong included.
     ``converged`` says that there was such a reading. ``cycle`` is the number of epochs after which the weights came
-    back, so that they would for ever, 0 where they did not; ``gave_up`` says that ``tol`` made the end, ``interrupted``
-    that a key press did; ``separable`` whether some hyperplane is known to have all rows right.
+    back, so that they would for ever, 0 where they did not; ``gave_up`` says that ``tol`` made the end; ``separable``
+    whether some hyperplane is known to have all rows right.
 
     ``radius`` is R = max |x|. Where it converged, ``gamma`` is the margin min y (w'x + b) / |w| of the last weights,
     ``bound`` the updates that the rule can at most need as far as that hyperplane tells, and ``best_bound`` as the one
@@ -86,7 +86,6 @@ class Learned:
     bound: float | None
     best_bound: float | None
     trace: Trace | None
-    interrupted: bool = False
 
     @property
     def separated(self) -> bool:
@@ -105,8 +104,6 @@ class Learned:
                 f"No row was wrong any more after {plural(self.updates, 'update')} in {plural(self.epochs, 'epoch')}."
             )
             return done if self.separated else f"{done} By the answer {wrong}."
-        if self.interrupted:
-            return f"Stopped by the keyboard in epoch {self.epochs}: {wrong}."
         if self.cycling:
             why = f"The weights came back after {plural(self.cycle, 'epoch')} and would go round for ever"
         elif self.separable:
@@ -132,10 +129,7 @@ def learn(x: Floats, sign: Floats, options: PerceptronOptions, weight: Floats | 
     rng = np.random.default_rng(options.seed)
     ordered = options.rule == "batch" or not options.shuffle
     way = _Way({walk.state(): 0})
-    try:
-        _go(walk, way, rng, ordered=ordered)
-    except KeyboardInterrupt:
-        way.interrupted = True
+    _go(walk, way, rng, ordered=ordered)
     # The last correction may have been the one that was left.
     way.converged = way.converged or walk.criterion()[1] == 0
     return _told(walk, way)
@@ -150,7 +144,6 @@ class _Way:
     cycle: int = 0
     converged: bool = False
     gave_up: bool = False
-    interrupted: bool = False
 
 
 def _go(walk: _Walk, way: _Way, rng: np.random.Generator, *, ordered: bool) -> None:
@@ -310,12 +303,11 @@ def _told(walk: _Walk, way: _Way) -> Learned:
             best = bound if bound is None or found is None else min(bound, found)
     # Without the division by its length, weights that come back are a proof.
     proved = cycle > 0 and not options.normalize_weights
-    # Who has interrupted does not want to wait for another.
-    known = converged or proved or way.interrupted
+    known = converged or proved
     possible = converged if known else separable(x, sign, intercept=options.fit_intercept)
     return Learned(
         coef=theta[:-1], intercept=float(theta[-1]), rows=len(x), updates=walk.updates, epochs=way.epochs,
         mistakes=mistakes, converged=converged, cycle=cycle, gave_up=way.gave_up, separable=possible,
         radius=walk.radius, gamma=gamma or None, bound=bound, best_bound=best,
-        trace=None if walk.recorder is None else walk.recorder.trace(), interrupted=way.interrupted,
+        trace=None if walk.recorder is None else walk.recorder.trace(),
     )  # fmt: skip

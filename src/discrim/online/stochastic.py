@@ -29,29 +29,26 @@ def descend_by_batches(
     """Epochs of steps, each by the mean slope of ``size`` rows and the penalty's own step.
 
     The end is where the loss met on the way through an epoch has not become better for five epochs. Cost: a pass an
-    epoch, and a few array operations a step. Whoever interrupts gets the weights so far.
+    epoch, and a few array operations a step.
     """
     first = best = np.inf
     value, stale, end = np.inf, 0, "unfinished"
     kept = walker.theta
-    try:
-        for epoch in range(options.max_iter):
-            if watch is not None:
-                _tell(sums, walker, options, watch)
-            with np.errstate(over="ignore", invalid="ignore"):
-                value = _epoch(sums, walker, options, batches) + options.penalty(walker.theta)
-            first = min(first, value) if epoch == 0 else first
-            if not np.isfinite(value) or value > TOO_LARGE * (1.0 + first):
-                end, walker.theta, walker.velocity = "diverged", kept, np.zeros_like(kept)
-                break
-            kept = walker.theta
-            stale = 0 if value < best - max(BETTER, options.tol) * abs(best) else stale + 1
-            best = min(best, value)
-            if stale >= STALE_EPOCHS:
-                end = "converged"
-                break
-    except KeyboardInterrupt:
-        end = "interrupted"
+    for epoch in range(options.max_iter):
+        if watch is not None:
+            _tell(sums, walker, options, watch)
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = _epoch(sums, walker, options, batches) + options.penalty(walker.theta)
+        first = min(first, value) if epoch == 0 else first
+        if not np.isfinite(value) or value > TOO_LARGE * (1.0 + first):
+            end, walker.theta, walker.velocity = "diverged", kept, np.zeros_like(kept)
+            break
+        kept = walker.theta
+        stale = 0 if value < best - max(BETTER, options.tol) * abs(best) else stale + 1
+        best = min(best, value)
+        if stale >= STALE_EPOCHS:
+            end = "converged"
+            break
     if watch is not None and end != "diverged":
         _tell(sums, walker, options, watch)
     final = sums.at(walker.theta)

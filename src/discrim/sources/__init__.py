@@ -10,6 +10,7 @@ from discrim.sources.labels import code_labels, recode
 from discrim.sources.mapped import MappedScan
 from discrim.sources.rows import Rows, find_non_finite, non_finite_in
 from discrim.sources.scan import Scan, scan
+from discrim.sources.structure import check_structure
 from discrim.sources.tables import is_query, open_mixed, open_rows
 from discrim.sources.weights import check_weights
 
@@ -28,6 +29,7 @@ __all__ = [
     "Rows",
     "Scan",
     "Schema",
+    "check_structure",
     "check_weights",
     "code_labels",
     "code_numbers",

@@ -18,6 +18,7 @@ from discrim.sources.guess import comes_from, need
 from discrim.sources.labels import code_labels
 from discrim.sources.rows import Rows
 from discrim.sources.scan import Scan, scan
+from discrim.sources.structure import check_structure
 from discrim.sources.table import Table
 from discrim.sources.weights import check_weights
 
@@ -44,6 +45,7 @@ def _opened(X: Any, y: Any, sample_weight: Any, design: Design | None) -> Rows:
     if isinstance(X, (str, os.PathLike)):
         raise _is_path(X, y)
     if sparse.issparse(X):
+        check_structure(X)
         return _rows_of_sparse(X, y, sample_weight, design)
     table = _open_table(X)
     if table is None:

@@ -93,13 +93,14 @@ class ClassCounts:
         weight[(rows == 0) & (np.abs(weight) <= ROUNDING * whole.weight)] = 0.0
         lacking = (rows < 0) | (weight < 0) | ((rows == 0) & (weight > 0))
         lacking |= _left_over(count, whole, rows).any(axis=1)
+        left = replace(whole, weight=weight, rows=rows, count=count)
+        if self.levels:
+            # A row has one level of a feature, or none where the value is missing.
+            counted = np.column_stack([left.of_feature(j).sum(axis=1) for j in range(self.n_features)])
+            lacking |= (counted > (weight + ROUNDING * whole.weight)[:, None]).any(axis=1)
         if lacking.any():
             k = int(np.argmax(lacking))
-            raise ForgetError(
-                f"Cannot forget {gone.rows[k]} rows (weight {gone.weight[k]:g}) of class '{self.classes[k]}': "
-                "they are not among the rows that were seen."
-            )
-        left = replace(whole, weight=weight, rows=rows, count=count)
+            raise ForgetError.never_seen(self.classes[k], (int(gone.rows[k]), float(gone.weight[k])))
         return left._only(rows > 0)
 
     def including(self, classes: NDArray[Any]) -> ClassCounts:

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.errors import DataError, ParameterError, plural
+from discrim.errors import DataError, ParameterError, all_or_nothing, plural
 from discrim.text.block import Documents
 from discrim.text.counted import CountedBlock, Kept, together
 from discrim.text.documents import open_documents
@@ -99,17 +99,20 @@ class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.lowercase = lowercase
         self.token_pattern = token_pattern
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
         """Learn the vocabulary of strings or ``documents``, in one read; with ``buckets`` nothing is read."""
         self._learn(X, None)
         return self
 
+    @all_or_nothing
     def fit_transform(self, X: Any, y: Any = None, **parameters: Any) -> Any:  # noqa: ARG002 - scikit-learn's signature
         """Learn the vocabulary and give the counts; documents are read once where their counts fit in memory."""
         X = open_documents(X)
         blocks = self.fit_counted(X)
         return self.transform(X) if blocks is None else _joined([block.x for block in blocks])
 
+    @all_or_nothing
     def fit_counted(self, X: Any) -> list[CountedBlock] | None:
         """Learn the vocabulary, and give the counts of all blocks on the way.
 
@@ -127,8 +130,6 @@ class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _learn(self, X: Any, kept: Kept | None) -> list[CountedBlock] | None:
         self._check_parameters()
-        # A fit that fails leaves no vocabulary.
-        self.__dict__.pop("missed_", None)
         if self.buckets is not None:
             self._counter = self._hashing()
             self.vocabulary_, self.missed_, self.n_documents_ = None, 0, 0

@@ -19,10 +19,10 @@ from discrim.decision.multiclass.scheme import Scheme, first_part
 from discrim.decision.multiclass.stacked import all_probabilities, all_scores, fits_in_memory
 from discrim.decision.no_answer import spare_label, with_spare
 from discrim.decision.wrapping import checked_table, coded_labels, fit_arguments, offered
-from discrim.errors import DataError
+from discrim.errors import DataError, all_or_nothing, learning_copy
 from discrim.models.base import OnePassClassifier
 from discrim.models.parameters import Check, check_parameters, one_of, with_method
-from discrim.sources import Scan
+from discrim.sources import Scan, check_structure
 
 Floats = NDArray[np.float64]
 
@@ -91,6 +91,7 @@ class OneVsOneClassifier(Scheme):
         self.unassigned_label = unassigned_label
         self.coupling = coupling
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit a model to each pair; ``sample_weight`` and what else is passed go to them, by their rows."""
         check_parameters(self, self._constraints)
@@ -115,6 +116,7 @@ class OneVsOneClassifier(Scheme):
         return self
 
     @offered("partial_fit")
+    @all_or_nothing
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **partial_fit_params: Any
     ) -> Self:
@@ -129,6 +131,7 @@ class OneVsOneClassifier(Scheme):
         y = np.asarray(y)
         if len(np.setdiff1d(y, self.classes_)):
             raise DataError(f"Mini-batch contains {np.unique(y)} while it must be subset of {self.classes_}")
+        X = checked_table(X, y)
         validate_data(self, X, reset=first, skip_check_array=True)
         codes = np.searchsorted(self.classes_, y)
         update = delayed(_update)
@@ -207,6 +210,7 @@ class OneVsOneClassifier(Scheme):
 
     def _views(self, X: Any) -> list[tuple[Any, Any]]:
         """Each model with the rows as it knows them."""
+        check_structure(X)
         if not isinstance(X, Scan) and not isinstance(self.estimators_[0], OnePassClassifier):
             validate_data(self, checked_table(X), reset=False, skip_check_array=True)
         if self.pairwise_indices_ is None:
@@ -235,4 +239,4 @@ def _update(model: Any, X: Any, codes: NDArray[Any], pair: tuple[int, int], argu
         return model
     taken = {name: part_of(value, rows, len(codes)) for name, value in arguments.items()}
     labels = (codes[rows] == pair[1]).astype(int)
-    return model.partial_fit(_safe_indexing(X, rows), labels, classes=np.array([0, 1]), **taken)
+    return learning_copy(model).partial_fit(_safe_indexing(X, rows), labels, classes=np.array([0, 1]), **taken)

@@ -17,9 +17,9 @@ from discrim.decision.multiclass.scheme import Scheme, first_part
 from discrim.decision.multiclass.stacked import all_probabilities, all_scores
 from discrim.decision.no_answer import spare_label, with_spare
 from discrim.decision.wrapping import fit_arguments, offered, remember_columns
-from discrim.errors import DataError
+from discrim.errors import DataError, all_or_nothing, learning_copy
 from discrim.models.parameters import Check, check_parameters, one_of, with_method
-from discrim.sources import Scan
+from discrim.sources import Scan, check_structure
 
 Floats = NDArray[np.float64]
 
@@ -80,6 +80,7 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
         self.rule = rule
         self.ambiguous_label = ambiguous_label
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit the two-class models; ``sample_weight`` and what else is passed go to them."""
         check_parameters(self, self._constraints)
@@ -97,6 +98,7 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
         return self
 
     @offered("partial_fit")
+    @all_or_nothing
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **partial_fit_params: Any
     ) -> Self:
@@ -107,6 +109,7 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
             count = 1 if self.label_binarizer_.y_type_ == "binary" else self.n_classes_
             self.estimators_ = [clone(self.estimator) for _ in range(count)]
             self._label_ambiguous()
+        check_structure(X)
         if len(np.setdiff1d(y, self.classes_)):
             raise DataError(f"Mini-batch contains {np.unique(y)} while classes must be subset of {self.classes_}")
         columns = _dense_columns(self.label_binarizer_.transform(y))
@@ -165,6 +168,8 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
         """A problem for each column of indicators."""
         from sklearn.preprocessing import LabelBinarizer
 
+        check_structure(X)
+        check_structure(y, "y")
         self.label_binarizer_ = LabelBinarizer(sparse_output=True)
         columns = _dense_columns(self.label_binarizer_.fit_transform(y))
         self.classes_ = self.label_binarizer_.classes_
@@ -200,4 +205,4 @@ def _dense_columns(indicators: Any) -> list[NDArray[Any]]:
 
 
 def _update(model: Any, X: Any, y: NDArray[Any], arguments: Any) -> Any:
-    return model.partial_fit(X, y, classes=np.array([0, 1]), **arguments)
+    return learning_copy(model).partial_fit(X, y, classes=np.array([0, 1]), **arguments)

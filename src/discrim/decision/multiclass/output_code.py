@@ -16,7 +16,7 @@ from discrim.decision.multiclass.problems import Fitting, Problem
 from discrim.decision.multiclass.scheme import Scheme
 from discrim.decision.multiclass.stacked import all_scores
 from discrim.decision.wrapping import fit_arguments
-from discrim.errors import DataError, ParameterError
+from discrim.errors import DataError, ParameterError, all_or_nothing
 from discrim.models.parameters import Check, array_like, check_parameters, either, number, one_of, seed, with_method
 from discrim.sources import Scan
 
@@ -82,6 +82,7 @@ class OutputCodeClassifier(Scheme):
         self.n_jobs = n_jobs
         self.code = code
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit a model to each bit; ``sample_weight`` and what else is passed go to them."""
         check_parameters(self, self._constraints)

@@ -14,7 +14,7 @@ from discrim.decision.multiclass.problems import side_scores
 from discrim.models import LeastSquaresClassifier, LinearDiscriminantAnalysis, RidgeClassifier
 from discrim.models.scoring import Output, apply_rule
 from discrim.solvers.rules import LinearRule
-from discrim.sources import Scan
+from discrim.sources import Scan, check_structure
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +30,7 @@ MOST_SCORES = 1 << 25
 
 def all_scores(models: Sequence[Any], X: Any) -> Floats:
     """How much speaks for the positive side of each model, n x B; linear rules are applied in one read of the rows."""
+    check_structure(X)
     rule = _joint_rule(models, odds=False)
     if rule is None:
         return np.column_stack([side_scores(model, X) for model in models])
@@ -38,6 +39,7 @@ def all_scores(models: Sequence[Any], X: Any) -> Floats:
 
 def all_probabilities(models: Sequence[Any], X: Any) -> Floats:
     """The probability of the positive side of each model, n x B."""
+    check_structure(X)
     rule = _joint_rule(models, odds=True)
     if rule is None:
         return np.column_stack([np.asarray(model.predict_proba(X))[:, 1] for model in models])

@@ -20,6 +20,7 @@ from discrim.sources import (
     Column,
     Design,
     Scan,
+    check_structure,
     check_weights,
     code_labels,
     find_non_finite,
@@ -106,6 +107,7 @@ def read_rows(X: Any, y: Any, sample_weight: Any, cv: Any, groups: Any, random_s
         return _read_documents(open_documents(X, y, sample_weight), cv, groups, random_state)
     if y is None:
         raise DataError("compare needs labels: y is None.")
+    check_structure(X)
     if isinstance(X, (np.ndarray, list, tuple)) and np.ndim(X) != 2:
         check_array(X, ensure_all_finite=False)  # raises, and tells how to reshape
     check_consistent_length(X, y)

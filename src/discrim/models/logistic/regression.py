@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discrim.engines import one_blas_thread
 from discrim.engines.overview import look
-from discrim.errors import ParameterError, SeparationWarning, warn
+from discrim.errors import ParameterError, SeparationWarning, all_or_nothing, warn
 from discrim.inference.fitted import Fitted
 from discrim.models.classifier import Classifier
 from discrim.models.logistic.fit import Problem, SmoothFit, fit_smooth, fits_row_space, separation_of
@@ -186,6 +186,7 @@ class LogisticRegression(LogisticInference, Classifier):
         self.bias_reduction = bias_reduction
         self.aliased = aliased
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, trials: Any = None) -> Self:
         """Learn from rows X with labels y, or from a ``scan``.
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.errors import DataError, InterruptedWarning, ParameterError, warn
+from discrim.errors import DataError, ParameterError, all_or_nothing, warn
 from discrim.inference.summary import Summary, Table
 from discrim.models.classifier import Classifier
 from discrim.models.declared import check_declared, declared_classes
@@ -108,20 +108,19 @@ class OnlineClassifier(Classifier):
                 "the resulting weights as the class_weight parameter."
             )
 
+    @all_or_nothing
     def fit(
         self, X: Any, y: Any = None, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
     ) -> Self:
         """Learn from rows X with labels y, or from a ``scan``, epoch after epoch.
 
-        ``coef_init`` and ``intercept_init`` are where to begin. A key press (Ctrl-C) ends the fit with a warning; the
-        model then has the weights of that moment.
+        ``coef_init`` and ``intercept_init`` are where to begin.
         """
         check_parameters(self, self._constraints)
         self._check_together(parts=False)
         if self.warm_start and hasattr(self, "coef_"):
             coef_init = self.coef_ if coef_init is None else coef_init
             intercept_init = self.intercept_ if intercept_init is None else intercept_init
-        # A fit that fails leaves no model: neither the old one, nor a mixture of both.
         for name in FITTED:
             self.__dict__.pop(name, None)
         rows = self._open(X, y, sample_weight, reset=True)
@@ -136,6 +135,7 @@ class OnlineClassifier(Classifier):
         self._tell(course, len(block))
         return self
 
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows, each once.
 
@@ -146,6 +146,9 @@ class OnlineClassifier(Classifier):
         first = not hasattr(self, "classes_")
         self._check_together(parts=True)
         rows = self._open(X, y, sample_weight, reset=first)
+        if not first:
+            # Learning writes into the weights: those of the model stay as they are until it is done.
+            self._weights = self._weights.copied()
         declared = declared_classes(getattr(self, "_declared", None), classes)
         if isinstance(rows, Scan):
             from discrim.models.online.scanning import learn_scan
@@ -314,7 +317,6 @@ class OnlineClassifier(Classifier):
     def _learn_part(self, rows: Rows, block: Block, declared: NDArray[Any] | None) -> Self:
         if declared is not None:
             check_declared(block.classes, declared)
-        before = self.__dict__.copy()
         if not hasattr(self, "classes_"):
             known = block.classes if declared is None else declared
             self._begin(Block(block.x, block.codes, known, block.weight), None, None)
@@ -322,16 +324,7 @@ class OnlineClassifier(Classifier):
         wanted = np.union1d(self.classes_, block.classes) if declared is None else declared
         self._follow_user()
         self._grow(wanted)
-        kept = self._weights.taken(slice(None)).copied()
-        try:
-            self._learn(rows, block, 1, None)
-        except Exception:
-            # Rows that cannot be learned from leave the model as it was.
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            if "_weights" in before and len(before["_weights"]) == len(kept):
-                self._weights = kept
-            raise
+        self._learn(rows, block, 1, None)
         self._tell(Course([1]), len(block))
         return self
 
@@ -356,12 +349,7 @@ class OnlineClassifier(Classifier):
         self.n_iter_ = max(course.epochs)
         self.t_ += self.n_iter_ * n
         self._write_out()
-        if course.interrupted:
-            warn(
-                f"Stopped by the keyboard in epoch {self.n_iter_}: the model has the weights of that moment.",
-                InterruptedWarning,
-            )
-        elif not course.converged:
+        if not course.converged:
             warn(
                 "Maximum number of iteration reached before convergence. Consider increasing max_iter to improve the "
                 "fit.",

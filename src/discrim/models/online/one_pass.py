@@ -52,8 +52,6 @@ def _learn(model: SGDClassifier, rows: Rows, blocks: Iterator[OnlineRows], gains
                 memory = learn_block(memory, _weighted(part, gains), scaling, alpha)
                 model._weights.memory[0, names.UPDATES_MADE] += 1
                 progress.add(len(part))
-    except KeyboardInterrupt:
-        course.interrupted = True
     except DataError as error:
         # What one block knows of its columns is told of all rows.
         raise non_finite_error(rows) or error from None

@@ -222,10 +222,8 @@ class Perceptron(StreamClassifier):
             # The mean was taken on the way: it is the answer.
             self._weights.averages[:] = self._weights.w
             self._weights.memory[:, 1] = self._weights.memory[:, 0]
-        interrupted = any(part.interrupted for part in self.learned_)
-        if not interrupted:
-            _warn(self.learned_, self.classes_)
-        return Course([max(part.epochs, 1) for part in self.learned_], interrupted)
+        _warn(self.learned_, self.classes_)
+        return Course([max(part.epochs, 1) for part in self.learned_])
 
     def _read_through(self, rows: Scan, counts: NDArray[np.int64]) -> Course:
         self._refuse_scan()
@@ -249,17 +247,14 @@ def _learn_as_taught(model: Perceptron, rows: Rows, block: Block) -> list[Learne
         weight = gains if weight is None else gains * weight
     k = problem_count(model.classes_)
     seeds = as_random_state(model.random_state).randint(np.iinfo(np.int32).max, size=k)
-    parts, most = [], model.max_iter
+    parts = []
     for code, seed in zip([1] if k == 1 else range(k), seeds.tolist(), strict=True):
         options = PerceptronOptions(
-            rule=model.rule, eta0=float(model.eta0), max_iter=most, shuffle=bool(model.shuffle), seed=seed,
+            rule=model.rule, eta0=float(model.eta0), max_iter=model.max_iter, shuffle=bool(model.shuffle), seed=seed,
             pocket=model.pocket, average=bool(model.average), normalize_weights=model.normalize_weights,
             normalize_rows=model.normalize_rows, fit_intercept=model.fit_intercept, trace=model.trace,
         )  # fmt: skip
         parts.append(learn(x, np.where(block.codes == code, 1.0, -1.0), options, weight))
-        if parts[-1].interrupted:
-            # Classes that had no turn yet keep their zeros.
-            most = 0
     return parts
 
 

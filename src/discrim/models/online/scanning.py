@@ -86,24 +86,21 @@ def passes(model: OnlineClassifier, rows: Scan, counts: NDArray[np.int64]) -> Co
     course = Course()
     weights.begin(learning)
     n = int(counts.sum())
-    try:
-        with Progress("learning", None) as progress:
-            while not all(watch.stopped for watch in watches):
-                weights.memory[:, names.LOSS] = 0.0
-                parts: Iterator[OnlineRows] = (model._prepared(block) for block in rows.blocks())
-                seeded = np.random.RandomState(rng.randint(LARGEST))
-                for part in shuffled(parts, seeded) if model.shuffle else parts:
-                    part.learn(None, learning, weights, targets)
-                    progress.add(len(part))
-                for k, watch in enumerate(watches):
-                    watch.see(weights.memory[k, names.LOSS] / n, learning, weights.memory[k])
-                if not weights.finite:
-                    raise non_finite_error(rows) or DataError(
-                        f"Floating-point under-/overflow occurred at epoch #{watches[0].epochs}. Scaling input data "
-                        "with StandardScaler or MinMaxScaler might help."
-                    )
-    except KeyboardInterrupt:
-        course.interrupted = True
+    with Progress("learning", None) as progress:
+        while not all(watch.stopped for watch in watches):
+            weights.memory[:, names.LOSS] = 0.0
+            parts: Iterator[OnlineRows] = (model._prepared(block) for block in rows.blocks())
+            seeded = np.random.RandomState(rng.randint(LARGEST))
+            for part in shuffled(parts, seeded) if model.shuffle else parts:
+                part.learn(None, learning, weights, targets)
+                progress.add(len(part))
+            for k, watch in enumerate(watches):
+                watch.see(weights.memory[k, names.LOSS] / n, learning, weights.memory[k])
+            if not weights.finite:
+                raise non_finite_error(rows) or DataError(
+                    f"Floating-point under-/overflow occurred at epoch #{watches[0].epochs}. Scaling input data "
+                    "with StandardScaler or MinMaxScaler might help."
+                )
     weights.settle()
     course.epochs = [max(watch.epochs, 1) for watch in watches]
     course.converged = max(course.epochs) < plan.max_iter or plan.tol is None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discrim import _kernels
 from discrim._kernels.reference_online import Stream
-from discrim.errors import DataError, ParameterError, name_list
+from discrim.errors import DataError, ParameterError, all_or_nothing, name_list
 from discrim.models.declared import check_declared
 from discrim.models.online.base import OnlineClassifier, _dense
 from discrim.models.online.training import class_gains, targets_of
@@ -25,7 +25,7 @@ Features = Mapping[Any, Any]
 
 
 # What comes of a row, as the kernels say it.
-UNREAD, OVERFLOWN = 1, 2
+LEARNED, UNREAD, OVERFLOWN = 0, 1, 2
 
 
 class _Live(NamedTuple):
@@ -54,23 +54,46 @@ class StreamClassifier(OnlineClassifier):
         if not _is_weight(w):
             raise ParameterError.bad_value("w", w, "a finite number of at least 0")
         live = self._live
-        end = UNREAD
+        if live is None or live.weights is not self._weights:
+            return self._learn_new(row, y, float(w))
+        stream, t, told = live.stream, self.t_, "_untold" not in self.__dict__
+        learned = stream.learned
         try:
-            if live is not None and live.weights is self._weights and y in live.codes:
-                end = live.stream.learn(row, self._columns, live.codes[y], float(w))
-        except TypeError:
-            _refuse_label(y)
+            code = live.codes.get(y)
+            end = UNREAD if code is None else stream.learn(row, self._columns, code, float(w))
+            if end == LEARNED:
+                self.__dict__.update(t_=t + 1.0, _untold=True)
+                return self
+        except BaseException as error:
+            if stream.learned != learned:
+                stream.undo()
+                self.t_ = t
+                if told:
+                    self.__dict__.pop("_untold", None)
+            if isinstance(error, TypeError):
+                _refuse_label(y)
             raise
-        if end == UNREAD:
-            live = self._prepare(row, y)
-            end = live.stream.learn(row, self._columns, live.codes[y], float(w))
-        if end == UNREAD:
-            raise _not_a_number(row)
         if end == OVERFLOWN:
-            raise DataError("The weights overflow. Scale the features, or take smaller steps.")
-        self.t_ += 1.0
-        self.__dict__["_untold"] = True
-        return self
+            _refuse_unlearned(end, row)
+        return self._learn_new(row, y, float(w))
+
+    def _learn_new(self, row: dict[Any, Any], y: Any, w: float) -> Self:
+        """The same where there is something new, or something that cannot be learned."""
+        before, columns, live = self.__dict__.copy(), self.__dict__.get("_columns", {}), None
+        size = len(columns)
+        try:
+            live = self._prepare(row, y)
+            end = live.stream.learn(row, self._columns, live.codes[y], w)
+            _refuse_unlearned(end, row)
+            self.__dict__.update(t_=self.t_ + 1.0, _untold=True)
+            return self  # noqa: TRY300 - an interrupt on the way out is one too
+        except BaseException:
+            if live is not None and live.stream.learned:
+                live.stream.undo()
+            while len(columns) > size:
+                columns.popitem()
+            self.__dict__ = before
+            raise
 
     def predict_one(self, x: Features) -> Any:
         """The label with the largest score; None before anything was learned."""
@@ -149,7 +172,7 @@ class StreamClassifier(OnlineClassifier):
             if declared is not None:
                 check_declared(np.array([y]), declared)
             wanted = _in_order([*self.classes_.tolist(), y])
-            self.classes_, self._weights = grown(self.classes_, self._weights, wanted, learning)
+            self.classes_, self._weights = grown(self.classes_, self._weights.copied(), wanted, learning)
         for name in x:
             known.setdefault(name, len(known))
         if len(known) > self._weights.w.shape[1]:
@@ -165,9 +188,13 @@ class StreamClassifier(OnlineClassifier):
         return state
 
     def _tell_stream(self) -> None:
-        if not self.__dict__.pop("_untold", False):
-            return
-        weights, p = self._weights, len(self._columns)
+        if "_untold" in self.__dict__:
+            self._write_stream()
+
+    @all_or_nothing
+    def _write_stream(self) -> None:
+        del self.__dict__["_untold"]
+        weights, p = self._weights.copied(), len(self._columns)
         weights.settle()
         self._weights = weights.columns(p)
         self._live = None
@@ -175,6 +202,13 @@ class StreamClassifier(OnlineClassifier):
         self.n_features_in_ = p
         self.feature_names_in_ = np.array([str(name) for name in self._columns], dtype=object)
         self._write_out()
+
+
+def _refuse_unlearned(end: int, x: Features) -> None:
+    if end == UNREAD:
+        raise _not_a_number(x)
+    if end == OVERFLOWN:
+        raise DataError("The weights overflow. Scale the features, or take smaller steps.")
 
 
 def _is_weight(w: Any) -> bool:
