@@ -118,7 +118,7 @@ def test_costs_that_do_not_fit_are_refused_with_the_shape_that_would(costs, acti
 
 
 def test_an_estimator_without_posteriors_is_refused_before_it_is_fitted(iris):
-    text = r"CostSensitiveClassifier needs an estimator with predict_proba, which LinearSVC\(\) has not"
+    text = r"CostSensitiveClassifier needs an estimator with predict_proba, which LinearSVC\(\) lacks"
     with pytest.raises(ValueError, match=text):
         CostSensitiveClassifier(LinearSVC()).fit(*iris)
 

@@ -36,7 +36,7 @@ MODELS = [
     BayesianLinearDiscriminantAnalysis(0.5, target="identity"),
     GaussianNB(var_smoothing=0.1),
     LeastSquaresClassifier(),
-    RidgeClassifier(),
+    RidgeClassifier(methods="all"),
 ]
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=0)
 

@@ -23,6 +23,8 @@ from discrim import (
 from discrim.errors import CollinearWarning, DataError, SingularClassError
 
 LDA, QDA, RDA = LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis, RegularizedDiscriminantAnalysis
+NB = GaussianNB()
+RIDGE = RidgeClassifier(methods="all")
 PRIORS = [0.2, 0.5, 0.3]
 
 RARE_CLASS_MODELS = [
@@ -39,8 +41,8 @@ RARE_CLASS_MODELS = [
     GaussianNB(var_smoothing=0.1),
     GaussianNB(normalization="unbiased"),
     LeastSquaresClassifier(),
-    RidgeClassifier(),
-    RidgeClassifier(class_weight="balanced"),
+    RidgeClassifier(methods="all"),
+    RidgeClassifier(class_weight="balanced", methods="all"),
 ]
 
 
@@ -64,7 +66,12 @@ def test_a_class_of_one_or_two_rows_equals_refitting(model, sizes, cv, brute_for
 
 @pytest.mark.parametrize(
     "model",
-    [LDA(priors=PRIORS), LDA(priors=PRIORS, solver="lsqr"), RDA(0.4, 0.5, priors=PRIORS), GaussianNB(priors=PRIORS)],
+    [
+        LDA(priors=PRIORS),
+        LDA(priors=PRIORS, solver="lsqr"),
+        RDA(0.4, 0.5, priors=PRIORS),
+        GaussianNB(priors=PRIORS),
+    ],
     ids=repr,
 )
 @pytest.mark.parametrize("cv", [KFold(5), "loo"])
@@ -95,7 +102,7 @@ def test_quadratic_models_need_two_classes_without_the_row_too(model):
             cross_validate(model, x, np.zeros(len(x)), cv)
 
 
-@pytest.mark.parametrize("model", [LDA(), GaussianNB(), LeastSquaresClassifier(), RidgeClassifier()], ids=repr)
+@pytest.mark.parametrize("model", [LDA(), NB, LeastSquaresClassifier(), RIDGE], ids=repr)
 @pytest.mark.parametrize("cv", [3, "loo"])
 def test_one_class_is_always_predicted(model, cv):
     x, _ = rare((30, 1))
@@ -114,9 +121,9 @@ ROTATED = [
     RDA(0.0, 0.3, priors=PRIORS),
     RDA(1.0, 0.3),
     RDA(0.5, 0.0),
-    RidgeClassifier(),
-    RidgeClassifier(alpha=1e-3),
-    RidgeClassifier(class_weight="balanced", priors=PRIORS),
+    RidgeClassifier(methods="all"),
+    RidgeClassifier(alpha=1e-3, methods="all"),
+    RidgeClassifier(class_weight="balanced", priors=PRIORS, methods="all"),
 ]
 NOT_ROTATED = [
     LDA(),
@@ -125,7 +132,7 @@ NOT_ROTATED = [
     QDA(reg_param=0.1),
     RDA(0.5, 0.5, target="diagonal"),
     LeastSquaresClassifier(),
-    RidgeClassifier(fit_intercept=False),
+    RidgeClassifier(fit_intercept=False, methods="all"),
 ]
 
 
@@ -194,9 +201,9 @@ COLUMN_MODELS = [
     GaussianNB(),
     GaussianNB(var_smoothing=0.1),
     LeastSquaresClassifier(),
-    RidgeClassifier(),
-    RidgeClassifier(alpha=1e-9),
-    RidgeClassifier(alpha=0.0),
+    RidgeClassifier(methods="all"),
+    RidgeClassifier(alpha=1e-9, methods="all"),
+    RidgeClassifier(alpha=0.0, methods="all"),
 ]
 
 
@@ -232,7 +239,9 @@ def test_a_row_that_makes_all_the_variance_of_a_column(noise, smoothing, brute_f
 
 @pytest.mark.parametrize("cv", [5, "loo"])
 @pytest.mark.parametrize(
-    "model", [LDA(), QDA(), RDA(), RDA(1.0, 1.0), LeastSquaresClassifier(), RidgeClassifier(alpha=1e-9)], ids=repr
+    "model",
+    [LDA(), QDA(), RDA(), RDA(1.0, 1.0), LeastSquaresClassifier(), RidgeClassifier(alpha=1e-9, methods="all")],
+    ids=repr,
 )
 def test_nearly_collinear_columns_fall_back_to_refits(model, cv, narrow, brute_force, equals_refitting):
     x, y = narrow
@@ -275,7 +284,13 @@ def test_rows_of_weight_zero_are_predicted_but_teach_nothing(narrow, brute_force
     weight = np.ones(60)
     weight[::4] = 0.0
     weight[y == 2] = 0.0
-    for model in (LDA(), GaussianNB(), RDA(0.4, 0.5), LeastSquaresClassifier(), RidgeClassifier()):
+    for model in (
+        LDA(),
+        GaussianNB(),
+        RDA(0.4, 0.5),
+        LeastSquaresClassifier(),
+        RidgeClassifier(methods="all"),
+    ):
         for cv in (KFold(4), "loo"):
             result = cross_validate(model, x, y, cv, sample_weight=weight)
             equals_refitting(result, brute_force(model, x, y, cv, sample_weight=weight))

@@ -53,8 +53,8 @@ CLOSED_FORM = {
     "nb smooth": GaussianNB(var_smoothing=0.1),
     "least squares": LeastSquaresClassifier(),
     "least squares quadratic": LeastSquaresClassifier(basis="quadratic"),
-    "ridge": RidgeClassifier(),
-    "ridge weak": RidgeClassifier(alpha=0.01),
+    "ridge": RidgeClassifier(methods="all"),
+    "ridge weak": RidgeClassifier(alpha=0.01, methods="all"),
 }
 STATISTICS = {
     "lda eigen priors": LinearDiscriminantAnalysis(solver="eigen", priors=PRIORS),
@@ -72,11 +72,11 @@ STATISTICS = {
     "bayes lda both by evidence": BayesianLinearDiscriminantAnalysis(nu="evidence"),
     "nb unbiased": GaussianNB(normalization="unbiased"),
     "least squares priors": LeastSquaresClassifier(basis="quadratic", priors=PRIORS),
-    "ridge balanced": RidgeClassifier(class_weight="balanced"),
-    "ridge class_weight": RidgeClassifier(class_weight=CLASS_WEIGHT),
-    "ridge priors": RidgeClassifier(priors=PRIORS),
-    "ridge no intercept": RidgeClassifier(fit_intercept=False),
-    "ridge alphas": RidgeClassifier(alpha=[1.0, 2.0, 3.0]),
+    "ridge balanced": RidgeClassifier(class_weight="balanced", methods="all"),
+    "ridge class_weight": RidgeClassifier(class_weight=CLASS_WEIGHT, methods="all"),
+    "ridge priors": RidgeClassifier(priors=PRIORS, methods="all"),
+    "ridge no intercept": RidgeClassifier(fit_intercept=False, methods="all"),
+    "ridge alphas": RidgeClassifier(alpha=[1.0, 2.0, 3.0], methods="all"),
 }
 REFITS = {
     "lda auto": LinearDiscriminantAnalysis(shrinkage="auto"),

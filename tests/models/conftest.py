@@ -36,14 +36,14 @@ MODELS = [
     BayesianLinearDiscriminantAnalysis(),
     BayesianLinearDiscriminantAnalysis(0.5),
     BayesianLinearDiscriminantAnalysis(nu="evidence", target="identity"),
-    GaussianNB(),
-    GaussianNB(var_smoothing=1e-3, normalization="unbiased"),
+    GaussianNB(methods="all"),
+    GaussianNB(var_smoothing=1e-3, normalization="unbiased", methods="all"),
     LeastSquaresClassifier(),
     LeastSquaresClassifier(priors=[0.2, 0.3, 0.5]),
-    RidgeClassifier(),
-    RidgeClassifier(positive=True),
-    RidgeClassifier(fit_intercept=False),
-    RidgeClassifier(class_weight="balanced"),
+    RidgeClassifier(methods="all"),
+    RidgeClassifier(positive=True, methods="all"),
+    RidgeClassifier(fit_intercept=False, methods="all"),
+    RidgeClassifier(class_weight="balanced", methods="all"),
 ]
 
 

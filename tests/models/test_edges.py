@@ -18,6 +18,8 @@ from discrim import (
 from discrim.errors import DataError, DiscrimError, DiscrimWarning, SingularClassError
 
 L, Q, R = LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis, RegularizedDiscriminantAnalysis
+NB = GaussianNB(methods="all")
+RIDGE = RidgeClassifier(methods="all")
 SETTINGS = [
     L(),
     L(solver="eigen"),
@@ -36,14 +38,14 @@ SETTINGS = [
     R(0.5, 0.5),
     R(1.0, 0.5),
     R(0.5, 0.0, target="diagonal"),
-    GaussianNB(),
-    GaussianNB(var_smoothing=0.0, normalization="unbiased"),
+    GaussianNB(methods="all"),
+    GaussianNB(var_smoothing=0.0, normalization="unbiased", methods="all"),
     LeastSquaresClassifier(),
     LeastSquaresClassifier(basis="quadratic"),
-    RidgeClassifier(),
-    RidgeClassifier(alpha=0.0),
-    RidgeClassifier(positive=True),
-    RidgeClassifier(fit_intercept=False),
+    RidgeClassifier(methods="all"),
+    RidgeClassifier(alpha=0.0, methods="all"),
+    RidgeClassifier(positive=True, methods="all"),
+    RidgeClassifier(fit_intercept=False, methods="all"),
 ]
 each = pytest.mark.parametrize("model", SETTINGS, ids=str)
 
@@ -161,7 +163,16 @@ def test_a_singular_class_is_a_linear_algebra_error_too():
 
 @pytest.mark.parametrize("case", ["constant column", "constant column far from zero"])
 @pytest.mark.parametrize(
-    "model", [L(), R(), L(shrinkage="nonlinear"), GaussianNB(), LeastSquaresClassifier(), RidgeClassifier()], ids=str
+    "model",
+    [
+        L(),
+        R(),
+        L(shrinkage="nonlinear"),
+        GaussianNB(methods="all"),
+        LeastSquaresClassifier(),
+        RidgeClassifier(methods="all"),
+    ],
+    ids=str,
 )
 def test_a_constant_column_changes_nothing(model, case):
     rows = ODD[case][0]
@@ -247,7 +258,7 @@ class TestNonFinite:
         with pytest.raises(DataError, match="sums of squares of X overflow"):
             clone(model).fit(X * 1e200, Y)
 
-    @pytest.mark.parametrize("model", [Q(), R(), R(0.5, 0.5), GaussianNB()], ids=str)
+    @pytest.mark.parametrize("model", [Q(), R(), R(0.5, 0.5), GaussianNB(methods="all")], ids=str)
     @pytest.mark.parametrize("method", ["predict", "predict_proba", "predict_log_proba", "decision_function"])
     def test_rows_too_far_away_to_be_scored(self, model, method):
         model = clone(model).fit(X, Y)
@@ -288,7 +299,7 @@ class TestWeights:
         assert_allclose(found.predict_proba(X), expected.predict_proba(X), atol=1e-10)
 
     @pytest.mark.parametrize("scale", [1e-12, 1e12])
-    @pytest.mark.parametrize("model", [L(), Q(), R(), GaussianNB(), LeastSquaresClassifier()], ids=str)
+    @pytest.mark.parametrize("model", [L(), Q(), R(), NB, LeastSquaresClassifier()], ids=str)
     def test_with_maximum_likelihood_their_unit_does_not_matter(self, model, scale):
         found, expected = clone(model).fit(X, Y, np.full(30, scale)), clone(model).fit(X, Y)
         assert_allclose(found.predict_proba(X), expected.predict_proba(X), atol=1e-12)
@@ -297,7 +308,7 @@ class TestWeights:
         ("model", "divisor"),
         [(L(normalization="unbiased"), "n - K"), (L(shrinkage="nonlinear"), "n - K"),
          (Q(normalization="unbiased"), "n_k - 1"), (R(normalization="unbiased"), "n_k - 1"),
-         (GaussianNB(normalization="unbiased"), "n_k - 1")],
+         (GaussianNB(normalization="unbiased", methods="all"), "n_k - 1")],
         ids=str,
     )  # fmt: skip
     def test_unbiased_divisors_need_weights_that_count_rows(self, model, divisor):
@@ -317,7 +328,7 @@ class TestWeights:
         ids=["negative", "NaN", "all zero", "short", "two columns", "text"],
     )
     def test_bad_weights(self, weight, sentence):
-        for model in (L(), GaussianNB(), RidgeClassifier()):
+        for model in (L(), GaussianNB(methods="all"), RidgeClassifier(methods="all")):
             with pytest.raises(ValueError, match=sentence):
                 model.fit(X, Y, sample_weight=weight)
 
@@ -337,7 +348,11 @@ LABELS = {
 
 
 @pytest.mark.parametrize("kind", LABELS)
-@pytest.mark.parametrize("model", [L(), Q(), R(), GaussianNB(), LeastSquaresClassifier(), RidgeClassifier()], ids=str)
+@pytest.mark.parametrize(
+    "model",
+    [L(), Q(), R(), NB, LeastSquaresClassifier(), RIDGE],
+    ids=str,
+)
 def test_labels_of_any_type_come_back_as_they_went_in(model, kind):
     classes, convert = LABELS[kind]
     found = clone(model).fit(X, convert(Y))
@@ -352,7 +367,7 @@ def test_labels_of_any_type_come_back_as_they_went_in(model, kind):
 def test_tuples_can_be_labels():
     labels = np.empty(30, dtype=object)
     labels[:] = [(0, 1), (1, 0), (2, 2)] * 10
-    model = GaussianNB().fit(X, labels)
+    model = GaussianNB(methods="all").fit(X, labels)
     assert model.classes_.tolist() == [(0, 1), (1, 0), (2, 2)]
     assert model.predict(X)[0] in model.classes_.tolist()
 
@@ -371,7 +386,7 @@ def test_tuples_can_be_labels():
     ],
     ids=["continuous", "mixed", "NaN", "None", "short", "complex", "none at all", "infinite"],
 )
-@pytest.mark.parametrize("model", [L(), Q(), GaussianNB(), LeastSquaresClassifier(), RidgeClassifier()], ids=str)
+@pytest.mark.parametrize("model", [L(), Q(), NB, LeastSquaresClassifier(), RIDGE], ids=str)
 def test_labels_that_cannot_be_used(model, labels, sentence):
     with pytest.raises(ValueError, match=sentence):
         clone(model).fit(X, labels)

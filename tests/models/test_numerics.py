@@ -2,6 +2,7 @@
 
 import warnings
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -51,7 +52,7 @@ INVARIANT = [
     QuadraticDiscriminantAnalysis(predict_method="predictive"),
     LinearDiscriminantAnalysis(predict_method="debiased"),
     LeastSquaresClassifier(),
-    RidgeClassifier(alpha=0.0),
+    RidgeClassifier(alpha=0.0, methods="all"),
 ]
 SCALE_INVARIANT = [
     *INVARIANT,
@@ -62,7 +63,7 @@ SCALE_INVARIANT = [
     BayesianQuadraticDiscriminantAnalysis(),
     BayesianLinearDiscriminantAnalysis(nu="evidence"),
     LeastSquaresClassifier(basis="quadratic"),
-    GaussianNB(),
+    GaussianNB(methods="all"),
 ]
 each_invariant = pytest.mark.parametrize("model", INVARIANT, ids=str)
 each_scale_invariant = pytest.mark.parametrize("model", SCALE_INVARIANT, ids=str)
@@ -87,7 +88,7 @@ def test_ridge_of_nearly_collinear_columns_is_that_of_exact_arithmetic(alpha):
     x1, z, x3, y = three_classes(60)
     X = np.column_stack([x1, x1 + 1e-8 * z, x3])
     fitted = exact_ridge(X, y == 0, alpha)
-    model = RidgeClassifier(alpha=alpha).fit(X, y)
+    model = RidgeClassifier(alpha=alpha, methods="all").fit(X, y)
     assert_allclose(model.decision_function(X)[:, 0], fitted, atol=1e-6)
 
 
@@ -149,7 +150,7 @@ def test_naive_bayes_does_not_see_the_unit_of_a_column(exponent):
     """In scikit-learn one large column smooths all others."""
     X, y = datasets.load_iris(return_X_y=True)
     scale = np.array([10.0**exponent, 1.0, 1.0, 1.0])
-    found, expected = GaussianNB().fit(X * scale, y), GaussianNB().fit(X, y)
+    found, expected = GaussianNB(methods="all").fit(X * scale, y), GaussianNB(methods="all").fit(X, y)
     assert_allclose(found.predict_log_proba(X * scale), expected.predict_log_proba(X), rtol=1e-12, atol=1e-13)
 
 
@@ -216,7 +217,7 @@ def test_logarithms_of_posteriors_go_on_where_these_vanish():
         LinearDiscriminantAnalysis,
         QuadraticDiscriminantAnalysis,
         RegularizedDiscriminantAnalysis,
-        GaussianNB,
+        partial(GaussianNB, methods="all"),
     ):
         model = kind().fit(X, [0, 0, 1, 1])
         logs = model.predict_log_proba([[1e4]])
@@ -240,7 +241,7 @@ def test_the_margin_of_two_classes_is_taken_in_double_precision():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 2)), np.arange(200) % 2
     far = (X + 1e3 * np.array([1.0, -1.0])).astype(np.float32)
-    for kind in (QuadraticDiscriminantAnalysis, RegularizedDiscriminantAnalysis, GaussianNB):
+    for kind in (QuadraticDiscriminantAnalysis, RegularizedDiscriminantAnalysis, partial(GaussianNB, methods="all")):
         single, double = kind().fit(X.astype(np.float32), y), kind().fit(X.astype(np.float32).astype(float), y)
         found = single.decision_function(far)
         assert found.dtype == np.float32

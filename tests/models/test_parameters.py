@@ -14,6 +14,7 @@ from discrim import (
     RidgeClassifier,
 )
 from discrim.errors import ParameterError, PriorsWarning
+from discrim.models.beyond import posteriors_of
 
 L, Q, R, S = (
     LinearDiscriminantAnalysis,
@@ -87,7 +88,12 @@ BAD = {
     },
     BayesianLinearDiscriminantAnalysis: BAYESIAN,
     BayesianQuadraticDiscriminantAnalysis: BAYESIAN,
-    GaussianNB: {"priors": [*PRIORS, [0.2, 0.2, 0.2]], "var_smoothing": POSITIVE, "normalization": CHOICE},
+    GaussianNB: {
+        "priors": [*PRIORS, [0.2, 0.2, 0.2]],
+        "var_smoothing": POSITIVE,
+        "normalization": CHOICE,
+        "methods": CHOICE,
+    },
     S: {"basis": [WORD, 1, Stranger()], "priors": PRIORS, "tol": POSITIVE, "normalization": CHOICE},
     RidgeClassifier: {
         "alpha": [-1.0, np.nan, np.inf, WORD, Stranger(), None, [0.1, 0.2], [-1.0, 1.0, 1.0], [np.nan] * 3, ["a"], []],
@@ -100,6 +106,7 @@ BAD = {
         "positive": FLAG,
         "random_state": [WORD, -1, 1.5, Stranger()],
         "priors": PRIORS,
+        "methods": CHOICE,
     },
 }
 CASES = [(kind, name, value) for kind, table in BAD.items() for name, values in table.items() for value in values]
@@ -154,13 +161,14 @@ def test_priors_that_do_not_sum_to_one_are_rescaled_with_a_warning(kind):
     with pytest.warns(PriorsWarning, match=r"The priors sum to 0\.6, not to 1, and were rescaled\."):
         found = kind(priors=[0.1, 0.2, 0.3]).fit(X, Y)
     expected = kind(priors=np.array([1, 2, 3]) / 6).fit(X, Y)
-    np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X), rtol=1e-10)
+    np.testing.assert_allclose(posteriors_of(found)(X), posteriors_of(expected)(X), rtol=1e-10)
 
 
 @pytest.mark.parametrize("kind", [L, Q, R, GaussianNB, S, RidgeClassifier])
 @pytest.mark.filterwarnings("error")
 def test_a_class_with_prior_zero_is_never_predicted(kind):
-    model = kind(priors=[0.5, 0.5, 0.0]).fit(X, Y)
+    shown = {"methods": "all"} if "methods" in kind().get_params() else {}
+    model = kind(priors=[0.5, 0.5, 0.0], **shown).fit(X, Y)
     assert set(model.predict(X)) <= {0, 1}
     np.testing.assert_array_equal(model.predict_proba(X)[:, 2], 0.0)
     assert not np.isnan(model.decision_function(X)).any()

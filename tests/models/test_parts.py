@@ -1,6 +1,7 @@
 """Fitting in parts, forgetting and merging are exact: the model depends on the rows, not on how they came."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -111,9 +112,9 @@ class TestTwoClasses:
             RegularizedDiscriminantAnalysis,
             BayesianQuadraticDiscriminantAnalysis,
             BayesianLinearDiscriminantAnalysis,
-            GaussianNB,
+            partial(GaussianNB, methods="all"),
             LeastSquaresClassifier,
-            RidgeClassifier,
+            partial(RidgeClassifier, methods="all"),
         ],
     )
     def test_rows_of_one_class_can_be_forgotten(self, kind, gap):

@@ -105,7 +105,7 @@ GAUSSIAN = [
     (RegularizedDiscriminantAnalysis(0.3, 0.6, target="diagonal"), rda(0.3, 0.6, diagonal)),
     (RegularizedDiscriminantAnalysis(1.0, 0.0, target="diagonal"), rda(1.0, 0.0, diagonal)),
     (RegularizedDiscriminantAnalysis(0.0, 0.0), rda(0.0, 0.0)),
-    (GaussianNB(var_smoothing=0.0), rda(1.0, 0.0, diagonal)),
+    (GaussianNB(var_smoothing=0.0, methods="all"), rda(1.0, 0.0, diagonal)),
 ]  # fmt: skip
 
 
@@ -166,7 +166,7 @@ class TestRegression:
     def test_ridge(self, alpha):
         cross = self.centred.T @ (2 * self.indicators - 1)
         coef = np.linalg.solve(self.centred.T @ self.centred + alpha * np.eye(P), cross)
-        assert_allclose(RidgeClassifier(alpha=alpha).fit(X, Y).coef_, coef.T, rtol=1e-7, atol=1e-9)
+        assert_allclose(RidgeClassifier(alpha=alpha, methods="all").fit(X, Y).coef_, coef.T, rtol=1e-7, atol=1e-9)
 
     def test_ridge_without_intercept(self):
         coef = np.linalg.solve(X.T @ X + np.eye(P), X.T @ (2 * self.indicators - 1))
@@ -174,7 +174,7 @@ class TestRegression:
 
     def test_ridge_without_negative_coefficients(self):
         stacked = np.vstack([self.centred, np.eye(P)])
-        found = RidgeClassifier(positive=True).fit(X, Y).coef_
+        found = RidgeClassifier(positive=True, methods="all").fit(X, Y).coef_
         for k in range(K):
             target = 2 * self.indicators[:, k] - 1
             expected, _ = nnls(stacked, np.concatenate([target - target.mean(), np.zeros(P)]))
@@ -199,12 +199,12 @@ SETTINGS = [
     BayesianQuadraticDiscriminantAnalysis("loo", "loo", target="identity"),
     BayesianLinearDiscriminantAnalysis(),
     BayesianLinearDiscriminantAnalysis(nu="evidence", target="identity"),
-    GaussianNB(),
+    GaussianNB(methods="all"),
     LeastSquaresClassifier(),
-    RidgeClassifier(),
-    RidgeClassifier(alpha=0.0),
-    RidgeClassifier(positive=True),
-    RidgeClassifier(class_weight="balanced"),
+    RidgeClassifier(methods="all"),
+    RidgeClassifier(alpha=0.0, methods="all"),
+    RidgeClassifier(positive=True, methods="all"),
+    RidgeClassifier(class_weight="balanced", methods="all"),
 ]
 
 
@@ -238,9 +238,9 @@ def test_nothing_of_columns_by_columns_is_made(model):
         RegularizedDiscriminantAnalysis(0.5, 0.5, target="diagonal"),
         BayesianQuadraticDiscriminantAnalysis(),
         BayesianLinearDiscriminantAnalysis(),
-        GaussianNB(),
+        GaussianNB(methods="all"),
         LeastSquaresClassifier(),
-        RidgeClassifier(),
+        RidgeClassifier(methods="all"),
     ],
     ids=str,
 )

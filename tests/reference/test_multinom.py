@@ -120,8 +120,8 @@ def test_another_reference_class_is_another_view_of_the_same_fit():
 def test_a_term_is_tested_by_the_difference_of_deviances_that_r_finds():
     larger, smaller = NUMBERS["crabs_site"], NUMBERS["crabs"]
     lrt, df = smaller["deviance"] - larger["deviance"], larger["edf"] - smaller["edf"]
-    by_model = fitted("crabs_site").anova(fitted("crabs")).iloc[-1]
-    by_term = fitted("crabs_site").drop1().loc["site"]
+    by_model = fitted("crabs_site").anova(fitted("crabs")).to_frame().iloc[-1]
+    by_term = fitted("crabs_site").drop1().to_frame().loc["site"]
     assert (by_model["Df"], by_term["Df"]) == (df, df)
     assert by_model["Deviance"] == pytest.approx(lrt, rel=1e-8)
     assert by_term["LRT"] == pytest.approx(lrt, rel=1e-8)

@@ -38,7 +38,10 @@ class CutPoints:
             for of in (is_positive, ~is_positive)
         )
         if fn[-1] <= 0 or tn[-1] <= 0:
-            raise DataError("A threshold needs rows of both classes to be chosen by; one of them has none here.")
+            raise DataError(
+                "A threshold needs rows of both classes to be chosen by; one of them has none here, or none with a "
+                "positive sample_weight."
+            )
         return cls(_points(values, usual), tn, tn[-1] - tn, fn, fn[-1] - fn)
 
     def best(self, criterion: str | Loss, target: float, costs: Floats, usual: float) -> float:

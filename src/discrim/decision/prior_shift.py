@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import special
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.decision.wrapping import Wrapper, asked, coded_labels
+from discrim.decision.wrapping import Wrapper, asked, coded_labels, posteriors
 from discrim.errors import DataError, DiscrimWarning, ParameterError, all_or_nothing, warn
 from discrim.evaluation.answers import weights_of
 from discrim.models.parameters import Check, array_like, either, none, one_of
@@ -81,7 +81,7 @@ class PriorShiftClassifier(Wrapper):
         check_is_fitted(self, "estimator_")
         if not isinstance(self.priors, str):
             raise ParameterError("The priors are given, so there is nothing to adapt. Set priors='em'.")
-        self.shift_ = estimate_shift(asked(self.estimator_, "predict_proba", X), self.training_priors_, sample_weight)
+        self.shift_ = estimate_shift(posteriors(self.estimator_, X), self.training_priors_, sample_weight)
         self.priors_ = self.shift_.priors
         return self
 
@@ -105,7 +105,7 @@ class PriorShiftClassifier(Wrapper):
         inner = self.estimator_
         with np.errstate(divide="ignore"):
             known = hasattr(inner, "predict_log_proba")
-            logs = asked(inner, "predict_log_proba", X) if known else np.log(asked(inner, "predict_proba", X))
+            logs = asked(inner, "predict_log_proba", X) if known else np.log(posteriors(inner, X))
         possible = self.training_priors_ > 0
         shift = np.where(
             possible, log_priors(self.priors_) - log_priors(np.where(possible, self.training_priors_, 1)), 0

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discrim.decision.accuracy_rejection import AccuracyRejection, accuracy_rejection
 from discrim.decision.no_answer import spare_label, with_spare
-from discrim.decision.wrapping import Wrapper, asked
+from discrim.decision.wrapping import Wrapper, posteriors
 from discrim.errors import DataError, ParameterError, name_list, plural
 from discrim.evaluation import proportion_interval
 from discrim.evaluation.proportions import ProportionMethod
@@ -100,7 +100,7 @@ class RejectingClassifier(Wrapper):
         return accuracy_rejection(y, self.predict_proba(X), classes=self.classes_, sample_weight=sample_weight)
 
     def _answers(self, X: Any) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        posterior = asked(self.estimator_, "predict_proba", X)
+        posterior = posteriors(self.estimator_, X)
         best = posterior.argmax(axis=1)
         # K equal posteriors come out as 1/K but for rounding, and must not fall under a threshold of 1/K.
         slack = 4.0 * np.finfo(posterior.dtype if posterior.dtype.kind == "f" else float).eps

@@ -13,10 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from discrim.decision.costs import checked_costs
 from discrim.decision.cut_points import CutPoints
-from discrim.decision.wrapping import Wrapper, asked, checked_table, coded_labels, offered
+from discrim.decision.wrapping import Wrapper, asked, checked_table, coded_labels, fit_arguments, offered, posteriors
 from discrim.errors import DataError, ParameterError, all_or_nothing, name_list, plural
 from discrim.evaluation import Confusion, cross_validate, proportion_interval
 from discrim.evaluation.proportions import ProportionMethod
+from discrim.models.beyond import posteriors_of
 from discrim.models.parameters import Check, check_parameters, either, none, number, one_of
 from discrim.models.tuning import Folds, fold_numbers
 from discrim.sources import Scan
@@ -105,13 +106,18 @@ class ThresholdClassifier(Wrapper):
         self.cv = cv
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]
-        """Fit the estimator to all rows, and choose the threshold."""
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+        """Fit the estimator to all rows, and choose the threshold; ``sample_weight`` is passed by name."""
         check_parameters(self, self._constraints)
         self._check_criterion()
         if not isinstance(X, Scan) and y is None:
             raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        return super().fit(checked_table(X, y), y, sample_weight)
+        strange = [name for name in fit_arguments(self, fit_params) if name != "sample_weight"]
+        if strange:
+            raise ParameterError(
+                f"ThresholdClassifier.fit takes no '{strange[0]}': the fits without a fold could not be given theirs."
+            )
+        return super().fit(checked_table(X, y), y, **fit_params)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The positive class where its score is above ``threshold_``."""
@@ -189,11 +195,11 @@ class ThresholdClassifier(Wrapper):
 
     @property
     def _by_posterior(self) -> bool:
-        return hasattr(self.estimator, "predict_proba")
+        return posteriors_of(self.estimator) is not None
 
     def _scores(self, inner: Any, X: Any) -> Floats:
         if self._by_posterior:
-            return np.asarray(asked(inner, "predict_proba", X)[:, self._column], dtype=np.float64)
+            return np.asarray(posteriors(inner, X)[:, self._column], dtype=np.float64)
         score = np.asarray(asked(inner, "decision_function", X), dtype=np.float64)
         return score if self._column else -score
 

@@ -17,6 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.errors import DataError, ParameterError, all_or_nothing
+from discrim.models.beyond import posteriors_of
 from discrim.models.parameters import Check, check_parameters
 from discrim.sources import Scan, check_structure, check_weights, code_labels, open_rows, recode
 
@@ -29,14 +30,32 @@ def offered(method: str) -> Callable[[Method], Method]:
     """A method that is there only if the estimator inside, or the first of several, has ``method``, fitted or not."""
 
     def check(self: Any) -> bool:
-        several = getattr(self, "estimators_", None)
-        inner = several[0] if several else getattr(self, "estimator_", self.estimator)
-        # Raises the AttributeError of the inner estimator, which is told as the cause.
-        getattr(inner, method)
+        # Raises the AttributeError of the inner estimator, which is shown as the cause.
+        getattr(_inside(self), method)
         return True
 
     decorate: Callable[[Method], Method] = available_if(check)
     return decorate
+
+
+def offered_posteriors(method: Method) -> Method:
+    """A method that is there only if the estimator inside, or the first of several, has posteriors, hidden or not."""
+    decorated: Method = available_if(lambda self: posteriors_of(_inside(self)) is not None)(method)
+    return decorated
+
+
+def posteriors(inner: Any, X: Any) -> NDArray[Any]:
+    """The posteriors n x K by an estimator that has them, anybody's: a sparse matrix is looked at before it sees it."""
+    check_structure(X)
+    of = posteriors_of(inner)
+    if of is None:
+        raise AttributeError(f"{type(inner).__name__} has no predict_proba.")
+    return np.asarray(of(X))
+
+
+def _inside(owner: Any) -> Any:
+    several = getattr(owner, "estimators_", None)
+    return several[0] if several else getattr(owner, "estimator_", owner.estimator)
 
 
 class Wrapper(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -55,15 +74,15 @@ class Wrapper(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):  # type:
     classes_: NDArray[Any]
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
-        """Fit the estimator inside; ``sample_weight`` and what else is passed go to it."""
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+        """Fit the estimator inside; ``sample_weight`` and what else is passed by name go to it."""
         check_parameters(self, self._constraints)
-        need_method(self, *self._methods)
-        arguments = fit_arguments(self, sample_weight, fit_params)
+        need_answers(self, *self._methods)
+        arguments = fit_arguments(self, fit_params)
         check_structure(X)
         inner = clone(self.estimator).fit(X, y, **arguments)
         self.classes_ = inner.classes_
-        self._decide(inner, X, y, sample_weight)
+        self._decide(inner, X, y, arguments.get("sample_weight"))
         self.estimator_ = inner
         remember_columns(self, inner)
         return self
@@ -72,11 +91,11 @@ class Wrapper(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):  # type:
     def _decide(self, inner: Any, X: Any, y: Any, sample_weight: Any) -> None:
         """Learn what this rule needs besides the fitted estimator."""
 
-    @offered("predict_proba")
+    @offered_posteriors
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Posteriors of the estimator inside, n x K, columns as ``classes_``."""
         check_is_fitted(self, "estimator_")
-        return asked(self.estimator_, "predict_proba", X)
+        return posteriors(self.estimator_, X)
 
     def get_metadata_routing(self) -> Any:
         mapping = MethodMapping().add(caller="fit", callee="fit")
@@ -100,25 +119,28 @@ def with_inner_tags(tags: Any, estimator: Any) -> Any:
     return tags
 
 
-def need_method(owner: Any, *methods: str) -> None:
+def need_answers(owner: Any, *methods: str) -> None:
     """Raise unless the estimator inside has one of the methods."""
-    if not any(hasattr(owner.estimator, method) for method in methods):
-        wanted = " or ".join(methods)
-        raise ParameterError(
-            f"{type(owner).__name__} needs an estimator with {wanted}, which {owner.estimator!r} has not. "
-            "Take another, or wrap it in sklearn.calibration.CalibratedClassifierCV."
-        )
+    if posteriors_of(owner.estimator) is not None or any(hasattr(owner.estimator, method) for method in methods):
+        return
+    wanted = " or ".join(methods)
+    raise ParameterError(
+        f"{type(owner).__name__} needs an estimator with {wanted}, which {owner.estimator!r} lacks. Take another, wrap "
+        "it in sklearn.calibration.CalibratedClassifierCV, or set methods='all' where the estimator has this parameter."
+    )
 
 
-def fit_arguments(
-    owner: Any, sample_weight: Any, fit_params: Mapping[str, Any], method: str = "fit"
-) -> Mapping[str, Any]:
-    """What goes to the ``method`` of the inner estimator: by its requests where metadata routing is on, else all."""
-    given = {**fit_params, **({} if sample_weight is None else {"sample_weight": sample_weight})}
+def fit_arguments(owner: Any, fit_params: Mapping[str, Any], method: str = "fit") -> Mapping[str, Any]:
+    """What goes to the ``method`` of the inner estimator: by its requests where metadata routing is on, else all.
+
+    As in scikit-learn ``sample_weight`` is among ``fit_params`` and not a parameter of ``fit``: clients take a
+    parameter as a promise that the estimator inside can be weighted.
+    """
+    given = {name: value for name, value in fit_params.items() if name != "sample_weight" or value is not None}
     if get_config()["enable_metadata_routing"] and given:
         routed: Mapping[str, Any] = process_routing(owner, method, **given).estimator[method]
         return routed
-    if sample_weight is not None and not _accepts(getattr(owner.estimator, method), "sample_weight"):
+    if "sample_weight" in given and not _accepts(getattr(owner.estimator, method), "sample_weight"):
         name = type(owner.estimator).__name__
         raise ParameterError(f"{name}.{method} takes no sample_weight; leave the weights out.")
     return given

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from discrim.errors import DataError, ParameterError
 from discrim.evaluation.held_out import HeldOut, Index
+from discrim.models.beyond import posteriors_of
 from discrim.models.tuning import Folds, in_memory
 from discrim.sources import Block, Scan, check_structure, check_weights, code_labels, open_rows
 
@@ -40,7 +42,7 @@ class OrdinaryTrial:
             weight = check_weights(sample_weight, len(codes))
             self.block = Block(np.empty((len(codes), 0)), codes, classes, weight)
             self._take = lambda rows: _safe_indexing(X, rows)
-        if self.block.weight is not None and not has_fit_parameter(model, "sample_weight"):
+        if self.block.weight is not None and not takes_weights(model):
             raise ParameterError(f"{type(model).__name__}.fit takes no sample_weight; leave the weights out.")
 
     def run(self, folds: Folds) -> tuple[HeldOut, str]:
@@ -53,8 +55,16 @@ class OrdinaryTrial:
             X = self._take(test)
             known = np.searchsorted(block.classes, model.classes_)
             best = np.searchsorted(model.classes_, model.predict(X))
-            has_posterior = hasattr(model, "predict_proba")
-            held.put(test, known, model.predict_proba(X) if has_posterior else None, best)
-            if not has_posterior and len(known) == len(block.classes) == 2 and hasattr(model, "decision_function"):
+            posteriors = posteriors_of(model)
+            held.put(test, known, None if posteriors is None else posteriors(X), best)
+            if posteriors is None and len(known) == len(block.classes) == 2 and hasattr(model, "decision_function"):
                 held.margin[test] = model.decision_function(X)
         return held, "refits"
+
+
+def takes_weights(model: Any) -> bool:
+    """Does ``fit`` take ``sample_weight``, or hand it on to an estimator inside that does?"""
+    if has_fit_parameter(model, "sample_weight"):
+        return True
+    hands_on = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in inspect.signature(model.fit).parameters.values())
+    return hands_on and hasattr(model, "estimator") and takes_weights(model.estimator)

@@ -15,15 +15,12 @@ from discrim.engines.objective import Coordinates, Objective
 from discrim.errors import DataError, ParameterError
 from discrim.solvers.firth import firth
 from discrim.solvers.newton import CLOSE, HasLikelihood, Solution, newton
+from discrim.sources import Attached, Rows, Scan
 from discrim.statistics.likelihood import CURVATURE
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-# Numbers of a design that are read once more, so that the information belongs to the very last theta.
-SMALL = 2_000_000
-# Beyond this gap the information of the last pass would show in the seventh digit of a standard error.
-STALE = 1e-14
 # Coefficients up to which the cube of their number is a matter of seconds.
 MOST_TESTED = 3000
 
@@ -95,8 +92,11 @@ class Fitted:
     solver: Callable[..., Solution] | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the rows: what they would still refine is computed first, so that the copy tells the same numbers."""
-        if self._refinable:
+        """All but the rows: what they are still needed for is computed first, so that the copy has the same numbers.
+
+        A scan is not read again for that: its file may be large, or gone.
+        """
+        if self._stale and not _is_scan(self.problem("A copy").rows):
             _ = self.information
         # Three matrices as large as the information, which follow from it.
         large = {"root", "smoother", "spread"}
@@ -175,8 +175,11 @@ class Fitted:
 
     @cached_property
     def information(self) -> Floats:
-        """I over all of theta (flat): from the last pass, or from one more where that costs next to nothing."""
-        if self._refinable or not self.solution.at.hessian.size:
+        """I at theta, over all of its entries (flat).
+
+        The last pass of most solvers was at the point before theta: then the rows are read once more.
+        """
+        if self._stale or not self.solution.at.hessian.size:
             return self.problem("A standard error").at(self.theta, depth=CURVATURE).hessian
         return self.solution.at.hessian
 
@@ -312,15 +315,17 @@ class Fitted:
         return 2.0 * (loss - self.loglik_constant) + price * parameters
 
     @property
-    def _refinable(self) -> bool:
-        if self.objective is None or not self.solution.at.hessian.size:
-            return False
-        small = self.rows * self.theta.size <= SMALL
-        return self.solution.gap > (STALE if small else CLOSE * self.weight)
+    def _stale(self) -> bool:
+        """Is there an information matrix that belongs to another point, and rows to replace it?"""
+        return self.objective is not None and bool(self.solution.at.hessian.size) and not self.solution.exact
 
     @property
     def _first(self) -> int:
         return 0 if self.coordinates.intercept else 1
+
+
+def _is_scan(rows: Rows) -> bool:
+    return isinstance(rows.inner if isinstance(rows, Attached) else rows, Scan)
 
 
 def inverse_root(matrix: Floats) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,17 @@ class Table:
     ``digits`` significant digits are printed per column, fewer where they are zeros. The columns named
     in ``p_columns`` hold p-values: printed as ``<2e-16`` where tiny, and followed by stars. At most ``most_rows``
     rows are printed.
+
+    ``table["name"]`` is a column as an array, ``table["row", "name"]`` one entry; ``to_frame()`` gives all as a data
+    frame of pandas.
+
+    Examples
+    --------
+    >>> table = Table("Group means", ["a", "b"], ["x1", "x2"], [[1.5, 20.0], [0.25, 31.0]])
+    >>> table["x2"]
+    array([20., 31.])
+    >>> table["b", "x1"]
+    0.25
     """
 
     title: str
@@ -52,10 +63,33 @@ class Table:
         if unknown:
             raise ParameterError.bad_value("p_columns", unknown[0], f"among {name_list(self.columns)}")
 
+    def __getitem__(self, name: str | tuple[str, str]) -> Any:
+        if isinstance(name, tuple):
+            row, column = name
+            return self.values[_place(row, self.index, "row")][_place(column, self.columns, "column")]
+        j = _place(name, self.columns, "column")
+        return np.array([row[j] for row in self.values])
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the columns."""
+        return iter(self.columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self.index)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
     def __str__(self) -> str:
         head = textwrap.fill(f"{self.title}:", WIDTH)
         body = text_table(self._row_names(), self._written()) if self._row_names() else "(no rows)"
         return "\n".join([head, body, *self._notes()])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return html_page([self.to_html()])
@@ -105,6 +139,13 @@ class Table:
         )
         notes = [f"... and {count} more {noun if count == 1 else noun + 's'}" for count, noun in more if count > 0]
         return [*notes, "---", LEGEND] if self.p_columns and len(self.index) else notes
+
+
+def _place(name: str, names: Sequence[str], noun: str) -> int:
+    """Where the name is among those of the table."""
+    if name not in names:
+        raise ParameterError.bad_value(noun, name, f"one of {name_list(names, most=len(names))}")
+    return list(names).index(name)
 
 
 class Summary:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from discrim.errors import DataError, ParameterError
 from discrim.inference.conjugate import BetaPosterior
 from discrim.inference.summary import Summary
+from discrim.models.beyond import METHODS
 from discrim.models.counts_base import CountsClassifier
 from discrim.models.counts_summary import counts_summary, place_of
 from discrim.models.forgetting import check_indicators
@@ -64,6 +65,9 @@ class BernoulliNB(CountsClassifier):
         What 'loo' and 'cv' try; None is twenty values from 0.001 to 10, for 'loo' refined about the best.
     cv : int or splitter
         Folds of alpha='cv'.
+    methods : {'scikit-learn', 'all'}
+        'all' adds ``decision_function``, which scikit-learn's class lacks: with it, clients that prefer it to
+        ``predict_proba`` would put their threshold on something else.
 
     Attributes
     ----------
@@ -91,6 +95,7 @@ class BernoulliNB(CountsClassifier):
         "binarize": either(none(), number(0)),
         "beta": either(none(), array_like()),
         "tune_intercept": boolean(),
+        "methods": METHODS,
     }
 
     def __init__(
@@ -106,6 +111,7 @@ class BernoulliNB(CountsClassifier):
         tune_intercept: bool = False,
         alphas: Any = None,
         cv: Any = 10,
+        methods: Literal["scikit-learn", "all"] = "scikit-learn",
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -117,6 +123,7 @@ class BernoulliNB(CountsClassifier):
         self.tune_intercept = tune_intercept
         self.alphas = alphas
         self.cv = cv
+        self.methods = methods
 
     @property
     def coef_(self) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from discrim.errors import DataError, DiscrimWarning, ParameterError, warn
 from discrim.inference.conjugate import DirichletPosterior
 from discrim.inference.summary import Summary
 from discrim.models.additive import AdditiveClassifier, check_levels
+from discrim.models.beyond import METHODS, beyond_sklearn
 from discrim.models.counts_summary import place_of
 from discrim.models.forgetting import subtract_counts
 from discrim.models.mixed_summary import Levels, additive_summary, groups_table
@@ -61,6 +62,9 @@ class CategoricalNB(AdditiveClassifier[ClassCounts]):
     class_prior : array of K numbers that sum to one, or None
     min_categories : int or array of p integers, or None
         The least number of categories of a column, for those that may come later.
+    methods : {'scikit-learn', 'all'}
+        'all' adds ``decision_function``, which scikit-learn's class lacks: with it, clients that prefer it to
+        ``predict_proba`` would put their threshold on something else.
 
     Attributes
     ----------
@@ -85,6 +89,7 @@ class CategoricalNB(AdditiveClassifier[ClassCounts]):
         "fit_prior": boolean(),
         "class_prior": either(none(), array_like()),
         "min_categories": either(none(), number(1), array_like()),
+        "methods": METHODS,
     }
 
     def __init__(
@@ -95,12 +100,19 @@ class CategoricalNB(AdditiveClassifier[ClassCounts]):
         fit_prior: bool = True,
         class_prior: Any = None,
         min_categories: Any = None,
+        methods: Literal["scikit-learn", "all"] = "scikit-learn",
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.min_categories = min_categories
+        self.methods = methods
+
+    @beyond_sklearn
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n."""
+        return super().decision_function(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

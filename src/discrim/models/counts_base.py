@@ -11,11 +11,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
-from sklearn.utils.metaestimators import available_if
 
 from discrim.engines import reduce
 from discrim.errors import DataError, NegativeCountError, ParameterError, warn
 from discrim.inference.conjugate import DirichletPosterior
+from discrim.models.beyond import beyond_sklearn
 from discrim.models.forgetting import subtract_counts
 from discrim.models.mergeable import MergeableClassifier
 from discrim.models.parameters import Check, array_like, boolean, either, none, number, numbers, one_of
@@ -86,8 +86,8 @@ class CountsClassifier(MergeableClassifier[ClassCounts]):
         scores, never = self._both(rows)
         return np.where(never == 0, scores, np.where(never > 0, -np.inf, np.inf)).astype(scores.dtype)
 
-    # scikit-learn has none for counts either, and its checks would hand negative numbers to a model that has one.
-    @available_if(lambda self: self._signed)  # type: ignore[untyped-decorator]
+    # The models without a parameter ``methods`` never have it: scikit-learn's checks would hand them negative numbers.
+    @beyond_sklearn
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n."""
         if self._check_solved()._never is None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim.inference.summary import Summary, Table
 from discrim.models.base import OnePassClassifier, Statistic
+from discrim.models.beyond import METHODS, beyond_sklearn
 from discrim.models.parameters import Check, array_like, either, none, number, one_of
 from discrim.models.priors import log_priors, resolve_priors
 from discrim.models.scoring import Output
@@ -44,6 +45,9 @@ class GaussianNB(OnePassClassifier):
         Share of a column's total variance that is added to its class variances; from 1e-6 on the share of the
         largest total variance of all columns, as in scikit-learn.
     normalization : {'mle', 'unbiased'}
+    methods : {'scikit-learn', 'all'}
+        'all' adds ``decision_function``, which scikit-learn's class lacks: with it, clients that prefer it to
+        ``predict_proba`` would put their threshold on something else.
 
     Attributes
     ----------
@@ -65,12 +69,26 @@ class GaussianNB(OnePassClassifier):
         "priors": either(none(), array_like()),
         "var_smoothing": number(0),
         "normalization": one_of("mle", "unbiased"),
+        "methods": METHODS,
     }
 
-    def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9, normalization: str = "mle") -> None:
+    def __init__(
+        self,
+        *,
+        priors: Any = None,
+        var_smoothing: float = 1e-9,
+        normalization: str = "mle",
+        methods: Literal["scikit-learn", "all"] = "scikit-learn",
+    ) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
         self.normalization = normalization
+        self.methods = methods
+
+    @beyond_sklearn
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n."""
+        return super().decision_function(X)
 
     def predict_joint_log_proba(self, X: Any) -> NDArray[Any]:
         """log pi_k + log density of the row in class k, n x K."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.errors import DataError
+from discrim.errors import DataError, name_list
 from discrim.models.mergeable import MergeableClassifier
 
 Model = TypeVar("Model", bound=MergeableClassifier[Any])
@@ -16,16 +17,15 @@ Model = TypeVar("Model", bound=MergeableClassifier[Any])
 
 def merge(first: Model, *others: Model) -> Model:
     """The model that one fit of all rows would give, from fitted models with the same parameters and columns."""
+    for model in (first, *others):
+        _check_mergeable(model)
     check_is_fitted(first, "statistic_")
     if any(hasattr(model, "_labels") for model in (first, *others)):
         raise DataError("Models of several labels cannot be merged. Fit and merge one model for each label.")
     result: Model = clone(first)
     statistic = first.statistic_
     for other in others:
-        if type(other) is not type(first) or str(other.get_params()) != str(first.get_params()):
-            raise DataError(
-                f"Only models of one kind with equal parameters can be merged; found {first!r} and {other!r}."
-            )
+        _check_alike(first, other)
         check_is_fitted(other, "statistic_")
         if other._design.names_out != first._design.names_out:
             raise DataError("The models to be merged were fitted on different columns.")
@@ -38,3 +38,49 @@ def merge(first: Model, *others: Model) -> Model:
         result._declared = np.unique(np.concatenate(declared))
     result._learn(statistic, None)
     return result
+
+
+def _check_mergeable(model: Any) -> None:
+    if isinstance(model, MergeableClassifier):
+        return
+    name = type(model).__name__
+    instead = ", or pass the rows of one model to the other's partial_fit" if hasattr(model, "partial_fit") else ""
+    raise DataError(
+        f"{name} cannot be merged: what it learns is not a sum over the rows, so two fitted models do not hold what a "
+        f"fit of all their rows needs. Fit one model to all rows (scan() reads many files){instead}."
+    )
+
+
+def _check_alike(first: Any, other: Any) -> None:
+    text = f"Only models of one kind with equal parameters can be merged; found {first!r} and {other!r}."
+    if type(other) is not type(first):
+        raise DataError(text)
+    mine, theirs = first.get_params(), other.get_params()
+    differing = [name for name in mine if name not in theirs or not _equal(mine[name], theirs[name])]
+    differing += [name for name in theirs if name not in mine]
+    if differing:
+        raise DataError(f"{text} They differ in {name_list(differing)}.")
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """By value: arrays and lists by their entries, objects without an equality of their own by their content."""
+    if a is b:
+        return True
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
+    if _is_list(a) and _is_list(b):
+        x, y = np.asarray(a), np.asarray(b)
+        return bool(np.array_equal(x, y, equal_nan=x.dtype.kind in "fc" and y.dtype.kind in "fc"))
+    own: Any = type(a).__eq__
+    if own is not object.__eq__:
+        return bool(a == b)
+    if type(a) is not type(b):
+        return False
+    try:
+        return pickle.dumps(a) == pickle.dumps(b)
+    except Exception:  # noqa: BLE001 - whatever cannot be looked into is equal to itself alone
+        return False
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple, np.ndarray)) or (hasattr(value, "__array__") and hasattr(value, "__len__"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 from discrim.errors import DataError, ParameterError, all_or_nothing
 from discrim.inference.summary import Summary, Table
 from discrim.models.base import Statistic
+from discrim.models.beyond import METHODS, beyond_sklearn
 from discrim.models.indicator_base import IndicatorClassifier
 from discrim.models.parameters import (
     Check,
@@ -60,6 +61,9 @@ class RidgeClassifier(IndicatorClassifier):
     solver : str, scikit-learn's names; all take the same path here
     positive : bool, coefficients must not be negative
     priors : array of K numbers, the shares that the classes are given; None for their own
+    methods : {'scikit-learn', 'all'}
+        'all' adds ``predict_proba`` and ``predict_log_proba``, which scikit-learn's class lacks: with them, clients
+        that prefer probabilities to ``decision_function`` would put their threshold on something else.
 
     Attributes
     ----------
@@ -87,6 +91,7 @@ class RidgeClassifier(IndicatorClassifier):
         "positive": boolean(),
         "random_state": seed(),
         "priors": either(none(), array_like()),
+        "methods": METHODS,
     }
 
     def __init__(
@@ -102,6 +107,7 @@ class RidgeClassifier(IndicatorClassifier):
         positive: bool = False,
         random_state: Any = None,
         priors: Any = None,
+        methods: Literal["scikit-learn", "all"] = "scikit-learn",
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -113,6 +119,7 @@ class RidgeClassifier(IndicatorClassifier):
         self.positive = positive
         self.random_state = random_state
         self.priors = priors
+        self.methods = methods
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -141,24 +148,28 @@ class RidgeClassifier(IndicatorClassifier):
             return (self.decision_function(X) > 0).astype(int)
         return super().predict(X)
 
+    @beyond_sklearn
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Squashed regression functions, n x K; with several labels, the share of each, n x m."""
-        if hasattr(self, "_labels"):
-            # A label that all rows share, or none, is certain.
-            shares = [part.predict_proba(X)[:, -1] * (_sign(part) > 0) for part in self._labels]
-            return np.column_stack(shares)
-        return super().predict_proba(X)
+        return self._posteriors(X)
 
+    @beyond_sklearn
     def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """Logarithms of ``predict_proba``."""
         if hasattr(self, "_labels"):
-            return log_priors(self.predict_proba(X))
+            return log_priors(self._posteriors(X))
         return super().predict_log_proba(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
+
+    def _posteriors(self, X: Any) -> NDArray[Any]:
+        if hasattr(self, "_labels"):
+            # A label that all rows share, or none, is certain.
+            return np.column_stack([part._posteriors(X)[:, -1] * (_sign(part) > 0) for part in self._labels])
+        return super().predict_proba(X)
 
     def _fit_labels(self, X: Any, y: NDArray[Any], sample_weight: Any) -> Self:
         """One two-class problem a column of y."""

@@ -99,7 +99,7 @@ def _ascend(
             converged = gap <= ROUNDED
             break
         theta, point = moved
-    return Solution(theta, point.value, point.at.loss, point.at, iterations, converged, gap)
+    return Solution(theta, point.value, point.at.loss, point.at, iterations, converged, gap, exact=True)
 
 
 @dataclass(frozen=True)

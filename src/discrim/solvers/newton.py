@@ -38,8 +38,8 @@ class HasLikelihood(Protocol):
 class Solution:
     """``theta`` with ``value`` = loss + sum ridge theta^2 / 2 there; ``at`` holds the sums of the last pass.
 
-    ``gap`` is how much the value can still fall, as far as the curvature tells. The sums belong to the point before
-    the last step, which is nearer to theta than their digits show.
+    ``gap`` is how much the value can still fall, as far as the curvature shows. Where ``exact``, the sums belong to
+    theta itself; else to the point before the last step, and are good for the next step but not for standard errors.
     """
 
     theta: Floats
@@ -49,6 +49,7 @@ class Solution:
     iterations: int
     converged: bool
     gap: float
+    exact: bool = False
 
 
 def newton(
@@ -93,7 +94,7 @@ def newton(
         step, gap = _step(at, theta, ridge, index)
     if converged and iterations and gap <= close * at.weight:
         return _on_trust(theta, value, gap, ridge, at, iterations)
-    return Solution(theta, value, at.loss, at, iterations, converged, gap)
+    return Solution(theta, value, at.loss, at, iterations, converged, gap, exact=True)
 
 
 def _full_steps(objective: HasLikelihood, theta: Floats, ridge: Floats, close: float, most: int) -> Solution | None:

@@ -94,7 +94,7 @@ def minimise(problem: Smooth, objective: HasLikelihood, parts: Sequence[Part], r
             start = rough.theta
             if part is parts[-1] and most > 1 and _tells_curvature(rough, objective):
                 start, first = _step_by_part(replace(problem, start=start), objective, part), 1
-        # Without a penalty standard errors are told, which belong to the point before the last step.
+        # Without a penalty the deviance is reported, and the last step should change none of its digits.
         close = PENALISED_CLOSE if problem.ridge.any() else CLOSE
         found = newton(objective, start, ridge=problem.ridge, free=problem.free, close=close, most=most - first)
         return replace(found, iterations=found.iterations + first)

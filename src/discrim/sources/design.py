@@ -38,8 +38,6 @@ class Design:
     category is NaN in all its indicators, so that it surfaces as a missing number does.
     """
 
-    __slots__ = ("_columns", "dtype", "n_in", "n_out", "named")
-
     def __init__(self, columns: Sequence[Column], dtype: Any = np.float64, *, named: bool = True) -> None:
         self._columns: tuple[Column, ...] | None = tuple(columns)
         self.dtype = np.dtype(dtype)

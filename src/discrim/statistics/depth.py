@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
 
 from discrim import _kernels
 
@@ -18,3 +20,10 @@ class Depth(StrEnum):
     def number(self) -> int:
         """The number by which the kernels know it."""
         return {Depth.DIAGONAL: _kernels.DIAGONAL, Depth.POOLED: _kernels.POOLED, Depth.FULL: _kernels.FULL}[self]
+
+
+class WithDepth:
+    """A statistic with a ``depth``, which stays one where a format, such as that of skops, keeps strings only."""
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__dict__.update(state, depth=Depth(state["depth"]))

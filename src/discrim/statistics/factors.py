@@ -13,7 +13,7 @@ from scipy import sparse
 from discrim import _kernels
 from discrim.sources import Block
 from discrim.statistics.align import places, spread_out, union_of_classes
-from discrim.statistics.depth import Depth
+from discrim.statistics.depth import Depth, WithDepth
 from discrim.statistics.means import join, take_away
 from discrim.statistics.moments import ClassMoments
 from discrim.statistics.packing import pack, unpack
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class ClassFactors:
+class ClassFactors(WithDepth):
     """Class weights, means, and factors R (r x p, r <= p where rows abound) with R'R = S.
 
     ``factors`` holds one matrix a class (full) or one for all (pooled). With fewer rows than columns R is

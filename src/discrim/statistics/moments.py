@@ -13,7 +13,7 @@ from scipy import sparse
 from discrim import _kernels
 from discrim.sources import Block
 from discrim.statistics.align import places, spread_out, union_of_classes
-from discrim.statistics.depth import Depth
+from discrim.statistics.depth import Depth, WithDepth
 from discrim.statistics.means import Apart, join, take_away
 from discrim.statistics.packing import pack, unpack
 from discrim.statistics.remainder import left_of_matrix, left_of_variances
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class ClassMoments:
+class ClassMoments(WithDepth):
     """The statistic of the Gaussian family.
 
     For each class k: ``weight`` n_k = sum w_i, ``rows`` the number of rows, ``mean`` mu_k, and the centred

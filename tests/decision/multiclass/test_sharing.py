@@ -1,6 +1,7 @@
 """One pass over the rows gives the two-class models that separate fits give."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -28,13 +29,13 @@ MODELS = [
     LinearDiscriminantAnalysis(shrinkage="oas", solver="eigen", priors=[0.3, 0.7]),
     QuadraticDiscriminantAnalysis(reg_param=0.1),
     RegularizedDiscriminantAnalysis(0.4, 0.7),
-    GaussianNB(),
+    GaussianNB(methods="all"),
     LeastSquaresClassifier(),
     LeastSquaresClassifier(basis="quadratic"),
     LeastSquaresClassifier(priors=[0.3, 0.7]),
-    RidgeClassifier(),
-    RidgeClassifier(class_weight="balanced", alpha=3.0),
-    RidgeClassifier(fit_intercept=False),
+    RidgeClassifier(methods="all"),
+    RidgeClassifier(class_weight="balanced", alpha=3.0, methods="all"),
+    RidgeClassifier(fit_intercept=False, methods="all"),
 ]
 SCHEMES = [
     OneVsRestClassifier(None),
@@ -189,7 +190,7 @@ def test_a_scan_for_other_models_is_refused_with_the_reason(tmp_path):
 
 def test_partial_fit_continues_what_a_shared_fit_began():
     X, y, _ = rows_of(90, 5)
-    for scheme in (OneVsRestClassifier(GaussianNB()), OneVsOneClassifier(GaussianNB())):
+    for scheme in (OneVsRestClassifier(GaussianNB()), OneVsOneClassifier(GaussianNB(), methods="all")):
         parts = clone(scheme).fit(X[:60], y[:60]).partial_fit(X[60:], y[60:])
         whole = clone(scheme).fit(X, y)
         assert_allclose(parts.predict_proba(X), whole.predict_proba(X), rtol=0, atol=1e-10)
@@ -199,7 +200,7 @@ def test_nothing_is_said_where_nothing_is_wrong():
     X, y, _ = rows_of(90, 5)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for scheme in (OneVsRestClassifier, OneVsOneClassifier):
+        for scheme in (OneVsRestClassifier, partial(OneVsOneClassifier, methods="all")):
             scheme(LinearDiscriminantAnalysis()).fit(X, y).predict_proba(X)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -18,9 +19,17 @@ from discrim.decision.multiclass.problems import Fitting, Problem, answers_and_s
 from discrim.decision.multiclass.scheme import Scheme, first_part
 from discrim.decision.multiclass.stacked import all_probabilities, all_scores, fits_in_memory
 from discrim.decision.no_answer import spare_label, with_spare
-from discrim.decision.wrapping import checked_table, coded_labels, fit_arguments, offered
+from discrim.decision.wrapping import (
+    checked_table,
+    coded_labels,
+    fit_arguments,
+    offered,
+    offered_posteriors,
+    posteriors,
+)
 from discrim.errors import DataError, all_or_nothing, learning_copy
 from discrim.models.base import OnePassClassifier
+from discrim.models.beyond import METHODS, offers_all
 from discrim.models.parameters import Check, check_parameters, one_of, with_method
 from discrim.sources import Scan, check_structure
 
@@ -50,6 +59,9 @@ class OneVsOneClassifier(Scheme):
     unassigned_label : the answer of 'all-positive' where no class wins all; by default 'unassigned' for labels of
         text, and for numbers the integer below all classes and zero
     coupling : {'wu-lin-weng', 'hastie-tibshirani'}
+    methods : {'scikit-learn', 'all'}
+        'all' adds ``predict_proba``, which scikit-learn's class lacks: with it, clients that prefer probabilities to
+        ``decision_function`` would put their threshold on something else.
 
     Attributes
     ----------
@@ -63,7 +75,7 @@ class OneVsOneClassifier(Scheme):
     >>> from discrim import LinearDiscriminantAnalysis, datasets
     >>> from discrim.decision.multiclass import OneVsOneClassifier
     >>> X, y = datasets.load_iris().xy
-    >>> model = OneVsOneClassifier(LinearDiscriminantAnalysis()).fit(X, y)
+    >>> model = OneVsOneClassifier(LinearDiscriminantAnalysis(), methods="all").fit(X, y)
     >>> model.predict_proba(X[[70]]).round(2)
     array([[0.  , 0.44, 0.56]])
     """
@@ -74,6 +86,7 @@ class OneVsOneClassifier(Scheme):
         "estimator": with_method("fit"),
         "rule": one_of("votes", "scores", "all-positive"),
         "coupling": one_of("wu-lin-weng", "hastie-tibshirani"),
+        "methods": METHODS,
     }
 
     def __init__(
@@ -84,19 +97,21 @@ class OneVsOneClassifier(Scheme):
         rule: str = "votes",
         unassigned_label: Any = None,
         coupling: str = "wu-lin-weng",
+        methods: Literal["scikit-learn", "all"] = "scikit-learn",
     ) -> None:
         self.estimator = estimator
         self.n_jobs = n_jobs
         self.rule = rule
         self.unassigned_label = unassigned_label
         self.coupling = coupling
+        self.methods = methods
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
-        """Fit a model to each pair; ``sample_weight`` and what else is passed go to them, by their rows."""
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+        """Fit a model to each pair; ``sample_weight`` and what else is passed by name go to them, by their rows."""
         check_parameters(self, self._constraints)
         self.__dict__.pop("estimators_", None)
-        arguments = fit_arguments(self, sample_weight, fit_params)
+        arguments = fit_arguments(self, fit_params)
         how = Fitting(self.estimator, (0, 1), arguments, self.n_jobs)
         if y is None and not isinstance(X, Scan):
             raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
@@ -107,7 +122,7 @@ class OneVsOneClassifier(Scheme):
             others = [model.statistic_.weight[1] for model in self.estimators_[: self.n_classes_ - 1]]
             self.class_weight_ = np.array([self.estimators_[0].statistic_.weight[0], *others])
         else:
-            _, codes, weight = coded_labels(X, y, sample_weight)
+            _, codes, weight = coded_labels(X, y, arguments.get("sample_weight"))
             self.class_weight_ = np.bincount(codes, weight).astype(np.float64)
             pairs = combinations(range(self.n_classes_), 2)
             if how.pairwise:
@@ -117,11 +132,9 @@ class OneVsOneClassifier(Scheme):
 
     @offered("partial_fit")
     @all_or_nothing
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **partial_fit_params: Any
-    ) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, **partial_fit_params: Any) -> Self:
         """Update the models with more rows; ``classes`` must list all classes at the first call."""
-        arguments = fit_arguments(self, sample_weight, partial_fit_params, "partial_fit")
+        arguments = fit_arguments(self, partial_fit_params, "partial_fit")
         first = first_part(self, classes)
         pairs = list(combinations(range(self.n_classes_), 2))
         if first:
@@ -138,8 +151,9 @@ class OneVsOneClassifier(Scheme):
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
             update(model, X, codes, pair, arguments) for model, pair in zip(self.estimators_, pairs, strict=True)
         )
+        weight = arguments.get("sample_weight")
         self.class_weight_ = self.class_weight_ + np.bincount(
-            codes, None if sample_weight is None else np.asarray(sample_weight, float), self.n_classes_
+            codes, None if weight is None else np.asarray(weight, float), self.n_classes_
         )
         self.pairwise_indices_ = None
         return self
@@ -167,14 +181,18 @@ class OneVsOneClassifier(Scheme):
         ranked = self._ranked(*self._votes(X))
         return ranked[:, 1] if self.n_classes_ == 2 else ranked
 
-    @offered("predict_proba")
+    @available_if(lambda self: offers_all(self) and hasattr(self, "_posteriors"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        """Coupled probabilities, n x K."""
+        """Coupled probabilities, n x K; where the estimators have probabilities."""
+        return self._posteriors(X)
+
+    @offered_posteriors
+    def _posteriors(self, X: Any) -> Floats:
         check_is_fitted(self, "estimators_")
         if self.pairwise_indices_ is None:
             positive = all_probabilities(self.estimators_, X)
         else:
-            positive = np.column_stack([np.asarray(m.predict_proba(part))[:, 1] for m, part in self._views(X)])
+            positive = np.column_stack([posteriors(m, part)[:, 1] for m, part in self._views(X)])
         if self.n_classes_ == 2:
             return np.column_stack([1.0 - positive[:, 0], positive[:, 0]])
         return couple(pair_matrix(positive, self.n_classes_), self.coupling, self.class_weight_)

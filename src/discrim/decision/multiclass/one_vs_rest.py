@@ -81,11 +81,11 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
         self.ambiguous_label = ambiguous_label
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
-        """Fit the two-class models; ``sample_weight`` and what else is passed go to them."""
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+        """Fit the two-class models; ``sample_weight`` and what else is passed by name go to them."""
         check_parameters(self, self._constraints)
         self.__dict__.pop("estimators_", None)
-        arguments = fit_arguments(self, sample_weight, fit_params)
+        arguments = fit_arguments(self, fit_params)
         how = Fitting(self.estimator, (0, 1), arguments, self.n_jobs, self.verbose)
         if y is None and not isinstance(X, Scan):
             raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
@@ -99,11 +99,9 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
 
     @offered("partial_fit")
     @all_or_nothing
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **partial_fit_params: Any
-    ) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, **partial_fit_params: Any) -> Self:
         """Update the two-class models with more rows; ``classes`` must list all classes at the first call."""
-        arguments = fit_arguments(self, sample_weight, partial_fit_params, "partial_fit")
+        arguments = fit_arguments(self, partial_fit_params, "partial_fit")
         if first_part(self, classes):
             self._binarize(self.classes_)
             count = 1 if self.label_binarizer_.y_type_ == "binary" else self.n_classes_

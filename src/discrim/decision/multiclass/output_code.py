@@ -83,8 +83,8 @@ class OutputCodeClassifier(Scheme):
         self.code = code
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
-        """Fit a model to each bit; ``sample_weight`` and what else is passed go to them."""
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+        """Fit a model to each bit; ``sample_weight`` and what else is passed by name go to them."""
         check_parameters(self, self._constraints)
         self.__dict__.pop("estimators_", None)
         scored = hasattr(self.estimator, "decision_function")
@@ -92,7 +92,7 @@ class OutputCodeClassifier(Scheme):
             raise ParameterError(
                 f"The 'estimator' parameter is {self.estimator!r}; it must have decision_function or predict_proba."
             )
-        arguments = fit_arguments(self, sample_weight, fit_params)
+        arguments = fit_arguments(self, fit_params)
         if y is None and not isinstance(X, Scan):
             raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         labels = (-1, 1) if scored else (0, 1)

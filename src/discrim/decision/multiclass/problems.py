@@ -150,5 +150,5 @@ def answers_and_scores(estimator: Any, X: Any) -> tuple[NDArray[Any], Floats]:
     """The answers 0 and 1, and the scores of the positive side."""
     scores = side_scores(estimator, X)
     if isinstance(estimator, OnePassClassifier):
-        return (scores > 0).astype(np.intp), scores
+        return (scores > side_threshold(estimator)).astype(np.intp), scores
     return np.asarray(estimator.predict(X)), scores

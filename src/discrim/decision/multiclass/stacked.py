@@ -11,6 +11,7 @@ from scipy import special
 from sklearn.utils.validation import _num_samples
 
 from discrim.decision.multiclass.problems import side_scores
+from discrim.decision.wrapping import posteriors
 from discrim.models import LeastSquaresClassifier, LinearDiscriminantAnalysis, RidgeClassifier
 from discrim.models.scoring import Output, apply_rule
 from discrim.solvers.rules import LinearRule
@@ -42,7 +43,7 @@ def all_probabilities(models: Sequence[Any], X: Any) -> Floats:
     check_structure(X)
     rule = _joint_rule(models, odds=True)
     if rule is None:
-        return np.column_stack([np.asarray(model.predict_proba(X))[:, 1] for model in models])
+        return np.column_stack([posteriors(model, X)[:, 1] for model in models])
     return np.asarray(special.expit(_applied(rule, models[0], X)))
 
 

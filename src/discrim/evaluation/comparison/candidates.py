@@ -178,7 +178,7 @@ KNOWN: dict[str, Known] = {
         lambda: models.LinearDiscriminantAnalysis(shrinkage="auto", solver="lsqr"), offered=_crowded
     ),
     "Bayesian LDA": Known(models.BayesianLinearDiscriminantAnalysis),
-    "Ridge": Known(models.RidgeClassifier, "ridge"),
+    "Ridge": Known(lambda: models.RidgeClassifier(methods="all"), "ridge"),
     "QDA": Known(models.QuadraticDiscriminantAnalysis, why_not=_no_class_covariance),
     "Bayesian QDA": Known(models.BayesianQuadraticDiscriminantAnalysis),
     "Lasso": Known(models.LassoClassifier, "lasso", _too_wide_for_lasso),

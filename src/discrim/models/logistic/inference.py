@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.errors import DataError, MissingDependencyError, ParameterError
+from discrim.errors import DataError, ParameterError
 from discrim.inference import deviance_tests, influence, intervals
 from discrim.inference.fitted import Fitted
 from discrim.inference.glm_summary import glm_summary
 from discrim.inference.intervals import Intervals
 from discrim.inference.stepwise import stepwise
 from discrim.inference.summary import Summary, Table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats = NDArray[np.float64]
 
@@ -29,7 +26,7 @@ class LogisticInference:
     Whoever inherits gives ``_refit_on(terms)``: the same model, fitted on these terms of the same rows.
     """
 
-    steps_: pd.DataFrame | Table
+    steps_: Table
 
     @property
     def _fitted(self) -> Fitted | None:
@@ -62,18 +59,18 @@ class LogisticInference:
         """Intervals (q x 2) of the coefficients: Wald's, or those of the profile likelihood."""
         return intervals.confint(self._told(), level, method)
 
-    def odds_ratios(self, level: float = 0.95, method: str = "wald") -> pd.DataFrame | Table:
+    def odds_ratios(self, level: float = 0.95, method: str = "wald") -> Table:
         """exp(coefficient) with the ends of its interval."""
-        return _frame(intervals.odds_ratios(self._told(), level, method))
+        return intervals.odds_ratios(self._told(), level, method)
 
-    def drop1(self, test: str | None = "chisq") -> pd.DataFrame | Table:
+    def drop1(self, test: str | None = "chisq") -> Table:
         """Each term left out in turn: Df, Deviance, AIC, LRT and Pr(>Chi); the whole model is ``<none>``."""
-        return _frame(deviance_tests.drop1(self._told(), test))
+        return deviance_tests.drop1(self._told(), test)
 
-    def anova(self, smaller: LogisticInference | Sequence[str]) -> pd.DataFrame | Table:
+    def anova(self, smaller: LogisticInference | Sequence[str]) -> Table:
         """The likelihood-ratio test of this model against a smaller one, given fitted or as a list of terms."""
         other = smaller._told() if isinstance(smaller, LogisticInference) else smaller
-        return _frame(deviance_tests.anova(self._told(), other))
+        return deviance_tests.anova(self._told(), other)
 
     def step(self, criterion: str = "aic", direction: str = "both") -> Self:
         """The model of the terms that AIC or BIC chooses step by step; its ``steps_`` tells how.
@@ -82,7 +79,7 @@ class LogisticInference:
         """
         steps = stepwise(self._told(), criterion, direction)
         model = self._refit_on(steps.terms)
-        model.steps_ = _frame(steps.table)
+        model.steps_ = steps.table
         return model
 
     def residuals(self, kind: str = "deviance") -> Floats:
@@ -118,11 +115,3 @@ class LogisticInference:
                 "nothing else. Fit it again first."
             )
         return fitted
-
-
-def _frame(table: Table) -> pd.DataFrame | Table:
-    """A data frame where pandas is there, else the table itself."""
-    try:
-        return table.to_frame()
-    except MissingDependencyError:
-        return table
