@@ -79,16 +79,34 @@ def test_columns_that_are_no_categories_are_left_out_and_named(tmp_path, frame):
     odd.write_parquet(tmp_path / "odd.parquet")
     done = run(tmp_path / "odd.parquet", "-t", "species")
     assert "x 4 columns" in done.stdout
-    notes = " ".join(done.stderr.split())
-    assert "'name' was left out: most rows have a value of their own." in notes
-    assert "--text 'remark' classifies by its words" in notes
-    assert "'day' was left out: it holds neither numbers nor categories." in notes
+    said = " ".join(done.stdout.split())
+    assert "Column 'name' has 150 different values in 150 rows and is left out" in said
+    assert "Column 'remark' has 150 different values in 150 rows and is left out" in said
+    assert "Column 'day' holds dates and is left out." in said
+    assert "--text 'remark' classifies by its words" in " ".join(done.stderr.split())
+    assert max(map(len, done.output.splitlines())) <= 80
+
+
+def test_an_index_that_pandas_wrote_is_left_out_unless_it_is_asked_for(tmp_path, iris):
+    lines = iris.read_text().splitlines()
+    (tmp_path / "index.csv").write_text(
+        "\n".join([f",{lines[0]}", *(f"{i},{line}" for i, line in enumerate(lines[1:]))])
+    )
+    done = run(tmp_path / "index.csv", "-t", "species")
+    assert "x 4 columns" in done.stdout
+    assert "Column '' of the 1 csv file numbers the rows and is left out." in " ".join(done.stderr.split())
 
 
 @pytest.fixture
 def mails(tmp_path):
     texts = [f"win a free prize number {i}" if i % 2 else f"lunch at noon number {i}" for i in range(40)]
-    frame = pl.DataFrame({"mail": texts, "kind": ["spam" if i % 2 else "ham" for i in range(40)], "size": range(40)})
+    frame = pl.DataFrame(
+        {
+            "mail": texts,
+            "kind": ["spam" if i % 2 else "ham" for i in range(40)],
+            "size": [i * i % 17 for i in range(40)],
+        }
+    )
     frame.write_csv(tmp_path / "mails.csv")
     return tmp_path / "mails.csv"
 
@@ -147,7 +165,8 @@ def test_a_mistake_is_told_in_a_sentence(iris, arguments, told):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("a,y\n" + "".join(f"{i},{i / 7}\n" for i in range(30)), "Unknown label type: continuous"),
+        ("a,y\n" + "".join(f"{i % 9},{i / 7}\n" for i in range(30)), "Unknown label type: continuous"),
+        ("a,y\n" + "".join(f"{i},{i % 2}\n" for i in range(30)), "There is no column left to learn from. Column 'a'"),
         ("a;y\n1,5;u\n2,5;v\n", "are separated by ';'"),
         ("a,y\n", "holds no rows"),
         ("a,y\n" + "1,u\n" * 9 + ",\n" * 9, "9 of 18 are missing"),
@@ -167,7 +186,9 @@ def test_a_word_among_numbers_is_named(tmp_path, frame):
     values = pl.Series(["oops", *(f"{i / 7}" for i in range(149))])
     frame.with_columns(values.alias(first)).write_csv(tmp_path / "t.csv")
     done = run(tmp_path / "t.csv", "-t", "species")
-    assert "was left out: its values are numbers, but not 'oops'." in " ".join(done.stderr.split())
+    said = " ".join(done.stdout.split())
+    assert f"Column '{first}' holds numbers besides 'oops' (1 row) and is read as numbers" in said
+    assert "x 4 columns" in said
 
 
 def test_a_report_that_cannot_be_written_is_refused_before_the_work(iris, tmp_path):
