@@ -40,7 +40,6 @@ class Comparison:
     chosen : name of the model that was chosen
     best : that model, fitted to all rows with the setting that its tuning chose; of documents a ``TextClassifier``
     verdict : two sentences
-    remarks : sentences about columns that were left out or read as numbers
     checks : the assumptions behind it, as ``discrim.inference.assumption_checks`` gives them
     classes, folds : the labels, and the fold in which each row was held out
     rows : the figures as objects, in the order of the table
@@ -67,7 +66,6 @@ class Comparison:
         self.folds = data.fold_of.number
         self.trials = trials
         self.words = data.words
-        self.remarks = list(data.remarks)
 
     @property
     def best(self) -> Any:
@@ -103,8 +101,7 @@ class Comparison:
         lines = [textwrap.fill(self.title, WIDTH), "", *self._lines(), ""]
         missing = left_out(self.rows)
         lines += [textwrap.fill(f"{who}: {why}", WIDTH, subsequent_indent="  ") for who, why in missing]
-        lines += [textwrap.fill(remark, WIDTH, subsequent_indent="  ") for remark in self.remarks]
-        lines += [""] * bool(missing or self.remarks) + [textwrap.fill(self.verdict, WIDTH)]
+        lines += [""] * bool(missing) + [textwrap.fill(self.verdict, WIDTH)]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -116,8 +113,7 @@ class Comparison:
             for row in self.rows
             if row.done
         )
-        sentences = [*(f"{who}: {why}" for who, why in left_out(self.rows)), *self.remarks]
-        notes = "".join(f"<div>{html.escape(sentence)}</div>" for sentence in sentences)
+        notes = "".join(f"<div>{html.escape(f'{who}: {why}')}</div>" for who, why in left_out(self.rows))
         return html_page(
             [
                 f"<p>{html.escape(self.verdict)}</p>",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -26,7 +26,6 @@ from discrim.sources import (
     non_finite_in,
     open_rows,
 )
-from discrim.sources.odd_columns import usable_columns
 from discrim.statistics import Depth
 from discrim.text import Documents, WordCounts, open_documents
 
@@ -42,7 +41,7 @@ class ComparedRows:
 
     ``block`` has the columns as numbers, categories expanded; it is None, and ``no_numbers`` says why, where there are
     missing values or columns that cannot be coded. ``fold_of`` are the folds, the same for all models. Of documents
-    the columns are counts of ``words``. ``remarks`` are sentences about columns that were left out or converted.
+    the columns are counts of ``words``.
     """
 
     X: Any
@@ -56,7 +55,6 @@ class ComparedRows:
     no_numbers: str
     categories: tuple[str, ...]
     words: WordCounts | None = None
-    remarks: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:
@@ -102,11 +100,6 @@ class ComparedRows:
 
 def read_rows(X: Any, y: Any, sample_weight: Any, cv: Any, groups: Any, random_state: Any) -> ComparedRows:
     """Code the labels, make the folds, and turn the columns into numbers where that can be done."""
-    X, remarks = usable_columns(X)
-    return replace(_read(X, y, sample_weight, cv, groups, random_state), remarks=tuple(remarks))
-
-
-def _read(X: Any, y: Any, sample_weight: Any, cv: Any, groups: Any, random_state: Any) -> ComparedRows:
     if isinstance(X, Scan):
         return _read_scan(X, y, sample_weight, cv, groups, random_state)
     if isinstance(X, Documents):
