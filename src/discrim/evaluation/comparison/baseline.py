@@ -1,79 +1,20 @@
-"""The baseline of a comparison: the most frequent class, always."""
+"""The baseline of a comparison: its row of the table."""
 
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
+from discrim.evaluation.comparison.majority import MajorityClassifier, shares_of
 from discrim.evaluation.comparison.rows import ComparedRows
 from discrim.evaluation.comparison.trials import Tried
 from discrim.evaluation.cross_validation import result_of
 from discrim.evaluation.held_out import HeldOut
-from discrim.inference.summary import Summary, Table
-from discrim.sources import Block, Scan, check_weights, code_labels
+from discrim.sources import Block
 
 BASELINE = "Baseline"
-
-
-class MajorityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The most frequent class for every row, whatever its columns say; its posteriors are the shares of the classes.
-
-    Attributes
-    ----------
-    classes_, class_prior_ : the labels and their shares
-
-    Examples
-    --------
-    >>> from discrim.evaluation.comparison.baseline import MajorityClassifier
-    >>> model = MajorityClassifier().fit([[1.0], [2.0], [3.0]], ["a", "b", "b"])
-    >>> model.predict([[1.0]]).tolist()
-    ['b']
-    """
-
-    classes_: NDArray[Any]
-    class_prior_: NDArray[np.float64]
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Count the labels y, or those of a ``scan``."""
-        if isinstance(X, Scan):
-            labels = [block.classes[block.codes] for block in X.blocks()]
-            weights = [block.weight for block in X.blocks()] if X.weight is not None else None
-            y = np.concatenate(labels)
-            sample_weight = None if weights is None else np.concatenate([np.asarray(w) for w in weights])
-        classes, codes = code_labels(y)
-        shares = _shares(codes, len(classes), check_weights(sample_weight, len(codes)))
-        if not isinstance(X, Scan):
-            validate_data(self, X, reset=True, skip_check_array=True)
-        self.classes_, self.class_prior_ = classes, shares
-        return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most frequent class, for every row."""
-        posterior = self.predict_proba(X)
-        return np.asarray(self.classes_[posterior.argmax(axis=1)])
-
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """The shares of the classes, for every row."""
-        check_is_fitted(self, "classes_")
-        n = sum(len(block) for block in X.blocks()) if isinstance(X, Scan) else _num_samples(X)
-        return np.tile(self.class_prior_, (n, 1))
-
-    def summary(self) -> Summary:
-        """The shares of the classes."""
-        check_is_fitted(self, "classes_")
-        names = [str(label) for label in self.classes_]
-        table = Table("Classes", names, ["share"], self.class_prior_[:, None])
-        return Summary("The most frequent class, always", {"Classes": len(names)}, [table])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.sparse = True
-        return tags
 
 
 def try_baseline(rows: ComparedRows) -> Tried:
@@ -81,7 +22,7 @@ def try_baseline(rows: ComparedRows) -> Tried:
     start = perf_counter()
     model = MajorityClassifier()
     model.classes_ = rows.classes
-    model.class_prior_ = _shares(rows.codes, len(rows.classes), rows.weight)
+    model.class_prior_ = shares_of(rows.codes, len(rows.classes), rows.weight)
     shape = getattr(rows.given, "shape", None)
     if shape is not None and rows.words is None:
         validate_data(model, rows.given, reset=True, skip_check_array=True)
@@ -93,8 +34,3 @@ def try_baseline(rows: ComparedRows) -> Tried:
     taken = perf_counter() - start
     note = f"always answers '{rows.classes[held.best[0]]}', with the shares of the classes as probabilities"
     return Tried(BASELINE, note, result, None, model, None, taken, taken)
-
-
-def _shares(codes: NDArray[np.int32], classes: int, weight: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    counts = np.bincount(codes, weight, minlength=classes)
-    return np.asarray(counts / counts.sum(), dtype=np.float64)

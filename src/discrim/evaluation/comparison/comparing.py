@@ -44,7 +44,8 @@ def compare(
     Columns are prepared inside the folds, by the training rows alone. Where a penalty would depend on units, columns
     are standardised (counts of words are not: they have one unit). Missing values are filled in by the mean of a
     column or its most frequent level, and a column with five of them or more gets a further one that marks them, for
-    all models but those with a covariance matrix for each class; naive Bayes of mixed columns takes them as they are, and a classifier of yours does if it can.
+    all models but those with a covariance matrix for each class; naive Bayes of mixed columns takes them as they are,
+    and a classifier of yours does if it can.
     The preparation is part of ``best``, which takes rows as they are given here.
 
     The choice. The table has a baseline, which always gives the most frequent class. Models that are not better by a

@@ -62,11 +62,6 @@ class Dealer:
 
 def make_folds(cv: Any, dealer: Dealer, classes: NDArray[Any], groups: Any) -> tuple[Folds, list[str]]:
     """The folds that ``cv`` asks for, and what there is to say about them."""
-    codes = dealer.codes
-    if not len(codes):
-        raise DataError("There are no rows to compare models on.")
-    if len(classes) < 2:
-        raise DataError(f"y has only the class {name_list(classes)}; a comparison needs two classes at least.")
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         return _counted(int(cv), dealer, classes)
     if dealer.grouped and isinstance(cv, str) and cv == "loo":
@@ -76,10 +71,18 @@ def make_folds(cv: Any, dealer: Dealer, classes: NDArray[Any], groups: Any) -> t
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
-        folds = fold_numbers(cv, codes, groups)
+        folds = fold_numbers(cv, dealer.codes, groups)
     if dealer.grouped:
         _refuse_split_groups(folds, dealer, groups)
     return folds, []
+
+
+def check_classes(classes: NDArray[Any], codes: NDArray[np.int32]) -> None:
+    """Refuse labels that cannot be compared on."""
+    if not len(codes):
+        raise DataError("There are no rows to compare models on.")
+    if len(classes) < 2:
+        raise DataError(f"y has only the class {name_list(classes)}; a comparison needs two classes at least.")
 
 
 def _counted(cv: int, dealer: Dealer, classes: NDArray[Any]) -> tuple[Folds, list[str]]:

@@ -37,11 +37,13 @@ class Comparison:
     Attributes
     ----------
     table : frame, a row a model and one for the baseline: error, log_loss and auc with the ends of their 95%
-        intervals, brier, fit_time (seconds of one fit of all rows with the chosen setting), total_time, parameters (free numbers of the rule), tuned,
-        p_value (against the best, Holm's), indistinguishable (from the best), beats_baseline, note
+        intervals, brier, fit_time (seconds of one fit of all rows with the chosen setting), total_time, parameters
+        (free numbers of the rule), tuned, p_value (against the best, Holm's), indistinguishable (from the best),
+        beats_baseline, note
     chosen : name of the model that was chosen
     best : that model, fitted to all rows with the setting that its tuning chose; it takes rows as they were given.
-        Where columns were prepared for it, a ``PreparedClassifier`` whose ``model_`` it is; of documents a ``TextClassifier``
+        Where columns were prepared for it, a ``PreparedClassifier`` whose ``model_`` it is; of documents a
+        ``TextClassifier``
     verdict : two or three sentences
     remarks : sentences about columns that were left out, filled in or standardised, and about folds
     checks : the assumptions behind it, as ``discrim.inference.assumption_checks`` gives them

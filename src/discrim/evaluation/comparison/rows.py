@@ -12,7 +12,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_array
 
 from discrim.errors import DataError, DiscrimError
-from discrim.evaluation.comparison.folds import Dealer, code_groups, find_copies, make_folds
+from discrim.evaluation.comparison.folds import Dealer, check_classes, code_groups, find_copies, make_folds
 from discrim.evaluation.comparison.left_out import columns_to_leave_out, leave_out, no_value
 from discrim.evaluation.comparison.preparation import Columns, Preparation, learn_preparation
 from discrim.evaluation.one_pass import MOST_NUMBERS, FoldStatistics, numbers_of
@@ -151,8 +151,9 @@ def read_rows(X: Any, y: Any, sample_weight: Any, cv: Any, groups: Any, random_s
         read = _read_scan(X, y, sample_weight)
     else:
         read = _read_table(X, y, sample_weight)
+    check_classes(read.classes, read.codes)
     units = code_groups(groups, len(read.codes)) if groups is not None else None
-    if units is None and read.numbers is not None and len(read.codes):
+    if units is None and read.numbers is not None:
         units = find_copies(read.numbers.x)
     dealer = Dealer(read.codes, units, groups is not None, random_state)
     folds, remarks = make_folds(cv, dealer, read.classes, groups)
@@ -166,6 +167,7 @@ def _read_table(X: Any, y: Any, sample_weight: Any) -> ComparedRows:
         check_array(X, ensure_all_finite=False)  # raises, and tells how to reshape
     check_consistent_length(X, y)
     classes, codes = code_labels(y)
+    check_classes(classes, codes)
     weight = check_weights(sample_weight, len(codes))
     left_out = columns_to_leave_out(X)
     X = leave_out(X, tuple(left_out)) if left_out else X

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from discrim.evaluation.comparison.baseline import MajorityClassifier
+from discrim.evaluation.comparison.majority import MajorityClassifier
 from discrim.evaluation.comparison.prepared import unwrapped
 from discrim.models import (
     BayesianLinearDiscriminantAnalysis,

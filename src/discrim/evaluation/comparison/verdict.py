@@ -51,6 +51,8 @@ def _nothing_better(table: list[Row], choice: Choice, rows: ComparedRows, metric
         return f"{text}."
     count = sum(np.isfinite(row.value) for row in table) - 1
     which = "the only one" if count == 1 else f"the best of {count}"
+    if best.value < choice.row.value:
+        return f"{text}; that {which}, {best.name}, has {figure(best, metric)} may be chance."
     return f"{text}; {which}, {best.name}, has {figure(best, metric)}."
 
 
