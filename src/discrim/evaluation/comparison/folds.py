@@ -26,13 +26,17 @@ CHUNK = 1 << 20
 class Dealer:
     """What folds are dealt by: ``codes`` of classes, ``units`` of rows that stay together (None: each row by itself).
 
-    ``grouped`` says that the units are the user's groups, which are never split.
+    They may be the user's groups, of these ``names``, which are never split.
     """
 
     codes: NDArray[np.int32]
-    units: Index | None
-    grouped: bool
-    seed: Any
+    units: Index | None = None
+    names: NDArray[Any] | None = None
+    seed: Any = 0
+
+    @property
+    def grouped(self) -> bool:
+        return self.names is not None
 
     def deal(self, folds: int) -> NDArray[np.int32]:
         """The fold of each row."""
@@ -44,7 +48,7 @@ class Dealer:
     def take(self, rows: Index) -> Dealer:
         """The same for some of the rows."""
         units = None if self.units is None else np.unique(self.units[rows], return_inverse=True)[1]
-        return Dealer(self.codes[rows], units, self.grouped, self.seed)
+        return Dealer(self.codes[rows], units, self.names, self.seed)
 
     def fewer(self, folds: int) -> int:
         """As many folds as these rows allow, up to so many."""
@@ -73,7 +77,7 @@ def make_folds(cv: Any, dealer: Dealer, classes: NDArray[Any], groups: Any) -> t
         warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
         folds = fold_numbers(cv, dealer.codes, groups)
     if dealer.grouped:
-        _refuse_split_groups(folds, dealer, groups)
+        _refuse_split_groups(folds, dealer)
     return folds, []
 
 
@@ -115,22 +119,33 @@ def numbered(fold: NDArray[np.int32]) -> Folds:
     return Folds(number.astype(np.int32), (None,) * len(used))
 
 
-def code_groups(groups: Any, n: int) -> Index:
-    """A number for each group; an error for missing values, another length, or a single group."""
-    try:
-        names, codes = code_labels(groups)
-    except MissingLabelsError as error:
+def code_groups(groups: Any, n: int) -> tuple[NDArray[Any], Index]:
+    """The groups and a number for each row; an error for missing values, another length, or a single group."""
+    names, codes, missing = _distinct(groups)
+    if missing:
         raise DataError(
-            f"groups holds {plural(error.count, 'missing value')}. Say which group these rows belong to, or give each "
-            "of them a group of its own."
-        ) from None
+            f"groups holds {plural(missing, 'missing value')}. Say which group these rows belong to, or give each of "
+            "them a group of its own."
+        )
     if len(codes) != n:
         raise DataError(f"groups must have one value for each of the {plural(n, 'row')}; found {len(codes)}.")
     if len(names) < 2:
         raise DataError(
             f"All rows belong to the group {name_list(names)}; folds that keep groups together need two at least."
         )
-    return codes.astype(np.intp)
+    return names, codes.astype(np.intp)
+
+
+def _distinct(groups: Any) -> tuple[NDArray[Any], NDArray[Any], int]:
+    """Distinct values, codes and how many are missing; unlike labels, groups may be any numbers or dates."""
+    values = np.asarray(groups)
+    if values.ndim == 1 and values.dtype.kind in "fmM":
+        missing = int(np.isnan(values).sum() if values.dtype.kind == "f" else np.isnat(values).sum())
+        return *np.unique(values, return_inverse=True), missing
+    try:
+        return *code_labels(groups), 0
+    except MissingLabelsError as error:
+        return values, values, error.count
 
 
 def find_copies(x: Any) -> Index | None:
@@ -235,13 +250,14 @@ def _filled_up(have: NDArray[np.float64], rows: NDArray[np.float64], more: int) 
     return fold[chosen].astype(np.int32)
 
 
-def _refuse_split_groups(folds: Folds, dealer: Dealer, groups: Any) -> None:
+def _refuse_split_groups(folds: Folds, dealer: Dealer) -> None:
     assert dealer.units is not None
-    names = code_labels(groups)[0]
+    assert dealer.names is not None
     for f in range(len(folds.parts)):
         both = np.intersect1d(dealer.units[folds.train(f)], dealer.units[folds.test(f)])
         if len(both):
+            name = dealer.names[both[0]]
             raise ParameterError(
-                f"The 'cv' parameter has rows of the group '{names[both[0]]}' both in a training part and in its test "
-                "part. Use a splitter that keeps groups together, such as StratifiedGroupKFold, or a number of folds."
+                f"The 'cv' parameter has rows of the group '{name}' both in a training part and in its test part. "
+                "Use a splitter that keeps groups together, such as StratifiedGroupKFold, or a number of folds."
             )

@@ -152,10 +152,12 @@ def read_rows(X: Any, y: Any, sample_weight: Any, cv: Any, groups: Any, random_s
     else:
         read = _read_table(X, y, sample_weight)
     check_classes(read.classes, read.codes)
-    units = code_groups(groups, len(read.codes)) if groups is not None else None
-    if units is None and read.numbers is not None:
+    names = units = None
+    if groups is not None:
+        names, units = code_groups(groups, len(read.codes))
+    elif read.numbers is not None:
         units = find_copies(read.numbers.x)
-    dealer = Dealer(read.codes, units, groups is not None, random_state)
+    dealer = Dealer(read.codes, units, names, random_state)
     folds, remarks = make_folds(cv, dealer, read.classes, groups)
     return replace(read, fold_of=folds, dealer=dealer, remarks=(*read.remarks, *remarks), given=X)
 
@@ -179,9 +181,7 @@ def _read_table(X: Any, y: Any, sample_weight: Any) -> ComparedRows:
         found = _Found(None, design, Columns.of(design), {}, str(error), ())
     else:
         found = _found(rows.design, numbers, missing)
-    return ComparedRows(
-        X, y, classes, codes, weight, NO_FOLDS, Dealer(codes, None, False, None), *found, None, left_out
-    )
+    return ComparedRows(X, y, classes, codes, weight, NO_FOLDS, Dealer(codes), *found, None, left_out)
 
 
 def _read_scan(X: Scan, y: Any, sample_weight: Any) -> ComparedRows:
@@ -193,7 +193,7 @@ def _read_scan(X: Scan, y: Any, sample_weight: Any) -> ComparedRows:
     empty = [name for name, gaps in found.missing.items() if gaps == len(held)]
     if empty and rows.rereadable:
         return replace(_read_scan(leave_out(X, empty), y, sample_weight), left_out=no_value(empty))
-    dealer = Dealer(held.codes, None, False, None)
+    dealer = Dealer(held.codes)
     return ComparedRows(X, y, held.classes, held.codes, held.weight, NO_FOLDS, dealer, *found)
 
 
@@ -207,7 +207,7 @@ def _read_documents(X: Documents) -> ComparedRows:
     weight = check_weights(counted.weight, len(codes))
     design = Design([Column(name) for name in words.get_feature_names_out()], np.float64)
     found = _Found(Block(counted.x, codes, classes, weight), design, Columns.of(design), {}, "", ())
-    dealer = Dealer(codes, None, False, None)
+    dealer = Dealer(codes)
     return ComparedRows(counted.x, counted.labels, classes, codes, weight, NO_FOLDS, dealer, *found, words)
 
 

@@ -149,8 +149,8 @@ def _against_baseline(scored: list[Row], trials: list[Tried], rows: ComparedRows
 
 
 def _better_p(baseline: Tried, model: Tried, rows: ComparedRows, metric: Metric) -> float:
-    """One-sided: that the model is only as good as the baseline."""
-    if metric == "error" and rows.weight is None:
+    """One-sided: that the model is only as good as the baseline. Rows of one group count together."""
+    if metric == "error" and rows.weight is None and not rows.dealer.grouped:
         a, b = (_losses(tried, rows, "error") for tried in (baseline, model))
         gained, lost = int(((a == 1) & (b == 0)).sum()), int(((a == 0) & (b == 1)).sum())
         # Gained of all rows on which they differ: at least so many of fair coin tosses.
@@ -158,8 +158,11 @@ def _better_p(baseline: Tried, model: Tried, rows: ComparedRows, metric: Metric)
     both = row_losses([baseline, model], rows, metric)
     if len(both) == 2:
         lead = both[baseline.name] - both[model.name]
-        deviation = float(np.sqrt(np.square(lead - lead.mean()).sum()))
-        return float(special.ndtr(-in_standard_errors(float(lead.sum()), deviation)))
+        if rows.dealer.units is not None and rows.dealer.grouped:
+            lead = np.bincount(rows.dealer.units, lead).astype(np.float64)
+        n = len(lead)
+        error = float(lead.std(ddof=1) * np.sqrt(n))
+        return float(special.stdtr(n - 1, -in_standard_errors(float(lead.sum()), error)))
     if metric in ("log_loss", "brier"):
         return np.nan
     if metric == "auc" and len(rows.classes) == 2 and rows.weight is None:

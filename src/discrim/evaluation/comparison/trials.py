@@ -103,6 +103,8 @@ class _Outcome(NamedTuple):
 
 
 def _held_out(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -> _Outcome:
+    if not candidate.tuning and rows.dealer.grouped and isinstance(getattr(candidate.model, "alpha", None), str):
+        return _nested(candidate, rows, by_error=by_error)
     if not candidate.tuning:
         held, route, way = _run(candidate.model, rows)
         return _Outcome(held, route, candidate.model, None, way)
@@ -136,11 +138,22 @@ def _tuned_on(
     """The model with the setting that inner folds of these rows choose; as it is where they are too few for that."""
     folds = rows.dealer.take(train).inner(INNER_FOLDS)
     if folds is None or len(np.unique(rows.codes[train])) < 2:
-        return candidate.model, None, Way.of(candidate.model, rows, standardise=True)
+        return candidate.model, None, Way.of(candidate.model, rows, standardise=bool(candidate.tuning))
     part = rows.take(train, folds)
+    if not candidate.tuning:
+        return *_smoothed(candidate.model, part), Way.of(candidate.model, rows)
     tuned = TUNERS[candidate.tuning](part, group_folds(part), by_error)
     way = Way.of(candidate.model, rows, standardise=tuned.standardised)
     return clone(candidate.model).set_params(**tuned.best()), tuned.best(), way
+
+
+def _smoothed(model: Any, part: ComparedRows) -> tuple[Any, Setting]:
+    """A model of counts with the smoothing that these folds choose: its own ways hold out rows, not groups."""
+    assert part.numbers is not None
+    folds = [(part.fold_of.train(f), part.fold_of.test(f)) for f in range(len(part.fold_of.parts))]
+    weights = {} if part.weight is None else {"sample_weight": part.weight}
+    chosen = clone(model).set_params(alpha="cv", cv=folds).fit(part.numbers.x, part.labels, **weights).alpha_
+    return clone(model).set_params(alpha=float(chosen)), {"alpha": float(chosen)}
 
 
 def _run_tuned(model: Any, rows: ComparedRows, tuned: Tuned) -> tuple[HeldOut, str]:
