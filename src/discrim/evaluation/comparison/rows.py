@@ -115,6 +115,11 @@ class ComparedRows:
         return Block(ready.apply(self.numbers.x), self.codes, self.classes, self.weight)
 
     @cached_property
+    def spans(self) -> dict[bytes, Floats]:
+        """Coordinates of all rows by the training rows they were standardised by; see ``spanned``."""
+        return {}
+
+    @cached_property
     def statistics(self) -> FoldStatistics | None:
         """Those of every fold, of full depth where they fit; None where models have to find their own way."""
         folds = self.fold_of

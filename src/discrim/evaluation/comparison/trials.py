@@ -17,6 +17,7 @@ from discrim.evaluation.comparison.candidates import Candidate
 from discrim.evaluation.comparison.logistic import cross_validate_logistic, tune_logistic
 from discrim.evaluation.comparison.prepared import unwrapped
 from discrim.evaluation.comparison.rows import ComparedRows
+from discrim.evaluation.comparison.spanned import run_wide
 from discrim.evaluation.comparison.tuning import (
     Groups,
     Setting,
@@ -179,7 +180,8 @@ def _run_folds(model: Any, rows: ComparedRows, folds: Index, *, standardise: boo
         if found is not None:
             return found, "statistics"
     held = HeldOut(rows.n, len(rows.classes))
-    Way.of(model, rows, standardise=True).run(model, rows, folds, held)
+    if not run_wide(model, rows, folds, held):
+        Way.of(model, rows, standardise=True).run(model, rows, folds, held)
     return held, "refits"
 
 

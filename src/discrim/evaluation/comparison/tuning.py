@@ -20,14 +20,13 @@ from numpy.typing import NDArray
 
 from discrim.engines import one_blas_thread, run
 from discrim.evaluation.comparison.rows import ComparedRows
+from discrim.evaluation.comparison.spanned import is_wide, moments_of, spanned
 from discrim.evaluation.units import in_units, moments_in_units
 from discrim.models.lasso_classifier import second_of_two, squared_errors
-from discrim.models.tuning import rotated
 from discrim.solvers.lasso import lasso_path
 from discrim.solvers.regression import Regression, indicator_regression
 from discrim.solvers.regularized import Grid, Moments, Target, score_blocks
 from discrim.solvers.regularized_search import estimated_log_priors, row_losses
-from discrim.sources import Block
 from discrim.statistics import ClassMoments, Depth, merge_moments
 
 Floats = NDArray[np.float64]
@@ -142,9 +141,9 @@ def tune_rda(rows: ComparedRows, groups: Groups, by_error: bool) -> Tuned:
             s, z = _without(statistics, g, h), np.asarray(rows.block.x[test], dtype=np.float64)
         else:
             train = np.flatnonzero((groups.of_row != g) & (groups.of_row != h))
-            (fitted, z), width = _prepared(rows, train, [train, test], indicators=False)
-            s = _moments(rows, train, fitted, Depth.FULL)
-            grid = replace(grid, n_columns=width)
+            fitted, z = _prepared(rows, train, [train, test], indicators=False)
+            s = moments_of(rows, train, fitted, Depth.FULL)
+            grid = replace(grid, n_columns=rows.width)
         codes = rows.codes[test]
         side = np.stack([w[test] * (groups.of_row[test] == group) for group in (g, h)], axis=1)
         error, loss = np.zeros((2, len(ALPHAS), len(GAMMAS))), np.zeros((2, len(ALPHAS), len(GAMMAS)))
@@ -181,8 +180,11 @@ def tune_ridge(rows: ComparedRows, groups: Groups, by_error: bool) -> Tuned:  # 
 
 def tune_lasso(rows: ComparedRows, groups: Groups, by_error: bool) -> Tuned:  # noqa: ARG001 - one criterion
     """alpha of the lasso, by squared error in the same way; from where no column is left, rounded up."""
-    every = np.arange(rows.n)
-    s = _moments(rows, every, _prepared(rows, every, [every], rotate=False)[0][0], Depth.POOLED)
+    if rows.block is not None:
+        s = moments_in_units(merge_moments(_group_statistics(rows, groups, Depth.POOLED)))[0]
+    else:
+        every = np.arange(rows.n)
+        s = moments_of(rows, every, _prepared(rows, every, [every], rotate=False)[0], Depth.POOLED)
     top = float(np.abs(2.0 * indicator_regression(s, 0.0).cross).max(initial=0.0))
     alphas = float(10.0 ** np.ceil(np.log10(top or 1.0))) * LASSOS
     return _by_squared_error(
@@ -209,8 +211,8 @@ def _by_squared_error(
         else:
             each = [np.flatnonzero((groups.of_row != g) & (groups.of_row != h))]
             each += [np.flatnonzero(groups.of_row == k) for k in (g, h)]
-            prepared, _ = _prepared(rows, each[0], each, rotate=rotate)
-            s, *parts = (_moments(rows, own, z, Depth.POOLED) for own, z in zip(each, prepared, strict=True))
+            prepared = _prepared(rows, each[0], each, rotate=rotate)
+            s, *parts = (moments_of(rows, own, z, Depth.POOLED) for own, z in zip(each, prepared, strict=True))
         problem = indicator_regression(s, 0.0)
         coef = path(problem)
         intercept = second_of_two(2.0 * problem.level - 1.0) - np.einsum("j,ajm->am", problem.origin, coef)
@@ -230,23 +232,14 @@ def _tall(rows: ComparedRows) -> bool:
 
 def _prepared(
     rows: ComparedRows, train: Index, parts: list[Index], *, rotate: bool = True, indicators: bool = True
-) -> tuple[list[Floats], int]:
-    """These rows as the rows ``train`` say, standardised; and how many columns they have.
-
-    With fewer rows than columns they are turned into as many columns as they span, if that may be.
-    """
+) -> list[Floats]:
+    """These rows, standardised as the rows ``train`` say; turned into few columns where that may and can be."""
+    if rotate and is_wide(rows):
+        z = spanned(rows, train)
+        return [z[part] for part in parts]
     assert rows.numbers is not None
     ready = rows.prepared_by(train, standardise=True, indicators=indicators)
-    z = np.asarray(ready.apply(rows.numbers.x[np.concatenate(parts)]))
-    width = z.shape[1]
-    if rotate and len(z) <= width:
-        z = rotated(z)
-    return np.split(z, np.cumsum([len(part) for part in parts])[:-1]), width
-
-
-def _moments(rows: ComparedRows, index: Index, z: Floats, depth: Depth) -> ClassMoments:
-    weight = None if rows.weight is None else rows.weight[index]
-    return ClassMoments.of(Block(z, rows.codes[index], rows.classes, weight), depth)
+    return [np.asarray(ready.apply(rows.numbers.x[part])) for part in parts]
 
 
 def _group_statistics(rows: ComparedRows, groups: Groups, depth: Depth) -> list[ClassMoments]:
@@ -255,7 +248,7 @@ def _group_statistics(rows: ComparedRows, groups: Groups, depth: Depth) -> list[
         parts = rows.statistics.held_out(depth)
         return [merge_moments([parts[f] for f in np.flatnonzero(groups.of_fold == g)]) for g in range(groups.count)]
     each = [np.flatnonzero(groups.of_row == g) for g in range(groups.count)]
-    return [_moments(rows, own, np.asarray(rows.block.x[own]), depth) for own in each]
+    return [moments_of(rows, own, np.asarray(rows.block.x[own]), depth) for own in each]
 
 
 def _without(statistics: list[ClassMoments], g: int, h: int) -> ClassMoments:

@@ -67,11 +67,18 @@ def _first(table: list[Row], choice: Choice, metric: Metric) -> str:
     if len(done) == 1:
         return f"{chosen.name} is the only model that could be judged: its cross-validated {name} is {own}."
     least = "largest" if metric == "auc" else "smallest"
+    better = [row for row in done if row.beats_baseline]
+    if len(better) == 1:
+        return (
+            f"{chosen.name} is the only one of {len(done)} models that is better than the baseline by a test: its "
+            f"cross-validated {name} is {own}."
+        )
     if choice.reason == "alone":
-        text = f"{chosen.name} has the {least} cross-validated {name} of {len(done)} models, {own}"
-        runner = next(row for row in done if row is not chosen)
+        text = f"{chosen.name} has the {least} cross-validated {name} of {_counted(done, better)}, {own}"
+        runner = next(row for row in better if row is not chosen)
         ahead = "is ahead" if runner.indistinguishable else "is clearly ahead"
-        return f"{text}, and {ahead} of {runner.name} ({figure(runner, metric)}, p {_p(runner)})."
+        p = "" if np.isnan(runner.p_value) else f", p {_p(runner)}"
+        return f"{text}, and {ahead} of {runner.name} ({figure(runner, metric)}{p})."
     others = [row.name for row in tied if row is not chosen]
     if choice.reason == "no error":
         return (
@@ -80,7 +87,7 @@ def _first(table: list[Row], choice: Choice, metric: Metric) -> str:
             f"{len(tied)} models it has the smallest and most regularised rule, with {_size(chosen)}."
         )
     if chosen is best:
-        head = f"{chosen.name} has the {least} cross-validated {name} of {len(done)} models, {own}"
+        head = f"{chosen.name} has the {least} cross-validated {name} of {_counted(done, better)}, {own}"
         tie = f"{_listed(others)} {'is' if len(others) == 1 else 'are'} as good to one standard error"
         return f"{head}; {tie}, but {_reason(choice, metric)}."
     from_best = f"{figure(best, metric)} of {best.name}"
@@ -89,6 +96,12 @@ def _first(table: list[Row], choice: Choice, metric: Metric) -> str:
         f"{'the error of the test' if choice.reason == 'few' else 'one standard error'} of the {least}, {from_best}, "
         f"and {_reason(choice, metric)}."
     )
+
+
+def _counted(done: list[Row], better: list[Row]) -> str:
+    if better[0] is done[0]:
+        return f"{len(done)} models"
+    return f"the {len(better)} models that are better than the baseline by a test"
 
 
 def _reason(choice: Choice, metric: Metric) -> str:
