@@ -45,11 +45,11 @@ def _columns(*flags: str, **told: Any) -> Callable[[Any], Any]:
     show_default=True,
     help="What models are ranked by.",
 )
-@click.option("--seed", type=int, help="Shuffle rows into folds by this seed.")
+@click.option("--seed", default=0, show_default=True, help="Shuffle rows into folds by this seed.")
 @click.option("--report", type=click.Path(dir_okay=False, path_type=Path), help="Write an HTML page to this file.")
 @click.option("--summary", is_flag=True, help="Print the chosen model, fitted to all rows.")
 def compare(
-    data: str, *, folds: int, metric: Any, seed: int | None, report: Path | None, summary: bool, **columns: Any
+    data: str, *, folds: int, metric: Any, seed: int, report: Path | None, summary: bool, **columns: Any
 ) -> None:
     """Try all models that suit DATA on the same folds, and choose one.
 
