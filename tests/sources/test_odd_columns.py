@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from discrim import LinearDiscriminantAnalysis, scan
-from discrim.errors import DataError, LeftOutWarning
-from discrim.sources.odd_columns import odd_columns, usable_columns, with_numbers
+from discrim.errors import LeftOutWarning
+from discrim.sources.odd_columns import odd_columns, with_numbers
 
 N = 200
 RNG = np.random.default_rng(0)
@@ -173,12 +173,7 @@ def test_codes_and_words_are_no_numbers(values):
     assert with_numbers(frame)[1] == {}
 
 
-def test_nothing_left_is_an_error_that_names_the_columns():
-    with pytest.raises(DataError, match=r"There is no column left to learn from. Column 'row' counts the rows"):
-        usable_columns(pd.DataFrame({"row": np.arange(N)}))
-
-
 def test_arrays_are_taken_as_they_are():
     x = np.column_stack([np.arange(N), RNG.normal(size=N)])
-    assert usable_columns(x)[0] is x
-    assert usable_columns(x)[1] == []
+    assert odd_columns(x) == []
+    assert with_numbers(x)[0] is x

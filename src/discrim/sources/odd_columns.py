@@ -13,7 +13,6 @@ from typing import Any
 
 from discrim.errors import DataError, plural
 from discrim.sources.frames import as_table, replace_columns
-from discrim.sources.guess import comes_from
 from discrim.sources.parsed import counted_texts
 from discrim.sources.row_numbers import FEWEST, LOOK, why_no_feature
 from discrim.sources.scan import Scan
@@ -31,25 +30,6 @@ class Odd:
     name: str
     sentence: str
     is_text: bool = False
-
-
-def usable_columns(X: Any) -> tuple[Any, list[str]]:
-    """The rows without columns that are no features, with strings that are numbers as numbers; and what was done."""
-    X, converted = with_numbers(X)
-    odd = {column.name: column.sentence for column in odd_columns(X)}
-    return _without(X, odd) if odd else X, [*odd.values(), *converted.values()]
-
-
-def _without(X: Any, odd: dict[str, str]) -> Any:
-    table = None if isinstance(X, Scan) else as_table(X)
-    present = X.features if table is None else table.names
-    left = [name for name in present if name not in odd]
-    if not left:
-        raise DataError(f"There is no column left to learn from. {' '.join(odd.values())}")
-    if isinstance(X, Scan):
-        return X.with_features(left)
-    places = [j for j, name in enumerate(present) if name not in odd]
-    return X.iloc[:, places] if comes_from(X, "pandas", "DataFrame") else X.select(left)
 
 
 def odd_columns(X: Any) -> list[Odd]:

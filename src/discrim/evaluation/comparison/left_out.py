@@ -12,14 +12,16 @@ from sklearn.utils.validation import _num_features
 from discrim.errors import DataError, name_list
 from discrim.sources import Scan
 from discrim.sources.frames import as_table
+from discrim.sources.odd_columns import odd_columns
 from discrim.sources.table import Table
 
 
 def columns_to_leave_out(X: Any) -> dict[str, str]:
     """Names of columns, each with a sentence that says why it is left out.
 
-    Those of a scan are not known before its rows are read.
+    Columns of a scan without any value are not known before its rows are read.
     """
+    odd = {column.name: column.sentence for column in odd_columns(X)}
     table = None if isinstance(X, Scan) else as_table(X)
     if table is not None:
         names = [name for name in table.names if _has_no_value(table, name)]
@@ -27,7 +29,18 @@ def columns_to_leave_out(X: Any) -> dict[str, str]:
         names = [f"x{j}" for j in np.flatnonzero(np.isnan(X[0])) if np.isnan(X[:, j]).all()]
     else:
         names = []
-    return no_value(names)
+    return {**odd, **no_value(names)}
+
+
+def without_odd_columns(X: Any) -> tuple[Any, dict[str, str]]:
+    """The rows without those columns, of which some must be left, and the sentences."""
+    left_out = columns_to_leave_out(X)
+    if not left_out:
+        return X, left_out
+    names = X.features if isinstance(X, Scan) else _column_names(X)
+    if len(left_out) == len(names):
+        raise DataError(f"There is no column left to learn from. {' '.join(left_out.values())}")
+    return leave_out(X, tuple(left_out)), left_out
 
 
 def no_value(names: Sequence[str]) -> dict[str, str]:

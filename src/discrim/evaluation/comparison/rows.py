@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array
 
 from discrim.errors import DataError, DiscrimError
 from discrim.evaluation.comparison.folds import Dealer, check_classes, code_groups, find_copies, make_folds
-from discrim.evaluation.comparison.left_out import columns_to_leave_out, leave_out, no_value
+from discrim.evaluation.comparison.left_out import leave_out, no_value, without_odd_columns
 from discrim.evaluation.comparison.preparation import Columns, Preparation, learn_preparation
 from discrim.evaluation.one_pass import MOST_NUMBERS, FoldStatistics, numbers_of
 from discrim.models.tuning import Folds, in_memory
@@ -27,6 +27,7 @@ from discrim.sources import (
     non_finite_in,
     open_rows,
 )
+from discrim.sources.odd_columns import with_numbers
 from discrim.statistics import Depth
 from discrim.text import Documents, WordCounts, open_documents
 
@@ -150,10 +151,13 @@ def read_rows(X: Any, y: Any, sample_weight: Any, cv: Any, groups: Any, random_s
 
     This is the one place where X becomes columns: what is left out of them here is left out of ``best`` too.
     """
+    X, converted = with_numbers(X)
     if isinstance(X, Documents):
         read = _read_documents(open_documents(X, y, sample_weight))
     elif isinstance(X, Scan):
-        read = _read_scan(X, y, sample_weight)
+        rows, left_out = without_odd_columns(X)
+        read = _read_scan(rows, y, sample_weight)
+        read = replace(read, left_out={**left_out, **read.left_out})
     else:
         read = _read_table(X, y, sample_weight)
     check_classes(read.classes, read.codes)
@@ -164,7 +168,7 @@ def read_rows(X: Any, y: Any, sample_weight: Any, cv: Any, groups: Any, random_s
         units = find_copies(read.numbers.x)
     dealer = Dealer(read.codes, units, names, random_state)
     folds, remarks = make_folds(cv, dealer, read.classes, groups)
-    return replace(read, fold_of=folds, dealer=dealer, remarks=(*read.remarks, *remarks), given=X)
+    return replace(read, fold_of=folds, dealer=dealer, remarks=(*converted.values(), *read.remarks, *remarks), given=X)
 
 
 def _read_table(X: Any, y: Any, sample_weight: Any) -> ComparedRows:
@@ -176,8 +180,7 @@ def _read_table(X: Any, y: Any, sample_weight: Any) -> ComparedRows:
     classes, codes = code_labels(y)
     check_classes(classes, codes)
     weight = check_weights(sample_weight, len(codes))
-    left_out = columns_to_leave_out(X)
-    X = leave_out(X, tuple(left_out)) if left_out else X
+    X, left_out = without_odd_columns(X)
     try:
         rows = open_rows(X, y, sample_weight)
         numbers, missing = _numbers(rows)
