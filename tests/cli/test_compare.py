@@ -236,6 +236,56 @@ def test_ctrl_c_while_modules_are_read_is_told_alike(monkeypatch, iris):
     assert (done.exit_code, done.stderr) == (130, "Stopped.\n")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of another kind")
+@pytest.mark.parametrize("read", [0, 1])
+def test_output_that_is_closed_early_ends_it_without_a_word(read, iris):
+    command = [sys.executable, "-m", "discrim.cli", "compare", str(iris), "-t", "species", "--summary"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if read:
+        assert "models on 150 rows" in process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    # As a shell reports it. What was written before the end was read may have been all there was.
+    assert process.wait(timeout=120) in ({0, 141} if read else {141})
+
+
+# The command as it is, with a line that is drawn at once.
+IMPATIENT = (
+    "from discrim.engines import progress; progress.PATIENCE, progress.PAUSE = 0.0, 0.01;"
+    "from discrim.cli import main; main()"
+)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+def test_a_terminal_shows_how_far_a_comparison_of_texts_is(mails):
+    import pty
+
+    here, there = pty.openpty()
+    command = [sys.executable, "-c", IMPATIENT, "compare", str(mails), "-t", "kind", "--text", "mail"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=there, text=True)
+    os.close(there)
+    shown = b""
+    try:
+        while chunk := os.read(here, 1 << 16):
+            shown += chunk
+    except OSError:
+        pass  # what Linux reports at the end of a terminal
+    os.close(here)
+    assert "40 documents x" in process.communicate(timeout=120)[0]
+    lines = shown.decode().split("\r\x1b[K")
+    assert any(line.startswith("Reading words: ") for line in lines)
+    assert any(line.startswith("comparing Logistic: [") and line.endswith(" s") for line in lines)
+    assert max(map(len, lines)) <= 79
+    assert lines[-1] == ""
+
+
+def test_where_there_is_no_terminal_nothing_is_shown(mails):
+    command = [sys.executable, "-c", IMPATIENT, "compare", str(mails), "-t", "kind", "--text", "mail"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert "\x1b" not in done.stdout
+
+
 def test_without_click_it_says_what_to_install(monkeypatch):
     from discrim import cli
 

@@ -108,7 +108,7 @@ def compare(
 
 def _try_all(candidates: list[Candidate], rows: ComparedRows, *, by_error: bool) -> list[Tried]:
     trials: list[Tried] = []
-    with Progress("comparing", len(candidates), "models") as progress:
+    with Progress("comparing", len(candidates), "models", clock=True) as progress:
         for candidate in candidates:
             progress.title = f"comparing {candidate.name}"[:32]
             progress.add(0)

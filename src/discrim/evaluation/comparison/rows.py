@@ -16,6 +16,7 @@ from discrim.evaluation.comparison.folds import Dealer, check_classes, code_grou
 from discrim.evaluation.comparison.left_out import leave_out, no_value, without_odd_columns
 from discrim.evaluation.comparison.preparation import Columns, Preparation, learn_preparation
 from discrim.evaluation.one_pass import MOST_NUMBERS, FoldStatistics, numbers_of
+from discrim.models.text_classifier import Watched
 from discrim.models.tuning import Folds, in_memory
 from discrim.sources import (
     Block,
@@ -210,7 +211,7 @@ def _read_documents(X: Documents) -> ComparedRows:
     if not X.labelled:
         raise DataError(f"There are no labels with these documents ({X.title}); a comparison needs them.")
     words = WordCounts()
-    counted = words.fit_together(X)
+    counted = words.fit_together(Watched(X, "words"))
     classes, codes = code_labels(counted.labels)
     weight = check_weights(counted.weight, len(codes))
     design = Design([Column(name) for name in words.get_feature_names_out()], np.float64)
