@@ -1,6 +1,7 @@
 """Compare all models on the rock crabs: ``make demo``, or ``python examples/crabs.py``.
 
-Prints the comparison and the summary of the discriminant analysis; writes demo/report.html and demo/crabs.svg.
+Prints the comparison and the summary of the discriminant analysis; writes demo/report.html, demo/crabs.svg, and the
+measurements as demo/crabs.csv, to try the command on.
 """
 
 from __future__ import annotations
@@ -33,8 +34,10 @@ def main() -> None:
     folder.mkdir(exist_ok=True)
     found.report(folder / "report.html")
     plane(lda, X, y).savefig(folder / "crabs.svg")
+    X.with_columns(group=y).write_csv(folder / "crabs.csv")
     print(f"\nThe comparison with pictures: {folder / 'report.html'}")
     print(f"The crabs in the plane that separates them best: {folder / 'crabs.svg'}")
+    print(f"Their measurements, for a try: discrim compare {folder / 'crabs.csv'} --target group")
 
 
 def plane(lda: discrim.LinearDiscriminantAnalysis, X: pl.DataFrame, y: object) -> Figure:

@@ -94,6 +94,14 @@ class FewRowsWarning(DiscrimWarning):
     """A class has fewer rows than there are folds."""
 
 
+class LeftOutWarning(DiscrimWarning):
+    """A column is not learned from, because it says nothing about the rows."""
+
+
+class ManyLevelsWarning(DiscrimWarning):
+    """Most rows of a column of categories have one of their own."""
+
+
 class InterruptedWarning(DiscrimWarning):
     """A comparison was stopped by the keyboard; the models that were done are kept."""
 

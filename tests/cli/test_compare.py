@@ -48,7 +48,8 @@ def test_it_prints_what_the_library_finds_in_eighty_columns(iris):
 def test_the_report_is_written_and_named(iris, tmp_path):
     done = run(iris, "-t", "species", "--report", tmp_path / "out.html", "--summary")
     assert f"Report: {tmp_path / 'out.html'}" in done.stdout
-    assert "Linear discriminant analysis" in done.stdout
+    found = discrim.compare(discrim.scan(iris, target="species"))
+    assert str(found.best.summary()).splitlines()[0] in done.stdout
     assert "<html" in (tmp_path / "out.html").read_text()
 
 
@@ -79,16 +80,34 @@ def test_columns_that_are_no_categories_are_left_out_and_named(tmp_path, frame):
     odd.write_parquet(tmp_path / "odd.parquet")
     done = run(tmp_path / "odd.parquet", "-t", "species")
     assert "x 4 columns" in done.stdout
-    notes = " ".join(done.stderr.split())
-    assert "'name' was left out: most rows have a value of their own." in notes
-    assert "--text 'remark' classifies by its words" in notes
-    assert "'day' was left out: it holds neither numbers nor categories." in notes
+    said = " ".join(done.stdout.split())
+    assert "Column 'name' has 150 different values in 150 rows and is left out" in said
+    assert "Column 'remark' has 150 different values in 150 rows and is left out" in said
+    assert "Column 'day' holds dates and is left out." in said
+    assert "--text 'remark' classifies by its words" in " ".join(done.stderr.split())
+    assert max(map(len, done.output.splitlines())) <= 80
+
+
+def test_an_index_that_pandas_wrote_is_left_out_unless_it_is_asked_for(tmp_path, iris):
+    lines = iris.read_text().splitlines()
+    (tmp_path / "index.csv").write_text(
+        "\n".join([f",{lines[0]}", *(f"{i},{line}" for i, line in enumerate(lines[1:]))])
+    )
+    done = run(tmp_path / "index.csv", "-t", "species")
+    assert "x 4 columns" in done.stdout
+    assert "Column '' of the 1 csv file numbers the rows and is left out." in " ".join(done.stderr.split())
 
 
 @pytest.fixture
 def mails(tmp_path):
     texts = [f"win a free prize number {i}" if i % 2 else f"lunch at noon number {i}" for i in range(40)]
-    frame = pl.DataFrame({"mail": texts, "kind": ["spam" if i % 2 else "ham" for i in range(40)], "size": range(40)})
+    frame = pl.DataFrame(
+        {
+            "mail": texts,
+            "kind": ["spam" if i % 2 else "ham" for i in range(40)],
+            "size": [i * i % 17 for i in range(40)],
+        }
+    )
     frame.write_csv(tmp_path / "mails.csv")
     return tmp_path / "mails.csv"
 
@@ -147,7 +166,8 @@ def test_a_mistake_is_told_in_a_sentence(iris, arguments, told):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("a,y\n" + "".join(f"{i},{i / 7}\n" for i in range(30)), "Unknown label type: continuous"),
+        ("a,y\n" + "".join(f"{i % 9},{i / 7}\n" for i in range(30)), "Unknown label type: continuous"),
+        ("a,y\n" + "".join(f"{i},{i % 2}\n" for i in range(30)), "There is no column left to learn from. Column 'a'"),
         ("a;y\n1,5;u\n2,5;v\n", "are separated by ';'"),
         ("a,y\n", "holds no rows"),
         ("a,y\n" + "1,u\n" * 9 + ",\n" * 9, "9 of 18 are missing"),
@@ -167,7 +187,9 @@ def test_a_word_among_numbers_is_named(tmp_path, frame):
     values = pl.Series(["oops", *(f"{i / 7}" for i in range(149))])
     frame.with_columns(values.alias(first)).write_csv(tmp_path / "t.csv")
     done = run(tmp_path / "t.csv", "-t", "species")
-    assert "was left out: its values are numbers, but not 'oops'." in " ".join(done.stderr.split())
+    said = " ".join(done.stdout.split())
+    assert f"Column '{first}' holds numbers besides 'oops' (1 row) and is read as numbers" in said
+    assert "x 4 columns" in said
 
 
 def test_a_report_that_cannot_be_written_is_refused_before_the_work(iris, tmp_path):
@@ -212,6 +234,56 @@ def test_ctrl_c_while_modules_are_read_is_told_alike(monkeypatch, iris):
     monkeypatch.setattr(commands, "_errors_told", interrupted)
     done = run(iris, "-t", "species")
     assert (done.exit_code, done.stderr) == (130, "Stopped.\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of another kind")
+@pytest.mark.parametrize("read", [0, 1])
+def test_output_that_is_closed_early_ends_it_without_a_word(read, iris):
+    command = [sys.executable, "-m", "discrim.cli", "compare", str(iris), "-t", "species", "--summary"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if read:
+        assert "models on 150 rows" in process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    # As a shell reports it. What was written before the end was read may have been all there was.
+    assert process.wait(timeout=120) in ({0, 141} if read else {141})
+
+
+# The command as it is, with a line that is drawn at once.
+IMPATIENT = (
+    "from discrim.engines import progress; progress.PATIENCE, progress.PAUSE = 0.0, 0.01;"
+    "from discrim.cli import main; main()"
+)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+def test_a_terminal_shows_how_far_a_comparison_of_texts_is(mails):
+    import pty
+
+    here, there = pty.openpty()
+    command = [sys.executable, "-c", IMPATIENT, "compare", str(mails), "-t", "kind", "--text", "mail"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=there, text=True)
+    os.close(there)
+    shown = b""
+    try:
+        while chunk := os.read(here, 1 << 16):
+            shown += chunk
+    except OSError:
+        pass  # what Linux reports at the end of a terminal
+    os.close(here)
+    assert "40 documents x" in process.communicate(timeout=120)[0]
+    lines = shown.decode().split("\r\x1b[K")
+    assert any(line.startswith("Reading words: ") for line in lines)
+    assert any(line.startswith("comparing Logistic: [") and line.endswith(" s") for line in lines)
+    assert max(map(len, lines)) <= 79
+    assert lines[-1] == ""
+
+
+def test_where_there_is_no_terminal_nothing_is_shown(mails):
+    command = [sys.executable, "-c", IMPATIENT, "compare", str(mails), "-t", "kind", "--text", "mail"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert "\x1b" not in done.stdout
 
 
 def test_without_click_it_says_what_to_install(monkeypatch):

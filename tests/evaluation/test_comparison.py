@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.linear_model import Lasso, LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import discrim
@@ -60,7 +61,7 @@ def tuned_by_hand(x, labels, number, models, loss):
     [("LDA", LinearDiscriminantAnalysis()), ("QDA", QuadraticDiscriminantAnalysis()), ("Gaussian NB", GaussianNB())],
 )
 def test_a_row_without_tuning_is_scikit_learns_cross_validation(name, peer):
-    found = compare(X, y, [name])
+    found = compare(X, y, [name], cv=StratifiedKFold(10))
     expected = cross_val_predict(peer, X, y, cv=10, method="predict_proba")
     assert found[name].posterior == pytest.approx(expected, abs=1e-6)
     assert found.table.loc[name, "error"] == (cross_val_predict(peer, X, y, cv=10) != y).mean()
@@ -78,7 +79,7 @@ def test_rda_is_tuned_inside_the_folds_as_by_hand():
         return -model.predict_log_proba(u)[np.arange(len(v)), v].sum()
 
     posterior, chosen = tuned_by_hand(x, labels, number, models, log_loss)
-    found = compare(x, labels, ["RDA"], cv=4, metric="log_loss")
+    found = compare(x, labels, ["RDA"], cv=StratifiedKFold(4), metric="log_loss")
     assert len(set(chosen)) > 1 or chosen[0] not in (0, len(settings) - 1)
     assert found["RDA"].posterior == pytest.approx(posterior, abs=1e-9)
 
@@ -95,30 +96,32 @@ def test_rda_is_tuned_by_error_where_that_is_asked_for():
         return (model.predict(u) != v).sum() - 1e-6 * model.predict_log_proba(u)[np.arange(len(v)), v].sum()
 
     posterior, _ = tuned_by_hand(x, labels, number, models, error_then_log_loss)
-    assert compare(x, labels, ["RDA"], cv=4)["RDA"].posterior == pytest.approx(posterior, abs=1e-9)
+    assert compare(x, labels, ["RDA"], cv=StratifiedKFold(4))["RDA"].posterior == pytest.approx(posterior, abs=1e-9)
 
 
 def test_logistic_regression_is_tuned_inside_the_folds_as_by_hand():
     x, labels = overlapping(seed=1)
     number = folds_of(x, labels)
-    typical = 10.0 ** -np.round(np.log10(x.var(axis=0).mean()))
     models = [
-        lambda u, v, C=C: LogisticRegression(C=C, solver="newton-cholesky", tol=1e-10).fit(u, v)
-        for C in typical * STRENGTHS
+        lambda u, v, C=C: make_pipeline(
+            StandardScaler(), LogisticRegression(C=C, solver="newton-cholesky", tol=1e-10)
+        ).fit(u, v)
+        for C in STRENGTHS
     ]
 
     def log_loss(model, u, v):
         return -model.predict_log_proba(u)[np.arange(len(v)), v].sum()
 
     posterior, _ = tuned_by_hand(x, labels, number, models, log_loss)
-    assert compare(x, labels, ["Logistic"], cv=4)["Logistic"].posterior == pytest.approx(posterior, abs=1e-5)
+    found = compare(x * 10.0 ** np.arange(-2, 3), labels, ["Logistic"], cv=StratifiedKFold(4))
+    assert found["Logistic"].posterior == pytest.approx(posterior, abs=1e-5)
 
 
 class Indicators:
-    """Regression of 2 Y - 1 by a scikit-learn regressor, as a classifier."""
+    """Regression of 2 Y - 1 on standardised columns by a scikit-learn regressor, as a classifier."""
 
     def __init__(self, regressor):
-        self.regressor = regressor
+        self.regressor = make_pipeline(StandardScaler(), regressor)
 
     def fit(self, u, v):
         self.regressor.fit(u, 2.0 * np.eye(3)[v] - 1.0)
@@ -136,22 +139,23 @@ def squared_error(model, u, v):
 def test_ridge_is_tuned_by_squared_error_as_by_hand():
     x, labels = overlapping(n=90, p=12, seed=2)
     number = folds_of(x, labels)
-    scale = 10.0 ** np.round(np.log10(((x - x.mean(axis=0)) ** 2).sum() / 12))
-    models = [lambda u, v, a=a: Indicators(Ridge(alpha=a)).fit(u, v) for a in scale * tuning.RIDGES]
+    models = [lambda u, v, a=a: Indicators(Ridge(alpha=a)).fit(u, v) for a in 100.0 * tuning.RIDGES]
     posterior, chosen = tuned_by_hand(x, labels, number, models, squared_error)
     assert min(chosen) > 0
-    assert compare(x, labels, ["Ridge"], cv=4)["Ridge"].posterior == pytest.approx(posterior, abs=1e-8)
+    found = compare(x * 10.0 ** np.arange(-6, 6), labels, ["Ridge"], cv=StratifiedKFold(4))
+    assert found["Ridge"].posterior == pytest.approx(posterior, abs=1e-8)
 
 
 def test_lasso_is_tuned_by_squared_error_as_by_hand():
     x, labels = overlapping(n=90, p=12, seed=2)
     number = folds_of(x, labels)
     targets = 2.0 * np.eye(3)[labels] - 1.0
-    top = np.abs((x - x.mean(axis=0)).T @ (targets - targets.mean(axis=0))).max() / 90
+    top = np.abs(StandardScaler().fit_transform(x).T @ (targets - targets.mean(axis=0))).max() / 90
     alphas = 10.0 ** np.ceil(np.log10(top)) * tuning.LASSOS
     models = [lambda u, v, a=a: Indicators(Lasso(alpha=a, tol=1e-12, max_iter=100_000)).fit(u, v) for a in alphas]
     posterior, _ = tuned_by_hand(x, labels, number, models, squared_error)
-    assert compare(x, labels, ["Lasso"], cv=4)["Lasso"].posterior == pytest.approx(posterior, abs=1e-7)
+    found = compare(x * 10.0 ** np.arange(-6, 6), labels, ["Lasso"], cv=StratifiedKFold(4))
+    assert found["Lasso"].posterior == pytest.approx(posterior, abs=1e-7)
 
 
 @pytest.mark.parametrize("enough", [1, 120, 10_000])
@@ -178,18 +182,16 @@ def test_every_group_has_so_many_partners_and_none_is_its_own(count, partners):
     assert set(degree) == {partners + (partners % 2 and count % 2)}
 
 
-def test_all_models_have_the_folds_of_cross_validate():
+def test_all_models_have_the_same_folds():
     found = compare(X, y)
-    assert np.array_equal(found.folds, cross_validate(discrim.LinearDiscriminantAnalysis(), X, y).folds)
     for row in found.rows:
         assert np.array_equal(found[row.name].folds, found.folds)
 
 
-def test_a_seed_shuffles_the_folds():
-    found = compare(X, y, ["LDA"], random_state=3)
-    expected = cross_validate(
-        discrim.LinearDiscriminantAnalysis(), X, y, cv=StratifiedKFold(10, shuffle=True, random_state=3)
-    )
+def test_a_splitter_is_taken_as_it_is():
+    splitter = StratifiedKFold(10, shuffle=True, random_state=3)
+    found = compare(X, y, ["LDA"], cv=splitter)
+    expected = cross_validate(discrim.LinearDiscriminantAnalysis(), X, y, cv=splitter)
     assert np.array_equal(found.folds, expected.folds)
     assert found.table.loc["LDA", "log_loss"] == pytest.approx(expected.log_loss, rel=1e-12)
 
@@ -199,6 +201,7 @@ def test_any_folds_will_do(cv):
     found = compare(X, y, ["LDA", "RDA", "Ridge", "Lasso", "Logistic"], cv=cv)
     assert found.table["error"].notna().all()
     assert found.table.loc["LDA", "error"] < 0.05
+    assert found.table.loc["Logistic", "error"] < 0.08
 
 
 def test_groups_are_handed_to_the_splitter():
@@ -232,37 +235,14 @@ def test_holm_multiplies_by_those_that_are_left_and_never_falls():
     assert holm([0.01, 0.04, 0.03, np.nan]) == pytest.approx([0.03, 0.06, 0.06, np.nan], nan_ok=True)
 
 
-def test_the_choice_is_the_simplest_that_a_test_alone_cannot_tell_from_the_best():
-    found = compare(X, y)
-    best = found[found.rows[0].name].predicted
-    rivals = [row for row in found.rows if mcnemar(y, best, found[row.name].predicted).p_value >= 0.05]
-    fewest = min(row.parameters for row in rivals)
-    chosen = next(row for row in found.rows if row.name == found.chosen)
-    assert chosen.parameters <= 2 * fewest
-    assert chosen.value == min(row.value for row in rivals if row.parameters <= 2 * fewest)
-
-
-def test_few_numbers_do_not_make_up_for_errors_that_only_the_correction_hides():
-    # Eleven models on the breast cancer data: a lasso with the fewest numbers errs half as often again as the best.
-    cancer = load_breast_cancer()
-    found = compare(
-        cancer.data, cancer.target, {"": "default", "few": discrim.LassoClassifier(alpha=0.03)}, random_state=1
-    )
-    lasso = next(row for row in found.rows if row.name == "few")
-    alone = mcnemar(cancer.target, found[found.rows[0].name].predicted, found["few"].predicted).p_value
-    assert lasso.parameters == min(row.parameters for row in found.rows)
-    assert alone < 0.05 < lasso.p_value
-    assert lasso.indistinguishable
-    assert found.chosen == found.rows[0].name
-
-
 def test_the_best_model_is_fitted_to_all_rows_with_its_setting():
     x, labels = overlapping()
-    found = compare(x, labels, ["RDA"])
-    setting = found.rows[0].setting
-    expected = clone(found.best).fit(x, labels)
-    assert found.best.alpha == setting["alpha"]
-    assert found.best.predict_proba(x) == pytest.approx(expected.predict_proba(x))
+    for name, parameter in (("RDA", "alpha"), ("Logistic", "C")):
+        found = compare(x, labels, [name])
+        setting = found.rows[0].setting
+        expected = clone(found.best).fit(x, labels)
+        assert getattr(getattr(found.best, "model", found.best), parameter) == setting[parameter]
+        assert found.best.predict_proba(x) == pytest.approx(expected.predict_proba(x))
 
 
 @pytest.mark.parametrize("metric", ["log_loss", "auc", "brier"])
@@ -284,7 +264,7 @@ def test_a_function_may_be_the_metric():
 
 def test_one_row_a_column_is_said_in_the_singular():
     found = compare(np.array([[1.0, 2.0], [2.0, 3.0], [3.0, 1.0], [4.0, 4.0]]), ["x", "y", "x", "y"])
-    assert "the smallest class has only 1 row a column" in found.verdict
+    assert "smallest class has only 1 row a column" in found.verdict
 
 
 def test_a_check_that_fails_is_no_reason_to_call_a_table_sparse(monkeypatch):

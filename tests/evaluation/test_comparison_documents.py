@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discrim import TextClassifier, compare
+from discrim import LogisticRegression, TextClassifier, compare
 from discrim.errors import DataError
 from discrim.text import WordCounts, documents
 
@@ -33,10 +33,27 @@ def labelled(mails):
 def test_the_figures_are_those_of_the_counts(mails):
     found = compare(labelled(mails))
     counts = WordCounts().fit_transform(mails["mail"].to_list())
-    alone = compare(counts.toarray(), mails["kind"].to_list(), ["Multinomial NB", "Complement NB", "Logistic"])
-    assert set(found.table.index) == {"Multinomial NB", "Complement NB", "Bernoulli NB", "Logistic"}
+    alone = compare(counts.toarray(), mails["kind"].to_list(), ["Multinomial NB", "Complement NB"])
+    assert set(found.table.index) == {"Multinomial NB", "Complement NB", "Bernoulli NB", "Logistic", "Baseline"}
     for name in alone.table.index:
         assert found[name].posterior == pytest.approx(alone[name].posterior, abs=1e-6)
+
+
+def test_words_are_not_standardised(mails):
+    """A word that is rare would be blown up by that; counts are in one unit anyway."""
+    found = compare(labelled(mails), models=["Logistic"])
+    counts = WordCounts().fit_transform(mails["mail"].to_list())
+    model = LogisticRegression(C=found.rows[0].setting["C"]).fit(counts, mails["kind"].to_list())
+    assert found.best.model_.coef_ == pytest.approx(model.coef_, abs=1e-6)
+
+
+def test_copies_of_a_document_stay_in_one_fold(mails):
+    found = compare(labelled(pl.concat([mails, mails])), models=["Bernoulli NB"])
+    assert np.array_equal(found.folds[:120], found.folds[120:])
+
+
+def test_the_title_counts_documents(mails):
+    found = compare(labelled(mails), models=["Bernoulli NB"])
     assert "120 documents x 12 words" in str(found)
 
 

@@ -11,6 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 import discrim
 from discrim import LeastSquaresClassifier, cross_validate
 from discrim.errors import DataError, ParameterError
+from discrim.models.gradient_setup import UnfinishedWarning
 from discrim.models.lasso_classifier import LassoClassifier
 
 
@@ -175,6 +176,18 @@ def test_constant_columns_and_repeated_ones_are_no_trouble(three):
     assert (model.coef_[:, 8] == 0).all()
     plain = LassoClassifier(0.05).fit(x, y)
     np.testing.assert_allclose(model.coef_[:, 0] + model.coef_[:, 9], plain.coef_[:, 0], rtol=1e-6, atol=1e-10)
+
+
+def test_a_penalty_below_rounding_warns_and_leaves_a_sound_model():
+    rng = np.random.default_rng(0)
+    x = (rng.normal(size=(60, 12)) @ rng.normal(size=(12, 200)) + 1e-6 * rng.normal(size=(60, 200))) * np.geomspace(
+        1e-21, 1e9, 200
+    )
+    y = (x[:, 5] > np.median(x[:, 5])).astype(int)
+    with pytest.warns(UnfinishedWarning, match="The coefficients are those of a larger alpha"):
+        model = LassoClassifier(1e-30).fit(x, y)
+    assert model.score(x, y) > 0.9
+    assert np.abs(model.decision_function(x)).max() < 3
 
 
 def test_bad_input_is_named(three):

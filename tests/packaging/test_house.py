@@ -131,43 +131,63 @@ def test_the_examples_in_the_docstrings_are_true(name):
     assert failed == 0
 
 
-def write_a_csv_of_ones_own(path):
-    """Numbers, a column of categories and the label ``y``, as a reader of the pages may have them."""
-    from discrim.datasets import load_crabs
-
-    crabs = load_crabs()
-    lines = [
-        ",".join([*(f"{value}" for value in row), sex, form])
-        for row, sex, form in zip(crabs.data, crabs.extra["sex"], crabs.extra["sp"], strict=True)
-    ]
-    path.write_text("\n".join([",".join([*crabs.feature_names, "sex", "y"]), *lines, ""]))
-
-
-@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
-def test_the_python_blocks_of_a_page_run_one_after_another(page, tmp_path, monkeypatch, capsys):
+def python_blocks(page):
     blocks = re.findall(r"(?ms)^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"))
     assert blocks
+    return blocks
+
+
+def test_the_python_blocks_of_the_documentation_run_one_after_another(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    write_a_csv_of_ones_own(tmp_path / "my.csv")
     names: dict[str, object] = {"__name__": "page"}
-    for block in blocks:
-        exec(compile(block, page, "exec"), names)
+    for block in python_blocks("docs/index.md"):
+        exec(compile(block, "docs/index.md", "exec"), names)
 
 
-def test_the_demo_prints_its_table_and_leaves_a_page(tmp_path):
+# What `make demo` does not install.
+WITHOUT = "import sys; sys.modules.update(dict.fromkeys(('pandas', 'duckdb', 'statsmodels', 'hypothesis', 'pytest')))\n"
+
+
+@pytest.fixture(scope="module")
+def after_the_demo(tmp_path_factory):
+    """A folder in which the demo was run, with what it installs and no more, and what it printed."""
+    folder = tmp_path_factory.mktemp("clone")
+    demo = f"import runpy; runpy.run_path({str(ROOT / 'examples/crabs.py')!r}, run_name='__main__')"
     done = subprocess.run(
-        [sys.executable, str(ROOT / "examples/crabs.py")],
-        cwd=tmp_path,
+        [sys.executable, "-c", WITHOUT + demo],
+        cwd=folder,
         capture_output=True,
         text=True,
         check=True,
         env={**os.environ, "COLUMNS": "80"},
     )
-    assert max(map(len, done.stdout.splitlines())) <= 80
-    page = (tmp_path / "demo/report.html").read_text(encoding="utf-8")
-    assert "LDA" in done.stdout
+    return folder, done.stdout
+
+
+@pytest.mark.parametrize("number", range(len(python_blocks("README.md"))))
+def test_a_block_of_the_readme_runs_after_the_demo_alone(number, after_the_demo):
+    block = python_blocks("README.md")[number]
+    command = [sys.executable, "-c", WITHOUT + block]
+    done = subprocess.run(command, cwd=after_the_demo[0], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_command_of_the_readme_runs_after_the_demo_alone(after_the_demo):
+    (line,) = re.findall(r"(?m)^discrim (compare .*)$", (ROOT / "README.md").read_text(encoding="utf-8"))
+    command = [sys.executable, "-c", WITHOUT + "from discrim.cli import main; main()", *line.split()]
+    done = subprocess.run(command, cwd=after_the_demo[0], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (after_the_demo[0] / "demo/mine.html").exists()
+
+
+def test_the_demo_prints_its_table_and_leaves_a_page_and_a_table(after_the_demo):
+    folder, printed = after_the_demo
+    assert max(map(len, printed.splitlines())) <= 80
+    page = (folder / "demo/report.html").read_text(encoding="utf-8")
+    assert "LDA" in printed
     assert "<svg" in page
     assert re.findall(r"(?:src|href)=[\"']https?:", page) == []
+    assert (folder / "demo/crabs.csv").read_text().startswith("FL,RW,CL,CW,BD,group\n")
 
 
 def test_a_warning_points_at_the_line_outside_the_library(tmp_path):

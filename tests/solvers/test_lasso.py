@@ -3,9 +3,17 @@
 import numpy as np
 import pytest
 
+from discrim.engines import one_blas_thread
 from discrim.solvers import lasso as module
 from discrim.solvers.lasso import alpha_grid, lasso, lasso_path
 from discrim.solvers.within import Within
+
+
+@pytest.fixture(autouse=True)
+def _one_blas_thread():
+    """As the models call it: products this small are slower on several threads."""
+    with one_blas_thread():
+        yield
 
 
 def problem(n=80, p=12, seed=0, targets=2):
@@ -86,3 +94,55 @@ def test_a_grid_for_targets_that_say_nothing_is_still_a_grid():
     grid = alpha_grid(np.zeros((3, 1)))
     assert (np.diff(grid) < 0).all()
     assert (grid > 0).all()
+
+
+def speech(n=168, p=751, seed=0):
+    """Groups of columns that nearly repeat each other, most with long tails, in units from 1e-21 to 1e9."""
+    rng = np.random.default_rng(seed)
+    label = (rng.random(n) < 0.7).astype(float)
+    sources = rng.normal(size=(n, 60))
+    sources[:, :10] += 0.5 * label[:, None]
+    near = 10.0 ** rng.uniform(-6, 0, size=p)
+    x = sources[:, rng.integers(60, size=p)] * rng.uniform(0.5, 1.5, size=p) + near * rng.normal(size=(n, p))
+    tailed = rng.random(p) < 0.6
+    x[:, tailed] = np.exp(rng.uniform(0.3, 2, size=tailed.sum()) * x[:, tailed])
+    x *= 10.0 ** rng.uniform(-21, 9, size=p)
+    y = 2 * label[:, None] - 1
+    return x - x.mean(axis=0), y - y.mean(axis=0)
+
+
+@pytest.mark.parametrize("form", [as_matrix, as_rows])
+def test_a_path_in_units_of_all_sizes_takes_few_sweeps_and_stays_sound_to_its_end(form, monkeypatch):
+    x, y = speech()
+    sweeps = []
+    descent = module._kernels.gram_descent
+
+    def counted(*arguments):
+        found = descent(*arguments)
+        sweeps.append(found[1])
+        return found
+
+    monkeypatch.setattr(module._kernels, "gram_descent", counted)
+    cross = x.T @ y / len(x)
+    alphas = np.abs(cross).max() * 10.0 ** -np.arange(0, 21, 0.25)
+    coef, _ = lasso_path(form(x), cross, alphas)
+    assert sum(sweeps) < 10_000
+    left = np.array([np.square(y - x @ b).mean() / np.square(y).mean() for b in coef])
+    assert (np.diff(left) <= 1e-9).all()
+    assert left[-1] < 1e-6
+
+
+@pytest.mark.parametrize("alpha", [1e8, 1.0, 1e-4])
+def test_the_optimality_conditions_hold_in_units_of_all_sizes(alpha):
+    x, y = speech()
+    solution = lasso(as_rows(x), x.T @ y / len(x), alpha)
+    assert solution.converged
+    size = x.std(axis=0)
+    assert violation(x / size, y, solution.coef * size[:, None], alpha / size[:, None]) < 1e-9
+
+
+def test_an_alpha_below_rounding_gives_the_coefficients_of_a_larger_one():
+    x, y = speech()
+    solution = lasso(as_rows(x), x.T @ y / len(x), 1e-12)
+    assert not solution.converged
+    assert np.square(y - x @ solution.coef).mean() < 1e-6

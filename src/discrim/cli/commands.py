@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -11,8 +12,8 @@ from typing import Any
 
 import click
 
-# As a shell reports a process that Ctrl-C has ended.
-STOPPED = 130
+# As a shell reports a process that Ctrl-C has ended, and one whose output nobody reads any more.
+STOPPED, UNREAD = 130, 141
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
@@ -45,11 +46,11 @@ def _columns(*flags: str, **told: Any) -> Callable[[Any], Any]:
     show_default=True,
     help="What models are ranked by.",
 )
-@click.option("--seed", type=int, help="Shuffle rows into folds by this seed.")
+@click.option("--seed", default=0, show_default=True, help="Shuffle rows into folds by this seed.")
 @click.option("--report", type=click.Path(dir_okay=False, path_type=Path), help="Write an HTML page to this file.")
 @click.option("--summary", is_flag=True, help="Print the chosen model, fitted to all rows.")
 def compare(
-    data: str, *, folds: int, metric: Any, seed: int | None, report: Path | None, summary: bool, **columns: Any
+    data: str, *, folds: int, metric: Any, seed: int, report: Path | None, summary: bool, **columns: Any
 ) -> None:
     """Try all models that suit DATA on the same folds, and choose one.
 
@@ -88,10 +89,17 @@ class _Refused(click.ClickException):
 
 @contextmanager
 def _plain_words() -> Iterator[None]:
-    """No traceback for what the user can mend, nor for Ctrl-C, which may come while modules are still being read."""
+    """No traceback for what the user can mend, nor for Ctrl-C, which may come while modules are still being read.
+
+    Output that is closed early, as ``head`` does it, ends the command without a word.
+    """
     try:
         with _errors_told():
             yield
+    except BrokenPipeError:
+        # Python writes what is left when it ends, and would complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(UNREAD)
     except KeyboardInterrupt:
         click.echo("Stopped.", err=True)
         sys.exit(STOPPED)
@@ -112,6 +120,8 @@ def _errors_told() -> Iterator[None]:
             yield
         except DiscrimError as error:
             raise _Refused(str(error)) from error
+        except BrokenPipeError:
+            raise
         except OSError as error:
             where = f" ('{error.filename}')" if error.filename else ""
             raise _Refused(f"{error.strerror or error}{where}") from error

@@ -1,32 +1,50 @@
-"""A line on the terminal that tells how far a long pass is; nothing where there is no terminal."""
+"""A line on the terminal that shows how far a long pass is; nothing where there is no terminal."""
 
 from __future__ import annotations
 
 import sys
+import threading
 from time import monotonic
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 # Seconds before a pass counts as long, and between two drawings.
 PATIENCE = 1.0
 PAUSE = 0.2
-BAR = 24
+BAR, WIDTH = 24, 79
 
 
 class Progress:
-    """Rows (or another ``unit``) done so far, of ``total`` where that is known. The line is gone at the end."""
+    """Rows (or another ``unit``) done so far, of ``total`` where that is known. The line is gone at the end.
 
-    def __init__(self, title: str, total: int | None, unit: str = "rows") -> None:
+    A step may take long by itself: with ``clock`` the line is drawn again while nothing is added, with the seconds so
+    far, and those of passes inside are not shown.
+    """
+
+    _clock: ClassVar[Progress | None] = None
+
+    def __init__(self, title: str, total: int | None, unit: str = "rows", *, clock: bool = False) -> None:
         self.title, self.total, self.unit, self.done = title, total, unit, 0
-        self._shown = False
-        self._next = monotonic() + PATIENCE
+        self._shown, self._ticks = False, clock
+        self._begin = monotonic()
+        self._next = self._begin + PATIENCE
+        self._over = threading.Event()
+        self._ticker: threading.Thread | None = None
 
     def __enter__(self) -> Self:
+        if self._ticks and Progress._clock is None and sys.stderr.isatty():
+            Progress._clock = self
+            self._ticker = threading.Thread(target=self._tick, daemon=True)
+            self._ticker.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._ticker is not None:
+            self._over.set()
+            self._ticker.join()
+            Progress._clock = None
         if self._shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
@@ -34,16 +52,24 @@ class Progress:
     def add(self, rows: int) -> None:
         """So many more rows are done."""
         self.done += rows
-        if monotonic() < self._next or not sys.stderr.isatty():
-            return
+        if monotonic() >= self._next and Progress._clock in (None, self) and sys.stderr.isatty():
+            self._draw()
+
+    def line(self) -> str:
+        """What is shown: at most 79 characters."""
+        seconds = f", {monotonic() - self._begin:.0f} s" if self._ticker is not None else ""
+        if not self.total:
+            return f"{self.title}: {self.done:,} {self.unit}{seconds}"[:WIDTH]
+        share = min(self.done / self.total, 1.0)
+        filled = round(BAR * share)
+        bar = f"[{'#' * filled}{'.' * (BAR - filled)}]"
+        return f"{self.title}: {bar} {share:4.0%} of {self.total:,} {self.unit}{seconds}"[:WIDTH]
+
+    def _draw(self) -> None:
         self._next, self._shown = monotonic() + PAUSE, True
         sys.stderr.write(f"\r\x1b[K{self.line()}")
         sys.stderr.flush()
 
-    def line(self) -> str:
-        """What is shown: at most 79 characters."""
-        if not self.total:
-            return f"{self.title}: {self.done:,} {self.unit}"
-        share = min(self.done / self.total, 1.0)
-        filled = round(BAR * share)
-        return f"{self.title}: [{'#' * filled}{'.' * (BAR - filled)}] {share:4.0%} of {self.total:,} {self.unit}"
+    def _tick(self) -> None:
+        while not self._over.wait(max(self._next - monotonic(), PAUSE)):
+            self._draw()

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from discrim.engines import blas_threads
 from discrim.evaluation.held_out import HeldOut, Index
+from discrim.evaluation.units import moments_in_units
 from discrim.models.base import OnePassClassifier
 from discrim.models.parameters import check_parameters
 from discrim.models.scoring import Output
@@ -109,6 +110,29 @@ class OnePassTrial:
         self._refit(held, folds, range(len(folds.parts)))
         return held, "refits"
 
+    def run_standardised(self, folds: Folds) -> HeldOut | None:
+        """The same for a model on columns that are standardised by its training rows: from statistics, or not at all.
+
+        None where there are more columns than training rows, or the statistics have too few digits.
+        """
+        x, size = self.x, len(self.block.classes)
+        depth, fewest = self.model._depth(size), len(x) - int(np.bincount(folds.number).max())
+        many = len(folds.parts) * numbers_of(depth, size, x.shape[1]) > MOST_NUMBERS
+        if not folds.complementary or self.model._needs_rows() or fewest <= x.shape[1] or many:
+            return None
+        held = HeldOut(len(x), size)
+        with blas_threads(x.shape[1]):
+            try:
+                for f, s in enumerate(self._training(x, folds, depth)):
+                    known, test = self._classes_in(folds.train(f)), folds.test(f)
+                    scaled, centre, scale = moments_in_units(s._only(np.isin(np.arange(size), known)))
+                    model = self._solved(scaled, known, x.shape[1])
+                    z = (x[test] - centre) / scale
+                    held.put(test, known, model._apply(z, Output.POSTERIOR), model._apply(z, Output.BEST))
+            except IllConditionedError:
+                return None
+        return held
+
     def _merge_statistics(self, folds: Folds) -> HeldOut | None:
         """Every fold's model from the statistics of the others; None where these have too few digits."""
         x, size = self.x, len(self.block.classes)
@@ -131,14 +155,18 @@ class OnePassTrial:
         try:
             for f, s in enumerate(self._training(x, folds, depth)):
                 known = self._classes_in(folds.train(f))
-                model = self._blank(known, x.shape[1])
-                model.statistic_ = s._only(np.isin(np.arange(size), known))
-                model.classes_ = model.statistic_.classes
-                model._rule = model._solve(model.statistic_, None, reread=True)
+                model = self._solved(s._only(np.isin(np.arange(size), known)), known, x.shape[1])
                 self._predict(model, x, folds.test(f), known, held)
         except IllConditionedError:
             return None
         return held
+
+    def _solved(self, statistic: ClassMoments, known: Index, width: int) -> Any:
+        """The model of rows of the classes ``known`` by their statistic."""
+        model = self._blank(known, width)
+        model.statistic_, model.classes_ = statistic, statistic.classes
+        model._rule = model._solve(statistic, None, reread=True)
+        return model
 
     def _training(self, x: NDArray[Any], folds: Folds, depth: Depth) -> Iterable[ClassMoments]:
         if self._shared is not None and x is self.x:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing, check_consistent_length
 from sklearn.utils.validation import has_fit_parameter
@@ -52,14 +53,18 @@ class OrdinaryTrial:
             train, test = folds.train(f), folds.test(f)
             weights = {} if block.weight is None else {"sample_weight": block.weight[train]}
             model = clone(self.model).fit(self._take(train), block.classes[block.codes[train]], **weights)
-            X = self._take(test)
-            known = np.searchsorted(block.classes, model.classes_)
-            best = np.searchsorted(model.classes_, model.predict(X))
-            posteriors = posteriors_of(model)
-            held.put(test, known, None if posteriors is None else posteriors(X), best)
-            if posteriors is None and len(known) == len(block.classes) == 2 and hasattr(model, "decision_function"):
-                held.margin[test] = model.decision_function(X)
+            put_answers(held, model, self._take(test), test, block.classes)
         return held, "refits"
+
+
+def put_answers(held: HeldOut, model: Any, X: Any, test: Index, classes: NDArray[Any]) -> None:
+    """What a fitted classifier says of the rows ``test``, which are X."""
+    known = np.searchsorted(classes, model.classes_)
+    best = np.searchsorted(model.classes_, model.predict(X))
+    posteriors = posteriors_of(model)
+    held.put(test, known, None if posteriors is None else posteriors(X), best)
+    if posteriors is None and len(known) == len(classes) == 2 and hasattr(model, "decision_function"):
+        held.margin[test] = model.decision_function(X)
 
 
 def takes_weights(model: Any) -> bool:

@@ -199,8 +199,8 @@ class LassoClassifier(IndicatorClassifier):
     @staticmethod
     def _warn() -> None:
         warn(
-            "Coordinate descent had not converged when it stopped: the columns are nearly dependent. "
-            "Use a larger alpha, or leave some of them out.",
+            "Coordinate descent did not converge: alpha is too small for columns that are nearly dependent, or more "
+            "than the rows. The coefficients are those of a larger alpha. Use one, or leave some columns out.",
             UnfinishedWarning,
         )
 

@@ -79,7 +79,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Learn from strings with labels y, or from labelled ``documents``."""
         counts, model = self._fresh()
         source = self._open(X, y, sample_weight)
-        blocks = counts.fit_counted(_Watched(source, "words"))
+        blocks = counts.fit_counted(Watched(source, "words"))
         if blocks is None and counts.buckets is None and not source.rereadable:
             raise DataError(
                 f"A vocabulary of so many words takes two reads, but the {source.title} can be read only once. "
@@ -215,7 +215,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(getattr(self.model_, method)(self.counts_.transform(block.texts)))
 
 
-class _Watched(Documents):
+class Watched(Documents):
     """The same documents, with a line on the terminal that tells how far a long read is."""
 
     def __init__(self, source: Documents, purpose: str) -> None:
@@ -224,7 +224,7 @@ class _Watched(Documents):
         self.labelled, self.rereadable = source.labelled, source.rereadable
 
     def blocks(self) -> Iterator[DocumentBlock]:
-        with Progress(f"Reading {self._purpose}", self.n_rows) as progress:
+        with Progress(f"Reading {self._purpose}", self.n_rows, "documents", clock=True) as progress:
             for block in self._source.blocks():
                 yield block
                 progress.add(len(block))
@@ -234,7 +234,7 @@ class _Watched(Documents):
 
 
 def _counted(source: Documents, counts: WordCounts) -> Iterator[CountedBlock]:
-    for block in _Watched(source, "counts").blocks():
+    for block in Watched(source, "counts").blocks():
         yield CountedBlock(counts.transform(block.texts), block.labels, block.weight)
 
 

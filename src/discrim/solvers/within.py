@@ -55,6 +55,12 @@ class Within:
         rows = None if self.rows is None else self.rows[:, columns]
         return Within(matrix, rows, self.noise[columns], self.eps)
 
+    def scaled(self, factor: Floats) -> Within:
+        """The same for columns times these factors."""
+        matrix = None if self.matrix is None else factor[:, None] * self.matrix * factor
+        rows = None if self.rows is None else self.rows * factor
+        return Within(matrix, rows, self.noise * factor, self.eps)
+
     def dense(self) -> Floats:
         """Sigma written out."""
         if self.matrix is not None:

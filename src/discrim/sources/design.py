@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.errors import DataError, name_list, plural
-from discrim.sources.table import Table, empty_column, float_type, unusable_column
+from discrim.errors import DataError, ManyLevelsWarning, name_list, plural, warn
+from discrim.sources.table import INSTEAD_OF_DATES, Table, empty_column, float_type, unusable_column
+from discrim.sources.text_values import are_dates, as_number
+
+# Up to so many levels a category is small whatever the rows; from so many on most rows must not have one of their own.
+FEW_LEVELS, MANY_LEVELS = 20, 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,11 @@ class Design:
         """Names of the categorical columns."""
         return [] if self._columns is None else [c.name for c in self._columns if c.levels is not None]
 
+    @property
+    def numeric(self) -> list[str]:
+        """Names of the numeric columns."""
+        return [column.name for column in self.columns if column.levels is None]
+
     def encode(
         self, table: Table, start: int = 0, stop: int | None = None, dtype: type[Any] | None = None
     ) -> NDArray[Any]:
@@ -83,7 +92,7 @@ class Design:
         """
         stop = table.n_rows if stop is None else stop
         columns = self.columns
-        numeric = [column.name for column in columns if column.levels is None]
+        numeric = self.numeric
         self._check_kinds(table)
         dtype = float_type(table, numeric) if dtype is None else dtype
         if len(numeric) == len(columns):
@@ -156,15 +165,16 @@ class Design:
                 )
 
 
-def sort_levels(name: str, found: Iterable[Any], missing: int) -> tuple[Any, ...]:
+def sort_levels(name: str, found: Iterable[Any], missing: int, n_rows: int) -> tuple[Any, ...]:
     """The levels of a categorical column in order, as plain Python values.
 
     ``missing`` counts its missing values: with a single level there is no indicator that could
-    carry them, so they are refused here.
+    carry them, so they are refused here. So are values that would become a column for nearly every row.
     """
     levels = [level.item() if isinstance(level, np.generic) else level for level in found]
     if not levels:
         raise empty_column(name)
+    check_levels(name, levels, n_rows - missing)
     if len(levels) == 1 and missing:
         raise DataError.non_finite({name: missing}, {})
     for level in levels:
@@ -177,6 +187,26 @@ def sort_levels(name: str, found: Iterable[Any], missing: int) -> tuple[Any, ...
         raise DataError(
             f"Column '{name}' mixes the types {name_list(types)}. Convert its values to one type."
         ) from None
+
+
+def check_levels(name: str, levels: Sequence[Any], present: int) -> None:
+    """Refuse dates, and more than 50 levels of which most have a single row; warn of more than 20."""
+    if len(levels) > FEW_LEVELS and are_dates(levels):
+        raise DataError(
+            f"Column '{name}' holds dates as text, {len(levels):,} of them in {present:,} rows. {INSTEAD_OF_DATES}"
+        )
+    if len(levels) <= FEW_LEVELS or 2 * len(levels) <= present:
+        return
+    seen = f"Column '{name}' holds text with {len(levels):,} different values in {present:,} rows"
+    if len(levels) <= MANY_LEVELS:
+        warn(f"{seen}; each of them becomes a column. Leave it out if it only names the rows.", ManyLevelsWarning)
+        return
+    numbers = sum(as_number(level) is not None for level in levels)
+    if 2 * numbers > len(levels):
+        what = f"{numbers:,} of them are numbers: convert it to numbers, with the others as missing values"
+    else:
+        what = "Leave it out, replace it by categories with many rows each, or learn from its words by TextClassifier"
+    raise DataError(f"{seen}, and each of them would become a column. {what}.")
 
 
 def _write_indicators(column: Column, table: Table, start: int, stop: int, out: NDArray[Any]) -> None:

@@ -11,6 +11,7 @@ from discrim.sources.arrays import Labels
 from discrim.sources.block import Block
 from discrim.sources.design import Column, Design, sort_levels
 from discrim.sources.guess import comes_from
+from discrim.sources.parsed import ParsedTable, read_as_fitted
 from discrim.sources.rows import SMALL, rows_per_block
 from discrim.sources.table import Table, float_type, refuse_duplicates, text_levels
 
@@ -26,7 +27,7 @@ class FrameRows:
         self._labels = labels
         self._whole: Block | None = None
         self.design = design_of_table(table) if design is None else design
-        self._encoding = self._matched(self.design)
+        self._encoding = self.design if design is None else self._matched(design)
 
     @property
     def n_rows(self) -> int:
@@ -59,6 +60,7 @@ class FrameRows:
         if not design.named:
             return design.renamed(self._table.names)
         design.check_names(self._table.names)
+        self._table = read_as_fitted(self._table, design.numeric)
         return design
 
 
@@ -71,7 +73,7 @@ def design_of_table(table: Table, names: Sequence[str] | None = None) -> Design:
         if table.kind(name) == "text":
             found: set[Any] = set()
             missing = text_levels(table, name, found)
-            levels = sort_levels(name, found, missing)
+            levels = sort_levels(name, found, missing, table.n_rows)
         columns.append(Column(name, levels))
     return Design(columns, float_type(table, names))
 
@@ -91,3 +93,24 @@ def as_table(data: Any) -> Table | None:
 
         return ArrowTable(data)
     return None
+
+
+def replace_columns(X: Any, table: Table, parsed: Sequence[str]) -> Any:
+    """The frame or Arrow table X with these columns of strings as numbers."""
+    read = ParsedTable(table, parsed)
+    columns = {name: read.labels(name, 0, table.n_rows) for name in parsed}
+    if comes_from(X, "pandas", "DataFrame"):
+        frame = X.copy(deep=False)
+        for j, name in enumerate(table.names):
+            if name in columns:
+                frame.isetitem(j, columns[name])
+        return frame
+    if comes_from(X, "polars", "DataFrame"):
+        import polars as pl
+
+        return X.with_columns(*(pl.Series(name, values, nan_to_null=True) for name, values in columns.items()))
+    import pyarrow as pa
+
+    for name, values in columns.items():
+        X = X.set_column(table.names.index(name), name, pa.array(values, from_pandas=True))
+    return X

@@ -13,6 +13,7 @@ from discrim import _kernels
 from discrim.errors import DataError, name_list, plural
 from discrim.sources.arrays import Labels
 from discrim.sources.labels import recode
+from discrim.sources.parsed import read_as_fitted
 from discrim.sources.rows import rows_per_block
 from discrim.sources.scan import Scan
 from discrim.sources.table import Table, refuse_duplicates, unusable_column
@@ -172,6 +173,8 @@ class MixedRows:
                 )
             return schema.renamed(names)
         schema.check_names(self._head.names)
+        if not isinstance(self._origin, Scan):
+            self._origin = read_as_fitted(self._origin, schema.numeric)
         return schema
 
 

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.errors import DataError, ParameterError, name_list, plural
+from discrim.errors import DataError, LeftOutWarning, ParameterError, name_list, plural, warn
 from discrim.sources.arrays import UNLABELLED
 from discrim.sources.block import Block
 from discrim.sources.design import Column, Design, sort_levels
 from discrim.sources.labels import MissingLabelsError, code_labels
+from discrim.sources.parsed import ParsedTable
 from discrim.sources.readers import Part, Reader, open_reader
+from discrim.sources.row_numbers import LOOK, is_index_name, numbers_the_rows
 from discrim.sources.rows import rows_per_block
 from discrim.sources.table import Table, float_type, refuse_duplicates, text_levels
 from discrim.sources.weights import refuse_bad_weights
 
 Floats = NDArray[np.float64]
+
+# What a column holds that is neither numbers nor text.
+OTHER = "values of another type"
 
 
 def scan(
@@ -43,7 +48,8 @@ def scan(
         The column of labels; ``fit`` needs it, ``predict`` does not.
     features : list of str, optional
         The columns to learn from, in this order; by default all others, except those that pandas wrote for the
-        index of a frame.
+        index of a frame. A column without a name, or called ``Unnamed: 0``, that numbers the rows is such an index: it
+        is left out with a ``LeftOutWarning``.
     weight : str, optional
         The column of case weights.
     batch_rows : int
@@ -56,25 +62,29 @@ def scan(
     reader = open_reader(data)
     first = reader.parts[0]
     refuse_duplicates(first.head.names)
+    chosen = features is not None
     if features is None:
         besides = {target, weight, *first.head.index_names}
         features = [name for name in first.head.names if name not in besides]
+        features = _without_index(reader, features)
     if not features:
         raise DataError(f"The {reader.title} has no column to learn from besides the target and the weight.")
     refuse_duplicates(features)
     if target in features:
         raise ParameterError.bad_value("features", list(features), f"without the target '{target}'")
-    return Scan(reader, features, target=target, weight=weight, batch_rows=batch_rows)
+    return Scan(reader, features, target=target, weight=weight, batch_rows=batch_rows, chosen=chosen)
 
 
 class Scan:
     """``Rows`` that are read from a source in batches; made by ``scan``.
 
-    The classes are those of each block, since nobody knows all labels before the last row.
+    The classes are those of each block, since nobody knows all labels before the last row. ``chosen`` says whether the
+    features were asked for by name. Columns of strings in ``parsed`` are read as numbers.
     """
 
     classes = None
     whole = None
+    chosen = True
 
     def __init__(
         self,
@@ -86,8 +96,12 @@ class Scan:
         batch_rows: int,
         design: Design | None = None,
         offset: str | None = None,
+        chosen: bool = True,
+        parsed: Collection[str] = (),
     ) -> None:
         self.features = list(features)
+        self.chosen = chosen
+        self._parsed = frozenset(parsed)
         self.target = target
         self.weight = weight
         self.offset = offset
@@ -97,12 +111,14 @@ class Scan:
         self._design = design
         if self.n_rows == 0:
             raise self._empty()
-        self._kinds = _common_kinds(reader.parts, self._needed, target)
-        single = all(float_type(part.head, self.features) is np.float32 for part in reader.parts)
+        self._heads = [Part(part.name, self._as_read(part.head)) for part in reader.parts]
+        self._kinds = _common_kinds(self._heads, self._needed, {target} if chosen else {target, *features})
+        usable = [name for name in self.features if self._kinds[name] != OTHER]
+        single = all(float_type(part.head, usable) is np.float32 for part in self._heads)
         self._dtype: type[Any] = np.float32 if single else np.float64
         for what, name in (("weight", weight), ("offset", offset)):
-            if name is not None and self._kinds[name] == "text":
-                raise DataError(f"The {what} column '{name}' holds text; {what}s are numbers.")
+            if name is not None and self._kinds[name] != "numbers":
+                raise DataError(f"The {what} column '{name}' holds {self._kinds[name]}; {what}s are numbers.")
 
     @property
     def design(self) -> Design:
@@ -126,11 +142,25 @@ class Scan:
             design.check_names(self._reader.parts[0].head.names)
         else:
             design.check_width(len(features))
-        return self._with(features, self.offset, design)
+        return self._with(features, self.offset, design, parsed=design.numeric if design.named else ())
 
     def with_features(self, features: Sequence[str]) -> Scan:
         """The same rows with these columns only."""
         return self._with(features, self.offset)
+
+    def with_numbers(self, names: Sequence[str]) -> Scan:
+        """The same rows with those of these columns that hold strings read as numbers, where they are numbers."""
+        return self._with(self.features, self.offset, self._design, parsed=names)
+
+    def first_table(self, fewest: int) -> Table | None:
+        """The first batch of so many rows, or the largest there is; None where there are no rows."""
+        largest = None
+        for table in self._reader.tables(self._needed, self._batch_rows):
+            if largest is None or table.n_rows > largest.n_rows:
+                largest = self._as_read(table)
+            if largest.n_rows >= fewest:
+                break
+        return largest
 
     def with_offset(self, name: str) -> Scan:
         """The same rows with this column as the known part of their linear predictor, and not among the features."""
@@ -150,13 +180,13 @@ class Scan:
     @property
     def head(self) -> Table:
         """The first part without its rows: the columns and their types."""
-        return self._reader.parts[0].head
+        return self._heads[0].head
 
     def tables(self) -> Iterator[Table]:
         """The batches as they are read: features, labels and weights, before anything is coded."""
         read = 0
         for table in self._reader.tables(self._needed, self._batch_rows):
-            yield table
+            yield self._as_read(table)
             read += table.n_rows
         self._check_count(read)
 
@@ -183,7 +213,13 @@ class Scan:
             parts.append(f"weight={self.weight!r}")
         return f"Scan({', '.join([*parts, plural(len(self.features), 'feature')])})"
 
-    def _with(self, features: Sequence[str], offset: str | None, design: Design | None = None) -> Scan:
+    def _as_read(self, table: Table) -> Table:
+        return ParsedTable(table, self._parsed) if self._parsed else table
+
+    def _with(
+        self, features: Sequence[str], offset: str | None, design: Design | None = None, parsed: Collection[str] = ()
+    ) -> Scan:
+        texts = {name for name in parsed if _kind(self._reader.parts[0].head, name) == "text"}
         return Scan(
             self._reader,
             features,
@@ -192,6 +228,8 @@ class Scan:
             batch_rows=self._batch_rows,
             design=design,
             offset=offset,
+            chosen=self.chosen,
+            parsed=self._parsed | texts,
         )
 
     @property
@@ -200,22 +238,24 @@ class Scan:
         return list(dict.fromkeys([*self.features, *besides]))
 
     def _discover(self) -> Design:
+        for name in self.features:
+            if self._kinds[name] == OTHER:
+                self.head.kind(name)  # raises, and says what to do
         texts: dict[str, set[Any]] = {name: set() for name in self.features if self._kinds[name] == "text"}
         if texts and not self.rereadable:
             raise DataError(
                 f"The columns {name_list(texts)} hold text, whose levels must be known first, "
                 f"but the {self._reader.title} can be read only once. Pass a table or a file instead."
             )
-        missing = dict.fromkeys(texts, 0)
+        missing, n_rows = dict.fromkeys(texts, 0), 0
         if texts:
-            n_rows = 0
             for table in self._reader.tables(list(texts), self._batch_rows):
                 n_rows += table.n_rows
                 for name, found in texts.items():
                     missing[name] += text_levels(table, name, found)
             if not n_rows:
                 raise DataError(f"The {self._reader.title} holds no rows.")
-        levels = {name: sort_levels(name, found, missing[name]) for name, found in texts.items()}
+        levels = {name: sort_levels(name, found, missing[name], n_rows) for name, found in texts.items()}
         columns = [Column(name, levels.get(name)) for name in self.features]
         return Design(columns, self._dtype)
 
@@ -260,15 +300,17 @@ class Scan:
         return DataError(f"The {self._reader.title} holds no rows.")
 
 
-def _common_kinds(parts: Sequence[Part], needed: Sequence[str], target: str | None) -> dict[str, str]:
-    """Numbers or text, for each column; every part must have it and agree. Labels may be of other types."""
+def _common_kinds(parts: Sequence[Part], needed: Sequence[str], any_type: Collection[str | None]) -> dict[str, str]:
+    """Numbers or text, for each column; every part must have it and agree. Some may be of other types."""
     kinds: dict[str, str] = {}
     for part in parts:
         present = set(part.head.names)
         for name in needed:
             if name not in present:
                 raise _no_such_column(name, part)
-            kind = _kind(part.head, name, is_target=name == target)
+            kind = _kind(part.head, name)
+            if kind == OTHER and name not in any_type:
+                part.head.kind(name)  # raises, and says what to do
             if kinds.setdefault(name, kind) != kind:
                 raise DataError(
                     f"Column '{name}' holds {kind} in '{part.name}', but {kinds[name]} in '{parts[0].name}'. "
@@ -277,13 +319,29 @@ def _common_kinds(parts: Sequence[Part], needed: Sequence[str], target: str | No
     return kinds
 
 
-def _kind(head: Table, name: str, *, is_target: bool) -> str:
+def _kind(head: Table, name: str) -> str:
     try:
         return "text" if head.kind(name) == "text" else "numbers"
     except DataError:
-        if is_target:
-            return "values of another type"
-        raise
+        return OTHER
+
+
+def _without_index(reader: Reader, features: list[str]) -> list[str]:
+    """Without a column that pandas or R wrote for the numbers of the rows."""
+    head = reader.parts[0].head
+    named = [name for name in features if is_index_name(name) and _kind(head, name) == "numbers"]
+    if not named or len(named) == len(features):
+        return features
+    if reader.rereadable:
+        table = next(iter(reader.tables(named, LOOK)), None)
+        named = [name for name in named if table is not None and numbers_the_rows(table, name)]
+    for name in named:
+        warn(
+            f"Column '{name}' of the {reader.title} numbers the rows and is left out. "
+            f"To learn from it, name it: scan(data, features=[{name!r}, ...]).",
+            LeftOutWarning,
+        )
+    return [name for name in features if name not in named]
 
 
 def _no_such_column(name: str, part: Part) -> DataError:

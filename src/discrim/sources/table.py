@@ -13,6 +13,10 @@ from discrim.errors import DataError, name_list
 
 Kind = Literal["float32", "number", "text"]
 
+INSTEAD_OF_DATES = (
+    "Convert them to numbers, such as days since the first, or to categories, such as months, or leave the column out."
+)
+
 
 class Table(Protocol):
     """Columns in memory: a data frame, an Arrow table, or one batch of a file.
@@ -54,11 +58,31 @@ def float_type(table: Table, names: Sequence[str]) -> type[Any]:
     return np.float32 if kinds and all(kind == "float32" for kind in kinds) else np.float64
 
 
-def unusable_column(name: str, found: object) -> DataError:
-    return DataError(
-        f"Column '{name}' has the type {found}, which is neither a number nor a category. "
-        "Convert it to numbers or text, or leave it out."
-    )
+class UnusableColumnError(DataError):
+    """A column of dates, lists or the like; ``found`` is its type."""
+
+    def __init__(self, message: str, found: str = "") -> None:
+        super().__init__(message)
+        self.found = found
+
+    @property
+    def is_date(self) -> bool:
+        return _is_time(self.found)
+
+
+def unusable_column(name: str, found: object) -> UnusableColumnError:
+    if _is_time(str(found)):
+        text = f"Column '{name}' has the type {found}: dates or times. {INSTEAD_OF_DATES}"
+    else:
+        text = (
+            f"Column '{name}' has the type {found}, which is neither a number nor a category. "
+            "Convert it to numbers or text, or leave it out."
+        )
+    return UnusableColumnError(text, str(found))
+
+
+def _is_time(found: str) -> bool:
+    return any(word in found.lower() for word in ("date", "time", "duration", "period"))
 
 
 def empty_column(name: str) -> DataError:

@@ -67,7 +67,7 @@ def open_mixed(X: Any, y: Any = None, sample_weight: Any = None, *, schema: Sche
         if y is not None or sample_weight is not None:
             raise _brings_its_own()
         if schema is not None and schema.named:
-            rows = rows.with_features(schema.names)
+            rows = rows.with_features(schema.names).with_numbers(schema.numeric)
         if schema is None:
             warn_if_slow(None)
         return MixedRows(rows, None, schema)

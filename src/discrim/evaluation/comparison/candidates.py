@@ -92,8 +92,8 @@ def _candidate(name: str, rows: ComparedRows) -> Candidate:
 
 
 def _no_numbers(rows: ComparedRows) -> str:
-    if rows.block is None:
-        return f"complete numbers are needed: {rows.no_numbers}"
+    if rows.numbers is None:
+        return f"columns of numbers are needed: {rows.no_numbers}"
     if not rows.dense:
         why = (
             "counts of words are sparse" if rows.words else f"{rows.n:,} x {rows.width:,} is too large to be made dense"
@@ -103,7 +103,7 @@ def _no_numbers(rows: ComparedRows) -> str:
 
 
 def _no_matrix(rows: ComparedRows) -> str:
-    return f"complete numbers are needed: {rows.no_numbers}" if rows.block is None else ""
+    return f"columns of numbers are needed: {rows.no_numbers}" if rows.numbers is None else ""
 
 
 def _no_class_covariance(rows: ComparedRows) -> str:
@@ -134,12 +134,14 @@ def _too_wide_for_lasso(rows: ComparedRows) -> str:
 
 
 def _not_counts(rows: ComparedRows) -> str:
-    return _no_matrix(rows) or ("" if rows.counts else "counts are needed: whole numbers of at least 0")
+    gaps = "counts without missing values are needed" if rows.missing else ""
+    return _no_matrix(rows) or gaps or ("" if rows.counts else "counts are needed: whole numbers of at least 0")
 
 
 def _not_binary(rows: ComparedRows) -> str:
     fits = rows.counts == "binary" or rows.words is not None  # of words it asks only whether they are there
-    return _no_matrix(rows) or ("" if fits else "columns of zeros and ones are needed")
+    gaps = "columns without missing values are needed" if rows.missing else ""
+    return _no_matrix(rows) or gaps or ("" if fits else "columns of zeros and ones are needed")
 
 
 def _is_mixed(rows: ComparedRows) -> bool:

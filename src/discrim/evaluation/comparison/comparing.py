@@ -7,12 +7,14 @@ from typing import Any
 
 from discrim.engines.progress import Progress
 from discrim.errors import DataError, DiscrimError, InterruptedWarning, warn
+from discrim.evaluation.comparison.baseline import try_baseline
 from discrim.evaluation.comparison.candidates import Candidate, candidates_for
+from discrim.evaluation.comparison.choice import choose
 from discrim.evaluation.comparison.result import Comparison
 from discrim.evaluation.comparison.rows import ComparedRows, read_rows
-from discrim.evaluation.comparison.scores import Metric, check_metric, score_rows
+from discrim.evaluation.comparison.scores import Metric, check_metric, row_losses, score_rows
 from discrim.evaluation.comparison.trials import Tried, try_candidate
-from discrim.evaluation.comparison.verdict import choose_row, verdict_of
+from discrim.evaluation.comparison.verdict import verdict_of
 from discrim.inference.assumptions import AssumptionChecks, checks_of_rows
 from discrim.sources import open_rows
 
@@ -28,7 +30,7 @@ def compare(
     metric: Metric = "error",
     sample_weight: Any = None,
     groups: Any = None,
-    random_state: Any = None,
+    random_state: Any = 0,
 ) -> Comparison:
     """Cross-validate all models that fit the data on the same folds, and choose one.
 
@@ -39,11 +41,22 @@ def compare(
     nine. Ridge and lasso are judged by the squared error of the indicators, logistic regression by log loss,
     regularised discriminant analysis by ``metric`` if that is the error, else by log loss.
 
-    Models are tested against the best by McNemar's test for the error, DeLong's for the area under the curve of two
-    classes, else the corrected resampled t-test. With Holm's correction for many tests at 5% it says which cannot be
-    told from the best. The choice is the simplest of those that the test by itself cannot tell from it, so that nothing
-    is given away for simplicity. Rules whose sizes differ by less than a factor of two are equally simple; of these the
-    best is taken.
+    Columns are prepared inside the folds, by the training rows alone. Where a penalty would depend on units, columns
+    are standardised (counts of words are not: they have one unit). Missing values are filled in by the mean of a
+    column or its most frequent level, and a column with five of them or more gets a further one that marks them, for
+    all models but those with a covariance matrix for each class; naive Bayes of mixed columns takes them as they are,
+    and a classifier of yours does if it can.
+    The preparation is part of ``best``, which takes rows as they are given here.
+
+    The choice. The table has a baseline, which always gives the most frequent class. Models that are not better by a
+    one-sided paired test at 5%, with Holm's correction, are out; if that leaves none, the baseline is taken, and the
+    verdict says so. Of the others those stay whose paired difference from the best is within one standard error, and
+    within one point of error. Of these the lowest log loss wins, and within 2% of it the smaller and more regularised
+    rule. The same holds for a tie without a single error, where log losses tell who is boldest. For the area under the
+    curve, or a function as the metric, it is the simplest of the models that a test cannot tell from the best.
+
+    p-values against the best are McNemar's for the error, DeLong's for the area under the curve of two classes, else
+    those of the corrected resampled t-test, all with Holm's correction.
 
     Parameters
     ----------
@@ -52,14 +65,18 @@ def compare(
     models : list, dictionary of names to classifiers, or None for the library's own
         Entries are names ("LDA", "QDA", "RDA", "Logistic", ..., or class names), any scikit-learn classifiers, which
         are refitted for every fold, or "default" for all that None stands for, as in ``["default", SVC()]``.
-    cv : number of stratified folds, "loo", a splitter, or a list of (train, test) that holds out every row once
-        Where all classes have fewer rows than folds there are as many folds as rows in the largest class. With two
-        folds, or training parts that leave rows out, models tune themselves by five folds of their training part.
+    cv : number of folds, "loo", a splitter, or a list of (train, test) that holds out every row once
+        A number of folds is dealt by a shuffle of the rows of each class, so that their order does not matter; equal
+        rows stay in one fold, unless they would fill half of it. Where all classes have fewer rows than folds there
+        are as many folds as rows in the largest class. With two folds, or training parts that leave rows out, models
+        are tuned by five folds of their training part.
     metric : 'error', 'log_loss', 'auc', 'brier', or a function
         ``metric(y, predicted, posterior)`` of out-of-fold answers, of which less is better.
     sample_weight : array of n weights, or None
-    groups : array of n, handed to the splitter
-    random_state : None for folds in the order of the rows, as in ``cross_validate``; a seed shuffles them first
+    groups : array of n, or None
+        Rows of one group stay together: none is in a training part and its test part, in tuning neither. There are
+        never more folds than groups. A splitter gets them, and one that splits a group is an error.
+    random_state : seed of the shuffle; None takes another one each time
 
     A model that cannot be used is listed with the reason. After Ctrl-C the models that are done are compared, with an
     ``InterruptedWarning``. A terminal shows how far it is.
@@ -80,17 +97,18 @@ def compare(
     trials = _try_all(candidates_for(models, rows), rows, by_error=metric == "error")
     if not any(tried.result is not None for tried in trials):
         raise DataError(f"None of the {len(trials)} models could be used. {trials[0].name}: {trials[0].note}")
+    trials.append(try_baseline(rows))
     table = score_rows(trials, rows, metric)
     checks = _checks(rows)
-    chosen = choose_row(table)
+    choice = choose(table, row_losses(trials, rows, metric), metric)
     by_name = {tried.name: tried for tried in trials}
-    words = verdict_of(table, chosen, checks, rows, metric)
-    return Comparison(table, by_name, chosen, words, checks, rows, metric, random_state, perf_counter() - start)
+    words = verdict_of(table, choice, checks, rows, metric)
+    return Comparison(table, by_name, choice.row, words, checks, rows, metric, random_state, perf_counter() - start)
 
 
 def _try_all(candidates: list[Candidate], rows: ComparedRows, *, by_error: bool) -> list[Tried]:
     trials: list[Tried] = []
-    with Progress("comparing", len(candidates), "models") as progress:
+    with Progress("comparing", len(candidates), "models", clock=True) as progress:
         for candidate in candidates:
             progress.title = f"comparing {candidate.name}"[:32]
             progress.add(0)
@@ -108,10 +126,11 @@ def _try_all(candidates: list[Candidate], rows: ComparedRows, *, by_error: bool)
 
 
 def _checks(rows: ComparedRows) -> AssumptionChecks:
-    """Of the coded columns; none where there are missing values."""
-    if rows.block is None or not rows.dense:
+    """Of the coded columns, with missing values filled in."""
+    filled = rows.filled
+    if filled is None or not rows.dense:
         return AssumptionChecks([])
     try:
-        return checks_of_rows(open_rows(rows.block.x, rows.labels, rows.weight, design=rows.design))
+        return checks_of_rows(open_rows(filled.x, rows.labels, rows.weight, design=rows.design))
     except DiscrimError:
         return AssumptionChecks([])

@@ -100,7 +100,8 @@ def _left_out(found: Comparison) -> str:
         if row.done and row.note
     ]
     out = [f"<li><b>{html.escape(who)}</b>: {html.escape(why)}</li>" for who, why in left_out(found.rows)]
-    return f"<ul class=notes>{''.join([*starred, *out])}</ul>" if starred or out else ""
+    done = [f"<li>{html.escape(remark)}</li>" for remark in found.remarks]
+    return f"<ul class=notes>{''.join([*starred, *out, *done])}</ul>" if starred or out or done else ""
 
 
 def _pictures(found: Comparison) -> str:

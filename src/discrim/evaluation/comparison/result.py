@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discrim.errors import ParameterError, name_list, plural
+from discrim.evaluation.comparison.baseline import BASELINE
+from discrim.evaluation.comparison.remarks import remarks_of
 from discrim.evaluation.comparison.rows import ComparedRows
 from discrim.evaluation.comparison.scores import Metric, Row
 from discrim.evaluation.comparison.trials import Tried
@@ -34,12 +36,16 @@ class Comparison:
 
     Attributes
     ----------
-    table : frame, a row a model: error, log_loss and auc with the ends of their 95% intervals, brier, fit_time (seconds
-        of one fit of all rows with the chosen setting), total_time, parameters (free numbers of the rule), tuned,
-        p_value (against the best, Holm's), indistinguishable (from the best), note
+    table : frame, a row a model and one for the baseline: error, log_loss and auc with the ends of their 95%
+        intervals, brier, fit_time (seconds of one fit of all rows with the chosen setting), total_time, parameters
+        (free numbers of the rule), tuned, p_value (against the best, Holm's), indistinguishable (from the best),
+        beats_baseline, note
     chosen : name of the model that was chosen
-    best : that model, fitted to all rows with the setting that its tuning chose; of documents a ``TextClassifier``
-    verdict : two sentences
+    best : that model, fitted to all rows with the setting that its tuning chose; it takes rows as they were given.
+        Where columns were prepared for it, a ``PreparedClassifier`` whose ``model_`` it is; of documents a
+        ``TextClassifier``
+    verdict : two or three sentences
+    remarks : sentences about columns that were left out, filled in or standardised, and about folds
     checks : the assumptions behind it, as ``discrim.inference.assumption_checks`` gives them
     classes, folds : the labels, and the fold in which each row was held out
     rows : the figures as objects, in the order of the table
@@ -66,6 +72,7 @@ class Comparison:
         self.folds = data.fold_of.number
         self.trials = trials
         self.words = data.words
+        self.remarks = remarks_of(data, trials.values())
 
     @property
     def best(self) -> Any:
@@ -92,7 +99,7 @@ class Comparison:
     @property
     def title(self) -> str:
         folds = len(np.unique(self.folds))
-        done = sum(row.done for row in self.rows)
+        done = sum(row.done and row.name != BASELINE for row in self.rows)
         rows, columns = ("rows", "column") if self.words is None else ("documents", "word")
         table = f"{self.n:,} {rows} x {self.width:,} {columns if self.width == 1 else columns + 's'}"
         return f"{plural(done, 'model')} on {table}, {len(self.classes)} classes, {folds} folds"
@@ -101,7 +108,8 @@ class Comparison:
         lines = [textwrap.fill(self.title, WIDTH), "", *self._lines(), ""]
         missing = left_out(self.rows)
         lines += [textwrap.fill(f"{who}: {why}", WIDTH, subsequent_indent="  ") for who, why in missing]
-        lines += [""] * bool(missing) + [textwrap.fill(self.verdict, WIDTH)]
+        lines += [textwrap.fill(remark, WIDTH, subsequent_indent="  ") for remark in self.remarks]
+        lines += [""] * bool(missing or self.remarks) + [textwrap.fill(self.verdict, WIDTH)]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -113,7 +121,8 @@ class Comparison:
             for row in self.rows
             if row.done
         )
-        notes = "".join(f"<div>{html.escape(f'{who}: {why}')}</div>" for who, why in left_out(self.rows))
+        sentences = [*(f"{who}: {why}" for who, why in left_out(self.rows)), *self.remarks]
+        notes = "".join(f"<div>{html.escape(sentence)}</div>" for sentence in sentences)
         return html_page(
             [
                 f"<p>{html.escape(self.verdict)}</p>",
@@ -162,5 +171,6 @@ COLUMNS: dict[str, Any] = {
     "value": lambda row: row.value,
     "p_value": lambda row: row.p_value,
     "indistinguishable": lambda row: row.indistinguishable,
+    "beats_baseline": lambda row: row.beats_baseline,
     "note": lambda row: row.note,
 }

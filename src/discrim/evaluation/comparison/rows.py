@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_array
 
-from discrim.errors import DataError, DiscrimError, FewRowsWarning, ParameterError, name_list, plural, warn
+from discrim.errors import DataError, DiscrimError
+from discrim.evaluation.comparison.folds import Dealer, check_classes, code_groups, find_copies, make_folds
+from discrim.evaluation.comparison.left_out import leave_out, no_value, without_odd_columns
+from discrim.evaluation.comparison.preparation import Columns, Preparation, learn_preparation
 from discrim.evaluation.one_pass import MOST_NUMBERS, FoldStatistics, numbers_of
-from discrim.models.tuning import Folds, fold_numbers, in_memory
+from discrim.models.text_classifier import Watched
+from discrim.models.tuning import Folds, in_memory
 from discrim.sources import (
     Block,
     Column,
@@ -23,14 +26,17 @@ from discrim.sources import (
     check_structure,
     check_weights,
     code_labels,
-    find_non_finite,
     non_finite_in,
     open_rows,
 )
+from discrim.sources.odd_columns import with_numbers
 from discrim.statistics import Depth
 from discrim.text import Documents, WordCounts, open_documents
 
 Floats = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+NO_FOLDS = Folds(np.empty(0, dtype=np.int32), ())
 
 # Numbers of a sparse table up to which models of dense columns are tried on it.
 DENSE_NUMBERS = 30_000_000
@@ -40,9 +46,11 @@ DENSE_NUMBERS = 30_000_000
 class ComparedRows:
     """``X`` and ``y`` as they came, and the same as numbers.
 
-    ``block`` has the columns as numbers, categories expanded; it is None, and ``no_numbers`` says why, where there are
-    missing values or columns that cannot be coded. ``fold_of`` are the folds, the same for all models. Of documents
-    the columns are counts of ``words``.
+    ``numbers`` has the columns as numbers, categories expanded and NaN for missing values; it is None, and
+    ``no_numbers`` says why, where columns cannot be coded. ``block`` is the same where nothing is ``missing`` (names of
+    columns and how many values each lacks), else None. ``fold_of`` are the folds, the same for all models, dealt by
+    ``dealer``. Of documents the columns are counts of ``words``. ``X`` is without the columns that were ``left_out``,
+    names with a sentence each; ``given`` has them all. ``remarks`` are sentences about what was done to the rows.
     """
 
     X: Any
@@ -51,11 +59,17 @@ class ComparedRows:
     codes: NDArray[np.int32]
     weight: Floats | None
     fold_of: Folds
-    block: Block | None
+    dealer: Dealer
+    numbers: Block | None
     design: Design
+    columns: Columns
+    missing: dict[str, int]
     no_numbers: str
     categories: tuple[str, ...]
     words: WordCounts | None = None
+    left_out: dict[str, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    given: Any = None
 
     @property
     def n(self) -> int:
@@ -70,8 +84,43 @@ class ComparedRows:
         return self.design.n_out
 
     @property
+    def block(self) -> Block | None:
+        return None if self.missing else self.numbers
+
+    @property
     def dense(self) -> bool:
-        return self.block is not None and isinstance(self.block.x, np.ndarray)
+        return self.numbers is not None and isinstance(self.numbers.x, np.ndarray)
+
+    def take(self, rows: Index, folds: Folds) -> ComparedRows:
+        """Some of the rows as numbers, with folds of their own."""
+        assert self.numbers is not None
+        weight = None if self.weight is None else self.weight[rows]
+        present, codes = np.unique(self.codes[rows], return_inverse=True)
+        part = Block(self.numbers.x[rows], codes.astype(np.int32), self.classes[present], weight)
+        return replace(
+            self, X=None, y=None, given=None, codes=part.codes, classes=part.classes, weight=weight, fold_of=folds,
+            dealer=self.dealer.take(rows), numbers=part,
+        )  # fmt: skip
+
+    def prepared_by(self, train: Index, *, standardise: bool, indicators: bool = True) -> Preparation:
+        """What the rows ``train`` show of the columns."""
+        assert self.numbers is not None
+        columns = self.columns if indicators else self.columns.unflagged()
+        weight = None if self.weight is None else self.weight[train]
+        return learn_preparation(self.numbers.x[train], weight, columns, standardise=standardise)
+
+    @cached_property
+    def filled(self) -> Block | None:
+        """All rows with their gaps filled, in the user's units."""
+        if self.block is not None or self.numbers is None:
+            return self.block
+        ready = self.prepared_by(np.arange(self.n), standardise=False, indicators=False)
+        return Block(ready.apply(self.numbers.x), self.codes, self.classes, self.weight)
+
+    @cached_property
+    def spans(self) -> dict[bytes, Floats]:
+        """Coordinates of all rows by the training rows they were standardised by; see ``spanned``."""
+        return {}
 
     @cached_property
     def statistics(self) -> FoldStatistics | None:
@@ -100,11 +149,31 @@ class ComparedRows:
 
 
 def read_rows(X: Any, y: Any, sample_weight: Any, cv: Any, groups: Any, random_state: Any) -> ComparedRows:
-    """Code the labels, make the folds, and turn the columns into numbers where that can be done."""
-    if isinstance(X, Scan):
-        return _read_scan(X, y, sample_weight, cv, groups, random_state)
+    """Turn the columns into numbers where that can be done, code the labels, and deal the folds.
+
+    This is the one place where X becomes columns: what is left out of them here is left out of ``best`` too.
+    """
+    X, converted = with_numbers(X)
     if isinstance(X, Documents):
-        return _read_documents(open_documents(X, y, sample_weight), cv, groups, random_state)
+        read = _read_documents(open_documents(X, y, sample_weight))
+    elif isinstance(X, Scan):
+        rows, left_out = without_odd_columns(X)
+        read = _read_scan(rows, y, sample_weight)
+        read = replace(read, left_out={**left_out, **read.left_out})
+    else:
+        read = _read_table(X, y, sample_weight)
+    check_classes(read.classes, read.codes)
+    names = units = None
+    if groups is not None:
+        names, units = code_groups(groups, len(read.codes))
+    elif read.numbers is not None:
+        units = find_copies(read.numbers.x)
+    dealer = Dealer(read.codes, units, names, random_state)
+    folds, remarks = make_folds(cv, dealer, read.classes, groups)
+    return replace(read, fold_of=folds, dealer=dealer, remarks=(*converted.values(), *read.remarks, *remarks), given=X)
+
+
+def _read_table(X: Any, y: Any, sample_weight: Any) -> ComparedRows:
     if y is None:
         raise DataError("compare needs labels: y is None.")
     check_structure(X)
@@ -112,88 +181,91 @@ def read_rows(X: Any, y: Any, sample_weight: Any, cv: Any, groups: Any, random_s
         check_array(X, ensure_all_finite=False)  # raises, and tells how to reshape
     check_consistent_length(X, y)
     classes, codes = code_labels(y)
+    check_classes(classes, codes)
     weight = check_weights(sample_weight, len(codes))
-    folds = make_folds(cv, codes, classes, groups, random_state)
-    block, no_numbers, design = None, "", Design.unnamed(getattr(X, "shape", (0, 1))[1], np.float64)
-    categories: tuple[str, ...] = ()
+    X, left_out = without_odd_columns(X)
     try:
         rows = open_rows(X, y, sample_weight)
-        design, categories = rows.design, tuple(rows.design.categorical)
-        block, no_numbers = _numbers(rows)
+        numbers, missing = _numbers(rows)
     except DiscrimError as error:
-        no_numbers = str(error)
-    return ComparedRows(X, y, classes, codes, weight, folds, block, _plain(design, block), no_numbers, categories)
+        design = Design.unnamed(getattr(X, "shape", (0, 1))[1], np.float64)
+        found = _Found(None, design, Columns.of(design), {}, str(error), ())
+    else:
+        found = _found(rows.design, numbers, missing)
+    return ComparedRows(X, y, classes, codes, weight, NO_FOLDS, Dealer(codes), *found, None, left_out)
 
 
-def _read_scan(X: Scan, y: Any, sample_weight: Any, cv: Any, groups: Any, random_state: Any) -> ComparedRows:
+def _read_scan(X: Scan, y: Any, sample_weight: Any) -> ComparedRows:
     rows = open_rows(X, y, sample_weight)
     if not rows.labelled:
         raise DataError("The scan names no target. Say which column holds the labels: scan(data, target=...).")
     held = in_memory(rows, first_read=True)
-    folds = make_folds(cv, held.codes, held.classes, groups, random_state)
-    error = None if np.isfinite(held.x.sum()) else non_finite_in([held], rows.design)
-    block = None if error is not None else held
-    return ComparedRows(
-        X, y, held.classes, held.codes, held.weight, folds, block, _plain(rows.design, held),
-        "" if error is None else str(error), tuple(rows.design.categorical),
-    )  # fmt: skip
+    found = _found(rows.design, *_with_gaps(held, rows.design))
+    empty = [name for name, gaps in found.missing.items() if gaps == len(held)]
+    if empty and rows.rereadable:
+        return replace(_read_scan(leave_out(X, empty), y, sample_weight), left_out=no_value(empty))
+    dealer = Dealer(held.codes)
+    return ComparedRows(X, y, held.classes, held.codes, held.weight, NO_FOLDS, dealer, *found)
 
 
-def _read_documents(X: Documents, cv: Any, groups: Any, random_state: Any) -> ComparedRows:
+def _read_documents(X: Documents) -> ComparedRows:
     """Words are counted over all documents, which tells the models of a held-out document that its words exist."""
     if not X.labelled:
         raise DataError(f"There are no labels with these documents ({X.title}); a comparison needs them.")
     words = WordCounts()
-    counted = words.fit_together(X)
+    counted = words.fit_together(Watched(X, "words"))
     classes, codes = code_labels(counted.labels)
     weight = check_weights(counted.weight, len(codes))
-    folds = make_folds(cv, codes, classes, groups, random_state)
     design = Design([Column(name) for name in words.get_feature_names_out()], np.float64)
-    block = Block(counted.x, codes, classes, weight)
-    return ComparedRows(counted.x, counted.labels, classes, codes, weight, folds, block, design, "", (), words)
+    found = _Found(Block(counted.x, codes, classes, weight), design, Columns.of(design), {}, "", ())
+    dealer = Dealer(codes)
+    return ComparedRows(counted.x, counted.labels, classes, codes, weight, NO_FOLDS, dealer, *found, words)
 
 
-def make_folds(cv: Any, codes: NDArray[np.int32], classes: NDArray[Any], groups: Any, random_state: Any) -> Folds:
-    """Stratified folds, shuffled where there is a ``random_state``; fewer of them where classes are small."""
-    from sklearn.model_selection import StratifiedKFold
-
-    sizes = np.bincount(codes)
-    if not len(codes):
-        raise DataError("There are no rows to compare models on.")
-    if len(classes) < 2:
-        raise DataError(f"y has only the class {name_list(classes)}; a comparison needs two classes at least.")
-    if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
-        if cv < 2:
-            raise ParameterError.bad_value("cv", cv, "at least 2 folds, 'loo' or a splitter")
-        if sizes.max() < 2:
-            raise DataError(f"Every class has a single row; {plural(len(codes), 'row')} cannot be split into folds.")
-        cv = min(int(cv), int(sizes.max()))
-        k = int(sizes.argmin())
-        if sizes[k] < cv:
-            told = "; the model that judges it has not met its class" if sizes[k] == 1 else ""
-            rows = plural(int(sizes[k]), "row")
-            warn(
-                f"Class '{classes[k]}' has {rows} for {cv} folds, so that figures of it are uncertain{told}.",
-                FewRowsWarning,
-            )
-        cv = StratifiedKFold(cv, shuffle=random_state is not None, random_state=random_state)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        return fold_numbers(cv, codes, groups)
+class _Found(NamedTuple):
+    numbers: Block | None
+    design: Design
+    columns: Columns
+    missing: dict[str, int]
+    no_numbers: str
+    categories: tuple[str, ...]
 
 
-def _numbers(rows: Any) -> tuple[Block | None, str]:
+def _found(design: Design, numbers: Block | None, missing: dict[str, int] | DataError) -> _Found:
+    columns, categories = Columns.of(design), tuple(design.categorical)
+    if isinstance(missing, DataError) or numbers is None:
+        return _Found(None, _plain(design, None), columns, {}, str(missing), categories)
+    if missing:
+        columns = columns.flagging(np.asarray(numbers.x), design)
+    return _Found(numbers, _plain(design, numbers), columns, missing, "", categories)
+
+
+def _numbers(rows: Any) -> tuple[Block | None, dict[str, int] | DataError]:
     whole = rows.whole
     if whole is not None and not isinstance(whole.x, np.ndarray):
         small = whole.x.shape[0] * whole.x.shape[1] <= DENSE_NUMBERS
         block = Block(whole.x.toarray() if small else whole.x, whole.codes, whole.classes, whole.weight)
     else:
         block = in_memory(rows, first_read=True)
-    total = block.x.sum()
-    if np.isfinite(total):
-        return block, ""
-    error = find_non_finite(rows)
-    return (block, "") if error is None else (None, str(error))
+    return _with_gaps(block, rows.design)
+
+
+def _with_gaps(block: Block, design: Design) -> tuple[Block | None, dict[str, int] | DataError]:
+    """The block, and how many values its columns lack; or the error for values that nobody can fill."""
+    if np.isfinite(block.x.sum()):
+        return block, {}
+    error = non_finite_in([block], design)
+    if error is None:
+        return block, {}
+    if not isinstance(block.x, np.ndarray) or np.isinf(block.x).any():
+        return None, error
+    counts, start = {}, 0
+    for column in design.columns:
+        gaps = int(np.isnan(block.x[:, start]).sum()) if column.n_out else 0
+        if gaps:
+            counts[column.name] = gaps
+        start += column.n_out
+    return block, counts
 
 
 def _plain(design: Design, block: Block | None) -> Design:

@@ -13,8 +13,9 @@ from scipy import special
 
 from discrim.errors import DiscrimError, ParameterError
 from discrim.evaluation.answers import in_standard_errors
+from discrim.evaluation.comparison.baseline import BASELINE
 from discrim.evaluation.comparison.rows import ComparedRows
-from discrim.evaluation.comparison.sizes import family_of, rule_size
+from discrim.evaluation.comparison.sizes import family_of, is_regularised, rule_size
 from discrim.evaluation.comparison.trials import Tried
 from discrim.evaluation.delong import compare_auc
 from discrim.evaluation.hand_till import multiclass_auc
@@ -37,7 +38,9 @@ class Row:
     ``value`` is the metric that was asked for, turned so that less is better. ``p_value`` is Holm's; the model is
     ``indistinguishable`` from the best where it is 0.05 or more, and ``near`` it where the test by itself, without the
     correction, says so too. ``family`` is 'equal' or 'own' where a model assumes
-    one covariance matrix for all classes or one for each. A model that was not run has only a ``note``.
+    one covariance matrix for all classes or one for each; ``regularised`` where a penalty, shrinkage or a prior holds
+    its numbers back. It ``beats_baseline`` where a one-sided paired test with Holm's correction says so at 5%. A model
+    that was not run has only a ``note``.
     """
 
     name: str
@@ -53,11 +56,13 @@ class Row:
     total_time: float = np.nan
     parameters: float = np.nan
     family: str = ""
+    regularised: bool = False
     setting: dict[str, Any] | None = None
     value: float = np.nan
     p_value: float = np.nan
     indistinguishable: bool = False
     near: bool = False
+    beats_baseline: bool = False
 
     @property
     def done(self) -> bool:
@@ -103,7 +108,73 @@ def score_rows(trials: list[Tried], rows: ComparedRows, metric: Metric) -> list[
     alone = [_paired_p(trials[usable[0]], trials[i], rows, metric) for i in rivals]
     for i, p, own in zip(rivals, holm(alone), alone, strict=True):
         scored[i] = replace(scored[i], p_value=p, indistinguishable=p >= SIGNIFICANT, near=own >= SIGNIFICANT)
+    return _against_baseline(scored, trials, rows, metric)
+
+
+def row_losses(trials: list[Tried], rows: ComparedRows, metric: Metric) -> dict[str, Floats]:
+    """The loss of every row under each model, times its weight over their mean; empty for a metric that is no mean."""
+    if metric not in ("error", "log_loss", "brier"):
+        return {}
+    w = np.ones(rows.n) if rows.weight is None else rows.weight / rows.weight.mean()
+    done = [tried for tried in trials if tried.result is not None and (metric == "error" or tried.has_posterior)]
+    return {tried.name: w * _losses(tried, rows, str(metric)) for tried in done}
+
+
+def _losses(tried: Tried, rows: ComparedRows, metric: str) -> Floats:
+    assert tried.result is not None
+    if metric == "error":
+        return np.asarray(tried.result.predicted != rows.labels, dtype=np.float64)
+    return _row_losses(tried, rows)[0 if metric == "log_loss" else 1]
+
+
+def _against_baseline(scored: list[Row], trials: list[Tried], rows: ComparedRows, metric: Metric) -> list[Row]:
+    """Which models are better than the baseline; all of them where there is none in the table.
+
+    Judged by error, probabilities count too: a model that errs no more often and has the lower log loss is better.
+    """
+    place = next((i for i, row in enumerate(scored) if row.name == BASELINE), None)
+    usable = [i for i, row in enumerate(scored) if i != place and np.isfinite(row.value)]
+    if place is None:
+        return [replace(row, beats_baseline=i in usable) for i, row in enumerate(scored)]
+    p_values = [_better_p(trials[place], trials[i], rows, metric) for i in usable]
+    if metric == "error":
+        both = [_better_p(trials[place], trials[i], rows, "log_loss") for i in usable]
+        fair = [q if scored[i].error <= scored[place].error else 1.0 for i, q in zip(usable, both, strict=True)]
+        p_values = [min(1.0, 2.0 * np.nanmin([p, q])) for p, q in zip(p_values, fair, strict=True)]
+    for i, p in zip(usable, holm(p_values), strict=True):
+        # Where nothing can be tested, the figure itself has to do.
+        beats = p < SIGNIFICANT if np.isfinite(p) else scored[i].value < scored[place].value
+        scored[i] = replace(scored[i], beats_baseline=bool(beats))
     return scored
+
+
+def _better_p(baseline: Tried, model: Tried, rows: ComparedRows, metric: Metric) -> float:
+    """One-sided: that the model is only as good as the baseline. Rows of one group count together."""
+    if metric == "error" and rows.weight is None and not rows.dealer.grouped:
+        a, b = (_losses(tried, rows, "error") for tried in (baseline, model))
+        gained, lost = int(((a == 1) & (b == 0)).sum()), int(((a == 0) & (b == 1)).sum())
+        # Gained of all rows on which they differ: at least so many of fair coin tosses.
+        return float(special.bdtrc(gained - 1, gained + lost, 0.5)) if gained else 1.0
+    both = row_losses([baseline, model], rows, metric)
+    if len(both) == 2:
+        lead = both[baseline.name] - both[model.name]
+        if rows.dealer.units is not None and rows.dealer.grouped:
+            lead = np.bincount(rows.dealer.units, lead).astype(np.float64)
+        n = len(lead)
+        error = float(lead.std(ddof=1) * np.sqrt(n))
+        return float(special.stdtr(n - 1, -in_standard_errors(float(lead.sum()), error)))
+    if metric in ("log_loss", "brier"):
+        return np.nan
+    if metric == "auc" and len(rows.classes) == 2 and rows.weight is None:
+        score = binary_score(model)
+        found = None if score is None else compare_auc(rows.codes, score, np.zeros(rows.n), positive=1)
+        return np.nan if found is None else float(special.ndtr(-found.statistic))
+    try:
+        a, b = (_by_fold(tried, rows, metric) for tried in (baseline, model))
+        p = resampled_t(a, b, test_share=1.0 / len(a)).p_value
+    except DiscrimError:
+        return np.nan
+    return p / 2.0 if np.mean(b) < np.mean(a) else 1.0 - p / 2.0
 
 
 def holm(p_values: list[float]) -> list[float]:
@@ -127,7 +198,8 @@ def _score(tried: Tried, rows: ComparedRows, metric: Metric) -> Row:
     row = Row(
         tried.name, tried.note, result.error, (float(low), float(high)), result.log_loss,
         auc=auc, auc_interval=auc_interval, fit_time=tried.fit_time, total_time=tried.total_time,
-        parameters=rule_size(tried.model), family=family_of(tried.model), setting=tried.setting,
+        parameters=rule_size(tried.model), family=family_of(tried.model), regularised=is_regularised(tried.model),
+        setting=tried.setting,
     )  # fmt: skip
     if tried.has_posterior:
         losses, squares = _row_losses(tried, rows)

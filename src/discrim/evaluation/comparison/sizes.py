@@ -6,13 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from discrim.evaluation.comparison.majority import MajorityClassifier
+from discrim.evaluation.comparison.prepared import unwrapped
 from discrim.models import (
     BayesianLinearDiscriminantAnalysis,
     BayesianQuadraticDiscriminantAnalysis,
     GaussianNB,
+    LassoClassifier,
     LinearDiscriminantAnalysis,
+    LogisticRegression,
     QuadraticDiscriminantAnalysis,
     RegularizedDiscriminantAnalysis,
+    RidgeClassifier,
 )
 from discrim.statistics import ClassMoments, Depth
 
@@ -27,8 +32,11 @@ def rule_size(model: Any) -> float:
     (K - 1)(1 + p + p (p + 1) / 2). Coefficients that are zero do not count. It is the size of what predicts, not of
     what was estimated on the way: LDA and logistic regression have the same.
     """
+    model = unwrapped(model)
     if not hasattr(model, "classes_"):
         return np.nan
+    if isinstance(model, MajorityClassifier):
+        return float(len(model.classes_) - 1)
     others, p = len(model.classes_) - 1, _columns(model)
     if isinstance(model, RegularizedDiscriminantAnalysis) and model.alpha_ == 0:
         return float(others * (p + 1))
@@ -63,7 +71,22 @@ def _columns(model: Any) -> int:
 
 def family_of(model: Any) -> str:
     """'equal' for one covariance matrix of all classes, 'own' for one a class, '' for models without."""
+    model = unwrapped(model)
     return "own" if isinstance(model, QUADRATIC) else "equal" if isinstance(model, LINEAR) else ""
+
+
+def is_regularised(model: Any) -> bool:
+    """Does a penalty, shrinkage or a prior hold the numbers of the rule back?"""
+    model = unwrapped(model)
+    if isinstance(model, (BayesianLinearDiscriminantAnalysis, BayesianQuadraticDiscriminantAnalysis)):
+        return True
+    if isinstance(model, RegularizedDiscriminantAnalysis):
+        return bool(model.gamma_ < 1)
+    if isinstance(model, (LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis)):
+        return model.shrinkage is not None or bool(getattr(model, "reg_param", 0))
+    if isinstance(model, (RidgeClassifier, LassoClassifier)):
+        return bool(np.any(np.asarray(model.alpha_ if isinstance(model, LassoClassifier) else model.alpha) > 0))
+    return isinstance(model, LogisticRegression) and bool(np.isfinite(getattr(model, "C", 1.0)))
 
 
 def _numbers_a_class(model: Any) -> int:

@@ -6,18 +6,19 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from discrim.errors import DataError, DiscrimError
 from discrim.evaluation.comparison.candidates import Candidate
-from discrim.evaluation.comparison.logistic import cross_validate_logistic
+from discrim.evaluation.comparison.logistic import cross_validate_logistic, tune_logistic
+from discrim.evaluation.comparison.prepared import unwrapped
 from discrim.evaluation.comparison.rows import ComparedRows
+from discrim.evaluation.comparison.spanned import run_wide
 from discrim.evaluation.comparison.tuning import (
-    ALPHAS,
-    GAMMAS,
     Groups,
     Setting,
     Tuned,
@@ -27,27 +28,24 @@ from discrim.evaluation.comparison.tuning import (
     tune_rda,
     tune_ridge,
 )
+from discrim.evaluation.comparison.way import Way, expands
 from discrim.evaluation.cross_validation import CrossValidation, kind_of_trial, result_of
 from discrim.evaluation.held_out import HeldOut
 from discrim.evaluation.one_pass import MOST_NUMBERS, OnePassTrial
-from discrim.models import LassoClassifier, LogisticRegressionCV, RegularizedDiscriminantAnalysis
 from discrim.models.base import OnePassClassifier
 from discrim.models.classifier import Classifier
-from discrim.sources import Block, Scan
+from discrim.sources import Block
+
+Index = NDArray[np.intp]
 
 TUNERS: dict[str, Callable[[ComparedRows, Groups, bool], Tuned]] = {
     "rda": tune_rda,
     "ridge": tune_ridge,
     "lasso": tune_lasso,
+    "logistic": tune_logistic,
 }
-# What tunes itself by folds of its own, where the folds of the comparison cannot be used for it.
-SELF_TUNED: dict[str, Callable[[], Any]] = {
-    "rda": lambda: RegularizedDiscriminantAnalysis("cv", "cv", alphas=ALPHAS, gammas=GAMMAS, cv=5),
-    "lasso": lambda: LassoClassifier("cv", cv=5),
-    "logistic": lambda: LogisticRegressionCV(
-        Cs=6, l1_ratios=(0,), cv=5, scoring="neg_log_loss", use_legacy_attributes=False
-    ),
-}
+# Folds of a training part, where the folds of the comparison cannot be used for tuning.
+INNER_FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,78 +78,139 @@ def try_candidate(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            held, route, model, setting = _held_out(candidate, rows, by_error=by_error)
+            outcome = _held_out(candidate, rows, by_error=by_error)
             begin = perf_counter()
-            fitted = _fit_all(model, rows)
+            fitted = outcome.way.fit_all(outcome.model, rows)
             end = perf_counter()
         # A model of anybody's may raise anything; the comparison goes on without it.
         except Exception as error:  # noqa: BLE001
             kind = "" if isinstance(error, DiscrimError) else f"{type(error).__name__}: "
             return Tried(candidate.name, kind + _first_line(str(error)))
-    if setting is None:
-        setting = _told_setting(fitted)
+    setting = outcome.setting if outcome.setting is not None else _told_setting(unwrapped(fitted))
     marked = Block(np.empty((rows.n, 0)), rows.codes, rows.classes, rows.weight)
-    result = result_of(marked, rows.fold_of, held, route)
+    result = result_of(marked, rows.fold_of, outcome.held, outcome.route)
     note = _first_line(str(caught[0].message)) if caught else ""
-    return Tried(candidate.name, note, result, held.margin, fitted, setting, end - begin, end - start)
+    return Tried(candidate.name, note, result, outcome.held.margin, fitted, setting, end - begin, end - start)
 
 
-def _held_out(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -> tuple[HeldOut, str, Any, Setting | None]:
-    """The out-of-fold answers, how they were found, and the model for all rows with its setting."""
-    if candidate.tuning and not can_be_grouped(rows):
-        make = SELF_TUNED.get(candidate.tuning)
-        return *_run(candidate.model if make is None else make(), rows), None
+class _Outcome(NamedTuple):
+    """The out-of-fold answers and how they were found; the model for all rows, its setting and its columns."""
+
+    held: HeldOut
+    route: str
+    model: Any
+    setting: Setting | None
+    way: Way
+
+
+def _held_out(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -> _Outcome:
+    if not candidate.tuning and rows.dealer.grouped and isinstance(getattr(candidate.model, "alpha", None), str):
+        return _nested(candidate, rows, by_error=by_error)
+    if not candidate.tuning:
+        held, route, way = _run(candidate.model, rows)
+        return _Outcome(held, route, candidate.model, None, way)
+    if not can_be_grouped(rows):
+        return _nested(candidate, rows, by_error=by_error)
+    groups = group_folds(rows)
     if candidate.tuning == "logistic":
-        held, tuned = cross_validate_logistic(rows, group_folds(rows))
+        held, tuned = cross_validate_logistic(rows, groups)
         route = "refits"
-    elif candidate.tuning:
-        groups = group_folds(rows)
+    else:
         _check_size(candidate.tuning, rows, groups)
         tuned = TUNERS[candidate.tuning](rows, groups, by_error)
         held, route = _run_tuned(candidate.model, rows, tuned)
-    else:
-        return *_run(candidate.model, rows), None
-    return held, route, clone(candidate.model).set_params(**tuned.best()), tuned.best()
+    way = Way.of(candidate.model, rows, standardise=tuned.standardised)
+    return _Outcome(held, route, clone(candidate.model).set_params(**tuned.best()), tuned.best(), way)
+
+
+def _nested(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -> _Outcome:
+    """Tuning by folds of each training part by itself, where the folds of the comparison do not add up to all rows."""
+    held = HeldOut(rows.n, len(rows.classes))
+    for f in range(len(rows.fold_of.parts)):
+        model, _, way = _tuned_on(candidate, rows, rows.fold_of.train(f), by_error=by_error)
+        way.run(model, rows, [f], held)
+    model, setting, way = _tuned_on(candidate, rows, np.arange(rows.n), by_error=by_error)
+    return _Outcome(held, "refits", model, setting, way)
+
+
+def _tuned_on(
+    candidate: Candidate, rows: ComparedRows, train: Index, *, by_error: bool
+) -> tuple[Any, Setting | None, Way]:
+    """The model with the setting that inner folds of these rows choose; as it is where they are too few for that."""
+    folds = rows.dealer.take(train).inner(INNER_FOLDS)
+    if folds is None or len(np.unique(rows.codes[train])) < 2:
+        return candidate.model, None, Way.of(candidate.model, rows, standardise=bool(candidate.tuning))
+    part = rows.take(train, folds)
+    if not candidate.tuning:
+        return *_smoothed(candidate.model, part), Way.of(candidate.model, rows)
+    tuned = TUNERS[candidate.tuning](part, group_folds(part), by_error)
+    way = Way.of(candidate.model, rows, standardise=tuned.standardised)
+    return clone(candidate.model).set_params(**tuned.best()), tuned.best(), way
+
+
+def _smoothed(model: Any, part: ComparedRows) -> tuple[Any, Setting]:
+    """A model of counts with the smoothing that these folds choose: its own ways hold out rows, not groups."""
+    assert part.numbers is not None
+    folds = [(part.fold_of.train(f), part.fold_of.test(f)) for f in range(len(part.fold_of.parts))]
+    weights = {} if part.weight is None else {"sample_weight": part.weight}
+    chosen = clone(model).set_params(alpha="cv", cv=folds).fit(part.numbers.x, part.labels, **weights).alpha_
+    return clone(model).set_params(alpha=float(chosen)), {"alpha": float(chosen)}
 
 
 def _run_tuned(model: Any, rows: ComparedRows, tuned: Tuned) -> tuple[HeldOut, str]:
     """Each fold by the model with the setting of that fold: as many runs as there are different settings."""
     held, route = HeldOut(rows.n, len(rows.classes)), ""
     for number in np.unique(tuned.by_fold):
-        one, route, _ = _run(clone(model).set_params(**tuned.settings[number]), rows)
-        own = np.isin(rows.fold_of.number, np.flatnonzero(tuned.by_fold == number))
-        held.posterior[own], held.best[own] = one.posterior[own], one.best[own]
+        one = clone(model).set_params(**tuned.settings[number])
+        folds = np.flatnonzero(tuned.by_fold == number)
+        part, route = _run_folds(one, rows, folds, standardise=tuned.standardised)
+        own = np.isin(rows.fold_of.number, folds)
+        held.posterior[own], held.best[own] = part.posterior[own], part.best[own]
     return held, route
 
 
-def _run(model: Any, rows: ComparedRows) -> tuple[HeldOut, str, Any]:
-    """Ours on the coded columns, where these are there; anybody else's on the table as it came."""
-    own_code = isinstance(model, Classifier) and rows.block is not None
-    if isinstance(model, OnePassClassifier) and rows.block is not None and rows.dense and not _expands(model):
+def _run_folds(model: Any, rows: ComparedRows, folds: Index, *, standardise: bool) -> tuple[HeldOut, str]:
+    """At least these folds, by merged statistics where that can be."""
+    if not standardise:
+        held, route, _ = _run(model, rows)
+        return held, route
+    if rows.block is not None and rows.dense and isinstance(model, OnePassClassifier):
+        trial = OnePassTrial.sharing(model, rows.block, rows.design, rows.statistics)
+        found = trial.run_standardised(rows.fold_of)
+        if found is not None:
+            return found, "statistics"
+    held = HeldOut(rows.n, len(rows.classes))
+    if not run_wide(model, rows, folds, held):
+        Way.of(model, rows, standardise=True).run(model, rows, folds, held)
+    return held, "refits"
+
+
+def _run(model: Any, rows: ComparedRows) -> tuple[HeldOut, str, Way]:
+    """Ours on the coded columns; anybody else's on the table as it came, or coded where it cannot take gaps."""
+    way = Way.of(model, rows)
+    if isinstance(model, OnePassClassifier) and rows.block is not None and rows.dense and not expands(model):
         held, route = OnePassTrial.sharing(model, rows.block, rows.design, rows.statistics).run(rows.fold_of)
-        return held, route, model
+        return held, route, way
     kind = kind_of_trial(model)
-    coded = own_code and kind.__name__ != "AdditiveTrial" and not _expands(model)
-    if coded:
+    if way.prepares and isinstance(model, Classifier):
+        return _run_prepared(model, rows, way)
+    coded = isinstance(model, Classifier) and rows.block is not None
+    if coded and kind.__name__ != "AdditiveTrial" and not expands(model):
         assert rows.block is not None
         trial = kind(model, rows.block.x, rows.labels, rows.weight)
-    else:
-        trial = kind(model, rows.X, rows.y, rows.weight)
-    return *trial.run(rows.fold_of), model
+        return *trial.run(rows.fold_of), way
+    try:
+        return *kind(model, rows.X, rows.y, rows.weight).run(rows.fold_of), way
+    except Exception:
+        if isinstance(model, Classifier) or not rows.missing:
+            raise
+        return _run_prepared(model, rows, Way.filling(rows))
 
 
-def _expands(model: Any) -> bool:
-    """Does the model make columns of its own from those that it is given?"""
-    return getattr(model, "basis", None) is not None
-
-
-def _fit_all(model: Any, rows: ComparedRows) -> Any:
-    if isinstance(rows.X, Scan) and not isinstance(model, Classifier):
-        assert rows.block is not None
-        weights = {} if rows.weight is None else {"sample_weight": rows.weight}
-        return clone(model).fit(rows.block.x, rows.labels, **weights)
-    weights = {} if rows.weight is None or isinstance(rows.X, Scan) else {"sample_weight": rows.weight}
-    return clone(model).fit(rows.X, rows.y, **weights)
+def _run_prepared(model: Any, rows: ComparedRows, way: Way) -> tuple[HeldOut, str, Way]:
+    held = HeldOut(rows.n, len(rows.classes))
+    way.run(model, rows, range(len(rows.fold_of.parts)), held)
+    return held, "refits", way
 
 
 def _check_size(tuning: str, rows: ComparedRows, groups: Groups) -> None:

@@ -4,36 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from discrim.errors import DataError, name_list
+from discrim.errors import name_list
+from discrim.evaluation.comparison.baseline import BASELINE
+from discrim.evaluation.comparison.choice import Choice
 from discrim.evaluation.comparison.rows import ComparedRows
 from discrim.evaluation.comparison.scores import Metric, Row
-from discrim.evaluation.comparison.words import percent
+from discrim.evaluation.comparison.words import percent, written
 from discrim.inference.assumptions import AssumptionChecks
 from discrim.inference.figures import write_p_value
 
-# Rules that differ by less in their size are equally simple: a few numbers more are no reason to err more.
-ABOUT = 2.0
 MOST_SAID = 2
 WORDS = {"error": "error", "log_loss": "log loss", "auc": "AUC", "brier": "Brier score"}
 
 
-def choose_row(table: list[Row]) -> Row:
-    """Of the models near the best those with up to twice the fewest numbers; of these the best.
-
-    Near by the test alone: a correction for many tests guards against calling two models different, and here the
-    mistake would be to take a worse one.
-    """
-    rivals = [row for row in table if row.near]
-    if not rivals:
-        raise DataError(f"No model has a finite value of the metric that was asked for. {table[0].note}".rstrip())
-    sizes = [np.inf if np.isnan(row.parameters) else row.parameters for row in rivals]
-    simple = [row for row, size in zip(rivals, sizes, strict=True) if size <= ABOUT * min(sizes)]
-    return min(simple, key=lambda row: row.value)
-
-
-def verdict_of(table: list[Row], chosen: Row, checks: AssumptionChecks, rows: ComparedRows, metric: Metric) -> str:
-    """What was chosen and by what margin; then the assumptions that bear on it."""
-    return f"{_first(table, chosen, metric)} {_second(table, chosen, checks, rows, metric)}"
+def verdict_of(table: list[Row], choice: Choice, checks: AssumptionChecks, rows: ComparedRows, metric: Metric) -> str:
+    """What was chosen and by what margin; then the assumptions that bear on it; then what was done to the rows."""
+    first = _nothing_better(table, choice, rows, metric) if choice.reason == "baseline" else ""
+    parts = [first or _first(table, choice, metric), _second(table, choice.row, checks, rows, metric)]
+    if rows.missing:
+        parts.append(f"Missing values in {name_list(rows.missing, most=3)} were filled in.")
+    return " ".join(parts)
 
 
 def metric_name(metric: Metric) -> str:
@@ -50,35 +40,95 @@ def figure(row: Row, metric: Metric) -> str:
     return f"{row.auc if metric == 'auc' else row.value:.3f}"
 
 
-def _first(table: list[Row], chosen: Row, metric: Metric) -> str:
-    done = [row for row in table if np.isfinite(row.value)]
-    best, rivals = done[0], [row for row in done if row.near]
-    name = metric_name(metric)
-    own = figure(chosen, metric)
+def _nothing_better(table: list[Row], choice: Choice, rows: ComparedRows, metric: Metric) -> str:
+    """That always giving the same answer does as well."""
+    answer = rows.classes[np.argmax(np.bincount(rows.codes, rows.weight, minlength=len(rows.classes)))]
+    name, best = metric_name(metric), choice.best
+    own = figure(choice.row, metric)
+    words = f"{own} errors" if metric == "error" else f"{name} {own}"
+    text = f"No model is better than always answering '{answer}' ({words})"
+    if best is None:
+        return f"{text}."
+    count = sum(np.isfinite(row.value) for row in table) - 1
+    which = "the only one" if count == 1 else f"the best of {count}"
+    if best.value < choice.row.value:
+        return f"{text}; that {which}, {best.name}, has {figure(best, metric)} may be chance."
+    return f"{text}; {which}, {best.name}, has {figure(best, metric)}."
+
+
+def _first(table: list[Row], choice: Choice, metric: Metric) -> str:
+    done = [row for row in table if np.isfinite(row.value) and row.name != BASELINE]
+    chosen, best, tied = choice.row, choice.best, choice.tied
+    assert best is not None
+    name, own = metric_name(metric), figure(chosen, metric)
     if metric == "error":
         low, high = chosen.error_interval
         own = f"{own} (95% interval {100 * low:.1f} to {100 * high:.1f})"
     if len(done) == 1:
         return f"{chosen.name} is the only model that could be judged: its cross-validated {name} is {own}."
     least = "largest" if metric == "auc" else "smallest"
+    better = [row for row in done if row.beats_baseline]
+    if len(better) == 1:
+        return (
+            f"{chosen.name} is the only one of {len(done)} models that is better than the baseline by a test: its "
+            f"cross-validated {name} is {own}."
+        )
+    if choice.reason == "alone":
+        text = f"{chosen.name} has the {least} cross-validated {name} of {_counted(done, better)}, {own}"
+        runner = next(row for row in better if row is not chosen)
+        ahead = "is ahead" if runner.indistinguishable else "is clearly ahead"
+        p = "" if np.isnan(runner.p_value) else f", p {_p(runner)}"
+        return f"{text}, and {ahead} of {runner.name} ({figure(runner, metric)}{p})."
+    others = [row.name for row in tied if row is not chosen]
+    if choice.reason == "no error":
+        return (
+            f"{chosen.name} is chosen: like {_listed(others)} it makes no error on rows that it has not seen (95% "
+            f"interval {100 * chosen.error_interval[0]:.1f} to {100 * chosen.error_interval[1]:.1f}), and of these "
+            f"{len(tied)} models it has the smallest and most regularised rule, with {_size(chosen)}."
+        )
     if chosen is best:
-        text = f"{chosen.name} has the {least} cross-validated {name} of {len(done)} models, {own}"
-        if len(rivals) == 1:
-            runner = done[1]
-            ahead = "is ahead" if runner.indistinguishable else "is clearly ahead"
-            return f"{text}, and {ahead} of {runner.name} ({figure(runner, metric)}, p {_p(runner)})."
-        if len(rivals) == 2:
-            return f"{text}; {rivals[1].name}, which is near it, is not much simpler."
-        return f"{text}; none of the {len(rivals) - 1} others near it is much simpler."
-    size = f"{chosen.parameters:,.0f} {'number' if chosen.parameters == 1 else 'numbers'} in its rule"
-    fewest = float(np.nanmin([row.parameters for row in rivals]))
-    simplest = "the simplest" if chosen.parameters <= fewest else "one of the simplest"
-    against = "" if np.isnan(best.parameters) else f" against {best.parameters:,.0f}"
+        head = f"{chosen.name} has the {least} cross-validated {name} of {_counted(done, better)}, {own}"
+        tie = f"{_listed(others)} {'is' if len(others) == 1 else 'are'} as good to one standard error"
+        return f"{head}; {tie}, but {_reason(choice, metric)}."
+    from_best = f"{figure(best, metric)} of {best.name}"
     return (
-        f"{chosen.name} is chosen: its cross-validated {name} of {own} cannot be told from the {least}, "
-        f"{figure(best, metric)} of {best.name} (p {_p(chosen)}), and it is {simplest} of {len(rivals)} such models, "
-        f"with {size}{against}."
+        f"{chosen.name} is chosen: its cross-validated {name} of {own} is within "
+        f"{'the error of the test' if choice.reason == 'few' else 'one standard error'} of the {least}, {from_best}, "
+        f"and {_reason(choice, metric)}."
     )
+
+
+def _counted(done: list[Row], better: list[Row]) -> str:
+    if better[0] is done[0]:
+        return f"{len(done)} models"
+    return f"the {len(better)} models that are better than the baseline by a test"
+
+
+def _reason(choice: Choice, metric: Metric) -> str:
+    chosen, count = choice.row, len(choice.tied)
+    of = f"of the {count} models in this tie" if count > 2 else "of the two"
+    if choice.reason == "few":
+        return f"it has the fewest numbers in its rule {of}, {_size(chosen)}"
+    brier = f"Brier score ({chosen.brier:.3f})"
+    score = brier if metric == "brier" else f"log loss ({written(chosen.log_loss, '.3f')})"
+    if choice.reason == "simple":
+        rule = f"the smaller and more regularised rule, with {_size(chosen)}"
+        return f"{of} it has {rule}, at a {score} within 2% of the lowest"
+    if metric not in ("error", "log_loss", "brier"):
+        return f"none {of} is much simpler"
+    return f"{of} it has the lowest {score}"
+
+
+def _size(row: Row) -> str:
+    if np.isnan(row.parameters):
+        return "an unknown count of numbers"
+    return f"{row.parameters:,.0f} {'number' if row.parameters == 1 else 'numbers'}"
+
+
+def _listed(names: list[str], most: int = 4) -> str:
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} others"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _p(row: Row) -> str:
@@ -98,13 +148,13 @@ def _second(table: list[Row], chosen: Row, checks: AssumptionChecks, rows: Compa
 def _not_checked(rows: ComparedRows) -> str:
     if rows.words is not None:
         return "counts of words are mostly zero"
-    if rows.block is None:
-        return "the table has missing values"
+    if rows.numbers is None:
+        return "the columns are not numbers"
     return "the tests failed on these numbers" if rows.dense else "the table is sparse"
 
 
 def _of_covariances(table: list[Row], chosen: Row, checks: AssumptionChecks, metric: Metric) -> str:
-    check = checks.get("equal covariances")
+    check = checks.get("equal covariances") if chosen.name != BASELINE else None
     if check is None or check.level == "unknown":
         return "" if check is None else "equal covariances could not be tested"
     test = f"Box's M: chi-sq {check.statistic:,.0f} on {check.df:,.0f} df, p {write_p_value(check.p_value)}"
