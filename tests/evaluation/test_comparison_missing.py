@@ -95,7 +95,7 @@ def test_best_fills_in_columns_that_had_no_gaps_before(name):
     posterior = best.predict_proba(rows)
     assert np.isfinite(posterior).all()
     assert best.predict(rows).shape == (5,)
-    if name not in ("Mixed NB",):
+    if name != "Mixed NB":
         known = x[:5].copy()
         known[:, 3] = np.nanmean(x[:, 3])
         assert posterior == pytest.approx(best.predict_proba(known))
@@ -156,6 +156,23 @@ def test_a_gap_in_a_category_is_its_most_frequent_level():
     ready = best.preparation_.apply(np.array([[0.3, np.nan, np.nan], [0.3, 1.0, 0.0]]))
     assert ready[0, :3].tolist() == ready[1, :3].tolist() == [0.3, 1.0, 0.0]
     assert best.predict(row).shape == (2,)
+
+
+def test_a_category_of_one_level_tells_by_its_gaps():
+    """As a box that is ticked or left empty."""
+    pl = pytest.importorskip("polars")
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 300)
+    ticked = [
+        ("yes" if chance < 0.2 + 0.6 * label else None) for chance, label in zip(rng.random(300), labels, strict=True)
+    ]
+    table = pl.DataFrame({"amount": rng.normal(size=300), "ticked": ticked})
+    found = compare(table, labels)
+    assert found.table.loc["LDA", "error"] < 0.25
+    assert found.table.loc["Logistic", "error"] < 0.25
+    assert found.best.predict(table).shape == (300,)
+    with pytest.raises(DataError, match=f"column 'ticked' has {table['ticked'].null_count()} NaN"):
+        discrim.LinearDiscriminantAnalysis().fit(table, labels)
 
 
 def test_a_column_without_any_value_is_left_out_of_models_and_of_best():
