@@ -82,6 +82,14 @@ class NotSeparatedWarning(DiscrimWarning):
     """No hyperplane was found that has every row right."""
 
 
+class PrecisionWarning(DiscrimWarning):
+    """The values of a column are so large that their rounding hides how they vary."""
+
+
+class WeightsWarning(DiscrimWarning):
+    """What was asked for takes weights as numbers of equal rows, and they are something else."""
+
+
 class PriorsWarning(DiscrimWarning):
     """The given priors do not sum to one and were rescaled."""
 
