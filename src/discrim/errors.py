@@ -114,6 +114,14 @@ class SlowKernelsWarning(DiscrimWarning):
     """Large data are read by the NumPy reference because the compiled kernels were not built."""
 
 
+class PrecisionWarning(DiscrimWarning):
+    """The values of a column are so large that their rounding hides how they vary."""
+
+
+class WeightsWarning(DiscrimWarning):
+    """What was asked for takes weights as numbers of equal rows, and they are something else."""
+
+
 class PriorsWarning(DiscrimWarning):
     """The given priors do not sum to one and were rescaled."""
 

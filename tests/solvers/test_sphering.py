@@ -242,7 +242,9 @@ def test_no_variance_at_all_is_a_sphering_of_rank_zero(sphere, shape):
     assert not sphering.backward(np.ones((0, 2))).any()
 
 
-def test_rounding_noise_follows_the_largest_class_mean():
+def test_rounding_noise_is_the_last_place_of_the_largest_class_mean():
     noise = rounding_noise(np.array([[1.0, -1e8, 0.0], [-2.0, 1e7, 0.0]]), EPS)
-    np.testing.assert_allclose(noise, 8 * EPS * np.array([2.0, 1e8, 0.0]), atol=1e-300)
+    np.testing.assert_allclose(noise, np.spacing([2.0, 1e8, 0.0]), atol=1e-300)
     assert (noise > 0).all()
+    single = rounding_noise(np.array([[1e6, 3.0]]), float(np.finfo(np.float32).eps))
+    np.testing.assert_allclose(single, np.spacing(np.array([1e6, 3.0], np.float32)))

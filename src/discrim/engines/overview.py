@@ -14,6 +14,7 @@ from scipy import sparse
 from discrim.engines.threads import reduce
 from discrim.sources import Block, Rows, recode
 from discrim.statistics import ClassMoments, Depth, merge_moments
+from discrim.statistics.means import grand_mean
 
 Floats = NDArray[np.float64]
 
@@ -112,7 +113,7 @@ class _Seen:
     def overview(self) -> Overview:
         m = self.moments
         total = max(m.total_weight, 1e-300)
-        mean = m.weight @ m.mean / total
+        mean = grand_mean(m.weight, m.mean)
         gaps = m.mean - mean
         deviation = np.sqrt((m.scatter.sum(axis=0) + m.weight @ gaps**2) / total)
         return Overview(m.classes, int(m.rows.sum()), mean, deviation, self.sample, m.weight)

@@ -33,6 +33,7 @@ from discrim.solvers.sphering import ILL_CONDITIONED
 from discrim.solvers.student_leave_one_out import FixedPrior, log_priors_left, separate_scores, shared_scores
 from discrim.sources import Block
 from discrim.statistics import ClassMoments, Depth
+from discrim.statistics.means import grand_mean
 
 Floats = NDArray[np.float64]
 
@@ -180,7 +181,7 @@ def _nb(model: GaussianNB, x: NDArray[Any], block: Block) -> Floats | None:
     s = ClassMoments.of(block, Depth.DIAGONAL)
     priors = given_priors(model, s.weight)
     scores = nb_scores(x, block.codes, s.weight, s.mean, s.scatter, priors, model.var_smoothing)
-    origin, total = s.weight @ s.mean / len(x), len(x) * total_variances(s.weight, s.mean, s.scatter)
+    origin, total = grand_mean(s.weight, s.mean), len(x) * total_variances(s.weight, s.mean, s.scatter)
     rho = rho_of(s.weight)[block.codes][:, None]
     lost = rho * np.square(x - s.mean[block.codes]) > (1.0 - _LEAST_LEFT) * s.scatter[block.codes]
     lost |= np.square(x - origin) > (1.0 - 1.0 / len(x)) * (1.0 - _LEAST_LEFT) * total

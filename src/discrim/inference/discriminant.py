@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from discrim.solvers.sphering import SQUARED_NOISE
+from discrim.statistics.means import grand_mean
 
 Floats = NDArray[np.float64]
 
@@ -87,7 +88,7 @@ def structure_loadings(covariance: Floats, variances: Floats, scalings: Floats) 
 def univariate_f(weight: Floats, mean: Floats, within_scatter_diagonal: Floats) -> tuple[Floats, Floats]:
     """F = (B_jj / (K - 1)) / (W_jj / (n - K)) and its p-value: analysis of variance of each column alone."""
     n, K = float(weight.sum()), len(weight)
-    between = weight @ (mean - weight @ mean / n) ** 2
+    between = weight @ (mean - grand_mean(weight, mean)) ** 2
     if K < 2 or n <= K:
         return np.full(between.shape, np.nan), np.full(between.shape, np.nan)
     statistic = _ratio(between / (K - 1), np.asarray(within_scatter_diagonal) / (n - K))

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from discrim.engines.objective import Coordinates, Objective
-from discrim.errors import DataError, ParameterError
+from discrim.engines.score_sums import score_products, weights_are_counts
+from discrim.errors import DataError, ParameterError, WeightsWarning, warn
 from discrim.solvers.firth import firth
 from discrim.solvers.newton import CLOSE, HasLikelihood, Solution, newton
 from discrim.sources import Attached, Rows, Scan
@@ -36,7 +37,7 @@ class Fitted:
 
     Information I = sum over rows of the second derivatives, curvature H = I + ridge, both on the active entries. The
     covariance of theta is H^-1 without a penalty, and H^-1 I H^-1 with an L2 penalty: the spread of the estimate
-    about its own expectation, which is not the true coefficient.
+    about its own expectation, which is not the true coefficient. Sandwich ones are in ``inference.sandwich``.
 
     Parameters
     ----------
@@ -98,6 +99,8 @@ class Fitted:
         """
         if self._stale and not _is_scan(self.problem("A copy").rows):
             _ = self.information
+        if self.objective is not None and not (self.sparse_penalty or self.weights_are_counts or self.too_many):
+            _ = self.score_products
         # Three matrices as large as the information, which follow from it.
         large = {"root", "smoother", "spread"}
         return {name: value for name, value in self.__dict__.items() if name not in large} | {"objective": None}
@@ -134,6 +137,12 @@ class Fitted:
             raise ParameterError(
                 f"{purpose} compares maximum-likelihood fits, and this model has the penalty '{self.penalty}'. "
                 "Fit it with C=np.inf."
+            )
+        if not self.weights_are_counts:
+            warn(
+                f"{purpose} takes weights for numbers of equal rows, and these are class weights or fractions: its "
+                "p-values and intervals do not hold. summary() and confint() have sandwich standard errors that do.",
+                WeightsWarning,
             )
 
     def solve(
@@ -199,11 +208,25 @@ class Fitted:
         return np.asarray(self.root.T @ self.information @ self.root)
 
     @cached_property
+    def weights_are_counts(self) -> bool:
+        """Can the weights be numbers of equal rows? Then the model's standard errors are right about them."""
+        return self.objective is None or weights_are_counts(self.objective.rows)
+
+    @cached_property
+    def score_products(self) -> Floats:
+        """M, the sum of the squared scores of the rows at theta, over all of theta (flat)."""
+        return score_products(self.problem("A sandwich standard error"), self.theta)
+
+    @cached_property
     def spread(self) -> Floats:
         """G (q x m) with G G' the covariance of the reported coefficients; rows of undefined ones mean nothing."""
+        return self.spread_with(self.information if self.penalty == "l2" else None)
+
+    def spread_with(self, middle: Floats | None) -> Floats:
+        """G with G G' the covariance H^-1 M H^-1 of the reported coefficients for this M; H^-1 without one."""
         root = self.root
-        if self.penalty == "l2":
-            values, vectors = np.linalg.eigh(self.smoother)
+        if middle is not None:
+            values, vectors = np.linalg.eigh(root.T @ middle @ root)
             root = root @ (vectors * np.sqrt(np.maximum(values, 0.0)))
         per_class = root.reshape(self.theta.size // self.coordinates.size, self.coordinates.size, root.shape[1])
         contrasts = np.einsum("rk,ksm->rsm", self.contrasts, per_class)
@@ -266,16 +289,16 @@ class Fitted:
         """NaN where the coefficient is not defined, infinite, or chosen by a penalty."""
         if self.sparse_penalty:
             return np.full(len(self.labels), np.nan)
-        return np.where(np.isfinite(self.coef), np.linalg.norm(self.spread, axis=1), np.nan)
+        return self.lengths(self.spread)
 
     @property
     def vcov(self) -> Floats:
-        """The covariance of the reported coefficients; NaN as ``std_error``."""
-        unknown = np.isnan(self.std_error)
-        covariance = self.spread @ self.spread.T
-        covariance[unknown] = np.nan
-        covariance[:, unknown] = np.nan
-        return np.asarray(covariance)
+        """The covariance of the reported coefficients by the model; NaN as ``std_error``."""
+        return covariance(self.spread, self.std_error)
+
+    def lengths(self, spread: Floats) -> Floats:
+        """The standard errors that belong to a G; NaN where the coefficient is not defined or infinite."""
+        return np.where(np.isfinite(self.coef), np.linalg.norm(spread, axis=1), np.nan)
 
     @cached_property
     def parameters(self) -> float:
@@ -322,6 +345,14 @@ class Fitted:
     @property
     def _first(self) -> int:
         return 0 if self.coordinates.intercept else 1
+
+
+def covariance(spread: Floats, std_error: Floats) -> Floats:
+    """G G', with NaN where there is no standard error."""
+    product, unknown = spread @ spread.T, np.isnan(std_error)
+    product[unknown] = np.nan
+    product[:, unknown] = np.nan
+    return np.asarray(product)
 
 
 def _is_scan(rows: Rows) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +11,7 @@ from discrim.errors import name_list, plural
 from discrim.inference.discriminant import coefficient_table
 from discrim.inference.figures import write_number
 from discrim.inference.fitted import Fitted
+from discrim.inference.sandwich import StandardErrors, standard_errors
 from discrim.inference.summary import Summary, Table
 
 Floats = NDArray[np.float64]
@@ -27,15 +30,16 @@ KINDS = {
 }
 
 
-def glm_summary(fitted: Fitted) -> Summary:
+def glm_summary(fitted: Fitted, cov_type: str = "auto", groups: Any = None) -> Summary:
     """Coefficients with standard errors, z and p-values; deviances, AIC, BIC and what has to be said besides.
 
     The deviance is twice the distance of the log-likelihood to that of the saturated model, the null deviance that of
     the model without columns. Degrees of freedom count rows (times K - 1 for K classes) minus parameters;
     AIC = -2 log-likelihood + 2 parameters, BIC has log(rows) in place of the 2. With an L2 penalty parameters are
-    counted by tr(H^-1 I).
+    counted by tr(H^-1 I). Standard errors are of the kind ``cov_type``, which the heading of the table names.
     """
-    std_error, parameters = fitted.std_error_in_time, fitted.parameters_in_time
+    errors = standard_errors(fitted, cov_type, groups, in_time=True)
+    std_error, parameters = errors.values, fitted.parameters_in_time
     statistic, p_value = coefficient_table(fitted.coef, std_error)
     # An infinite estimate is not infinitely significant: its standard error is as unknown as its size.
     p_value = np.where(np.isnan(std_error), np.nan, p_value)
@@ -45,6 +49,7 @@ def glm_summary(fitted: Fitted) -> Summary:
         "names": fitted.labels,
         "coef": fitted.coef,
         "std_error": std_error,
+        "cov_type": errors.kind,
         "statistic": statistic,
         "p_value": p_value,
         "deviance": fitted.deviance,
@@ -60,10 +65,10 @@ def glm_summary(fitted: Fitted) -> Summary:
     if fitted.penalty == "firth":
         values["penalized_loglik"] = fitted.loglik_constant - fitted.solution.value
     title = "Logistic regression" if len(fitted.classes) < 3 else "Multinomial logistic regression"
-    return Summary(title, _facts(fitted, values), [_table(fitted, statistic, p_value)], **values)
+    return Summary(title, _facts(fitted, errors, values), [_table(fitted, errors, statistic, p_value)], **values)
 
 
-def _table(fitted: Fitted, statistic: Floats, p_value: Floats) -> Table:
+def _table(fitted: Fitted, errors: StandardErrors, statistic: Floats, p_value: Floats) -> Table:
     if fitted.too_many:
         largest = np.argsort(-np.abs(fitted.coef), kind="stable")[:MOST_LARGEST]
         names = [fitted.labels[j] for j in largest]
@@ -71,12 +76,13 @@ def _table(fitted: Fitted, statistic: Floats, p_value: Floats) -> Table:
     if fitted.sparse_penalty:
         return Table("Coefficients", fitted.labels, ["Estimate"], fitted.coef[:, None], most_rows=MOST_COEFFICIENTS)
     columns = ["Estimate", "Std. Error", "z value", "Pr(>|z|)"]
-    numbers = np.column_stack([fitted.coef, fitted.std_error_in_time, statistic, p_value])
+    numbers = np.column_stack([fitted.coef, errors.values, statistic, p_value])
     p_columns = ("Pr(>|z|)",)
-    return Table("Coefficients", fitted.labels, columns, numbers, p_columns=p_columns, most_rows=MOST_COEFFICIENTS)
+    title = f"Coefficients, {errors.title}" if errors.title else "Coefficients"
+    return Table(title, fitted.labels, columns, numbers, p_columns=p_columns, most_rows=MOST_COEFFICIENTS)
 
 
-def _facts(fitted: Fitted, values: dict[str, object]) -> dict[str, object]:
+def _facts(fitted: Fitted, errors: StandardErrors, values: dict[str, object]) -> dict[str, object]:
     facts: dict[str, object] = {
         "Log-odds": _log_odds(fitted),
         "Estimate": KINDS[fitted.penalty],
@@ -89,11 +95,11 @@ def _facts(fitted: Fitted, values: dict[str, object]) -> dict[str, object]:
     }
     if fitted.penalty in {"l2", "elasticnet"} and not fitted.too_many:
         facts["Parameters"] = f"{write_number(fitted.parameters, 4)} effective"
-    facts.update(_notes(fitted))
+    facts.update(_notes(fitted, errors))
     return facts
 
 
-def _notes(fitted: Fitted) -> dict[str, str]:
+def _notes(fitted: Fitted, errors: StandardErrors) -> dict[str, str]:
     """What a reader must know before using the table."""
     notes = {}
     aliased = [name for name, gone in zip(fitted.names, fitted.aliased[1:], strict=True) if gone]
@@ -117,6 +123,8 @@ def _notes(fitted: Fitted) -> dict[str, str]:
             f"left out, with AIC and BIC: of {len(fitted.labels):,} coefficients they take time with the cube of "
             "that number. vcov and confint() compute them."
         )
+    elif errors.kind != "model":
+        notes["Standard errors"] = _of_sandwich(fitted, errors)
     elif fitted.penalty == "l2":
         notes["Standard errors"] = (
             "of the penalised estimate about its own mean, H^-1 I H^-1 with H = I + ridge. They leave out the bias of "
@@ -128,6 +136,19 @@ def _notes(fitted: Fitted) -> dict[str, str]:
             "remains true after that choice. Test the columns on other rows, or fit with C=np.inf."
         )
     return notes
+
+
+def _of_sandwich(fitted: Fitted, errors: StandardErrors) -> str:
+    how = {"HC0": "sandwich H^-1 M H^-1 (HC0)", "HC1": "sandwich H^-1 M H^-1, times n / (n - parameters) (HC1)"}
+    text = how.get(errors.kind, "sandwich H^-1 M H^-1 of the sums within groups (cluster)")
+    if errors.chosen:
+        text += (
+            ", because weights are class weights or fractions, not numbers of equal rows. Deviances, AIC and "
+            "likelihood-ratio tests still take them for such numbers"
+        )
+    if fitted.penalty == "l2":
+        text += ". They leave out the bias of the penalty"
+    return f"{text}."
 
 
 def _log_odds(fitted: Fitted) -> str:

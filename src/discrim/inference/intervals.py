@@ -11,6 +11,7 @@ from scipy import special
 from discrim.errors import ParameterError
 from discrim.inference.fitted import Fitted
 from discrim.inference.profile import profile_interval
+from discrim.inference.sandwich import standard_errors
 from discrim.inference.summary import Table
 
 Floats = NDArray[np.float64]
@@ -59,12 +60,15 @@ class Intervals(np.ndarray[Any, np.dtype[np.float64]]):
         return str(self) if self.shape == (len(self.names), 2) else repr(np.asarray(self))
 
 
-def confint(fitted: Fitted, level: float = 0.95, method: str = "wald") -> Intervals:
+def confint(
+    fitted: Fitted, level: float = 0.95, method: str = "wald", cov_type: str = "auto", groups: Any = None
+) -> Intervals:
     """An interval for every reported coefficient.
 
-    "wald": estimate -+ z std_error. "profile": all values b that a likelihood-ratio test does not reject, that is
-    2 (loss at the best fit with this coefficient held at b - loss) <= z^2; after Firth's correction the same with
-    the penalised likelihood. Infinite estimates have an infinite end, and no interval of Wald's.
+    "wald": estimate -+ z std_error, of the kind ``cov_type`` (see ``standard_errors``). "profile": all values b that a
+    likelihood-ratio test does not reject, that is 2 (loss at the best fit with this coefficient held at b - loss)
+    <= z^2; after Firth's correction the same with the penalised likelihood. Infinite estimates have an infinite end,
+    and no interval of Wald's.
 
     Cost of "profile": about ten passes over the rows for each coefficient.
     """
@@ -73,16 +77,21 @@ def confint(fitted: Fitted, level: float = 0.95, method: str = "wald") -> Interv
         raise ParameterError.bad_value("method", method, "'wald' or 'profile'")
     refuse_after_choice(fitted, "confint()")
     if method == "wald":
-        ends = fitted.coef[:, None] + z * fitted.std_error[:, None] * [-1.0, 1.0]
+        errors = standard_errors(fitted, cov_type, groups).values
+        ends = fitted.coef[:, None] + z * errors[:, None] * [-1.0, 1.0]
     else:
+        if cov_type not in ("auto", "model") or groups is not None:
+            raise ParameterError.bad_value("cov_type", cov_type, "left out with method='profile', or use 'wald'")
         fitted.need_likelihood("confint(method='profile')")
         ends = np.array([profile_interval(fitted, i, z) for i in range(len(fitted.labels))]).reshape(-1, 2)
     return Intervals(ends, fitted.labels, level)
 
 
-def odds_ratios(fitted: Fitted, level: float = 0.95, method: str = "wald") -> Table:
+def odds_ratios(
+    fitted: Fitted, level: float = 0.95, method: str = "wald", cov_type: str = "auto", groups: Any = None
+) -> Table:
     """exp(coefficient) with the ends of its interval: by how much the odds are multiplied for one unit more."""
-    ends = confint(fitted, level, method)
+    ends = confint(fitted, level, method, cov_type, groups)
     with np.errstate(over="ignore"):  # beyond the largest double there is only infinity
         values = np.exp(np.column_stack([fitted.coef, np.asarray(ends)]))
     return Table(

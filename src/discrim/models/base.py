@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from discrim.engines import blas_threads, one_blas_thread, reduce
 from discrim.errors import DataError
 from discrim.models.mergeable import MergeableClassifier
+from discrim.models.precision import warn_of_rounding
 from discrim.models.scoring import non_finite_error
 from discrim.solvers.rules import Rule
 from discrim.solvers.sphering import IllConditionedError
@@ -99,11 +100,13 @@ class OnePassClassifier(MergeableClassifier[Statistic]):
         reread = rows is not None and rows.rereadable and isinstance(statistic, ClassMoments)
         with blas_threads(min(int(statistic.rows.sum()), statistic.n_features)):
             try:
-                return self._solve(statistic, rows, reread=reread), statistic
+                rule = self._solve(statistic, rows, reread=reread)
             except IllConditionedError:
                 assert rows is not None
                 statistic = self._with_declared(self._reduce(rows, thin=True))
-                return self._solve(statistic, rows, reread=False), statistic
+                rule = self._solve(statistic, rows, reread=False)
+        warn_of_rounding(statistic, self._names, self._eps)
+        return rule, statistic
 
 
 def combine(parts: Sequence[Statistic]) -> Statistic:

@@ -35,6 +35,7 @@ from discrim.solvers.sphering import Sphering, rounding_noise
 from discrim.solvers.within import Within, check_divisors, divisors, pooled_within, weighted_within
 from discrim.sources import Rows
 from discrim.statistics import Depth
+from discrim.statistics.means import grand_mean
 
 Floats = NDArray[np.float64]
 
@@ -346,4 +347,4 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
 
 def _overall_mean(statistic: Statistic) -> Floats:
-    return np.asarray(statistic.weight @ statistic.mean / statistic.total_weight)
+    return grand_mean(statistic.weight, statistic.mean)

@@ -16,6 +16,7 @@ from discrim.models.forgetting import subtract_mixed
 from discrim.models.mixed_posterior import Posterior, mixed_posterior
 from discrim.models.mixed_summary import Levels, additive_summary, groups_table
 from discrim.models.parameters import Check, array_like, boolean, check_parameters, either, none, number
+from discrim.models.precision import warn_of_deviations
 from discrim.solvers.additive import AdditiveRule, mixed_terms
 from discrim.sources import MixedBlock, Rows, Schema
 from discrim.statistics import MixedStatistic, merge_mixed
@@ -202,6 +203,9 @@ class MixedNB(AdditiveClassifier[MixedStatistic]):
         terms = mixed_terms(statistic, float(self.alpha), float(self.var_smoothing))
         self.class_count_ = statistic.weight
         self.class_log_prior_ = self._log_priors(statistic.weight)
+        cells, numeric = statistic.cells, [n for n, kind in self.likelihoods_.items() if kind != "categorical"]
+        deviation = np.sqrt(cells.scatter / np.where(cells.weight > 0, cells.weight, 1.0))
+        warn_of_deviations(cells.mean, deviation, numeric, float(np.finfo(float).eps))
         return AdditiveRule(self.class_log_prior_, terms, self._design.levelled), statistic
 
     def _summarise(self) -> Summary:

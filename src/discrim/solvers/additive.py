@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.solvers.dirichlet import log_probabilities, log_unseen
-from discrim.solvers.naive import GUARD
+from discrim.solvers.naive import CONSTANT, GUARD
+from discrim.solvers.sphering import last_place
 from discrim.solvers.terms import (
     BernoulliTerm,
     GammaPoissonTerm,
@@ -77,6 +78,7 @@ def mixed_terms(statistic: MixedStatistic, alpha: float, smoothing: float) -> tu
     terms: list[Term] = []
     numeric, levelled, bins = 0, 0, iter(statistic.bins)
     gaussian = [likelihood == "gaussian" for likelihood in statistic.likelihoods if likelihood != "categorical"]
+    total = np.where(total <= (CONSTANT * last_place(cells.mean, EPS)).max(axis=0, initial=0.0) ** 2, 0.0, total)
     largest = float(total[gaussian].max(initial=0.0))
     for name, likelihood in zip(statistic.names, statistic.likelihoods, strict=True):
         if likelihood == "categorical":
@@ -185,7 +187,7 @@ def information(term: Term, priors: Floats) -> float:
 def _variances(cells: Cells) -> Floats:
     """S_k / n_k; what rounding alone leaves of a constant column is zero."""
     raw = cells.scatter / np.where(cells.weight > 0, cells.weight, 1.0)
-    return np.where(raw <= (8.0 * EPS * cells.mean) ** 2, 0.0, raw)
+    return np.where(raw <= (CONSTANT * last_place(cells.mean, EPS)) ** 2, 0.0, raw)
 
 
 def _guard(cells: Cells) -> Floats:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from discrim.solvers.leave_one_out import Codes, log_priors_without, rho_of
 from discrim.solvers.naive import smooth
 from discrim.solvers.regularized import Array
+from discrim.statistics.means import grand_mean
 
 
 def nb_scores(
@@ -55,7 +56,7 @@ def nb_scores(
 def _variances_without(x: NDArray[Any], weight: Array, mean: Array, scatter_diagonal: Array) -> Array:
     """The variance of every column when each row has left, n x p."""
     n = float(weight.sum())
-    centre = weight @ mean / n
+    centre = grand_mean(weight, mean)
     total = scatter_diagonal.sum(axis=0) + weight @ np.square(mean - centre)
     left = total - n / max(n - 1.0, 1.0) * np.square(x - centre)
     # What cancels to rounding is a column that the other rows hold constant.

@@ -6,22 +6,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.solvers.rules import DiagonalRule
+from discrim.solvers.sphering import last_place
 from discrim.statistics import ClassMoments
+from discrim.statistics.means import grand_mean
 
 Floats = NDArray[np.float64]
 
 
 # Below this, smoothing guards against a division by zero; from it on, it is meant to change the answer.
 GUARD = 1e-6
+# Deviations below this part of the last place of the values are what the sums leave of a constant column.
+CONSTANT = 2.0**-5
 
 
 def naive_variances(statistic: ClassMoments, divisor: Floats, smoothing: float, eps: float) -> tuple[Floats, Floats]:
     """Variances K x p, smoothed, and what was added to those that were not zero (p)."""
     total = total_variances(statistic.weight, statistic.mean, statistic.scatter)
     raw = statistic.scatter / np.where(divisor > 0, divisor, 1.0)[:, None]
-    # What rounding alone leaves of a constant column, within a class and between the means of classes.
-    raw[raw <= (8.0 * eps * statistic.mean) ** 2] = 0.0
-    total[total <= (8.0 * eps * np.abs(statistic.mean).max(axis=0, initial=0.0)) ** 2] = 0.0
+    rounding = CONSTANT * last_place(statistic.mean, eps)
+    raw[raw <= rounding**2] = 0.0
+    total[total <= rounding.max(axis=0, initial=0.0) ** 2] = 0.0
     variances = np.stack([smooth(v, total, n, smoothing) for v, n in zip(raw, statistic.weight, strict=True)])
     return variances, smoothing * (total if smoothing < GUARD else np.full_like(total, total.max(initial=0.0)))
 
@@ -40,9 +44,8 @@ def smooth(variance: Floats, total: Floats, weight: float, smoothing: float) -> 
 
 def total_variances(weight: Floats, mean: Floats, scatter: Floats) -> Floats:
     """Variance of each column over all rows: within classes and between their means."""
-    total = weight.sum()
-    centre = weight @ mean / total
-    return np.asarray((scatter.sum(axis=0) + weight @ (mean - centre) ** 2) / total)
+    gaps = mean - grand_mean(weight, mean)
+    return np.asarray((scatter.sum(axis=0) + weight @ gaps**2) / weight.sum())
 
 
 def naive_rule(mean: Floats, variances: Floats, log_priors: Floats) -> DiagonalRule:

@@ -19,6 +19,7 @@ from discrim.solvers.sphering import (
 )
 from discrim.solvers.within import divisors, square_root
 from discrim.statistics import ClassFactors, ClassMoments
+from discrim.statistics.means import grand_mean
 
 Floats = NDArray[np.float64]
 
@@ -94,7 +95,7 @@ def projected_rule(statistic: ClassFactors, parts: ClassMatrices, log_priors: Fl
     Cost n^2 p, and K n^3 / 3.
     """
     assert parts.rows is not None
-    origin = statistic.weight @ statistic.mean / statistic.total_weight
+    origin = grand_mean(statistic.weight, statistic.mean)
     gaps = np.sqrt(statistic.weight)[:, None] * (statistic.mean - origin)
     basis = _row_space(np.vstack([*statistic.factors, gaps]))
     ridge = parts.ridge[:, 0]

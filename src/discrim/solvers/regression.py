@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from discrim.solvers.sphering import Sphering, rounding_noise
 from discrim.solvers.within import Within, pooled_within
 from discrim.statistics import ClassFactors, ClassMoments
+from discrim.statistics.means import grand_mean
 
 Floats = NDArray[np.float64]
 
@@ -35,7 +36,7 @@ def indicator_regression(statistic: ClassMoments | ClassFactors, eps: float, *, 
     """The indicators' covariance with the columns is that of the class means: n_k (mu_k - mu) / n."""
     n = statistic.total_weight
     shares = statistic.weight / n
-    mean = shares @ statistic.mean
+    mean = grand_mean(statistic.weight, statistic.mean)
     origin = mean if centred else np.zeros_like(mean)
     gaps = np.sqrt(shares)[:, None] * (statistic.mean - origin)
     noise = rounding_noise(statistic.mean, eps)

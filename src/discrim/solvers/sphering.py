@@ -168,8 +168,10 @@ def sphere_factor(factor: Floats, noise: Floats, eps: float, tol: float) -> Sphe
     alive = deviation > noise
     scale = np.where(alive, deviation, 1.0)
     scaled = np.where(alive, factor / scale, 0.0)
-    relative = 8.0 * eps + float((noise / scale)[alive].max(initial=0.0))
-    least = max(np.sqrt(max(factor.shape)) * relative, tol)
+    # Rounding of the numbers is a random matrix of this size, with a largest singular value as in Marchenko and Pastur.
+    spread = 0.5 * (1.0 + np.sqrt(factor.shape[1] / max(factor.shape[0], 1)))
+    rounding = spread * float((noise / scale)[alive].max(initial=0.0))
+    least = max(8.0 * eps * np.sqrt(max(factor.shape)) + rounding, tol)
     if alive.all() and 0 < factor.shape[1] <= factor.shape[0]:
         # A triangle keeps the digits of every column; singular vectors only those of the largest.
         lower = np.asarray(np.linalg.qr(scaled, mode="r")).T
@@ -207,8 +209,17 @@ def _squares(rows: Floats) -> tuple[Floats, Floats]:
 
 
 def rounding_noise(mean: Floats, eps: float) -> Floats:
-    """The deviation of each column that rounding alone could cause, from its class means."""
-    return np.asarray(8.0 * eps * np.abs(mean).max(axis=0, initial=0.0) + np.finfo(float).tiny)
+    """The deviation of each column that rounding alone could cause: one unit in the last place of its class means.
+
+    ``eps`` is that of the numbers as they were given. Sums are taken in double precision about a value of the class,
+    so that they add nothing to it.
+    """
+    return np.asarray(last_place(mean, eps).max(axis=0, initial=np.finfo(float).tiny))
+
+
+def last_place(values: Floats, eps: float) -> Floats:
+    """One unit in the last place of numbers of this size; zero at zero."""
+    return np.where(values != 0, np.ldexp(eps, np.frexp(values)[1] - 1), 0.0)
 
 
 def _spectral(

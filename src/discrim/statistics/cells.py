@@ -100,7 +100,9 @@ class CellMoments:
         """Weight, mean and variance of each column over all classes (p); zeros where nothing is known."""
         weight = self.weight.sum(axis=0)
         known = np.where(weight > 0, weight, 1.0)
-        mean = (self.weight * self.mean).sum(axis=0) / known
+        # A correction to the heaviest class's mean, so that a common offset costs no digits.
+        base = np.take_along_axis(self.mean, self.weight.argmax(axis=0)[None], axis=0)[0]
+        mean = base + (self.weight * np.where(self.weight > 0, self.mean - base, 0.0)).sum(axis=0) / known
         scatter = self.scatter.sum(axis=0) + (self.weight * (self.mean - mean) ** 2).sum(axis=0)
         return weight, mean, scatter / known
 

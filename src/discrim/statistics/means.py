@@ -110,6 +110,14 @@ def take_away(whole: HasMeans, part: HasMeans) -> Apart:
     return Apart(weight, rows, mean, at, gap, factor, noise)
 
 
+def grand_mean(weight: Floats, mean: Floats) -> Floats:
+    """The mean of all rows (p), as a correction to that of the heaviest class, so that an offset costs no digits."""
+    base = mean[int(np.argmax(weight))]
+    with np.errstate(invalid="ignore"):  # what is not finite is looked for by the caller
+        gaps = np.where(weight[:, None] > 0, mean - base, 0.0)
+        return np.asarray(base + weight @ gaps / max(float(weight.sum()), np.finfo(float).tiny))
+
+
 def same_shape(parts: Sequence[HasMeans]) -> None:
     depths = sorted({str(part.depth) for part in parts})
     if len(depths) > 1:

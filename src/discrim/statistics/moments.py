@@ -127,12 +127,16 @@ class ClassMoments(WithDepth):
         row_of = np.repeat(np.arange(len(block)), np.diff(x.indptr))
         d = x.data - mean[block.codes[row_of], x.indices]
         flat = block.codes[row_of].astype(np.int64) * x.shape[1] + x.indices
+        first = np.bincount(flat, w[row_of] * d, size * x.shape[1]).reshape(mean.shape)
         stored = np.bincount(flat, w[row_of] * d * d, size * x.shape[1]).reshape(mean.shape)
         stored_weight = np.bincount(flat, w[row_of], size * x.shape[1]).reshape(mean.shape)
         stored_rows = np.bincount(flat, w[row_of] > 0, size * x.shape[1]).reshape(mean.shape)
         # Where there are no zeros the two weights differ by rounding, which the mean would blow up.
         zeros = np.where(stored_rows < rows[:, None], weight[:, None] - stored_weight, 0.0)
-        scatter = stored + zeros * mean**2
+        # The mean was a sum of large numbers: what it missed is the mean of the small ones that are left.
+        missed = (first - zeros * mean) / np.where(weight > 0, weight, 1.0)[:, None]
+        scatter = np.maximum(stored + zeros * mean**2 - weight[:, None] * missed**2, 0.0)
+        mean = mean + missed
         return cls(block.classes, weight, rows, mean, scatter, Depth.DIAGONAL)
 
     def _left(self, scatter: Floats, left: Apart) -> Floats:

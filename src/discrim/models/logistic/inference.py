@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from discrim.inference import deviance_tests, influence, intervals
 from discrim.inference.fitted import Fitted
 from discrim.inference.glm_summary import glm_summary
 from discrim.inference.intervals import Intervals
+from discrim.inference.sandwich import standard_errors
 from discrim.inference.stepwise import stepwise
 from discrim.inference.summary import Summary, Table
 
@@ -35,33 +36,45 @@ class LogisticInference:
     def _refit_on(self, terms: Sequence[str]) -> Self:
         raise NotImplementedError
 
-    def summary(self) -> Summary:
+    def summary(self, cov_type: str = "auto", groups: Any = None) -> Summary:
         """Coefficients, standard errors, tests and deviances: prints as text, renders in a notebook, has arrays.
 
         ``names`` (intercept first), ``coef``, ``std_error``, ``statistic``, ``p_value``; ``deviance``,
         ``null_deviance``, ``df_residual``, ``df_null``, ``aic``, ``bic``, ``loglik``, ``iterations``. A column that
         others determine has NaN, an infinite estimate +-inf. With an L2 penalty standard errors are those of
         H^-1 I H^-1, which leave out the bias; after an L1 penalty there are none.
+
+        ``cov_type`` chooses the standard errors: "model" (the inverse information; weights are numbers of equal
+        rows), "HC0" or "HC1" (sandwich, which holds also where the model does not), "cluster" (sandwich for rows that
+        depend on each other within ``groups``, one label a row). "auto" is the model's, or HC0 where weights are class
+        weights or fractions, which carry no more information than their rows. The heading names what was taken.
         """
-        return self._summarise()
+        return glm_summary(self._told(), cov_type, groups)
 
     def _summarise(self) -> Summary:
-        return glm_summary(self._told())
+        return self.summary()
 
     @property
     def vcov(self) -> Floats:
         """The covariance matrix of the coefficients, in the order of ``summary().names``."""
         fitted = self._told()
         intervals.refuse_after_choice(fitted, "vcov")
-        return fitted.vcov
+        return standard_errors(fitted).vcov
 
-    def confint(self, level: float = 0.95, method: str = "wald") -> Intervals:
-        """Intervals (q x 2) of the coefficients: Wald's, or those of the profile likelihood."""
-        return intervals.confint(self._told(), level, method)
+    def confint(
+        self, level: float = 0.95, method: str = "wald", cov_type: str = "auto", groups: Any = None
+    ) -> Intervals:
+        """Intervals (q x 2) of the coefficients: Wald's, or those of the profile likelihood.
 
-    def odds_ratios(self, level: float = 0.95, method: str = "wald") -> Table:
-        """exp(coefficient) with the ends of its interval."""
-        return intervals.odds_ratios(self._told(), level, method)
+        ``cov_type`` and ``groups`` choose the standard errors of Wald's intervals, as in ``summary``.
+        """
+        return intervals.confint(self._told(), level, method, cov_type, groups)
+
+    def odds_ratios(
+        self, level: float = 0.95, method: str = "wald", cov_type: str = "auto", groups: Any = None
+    ) -> Table:
+        """exp(coefficient) with the ends of its interval, as ``confint`` has it."""
+        return intervals.odds_ratios(self._told(), level, method, cov_type, groups)
 
     def drop1(self, test: str | None = "chisq") -> Table:
         """Each term left out in turn: Df, Deviance, AIC, LRT and Pr(>Chi); the whole model is ``<none>``."""

@@ -18,6 +18,7 @@ from discrim.solvers.elastic_net import Follower, follower_for
 from discrim.sources import Block, Rows, Scan, find_non_finite, open_rows
 from discrim.sources.arrays import ArrayRows
 from discrim.statistics import ClassMoments, Depth, merge_moments
+from discrim.statistics.means import grand_mean
 
 Floats = NDArray[np.float64]
 
@@ -71,7 +72,7 @@ class PathProblem:
     def _spread(self) -> tuple[Floats, Floats]:
         """Mean and deviation of the columns; 0 where a column is constant."""
         m = self.moments
-        mean = m.weight @ m.mean / m.total_weight
+        mean = grand_mean(m.weight, m.mean)
         variance = (m.scatter.sum(axis=0) + m.weight @ (m.mean - mean) ** 2) / m.total_weight
         # Rounding leaves a constant column with a deviation of some units in the last place of its value.
         floor = 1e-14 * np.abs(m.mean).max(axis=0)

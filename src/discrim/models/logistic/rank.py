@@ -13,6 +13,7 @@ from discrim.engines import one_blas_thread, reduce
 from discrim.engines.objective import Coordinates, Span
 from discrim.sources import Block, Rows
 from discrim.statistics import ClassFactors, Depth, merge_factors
+from discrim.statistics.means import grand_mean
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -114,7 +115,7 @@ def _least_norm_basis(scaled: Floats, scale: Floats) -> Floats:
 def _all_rows(factors: ClassFactors, *, intercept: bool) -> tuple[Floats, Floats]:
     """Mean of all rows, and a factor of their scatter about it (about zero without an intercept)."""
     weight = factors.weight
-    mean = weight @ factors.mean / factors.total_weight
+    mean = grand_mean(weight, factors.mean)
     origin = mean if intercept else np.zeros_like(mean)
     gaps = np.sqrt(weight)[:, None] * (factors.mean - origin)
     return mean, np.vstack([*factors.factors, gaps])

@@ -106,13 +106,11 @@ def is_wide(coordinates: Coordinates) -> bool:
 def fitted_from(fit: SmoothFit, problem: Problem, design: Design, reference: int) -> Fitted:
     """All that summaries, intervals and tests are made of."""
     objective, free, solution = fit.objective, fit.free, fit.solution
-    softmax_without_penalty = objective.softmax and problem.penalty.name == "none"
-    if softmax_without_penalty and reference != 0:
+    if objective.softmax and problem.penalty.name == "none" and reference != 0:
+        # The same solution told against another class: likelihood, information and Firth's prior do not change.
         free = free.copy()
         free[[0, reference]] = free[[reference, 0]]
-        theta = solution.theta - solution.theta[reference]
-        again = newton(objective, theta, free=free)
-        solution = replace(again, iterations=solution.iterations)
+        solution = replace(solution, theta=solution.theta - solution.theta[reference])
     lasso = problem.penalty.lasso
     solver = partial(_solve_sparse, lasso=lasso, ridge=fit.ridge) if lasso else None
     counts = _counts(fit)
