@@ -13,6 +13,8 @@ from discrim import LeastSquaresClassifier, cross_validate
 from discrim.errors import DataError, ParameterError
 from discrim.models.lasso_classifier import LassoClassifier
 
+pytestmark = pytest.mark.every_version
+
 
 @pytest.fixture(scope="module")
 def three():

@@ -7,6 +7,8 @@ from discrim.solvers import lasso as module
 from discrim.solvers.lasso import alpha_grid, lasso, lasso_path
 from discrim.solvers.within import Within
 
+pytestmark = pytest.mark.every_version
+
 
 def problem(n=80, p=12, seed=0, targets=2):
     rng = np.random.default_rng(seed)
