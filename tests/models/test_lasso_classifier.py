@@ -14,6 +14,8 @@ from discrim.errors import DataError, ParameterError
 from discrim.models.gradient_setup import UnfinishedWarning
 from discrim.models.lasso_classifier import LassoClassifier
 
+pytestmark = pytest.mark.every_version
+
 
 @pytest.fixture(scope="module")
 def three():

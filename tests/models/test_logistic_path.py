@@ -15,6 +15,8 @@ from discrim.models.logistic import path_problem as logistic_path_problem
 from discrim.models.logistic.path import logistic_path
 from discrim.sources import scan
 
+pytestmark = pytest.mark.every_version
+
 
 def sample(n=250, p=8, classes=2, seed=0):
     rng = np.random.default_rng(seed)
@@ -69,7 +71,7 @@ def test_the_largest_lambda_is_the_least_without_slopes(shape):
 @pytest.mark.parametrize("options", [{}, {"standardize": False}, {"fit_intercept": False}, {"offset": True}], ids=str)
 @pytest.mark.parametrize("shape", [(200, 8), (3000, 5), (60, 90)], ids=str)
 def test_no_slope_slips_through_at_the_largest_lambda(shape, options, l1_ratio, classes):
-    for seed in range(4):
+    for seed in (0, 3):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=shape) * 10.0 ** rng.integers(-3, 4, shape[1]) + 100 * (seed % 2) * rng.normal(
             size=shape[1]

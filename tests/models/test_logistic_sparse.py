@@ -11,6 +11,8 @@ from sklearn.linear_model import LogisticRegression as Peer
 
 from discrim import LogisticRegression
 
+pytestmark = pytest.mark.every_version
+
 
 def sample(n=300, p=8, seed=0):
     rng = np.random.default_rng(seed)

@@ -12,6 +12,8 @@ from discrim import Perceptron, datasets
 from discrim.errors import DataError, NotSeparatedWarning, ParameterError
 from discrim.online import lecture_perceptron
 
+pytestmark = pytest.mark.every_version
+
 TAUGHT = [
     {"rule": "batch"},
     {"rule": "chicago"},

@@ -9,6 +9,8 @@ from discrim.errors import DataError, ParameterError
 from discrim.online.lecture_perceptron import PerceptronOptions, learn
 from discrim.online.margin import separable
 
+pytestmark = pytest.mark.every_version
+
 # Four rows of which every step is computed in the comments below.
 X = np.array([[0.0, 1.0], [1.0, 1.0], [3.0, 1.0], [3.0, 0.0]])
 Y = np.array([1.0, 1.0, -1.0, -1.0])

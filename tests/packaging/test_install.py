@@ -29,6 +29,13 @@ error = (discrim.LinearDiscriminantAnalysis().fit(X, y).predict(X) != y).mean()
 print(BACKEND, discrim.__file__, round(error, 3))
 """
 
+SHOW_COMPILER = """
+import sys
+sys.path[:0] = sys.argv[1:]
+from discrim._kernels import _native
+print(_native.compiler())
+"""
+
 
 @pytest.fixture
 def checkout(tmp_path):
@@ -54,13 +61,16 @@ def build_wheel(checkout, out, environment):
     return wheel, done.stdout + done.stderr
 
 
+def site_packages():
+    return [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+
+
 def try_installed(wheel, folder):
     """Unpack the wheel and use it, with the other packages of this environment but not this discrim."""
     zipfile.ZipFile(wheel).extractall(folder)
-    site = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     # -S and -I: no .pth file, so the editable install of the tree cannot be what is imported
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", TRY_IT, str(folder), *site],
+        [sys.executable, "-I", "-S", "-c", TRY_IT, str(folder), *site_packages()],
         capture_output=True,
         text=True,
         check=False,
@@ -80,6 +90,24 @@ def test_with_a_compiler_the_wheel_holds_the_extension_and_the_data_but_no_sourc
     assert [name for name in names if name.endswith((".cpp", ".hpp"))] == []
     assert "built with the compiled kernels" in said
     assert try_installed(wheel, tmp_path / "site")[0] == "native"
+
+
+@pytest.mark.parametrize(("c", "cxx"), [("gcc", "g++"), ("clang", "clang++")])
+def test_gcc_and_clang_both_build_the_kernels_without_a_warning(checkout, tmp_path, c, cxx):
+    if not shutil.which(cxx):
+        pytest.skip(f"{cxx} is not on this machine")
+    wheel, said = build_wheel(checkout, tmp_path / "out", {**os.environ, "CC": c, "CXX": cxx})
+    assert "built with the compiled kernels" in said
+    warned = [line for line in said.splitlines() if "warning:" in line and "_kernels" in line]
+    assert warned == []
+    assert try_installed(wheel, tmp_path / "site")[0] == "native"
+    shown = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", SHOW_COMPILER, str(tmp_path / "site"), *site_packages()],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert shown.stdout.startswith(f"{c} ")
 
 
 def broken_compiler(tmp_path):

@@ -14,6 +14,8 @@ from discrim.solvers.elastic_net import COLUMNS, GRAM, fit_elastic_net, follower
 from discrim.solvers.elastic_net_gram import elastic_net
 from discrim.sources import open_rows
 
+pytestmark = pytest.mark.every_version
+
 ROUTES = pytest.mark.parametrize("route", [GRAM, COLUMNS])
 
 

@@ -8,6 +8,8 @@ from discrim.solvers import lasso as module
 from discrim.solvers.lasso import alpha_grid, lasso, lasso_path
 from discrim.solvers.within import Within
 
+pytestmark = pytest.mark.every_version
+
 
 @pytest.fixture(autouse=True)
 def _one_blas_thread():

@@ -9,7 +9,7 @@
 #include "versions.hpp"
 
 #if defined(__GNUC__)
-#define DISCRIM_INLINE inline __attribute__((always_inline))
+#define DISCRIM_INLINE inline __attribute__((always_inline, unused))
 #else
 #define DISCRIM_INLINE inline
 #endif
