@@ -24,8 +24,8 @@ START = """
     warnings.simplefilter("ignore")
     rng = np.random.default_rng(0)
     # Enough rows for several tasks on the pool, and columns for the limit of BLAS.
-    X = rng.normal(size=(60_000, 12))
-    y = np.arange(60_000) % 3
+    X = rng.normal(size=(40_000, 12))
+    y = np.arange(40_000) % 3
     X[:, 0] += y
 
     def work(_=None):
@@ -58,7 +58,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no fo
 
 def test_a_child_fits_after_its_parent_has_used_the_threads():
     found = run("""
-        expected = work()
+        expected = [work() for _ in range(4)][-1]  # until the pool has all its threads
         assert in_child(lambda: None if work() == expected else 1 / 0) == 0
         assert work() == expected
         print("done")
@@ -68,6 +68,7 @@ def test_a_child_fits_after_its_parent_has_used_the_threads():
 
 def test_a_child_made_while_other_threads_work_fits_too():
     found = run("""
+        work()  # a child cannot end an import that another thread has begun
         stop = threading.Event()
 
         def keep_working():
@@ -79,7 +80,7 @@ def test_a_child_made_while_other_threads_work_fits_too():
         for other in others:
             other.start()
         ends = []
-        for _ in range(5):
+        for _ in range(4):
             time.sleep(0.02)
             ends.append(in_child(work))
         stop.set()
@@ -87,7 +88,7 @@ def test_a_child_made_while_other_threads_work_fits_too():
             other.join()
         print(ends)
     """)
-    assert found == "[0, 0, 0, 0, 0]\n"
+    assert found == "[0, 0, 0, 0]\n"
 
 
 def test_a_child_made_while_the_lock_was_held_does_not_wait_for_it():
