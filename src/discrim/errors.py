@@ -130,8 +130,8 @@ def all_or_nothing(method: Method) -> Method:
     """A method after which its object has changed as a whole; where it raises or is interrupted, not at all.
 
     It works on a shallow copy, whose attributes the object takes over in one assignment at the end. What lies behind
-    an attribute is shared with the copy: the method replaces it and never writes into it. A random generator among
-    the attributes is set back.
+    an attribute is shared with the copy: the method replaces it and never writes into it. A generator that was given
+    as ``random_state`` is set back.
     """
 
     @wraps(method)
@@ -139,15 +139,16 @@ def all_or_nothing(method: Method) -> Method:
         before = self.__dict__
         working = object.__new__(type(self))
         working.__dict__.update(before)
-        generators = [(value, _state_of(value)) for value in before.values() if isinstance(value, _GENERATORS)]
+        generator = before.get("random_state")
+        drawn = _state_of(generator) if isinstance(generator, _GENERATORS) else None
         try:
             result = method(working, *args, **parameters)
             self.__dict__ = dict(working.__dict__)
             return self if result is working else result  # noqa: TRY300 - an interrupt on the way out is one too
         except BaseException:
             self.__dict__ = before
-            for generator, state in generators:
-                _set_back(generator, state)
+            if drawn is not None:
+                _set_back(generator, drawn)
             raise
 
     return whole  # type: ignore[return-value]

@@ -38,7 +38,6 @@ LEFT_OUT = {
         },
         "demands that a fit that failed leave its classes behind for the next partial_fit",
     ),
-    "test_categoricalnb": ({}, "demands that a fit that failed leave the model of the fit before behind"),
     "test_gnb_check_update_with_no_data": ({}, "calls the private GaussianNB._update_mean_variance"),
     "test_liblinear_dual_random_state": ({}, "demands that the answer depend on random_state"),
     "test_logistic_cv_multinomial_score": ({}, "hands our further parameters to the private _log_reg_scoring_path"),

@@ -239,3 +239,14 @@ def test_the_automatic_rate_and_declared_classes_in_a_stream():
     model = SGDClassifier().partial_fit(X, y, classes=[0, 1, 2])
     with pytest.raises(DataError, match="do not exist in the initial classes"):
         model.learn_one({"x0": 1.0}, 7)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_a_fit_after_single_rows_begins_anew(model):
+    X, y = iris()
+    stream = clone(model)
+    for row, label in zip(as_dicts(X[:20]), y[:20].tolist(), strict=True):
+        stream.learn_one(row, label)
+    stream.fit(X[:, :2], y)
+    assert_array_equal(stream.coef_, clone(model).fit(X[:, :2], y).coef_)
+    assert stream.n_features_in_ == 2

@@ -55,6 +55,8 @@ FITTED = (
     "_scaling",
     "_columns",
     "_memory",
+    "_untold",
+    "_live",
 )
 
 
