@@ -190,8 +190,9 @@ class LogisticRegression(LogisticInference, Classifier):
         """Learn from rows X with labels y, or from a ``scan``.
 
         ``offset`` is a known part of the log-odds (two classes): a number, one for each row, or the name of a column of
-        the scan. With ``trials`` rows are groups: y holds the numbers of successes out of so many, and the classes are
-        0 (failure) and 1 (success); ``class_weight`` then counts failures and successes.
+        the scan. With ``trials`` rows are groups: y holds the whole numbers of successes out of so many (for shares of
+        successes pass y * trials), and the classes are 0 (failure) and 1 (success); ``class_weight`` then counts
+        failures and successes.
         """
         check_parameters(self, self._constraints)
         penalty = penalty_terms(self)
