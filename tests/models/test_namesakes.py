@@ -33,7 +33,7 @@ NAMES = [name for room in ROOMS for name in room.__all__ if any(hasattr(place, n
 ASKED = (
     "predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba", "decision_function", "score",
     "transform", "fit_transform", "get_feature_names_out", "score_samples", "fit_predict", "inverse_transform",
-    "sparsify", "densify", "set_output",
+    "sparsify", "densify", "set_output", "set_callbacks",
 )  # fmt: skip
 # Beside the plain ones: settings on which a method depends, and what is inside a scheme.
 SETTINGS = {

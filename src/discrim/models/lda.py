@@ -60,7 +60,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     ----------
     solver : {'svd', 'lsqr', 'eigen'}
         All take the same path here. As in scikit-learn, with given ``priors`` 'lsqr' and 'eigen' weigh the
-        class covariances by them, and 'eigen' leaves ``transform`` uncentred.
+        class covariances by them, and 'eigen' leaves ``transform`` uncentred. Where Sigma is singular 'lsqr' takes
+        its pseudo-inverse in the units of the columns, the others in standardised columns.
     shrinkage : float, None, 'auto', 'ledoit-wolf', 'oas', 'nonlinear', 'cv' or 'loo'
         A number s; 'auto' and 'ledoit-wolf': Ledoit and Wolf's intensity for each class, with and without
         standardising; 'oas'; 'nonlinear': analytical nonlinear shrinkage of the pooled eigenvalues; 'cv',
@@ -288,7 +289,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             return pooled_within(statistic, "unbiased", noise, self._eps).sphere_nonlinear(degrees)
         if added.any():
             return within.sphere_added(self._kept, added, reread=reread)
-        return within.sphere(tol=rank_tolerance(self.tol), reread=reread)
+        return within.sphere(tol=rank_tolerance(self.tol), reread=reread, raw=self.solver == "lsqr")
 
     def _set_attributes(self, rule: LinearRule, canonical: Canonical, mean: Floats, priors: Floats, most: int) -> None:
         dtype = self._design.dtype

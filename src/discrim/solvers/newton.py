@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -61,15 +61,16 @@ def newton(
     at: Likelihood | None = None,
     close: float = CLOSE,
     most: int = 100,
+    watch: Callable[[Floats], None] | None = None,
 ) -> Solution:
     """The minimum of loss + sum ridge theta^2 / 2 over the ``free`` entries of theta; the others keep their value.
 
-    ``at`` are the sums at the start where they are known already.
+    ``at`` are the sums at the start where they are known already; ``watch`` is called with theta after every step.
     Cost: one pass a step, with n size^2 / 2 multiplications, and size^3 / 3.
     """
     theta, ridge = start.astype(float), np.asarray(ridge, float)
     ridge = ridge if ridge.shape == start.shape else np.broadcast_to(ridge, start.shape)
-    if at is None and (free is None or free.all()):
+    if at is None and watch is None and (free is None or free.all()):
         at_once = _full_steps(objective, theta, ridge, close, most)
         if at_once is not None:
             return at_once
@@ -83,6 +84,8 @@ def newton(
         if gap <= close * at.weight:
             theta = theta + step
             converged = True
+            if watch is not None:
+                watch(theta)
             break
         moved = move(objective, theta, step, value, gap, ridge, CURVATURE)
         if moved is None:
@@ -90,6 +93,8 @@ def newton(
             converged = gap <= 1e-7 * max(abs(value), 1.0)
             break
         theta, at = moved
+        if watch is not None:
+            watch(theta)
         value = penalised(at.loss, theta, ridge)
         step, gap = _step(at, theta, ridge, index)
     if converged and iterations and gap <= close * at.weight:

@@ -30,11 +30,12 @@ CLOSER = 1e-13
 class Enough:
     """Where to end: what the value can still fall is below ``gap``, or no slope is above ``flat`` (like theta).
 
-    Both for each unit of weight.
+    Both for each unit of weight. Until then ``watch`` is called with theta after every step.
     """
 
     gap: float = CLOSER
     flat: Floats | None = None
+    watch: Callable[[Floats], None] | None = None
 
 
 def quasi_newton(
@@ -74,6 +75,8 @@ def quasi_newton(
         if converged:
             # The last step is taken on trust, as Newton's is: it can hardly be wrong by as much as it brings.
             theta, value = theta + step.reshape(theta.shape), value - gap
+        if enough.watch is not None and iterations:
+            enough.watch(theta)
         if converged or iterations == most:
             break
         moved = move(objective, theta, step.reshape(theta.shape), value, gap, ridge, GRADIENT)

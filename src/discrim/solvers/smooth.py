@@ -49,7 +49,7 @@ class Smooth:
 
     For more columns than a curvature can be had of: slopes up to ``flat``, like theta, for each unit of weight, count
     as none; ``squares`` are the mean squares of the columns, intercept included, by which each bends the loss, where
-    they differ.
+    they differ. ``watch`` is called with theta after every step on all rows.
     """
 
     ridge: Floats
@@ -57,10 +57,11 @@ class Smooth:
     start: Floats
     flat: Floats | None = None
     squares: Floats | float = 1.0
+    watch: Callable[[Floats], None] | None = None
 
     def for_part(self, share: float) -> Smooth:
         """The same problem for a part of the rows with this share of the weight."""
-        return replace(self, ridge=self.ridge * share)
+        return replace(self, ridge=self.ridge * share, watch=None)
 
 
 @dataclass(frozen=True)
@@ -94,9 +95,19 @@ def minimise(problem: Smooth, objective: HasLikelihood, parts: Sequence[Part], r
             start = rough.theta
             if part is parts[-1] and most > 1 and _tells_curvature(rough, objective):
                 start, first = _step_by_part(replace(problem, start=start), objective, part), 1
+                if problem.watch is not None:
+                    problem.watch(start)
         # Without a penalty the deviance is reported, and the last step should change none of its digits.
         close = PENALISED_CLOSE if problem.ridge.any() else CLOSE
-        found = newton(objective, start, ridge=problem.ridge, free=problem.free, close=close, most=most - first)
+        found = newton(
+            objective,
+            start,
+            ridge=problem.ridge,
+            free=problem.free,
+            close=close,
+            most=most - first,
+            watch=problem.watch,
+        )
         return replace(found, iterations=found.iterations + first)
     told_by = Part(objective, 1.0)
     for part in parts:
@@ -146,7 +157,7 @@ def _descend(problem: Smooth, objective: HasLikelihood, told_by: Part, *, close:
             ridge=problem.ridge,
             free=problem.free,
             at=sums if told_by.objective is objective else None,
-            enough=Enough(close, problem.flat if problem.free.shape[-1] > CURVED_SIZE else None),
+            enough=Enough(close, problem.flat if problem.free.shape[-1] > CURVED_SIZE else None, problem.watch),
             most=min(most - steps, turn),
         )
         steps += found.iterations

@@ -68,13 +68,35 @@ class Within:
         assert self.rows is not None
         return np.asarray(self.rows.T @ self.rows)
 
-    def sphere(self, *, tol: float, reread: bool) -> Sphering:
-        """Sphering of Sigma as it is; directions without variance, or a scaled deviation up to tol, are left out."""
+    def sphere(self, *, tol: float, reread: bool, raw: bool = False) -> Sphering:
+        """Sphering of Sigma as it is; directions without variance, or a scaled deviation up to tol, are left out.
+
+        Of a singular Sigma this inverts what the scaled columns span. With ``raw`` it is the pseudo-inverse of Sigma
+        itself, which depends on the units; how many directions are without variance does not.
+        """
         if self.matrix is not None and tol == 0:
-            return sphere_matrix(self.matrix, self.noise, may_reread=reread)
-        rows = self.rows if self.matrix is None else square_root(self.matrix)
-        assert rows is not None
-        return sphere_factor(rows, self.noise, self.eps, tol)
+            found = sphere_matrix(self.matrix, self.noise, may_reread=reread)
+        else:
+            rows = self.rows if self.matrix is None else square_root(self.matrix)
+            assert rows is not None
+            found = sphere_factor(rows, self.noise, self.eps, tol)
+        return self._raw(found) if raw and found.rank < len(self.noise) else found
+
+    def _raw(self, scaled: Sphering) -> Sphering:
+        """The pseudo-inverse of a Sigma with the rank of ``scaled``. Cost p^3, or r^2 p for r rows."""
+        if self.matrix is not None:
+            values, vectors = np.linalg.eigh(self.matrix)
+            deviations, directions = np.sqrt(np.maximum(values[::-1], 0.0)), vectors[:, ::-1]
+            least = np.sqrt(len(values) * np.finfo(float).eps)
+        else:
+            assert self.rows is not None
+            _, deviations, rows = np.linalg.svd(self.rows, full_matrices=False)
+            directions, least = rows.T, max(self.rows.shape) * np.finfo(float).eps
+        kept = min(scaled.rank, int((deviations > least * deviations.max(initial=0.0)).sum()))
+        log_det = 2.0 * float(np.log(deviations[:kept]).sum())
+        return SpectralSphering(
+            np.ones(len(self.noise)), directions[:, :kept], deviations[:kept], log_det, scaled.dependent
+        )
 
     def sphere_added(self, factor: float, added: Floats, *, reread: bool) -> Sphering:
         """Sphering of factor * Sigma + diag(added)."""

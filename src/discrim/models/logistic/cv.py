@@ -88,6 +88,7 @@ class LogisticRegressionCV(LogisticRegression):
     # scikit-learn's way to say that the model itself makes no use of the weights that it hands to the scorer.
     __metadata_request__score: ClassVar[dict[str, Any]] = {"sample_weight": UNUSED}
 
+    _reports_steps = False
     _constraints: ClassVar[dict[str, Check]] = {
         **{
             name: check

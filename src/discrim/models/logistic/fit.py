@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -42,7 +43,10 @@ MOST_CURVED = 4000
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be fitted. ``start`` is in the user's units, or None; ``route`` None leaves the choice."""
+    """What is to be fitted. ``start`` is in the user's units, or None; ``route`` None leaves the choice.
+
+    ``watch`` is called with theta and its coordinates after every step on all rows.
+    """
 
     classes: NDArray[Any]
     penalty: PenaltyTerms
@@ -53,6 +57,7 @@ class Problem:
     firth: bool = False
     aliased: Literal["drop", "minimum-norm"] = "drop"
     tol: float = 0.0
+    watch: Callable[[Floats, Coordinates], None] | None = None
 
     @property
     def softmax(self) -> bool:
@@ -191,12 +196,17 @@ def _solve(objective: Objective, views: Sequence[Overview], problem: Problem, ro
         solution, solver = firth(objective, start, free=free, most=problem.most), "firth"
     else:
         parts = [] if view.everything or problem.start is not None else _parts(objective, views)
-        smooth = Smooth(ridge, free, start, _flat(problem, objective), _squares(view, coordinates))
+        watch = None if problem.watch is None else partial(_seen, problem.watch, coordinates)
+        smooth = Smooth(ridge, free, start, _flat(problem, objective), _squares(view, coordinates), watch)
         solution, solver = minimise(smooth, objective, parts, route, problem.most), str(route)
     told = np.zeros(len(aliased) + 1, bool)
     told[1:] = aliased
     offset = view.sample.offset is not None
     return SmoothFit(objective, solution, free, ridge, told, solver, class_weights=view.class_weights, offset=offset)
+
+
+def _seen(watch: Callable[[Floats, Coordinates], None], coordinates: Coordinates, theta: Floats) -> None:
+    watch(theta, coordinates)
 
 
 def _flat(problem: Problem, objective: Objective) -> Floats | None:
@@ -263,6 +273,10 @@ def _fit_wide(rows: Rows, whole: Block, problem: Problem) -> SmoothFit:
     view = Overview(problem.classes, len(whole), unit.shift, unit.scale, inner_rows.whole)
     if problem.start is not None:
         problem = replace(problem, start=unit.to_user(coordinates.from_user(problem.start)))
+    if problem.watch is not None:
+        # The same coefficients, of the rows as they were given.
+        outside = problem.watch
+        problem = replace(problem, watch=lambda theta, _: outside(theta, coordinates))
     with one_blas_thread():
         fit = _solve(inner, [view], problem, route, np.zeros(z.shape[1], bool))
     outer = Objective(rows, problem.classes, coordinates, softmax=problem.softmax)

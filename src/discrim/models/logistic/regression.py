@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from discrim.engines import one_blas_thread
 from discrim.engines.overview import look
-from discrim.errors import ParameterError, SeparationWarning, all_or_nothing, warn
+from discrim.errors import ParameterError, all_or_nothing, warn
 from discrim.inference.fitted import Fitted
 from discrim.models.classifier import Classifier
+from discrim.models.logistic.callbacks import CallbackSupport, Watch, reported
 from discrim.models.logistic.fit import Problem, SmoothFit, fit_smooth, fits_row_space, separation_of
 from discrim.models.logistic.inference import LogisticInference
 from discrim.models.logistic.options import ROUTES, SOLVERS, PenaltyTerms, penalty_terms, positive, stopped_early
@@ -26,9 +27,9 @@ from discrim.models.logistic.report import (
     fitted_from,
     is_wide,
     named_separation,
-    separation_message,
     terms_of,
     told_of_weightless,
+    warn_of_separation,
 )
 from discrim.models.logistic.rows import (
     NoColumns,
@@ -39,7 +40,6 @@ from discrim.models.logistic.rows import (
     open_training,
     select_columns,
     weightless,
-    weightless_message,
     written,
 )
 from discrim.models.logistic.rule import fitted_rule, told_coefficients, user_coefficients, written_rule
@@ -54,7 +54,7 @@ Floats = NDArray[np.float64]
 FIRST_LOOK = 20_000
 
 
-class LogisticRegression(LogisticInference, Classifier):
+class LogisticRegression(CallbackSupport, LogisticInference, Classifier):
     """Log-odds that are linear in the columns, by maximum likelihood with or without a penalty.
 
     **Model.** P(class k | x) is proportional to exp(alpha_k + beta_k'x); for two classes
@@ -125,6 +125,8 @@ class LogisticRegression(LogisticInference, Classifier):
     _problem: Problem
     _training: Training
 
+    # scikit-learn's callbacks see the steps of this fit.
+    _reports_steps: ClassVar[bool] = True
     _constraints: ClassVar[dict[str, Check]] = {
         "penalty": one_of("deprecated", "l1", "l2", "elasticnet", None),
         "C": positive(infinite=True),
@@ -191,8 +193,9 @@ class LogisticRegression(LogisticInference, Classifier):
         """Learn from rows X with labels y, or from a ``scan``.
 
         ``offset`` is a known part of the log-odds (two classes): a number, one for each row, or the name of a column of
-        the scan. With ``trials`` rows are groups: y holds the numbers of successes out of so many, and the classes are
-        0 (failure) and 1 (success); ``class_weight`` then counts failures and successes.
+        the scan. With ``trials`` rows are groups: y holds the whole numbers of successes out of so many (for shares of
+        successes pass y * trials), and the classes are 0 (failure) and 1 (success); ``class_weight`` then counts
+        failures and successes.
         """
         check_parameters(self, self._constraints)
         penalty = penalty_terms(self)
@@ -207,6 +210,13 @@ class LogisticRegression(LogisticInference, Classifier):
 
     def _fit_rows(self, opened: Opened, penalty: PenaltyTerms, before: Floats | None, given: Training) -> Self:
         problem = self._stated(opened.classes, penalty, before)
+        if self._reports_steps and getattr(self, "_skl_callbacks", None):
+            with reported(self, opened, given, penalised=penalty.name != "none") as watch:
+                return self._fit_problem(opened, problem, given, watch)
+        return self._fit_problem(opened, problem, given)
+
+    def _fit_problem(self, opened: Opened, problem: Problem, given: Training, watch: Watch | None = None) -> Self:
+        penalty = problem.penalty
         # The products of few long rows are left to the threads of the linear algebra library.
         free = is_small(opened.rows) or fits_row_space(opened.rows, problem)
         with nullcontext() if free else one_blas_thread():
@@ -214,13 +224,16 @@ class LogisticRegression(LogisticInference, Classifier):
                 view = opened.view or look(opened.rows, FIRST_LOOK)
                 fit = fit_sparse(opened.rows, problem, view)
             else:
-                fit = fit_smooth(opened.rows, problem, opened.view)
+                fit = fit_smooth(opened.rows, replace(problem, watch=watch) if watch else problem, opened.view)
         self.classes_ = opened.classes
         self._empty = weightless(opened)
         if self._empty:
             fit = replace(fit, separation=told_of_weightless(fit.separation, self._empty, intercept=self.fit_intercept))
         self._learn(fit, problem)
-        self._warn(fit, self._empty)
+        warn_of_separation(fit, self._empty, self.classes_, self._names)
+        if not fit.solution.converged and (fit.separation is None or not fit.separation.separated):
+            name = self.solver_ if self.solver == "auto" else self.solver
+            warn(stopped_early(name, fit.solution.iterations, self.max_iter), ConvergenceWarning)
         if self.inference is not False:
             self._fit, self._problem, self._training = fit, problem, given
         if self.inference is True or (self.inference == "auto" and penalty.name == "none"):
@@ -363,18 +376,6 @@ class LogisticRegression(LogisticInference, Classifier):
         self.n_iter_ = np.array([min(fit.solution.iterations, self.max_iter)], dtype=np.int32)
         self.solver_ = fit.solver
         self._separation = fit.separation
-
-    def _warn(self, fit: SmoothFit, empty: Sequence[int]) -> None:
-        if empty:
-            warn(weightless_message(self.classes_[list(empty)].tolist()), SeparationWarning)
-        if fit.separation is not None and fit.separation.separated:
-            if set(fit.separation.classes.tolist()) <= set(empty):
-                return
-            told = named_separation(fit.separation, ["(Intercept)", *self._names], self.classes_)
-            warn(separation_message(told, len(self.classes_)), SeparationWarning)
-        elif not fit.solution.converged:
-            name = self.solver_ if self.solver == "auto" else self.solver
-            warn(stopped_early(name, fit.solution.iterations, self.max_iter), ConvergenceWarning)
 
     def _coefficients(self) -> Floats:
         """The last coefficients, intercept first, in the shape of a start."""

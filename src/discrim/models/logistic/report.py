@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
 from discrim.engines.objective import Coordinates, Objective, codes_in
-from discrim.errors import name_list
+from discrim.errors import SeparationWarning, name_list, warn
 from discrim.inference.fitted import Fitted
 from discrim.models.logistic.fit import Problem, SmoothFit
-from discrim.models.logistic.rows import written
+from discrim.models.logistic.rows import weightless_message, written
 from discrim.solvers.elastic_net_gram import elastic_net
 from discrim.solvers.newton import newton
 from discrim.solvers.separation import Separation
@@ -66,6 +66,16 @@ def separation_message(told: Named, classes: int) -> str:
         f"{'is' if single else 'are'} infinite, and predictions come from where the solver stopped. Use "
         "bias_reduction='firth', a finite C, or leave the columns out; see separation_."
     )
+
+
+def warn_of_separation(fit: SmoothFit, empty: Sequence[int], classes: NDArray[Any], names: Sequence[str]) -> None:
+    """Say which classes are without weight, the places ``empty``, and which others are separated."""
+    if empty:
+        warn(weightless_message(classes[list(empty)].tolist()), SeparationWarning)
+    found = fit.separation
+    if found is not None and found.separated and not set(found.classes.tolist()) <= set(empty):
+        named = named_separation(found, ["(Intercept)", *names], classes)
+        warn(separation_message(named, len(classes)), SeparationWarning)
 
 
 def told_of_weightless(found: Separation | None, empty: Sequence[int], *, intercept: bool) -> Separation | None:

@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 
 # Numbers of a scan that are kept as a sample to start from.
 SAMPLE_NUMBERS = 4_000_000
+# How far from a whole number a count may be by rounding, relative to itself.
+ROUNDED = 1e-6
 # Multiplications of a product of matrices that the linear algebra library leaves to one thread by itself.
 ALONE = 200_000
 
@@ -108,6 +110,7 @@ def groups_of(given: Training) -> tuple[Floats, Floats]:
     if not (np.isfinite(y).all() and np.isfinite(n).all()) or (n < 0).any() or (y < 0).any() or (y > n).any():
         bad = int(np.flatnonzero(~((y >= 0) & (y <= n) & np.isfinite(n)))[0])
         raise DataError(f"y must lie between 0 and trials; row {bad} has {y[bad]:g} successes out of {n[bad]:g}.")
+    _check_whole(y)
     rows = _length(given.X)
     if rows is not None and len(n) != rows:
         raise DataError(f"y and trials have {plural(len(n), 'entry', 'entries')}, X has {plural(rows, 'row')}.")
@@ -116,6 +119,16 @@ def groups_of(given: Training) -> tuple[Floats, Floats]:
     weight = check_weights(given.sample_weight, len(n))
     share = np.where(n > 0, y / np.where(n > 0, n, 1.0), 0.0)
     return share, n if weight is None else n * weight
+
+
+def _check_whole(successes: Floats) -> None:
+    """Successes are counted: shares of them, which would pass for counts of almost none, are refused."""
+    broken = np.flatnonzero(np.abs(successes - np.rint(successes)) > ROUNDED * np.maximum(successes, 1.0))
+    if not len(broken):
+        return
+    found = f"With `trials`, y must hold whole numbers of successes; row {broken[0]} has {successes[broken[0]]:g}."
+    shares = " These look like shares of the trials: pass y * trials instead." if successes.max() <= 1 else ""
+    raise DataError(f"{found}{shares or ' Round them, or leave `trials` out and pass weights as sample_weight.'}")
 
 
 def known_offset(X: Any, offset: Any) -> Floats:
