@@ -58,7 +58,7 @@ def _odd(table: Table, name: str) -> Odd | None:
     except UnusableColumnError as error:
         return _unusable(name, error)
     except DataError:
-        # A mixture of types, or no value at all: others say what to do about these.
+        # No value at all.
         return None
     if kind == "text":
         return _odd_text(table, name)
@@ -71,13 +71,17 @@ def _odd(table: Table, name: str) -> Odd | None:
 def _unusable(name: str, error: UnusableColumnError) -> Odd:
     if error.is_date:
         return Odd(name, _of_dates(name))
+    if error.mixed:
+        return Odd(
+            name, f"Column '{name}' mixes the types {error.found} and is left out. To use it, convert it to one."
+        )
     return Odd(name, f"Column '{name}' holds neither numbers nor categories ({error.found}) and is left out.")
 
 
 def _of_dates(name: str) -> str:
     return (
-        f"Column '{name}' holds dates and is left out. To use it, convert it to numbers, such as days since the first, "
-        "or to categories, such as months."
+        f"Column '{name}' holds dates or times and is left out. To use it, convert it to numbers, such as days since "
+        "the first, or to categories, such as months."
     )
 
 
