@@ -19,7 +19,9 @@ def naive_variances(statistic: ClassMoments, divisor: Floats, smoothing: float, 
     """Variances K x p, smoothed, and what was added to those that were not zero (p)."""
     total = total_variances(statistic.weight, statistic.mean, statistic.scatter)
     raw = statistic.scatter / np.where(divisor > 0, divisor, 1.0)[:, None]
-    raw[raw <= (8.0 * eps * statistic.mean) ** 2] = 0.0  # what rounding alone leaves of a constant column
+    # What rounding alone leaves of a constant column, within a class and between the means of classes.
+    raw[raw <= (8.0 * eps * statistic.mean) ** 2] = 0.0
+    total[total <= (8.0 * eps * np.abs(statistic.mean).max(axis=0, initial=0.0)) ** 2] = 0.0
     variances = np.stack([smooth(v, total, n, smoothing) for v, n in zip(raw, statistic.weight, strict=True)])
     return variances, smoothing * (total if smoothing < GUARD else np.full_like(total, total.max(initial=0.0)))
 

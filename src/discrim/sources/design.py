@@ -167,21 +167,24 @@ class Design:
                 )
 
 
-def sort_levels(name: str, found: Iterable[Any], missing: int, n_rows: int) -> tuple[Any, ...]:
+def sort_levels(name: str, found: Iterable[Any], missing: int, n_rows: int, *, gaps: bool = False) -> tuple[Any, ...]:
     """The levels of a categorical column in order, as plain Python values.
 
     ``missing`` counts its missing values: with a single level there is no indicator that could
-    carry them, so they are refused here. So are values that would become a column for nearly every row.
+    carry them, so they are refused here. Where ``gaps`` are filled in later, the level gets an indicator instead,
+    against the reference None, which no row has. Values that would become a column for nearly every row are refused.
     """
     levels = [level.item() if isinstance(level, np.generic) else level for level in found]
     if not levels:
         raise empty_column(name)
     check_levels(name, levels, n_rows - missing)
-    if len(levels) == 1 and missing:
+    if len(levels) == 1 and missing and not gaps:
         raise DataError.non_finite({name: missing}, {})
     for level in levels:
         if not isinstance(level, str | int | float):
             raise unusable_column(name, f"category of {type(level).__name__}")
+    if len(levels) == 1 and missing:
+        return (None, *levels)
     try:
         return tuple(sorted(levels))
     except TypeError:
@@ -230,6 +233,6 @@ def _write_indicators(column: Column, table: Table, start: int, stop: int, out: 
 def _unseen_levels(column: Column, strangers: Sequence[Any]) -> DataError:
     return DataError(
         f"Column '{column.name}' holds {plural(len(strangers), 'level')} that the model has not seen: "
-        f"{name_list(strangers)}. It knows {name_list(column.levels or ())}. "
+        f"{name_list(strangers)}. It knows {name_list(level for level in column.levels or () if level is not None)}. "
         "Replace them by known levels, or fit again with rows that have them."
     )

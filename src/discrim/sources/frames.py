@@ -64,8 +64,8 @@ class FrameRows:
         return design
 
 
-def design_of_table(table: Table, names: Sequence[str] | None = None) -> Design:
-    """The design of a table in memory, with the levels that occur in it."""
+def design_of_table(table: Table, names: Sequence[str] | None = None, *, gaps: bool = False) -> Design:
+    """The design of a table in memory, with the levels that occur in it; ``gaps`` as in ``sort_levels``."""
     columns = []
     names = table.names if names is None else names
     for name in names:
@@ -73,7 +73,7 @@ def design_of_table(table: Table, names: Sequence[str] | None = None) -> Design:
         if table.kind(name) == "text":
             found: set[Any] = set()
             missing = text_levels(table, name, found)
-            levels = sort_levels(name, found, missing, table.n_rows)
+            levels = sort_levels(name, found, missing, table.n_rows, gaps=gaps)
         columns.append(Column(name, levels))
     return Design(columns, float_type(table, names))
 

@@ -124,7 +124,7 @@ class Scan:
     def design(self) -> Design:
         """The columns and levels; text columns are read once, by themselves, to find their levels."""
         if self._design is None:
-            self._design = self._discover()
+            self._design = self.discover()
         return self._design
 
     @property
@@ -237,7 +237,8 @@ class Scan:
         besides = (name for name in (self.target, self.weight, self.offset) if name is not None)
         return list(dict.fromkeys([*self.features, *besides]))
 
-    def _discover(self) -> Design:
+    def discover(self, *, gaps: bool = False) -> Design:
+        """The columns, and the levels of text, which is read once for it; ``gaps`` as in ``sort_levels``."""
         for name in self.features:
             if self._kinds[name] == OTHER:
                 self.head.kind(name)  # raises, and says what to do
@@ -255,7 +256,7 @@ class Scan:
                     missing[name] += text_levels(table, name, found)
             if not n_rows:
                 raise DataError(f"The {self._reader.title} holds no rows.")
-        levels = {name: sort_levels(name, found, missing[name], n_rows) for name, found in texts.items()}
+        levels = {name: sort_levels(name, found, missing[name], n_rows, gaps=gaps) for name, found in texts.items()}
         columns = [Column(name, levels.get(name)) for name in self.features]
         return Design(columns, self._dtype)
 

@@ -20,6 +20,7 @@ from discrim.inference.summary import Summary
 from discrim.models.classifier import Classifier
 from discrim.models.tuning import in_memory
 from discrim.sources import Block, Rows, Scan, find_non_finite, open_rows
+from discrim.sources.frames import as_table, design_of_table
 
 
 def _model_has(name: str) -> Callable[[Any], bool]:
@@ -91,7 +92,7 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             model = clone(self.model).fit(table, y, **weights)
             preparation, names, design = None, list(getattr(model, "_names", [])), None
         else:
-            rows = open_rows(table, y, sample_weight)
+            rows = open_with_gaps(table, y, sample_weight)
             block = numbers_of_rows(rows)
             columns = Columns.of(rows.design)
             if self.indicators and isinstance(block.x, np.ndarray):
@@ -165,6 +166,15 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         blocks = [rows.whole] if rows.whole is not None else rows.blocks()
         ready = self.preparation_
         return np.concatenate([np.asarray(getattr(self.model_, method)(ready.apply(block.x))) for block in blocks])
+
+
+def open_with_gaps(X: Any, y: Any = None, sample_weight: Any = None) -> Rows:
+    """Rows whose gaps are filled in later: even a category with one level has an indicator that shows them."""
+    if isinstance(X, Scan):
+        return open_rows(X.with_design(X.discover(gaps=True)), y, sample_weight)
+    table = as_table(X)
+    design = None if table is None or not table.n_rows or not table.names else design_of_table(table, gaps=True)
+    return open_rows(X, y, sample_weight, design=design)
 
 
 def numbers_of_rows(rows: Rows) -> Block:

@@ -15,6 +15,7 @@ from discrim.errors import DataError, DiscrimError
 from discrim.evaluation.comparison.folds import Dealer, check_classes, code_groups, find_copies, make_folds
 from discrim.evaluation.comparison.left_out import leave_out, no_value, without_odd_columns
 from discrim.evaluation.comparison.preparation import Columns, Preparation, learn_preparation
+from discrim.evaluation.comparison.prepared import open_with_gaps
 from discrim.evaluation.one_pass import MOST_NUMBERS, FoldStatistics, numbers_of
 from discrim.models.text_classifier import Watched
 from discrim.models.tuning import Folds, in_memory
@@ -26,7 +27,6 @@ from discrim.sources import (
     check_weights,
     code_labels,
     non_finite_in,
-    open_rows,
 )
 from discrim.sources.odd_columns import with_numbers
 from discrim.statistics import Depth
@@ -183,7 +183,7 @@ def _read_table(X: Any, y: Any, sample_weight: Any) -> ComparedRows:
     weight = check_weights(sample_weight, len(codes))
     X, left_out = without_odd_columns(X)
     try:
-        rows = open_rows(X, y, sample_weight)
+        rows = open_with_gaps(X, y, sample_weight)
         numbers, missing = _numbers(rows)
     except DiscrimError as error:
         design = Design.unnamed(getattr(X, "shape", (0, 1))[1], np.float64)
@@ -194,9 +194,9 @@ def _read_table(X: Any, y: Any, sample_weight: Any) -> ComparedRows:
 
 
 def _read_scan(X: Scan, y: Any, sample_weight: Any) -> ComparedRows:
-    rows = open_rows(X, y, sample_weight)
-    if not rows.labelled:
+    if not X.labelled:
         raise DataError("The scan names no target. Say which column holds the labels: scan(data, target=...).")
+    rows = open_with_gaps(X, y, sample_weight)
     held = in_memory(rows, first_read=True)
     found = _found(rows.design, *_with_gaps(held, rows.design))
     empty = [name for name, gaps in found.missing.items() if gaps == len(held)]

@@ -1,0 +1,207 @@
+"""The baseline of ``compare``, and which model it takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.datasets import load_breast_cancer, load_wine
+
+import discrim
+from discrim import compare, datasets
+from discrim.evaluation.comparison.choice import choose
+from discrim.evaluation.comparison.majority import MajorityClassifier
+from discrim.evaluation.comparison.scores import Row, holm
+
+X, y = datasets.load_iris().xy
+
+
+def noise(n=400, share=0.22, seed=0, p=5):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, p)), np.where(rng.random(n) < share, "late", "paid")
+
+
+def test_the_table_has_a_row_for_always_answering_the_most_frequent_class():
+    x, labels = noise()
+    found = compare(x, labels, ["LDA"])
+    row = found.table.loc["Baseline"]
+    shares = np.array([(labels == c).mean() for c in ("late", "paid")])
+    assert row["error"] == pytest.approx(shares.min())
+    assert row["log_loss"] == pytest.approx(-(shares * np.log(shares)).sum())
+    assert row["auc"] == 0.5
+    assert row["parameters"] == 1
+    assert "always answers 'paid'" in row["note"]
+    assert found["Baseline"].posterior[0] == pytest.approx(shares)
+
+
+def test_the_baseline_counts_weights():
+    weight = np.where(y == "setosa", 5.0, 1.0)
+    found = compare(X, y, ["LDA"], sample_weight=weight)
+    assert found.table.loc["Baseline", "error"] == pytest.approx(100 / 350)
+
+
+def test_nothing_that_does_not_beat_the_baseline_is_chosen_and_the_verdict_says_so():
+    chosen = []
+    for seed in range(6):
+        x, labels = noise(seed=seed)
+        found = compare(x, labels, ["LDA", "QDA", "Gaussian NB", "Ridge"])
+        chosen.append(found.chosen)
+        if found.chosen == "Baseline":
+            errors = f"{(labels == 'late').mean():.1%} errors"
+            assert found.verdict.startswith(f"No model is better than always answering 'paid' ({errors})")
+            assert not found.table["beats_baseline"].any()
+    assert chosen.count("Baseline") >= 5
+
+
+@pytest.mark.parametrize("metric", ["log_loss", "brier", "auc", lambda t, p, _: float(np.mean(t != p))])
+def test_the_baseline_is_what_has_to_be_beaten_under_any_metric(metric):
+    x, labels = noise()
+    found = compare(x, labels, ["LDA", "QDA", "Gaussian NB"], metric=metric)
+    assert found.chosen == "Baseline"
+    assert "No model is better than always answering 'paid'" in found.verdict
+    real = compare(X, y, ["LDA", "QDA", "Gaussian NB"], metric=metric)
+    assert real.chosen != "Baseline"
+    assert not real.table.loc["Baseline", "beats_baseline"]
+
+
+def test_the_baseline_that_was_chosen_is_a_fitted_classifier():
+    pd = pytest.importorskip("pandas")
+    x, labels = noise()
+    frame = pd.DataFrame(x, columns=list("abcde"))
+    found = compare(frame, labels, ["LDA"])
+    best = found.best
+    assert isinstance(best, MajorityClassifier)
+    assert (best.predict(frame) == "paid").all()
+    assert best.predict_proba(frame[:2]).shape == (2, 2)
+    assert best.score(frame, labels) == pytest.approx((labels == "paid").mean())
+    assert "paid" in str(best.summary())
+    assert best.feature_names_in_.tolist() == list("abcde")
+
+
+def test_a_scan_without_anything_to_learn_has_the_baseline(tmp_path):
+    pl = pytest.importorskip("polars")
+    x, labels = noise()
+    pl.DataFrame(x, schema=list("abcde")).with_columns(y=pl.Series(labels)).write_parquet(tmp_path / "rows.parquet")
+    rows = discrim.scan(tmp_path / "rows.parquet", target="y")
+    best = compare(rows, models=["LDA"]).best
+    assert (best.predict(rows) == "paid").all()
+
+
+def test_probabilities_may_beat_the_baseline_where_errors_cannot():
+    """One case in twenty: no model predicts it, but all of them know where it is likelier."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(3000, 3))
+    labels = (rng.random(3000) < 1 / (1 + np.exp(3.3 - 0.9 * x[:, 0]))).astype(int)
+    found = compare(x, labels, ["LDA", "Logistic", "Gaussian NB"])
+    assert found.table.loc[found.chosen, "error"] <= found.table.loc["Baseline", "error"]
+    assert found.chosen != "Baseline"
+    assert found.table.loc[found.chosen, "log_loss"] < found.table.loc["Baseline", "log_loss"]
+
+
+def test_the_test_against_the_baseline_is_mcnemars_one_sided_with_holms_correction():
+    x, labels = noise(n=200, seed=3)
+    x[:, 0] += 0.8 * (labels == "late")
+    found = compare(x, labels, ["LDA", "QDA"])
+    baseline = found["Baseline"].predicted == labels
+    p_values = []
+    for name in ("LDA", "QDA"):
+        right = found[name].predicted == labels
+        gained, lost = int((right & ~baseline).sum()), int((~right & baseline).sum())
+        error = stats.binomtest(gained, gained + lost, alternative="greater").pvalue
+        lead = np.log(found[name].posterior[np.arange(200), (labels == "paid").astype(int)])
+        lead = lead - np.log(found["Baseline"].posterior[np.arange(200), (labels == "paid").astype(int)])
+        loss = stats.ttest_1samp(lead, 0.0, alternative="greater").pvalue
+        loss = loss if right.mean() >= baseline.mean() else 1.0
+        p_values.append(min(1.0, 2 * min(error, loss)))
+    for name, p in zip(("LDA", "QDA"), holm(p_values), strict=True):
+        assert found.table.loc[name, "beats_baseline"] == (p < 0.05)
+
+
+def row(name, errors, log_loss, numbers, *, regularised=False):
+    error = float(np.mean(errors))
+    return Row(
+        name, error=error, log_loss=log_loss, value=error, parameters=numbers, regularised=regularised,
+        beats_baseline=True,
+    )  # fmt: skip
+
+
+def table_of(*rows):
+    """Rows with the errors they make among 1,000: the first ``e`` rows."""
+    losses = {name: (np.arange(1000) < e).astype(float) for name, e, *_ in rows}
+    made = [row(name, losses[name], loss, size, regularised=held) for name, _, loss, size, held in rows]
+    return sorted(made, key=lambda each: each.value), losses
+
+
+@pytest.mark.parametrize(
+    ("rows", "chosen", "reason"),
+    [
+        # Clearly worse in error, so that its better log loss does not count.
+        ([("a", 50, 0.2, 9, False), ("b", 80, 0.1, 3, False)], "a", "alone"),
+        # Within one standard error: the lower log loss.
+        ([("a", 50, 0.2, 9, False), ("b", 51, 0.1, 30, False)], "b", "loss"),
+        # Log losses within 2%: the smaller rule, unless sizes are about the same; then the regularised one.
+        ([("a", 50, 0.100, 30, False), ("b", 51, 0.101, 9, False)], "b", "simple"),
+        ([("a", 50, 0.100, 10, False), ("b", 51, 0.101, 11, True)], "b", "simple"),
+        # Without an error log losses only say who is boldest.
+        ([("a", 0, 0.000, 21, False), ("b", 0, 0.300, 11, True), ("c", 0, 0.2, 11, False)], "b", "no error"),
+        # Nobody knows the size of a foreign rule.
+        ([("a", 50, 0.100, np.nan, False), ("b", 51, 0.101, 11, False)], "b", "simple"),
+    ],
+)
+def test_of_models_as_good_as_the_best(rows, chosen, reason):
+    found = choose(*table_of(*rows), "error")
+    assert (found.row.name, found.reason) == (chosen, reason)
+
+
+def test_more_than_one_point_of_error_is_no_tie_however_few_the_rows():
+    errors = {"a": np.repeat([0.0, 1.0], [18, 2]), "b": np.repeat([0.0, 1.0], [17, 3])}
+    table = [row("a", errors["a"], 0.5, 9), row("b", errors["b"], 0.1, 3)]
+    assert choose(table, errors, "error").row.name == "a"
+
+
+def test_more_columns_than_rows_without_an_error_go_to_a_regularised_linear_rule():
+    """As gene expression: naive Bayes takes correlated columns for independent ones, and is sure of everything."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 300)
+    common = rng.normal(size=(300, 8)) @ rng.normal(size=(8, 900))
+    x = 0.8 * common + rng.normal(size=(300, 900))
+    x[:, :200] += 5.0 * labels[:, None]
+    found = compare(x[:80], labels[:80])
+    without = found.table.index[found.table["error"] == 0]
+    assert {"Gaussian NB", "Ridge", "Logistic"} <= set(without)
+    chosen = next(each for each in found.rows if each.name == found.chosen)
+    assert chosen.regularised
+    assert chosen.parameters <= 901
+    assert "makes no error on rows that it has not seen" in found.verdict
+    assert found.best.score(x[80:], labels[80:]) >= found.trials["Gaussian NB"].model.score(x[80:], labels[80:])
+
+
+def test_the_verdict_names_the_tie():
+    found = compare(X, y)
+    tied = [each.name for each in found.rows if each.error == found.rows[0].error]
+    assert len(tied) > 2
+    assert "models in this tie" in found.verdict
+
+
+def test_choices_on_well_known_data_are_sensible():
+    for data, most in ((load_wine, 0.02), (load_breast_cancer, 0.03)):
+        found = compare(*data(return_X_y=True))
+        best = min(each.error for each in found.rows if each.done)
+        assert found.table.loc[found.chosen, "error"] <= min(best + 0.01, most)
+
+
+def test_a_verdict_with_a_single_better_model_says_so():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 300)
+    x = rng.normal(size=(300, 2)) * (1 + 2 * labels)[:, None]
+    found = compare(x, labels, ["LDA", "QDA"])
+    assert found.verdict.startswith("QDA is the only one of 2 models that is better than the baseline by a test")
+
+
+def test_equal_rows_of_a_table_are_compared_by_the_best_that_beats_the_baseline():
+    found = compare(X, y, ["LDA", "QDA"])
+    changed = [replace(each, beats_baseline=each.name == "QDA") for each in found.rows]
+    losses = {name: (found[name].predicted != y).astype(float) for name in ("LDA", "QDA", "Baseline")}
+    assert choose(changed, losses, "error").row.name == "QDA"
