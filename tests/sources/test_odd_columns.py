@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import discrim
 from discrim import LinearDiscriminantAnalysis, scan
 from discrim.errors import LeftOutWarning
 from discrim.sources.odd_columns import odd_columns, with_numbers
@@ -159,6 +160,19 @@ def test_a_word_among_numbers_is_a_missing_number(word, container):
     assert x.shape == (N, 5)
     assert np.flatnonzero(np.isnan(x[:, 0])).tolist() == [7]
     assert x[8, 0] == 28
+
+
+def test_features_that_were_asked_for_are_read_as_numbers_too():
+    ages = [str(20 + i % 60) for i in range(N - 1)]
+    rows = scan(pa.table({"AGE": ["?", *ages], "label": LABELS}), target="label", features=["AGE"])
+    assert list(with_numbers(rows)[1]) == ["AGE"]
+
+
+def test_columns_of_a_basis_are_numbers():
+    rows = scan(pa.table({"a": RNG.normal(size=N), "label": LABELS}), target="label")
+    mapped = discrim.basis.PolynomialBasis(2).fit(rows).transform(rows)
+    assert odd_columns(mapped) == []
+    assert with_numbers(mapped)[0] is mapped
 
 
 def test_numbers_and_words_in_one_column_of_objects_are_read_alike():

@@ -105,7 +105,7 @@ def with_numbers(X: Any) -> tuple[Any, dict[str, str]]:
     For frames and tables in memory, of the same type, and for scans; arrays are as they are.
     """
     if isinstance(X, Scan):
-        table = X.first_table(FEWEST) if X.rereadable and not X.chosen else None
+        table = X.first_table(FEWEST) if X.rereadable else None
         found = {} if table is None else _numbers_in(table, X.features)
         return (X.with_numbers(list(found)) if found else X), found
     table = as_table(X)
