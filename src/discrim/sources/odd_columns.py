@@ -40,19 +40,17 @@ def odd_columns(X: Any) -> list[Odd]:
     if isinstance(X, Scan):
         if X.chosen or not X.rereadable:
             return []
-        table = X.first_table(FEWEST)
-        return [] if table is None else odd_in(table, X.features)
-    table = as_table(X)
-    return [] if table is None or not table.n_rows else odd_in(table, table.names)
-
-
-def odd_in(table: Table, names: Iterable[str]) -> list[Odd]:
-    """Those among ``names`` of a table in memory."""
-    found = (_odd(table, name) for name in names)
+        table, names, keep = X.first_table(FEWEST), X.features, "name it among the features"
+    else:
+        table, keep = as_table(X), "convert it to floating-point numbers"
+        names = [] if table is None else table.names
+    if table is None or not table.n_rows:
+        return []
+    found = [_odd(table, name, keep) for name in names]
     return [odd for odd in found if odd is not None]
 
 
-def _odd(table: Table, name: str) -> Odd | None:
+def _odd(table: Table, name: str, keep: str) -> Odd | None:
     try:
         kind = table.kind(name)
     except UnusableColumnError as error:
@@ -65,7 +63,7 @@ def _odd(table: Table, name: str) -> Odd | None:
     why = why_no_feature(table, name) if kind == "number" else ""
     if not why:
         return None
-    return Odd(name, f"Column '{name}' {why} and is left out. To keep it, convert it to floating-point numbers.")
+    return Odd(name, f"Column '{name}' {why} and is left out. To keep it, {keep}.")
 
 
 def _unusable(name: str, error: UnusableColumnError) -> Odd:
