@@ -48,7 +48,7 @@ def test_it_prints_what_the_library_finds_in_eighty_columns(iris):
 def test_the_report_is_written_and_named(iris, tmp_path):
     done = run(iris, "-t", "species", "--report", tmp_path / "out.html", "--summary")
     assert f"Report: {tmp_path / 'out.html'}" in done.stdout
-    assert "Linear discriminant analysis" in done.stdout
+    assert "Bayesian quadratic discriminant analysis" in done.stdout
     assert "<html" in (tmp_path / "out.html").read_text()
 
 
