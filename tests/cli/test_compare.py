@@ -83,7 +83,7 @@ def test_columns_that_are_no_categories_are_left_out_and_named(tmp_path, frame):
     said = " ".join(done.stdout.split())
     assert "Column 'name' has 150 different values in 150 rows and is left out" in said
     assert "Column 'remark' has 150 different values in 150 rows and is left out" in said
-    assert "Column 'day' holds dates and is left out." in said
+    assert "Column 'day' holds dates or times and is left out." in said
     assert "--text 'remark' classifies by its words" in " ".join(done.stderr.split())
     assert max(map(len, done.output.splitlines())) <= 80
 

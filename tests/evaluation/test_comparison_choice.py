@@ -182,7 +182,7 @@ def test_the_verdict_names_the_tie():
     found = compare(X, y)
     tied = [each.name for each in found.rows if each.error == found.rows[0].error]
     assert len(tied) > 2
-    assert "models in this tie" in found.verdict
+    assert f"models in this tie ({', '.join(tied[:3])}" in found.verdict
 
 
 def test_choices_on_well_known_data_are_sensible():

@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import discrim
 from discrim import LinearDiscriminantAnalysis, scan
 from discrim.errors import LeftOutWarning
 from discrim.sources.odd_columns import odd_columns, with_numbers
@@ -45,19 +46,20 @@ NO_FEATURES = {
     ),
     "shuffled identifiers": ("PassengerId", RNG.permutation(N) + 1000, "identifies the rows (200 different whole"),
     "identifiers with gaps": ("customer_id", RNG.choice(10**6, N, replace=False), "identifies the rows"),
+    "account numbers": ("account number", RNG.choice(10**9, N, replace=False), "identifies the rows"),
     "identifiers in capitals": ("ID", RNG.choice(10**6, N, replace=False), "identifies the rows"),
     "short integers": ("n", np.arange(N, dtype=np.int16), "counts the rows"),
     "names": ("name", [f"person {i}" for i in range(N)], "has 200 different values in 200 rows"),
     "codes": ("code", [f"A{i:05d}" for i in RNG.permutation(N)], "has 200 different values in 200 rows"),
     "nearly unique": ("ticket", [f"T{i // 5 * 4}{i % 3}" for i in range(N)], "different values in 200 rows"),
     "sentences": ("note", [f"seen on day {i} by two of us" for i in range(N)], "TextClassifier learns from its words"),
-    "dates": ("day", [dt.date(2026, 1, 1) + dt.timedelta(i) for i in range(N)], "holds dates"),
-    "times": ("at", [dt.datetime(2026, 1, 1, 0, i % 60) for i in range(N)], "holds dates"),  # noqa: DTZ001
-    "dates as text": ("day", [f"2026-{1 + i % 12:02d}-{1 + i % 28:02d}" for i in range(N)], "holds dates"),
-    "times as text": ("at", [f"2026-01-{1 + i % 28:02d} 10:{i % 60:02d}:00" for i in range(N)], "holds dates"),
-    "German dates": ("day", [f"{1 + i % 28}.{1 + i % 12}.2026" for i in range(N)], "holds dates"),
-    "American dates": ("day", [f"{1 + i % 12}/{1 + i % 28}/26" for i in range(N)], "holds dates"),
-    "dates with names of months": ("day", [f"{1 + i % 28} March 2026" for i in range(N)], "holds dates"),
+    "dates": ("day", [dt.date(2026, 1, 1) + dt.timedelta(i) for i in range(N)], "holds dates or times"),
+    "times": ("at", [dt.datetime(2026, 1, 1, 0, i % 60) for i in range(N)], "holds dates or times"),  # noqa: DTZ001
+    "dates as text": ("day", [f"2026-{1 + i % 12:02d}-{1 + i % 28:02d}" for i in range(N)], "holds dates or times"),
+    "times as text": ("at", [f"2026-01-{1 + i % 28:02d} 10:{i % 60:02d}:00" for i in range(N)], "holds dates or times"),
+    "German dates": ("day", [f"{1 + i % 28}.{1 + i % 12}.2026" for i in range(N)], "holds dates or times"),
+    "American dates": ("day", [f"{1 + i % 12}/{1 + i % 28}/26" for i in range(N)], "holds dates or times"),
+    "dates with names of months": ("day", [f"{1 + i % 28} March 2026" for i in range(N)], "holds dates or times"),
 }
 
 
@@ -78,6 +80,7 @@ FEATURES = {
     "a sorted measurement": ("income", np.sort(RNG.choice(10**6, N, replace=False))),
     "a sorted measurement that repeats": ("age", np.sort(RNG.integers(18, 90, N))),
     "floating-point numbers that count": ("time", np.arange(N, dtype=float)),
+    "different numbers by that name": ("number", RNG.choice(10**6, N, replace=False)),
     "an identifier of groups": ("subject_id", np.arange(N) // 10),
     "a word that ends in id": ("valid", RNG.integers(2, size=N)),
     "categories": ("town", [f"town {i % 30}" for i in range(N)]),
@@ -159,12 +162,32 @@ def test_a_word_among_numbers_is_a_missing_number(word, container):
     assert x[8, 0] == 28
 
 
+def test_features_that_were_asked_for_are_read_as_numbers_too():
+    ages = [str(20 + i % 60) for i in range(N - 1)]
+    rows = scan(pa.table({"AGE": ["?", *ages], "label": LABELS}), target="label", features=["AGE"])
+    assert list(with_numbers(rows)[1]) == ["AGE"]
+
+
+def test_columns_of_a_basis_are_numbers():
+    rows = scan(pa.table({"a": RNG.normal(size=N), "label": LABELS}), target="label")
+    mapped = discrim.basis.PolynomialBasis(2).fit(rows).transform(rows)
+    assert odd_columns(mapped) == []
+    assert with_numbers(mapped)[0] is mapped
+
+
 def test_numbers_and_words_in_one_column_of_objects_are_read_alike():
     frame = pd.DataFrame({"AGE": [*range(20, 70), "unknown"], "x": RNG.normal(size=51)})
     rows, said = with_numbers(frame)
     assert list(said) == ["AGE"]
     assert np.isnan(rows["AGE"].iloc[-1])
     assert frame["AGE"].iloc[-1] == "unknown"
+
+
+def test_lists_and_mixtures_of_types_are_left_out():
+    frame = pd.DataFrame({"x": RNG.normal(size=40), "parts": [[1, 2]] * 40, "both": ["a", 1] * 20})
+    found = {odd.name: odd.sentence for odd in odd_columns(frame)}
+    assert found["parts"] == "Column 'parts' holds neither numbers nor categories (list) and is left out."
+    assert found["both"].startswith("Column 'both' mixes the types int, str and is left out.")
 
 
 @pytest.mark.parametrize("values", [["1", "2", "3", "x"], ["low", "high", "7", "mid"], [f"A{i}" for i in range(20)]])

@@ -55,6 +55,12 @@ class MappedScan(Scan):
             raise DataError(f"The basis has no column {name_list(unknown)}. It has {name_list(self._all, 20)}.")
         return MappedScan(self._inner, self._of, self._all, [self._all.index(name) for name in features])
 
+    def first_table(self, fewest: int) -> None:  # noqa: ARG002 - blocks are made of numbers, not of columns
+        return None
+
+    def with_numbers(self, names: Sequence[str]) -> Scan:  # noqa: ARG002 - all columns are numbers
+        return self
+
     def with_offset(self, name: str) -> Scan:
         if name in self._inner.features:
             raise DataError(

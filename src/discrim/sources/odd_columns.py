@@ -40,44 +40,46 @@ def odd_columns(X: Any) -> list[Odd]:
     if isinstance(X, Scan):
         if X.chosen or not X.rereadable:
             return []
-        table = X.first_table(FEWEST)
-        return [] if table is None else odd_in(table, X.features)
-    table = as_table(X)
-    return [] if table is None or not table.n_rows else odd_in(table, table.names)
-
-
-def odd_in(table: Table, names: Iterable[str]) -> list[Odd]:
-    """Those among ``names`` of a table in memory."""
-    found = (_odd(table, name) for name in names)
+        table, names, keep = X.first_table(FEWEST), X.features, "name it among the features"
+    else:
+        table, keep = as_table(X), "convert it to floating-point numbers"
+        names = [] if table is None else table.names
+    if table is None or not table.n_rows:
+        return []
+    found = [_odd(table, name, keep) for name in names]
     return [odd for odd in found if odd is not None]
 
 
-def _odd(table: Table, name: str) -> Odd | None:
+def _odd(table: Table, name: str, keep: str) -> Odd | None:
     try:
         kind = table.kind(name)
     except UnusableColumnError as error:
         return _unusable(name, error)
     except DataError:
-        # A mixture of types, or no value at all: others say what to do about these.
+        # No value at all.
         return None
     if kind == "text":
         return _odd_text(table, name)
     why = why_no_feature(table, name) if kind == "number" else ""
     if not why:
         return None
-    return Odd(name, f"Column '{name}' {why} and is left out. To keep it, convert it to floating-point numbers.")
+    return Odd(name, f"Column '{name}' {why} and is left out. To keep it, {keep}.")
 
 
 def _unusable(name: str, error: UnusableColumnError) -> Odd:
     if error.is_date:
         return Odd(name, _of_dates(name))
+    if error.mixed:
+        return Odd(
+            name, f"Column '{name}' mixes the types {error.found} and is left out. To use it, convert it to one."
+        )
     return Odd(name, f"Column '{name}' holds neither numbers nor categories ({error.found}) and is left out.")
 
 
 def _of_dates(name: str) -> str:
     return (
-        f"Column '{name}' holds dates and is left out. To use it, convert it to numbers, such as days since the first, "
-        "or to categories, such as months."
+        f"Column '{name}' holds dates or times and is left out. To use it, convert it to numbers, such as days since "
+        "the first, or to categories, such as months."
     )
 
 
@@ -101,7 +103,7 @@ def with_numbers(X: Any) -> tuple[Any, dict[str, str]]:
     For frames and tables in memory, of the same type, and for scans; arrays are as they are.
     """
     if isinstance(X, Scan):
-        table = X.first_table(FEWEST) if X.rereadable and not X.chosen else None
+        table = X.first_table(FEWEST) if X.rereadable else None
         found = {} if table is None else _numbers_in(table, X.features)
         return (X.with_numbers(list(found)) if found else X), found
     table = as_table(X)

@@ -10,8 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
-from discrim.errors import DataError
-from discrim.sources.table import Kind, empty_column, unusable_column
+from discrim.sources.table import Kind, UnusableColumnError, empty_column, unusable_column
 
 
 class PandasTable:
@@ -98,6 +97,9 @@ def _kind_of_objects(column: Any, name: str) -> Kind:
     if inside == "empty":
         raise empty_column(name)
     if inside in {"mixed", "mixed-integer"}:
-        found = sorted({type(value).__name__ for value in column.dropna().head(1000)})
-        raise DataError(f"Column '{name}' mixes the types {', '.join(found)}. Convert its values to one type.")
+        found = ", ".join(sorted({type(value).__name__ for value in column.dropna().head(1000)}))
+        if "," in found:
+            text = f"Column '{name}' mixes the types {found}. Convert its values to one type."
+            raise UnusableColumnError(text, found, mixed=True)
+        inside = found
     raise unusable_column(name, inside)

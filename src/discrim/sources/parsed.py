@@ -61,11 +61,12 @@ def counted_texts(table: Table, name: str, n: int) -> Counted | None:
     try:
         if table.kind(name) != "text":
             return None
-    except UnusableColumnError:
-        return None
+    except UnusableColumnError as error:
+        # A pandas column may have strings among numbers.
+        if not error.mixed:
+            return None
     except DataError:
-        # A pandas column of strings and numbers.
-        pass
+        return None
     try:
         values, codes = table.texts(name, 0, n)
     except TypeError:

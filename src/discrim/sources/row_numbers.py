@@ -31,6 +31,8 @@ NEARLY_ALL = 0.95
 UNNAMED = re.compile(r"\s*|unnamed: \d+.*|__index_level_\d+__|level_0", re.IGNORECASE)
 COUNTER = re.compile(r"index|idx|column_?[01]|\.\.\.1|rows?([ ._-]?(id|names?|no|nr|num|number|index))?", re.IGNORECASE)
 ID_WORDS = {"id", "ids", "uuid", "guid", "identifier", "rowid", "pk"}
+# Only after another word: an account number, but not a number.
+LAST_WORDS = {"no", "nr", "nbr", "num", "number", "key", "code", "ref"}
 JOINED_ID = re.compile(
     r"(user|customer|client|patient|subject|person|sample|record|case|order|account|student|employee|member|item|"
     r"product|object|session|device|transaction)(id|no|nr)"
@@ -74,6 +76,8 @@ def is_identifier(name: str) -> bool:
     words = [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)]
     if not words:
         return False
+    if len(words) > 1 and words[-1] in LAST_WORDS:
+        return True
     return words[-1] in ID_WORDS or words[0] in ID_WORDS or JOINED_ID.fullmatch(words[-1]) is not None
 
 

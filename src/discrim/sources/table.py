@@ -59,15 +59,15 @@ def float_type(table: Table, names: Sequence[str]) -> type[Any]:
 
 
 class UnusableColumnError(DataError):
-    """A column of dates, lists or the like; ``found`` is its type."""
+    """A column of dates, lists or the like, or a mixture of types; ``found`` is its type."""
 
-    def __init__(self, message: str, found: str = "") -> None:
+    def __init__(self, message: str, found: str = "", *, mixed: bool = False) -> None:
         super().__init__(message)
-        self.found = found
+        self.found, self.mixed = found, mixed
 
     @property
     def is_date(self) -> bool:
-        return _is_time(self.found)
+        return not self.mixed and _is_time(self.found)
 
 
 def unusable_column(name: str, found: object) -> UnusableColumnError:

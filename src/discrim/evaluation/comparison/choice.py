@@ -67,8 +67,9 @@ def _as_good(best: NDArray[np.float64], other: NDArray[np.float64], metric: obje
     difference = other - best
     n = len(difference)
     mean, deviation = float(difference.mean()), float(difference.std(ddof=1)) if n > 1 else 0.0
-    # One row that differs is exactly one standard error away.
-    return mean <= deviation / np.sqrt(n) * (1.0 + 1e-9) and (metric != "error" or mean <= ONE_POINT)
+    # One row that differs is exactly one standard error away, and may be exactly one point.
+    near = mean <= deviation / np.sqrt(n) * (1.0 + 1e-9)
+    return near and (metric != "error" or mean <= ONE_POINT * (1.0 + 1e-9))
 
 
 def _score(row: Row, metric: object) -> float:

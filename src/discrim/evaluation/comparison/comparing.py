@@ -41,6 +41,10 @@ def compare(
     nine. Ridge and lasso are judged by the squared error of the indicators, logistic regression by log loss,
     regularised discriminant analysis by ``metric`` if that is the error, else by log loss.
 
+    Columns of a table that are no features are left out, and ``remarks`` says which and why: row numbers, identifiers,
+    dates, and strings of which most rows have one of their own. A column of strings that are nearly all numbers is read
+    as numbers, with the others missing. A scan with ``features`` keeps all of them; arrays are taken as they are.
+
     Columns are prepared inside the folds, by the training rows alone. Where a penalty would depend on units, columns
     are standardised (counts of words are not: they have one unit). Missing values are filled in by the mean of a
     column or its most frequent level, and a column with five of them or more gets a further one that marks them, for
@@ -87,7 +91,7 @@ def compare(
     >>> X, y = discrim.datasets.load_iris().xy
     >>> found = discrim.compare(X, y, ["LDA", "QDA", "Gaussian NB"])
     >>> found.chosen
-    'LDA'
+    'QDA'
     >>> found.best.score(X, y)
     0.98
     """
@@ -103,7 +107,7 @@ def compare(
     choice = choose(table, row_losses(trials, rows, metric), metric)
     by_name = {tried.name: tried for tried in trials}
     words = verdict_of(table, choice, checks, rows, metric)
-    return Comparison(table, by_name, choice.row, words, checks, rows, metric, random_state, perf_counter() - start)
+    return Comparison(table, by_name, choice.row, words, checks, rows, metric, perf_counter() - start)
 
 
 def _try_all(candidates: list[Candidate], rows: ComparedRows, *, by_error: bool) -> list[Tried]:

@@ -81,6 +81,17 @@ def make_folds(cv: Any, dealer: Dealer, classes: NDArray[Any], groups: Any) -> t
     return folds, []
 
 
+def how_dealt(cv: Any, dealer: Dealer) -> str:
+    """The folds in words."""
+    kept = (
+        ", groups kept together" if dealer.grouped else ", equal rows kept together" if dealer.units is not None else ""
+    )
+    if isinstance(cv, (int, np.integer)):
+        seed = "no fixed seed" if dealer.seed is None else f"seed {dealer.seed}"
+        return f"dealt by a shuffle of the rows of each class ({seed}){kept}"
+    return "one row at a time" if isinstance(cv, str) else "as they were given"
+
+
 def check_classes(classes: NDArray[Any], codes: NDArray[np.int32]) -> None:
     """Refuse labels that cannot be compared on."""
     if not len(codes):

@@ -28,6 +28,17 @@ if TYPE_CHECKING:
 # Classes up to which a matrix and a curve for each of them can be read.
 MATRIX_CLASSES, CURVE_CLASSES = 12, 8
 RIVALS = 3
+BETTER = "models that are not better than the baseline by a one-sided paired test (Holm's correction, 5%) are out"
+CHOICE = (
+    f"{BETTER}; of the others those stay whose paired difference from the best is within one standard error, and "
+    "within one point of error; of these the lowest log loss wins, and within 2% of it, or where there is no error at "
+    "all, the smaller and more regularised rule"
+)
+SIMPLEST = (
+    f"{BETTER}; of the others the simplest of those that a paired test, without the correction for many tests, cannot "
+    "distinguish from the best at 5%; rules whose sizes differ by less than a factor of two are equally simple, and "
+    "the best of them is taken"
+)
 
 
 def write_report(found: Comparison, path: Path) -> Path:
@@ -190,16 +201,14 @@ def _how(found: Comparison) -> str:
     sizes = np.bincount(found.codes, minlength=len(found.classes))
     shown = ", ".join(f"'{c}' {n:,}" for c, n in list(zip(found.classes, sizes, strict=True))[:12])
     folds = len(np.unique(found.folds))
-    order = "in the order of the rows" if found.seed is None else f"shuffled with seed {found.seed}"
     facts = {
         "Rows": f"{found.n:,} in {plural(len(found.classes), 'class', 'classes')}: {shown}",
-        "Folds": f"{folds}, {order}, the same for all models",
+        "Folds": f"{folds}, {found.dealt}; the same for all models",
         **({} if found.words is None else {"Words": "those of all documents, chosen without a look at their labels"}),
         "Tuning": "inside the training part of every fold; no row has a say in the model that predicts it",
         "Metric": metric_name(found.metric),
-        "Choice": "the simplest of the models that a paired test, without the correction for many tests, cannot tell "
-        "from the best at 5%; rules whose sizes differ by less than a factor of two are equally simple, and the best "
-        "of them is taken",
+        "Columns": "prepared by the training part of every fold alone; the preparation is part of the chosen model",
+        "Choice": CHOICE if found.metric in ("error", "log_loss", "brier") else SIMPLEST,
         "Time": f"{found.seconds:.2f} s for everything; the column 'fit' is one fit of all rows",
         "Made with": f"discrim {version}, NumPy {np.__version__}, Python {platform.python_version()}",
     }

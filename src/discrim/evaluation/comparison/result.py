@@ -62,11 +62,10 @@ class Comparison:
         checks: AssumptionChecks,
         data: ComparedRows,
         metric: Metric,
-        seed: Any,
         seconds: float,
     ) -> None:
         self.rows, self.chosen, self.verdict, self.checks = rows, chosen.name, verdict, checks
-        self.metric, self.seed, self.seconds = metric, seed, seconds
+        self.metric, self.seconds, self.dealt = metric, seconds, data.dealt
         self.n, self.width = data.n, data.width
         self.classes, self.codes, self.weight = data.classes, data.codes, data.weight
         self.folds = data.fold_of.number

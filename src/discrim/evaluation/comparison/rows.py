@@ -12,7 +12,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_array
 
 from discrim.errors import DataError, DiscrimError
-from discrim.evaluation.comparison.folds import Dealer, check_classes, code_groups, find_copies, make_folds
+from discrim.evaluation.comparison.folds import Dealer, check_classes, code_groups, find_copies, how_dealt, make_folds
 from discrim.evaluation.comparison.left_out import leave_out, no_value, without_odd_columns
 from discrim.evaluation.comparison.preparation import Columns, Preparation, learn_preparation
 from discrim.evaluation.comparison.prepared import open_with_gaps
@@ -50,7 +50,8 @@ class ComparedRows:
     ``no_numbers`` says why, where columns cannot be coded. ``block`` is the same where nothing is ``missing`` (names of
     columns and how many values each lacks), else None. ``fold_of`` are the folds, the same for all models, dealt by
     ``dealer``. Of documents the columns are counts of ``words``. ``X`` is without the columns that were ``left_out``,
-    names with a sentence each; ``given`` has them all. ``remarks`` are sentences about what was done to the rows.
+    names with a sentence each; ``given`` has them all. ``remarks`` are sentences about the folds, and
+    ``dealt`` how they were made.
     """
 
     X: Any
@@ -69,6 +70,7 @@ class ComparedRows:
     words: WordCounts | None = None
     left_out: dict[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    dealt: str = ""
     given: Any = None
 
     @property
@@ -170,7 +172,8 @@ def read_rows(X: Any, y: Any, sample_weight: Any, cv: Any, groups: Any, random_s
         units = find_copies(read.numbers.x)
     dealer = Dealer(read.codes, units, names, random_state)
     folds, remarks = make_folds(cv, dealer, read.classes, groups)
-    return replace(read, fold_of=folds, dealer=dealer, remarks=(*converted.values(), *read.remarks, *remarks), given=X)
+    said = (*converted.values(), *remarks)
+    return replace(read, fold_of=folds, dealer=dealer, remarks=said, dealt=how_dealt(cv, dealer), given=X)
 
 
 def _read_table(X: Any, y: Any, sample_weight: Any) -> ComparedRows:

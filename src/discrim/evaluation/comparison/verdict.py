@@ -83,8 +83,8 @@ def _first(table: list[Row], choice: Choice, metric: Metric) -> str:
     if choice.reason == "no error":
         return (
             f"{chosen.name} is chosen: like {_listed(others)} it makes no error on rows that it has not seen (95% "
-            f"interval {100 * chosen.error_interval[0]:.1f} to {100 * chosen.error_interval[1]:.1f}), and of these "
-            f"{len(tied)} models it has the smallest and most regularised rule, with {_size(chosen)}."
+            f"interval {100 * chosen.error_interval[0]:.1f} to {100 * chosen.error_interval[1]:.1f}), and none of "
+            f"these {len(tied)} models has a much smaller or more regularised rule than its {_size(chosen)}."
         )
     if chosen is best:
         head = f"{chosen.name} has the {least} cross-validated {name} of {_counted(done, better)}, {own}"
@@ -106,17 +106,18 @@ def _counted(done: list[Row], better: list[Row]) -> str:
 
 def _reason(choice: Choice, metric: Metric) -> str:
     chosen, count = choice.row, len(choice.tied)
-    of = f"of the {count} models in this tie" if count > 2 else "of the two"
+    names = "" if chosen is choice.best else f" ({_listed([row.name for row in choice.tied])})"
+    of = f"of the {count} models in this tie{names}" if count > 2 else "of the two"
     if choice.reason == "few":
-        return f"it has the fewest numbers in its rule {of}, {_size(chosen)}"
-    brier = f"Brier score ({chosen.brier:.3f})"
-    score = brier if metric == "brier" else f"log loss ({written(chosen.log_loss, '.3f')})"
+        return f"it is one of the simplest {of}, with {_size(chosen)}"
+    kind = "Brier score" if metric == "brier" else "log loss"
+    value = written(chosen.brier if metric == "brier" else chosen.log_loss, ".3f")
     if choice.reason == "simple":
-        rule = f"the smaller and more regularised rule, with {_size(chosen)}"
-        return f"{of} it has {rule}, at a {score} within 2% of the lowest"
+        rule = f"no rule that is as good is much smaller or more regularised ({_size(chosen)})"
+        return f"its {kind} ({value}) is within 2% of the lowest {of}, and {rule}"
     if metric not in ("error", "log_loss", "brier"):
         return f"none {of} is much simpler"
-    return f"{of} it has the lowest {score}"
+    return f"{of} it has the lowest {kind} ({value})"
 
 
 def _size(row: Row) -> str:
