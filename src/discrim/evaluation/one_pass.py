@@ -110,8 +110,8 @@ class OnePassTrial:
         self._refit(held, folds, range(len(folds.parts)))
         return held, "refits"
 
-    def run_standardised(self, folds: Folds) -> HeldOut | None:
-        """The same for a model on columns that are standardised by its training rows: from statistics, or not at all.
+    def run_standardised(self, folds: Folds, numbers: Index) -> HeldOut | None:
+        """Some folds, by a model on columns that are standardised by its training rows: from statistics, or not at all.
 
         None where there are more columns than training rows, or the statistics have too few digits.
         """
@@ -120,10 +120,12 @@ class OnePassTrial:
         many = len(folds.parts) * numbers_of(depth, size, x.shape[1]) > MOST_NUMBERS
         if not folds.complementary or self.model._needs_rows() or fewest <= x.shape[1] or many:
             return None
-        held = HeldOut(len(x), size)
+        held, wanted = HeldOut(len(x), size), set(numbers.tolist())
         with blas_threads(x.shape[1]):
             try:
                 for f, s in enumerate(self._training(x, folds, depth)):
+                    if f not in wanted:
+                        continue
                     known, test = self._classes_in(folds.train(f)), folds.test(f)
                     scaled, centre, scale = moments_in_units(s._only(np.isin(np.arange(size), known)))
                     model = self._solved(scaled, known, x.shape[1])

@@ -170,13 +170,13 @@ def _run_tuned(model: Any, rows: ComparedRows, tuned: Tuned) -> tuple[HeldOut, s
 
 
 def _run_folds(model: Any, rows: ComparedRows, folds: Index, *, standardise: bool) -> tuple[HeldOut, str]:
-    """At least these folds, by merged statistics where that can be."""
+    """These folds at least, by merged statistics where that can be."""
     if not standardise:
         held, route, _ = _run(model, rows)
         return held, route
     if rows.block is not None and rows.dense and isinstance(model, OnePassClassifier):
         trial = OnePassTrial.sharing(model, rows.block, rows.design, rows.statistics)
-        found = trial.run_standardised(rows.fold_of)
+        found = trial.run_standardised(rows.fold_of, folds)
         if found is not None:
             return found, "statistics"
     held = HeldOut(rows.n, len(rows.classes))
