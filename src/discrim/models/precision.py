@@ -18,13 +18,16 @@ Floats = NDArray[np.float64]
 
 def warn_of_rounding(statistic: ClassMoments | ClassFactors, design: Design, eps: float) -> None:
     """Name the columns that vary within a class, but by no more than one unit in the last place of their values."""
-    divisor = statistic.weight[:, None] if statistic.depth is not Depth.POOLED else statistic.total_weight
-    squares = statistic.squares
-    # Nearly always nothing is anywhere near, which takes no roots to see.
-    size = eps * (statistic.mean if len(squares) == len(statistic.mean) else np.abs(statistic.mean).max(axis=0))
-    if not (squares > divisor * size**2).all():
-        deviation = np.sqrt(np.maximum(squares, 0.0) / np.where(np.asarray(divisor) > 0, divisor, 1.0))
-        warn_of_deviations(statistic.mean, deviation, design.names_out, eps)
+    mean, squares = statistic.mean, statistic.squares
+    if not squares.size:
+        return
+    # Nearly always nothing is anywhere near, and no column has to be looked at.
+    largest = eps * max(float(mean.max()), -float(mean.min()))
+    if float(squares.min()) > statistic.total_weight * largest**2:
+        return
+    divisor = statistic.weight[:, None] if statistic.depth is not Depth.POOLED else np.array(statistic.total_weight)
+    deviation = np.sqrt(np.maximum(squares, 0.0) / np.where(divisor > 0, divisor, 1.0))
+    warn_of_deviations(mean, deviation, design.names_out, eps)
 
 
 def warn_of_deviations(mean: Floats, deviation: Floats, names: Sequence[str], eps: float) -> None:

@@ -20,6 +20,7 @@ ILL_CONDITIONED = 1e-10
 SQUARED_NOISE = 1e-11
 # Eigenvalues of A'A above this make its rounding felt beside an identity, so A itself is decomposed.
 LARGE = 1e6
+TINY = float(np.finfo(float).tiny)
 
 
 class IllConditionedError(Exception):
@@ -228,12 +229,12 @@ def rounding_noise(mean: Floats, eps: float) -> Floats:
     ``eps`` is that of the numbers as they were given. Sums are taken in double precision about a value of the class,
     so that they add nothing to it.
     """
-    return np.asarray(last_place(mean, eps).max(axis=0, initial=np.finfo(float).tiny))
+    return last_place(np.abs(mean).max(axis=0, initial=0.0), eps)
 
 
 def last_place(values: Floats, eps: float) -> Floats:
-    """One unit in the last place of numbers of this size; zero at zero."""
-    return np.where(values != 0, np.ldexp(eps, np.frexp(values)[1] - 1), 0.0)
+    """One unit in the last place of numbers of this size; at zero next to nothing."""
+    return np.asarray(np.ldexp(eps, np.frexp(np.maximum(np.abs(values), TINY))[1] - 1))
 
 
 def _spectral(
