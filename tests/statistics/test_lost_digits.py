@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 
 import discrim
+from discrim import _kernels
+from discrim._kernels import reference
 from discrim.errors import ForgetError
 from discrim.sources import Block
 from discrim.statistics import ClassFactors, ClassMoments, Depth
@@ -166,3 +169,26 @@ def test_a_statistic_without_the_low_digits_of_its_means_is_still_read():
     rows = Rows("full", np.random.default_rng(6).normal(size=(50, 2)))
     whole, gone = replace(rows.part(np.arange(50)), low=None), rows.part(np.arange(10))
     assert_allclose(whole.subtract(gone).scatter, rows.part(np.arange(10, 50)).scatter, rtol=1e-9)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kernels", [_kernels, reference], ids=["chosen", "reference"])
+def test_mean_and_low_part_together_are_the_mean_to_the_digits_of_the_deviation(kernels, dtype, order):
+    rng = np.random.default_rng(7)
+    x = np.asarray(1e6 + rng.normal(size=(5000, 3)), dtype=dtype, order=order)
+    weight, codes, low = rng.uniform(0.1, 2.0, 5000), (np.arange(5000) % 2).astype(np.int32), np.zeros((2, 3))
+    _, _, mean, _ = kernels.class_moments(x, codes, weight, 2, _kernels.DIAGONAL, low)
+    for k in (0, 1):
+        # Differences from a million are exact, and so their mean has all digits.
+        near = np.average(x[codes == k].astype(float) - 1e6, axis=0, weights=weight[codes == k])
+        assert_allclose((mean[k] - 1e6) + low[k], near, atol=1e-13)
+
+
+def test_sparse_rows_know_their_means_as_well():
+    x = 1e6 + np.random.default_rng(8).normal(size=(300, 2))
+    codes, classes = np.zeros(300, np.int32), np.array(["a"])
+    dense = ClassMoments.of(Block(x, codes, classes), Depth.DIAGONAL)
+    stored = ClassMoments.of(Block(sparse.csr_array(x), codes, classes), Depth.DIAGONAL)
+    assert_allclose((stored.mean - dense.mean) + (stored.low - dense.low), 0.0, atol=1e-13)
+    assert_allclose(stored.scatter, dense.scatter, rtol=1e-12)
