@@ -167,8 +167,12 @@ void finish(int64_t K, int64_t p, int64_t padded, Depth depth, const Lined &pilo
     for (int64_t k = 0; k < K; ++k) {
         const double n = out.weight[k];
         const double *d = sum.data() + k * padded;
-        for (int64_t j = 0; j < p; ++j)
-            out.mean[k * p + j] = n > 0 ? pilot[k * padded + j] + d[j] / n : 0.0;
+        for (int64_t j = 0; j < p; ++j) {
+            const double from = n > 0 ? pilot[k * padded + j] : 0.0, by = n > 0 ? d[j] / n : 0.0;
+            const double mean = from + by, moved = mean - from;
+            out.mean[k * p + j] = mean;
+            if (out.low) out.low[k * p + j] = (from - (mean - moved)) + (by - moved);
+        }
         if (depth == Depth::diagonal)
             for (int64_t j = 0; j < p; ++j) {
                 const double s = n > 0 ? square[k * padded + j] - d[j] * (d[j] / n) : 0.0;

@@ -18,6 +18,7 @@ struct Moments {
     double *weight;   // K
     int64_t *rows;    // K
     double *mean;     // K x p
+    double *low;      // K x p, what rounding leaves out of the mean; or null
     double *scatter;  // K x p (diagonal), p x p (pooled) or K x p x p (full)
 };
 

@@ -37,14 +37,19 @@ using discrim::require;
 using discrim::rows_of;
 using discrim::Vector;
 
+using Low = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
 template <typename T>
-nb::tuple class_moments(Matrix<T> x, Codes codes, std::optional<Vector> weight, int64_t K, int depth_number) {
+nb::tuple class_moments(Matrix<T> x, Codes codes, std::optional<Vector> weight, int64_t K, int depth_number,
+                        std::optional<Low> low) {
     const auto rows = rows_of(x);
     const auto depth = static_cast<discrim::Depth>(depth_number);
     require(depth_number >= 0 && depth_number <= 2, "depth must be 0, 1 or 2");
     require(K >= 0, "there is a negative number of classes");
     require(static_cast<int64_t>(codes.shape(0)) == rows.n, "codes and rows differ in length");
     require(!weight || static_cast<int64_t>(weight->shape(0)) == rows.n, "weights and rows differ in length");
+    require(!low || (static_cast<int64_t>(low->shape(0)) == K && static_cast<int64_t>(low->shape(1)) == rows.p),
+            "low has the wrong shape");
     int32_t largest = -1;
     for (int64_t i = 0; i < rows.n; ++i) largest = std::max(largest, codes.data()[i]);
     require(largest < K, "a code is not below the number of classes");
@@ -55,7 +60,8 @@ nb::tuple class_moments(Matrix<T> x, Codes codes, std::optional<Vector> weight, 
     {
         nb::gil_scoped_release release;
         discrim::class_moments(rows, codes.data(), weight ? weight->data() : nullptr, K, depth,
-                               discrim::Moments{total.get(), count.get(), mean.get(), scatter.get()});
+                               discrim::Moments{total.get(), count.get(), mean.get(), low ? low->data() : nullptr,
+                                                scatter.get()});
     }
     nb::object spread = depth == discrim::Depth::diagonal ? nb::cast(give(std::move(scatter), {k, p}))
                         : depth == discrim::Depth::pooled ? nb::cast(give(std::move(scatter), {p, p}))
@@ -137,8 +143,10 @@ nb::tuple code_integers(discrim::Aligned<const int64_t, nb::ndim<1>, nb::c_conti
 }  // namespace
 
 NB_MODULE(_native, m) {
-    m.def("class_moments", &class_moments<double>, "x"_a.noconvert(), "codes"_a, "weight"_a.none(), "classes"_a, "depth"_a);
-    m.def("class_moments", &class_moments<float>, "x"_a.noconvert(), "codes"_a, "weight"_a.none(), "classes"_a, "depth"_a);
+    m.def("class_moments", &class_moments<double>, "x"_a.noconvert(), "codes"_a, "weight"_a.none(), "classes"_a, "depth"_a,
+          "low"_a.noconvert().none() = nb::none());
+    m.def("class_moments", &class_moments<float>, "x"_a.noconvert(), "codes"_a, "weight"_a.none(), "classes"_a, "depth"_a,
+          "low"_a.noconvert().none() = nb::none());
     const auto add_score = [&m](auto function) {
         m.def("score", function, "x"_a.noconvert(), "rule"_a, "centre"_a, "factor"_a, "offset"_a, "triangular"_a,
               "output"_a, "out"_a.noconvert());

@@ -17,12 +17,18 @@ Floats = NDArray[np.float64]
 
 
 def class_moments(
-    x: NDArray[Any], codes: NDArray[np.int32], weight: Floats | None, classes: int, depth: int
+    x: NDArray[Any],
+    codes: NDArray[np.int32],
+    weight: Floats | None,
+    classes: int,
+    depth: int,
+    low: Floats | None = None,
 ) -> tuple[Floats, NDArray[np.int64], Floats, Floats]:
     """Weight, rows, mean and centred scatter of each class; a negative code leaves its row out.
 
     The scatter is sum_i w_i (x_i - mu)(x_i - mu)' of each class (depth 2), their sum over the
-    classes (1), or each class's diagonal (0).
+    classes (1), or each class's diagonal (0). Into ``low`` (K x p), where it is given, goes what rounding leaves
+    out of the mean.
     """
     p = x.shape[1]
     require(depth in {DIAGONAL, POOLED, FULL}, "depth must be 0, 1 or 2")
@@ -42,7 +48,11 @@ def class_moments(
         total[k], rows[k] = wk.sum(), len(xk)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite tells the caller
             pilot = xk.mean(axis=0)
-            mean[k] = pilot + wk @ (xk - pilot) / total[k]
+            by = wk @ (xk - pilot) / total[k]
+            mean[k] = pilot + by
+            if low is not None:
+                moved = mean[k] - pilot
+                low[k] = (pilot - (mean[k] - moved)) + (by - moved)
             d = (xk - mean[k]) * np.sqrt(wk)[:, None]
             if depth == DIAGONAL:
                 scatter[k] = np.einsum("ij,ij->j", d, d)

@@ -78,7 +78,8 @@ def standard_errors(
     if cov_type == "auto":
         kind = "model" if fitted.weights_are_counts or fitted.sparse_penalty else "HC0"
     if kind == "model":
-        return StandardErrors("model", fitted.std_error, fitted.spread)
+        spread = np.zeros((len(fitted.labels), 0)) if fitted.sparse_penalty else fitted.spread
+        return StandardErrors("model", fitted.std_error, spread)
     spread = fitted.spread_with(_middle(fitted, kind, groups))
     return StandardErrors(kind, fitted.lengths(spread), spread, chosen=cov_type == "auto")
 

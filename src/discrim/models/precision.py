@@ -10,14 +10,24 @@ from numpy.typing import NDArray
 from discrim.errors import PrecisionWarning, name_list, warn
 from discrim.solvers.naive import CONSTANT
 from discrim.solvers.sphering import last_place
+from discrim.sources import Design
 from discrim.statistics import ClassFactors, ClassMoments, Depth
 
 Floats = NDArray[np.float64]
 
 
-def warn_of_rounding(statistic: ClassMoments | ClassFactors, names: Sequence[str], eps: float) -> None:
+def warn_of_rounding(statistic: ClassMoments | ClassFactors, design: Design, eps: float) -> None:
     """Name the columns that vary within a class, but by no more than one unit in the last place of their values."""
-    warn_of_deviations(statistic.mean, _deviations(statistic), names, eps)
+    mean, squares = statistic.mean, statistic.squares
+    if not squares.size:
+        return
+    # Nearly always nothing is anywhere near, and no column has to be looked at.
+    largest = eps * max(float(mean.max()), -float(mean.min()))
+    if float(squares.min()) > statistic.total_weight * largest**2:
+        return
+    divisor = statistic.weight[:, None] if statistic.depth is not Depth.POOLED else np.array(statistic.total_weight)
+    deviation = np.sqrt(np.maximum(squares, 0.0) / np.where(divisor > 0, divisor, 1.0))
+    warn_of_deviations(mean, deviation, design.names_out, eps)
 
 
 def warn_of_deviations(mean: Floats, deviation: Floats, names: Sequence[str], eps: float) -> None:
@@ -39,15 +49,3 @@ def _message(names: Sequence[str], size: float, eps: float) -> str:
         f"{'it says is' if one else 'they say is'} rounding. Subtract a constant before the values are rounded"
         f"{', or keep them in double precision' if digits < 10 else ''}."
     )
-
-
-def _deviations(statistic: ClassMoments | ClassFactors) -> Floats:
-    if isinstance(statistic, ClassFactors):
-        squares = np.stack([np.einsum("ij,ij->j", r, r) for r in statistic.factors])
-    elif statistic.depth is Depth.DIAGONAL:
-        squares = statistic.scatter
-    else:
-        p = statistic.n_features
-        squares = np.diagonal(statistic.scatter.reshape(-1, p, p), axis1=1, axis2=2)
-    divisor = statistic.weight if statistic.depth is not Depth.POOLED else np.array([statistic.total_weight])
-    return np.asarray(np.sqrt(np.maximum(squares, 0.0) / np.where(divisor > 0, divisor, 1.0)[:, None]))

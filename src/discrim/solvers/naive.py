@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.solvers.rules import DiagonalRule
-from discrim.solvers.sphering import last_place
 from discrim.statistics import ClassMoments
 from discrim.statistics.means import grand_mean
 
@@ -23,9 +22,11 @@ def naive_variances(statistic: ClassMoments, divisor: Floats, smoothing: float, 
     """Variances K x p, smoothed, and what was added to those that were not zero (p)."""
     total = total_variances(statistic.weight, statistic.mean, statistic.scatter)
     raw = statistic.scatter / np.where(divisor > 0, divisor, 1.0)[:, None]
-    rounding = CONSTANT * last_place(statistic.mean, eps)
-    raw[raw <= rounding**2] = 0.0
-    total[total <= rounding.max(axis=0, initial=0.0) ** 2] = 0.0
+    rounding = (CONSTANT * eps * statistic.mean) ** 2
+    constant = raw <= rounding
+    if constant.any():
+        raw[constant] = 0.0
+        total[total <= rounding.max(axis=0, initial=0.0)] = 0.0
     variances = np.stack([smooth(v, total, n, smoothing) for v, n in zip(raw, statistic.weight, strict=True)])
     return variances, smoothing * (total if smoothing < GUARD else np.full_like(total, total.max(initial=0.0)))
 

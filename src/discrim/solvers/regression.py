@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from discrim.solvers.sphering import Sphering, rounding_noise
 from discrim.solvers.within import Within, pooled_within
 from discrim.statistics import ClassFactors, ClassMoments
-from discrim.statistics.means import grand_mean
+from discrim.statistics.means import mean_and_gaps
 
 Floats = NDArray[np.float64]
 
@@ -36,9 +36,9 @@ def indicator_regression(statistic: ClassMoments | ClassFactors, eps: float, *, 
     """The indicators' covariance with the columns is that of the class means: n_k (mu_k - mu) / n."""
     n = statistic.total_weight
     shares = statistic.weight / n
-    mean = grand_mean(statistic.weight, statistic.mean)
-    origin = mean if centred else np.zeros_like(mean)
-    gaps = np.sqrt(shares)[:, None] * (statistic.mean - origin)
+    mean, apart = mean_and_gaps(statistic)
+    origin, apart = (mean, apart) if centred else (np.zeros_like(mean), statistic.mean)
+    gaps = np.sqrt(shares)[:, None] * apart
     noise = rounding_noise(statistic.mean, eps)
     within = pooled_within(statistic, "mle", noise, eps)
     if within.matrix is not None:
@@ -46,7 +46,7 @@ def indicator_regression(statistic: ClassMoments | ClassFactors, eps: float, *, 
     else:
         assert within.rows is not None
         spread = Within(None, np.vstack([within.rows, gaps]), noise, eps)
-    cross = (shares[:, None] * (statistic.mean - origin)).T
+    cross = (shares[:, None] * apart).T
     level = shares if centred else np.zeros_like(shares)
     return Regression(spread, cross, level, origin, n)
 

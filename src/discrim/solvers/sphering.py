@@ -20,6 +20,7 @@ ILL_CONDITIONED = 1e-10
 SQUARED_NOISE = 1e-11
 # Eigenvalues of A'A above this make its rounding felt beside an identity, so A itself is decomposed.
 LARGE = 1e6
+TINY = float(np.finfo(float).tiny)
 
 
 class IllConditionedError(Exception):
@@ -93,25 +94,37 @@ class SpectralSphering:
 
 @dataclass(frozen=True)
 class LowRankSphering:
-    """Sigma = H + A'A with H a positive diagonal and A of few rows: W = H^-1/2 (I + V diag(g) V')."""
+    """Sigma = H + A'A with H a positive diagonal and A of few rows: W = H^-1/2 (I + V diag(g) V').
+
+    ``kept`` is 1 + g, which may be so small that the sum has lost its digits.
+    """
 
     root: Floats
     directions: Floats
     gain: Floats
     log_det: float
     dependent: NDArray[np.intp]
+    kept: Floats | None = None
 
     @property
     def rank(self) -> int:
         return len(self.root)
 
     def forward(self, d: Floats) -> Floats:
-        u = d / self.root[:, None]
-        return np.asarray(u + self.directions @ (self.gain[:, None] * (self.directions.T @ u)))
+        return self._turned(d / self.root[:, None])
 
     def backward(self, z: Floats) -> Floats:
-        v = z + self.directions @ (self.gain[:, None] * (self.directions.T @ z))
-        return np.asarray(v / self.root[:, None])
+        return np.asarray(self._turned(z) / self.root[:, None])
+
+    def _turned(self, u: Floats) -> Floats:
+        """(I + V diag(g) V')u."""
+        along = self.directions.T @ u
+        if self.kept is None:
+            return np.asarray(u + self.directions @ (self.gain[:, None] * along))
+        # What is nearly taken away is taken away in full, twice because of rounding, and what stays is put back.
+        rest = u - self.directions @ along
+        rest -= self.directions @ (self.directions.T @ rest)
+        return np.asarray(rest + self.directions @ (self.kept[:, None] * along))
 
 
 def sphere_matrix(sigma: Floats, noise: Floats, *, may_reread: bool) -> Sphering:
@@ -189,13 +202,15 @@ def sphere_low_rank(diagonal: Floats, rows: Floats) -> LowRankSphering:
     root = np.sqrt(diagonal)
     scaled = rows / root
     values, directions = _squares(scaled)
-    if values.max(initial=0.0) > LARGE:
+    large = bool(values.max(initial=0.0) > LARGE)
+    if large:
         basis, triangle = np.linalg.qr(scaled.T)
         left, singular, _ = np.linalg.svd(triangle, full_matrices=False)
         values, directions = singular**2, basis @ left
-    gain = 1.0 / np.sqrt(1.0 + values) - 1.0
+    kept = 1.0 / np.sqrt(1.0 + values)
     log_det = float(np.log(diagonal).sum() + np.log1p(values).sum())
-    return LowRankSphering(root, directions, gain, log_det, np.zeros(0, np.intp))
+    nothing = np.zeros(0, np.intp)
+    return LowRankSphering(root, directions, kept - 1.0, log_det, nothing, kept if large else None)
 
 
 def _squares(rows: Floats) -> tuple[Floats, Floats]:
@@ -214,12 +229,12 @@ def rounding_noise(mean: Floats, eps: float) -> Floats:
     ``eps`` is that of the numbers as they were given. Sums are taken in double precision about a value of the class,
     so that they add nothing to it.
     """
-    return np.asarray(last_place(mean, eps).max(axis=0, initial=np.finfo(float).tiny))
+    return last_place(np.abs(mean).max(axis=0, initial=0.0), eps)
 
 
 def last_place(values: Floats, eps: float) -> Floats:
-    """One unit in the last place of numbers of this size; zero at zero."""
-    return np.where(values != 0, np.ldexp(eps, np.frexp(values)[1] - 1), 0.0)
+    """One unit in the last place of numbers of this size; at zero next to nothing."""
+    return np.asarray(np.ldexp(eps, np.frexp(np.maximum(np.abs(values), TINY))[1] - 1))
 
 
 def _spectral(

@@ -35,10 +35,10 @@ def of_columns(statistic: Statistic, alive: NDArray[np.bool_]) -> Statistic:
     """The statistic of some of the columns."""
     if alive.all():
         return statistic
-    mean = statistic.mean[:, alive]
+    mean, low = statistic.mean[:, alive], None if statistic.low is None else statistic.low[:, alive]
     if isinstance(statistic, ClassFactors):
-        return replace(statistic, mean=mean, factors=tuple(r[:, alive] for r in statistic.factors))
-    return replace(statistic, mean=mean, scatter=statistic.scatter[..., alive, :][..., alive])
+        return replace(statistic, mean=mean, low=low, factors=tuple(r[:, alive] for r in statistic.factors))
+    return replace(statistic, mean=mean, low=low, scatter=statistic.scatter[..., alive, :][..., alive])
 
 
 def scatter_diagonal(statistic: Statistic) -> Floats:

@@ -13,10 +13,11 @@ from discrim.errors import DataError, ForgetError, name_list
 from discrim.sources import Block
 from discrim.statistics.align import places, spread_out, union_of_classes
 from discrim.statistics.depth import Depth
-from discrim.statistics.means import ROUNDING
+from discrim.statistics.lost_digits import lost_digits, scatter_error
+from discrim.statistics.means import ROUNDING, join_means, mean_error, two_sum
 from discrim.statistics.moments import ClassMoments
 from discrim.statistics.packing import pack, unpack
-from discrim.statistics.remainder import left_of_variances
+from discrim.statistics.remainder import left_of_variances, lost_error
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +28,7 @@ class CellMoments:
 
     For each class k and column j, over the rows of the class in which the column has a value:
     ``weight`` n_kj = sum w_i, ``rows`` their number, ``mean`` mu_kj and ``scatter`` S_kj = sum w_i (x_ij - mu_kj)^2.
-    All are K x p.
+    All are K x p, and so is ``low``, what rounding leaves out of the mean.
 
     Laws: ``merge`` equals the statistic of all rows together, is commutative and associative, and ``subtract``
     undoes it. Cost of ``of``: one read, and some more of the columns with missing values.
@@ -38,6 +39,7 @@ class CellMoments:
     rows: NDArray[np.int64]
     mean: Floats
     scatter: Floats
+    low: Floats | None = None
 
     @classmethod
     def of(cls, block: Block) -> CellMoments:
@@ -45,7 +47,7 @@ class CellMoments:
         moments = ClassMoments.of(block, Depth.DIAGONAL)
         p = moments.n_features
         weight, rows = np.repeat(moments.weight[:, None], p, axis=1), np.repeat(moments.rows[:, None], p, axis=1)
-        cells = cls(block.classes, weight, rows, moments.mean, moments.scatter)
+        cells = cls(block.classes, weight, rows, moments.mean, moments.scatter, moments.low)
         # NaN and infinity surface in the sums of their own column, and only such columns are looked at again.
         finite = np.isfinite(moments.mean).all(axis=0) & np.isfinite(moments.scatter).all(axis=0)
         for j in np.flatnonzero(~finite).tolist():
@@ -75,12 +77,11 @@ class CellMoments:
         weight, rows = self.weight - gone.weight, self.rows - gone.rows
         weight[(rows == 0) & (np.abs(weight) <= ROUNDING * self.weight)] = 0.0
         self._refuse_lacking(weight, rows, gone)
-        left = np.where(weight > 0, weight, 1.0)
-        mean = np.where(weight > 0, self.mean + gone.weight / left * (self.mean - gone.mean), 0.0)
-        gap = np.where(weight * gone.weight > 0, mean - gone.mean, 0.0)
+        mean, low, gap, noise = self._means_left(gone, weight)
         factor = weight * gone.weight / np.where(self.weight > 0, self.weight, 1.0)
-        scatter = self._scatter_left(self.scatter - gone.scatter - factor * gap**2, weight, rows)
-        result = replace(self, weight=weight, rows=rows, mean=mean, scatter=scatter)
+        scatter = self._scatter_left(self.scatter - gone.scatter - factor * gap**2, noise, rows)
+        result = replace(self, weight=weight, rows=rows, mean=mean, scatter=scatter, low=low)
+        self._refuse_lost(result, noise)
         return result.only(np.asarray((rows > 0).any(axis=1)))
 
     def including(self, classes: NDArray[Any]) -> CellMoments:
@@ -89,12 +90,13 @@ class CellMoments:
         if len(joint) == len(self.classes):
             return self
         at, size = places(self.classes, joint), len(joint)
-        arrays = (self.weight, self.rows, self.mean, self.scatter)
+        arrays = (self.weight, self.rows, self.mean, self.scatter, _low(self))
         return CellMoments(joint, *(spread_out(values, at, size) for values in arrays))
 
     def only(self, keep: NDArray[np.bool_]) -> CellMoments:
         """The classes ``keep``."""
-        return CellMoments(self.classes[keep], self.weight[keep], self.rows[keep], self.mean[keep], self.scatter[keep])
+        weight, rows = self.weight[keep], self.rows[keep]
+        return CellMoments(self.classes[keep], weight, rows, self.mean[keep], self.scatter[keep], _low(self)[keep])
 
     def pooled(self) -> tuple[Floats, Floats, Floats]:
         """Weight, mean and variance of each column over all classes (p); zeros where nothing is known."""
@@ -108,7 +110,7 @@ class CellMoments:
 
     def to_bytes(self) -> bytes:
         arrays: dict[str, NDArray[Any]] = {
-            "weight": self.weight, "rows": self.rows, "mean": self.mean, "scatter": self.scatter,
+            "weight": self.weight, "rows": self.rows, "mean": self.mean, "scatter": self.scatter, "low": _low(self),
         }  # fmt: skip
         return pack("cells", None, arrays, self.classes)
 
@@ -132,9 +134,12 @@ class CellMoments:
         shift = np.zeros(size)
         shift[codes[::-1]] = x[::-1]
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for by the caller
-            mean = np.where(weight > 0, shift + np.bincount(codes, w * (x - shift[codes]), size) / divisor, 0.0)
-            scatter = np.bincount(codes, w * np.square(x - mean[codes]), size)
+            by = np.bincount(codes, w * (x - shift[codes]), size) / divisor
+            mean, low = two_sum(np.where(weight > 0, shift, 0.0), by)
+            scatter = np.bincount(codes, w * np.square((x - mean[codes]) - low[codes]), size)
         self.weight[:, j], self.mean[:, j], self.scatter[:, j] = weight, mean, scatter
+        if self.low is not None:
+            self.low[:, j] = low
 
     def _refuse_lacking(self, weight: Floats, rows: NDArray[np.int64], gone: CellMoments) -> None:
         lacking = (rows < 0) | (weight < 0) | ((rows == 0) & (weight > 0))
@@ -146,15 +151,43 @@ class CellMoments:
                 f"'{self.classes[k]}': only {self.rows[k, j]} (weight {self.weight[k, j]:g}) were seen."
             )
 
-    def _scatter_left(self, scatter: Floats, weight: Floats, rows: NDArray[np.int64]) -> Floats:
-        # A mean is known to eps |mu|, the remaining one to n_kj / (what is left of n_kj) times as much.
+    def _means_left(self, gone: CellMoments, weight: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """The means of what is left and their low parts, their distances from those of what goes, and their noise."""
+        left = np.where(weight > 0, weight, 1.0)
+        distance = np.where(gone.weight > 0, (self.mean - gone.mean) + (_low(self) - _low(gone)), 0.0)
+        mean, low = two_sum(self.mean, _low(self) + gone.weight / left * distance)
+        mean, low = np.where(weight > 0, mean, 0.0), np.where(weight > 0, low, 0.0)
+        gap = np.where(weight * gone.weight > 0, self.weight / left * distance, 0.0)
+        spread = np.sqrt(self.scatter / np.where(self.weight > 0, self.weight, 1.0))
+        known = self.low is not None and gone.low is not None
+        # What a mean is not known to, the remaining one is not known to n_kj / (what is left of n_kj) times.
         amplified = self.weight / np.sqrt(np.where(weight > 0, weight, np.maximum(self.weight, 1.0)))
-        noise = np.finfo(float).eps * amplified * np.abs(self.mean)
+        return mean, low, gap, amplified * mean_error(self.mean, spread, self.rows, known=known)
+
+    def _scatter_left(self, scatter: Floats, noise: Floats, rows: NDArray[np.int64]) -> Floats:
         for k in np.flatnonzero((rows != self.rows).any(axis=1)):
             touched = rows[k] != self.rows[k]
             cleared = left_of_variances(scatter[k], self.scatter[k], noise[k], nothing=rows[k] <= 1)
             scatter[k] = np.where(touched, cleared, self.scatter[k])
         return scatter
+
+    def _refuse_lost(self, left: CellMoments, noise: Floats) -> None:
+        touched, known = left.rows != self.rows, np.where(left.weight > 0, left.weight, 1.0)
+        error = np.where(touched, scatter_error(self.scatter, noise, self.rows), 0.0)
+        mean = np.where(left.weight > 0, left.mean, np.nan)
+        some = (left.weight > 0).any(axis=0)
+        lost = np.zeros(touched.shape, bool)
+        lost[:, some] = lost_digits(
+            left.scatter[:, some], error[:, some], left.weight[:, some], left.rows[:, some],
+            mean[:, some], np.where(touched, noise / np.sqrt(known), 0.0)[:, some],
+        )  # fmt: skip
+        if (lost & touched).any():
+            k, j = (int(i) for i in np.argwhere(lost & touched)[0])
+            raise lost_error(j, f" in class '{self.classes[k]}'")
+
+
+def _low(cells: CellMoments) -> Floats:
+    return np.zeros_like(cells.mean) if cells.low is None else cells.low
 
 
 def merge_cells(parts: Sequence[CellMoments]) -> CellMoments:
@@ -165,15 +198,11 @@ def merge_cells(parts: Sequence[CellMoments]) -> CellMoments:
     classes = union_of_classes([part.classes for part in parts])
     spread = [part.including(classes) for part in parts]
     weights, means = np.stack([part.weight for part in spread]), np.stack([part.mean for part in spread])
-    weight = weights.sum(axis=0)
-    share = weights / np.where(weight > 0, weight, 1.0)
-    # The mean is a correction to the heaviest part's mean, so that a common offset costs no digits.
-    base = np.take_along_axis(means, weights.argmax(axis=0)[None], axis=0)[0]
+    mean, low, gaps = join_means(weights, means, np.stack([_low(part) for part in spread]))
+    rows = np.sum([part.rows for part in spread], axis=0)
     with np.errstate(invalid="ignore"):  # what is not finite is looked for by the caller
-        mean = base + (share * np.where(weights > 0, means - base, 0.0)).sum(axis=0)
-        gaps = np.where(weights > 0, means - mean, 0.0)
         scatter = np.sum([part.scatter for part in spread], axis=0) + (weights * gaps**2).sum(axis=0)
-    return CellMoments(classes, weight, np.sum([part.rows for part in spread], axis=0), mean, scatter)
+    return CellMoments(classes, weights.sum(axis=0), rows, mean, scatter, low)
 
 
 def _check_widths(parts: Sequence[CellMoments]) -> None:

@@ -14,10 +14,10 @@ from discrim import _kernels
 from discrim.sources import Block
 from discrim.statistics.align import places, spread_out, union_of_classes
 from discrim.statistics.depth import Depth, WithDepth
-from discrim.statistics.means import join, take_away
+from discrim.statistics.means import join, low_of, take_away
 from discrim.statistics.moments import ClassMoments
 from discrim.statistics.packing import pack, unpack
-from discrim.statistics.remainder import left_of_factor
+from discrim.statistics.remainder import deviations_of, left_of_factor, refuse_lost_digits
 
 Floats = NDArray[np.float64]
 
@@ -37,23 +37,26 @@ class ClassFactors(WithDepth):
     mean: Floats
     factors: tuple[Floats, ...]
     depth: Depth
+    low: Floats | None = None
 
     @classmethod
     def of(cls, block: Block, depth: Depth) -> ClassFactors:
         """The statistic of the rows of one block."""
         x = np.asarray(block.x.toarray() if sparse.issparse(block.x) else block.x)
         size = len(block.classes)
-        weight, rows, mean, _ = _kernels.class_moments(x, block.codes, block.weight, size, _kernels.DIAGONAL)
+        low = np.zeros((size, x.shape[1]))
+        weight, rows, mean, _ = _kernels.class_moments(x, block.codes, block.weight, size, _kernels.DIAGONAL, low)
         kept = np.ones(len(block), bool) if block.weight is None else block.weight > 0
         centred = x[kept].astype(np.float64)
         centred -= mean[block.codes[kept]]
+        centred -= low[block.codes[kept]]
         if block.weight is not None:
             centred *= np.sqrt(block.weight[kept])[:, None]
         if depth is Depth.FULL:
             factors = tuple(_compress(centred[block.codes[kept] == k]) for k in range(size))
         else:
             factors = (_compress(centred),)
-        return cls(block.classes, weight, rows, mean, factors, depth)
+        return cls(block.classes, weight, rows, mean, factors, depth, low)
 
     @property
     def n_features(self) -> int:
@@ -73,7 +76,7 @@ class ClassFactors(WithDepth):
 
     def subtract(self, other: ClassFactors) -> ClassFactors:
         """The statistic without the rows of ``other``; refuses rows that cannot have been there."""
-        left = take_away(self, other)
+        left = take_away(self, other, deviations_of(self.squares, self.weight))
         removed_gap = np.sqrt(left.factor)[:, None] * left.gap
         if self.depth is Depth.POOLED:
             gone = [np.vstack([other.factors[0], removed_gap])]
@@ -89,13 +92,19 @@ class ClassFactors(WithDepth):
             left_of_factor(r, b, rounding, nothing=bool(none))
             for r, b, rounding, none in zip(self.factors, gone, noise, nothing, strict=True)
         )
+        refuse_lost_digits(self, _squares(factors), left)
         keep = left.weight > 0
         if self.depth is Depth.FULL:
             factors = tuple(f for f, kept in zip(factors, keep, strict=True) if kept)
         return replace(
             self, classes=self.classes[keep], weight=left.weight[keep], rows=left.rows[keep],
-            mean=left.mean[keep], factors=factors,
+            mean=left.mean[keep], factors=factors, low=left.low[keep],
         )  # fmt: skip
+
+    @property
+    def squares(self) -> Floats:
+        """The diagonals of the scatter: K x p, or 1 x p where classes are pooled."""
+        return _squares(self.factors)
 
     def including(self, classes: NDArray[Any]) -> ClassFactors:
         """The same with further classes of weight zero."""
@@ -109,7 +118,7 @@ class ClassFactors(WithDepth):
             factors = tuple(known.get(k, np.zeros((0, self.n_features))) for k in range(size))
         return ClassFactors(
             joint, spread_out(self.weight, at, size), spread_out(self.rows, at, size),
-            spread_out(self.mean, at, size), factors, self.depth,
+            spread_out(self.mean, at, size), factors, self.depth, spread_out(low_of(self), at, size),
         )  # fmt: skip
 
     def pooled(self) -> ClassFactors:
@@ -129,11 +138,11 @@ class ClassFactors(WithDepth):
         """The scatter itself; half of the digits of nearly collinear columns are lost."""
         products = [r.T @ r for r in self.factors]
         scatter = np.stack(products) if self.depth is Depth.FULL else products[0]
-        return ClassMoments(self.classes, self.weight, self.rows, self.mean, scatter, self.depth)
+        return ClassMoments(self.classes, self.weight, self.rows, self.mean, scatter, self.depth, self.low)
 
     def to_bytes(self) -> bytes:
         arrays: dict[str, NDArray[Any]] = {f"factor{i:06d}": f for i, f in enumerate(self.factors)}
-        arrays |= {"weight": self.weight, "rows": self.rows, "mean": self.mean}
+        arrays |= {"weight": self.weight, "rows": self.rows, "mean": self.mean, "low": low_of(self)}
         return pack("factors", self.depth, arrays, self.classes)
 
     @classmethod
@@ -159,7 +168,11 @@ def merge_factors(parts: Sequence[ClassFactors]) -> ClassFactors:
                 pieces[k].append(factor)
         stacked = [np.vstack(piece) for piece in pieces]
     factors = tuple(_compress(matrix) for matrix in stacked)
-    return ClassFactors(joint.classes, joint.weight, joint.rows, joint.mean, factors, depth)
+    return ClassFactors(joint.classes, joint.weight, joint.rows, joint.mean, factors, depth, joint.low)
+
+
+def _squares(factors: Sequence[Floats]) -> Floats:
+    return np.stack([np.einsum("ij,ij->j", r, r) for r in factors])
 
 
 def _compress(rows: Floats) -> Floats:

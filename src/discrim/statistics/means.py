@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 
 # Weights and variances this small, relative to what was there before, are rounding.
 ROUNDING = 1e-11
+TINY = float(np.finfo(float).tiny)
 
 
 class HasMeans(Protocol):
@@ -31,17 +32,23 @@ class HasMeans(Protocol):
     @property
     def mean(self) -> Floats: ...
     @property
+    def low(self) -> Floats | None: ...
+    @property
     def depth(self) -> Depth: ...
 
 
 @dataclass(frozen=True)
 class Together:
-    """The parts' classes, weights and means joined; ``gaps[b]`` is part b's mean minus the joint one."""
+    """The parts' classes, weights and means joined; ``gaps[b]`` is part b's mean minus the joint one.
+
+    ``mean`` + ``low`` is the joint mean to twice the digits of a double.
+    """
 
     classes: NDArray[Any]
     weight: Floats
     rows: NDArray[np.int64]
     mean: Floats
+    low: Floats
     at: list[NDArray[np.intp]]
     weights: Floats
     gaps: Floats
@@ -55,14 +62,30 @@ def join(parts: Sequence[HasMeans]) -> Together:
     at = [places(part.classes, classes) for part in parts]
     weights = np.stack([spread_out(part.weight, a, size) for part, a in zip(parts, at, strict=True)])
     means = np.stack([spread_out(part.mean, a, size) for part, a in zip(parts, at, strict=True)])
+    lows = np.stack([spread_out(low_of(part), a, size) for part, a in zip(parts, at, strict=True)])
     rows = np.stack([spread_out(part.rows, a, size) for part, a in zip(parts, at, strict=True)]).sum(axis=0)
-    weight = weights.sum(axis=0)
-    share = weights / np.where(weight > 0, weight, 1.0)
+    mean, low, gaps = join_means(weights[:, :, None], means, lows)
+    return Together(classes, weights.sum(axis=0), rows, mean, low, at, weights, gaps)
+
+
+def join_means(weights: Floats, means: Floats, lows: Floats) -> tuple[Floats, Floats, Floats]:
+    """The weighted mean over the parts (the first axis of all), its low part, and the parts' distances from it.
+
+    A part may have one weight for all columns.
+    """
+    total = weights.sum(axis=0)
+    share = weights / np.where(total > 0, total, 1.0)
     # The mean is a correction to the heaviest part's mean, so that a common offset costs no digits.
-    base = means[weights.argmax(axis=0), np.arange(size)]
-    mean = base + np.einsum("bk,bkj->kj", share, np.where(weights[:, :, None] > 0, means - base, 0.0))
-    gaps = np.where(weights[:, :, None] > 0, means - mean, 0.0)
-    return Together(classes, weight, rows, mean, at, weights, gaps)
+    heaviest = weights.argmax(axis=0)
+    if weights.shape[2] == 1:
+        places = heaviest[:, 0], np.arange(len(heaviest))
+        base, base_low = means[places], lows[places]
+    else:
+        base, base_low = (np.take_along_axis(values, heaviest[None], axis=0)[0] for values in (means, lows))
+    with np.errstate(invalid="ignore"):  # what is not finite is looked for by the caller
+        apart = np.where(weights > 0, (means - base) + (lows - base_low), 0.0)
+        mean, low = two_sum(base, base_low + (share * apart).sum(axis=0))
+        return mean, low, np.where(weights > 0, (means - mean) + (lows - low), 0.0)
 
 
 @dataclass(frozen=True)
@@ -76,14 +99,18 @@ class Apart:
     weight: Floats
     rows: NDArray[np.int64]
     mean: Floats
+    low: Floats
     at: NDArray[np.intp]
     gap: Floats
     factor: Floats
     noise: Floats
 
 
-def take_away(whole: HasMeans, part: HasMeans) -> Apart:
-    """The inverse of ``join``; refuses rows that cannot have been there."""
+def take_away(whole: HasMeans, part: HasMeans, spread: Floats) -> Apart:
+    """The inverse of ``join``; refuses rows that cannot have been there.
+
+    ``spread`` (K x p) is the deviation of the columns in the classes of the whole, or more.
+    """
     same_shape([whole, part])
     unknown = part.classes[~np.isin(part.classes, whole.classes)]
     if len(unknown):
@@ -99,23 +126,53 @@ def take_away(whole: HasMeans, part: HasMeans) -> Apart:
             f"Cannot forget {gone_rows[k]} rows (weight {gone[k]:g}) of class '{whole.classes[k]}': "
             f"only {whole.rows[k]} rows (weight {whole.weight[k]:g}) were seen."
         )
-    gone_mean = spread_out(part.mean, at, size)
-    mean = whole.mean + (gone / np.where(weight > 0, weight, 1.0))[:, None] * (whole.mean - gone_mean)
-    mean[weight == 0] = 0.0
-    gap = np.where((weight * gone > 0)[:, None], mean - gone_mean, 0.0)
+    left, known = np.where(weight > 0, weight, 1.0), whole.low is not None and part.low is not None
+    distance = (whole.mean - spread_out(part.mean, at, size)) + (low_of(whole) - spread_out(low_of(part), at, size))
+    mean, low = two_sum(whole.mean, low_of(whole) + (gone / left)[:, None] * distance)
+    mean[weight == 0], low[weight == 0] = 0.0, 0.0
+    gap = np.where((weight * gone > 0)[:, None], (whole.weight / left)[:, None] * distance, 0.0)
     factor = weight * gone / np.where(whole.weight > 0, whole.weight, 1.0)
-    # A mean is known to eps |mu|, the remaining one to n_k / (what is left of n_k) times as much.
+    error = mean_error(whole.mean, spread, whole.rows[:, None], known=known)
+    # What a mean is not known to, the remaining one is not known to n_k / (what is left of n_k) times.
     amplified = whole.weight / np.sqrt(np.where(weight > 0, weight, np.maximum(whole.weight, 1.0)))
-    noise = np.finfo(float).eps * amplified[:, None] * np.abs(whole.mean)
-    return Apart(weight, rows, mean, at, gap, factor, noise)
+    return Apart(weight, rows, mean, low, at, gap, factor, amplified[:, None] * error)
+
+
+def mean_error(mean: Floats, spread: Floats, rows: NDArray[np.int64], *, known: bool) -> Floats:
+    """To what a mean is known: a part of the deviation, and of the mean itself where its ``low`` part is not known."""
+    eps = float(np.finfo(float).eps)
+    error = eps * (2.0 + 0.125 * np.sqrt(rows)) * spread + eps * eps * np.abs(mean)
+    return np.asarray(error if known else error + eps * np.abs(mean))
+
+
+def low_of(statistic: HasMeans) -> Floats:
+    """What the means lack to twice the digits of a double; zero where nobody kept it."""
+    return np.zeros_like(statistic.mean) if statistic.low is None else statistic.low
+
+
+def two_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """a + b rounded, and what the rounding left out, exactly."""
+    total = a + b
+    moved = total - a
+    return total, (a - (total - moved)) + (b - moved)
 
 
 def grand_mean(weight: Floats, mean: Floats) -> Floats:
     """The mean of all rows (p), as a correction to that of the heaviest class, so that an offset costs no digits."""
-    base = mean[int(np.argmax(weight))]
+    return _mean_and_gaps(weight, mean, None)[0]
+
+
+def mean_and_gaps(statistic: HasMeans) -> tuple[Floats, Floats]:
+    """The mean of all rows (p), and how far that of each class is from it (K x p)."""
+    return _mean_and_gaps(statistic.weight, statistic.mean, statistic.low)
+
+
+def _mean_and_gaps(weight: Floats, mean: Floats, low: Floats | None) -> tuple[Floats, Floats]:
+    k = int(weight.argmax())
     with np.errstate(invalid="ignore"):  # what is not finite is looked for by the caller
-        gaps = np.where(weight[:, None] > 0, mean - base, 0.0)
-        return np.asarray(base + weight @ gaps / max(float(weight.sum()), np.finfo(float).tiny))
+        apart = mean - mean[k] if low is None else (mean - mean[k]) + (low - low[k])
+        by = weight @ apart / max(float(weight.sum()), TINY)
+        return mean[k] + (by if low is None else low[k] + by), apart - by
 
 
 def same_shape(parts: Sequence[HasMeans]) -> None:

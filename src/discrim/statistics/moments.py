@@ -14,9 +14,9 @@ from discrim import _kernels
 from discrim.sources import Block
 from discrim.statistics.align import places, spread_out, union_of_classes
 from discrim.statistics.depth import Depth, WithDepth
-from discrim.statistics.means import Apart, join, take_away
+from discrim.statistics.means import Apart, join, low_of, take_away, two_sum
 from discrim.statistics.packing import pack, unpack
-from discrim.statistics.remainder import left_of_matrix, left_of_variances
+from discrim.statistics.remainder import deviations_of, left_of_matrix, left_of_variances, refuse_lost_digits
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +27,8 @@ class ClassMoments(WithDepth):
 
     For each class k: ``weight`` n_k = sum w_i, ``rows`` the number of rows, ``mean`` mu_k, and the centred
     ``scatter`` S_k = sum w_i (x_i - mu_k)(x_i - mu_k)'. By depth the scatter is K x p x p (full), their sum
-    S, p x p (pooled), or K x p of the diagonals (diagonal). Nothing is normalised or smoothed.
+    S, p x p (pooled), or K x p of the diagonals (diagonal). Nothing is normalised or smoothed. ``low`` is what
+    rounding leaves out of the mean: with it, forgetting loses no digits to a common offset.
 
     Laws: ``merge`` equals the statistic of all rows together, is commutative and associative, and
     ``subtract`` undoes it. Cost of ``of``: n p^2 / 2 multiplications (n p for diagonal), one read.
@@ -39,6 +40,7 @@ class ClassMoments(WithDepth):
     mean: Floats
     scatter: Floats
     depth: Depth
+    low: Floats | None = None
 
     @classmethod
     def of(cls, block: Block, depth: Depth) -> ClassMoments:
@@ -48,10 +50,11 @@ class ClassMoments(WithDepth):
             if depth is Depth.DIAGONAL:
                 return cls._of_sparse_diagonal(block)
             x = np.asarray(x.toarray())
+        low = np.zeros((len(block.classes), x.shape[1]))
         weight, rows, mean, scatter = _kernels.class_moments(
-            x, block.codes, block.weight, len(block.classes), depth.number
+            x, block.codes, block.weight, len(block.classes), depth.number, low
         )
-        return cls(block.classes, weight, rows, mean, scatter, depth)
+        return cls(block.classes, weight, rows, mean, scatter, depth, low)
 
     @property
     def n_features(self) -> int:
@@ -72,11 +75,20 @@ class ClassMoments(WithDepth):
 
     def subtract(self, other: ClassMoments) -> ClassMoments:
         """The statistic without the rows of ``other``; refuses rows that cannot have been there."""
-        left = take_away(self, other)
+        left = take_away(self, other, deviations_of(self.squares, self.weight))
         gone = other.scatter if self.depth is Depth.POOLED else spread_out(other.scatter, left.at, len(self.classes))
         scatter = self._left(self.scatter - gone - _between(left.gap[None], left.factor[None], self.depth), left)
-        result = replace(self, weight=left.weight, rows=left.rows, mean=left.mean, scatter=scatter)
+        result = replace(self, weight=left.weight, rows=left.rows, mean=left.mean, scatter=scatter, low=left.low)
+        refuse_lost_digits(self, result.squares, left)
         return result._only(left.weight > 0)
+
+    @property
+    def squares(self) -> Floats:
+        """The diagonals of the scatter: K x p, or 1 x p where classes are pooled."""
+        if self.depth is Depth.DIAGONAL:
+            return self.scatter
+        p = self.n_features
+        return np.diagonal(self.scatter.reshape(-1, p, p), axis1=1, axis2=2)
 
     def including(self, classes: NDArray[Any]) -> ClassMoments:
         """The same with further classes of weight zero."""
@@ -87,7 +99,7 @@ class ClassMoments(WithDepth):
         scatter = self.scatter if self.depth is Depth.POOLED else spread_out(self.scatter, at, size)
         return ClassMoments(
             joint, spread_out(self.weight, at, size), spread_out(self.rows, at, size),
-            spread_out(self.mean, at, size), scatter, self.depth,
+            spread_out(self.mean, at, size), scatter, self.depth, spread_out(low_of(self), at, size),
         )  # fmt: skip
 
     def pooled(self) -> ClassMoments:
@@ -106,7 +118,7 @@ class ClassMoments(WithDepth):
 
     def to_bytes(self) -> bytes:
         arrays: dict[str, NDArray[Any]] = {
-            "weight": self.weight, "rows": self.rows, "mean": self.mean, "scatter": self.scatter,
+            "weight": self.weight, "rows": self.rows, "mean": self.mean, "scatter": self.scatter, "low": low_of(self),
         }  # fmt: skip
         return pack("moments", self.depth, arrays, self.classes)
 
@@ -136,8 +148,8 @@ class ClassMoments(WithDepth):
         # The mean was a sum of large numbers: what it missed is the mean of the small ones that are left.
         missed = (first - zeros * mean) / np.where(weight > 0, weight, 1.0)[:, None]
         scatter = np.maximum(stored + zeros * mean**2 - weight[:, None] * missed**2, 0.0)
-        mean = mean + missed
-        return cls(block.classes, weight, rows, mean, scatter, Depth.DIAGONAL)
+        mean, low = two_sum(mean, missed)
+        return cls(block.classes, weight, rows, mean, scatter, Depth.DIAGONAL, low)
 
     def _left(self, scatter: Floats, left: Apart) -> Floats:
         """The scatter after a subtraction, cleared of rounding; refuses one that no rows have."""
@@ -155,7 +167,7 @@ class ClassMoments(WithDepth):
         scatter = self.scatter if self.depth is Depth.POOLED else self.scatter[keep]
         return replace(
             self, classes=self.classes[keep], weight=self.weight[keep], rows=self.rows[keep],
-            mean=self.mean[keep], scatter=scatter,
+            mean=self.mean[keep], scatter=scatter, low=low_of(self)[keep],
         )  # fmt: skip
 
 
@@ -172,7 +184,7 @@ def merge_moments(parts: Sequence[ClassMoments]) -> ClassMoments:
         else:
             scatter[at] += part.scatter
     scatter += _between(joint.gaps, joint.weights, depth)
-    return ClassMoments(joint.classes, joint.weight, joint.rows, joint.mean, scatter, depth)
+    return ClassMoments(joint.classes, joint.weight, joint.rows, joint.mean, scatter, depth, joint.low)
 
 
 def _between(gaps: Floats, factors: Floats, depth: Depth) -> Floats:

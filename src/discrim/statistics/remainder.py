@@ -2,16 +2,67 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import ForgetError
-from discrim.statistics.means import ROUNDING
+from discrim.statistics.depth import Depth
+from discrim.statistics.lost_digits import lost_digits, scatter_error
+from discrim.statistics.means import ROUNDING, Apart, HasMeans
 
 Floats = NDArray[np.float64]
 
 # What is left of a variance below this share of what was there is rounding.
 CLEARED = 1e-13
+
+
+class HasSquares(HasMeans, Protocol):
+    """A statistic that knows the diagonals of its scatter."""
+
+    @property
+    def squares(self) -> Floats: ...
+
+
+def refuse_lost_digits(whole: HasSquares, squares: Floats, left: Apart) -> None:
+    """Refuse to take rows away where rounding is too large a part of the variances (K x p or 1 x p) that they leave."""
+    before, noise = whole.squares, left.noise
+    weight, rows, rows_before = left.weight[:, None], left.rows[:, None], whole.rows[:, None]
+    touched = rows != rows_before
+    if whole.depth is Depth.POOLED:
+        noise = np.sqrt(np.einsum("kj,kj->j", noise, noise))[None]
+        weight, rows, rows_before = (values.sum(axis=0, keepdims=True) for values in (weight, rows, rows_before))
+        rows = np.where((left.rows <= 1).all(), 0, rows)
+        touched = touched.any(axis=0, keepdims=True)
+    # What has not been touched is what it was.
+    error = np.where(touched, scatter_error(before, noise, rows_before), 0.0)
+    gone = (left.weight == 0)[:, None]
+    mean = np.where(gone, np.nan, left.mean)
+    changed = (left.rows != whole.rows)[:, None]
+    mean_error = np.where(changed, left.noise / np.sqrt(np.where(gone, 1.0, left.weight[:, None])), 0.0)
+    shape = squares.shape
+    lost = lost_digits(
+        squares, error, np.broadcast_to(weight, shape), np.broadcast_to(rows, shape), mean, mean_error
+    ) & np.broadcast_to(touched, shape)
+    if lost.any():
+        k, j = (int(i) for i in np.argwhere(lost)[0])
+        of = "" if whole.depth is Depth.POOLED else f" in class '{whole.classes[k]}'"
+        raise lost_error(j, of)
+
+
+def lost_error(column: int, of: str) -> ForgetError:
+    """What to say where a difference has no digits left."""
+    return ForgetError(
+        f"Cannot forget these rows: in column {column} their values are so much larger than the others{of} that "
+        "rounding has taken the digits of what would be left. The model is unchanged; to be rid of these rows, fit it "
+        "again without them."
+    )
+
+
+def deviations_of(squares: Floats, weight: Floats) -> Floats:
+    """Deviations K x p; where only the scatter of all classes is known, what each has at most."""
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0) / np.where(weight > 0, weight, 1.0)[:, None]))
 
 
 def left_of_variances(left: Floats, before: Floats, noise: Floats, *, nothing: bool | NDArray[np.bool_]) -> Floats:
@@ -109,4 +160,4 @@ def _graded_cholesky(matrix: Floats, size: Floats, rounding: float) -> Floats:
         rest -= column[:, None] * column
         still[i] = False
         columns.append(column)
-    return np.array(columns).reshape(-1, len(size)).T
+    return np.stack(columns, axis=1) if columns else np.zeros((len(size), 0))

@@ -89,7 +89,7 @@ def _alone(statistic: Statistic, k: int, label: int, *, first: bool) -> Statisti
     one = slice(k, k + 1)
     named: dict[str, Any] = {
         "classes": np.array([label]), "weight": statistic.weight[one], "rows": statistic.rows[one],
-        "mean": statistic.mean[one],
+        "mean": statistic.mean[one], "low": None if statistic.low is None else statistic.low[one],
     }  # fmt: skip
     pooled = statistic.depth is Depth.POOLED
     if isinstance(statistic, ClassFactors):
