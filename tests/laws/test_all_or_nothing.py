@@ -355,3 +355,38 @@ def test_a_failed_part_leaves_the_model(name, reason):
         assert state_of(model) == before
     else:
         assert reason in {"not a number", "infinity"}, "these rows were taken"
+
+
+def assert_unchanged_where_refused(model: Any, call: Callable[[], Any]) -> None:
+    before = state_of(model)
+    try:
+        call()
+    except (ValueError, TypeError, AttributeError):
+        assert state_of(model) == before
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_a_fit_that_is_refused_for_its_labels_values_or_parameters_leaves_the_old_model(name):
+    _, X = CLASSIFIERS[name]
+    model = fitted(name)
+    assert_unchanged_where_refused(model, lambda: model.fit(X, np.full(60, "a")))
+    assert_unchanged_where_refused(model, lambda: model.fit(X, np.linspace(0.1, 5.0, 60)))
+    if name not in ON_TEXT:
+        assert_unchanged_where_refused(model, lambda: model.fit(-X, LABELS))
+        assert_unchanged_where_refused(model, lambda: model.fit(X, LABELS, sample_weight=-np.ones(60)))
+        assert_unchanged_where_refused(model, lambda: model.fit(X, LABELS, sample_weight=np.zeros(60)))
+    for parameter in sorted(model.get_params(deep=False)):
+        trial = fitted(name).set_params(**{parameter: "no such thing"})
+        assert_unchanged_where_refused(trial, lambda trial=trial: trial.fit(X, LABELS))
+
+
+@pytest.mark.parametrize("name", [name for name in IN_PARTS if name not in ON_TEXT])
+def test_a_part_of_other_columns_or_classes_leaves_the_model(name):
+    model, X = fitted(name), CLASSIFIERS[name][1]
+    for method in ("partial_fit", "forget"):
+        if hasattr(model, method):
+            learn = getattr(model, method)
+            assert_unchanged_where_refused(model, lambda learn=learn: learn(X[:, :2], LABELS))
+            assert_unchanged_where_refused(model, lambda learn=learn: learn(np.hstack([X, X]), LABELS))
+            assert_unchanged_where_refused(model, lambda learn=learn: learn(100.0 + X, LABELS[::-1].astype(object)))
+    assert_unchanged_where_refused(model, lambda: model.partial_fit(X, LABELS, classes=["a", "b"]))
