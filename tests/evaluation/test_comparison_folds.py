@@ -143,6 +143,17 @@ def test_groups_are_never_split(kind):
     assert not np.array_equal(found.folds, compare(x, labels, ["LDA"], groups=named, random_state=1).folds)
 
 
+def test_very_many_groups_are_dealt_evenly():
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(6000), rng.integers(1, 6, 6000))
+    codes = rng.integers(0, 3, 6000)[group].astype(np.int32)
+    folds = Dealer(codes, group, np.arange(6000)).deal(10)
+    table = counts(folds, codes)
+    assert (np.abs(table / table.sum(axis=0) - 0.1) < 0.01).all()
+    first = folds[np.unique(group, return_index=True)[1]]
+    assert np.array_equal(first[group], folds)
+
+
 def test_groups_may_come_as_a_series_of_any_kind():
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     x, labels, group = grouped()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -215,6 +217,20 @@ def test_others_models_get_the_table_as_it_is_if_they_can_take_it():
     assert (found["HistGradientBoostingClassifier"].predicted == expected).all()
     assert found.table.loc["SVC", "error"] < found.table.loc["Baseline", "error"]
     assert found.trials["SVC"].model.predict(x).shape == (300,)
+
+
+def test_a_model_of_ours_without_posteriors_has_none_with_gaps_either():
+    x, labels = with_gaps()
+    found = compare(x, labels, ["LDA", discrim.Perceptron()])
+    assert np.isnan(found.table.loc["Perceptron", "log_loss"])
+    assert found.table.loc["Perceptron", "error"] < 0.5
+
+
+def test_the_preparation_can_be_pickled():
+    x, labels = with_gaps()
+    best = compare(x, labels, ["Logistic"]).best
+    again = pickle.loads(pickle.dumps(best))
+    assert again.predict_proba(x) == pytest.approx(best.predict_proba(x))
 
 
 def test_the_result_says_what_was_filled_in(tmp_path):

@@ -20,6 +20,8 @@ Index = NDArray[np.intp]
 
 # Numbers of X that are hashed at once.
 CHUNK = 1 << 20
+# Units that are dealt one by one; more of them even out by themselves.
+MANY_UNITS = 5000
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,30 +225,46 @@ def _dealt_together(
     Unless they are to stay ``whole``, units that would take more than half a fold are dealt row by row: so many equal
     rows are a frequent value, and not copies of one case.
     """
-    size, classes = np.bincount(units), int(codes.max()) + 1
+    classes = int(codes.max()) + 1
+    table = np.bincount(units * classes + codes, minlength=(int(units.max()) + 1) * classes).reshape(-1, classes)
+    size = table.sum(axis=1)
     together = size > 1
     if not whole:
         together &= size <= max(len(codes) // (2 * folds), 2)
-    number = np.full(len(codes), -1, dtype=np.int32)
-    have = np.zeros((folds, classes))
-    total = np.bincount(codes, minlength=classes).astype(np.float64)
-    held = order[together[units[order]]]
-    held = held[np.argsort(units[held], kind="stable")]
-    members = np.split(held, np.flatnonzero(np.diff(units[held])) + 1) if len(held) else []
-    place = np.empty(len(codes), dtype=np.intp)
-    place[order] = np.arange(len(order))
-    for rows in sorted(members, key=lambda rows: (-len(rows), place[rows].min())):
-        counts = np.bincount(codes[rows], minlength=classes)
-        # What the squares of the shares of classes grow by: least where these classes are short.
-        growth = ((2.0 * have + counts) * counts / np.maximum(total, 1.0) ** 2).sum(axis=1)
-        f = int(np.lexsort((have.sum(axis=1), growth.round(12)))[0])
-        number[rows] = f
-        have[f] += counts
+    # As the shuffle has them, the largest first.
+    met = units[order][np.sort(np.unique(units[order], return_index=True)[1])]
+    held = met[together[met]]
+    held = held[np.argsort(-size[held], kind="stable")]
+    fold_of = np.full(len(size), -1, dtype=np.int32)
+    fold_of[held] = _greedy(table[held], folds) if len(held) <= MANY_UNITS else _in_turn(table[held], folds)
+    number = fold_of[units]
+    have = np.stack([np.bincount(codes[number == f], minlength=classes) for f in range(folds)]).astype(np.float64)
     for k in range(classes):
         single = order[(codes[order] == k) & (number[order] < 0)]
         number[single] = _filled_up(have[:, k], have.sum(axis=1), len(single))
-        have[:, k] += np.bincount(number[single], minlength=len(have))
+        have[:, k] += np.bincount(number[single], minlength=folds)
     return number
+
+
+def _greedy(table: NDArray[Any], folds: int) -> NDArray[np.int32]:
+    """The fold of each unit, one after the other to where its classes are short; ``table`` has units x classes."""
+    have, total = np.zeros((folds, table.shape[1])), np.maximum(table.sum(axis=0), 1.0)
+    found = np.empty(len(table), dtype=np.int32)
+    for i, counts in enumerate(table):
+        # What the squares of the shares of classes grow by: least where these classes are short.
+        growth = ((2.0 * have + counts) * counts / total**2).sum(axis=1)
+        found[i] = np.lexsort((have.sum(axis=1), growth.round(12)))[0]
+        have[found[i]] += counts
+    return found
+
+
+def _in_turn(table: NDArray[Any], folds: int) -> NDArray[np.int32]:
+    """The same for very many units: those with the same main class to the folds in turn, back and forth."""
+    by_class = np.argsort(table.argmax(axis=1), kind="stable")
+    turn, place = np.divmod(np.arange(len(table)), folds)
+    found = np.empty(len(table), dtype=np.int32)
+    found[by_class] = np.where(turn % 2 == 0, place, folds - 1 - place)
+    return found
 
 
 def _filled_up(have: NDArray[np.float64], rows: NDArray[np.float64], more: int) -> NDArray[np.int32]:

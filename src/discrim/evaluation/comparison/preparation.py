@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 ENOUGH_GAPS = 5
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Columns:
     """Of a table as numbers: ``names``, ``categories`` as (start, stop) of their indicators, and where gaps are marked.
 
