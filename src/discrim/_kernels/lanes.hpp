@@ -8,10 +8,14 @@
 
 #include "versions.hpp"
 
+// Whatever takes or returns a vector is inlined: a function of its own would be compiled for the baseline, where vectors
+// are passed in another way than the version that calls it passes them. DISCRIM_INLINED is for lambdas.
 #if defined(__GNUC__)
 #define DISCRIM_INLINE inline __attribute__((always_inline, unused))
+#define DISCRIM_INLINED __attribute__((always_inline))
 #else
 #define DISCRIM_INLINE inline
+#define DISCRIM_INLINED
 #endif
 
 namespace discrim {

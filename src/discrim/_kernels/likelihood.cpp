@@ -91,7 +91,7 @@ DISCRIM_INLINE void add_gradient(Work &work, int64_t m, int64_t p, int64_t panel
     double *root = work.curvature.data();
     if (scale)
         for (int64_t r = 0; r < m; ++r) root[r] = __builtin_sqrt(root[r]);
-    const auto add = [](double *to, const V sum[4]) { put(to, get<V>(to) + ((sum[0] + sum[1]) + (sum[2] + sum[3]))); };
+    const auto add = [](double *to, const V sum[4]) DISCRIM_INLINED { put(to, get<V>(to) + ((sum[0] + sum[1]) + (sum[2] + sum[3]))); };
     for (int64_t q = 0; q * W < p; ++q) {
         V sum[4] = {V{}, V{}, V{}, V{}}, bend[4] = {V{}, V{}, V{}, V{}};
         double *z = work.packed.data() + q / PARTS * panel + q % PARTS * W;

@@ -233,7 +233,7 @@ void class_moments(const Rows<T> &x, const int32_t *codes, const double *weight,
                              sum.data(), products ? nullptr : square.data(), out.rows, out.weight});
         Ahead ahead = following(x, first + m, m_max);
         if (depth == Depth::pooled) self_product(packed.data(), panel, order.m, x.p, product.data(), ahead);
-        for (int64_t k = 0; depth == Depth::full && k < K; ++k)
+        for (int64_t k = 0; depth == Depth::full && x.p > 0 && k < K; ++k)
             if (const int64_t from = order.start[k], count = order.start[k + 1] - from; count > 0)
                 self_product(packed.data() + from * LANES, panel, count, x.p, product.data() + k * padded * padded,
                              ahead);

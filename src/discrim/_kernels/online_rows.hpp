@@ -7,9 +7,6 @@
 
 #include "native_lanes.hpp"
 
-// For lambdas, which a compiler would else call once they are large.
-#define DISCRIM_INLINED __attribute__((always_inline))
-
 namespace discrim {
 
 // Four lanes fit one register of every processor that has wide ones; eight would be kept in memory by some. What is
@@ -239,7 +236,7 @@ struct CompressedRow {
         const double product = total(
             [&](auto lanes, int64_t k) DISCRIM_INLINED { return lanes.at(value + k) * of(lanes, w, k); }, ask);
         for (int64_t k = count & ~INT64_C(7); k < later.count; k += 8) ask(k);
-        ask(later.count - 1);
+        if (later.count > 0) ask(later.count - 1);
         return product;
     }
     DISCRIM_INLINE double square() const {

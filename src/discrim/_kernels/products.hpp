@@ -55,7 +55,7 @@ DISCRIM_INLINE void four_columns(const double *packed, int64_t panel, int64_t m,
     for (auto &of_row : sums)
         for (auto &of_column : of_row)
             for (v4 &sum : of_column) sum = v4{};
-    const auto add = [&](int64_t r, v4(&to)[4][N]) {
+    const auto add = [&](int64_t r, v4(&to)[4][N]) DISCRIM_INLINED {
         v4 right[N];
         for (int n = 0; n < N; ++n) right[n] = get<v4>(b[n] + r * LANES);
         for (int l = 0; l < 4; ++l)

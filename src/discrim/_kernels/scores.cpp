@@ -54,7 +54,7 @@ DISCRIM_INLINE void score_linear(const Work &w) {
     const RuleArrays &rule = *w.rule;
     shift<V>(rule.centre, rule.p, w.x, w.x);
     V acc[M][PARTS<V>];
-    const auto keep = [&](int64_t k, int m) {
+    const auto keep = [&](int64_t k, int m) DISCRIM_INLINED {
         for (int64_t h = 0; h < PARTS<V>; ++h)
             put(w.scores + (k + m) * GROUP + h * WIDTH<V>, acc[m][h] + rule.offset[k + m]);
     };

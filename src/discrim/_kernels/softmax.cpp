@@ -117,10 +117,12 @@ DISCRIM_INLINE double all_lanes(v8 v) {
 template <typename V, bool keep>
 DISCRIM_INLINE void sum_up(Work &work, int64_t r, int64_t panel, double s) {
     double *eta = work.eta.data() + r * LANES;
-    const double *slope = work.slope.data() + r * LANES;
-    const auto at = [&](int64_t k) {
+    // Nobody has written slopes where the shares are kept.
+    const double *slope = keep ? nullptr : work.slope.data() + r * LANES;
+    const auto at = [&](int64_t k) DISCRIM_INLINED {
         const V v = get<V>(eta + in_panels(k, panel));
-        return keep ? v : v + s * get<V>(slope + in_panels(k, panel));
+        if constexpr (keep) return v;
+        else return v + s * get<V>(slope + in_panels(k, panel));
     };
     V top = every<V>(NEVER);
     for (int64_t k = 0; k < work.K; k += WIDTH<V>) {
