@@ -52,7 +52,7 @@ def test_a_dirichlet_vector_on_words_is_alpha():
 def test_the_rule_is_linear_with_the_coefficients_of_the_lecture(container):
     rng = np.random.default_rng(0)
     X, y = (rng.random((50, 6)) < 0.4).astype(float), rng.integers(0, 2, 50)
-    model = BernoulliNB().fit(container(X), y)
+    model = BernoulliNB(methods="all").fit(container(X), y)
     p = (X[y == 0].sum(axis=0) + 1) / ((y == 0).sum() + 2), (X[y == 1].sum(axis=0) + 1) / ((y == 1).sum() + 2)
     alpha = np.log(p[1] * (1 - p[0]) / ((1 - p[1]) * p[0]))
     a = np.log((1 - p[1]) / (1 - p[0])).sum() + np.log(y.mean() / (1 - y.mean()))

@@ -48,8 +48,6 @@ LEFT_OUT = {
     ),
     "test_liblinear_with_large_values": ({}, "demands that liblinear refuse values above 1e30"),
     "test_newton_cholesky_fallback_to_lbfgs": ({}, "counts the steps of lbfgs and demands its wording"),
-    "test_logistic_regression_callback_support": ({}, "demands a call to set_callbacks' hooks at every step of lbfgs"),
-    "test_logistic_regression_callback_fitted_estimator": ({}, "demands the model at every step of lbfgs"),
     "test_plain_has_no_average_attr": ({}, "demands the private names under which averages are kept"),
     "test_classifier_accuracy": ({"average": True}, "demands the private names under which averages are kept"),
     "test_classifier_partial_fit": ({"average": True}, "demands the private names under which averages are kept"),
@@ -64,7 +62,6 @@ LEFT_OUT = {
         {},
         "demands the words about rows held out where no row has any weight",
     ),
-    "test_logistic_regression_callback_support_warning": ({}, "demands that solvers but lbfgs warn of callbacks"),
 }
 
 

@@ -40,6 +40,7 @@ from discrim.models.logistic.rows import (
     open_training,
     select_columns,
     weightless,
+    with_offset,
     written,
 )
 from discrim.models.logistic.rule import fitted_rule, told_coefficients, user_coefficients, written_rule
@@ -230,8 +231,10 @@ class LogisticRegression(CallbackSupport, LogisticInference, Classifier):
         if self._empty:
             fit = replace(fit, separation=told_of_weightless(fit.separation, self._empty, intercept=self.fit_intercept))
         self._learn(fit, problem)
-        warn_of_separation(fit, self._empty, self.classes_, self._names)
-        if not fit.solution.converged and (fit.separation is None or not fit.separation.separated):
+        separated = fit.separation is not None and fit.separation.separated
+        if separated or self._empty:
+            warn_of_separation(fit, self._empty, self.classes_, self._names)
+        if not separated and not fit.solution.converged:
             name = self.solver_ if self.solver == "auto" else self.solver
             warn(stopped_early(name, fit.solution.iterations, self.max_iter), ConvergenceWarning)
         if self.inference is not False:
@@ -243,7 +246,7 @@ class LogisticRegression(CallbackSupport, LogisticInference, Classifier):
     def decision_function(self, X: Any, offset: Any = None) -> NDArray[Any]:
         """Log-odds of the second class, n; for more classes alpha_k + beta_k'x, n x K."""
         scores = super().decision_function(X)
-        return scores if offset is None else self._with_offset(scores, known_offset(X, offset))
+        return scores if offset is None else with_offset(scores, known_offset(X, offset))
 
     def predict(self, X: Any, offset: Any = None) -> NDArray[Any]:
         """The class with the largest score."""
@@ -384,13 +387,6 @@ class LogisticRegression(CallbackSupport, LogisticInference, Classifier):
 
     def _reference_index(self) -> int:
         return 0 if self.reference is None else self.classes_.tolist().index(self.reference)
-
-    def _with_offset(self, scores: NDArray[Any], known: Floats) -> NDArray[Any]:
-        if scores.ndim != 1:
-            raise ParameterError(f"An offset is for two classes; the model has {len(self.classes_)}.")
-        if known.shape not in {(), scores.shape}:
-            raise ParameterError.bad_value("offset", f"shape {known.shape}", f"{len(scores)} numbers, one a row")
-        return np.asarray(scores + known)
 
     def _refit_on(self, terms: Sequence[str]) -> Self:
         """The same model on some columns of the rows that it was fitted on."""

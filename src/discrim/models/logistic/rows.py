@@ -139,6 +139,15 @@ def known_offset(X: Any, offset: Any) -> Floats:
     return np.concatenate([block.offset for block in blocks])
 
 
+def with_offset(scores: NDArray[Any], offset: Floats) -> NDArray[Any]:
+    """The log-odds of two classes with their known part."""
+    if scores.ndim != 1:
+        raise ParameterError(f"An offset is for two classes; the model has {scores.shape[1]}.")
+    if offset.shape not in {(), scores.shape}:
+        raise ParameterError.bad_value("offset", f"shape {offset.shape}", f"{len(scores)} numbers, one a row")
+    return np.asarray(scores + offset)
+
+
 def _with_named_offset(X: Any, name: str) -> Scan:
     """The scan that reads its offset itself."""
     if not isinstance(X, Scan):
