@@ -158,6 +158,7 @@ def test_constant_columns_and_far_off_origins_do_no_harm():
         ({"X": X[:0], "y": y[:0]}, DataError, "There are no rows to compare models on"),
         ({"metric": lambda *_: np.nan}, DataError, "No model has a finite value of the metric that was asked for."),
         ({"cv": 1}, ParameterError, "The 'cv' parameter is 1; it must be at least 2 folds"),
+        ({"random_state": "x"}, ParameterError, "The 'random_state' parameter is 'x'; it must be a whole number"),
         ({"models": ["nobody"]}, ParameterError, "The 'models' parameter is 'nobody'; it must be 'default'"),
         ({"models": []}, ParameterError, "The 'models' parameter is empty"),
         ({"models": [3]}, ParameterError, "it must be made of classifiers"),

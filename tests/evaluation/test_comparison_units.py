@@ -61,7 +61,7 @@ def test_amounts_beside_codes_do_not_silence_the_codes():
     """As in credit data: what counts is in columns of zeros and ones, and an amount dwarfs them."""
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 2, (2000, 4)).astype(float)
-    amounts = np.exp(rng.normal(11.0, 1.0, (2000, 3)))
+    amounts = np.exp(rng.normal(11.0, 1.0, (2000, 12)))
     labels = (rng.random(2000) < 1 / (1 + np.exp(-(codes @ [2.0, -2.0, 1.5, -1.0] - 1.5)))).astype(int)
     found = compare(np.column_stack([amounts, codes]), labels)
     errors = found.table["error"]

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_consistent_length
+from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_array
 
-from discrim.errors import DataError, DiscrimError
+from discrim.errors import DataError, DiscrimError, ParameterError
 from discrim.evaluation.comparison.folds import Dealer, check_classes, code_groups, find_copies, how_dealt, make_folds
 from discrim.evaluation.comparison.left_out import leave_out, no_value, without_odd_columns
 from discrim.evaluation.comparison.preparation import Columns, Preparation, learn_preparation
@@ -165,6 +165,10 @@ def read_rows(X: Any, y: Any, sample_weight: Any, cv: Any, groups: Any, random_s
     else:
         read = _read_table(X, y, sample_weight)
     check_classes(read.classes, read.codes)
+    try:
+        check_random_state(random_state)
+    except ValueError:
+        raise ParameterError.bad_value("random_state", random_state, "a whole number, None or a RandomState") from None
     names = units = None
     if groups is not None:
         names, units = code_groups(groups, len(read.codes))
@@ -201,14 +205,17 @@ def _read_table(X: Any, y: Any, sample_weight: Any) -> ComparedRows:
 def _read_scan(X: Scan, y: Any, sample_weight: Any) -> ComparedRows:
     if not X.labelled:
         raise DataError("The scan names no target. Say which column holds the labels: scan(data, target=...).")
+    left_out = columns_to_leave_out(X)
+    X = leave_out(X, tuple(left_out)) if left_out else X
     rows = open_with_gaps(X, y, sample_weight)
     held = in_memory(rows, first_read=True)
     found = _found(rows.design, *_with_gaps(held, rows.design))
     empty = [name for name, gaps in found.missing.items() if gaps == len(held)]
     if empty and rows.rereadable:
-        return replace(_read_scan(leave_out(X, empty), y, sample_weight), left_out=no_value(empty))
+        read = _read_scan(leave_out(X, empty), y, sample_weight)
+        return replace(read, left_out={**left_out, **no_value(empty)})
     dealer = Dealer(held.codes)
-    return ComparedRows(X, y, held.classes, held.codes, held.weight, NO_FOLDS, dealer, *found)
+    return ComparedRows(X, y, held.classes, held.codes, held.weight, NO_FOLDS, dealer, *found, None, left_out)
 
 
 def _read_documents(X: Documents) -> ComparedRows:
