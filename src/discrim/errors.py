@@ -1,19 +1,13 @@
-"""Exceptions and warnings, the fact, then a hint; and what a call that fails leaves behind: nothing."""
+"""Exceptions and warnings: the fact, then a hint."""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy, deepcopy
-from functools import wraps
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-
-Method = TypeVar("Method", bound=Callable[..., Any])
-Model = TypeVar("Model")
 
 
 class DiscrimError(Exception):
@@ -126,40 +120,6 @@ class PriorsWarning(DiscrimWarning):
     """The given priors do not sum to one and were rescaled."""
 
 
-def all_or_nothing(method: Method) -> Method:
-    """A method after which its object has changed as a whole; where it raises or is interrupted, not at all.
-
-    It works on a shallow copy, whose attributes the object takes over in one assignment at the end. What lies behind
-    an attribute is shared with the copy: the method replaces it and never writes into it. A generator that was given
-    as ``random_state`` is set back.
-    """
-
-    @wraps(method)
-    def whole(self: Any, *args: Any, **parameters: Any) -> Any:
-        before = self.__dict__
-        working = object.__new__(type(self))
-        working.__dict__.update(before)
-        generator = before.get("random_state")
-        drawn = _state_of(generator) if isinstance(generator, _GENERATORS) else None
-        try:
-            result = method(working, *args, **parameters)
-            self.__dict__ = dict(working.__dict__)
-            return self if result is working else result  # noqa: TRY300 - an interrupt on the way out is one too
-        except BaseException:
-            self.__dict__ = before
-            if drawn is not None:
-                _set_back(generator, drawn)
-            raise
-
-    return whole  # type: ignore[return-value]
-
-
-def learning_copy(model: Model) -> Model:
-    """A copy that may learn more without a trace in ``model``; our own models share what they never write into."""
-    ours = type(model).__module__.partition(".")[0] == "discrim"
-    return copy(model) if ours else deepcopy(model)
-
-
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the line outside this library that led here, however deep the call was made."""
     frame, level = sys._getframe(1), 2
@@ -178,20 +138,6 @@ def name_list(names: Iterable[object], most: int = 5) -> str:
 
 def plural(count: int, singular: str, plural_form: str | None = None) -> str:
     return f"{count} {singular if count == 1 else plural_form or singular + 's'}"
-
-
-_GENERATORS = (np.random.RandomState, np.random.Generator)
-
-
-def _state_of(generator: Any) -> Any:
-    return generator.get_state() if isinstance(generator, np.random.RandomState) else generator.bit_generator.state
-
-
-def _set_back(generator: Any, state: Any) -> None:
-    if isinstance(generator, np.random.RandomState):
-        generator.set_state(state)
-    else:
-        generator.bit_generator.state = state
 
 
 def _describe_column(name: str, missing: int, infinite: int) -> str:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from discrim.errors import DataError, all_or_nothing
+from discrim.atomic import all_or_nothing
+from discrim.errors import DataError
 from discrim.sources import Design, MappedScan, Rows, Scan, find_non_finite, open_rows
 
 # Rows that a basis learns its knots, centres or widths from.

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy import special
 from sklearn.utils.validation import check_is_fitted
 
+from discrim.atomic import all_or_nothing
 from discrim.decision.wrapping import Wrapper, asked, coded_labels, posteriors
-from discrim.errors import DataError, DiscrimWarning, ParameterError, all_or_nothing, warn
+from discrim.errors import DataError, DiscrimWarning, ParameterError, warn
 from discrim.evaluation.answers import weights_of
 from discrim.models.parameters import Check, array_like, either, none, one_of
 from discrim.models.priors import log_priors, resolve_priors

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from discrim.atomic import all_or_nothing
 from discrim.decision.costs import checked_costs
 from discrim.decision.cut_points import CutPoints
 from discrim.decision.wrapping import Wrapper, asked, checked_table, coded_labels, fit_arguments, offered, posteriors
-from discrim.errors import DataError, ParameterError, all_or_nothing, name_list, plural
+from discrim.errors import DataError, ParameterError, name_list, plural
 from discrim.evaluation import Confusion, cross_validate, proportion_interval
 from discrim.evaluation.proportions import ProportionMethod
 from discrim.models.beyond import posteriors_of

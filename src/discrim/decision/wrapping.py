@@ -16,7 +16,8 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.errors import DataError, ParameterError, all_or_nothing
+from discrim.atomic import all_or_nothing
+from discrim.errors import DataError, ParameterError
 from discrim.models.beyond import posteriors_of
 from discrim.models.parameters import Check, check_parameters
 from discrim.sources import Scan, check_structure, check_weights, code_labels, open_rows, recode

@@ -12,9 +12,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from discrim.atomic import all_or_nothing
 from discrim.engines import one_blas_thread
 from discrim.engines.progress import Progress
-from discrim.errors import DataError, ParameterError, all_or_nothing, name_list
+from discrim.errors import DataError, ParameterError, name_list
 from discrim.inference.summary import Summary, Table
 from discrim.losses import LOSSES, find_loss, sigmoid
 from discrim.models.classifier import Classifier

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.errors import DataError, DiscrimError, ParameterError, all_or_nothing
+from discrim.atomic import all_or_nothing
+from discrim.errors import DataError, DiscrimError, ParameterError
 from discrim.models.classifier import Classifier
 from discrim.models.declared import check_declared, declared_classes
 from discrim.models.parameters import check_parameters

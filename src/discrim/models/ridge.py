@@ -10,7 +10,8 @@ from sklearn.base import clone
 from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 
-from discrim.errors import DataError, ParameterError, all_or_nothing
+from discrim.atomic import all_or_nothing
+from discrim.errors import DataError, ParameterError
 from discrim.inference.summary import Summary, Table
 from discrim.models.base import Statistic
 from discrim.models.beyond import METHODS, beyond_sklearn

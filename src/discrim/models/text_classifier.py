@@ -11,8 +11,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from discrim.atomic import all_or_nothing, learning_copy
 from discrim.engines.progress import Progress
-from discrim.errors import DataError, ParameterError, all_or_nothing, learning_copy
+from discrim.errors import DataError, ParameterError
 from discrim.inference.summary import Summary
 from discrim.models.classifier import Classifier
 from discrim.models.mergeable import MergeableClassifier

@@ -12,7 +12,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.errors import DataError, ParameterError, all_or_nothing, plural
+from discrim.atomic import all_or_nothing
+from discrim.errors import DataError, ParameterError, plural
 from discrim.text.block import Documents
 from discrim.text.counted import CountedBlock, Kept, together
 from discrim.text.documents import open_documents

@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from discrim.atomic import all_or_nothing, learning_copy
 from discrim.decision.multiclass.coupling import couple, pair_matrix
 from discrim.decision.multiclass.problems import Fitting, Problem, answers_and_scores, part_of, side_threshold
 from discrim.decision.multiclass.scheme import Scheme, first_part
@@ -27,7 +28,7 @@ from discrim.decision.wrapping import (
     offered_posteriors,
     posteriors,
 )
-from discrim.errors import DataError, all_or_nothing, learning_copy
+from discrim.errors import DataError
 from discrim.models.base import OnePassClassifier
 from discrim.models.beyond import METHODS, offers_all
 from discrim.models.parameters import Check, check_parameters, one_of, with_method

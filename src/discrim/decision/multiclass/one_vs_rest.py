@@ -12,12 +12,13 @@ from sklearn.base import MultiOutputMixin, clone
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from discrim.atomic import all_or_nothing, learning_copy
 from discrim.decision.multiclass.problems import Fitting, Problem, fit_column, side_threshold
 from discrim.decision.multiclass.scheme import Scheme, first_part
 from discrim.decision.multiclass.stacked import all_probabilities, all_scores
 from discrim.decision.no_answer import spare_label, with_spare
 from discrim.decision.wrapping import fit_arguments, offered, remember_columns
-from discrim.errors import DataError, all_or_nothing, learning_copy
+from discrim.errors import DataError
 from discrim.models.parameters import Check, check_parameters, one_of, with_method
 from discrim.sources import Scan, check_structure
 

@@ -11,12 +11,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
+from discrim.atomic import all_or_nothing
 from discrim.decision.multiclass.codes import bch_code, exhaustive_code, given_code
 from discrim.decision.multiclass.problems import Fitting, Problem
 from discrim.decision.multiclass.scheme import Scheme
 from discrim.decision.multiclass.stacked import all_scores
 from discrim.decision.wrapping import fit_arguments
-from discrim.errors import DataError, ParameterError, all_or_nothing
+from discrim.errors import DataError, ParameterError
 from discrim.models.parameters import Check, array_like, check_parameters, either, number, one_of, seed, with_method
 from discrim.sources import Scan
 

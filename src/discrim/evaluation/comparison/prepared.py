@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from discrim.atomic import all_or_nothing
 from discrim.errors import DataError
 from discrim.evaluation.comparison.left_out import leave_out
 from discrim.evaluation.comparison.preparation import Columns, Preparation, learn_preparation
@@ -84,6 +85,7 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.indicators = indicators
         self.without = without
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y, or from a ``scan``, which is held in memory."""
         table = self._reduced(X)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from discrim.errors import name_list
+from discrim.errors import name_list, plural
 from discrim.evaluation.comparison.prepared import PreparedClassifier
 from discrim.evaluation.comparison.rows import ComparedRows
 from discrim.evaluation.comparison.trials import Tried
@@ -22,7 +22,8 @@ def _filled(rows: ComparedRows, done: list[Tried]) -> list[str]:
     if not rows.missing:
         return []
     counts = [f"'{name}' ({count:,} of {rows.n:,})" for name, count in rows.missing.items()]
-    more = f" and {len(counts) - MOST_COLUMNS} further columns" if len(counts) > MOST_COLUMNS else ""
+    further = len(counts) - MOST_COLUMNS
+    more = f" and {plural(further, 'further column')}" if further > 0 else ""
     text = (
         f"Missing values in {', '.join(counts[:MOST_COLUMNS])}{more} were filled in inside the folds, by the mean of "
         "the column or its most frequent level"

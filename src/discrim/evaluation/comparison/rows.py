@@ -205,17 +205,14 @@ def _read_table(X: Any, y: Any, sample_weight: Any) -> ComparedRows:
 def _read_scan(X: Scan, y: Any, sample_weight: Any) -> ComparedRows:
     if not X.labelled:
         raise DataError("The scan names no target. Say which column holds the labels: scan(data, target=...).")
-    left_out = columns_to_leave_out(X)
-    X = leave_out(X, tuple(left_out)) if left_out else X
     rows = open_with_gaps(X, y, sample_weight)
     held = in_memory(rows, first_read=True)
     found = _found(rows.design, *_with_gaps(held, rows.design))
     empty = [name for name, gaps in found.missing.items() if gaps == len(held)]
     if empty and rows.rereadable:
-        read = _read_scan(leave_out(X, empty), y, sample_weight)
-        return replace(read, left_out={**left_out, **no_value(empty)})
+        return replace(_read_scan(leave_out(X, empty), y, sample_weight), left_out=no_value(empty))
     dealer = Dealer(held.codes)
-    return ComparedRows(X, y, held.classes, held.codes, held.weight, NO_FOLDS, dealer, *found, None, left_out)
+    return ComparedRows(X, y, held.classes, held.codes, held.weight, NO_FOLDS, dealer, *found)
 
 
 def _read_documents(X: Documents) -> ComparedRows:

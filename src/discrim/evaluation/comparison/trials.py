@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -46,6 +47,8 @@ TUNERS: dict[str, Callable[[ComparedRows, Groups, bool], Tuned]] = {
 }
 # Folds of a training part, where the folds of the comparison cannot be used for tuning.
 INNER_FOLDS = 5
+# What a column without a name is called in messages.
+PLACE = r"x(\d+)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,11 +88,11 @@ def try_candidate(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -
         # A model of anybody's may raise anything; the comparison goes on without it.
         except Exception as error:  # noqa: BLE001
             kind = "" if isinstance(error, DiscrimError) else f"{type(error).__name__}: "
-            return Tried(candidate.name, kind + _first_line(str(error)))
+            return Tried(candidate.name, kind + _note(str(error), rows))
     setting = outcome.setting if outcome.setting is not None else _told_setting(unwrapped(fitted))
     marked = Block(np.empty((rows.n, 0)), rows.codes, rows.classes, rows.weight)
     result = result_of(marked, rows.fold_of, outcome.held, outcome.route)
-    note = _first_line(str(caught[0].message)) if caught else ""
+    note = _note(str(caught[0].message), rows) if caught else ""
     return Tried(candidate.name, note, result, outcome.held.margin, fitted, setting, end - begin, end - start)
 
 
@@ -232,5 +235,9 @@ def _told_setting(model: Any) -> Setting | None:
     return found or None
 
 
-def _first_line(text: str) -> str:
-    return " ".join(text.split("\n\n", maxsplit=1)[0].split())
+def _note(text: str, rows: ComparedRows) -> str:
+    """The first paragraph on one line; columns that a model knows by their places have their names."""
+    first, names = " ".join(text.split("\n\n", maxsplit=1)[0].split()), rows.columns.names_out
+    if any(re.fullmatch(PLACE, name) for name in names):
+        return first
+    return re.sub(f"'{PLACE}'", lambda found: f"'{names[int(found[1])]}'", first)

@@ -76,9 +76,10 @@ def _first(table: list[Row], choice: Choice, metric: Metric) -> str:
     if choice.reason == "alone":
         text = f"{chosen.name} has the {least} cross-validated {name} of {_counted(done, better)}, {own}"
         runner = next(row for row in better if row is not chosen)
-        ahead = "is ahead" if runner.indistinguishable else "is clearly ahead"
         p = "" if np.isnan(runner.p_value) else f", p {_p(runner)}"
-        return f"{text}, and {ahead} of {runner.name} ({figure(runner, metric)}{p})."
+        if not runner.indistinguishable:
+            return f"{text}, and is clearly ahead of {runner.name} ({figure(runner, metric)}{p})."
+        return f"{text}; {runner.name} comes next ({figure(runner, metric)}{p}: the difference may be chance)."
     others = [row.name for row in tied if row is not chosen]
     if choice.reason == "no error":
         return (

@@ -12,8 +12,9 @@ from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
+from discrim.atomic import all_or_nothing
 from discrim.engines.overview import look
-from discrim.errors import ParameterError, all_or_nothing, name_list, warn
+from discrim.errors import ParameterError, name_list, warn
 from discrim.inference.fitted import Fitted
 from discrim.models.logistic.cv_grid import GridResult, attributes_of, averaged, cross_validated, folds_of
 from discrim.models.logistic.cv_options import read_options, strengths

@@ -13,9 +13,10 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from discrim.atomic import all_or_nothing
 from discrim.engines import one_blas_thread
 from discrim.engines.overview import look
-from discrim.errors import ParameterError, all_or_nothing, warn
+from discrim.errors import ParameterError, warn
 from discrim.inference.fitted import Fitted
 from discrim.models.classifier import Classifier
 from discrim.models.logistic.callbacks import CallbackSupport, Watch, reported

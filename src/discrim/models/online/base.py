@@ -13,7 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.errors import DataError, ParameterError, all_or_nothing, warn
+from discrim.atomic import all_or_nothing
+from discrim.errors import DataError, ParameterError, warn
 from discrim.inference.summary import Summary, Table
 from discrim.models.classifier import Classifier
 from discrim.models.declared import check_declared, declared_classes

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from discrim import _kernels
 from discrim._kernels.reference_online import Stream
-from discrim.errors import DataError, ParameterError, all_or_nothing, name_list
+from discrim.atomic import all_or_nothing
+from discrim.errors import DataError, ParameterError, name_list
 from discrim.models.declared import check_declared
 from discrim.models.online.base import OnlineClassifier, _dense
 from discrim.models.online.training import class_gains, targets_of

@@ -1,0 +1,61 @@
+"""What a call that fails or is interrupted leaves behind: nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy, deepcopy
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+Model = TypeVar("Model")
+
+
+def all_or_nothing(method: Method) -> Method:
+    """A method after which its object has changed as a whole; where it raises or is interrupted, not at all.
+
+    It works on a shallow copy, whose attributes the object takes over in one assignment at the end. What lies behind
+    an attribute is shared with the copy: the method replaces it and never writes into it. A generator that was given
+    as ``random_state`` is set back.
+    """
+
+    @wraps(method)
+    def whole(self: Any, *args: Any, **parameters: Any) -> Any:
+        before = self.__dict__
+        working = object.__new__(type(self))
+        working.__dict__.update(before)
+        generator = before.get("random_state")
+        drawn = _state_of(generator) if isinstance(generator, _GENERATORS) else None
+        try:
+            result = method(working, *args, **parameters)
+            self.__dict__ = dict(working.__dict__)
+            return self if result is working else result  # noqa: TRY300 - an interrupt on the way out is one too
+        except BaseException:
+            self.__dict__ = before
+            if drawn is not None:
+                _set_back(generator, drawn)
+            raise
+
+    return whole  # type: ignore[return-value]
+
+
+def learning_copy(model: Model) -> Model:
+    """A copy that may learn more without a trace in ``model``; our own models share what they never write into."""
+    ours = type(model).__module__.partition(".")[0] == "discrim"
+    return copy(model) if ours else deepcopy(model)
+
+
+_GENERATORS = (np.random.RandomState, np.random.Generator)
+
+
+def _state_of(generator: Any) -> Any:
+    return generator.get_state() if isinstance(generator, np.random.RandomState) else generator.bit_generator.state
+
+
+def _set_back(generator: Any, state: Any) -> None:
+    if isinstance(generator, np.random.RandomState):
+        generator.set_state(state)
+    else:
+        generator.bit_generator.state = state
