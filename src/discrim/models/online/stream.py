@@ -30,11 +30,12 @@ LEARNED, UNREAD, OVERFLOWN = 0, 1, 2
 
 
 class _Live(NamedTuple):
-    """The code of each label, and the weights that the stream writes to."""
+    """The code of each label, the weights that the stream writes to, and the time at which it began."""
 
     codes: dict[Any, int]
     weights: Weights
     stream: Stream
+    start: float
 
 
 class StreamClassifier(OnlineClassifier):
@@ -57,20 +58,22 @@ class StreamClassifier(OnlineClassifier):
         live = self._live
         if live is None or live.weights is not self._weights:
             return self._learn_new(row, y, float(w))
-        stream, t, told = live.stream, self.t_, "_untold" not in self.__dict__
-        learned = stream.learned
+        attributes = self.__dict__
+        t, told = self.t_, "_untold" not in attributes
         try:
             code = live.codes.get(y)
-            end = UNREAD if code is None else stream.learn(row, self._columns, code, float(w))
+            end = UNREAD if code is None else live.stream.learn(row, self._columns, code, float(w))
             if end == LEARNED:
-                self.__dict__.update(t_=t + 1.0, _untold=True)
+                attributes["t_"] = t + 1.0
+                if told:
+                    attributes["_untold"] = True
                 return self
         except BaseException as error:
-            if stream.learned != learned:
-                stream.undo()
+            if live.stream.learned > t - live.start:
+                live.stream.undo()
                 self.t_ = t
                 if told:
-                    self.__dict__.pop("_untold", None)
+                    attributes.pop("_untold", None)
             if isinstance(error, TypeError):
                 _refuse_label(y)
             raise
@@ -145,7 +148,7 @@ class StreamClassifier(OnlineClassifier):
             targets.positive, targets.gain_positive, targets.gain_negative,
         )  # fmt: skip
         codes = {label: code for code, label in enumerate(self.classes_.tolist())}
-        return _Live(codes, self._weights, _kernels.Stream((packed[0], packed[1], False), state))
+        return _Live(codes, self._weights, _kernels.Stream((packed[0], packed[1], False), state), self.t_)
 
     def _known_columns(self) -> dict[Any, int]:
         if "_columns" not in self.__dict__:
