@@ -192,3 +192,10 @@ def test_sparse_rows_know_their_means_as_well():
     stored = ClassMoments.of(Block(sparse.csr_array(x), codes, classes), Depth.DIAGONAL)
     assert_allclose((stored.mean - dense.mean) + (stored.low - dense.low), 0.0, atol=1e-13)
     assert_allclose(stored.scatter, dense.scatter, rtol=1e-12)
+
+
+def test_equal_rows_have_factors_of_exactly_nothing():
+    x = np.repeat(np.random.default_rng(9).uniform(size=(1, 20)), 3, axis=0)
+    for weight in (None, np.array([3.0, 1.0, 0.7])):
+        found = ClassFactors.of(Block(x, np.zeros(3, np.int32), np.array(["a"]), weight), Depth.FULL)
+        assert not found.factors[0].any()

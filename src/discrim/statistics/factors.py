@@ -46,6 +46,8 @@ class ClassFactors(WithDepth):
         size = len(block.classes)
         low = np.zeros((size, x.shape[1]))
         weight, rows, mean, _ = _kernels.class_moments(x, block.codes, block.weight, size, _kernels.DIAGONAL, low)
+        # Beyond these digits it is rounding, which must not make equal rows differ.
+        low[np.abs(low) <= (2.0 * np.finfo(float).eps) ** 2 * np.abs(mean)] = 0.0
         kept = np.ones(len(block), bool) if block.weight is None else block.weight > 0
         centred = x[kept].astype(np.float64)
         centred -= mean[block.codes[kept]]
