@@ -43,7 +43,23 @@ class SingularClassError(DataError, np.linalg.LinAlgError):
 
 
 class ForgetError(DataError):
-    """Rows cannot be forgotten because the statistic does not contain them."""
+    """Rows cannot be forgotten: the statistic does not contain them, or only rounding would be left without them."""
+
+    about: tuple[str, int] | None = None
+
+    @classmethod
+    def of_column(cls, text: str, column: int) -> ForgetError:
+        """``text`` with the number of the column in the place of {column}; ``named`` puts a name there."""
+        error = cls(text.replace("{column}", str(column)))
+        error.about = text, column
+        return error
+
+    def named(self, names: Sequence[str]) -> ForgetError:
+        """The same with the name of the column."""
+        if self.about is None:
+            return self
+        text, column = self.about
+        return ForgetError(text.replace("{column}", f"'{names[column]}'"))
 
     @classmethod
     def never_seen(cls, label: object, found: tuple[int, float], fact: str = "") -> ForgetError:

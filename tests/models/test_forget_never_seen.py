@@ -6,7 +6,16 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from discrim import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MixedNB, MultinomialNB
+from discrim import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    LinearDiscriminantAnalysis,
+    MixedNB,
+    MultinomialNB,
+    QuadraticDiscriminantAnalysis,
+)
 from discrim.errors import ForgetError
 
 Y = np.array(["no"] * 4 + ["yes"] * 4)
@@ -92,3 +101,16 @@ def test_more_rows_or_weight_than_a_class_has_are_refused():
         X = COUNTS if isinstance(model, GaussianNB) else BITS
         assert_refused(model, np.repeat(X[1:2], 5, axis=0), ["no"] * 5, "Cannot forget 5 rows .* of class 'no'")
         assert_refused(model, X[1:2], ["no"], "of class 'no'", sample_weight=[9.0])
+
+
+@pytest.mark.parametrize(
+    "model", [GaussianNB(), LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(), MixedNB()]
+)
+def test_the_error_names_the_column_that_has_lost_its_digits(model):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 2)), columns=["height", "weight"])
+    y = np.arange(200) % 2
+    X.loc[7, "weight"] = 1e12
+    model = kind().fit(X, y)
+    with pytest.raises(ForgetError, match="column 'weight'"):
+        model.forget(X[7:8], y[7:8])

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from discrim.engines import blas_threads, one_blas_thread, reduce
-from discrim.errors import DataError
+from discrim.errors import DataError, ForgetError
 from discrim.models.mergeable import MergeableClassifier
 from discrim.models.precision import warn_of_rounding
 from discrim.models.scoring import non_finite_error
@@ -56,7 +56,10 @@ class OnePassClassifier(MergeableClassifier[Statistic]):
             gone = gone.pooled()
         if isinstance(self.statistic_, ClassMoments) and isinstance(gone, ClassFactors):
             gone = gone.to_moments()
-        return self.statistic_.subtract(gone)  # type: ignore[arg-type]
+        try:
+            return self.statistic_.subtract(gone)  # type: ignore[arg-type]
+        except ForgetError as error:
+            raise error.named(self._names) from None
 
     def _check_form(self, statistic: Statistic) -> Statistic:
         statistic, needed = self._to_depth(statistic), self._depth()

@@ -146,9 +146,10 @@ class CellMoments:
         lacking |= (rows > 0) & (weight == 0) & (gone.weight > 0)
         if lacking.any():
             k, j = (int(i) for i in np.argwhere(lacking)[0])
-            raise ForgetError(
-                f"Cannot forget {gone.rows[k, j]} values (weight {gone.weight[k, j]:g}) of column {j} in class "
-                f"'{self.classes[k]}': only {self.rows[k, j]} (weight {self.weight[k, j]:g}) were seen."
+            raise ForgetError.of_column(
+                f"Cannot forget {gone.rows[k, j]} values (weight {gone.weight[k, j]:g}) of column {{column}} in class "
+                f"'{self.classes[k]}': only {self.rows[k, j]} (weight {self.weight[k, j]:g}) were seen.",
+                j,
             )
 
     def _means_left(self, gone: CellMoments, weight: Floats) -> tuple[Floats, Floats, Floats, Floats]:

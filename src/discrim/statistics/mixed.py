@@ -84,7 +84,11 @@ class MixedStatistic:
         unknown = gone.classes[~np.isin(gone.classes, one.classes)]
         if len(unknown):
             raise ForgetError(f"Cannot forget rows of class {name_list(unknown)}: the statistic has no such class.")
-        cells = one.cells.subtract(gone.cells).including(one.classes)
+        try:
+            cells = one.cells.subtract(gone.cells).including(one.classes)
+        except ForgetError as error:
+            numeric = [n for n, kind in zip(self.names, self.likelihoods, strict=True) if kind != CATEGORICAL]
+            raise error.named(numeric) from None
         bins = [whole.subtract(part) for whole, part in zip(one.bins, gone.bins, strict=True)]
         keep = np.isin(one.classes, counts.classes)
         left = replace(one, cells=cells.only(keep), counts=counts, bins=tuple(part.only(keep) for part in bins))

@@ -53,10 +53,11 @@ def refuse_lost_digits(whole: HasSquares, squares: Floats, left: Apart) -> None:
 
 def lost_error(column: int, of: str) -> ForgetError:
     """What to say where a difference has no digits left."""
-    return ForgetError(
-        f"Cannot forget these rows: in column {column} their values are so much larger than the others{of} that "
+    return ForgetError.of_column(
+        f"Cannot forget these rows: in column {{column}} their values are so much larger than the others{of} that "
         "rounding has taken the digits of what would be left. The model is unchanged; to be rid of these rows, fit it "
-        "again without them."
+        "again without them.",
+        column,
     )
 
 
@@ -75,9 +76,10 @@ def left_of_variances(left: Floats, before: Floats, noise: Floats, *, nothing: b
     most = np.where(nothing, ROUNDING * before + by_means, np.inf)
     wrong = (left < -ROUNDING * before - by_means) | (left > most)
     if wrong.any():
-        raise ForgetError(
-            f"Cannot forget these rows: no rows could leave the variance that column {int(np.argmax(wrong))} "
-            "would have without them, so they are not among the rows that were seen."
+        raise ForgetError.of_column(
+            "Cannot forget these rows: no rows could leave the variance that column {column} would have without them, "
+            "so they are not among the rows that were seen.",
+            int(np.argmax(wrong)),
         )
     return np.where(nothing | (left <= CLEARED * before + by_means), 0.0, left)
 
