@@ -95,7 +95,7 @@ def test_an_index_that_pandas_wrote_is_left_out_unless_it_is_asked_for(tmp_path,
     )
     done = run(tmp_path / "index.csv", "-t", "species")
     assert "x 4 columns" in done.stdout
-    assert "Column '' of the 1 csv file numbers the rows and is left out." in " ".join(done.stderr.split())
+    assert "The column without a name numbers the rows and is left out." in " ".join(done.stderr.split())
 
 
 @pytest.fixture

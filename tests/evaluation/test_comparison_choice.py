@@ -55,6 +55,17 @@ def test_nothing_that_does_not_beat_the_baseline_is_chosen_and_the_verdict_says_
     assert chosen.count("Baseline") >= 5
 
 
+def test_a_rare_class_that_probabilities_foresee_is_worth_a_sentence():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(4000, 3))
+    labels = np.where(rng.random(4000) < 1 / (1 + np.exp(2.5 - 1.5 * (x[:, 0] > 0.5))), "late", "paid")
+    found = compare(x, labels, ["QDA"])
+    assert found.chosen == "Baseline"
+    assert "By log loss QDA is better (0." in found.verdict
+    assert compare(x, labels, ["QDA"], metric="log_loss").chosen == "QDA"
+    assert "By log loss" not in compare(*noise(), ["QDA"]).verdict
+
+
 @pytest.mark.parametrize("metric", ["log_loss", "brier", "auc", lambda t, p, _: float(np.mean(t != p))])
 def test_the_baseline_is_what_has_to_be_beaten_under_any_metric(metric):
     x, labels = noise()

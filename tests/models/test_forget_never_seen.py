@@ -103,10 +103,8 @@ def test_more_rows_or_weight_than_a_class_has_are_refused():
         assert_refused(model, X[1:2], ["no"], "of class 'no'", sample_weight=[9.0])
 
 
-@pytest.mark.parametrize(
-    "model", [GaussianNB(), LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(), MixedNB()]
-)
-def test_the_error_names_the_column_that_has_lost_its_digits(model):
+@pytest.mark.parametrize("kind", [GaussianNB, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis, MixedNB])
+def test_the_error_names_the_column_that_has_lost_its_digits(kind):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(200, 2)), columns=["height", "weight"])
     y = np.arange(200) % 2

@@ -101,7 +101,8 @@ def test_a_column_without_a_name_that_numbers_the_rows_is_an_index(name, order, 
     values = np.arange(N) if order == "in order" else RNG.permutation(N)
     columns = {name: values, "x": RNG.normal(size=N)}
     if container in (AS["lazy"], AS["scanned"]):
-        with pytest.warns(LeftOutWarning, match=f"Column '{name}' of the .* numbers the rows and is left out"):
+        which = f"Column '{name}'" if name else "The column without a name"
+        with pytest.warns(LeftOutWarning, match=f"{which} numbers the rows and is left out"):
             rows = container(columns)
         assert rows.features == ["x"]
         assert odd_columns(rows) == []

@@ -337,8 +337,9 @@ def _without_index(reader: Reader, features: list[str]) -> list[str]:
         table = next(iter(reader.tables(named, LOOK)), None)
         named = [name for name in named if table is not None and numbers_the_rows(table, name)]
     for name in named:
+        which = f"Column '{name}'" if name else "The column without a name"
         warn(
-            f"Column '{name}' of the {reader.title} numbers the rows and is left out. "
+            f"{which} numbers the rows and is left out. "
             f"To learn from it, name it: scan(data, features=[{name!r}, ...]).",
             LeftOutWarning,
         )

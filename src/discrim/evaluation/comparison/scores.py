@@ -39,8 +39,9 @@ class Row:
     ``indistinguishable`` from the best where it is 0.05 or more, and ``near`` it where the test by itself, without the
     correction, says so too. ``family`` is 'equal' or 'own' where a model assumes
     one covariance matrix for all classes or one for each; ``regularised`` where a penalty, shrinkage or a prior holds
-    its numbers back. It ``beats_baseline`` where a one-sided paired test with Holm's correction says so at 5%. A model
-    that was not run has only a ``note``.
+    its numbers back. It ``beats_baseline`` where a one-sided paired test with Holm's correction says so at 5%; where
+    the error is judged, ``informative`` says the same of the log loss by itself. A model that was not run has only a
+    ``note``.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Row:
     indistinguishable: bool = False
     near: bool = False
     beats_baseline: bool = False
+    informative: bool = False
 
     @property
     def done(self) -> bool:
@@ -141,6 +143,8 @@ def _against_baseline(scored: list[Row], trials: list[Tried], rows: ComparedRows
         both = [_better_p(trials[place], trials[i], rows, "log_loss") for i in usable]
         fair = [q if scored[i].error <= scored[place].error else 1.0 for i, q in zip(usable, both, strict=True)]
         p_values = [min(1.0, 2.0 * np.nanmin([p, q])) for p, q in zip(p_values, fair, strict=True)]
+        for i, q in zip(usable, holm(both), strict=True):
+            scored[i] = replace(scored[i], informative=bool(q < SIGNIFICANT))
     for i, p in zip(usable, holm(p_values), strict=True):
         # Where nothing can be tested, the figure itself has to do.
         beats = p < SIGNIFICANT if np.isfinite(p) else scored[i].value < scored[place].value

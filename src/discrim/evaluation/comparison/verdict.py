@@ -52,8 +52,17 @@ def _nothing_better(table: list[Row], choice: Choice, rows: ComparedRows, metric
     count = sum(np.isfinite(row.value) for row in table) - 1
     which = "the only one" if count == 1 else f"the best of {count}"
     if best.value < choice.row.value:
-        return f"{text}; that {which}, {best.name}, has {figure(best, metric)} may be chance."
-    return f"{text}; {which}, {best.name}, has {figure(best, metric)}."
+        text = f"{text}; that {which}, {best.name}, has {figure(best, metric)} may be chance."
+    else:
+        text = f"{text}; {which}, {best.name}, has {figure(best, metric)}."
+    informed = min((row for row in table if row.informative), key=lambda row: row.log_loss, default=None)
+    if informed is None:
+        return text
+    losses = f"{informed.log_loss:.3f}, the baseline {choice.row.log_loss:.3f}"
+    return (
+        f"{text} By log loss {informed.name} is better ({losses}): its probabilities rank the rows, and "
+        "metric='log_loss' chooses by them."
+    )
 
 
 def _first(table: list[Row], choice: Choice, metric: Metric) -> str:
