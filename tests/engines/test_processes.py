@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import subprocess
 import sys
@@ -173,7 +174,9 @@ def test_an_interrupt_at_any_line_lifts_the_limit(error):
             nonlocal seen
             if frame.f_code.co_filename not in places:
                 return trace if "discrim" in frame.f_code.co_filename else None
-            if event == "line":
+            # No signal arrives where a with block is left, but a tracer does.
+            at_with = linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip().startswith("with ")
+            if event == "line" and not at_with:
                 seen += 1
                 if seen == stop:
                     raise error
@@ -187,6 +190,7 @@ def test_an_interrupt_at_any_line_lifts_the_limit(error):
         finally:
             sys.settrace(None)
         assert blas_threads_now() == before, f"stopped at line {line}"
+        assert not blas._owner.lock._is_owned(), f"stopped at line {line}"
     assert seen < 59
 
 
