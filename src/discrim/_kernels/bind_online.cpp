@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -172,6 +173,11 @@ private:
     }
     // Where a feature is kept; a number that is too large for any array stays too large.
     static int64_t whole_number(PyObject *place) {
+        if (PyLong_CheckExact(place)) {
+            int beyond;
+            const long long at = PyLong_AsLongLongAndOverflow(place, &beyond);
+            return beyond == 0 ? at : beyond * std::numeric_limits<int64_t>::max();
+        }
         if (!PyIndex_Check(place)) throw nb::type_error("the place of a feature is not a whole number");
         const Py_ssize_t at = PyNumber_AsSsize_t(place, nullptr);
         if (at == -1 && PyErr_Occurred()) throw nb::python_error();
@@ -213,17 +219,20 @@ private:
         }
     }
     bool finite() {
-        // A sum of zeros, or NaN where one of the numbers is not finite.
-        double nothing = 0.0;
+        // Comparisons, unlike sums, need not wait for each other.
+        constexpr double most = std::numeric_limits<double>::max();
+        bool all = true;
         for (int64_t k = 0; k < problems_.K; ++k) {
             const Memory &m = problems_.memory[k];
             if (m.finite == 0.0) return false;
-            nothing += 0.0 * m.intercept;
-            for (const double *array : {problems_.w, problems_.averages})
-                if (array)
-                    for (const int32_t j : places_) nothing += 0.0 * array[k * problems_.p + j];
+            all &= std::abs(m.intercept) <= most;
+            for (const double *array : {problems_.w, problems_.averages}) {
+                if (!array) continue;
+                const double *row = array + k * problems_.p;
+                for (const int32_t j : places_) all &= std::abs(row[j]) <= most;
+            }
         }
-        return nothing == 0.0;
+        return all;
     }
 
     State state_;

@@ -108,7 +108,7 @@ class OnePassClassifier(MergeableClassifier[Statistic]):
                 assert rows is not None
                 statistic = self._with_declared(self._reduce(rows, thin=True))
                 rule = self._solve(statistic, rows, reread=False)
-        warn_of_rounding(statistic, self._design, self._eps)
+            warn_of_rounding(statistic, self._design, self._eps)
         return rule, statistic
 
 

@@ -22,8 +22,8 @@ def warn_of_rounding(statistic: ClassMoments | ClassFactors, design: Design, eps
     if not squares.size:
         return
     # Nearly always nothing is anywhere near, and no column has to be looked at.
-    largest = eps * max(float(mean.max()), -float(mean.min()))
-    if float(squares.min()) > statistic.total_weight * largest**2:
+    flat = mean.ravel()
+    if float(squares.min()) > statistic.total_weight * eps**2 * float(flat.dot(flat)):
         return
     divisor = statistic.weight[:, None] if statistic.depth is not Depth.POOLED else np.array(statistic.total_weight)
     deviation = np.sqrt(np.maximum(squares, 0.0) / np.where(divisor > 0, divisor, 1.0))

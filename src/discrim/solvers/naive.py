@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from discrim.solvers.rules import DiagonalRule
 from discrim.statistics import ClassMoments
-from discrim.statistics.means import grand_mean
+from discrim.statistics.means import gaps_of
 
 Floats = NDArray[np.float64]
 
@@ -27,12 +27,12 @@ def naive_variances(statistic: ClassMoments, divisor: Floats, smoothing: float, 
     if constant.any():
         raw[constant] = 0.0
         total[total <= rounding.max(axis=0, initial=0.0)] = 0.0
-    variances = np.stack([smooth(v, total, n, smoothing) for v, n in zip(raw, statistic.weight, strict=True)])
+    variances = smooth(raw, total, statistic.weight[:, None], smoothing)
     return variances, smoothing * (total if smoothing < GUARD else np.full_like(total, total.max(initial=0.0)))
 
 
-def smooth(variance: Floats, total: Floats, weight: float, smoothing: float) -> Floats:
-    """The variances of one class with ``weight`` rows made positive, given the columns' ``total`` variances.
+def smooth(variance: Floats, total: Floats, weight: float | Floats, smoothing: float) -> Floats:
+    """The variances of classes with ``weight`` rows made positive, given the columns' ``total`` variances.
 
     As a guard the smoothing is relative to its own column, so that units do not matter, and a column that is
     constant within the class gets total / weight: in so many rows it has not varied. As a deliberate choice it
@@ -40,13 +40,12 @@ def smooth(variance: Floats, total: Floats, weight: float, smoothing: float) -> 
     """
     if smoothing >= GUARD:
         return np.asarray(variance + smoothing * total.max(axis=-1, keepdims=True, initial=0.0))
-    return np.where(variance > 0, variance + smoothing * total, total / max(weight, 1.0))
+    return np.where(variance > 0, variance + smoothing * total, total / np.maximum(weight, 1.0))
 
 
 def total_variances(weight: Floats, mean: Floats, scatter: Floats) -> Floats:
     """Variance of each column over all rows: within classes and between their means."""
-    gaps = mean - grand_mean(weight, mean)
-    return np.asarray((scatter.sum(axis=0) + weight @ gaps**2) / weight.sum())
+    return np.asarray((scatter.sum(axis=0) + weight @ gaps_of(weight, mean) ** 2) / weight.sum())
 
 
 def naive_rule(mean: Floats, variances: Floats, log_priors: Floats) -> DiagonalRule:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +18,9 @@ Floats = NDArray[np.float64]
 
 # Weights and variances this small, relative to what was there before, are rounding.
 ROUNDING = 1e-11
-TINY = float(np.finfo(float).tiny)
+# So few numbers are multiplied by one thread.
+_SHORT = 4096
+EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 
 
 class HasMeans(Protocol):
@@ -58,14 +61,23 @@ def join(parts: Sequence[HasMeans]) -> Together:
     """Weights add up, and the joint mean is the weighted mean of the means."""
     same_shape(parts)
     classes = union_of_classes([part.classes for part in parts])
-    size = len(classes)
-    at = [places(part.classes, classes) for part in parts]
-    weights = np.stack([spread_out(part.weight, a, size) for part, a in zip(parts, at, strict=True)])
-    means = np.stack([spread_out(part.mean, a, size) for part, a in zip(parts, at, strict=True)])
-    lows = np.stack([spread_out(low_of(part), a, size) for part, a in zip(parts, at, strict=True)])
-    rows = np.stack([spread_out(part.rows, a, size) for part, a in zip(parts, at, strict=True)]).sum(axis=0)
+    at = _all_places(parts, classes)
+
+    def together(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+        if classes is not parts[0].classes:
+            arrays = [spread_out(values, a, len(classes)) for values, a in zip(arrays, at, strict=True)]
+        return np.array(arrays)
+
+    weights, means = together([part.weight for part in parts]), together([part.mean for part in parts])
+    lows, rows = together([low_of(part) for part in parts]), together([part.rows for part in parts]).sum(axis=0)
     mean, low, gaps = join_means(weights[:, :, None], means, lows)
     return Together(classes, weights.sum(axis=0), rows, mean, low, at, weights, gaps)
+
+
+def _all_places(parts: Sequence[HasMeans], classes: NDArray[Any]) -> list[NDArray[np.intp]]:
+    if classes is parts[0].classes:  # those of all parts
+        return [np.arange(len(classes))] * len(parts)
+    return [places(part.classes, classes) for part in parts]
 
 
 def join_means(weights: Floats, means: Floats, lows: Floats) -> tuple[Floats, Floats, Floats]:
@@ -112,11 +124,7 @@ def take_away(whole: HasMeans, part: HasMeans, spread: Floats) -> Apart:
     ``spread`` (K x p) is the deviation of the columns in the classes of the whole, or more.
     """
     same_shape([whole, part])
-    unknown = part.classes[~np.isin(part.classes, whole.classes)]
-    if len(unknown):
-        raise ForgetError(f"Cannot forget rows of class {name_list(unknown)}: the statistic has no such class.")
-    at, size = places(part.classes, whole.classes), len(whole.classes)
-    gone, gone_rows = spread_out(part.weight, at, size), spread_out(part.rows, at, size)
+    gone, gone_rows, gone_mean, gone_low, at = _among(part, whole.classes)
     weight, rows = whole.weight - gone, whole.rows - gone_rows
     weight[(rows == 0) & (np.abs(weight) <= ROUNDING * whole.weight)] = 0.0
     lacking = (rows < 0) | (weight < 0) | ((rows > 0) & (weight == 0) & (gone > 0)) | ((rows == 0) & (weight > 0))
@@ -127,7 +135,7 @@ def take_away(whole: HasMeans, part: HasMeans, spread: Floats) -> Apart:
             f"only {whole.rows[k]} rows (weight {whole.weight[k]:g}) were seen."
         )
     left, known = np.where(weight > 0, weight, 1.0), whole.low is not None and part.low is not None
-    distance = (whole.mean - spread_out(part.mean, at, size)) + (low_of(whole) - spread_out(low_of(part), at, size))
+    distance = (whole.mean - gone_mean) + (low_of(whole) - gone_low)
     mean, low = two_sum(whole.mean, low_of(whole) + (gone / left)[:, None] * distance)
     mean[weight == 0], low[weight == 0] = 0.0, 0.0
     gap = np.where((weight * gone > 0)[:, None], (whole.weight / left)[:, None] * distance, 0.0)
@@ -138,16 +146,38 @@ def take_away(whole: HasMeans, part: HasMeans, spread: Floats) -> Apart:
     return Apart(weight, rows, mean, low, at, gap, factor, amplified[:, None] * error)
 
 
+def _among(part: HasMeans, classes: NDArray[Any]) -> tuple[Floats, NDArray[np.int64], Floats, Floats, NDArray[np.intp]]:
+    """Weights, rows, means and their low parts in the order of ``classes``, and where the classes stand in it."""
+    size, arrays = len(classes), (part.weight, part.rows, part.mean, low_of(part))
+    if len(part.classes) == size and bool(np.all(part.classes == classes)):
+        return *arrays, np.arange(size)
+    unknown = part.classes[~np.isin(part.classes, classes)]
+    if len(unknown):
+        raise ForgetError(f"Cannot forget rows of class {name_list(unknown)}: the statistic has no such class.")
+    at = places(part.classes, classes)
+    weight, rows, mean, low = (spread_out(values, at, size) for values in arrays)
+    return weight, rows, mean, low, at
+
+
 def mean_error(mean: Floats, spread: Floats, rows: NDArray[np.int64], *, known: bool) -> Floats:
     """To what a mean is known: a part of the deviation, and of the mean itself where its ``low`` part is not known."""
-    eps = float(np.finfo(float).eps)
-    error = eps * (2.0 + 0.125 * np.sqrt(rows)) * spread + eps * eps * np.abs(mean)
-    return np.asarray(error if known else error + eps * np.abs(mean))
+    of_mean = EPS * EPS if known else EPS + EPS * EPS
+    return np.asarray(EPS * (2.0 + 0.125 * np.sqrt(rows)) * spread + of_mean * np.abs(mean))
 
 
 def low_of(statistic: HasMeans) -> Floats:
     """What the means lack to twice the digits of a double; zero where nobody kept it."""
     return np.zeros_like(statistic.mean) if statistic.low is None else statistic.low
+
+
+def all_finite(values: Floats) -> bool:
+    """Is no number NaN or infinite?"""
+    if values.size <= _SHORT:
+        flat = values.ravel()
+        # The sum of squares is finite only where every number is; it may overflow where all are.
+        if isfinite(flat.dot(flat)):
+            return True
+    return bool(np.isfinite(values).all())
 
 
 def two_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
@@ -159,20 +189,29 @@ def two_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 
 def grand_mean(weight: Floats, mean: Floats) -> Floats:
     """The mean of all rows (p), as a correction to that of the heaviest class, so that an offset costs no digits."""
-    return _mean_and_gaps(weight, mean, None)[0]
+    k, _, by = _from_heaviest(weight, mean, None)
+    return np.asarray(mean[k] + by)
 
 
 def mean_and_gaps(statistic: HasMeans) -> tuple[Floats, Floats]:
     """The mean of all rows (p), and how far that of each class is from it (K x p)."""
-    return _mean_and_gaps(statistic.weight, statistic.mean, statistic.low)
+    mean, low = statistic.mean, statistic.low
+    k, apart, by = _from_heaviest(statistic.weight, mean, low)
+    return mean[k] + (by if low is None else low[k] + by), apart - by
 
 
-def _mean_and_gaps(weight: Floats, mean: Floats, low: Floats | None) -> tuple[Floats, Floats]:
+def gaps_of(weight: Floats, mean: Floats) -> Floats:
+    """How far the mean of each class is from that of all rows (K x p)."""
+    _, apart, by = _from_heaviest(weight, mean, None)
+    return np.asarray(apart - by)
+
+
+def _from_heaviest(weight: Floats, mean: Floats, low: Floats | None) -> tuple[int, Floats, Floats]:
+    """The heaviest class, how far the means are from its mean (K x p), and how far that of all rows is (p)."""
     k = int(weight.argmax())
     with np.errstate(invalid="ignore"):  # what is not finite is looked for by the caller
         apart = mean - mean[k] if low is None else (mean - mean[k]) + (low - low[k])
-        by = weight @ apart / max(float(weight.sum()), TINY)
-        return mean[k] + (by if low is None else low[k] + by), apart - by
+        return k, apart, weight @ apart / max(float(weight.sum()), TINY)
 
 
 def same_shape(parts: Sequence[HasMeans]) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from discrim.errors import ForgetError
 from discrim.statistics.depth import Depth
-from discrim.statistics.lost_digits import lost_digits, scatter_error
+from discrim.statistics.lost_digits import ACCURATE, lost_digits, scatter_error
 from discrim.statistics.means import ROUNDING, Apart, HasMeans
 
 Floats = NDArray[np.float64]
@@ -27,16 +27,20 @@ class HasSquares(HasMeans, Protocol):
 
 def refuse_lost_digits(whole: HasSquares, squares: Floats, left: Apart) -> None:
     """Refuse to take rows away where rounding is too large a part of the variances (K x p or 1 x p) that they leave."""
-    before, noise = whole.squares, left.noise
-    weight, rows, rows_before = left.weight[:, None], left.rows[:, None], whole.rows[:, None]
-    touched = rows != rows_before
+    noise, rows_before = left.noise, whole.rows[:, None]
     if whole.depth is Depth.POOLED:
-        noise = np.sqrt(np.einsum("kj,kj->j", noise, noise))[None]
-        weight, rows, rows_before = (values.sum(axis=0, keepdims=True) for values in (weight, rows, rows_before))
-        rows = np.where((left.rows <= 1).all(), 0, rows)
-        touched = touched.any(axis=0, keepdims=True)
+        noise, rows_before = np.sqrt((noise**2).sum(axis=0, keepdims=True)), rows_before.sum(keepdims=True)
+    error = scatter_error(whole.squares, noise, rows_before)
+    # Nearly always nothing is anywhere near, and it does not matter which classes were touched.
+    if (error <= ACCURATE * squares).all() and 1 not in left.rows.tolist():
+        return
+    weight, rows = left.weight[:, None], left.rows[:, None]
+    touched = rows != whole.rows[:, None]
+    if whole.depth is Depth.POOLED:
+        weight, rows = weight.sum(keepdims=True), np.where((left.rows <= 1).all(), 0, rows.sum(keepdims=True))
+        touched = touched.any(keepdims=True)
     # What has not been touched is what it was.
-    error = np.where(touched, scatter_error(before, noise, rows_before), 0.0)
+    error = np.where(touched, error, 0.0)
     gone = (left.weight == 0)[:, None]
     mean = np.where(gone, np.nan, left.mean)
     changed = (left.rows != whole.rows)[:, None]
