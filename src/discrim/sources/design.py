@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,12 @@ class Column:
         return 1 if self.levels is None else max(len(self.levels) - 1, 0)
 
 
+@lru_cache(maxsize=4)
+def _numbered_columns(n: int) -> tuple[Column, ...]:
+    """x0, x1, ...; kept here and not in a design, which reading its names would change."""
+    return tuple(Column(f"x{j}") for j in range(n))
+
+
 class Design:
     """The columns that a model was fitted on, in order, and how a table is turned into numbers.
 
@@ -61,9 +68,7 @@ class Design:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        if self._columns is None:
-            self._columns = tuple(Column(f"x{j}") for j in range(self.n_in))
-        return self._columns
+        return _numbered_columns(self.n_in) if self._columns is None else self._columns
 
     @property
     def names_in(self) -> list[str]:
