@@ -20,7 +20,7 @@ ILL_CONDITIONED = 1e-10
 SQUARED_NOISE = 1e-11
 # Eigenvalues of A'A above this make its rounding felt beside an identity, so A itself is decomposed.
 LARGE = 1e6
-TINY = float(np.finfo(float).tiny)
+EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 
 
 class IllConditionedError(Exception):
@@ -234,7 +234,7 @@ def rounding_noise(mean: Floats, eps: float) -> Floats:
 
 def last_place(values: Floats, eps: float) -> Floats:
     """One unit in the last place of numbers of this size; at zero next to nothing."""
-    return np.asarray(np.ldexp(eps, np.frexp(np.maximum(np.abs(values), TINY))[1] - 1))
+    return np.asarray(np.spacing(np.maximum(np.abs(values), TINY)) * (eps / EPS))
 
 
 def _spectral(

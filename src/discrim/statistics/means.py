@@ -209,9 +209,10 @@ def gaps_of(weight: Floats, mean: Floats) -> Floats:
 def _from_heaviest(weight: Floats, mean: Floats, low: Floats | None) -> tuple[int, Floats, Floats]:
     """The heaviest class, how far the means are from its mean (K x p), and how far that of all rows is (p)."""
     k = int(weight.argmax())
-    with np.errstate(invalid="ignore"):  # what is not finite is looked for by the caller
-        apart = mean - mean[k] if low is None else (mean - mean[k]) + (low - low[k])
-        return k, apart, weight @ apart / max(float(weight.sum()), TINY)
+    apart = mean - mean[k]
+    if low is not None:
+        apart += low - low[k]
+    return k, apart, weight.dot(apart) / max(float(weight.sum()), TINY)
 
 
 def same_shape(parts: Sequence[HasMeans]) -> None:
