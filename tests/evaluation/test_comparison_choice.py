@@ -216,3 +216,16 @@ def test_equal_rows_of_a_table_are_compared_by_the_best_that_beats_the_baseline(
     changed = [replace(each, beats_baseline=each.name == "QDA") for each in found.rows]
     losses = {name: (found[name].predicted != y).astype(float) for name in ("LDA", "QDA", "Baseline")}
     assert choose(changed, losses, "error").row.name == "QDA"
+
+
+def test_a_model_that_errs_as_often_as_the_baseline_is_said_to_be_better_by_its_log_loss():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(1500, 1))
+    labels = (rng.random(1500) < 1 / (1 + np.exp(3.2 - 0.6 * x[:, 0]))).astype(int)
+    found = compare(x, labels, ["Logistic"])
+    assert found.chosen == "Logistic"
+    own, baseline = found.table.loc["Logistic"], found.table.loc["Baseline"]
+    assert own["error"] == baseline["error"]
+    losses = f"{own['log_loss']:.3f} against {baseline['log_loss']:.3f}"
+    sentence = f"It errs as often as the baseline ({own['error']:.1%}) and is better by its log loss ({losses})."
+    assert sentence in found.verdict

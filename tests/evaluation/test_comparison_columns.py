@@ -93,3 +93,35 @@ def test_nothing_left_is_an_error_that_names_the_columns(form):
     _, odd, y = columns()
     with pytest.raises(DataError, match=r"There is no column left to learn from. Column 'PassengerId' identifies"):
         discrim.compare(*form({"PassengerId": odd["PassengerId"]}, y))
+
+
+def test_ranges_of_numbers_are_categories():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    labels = np.where(x + rng.normal(size=300) > 0, "u", "v")
+    cut = pd.DataFrame({"z": rng.normal(size=300), "range": pd.cut(x, 4)})
+    text = cut.assign(range=cut["range"].astype(str))
+    ours, theirs = (discrim.compare(frame, labels, ["LDA", "Mixed NB"]) for frame in (cut, text))
+    assert ours.table["error"].to_dict() == theirs.table["error"].to_dict()
+    assert ours.best.predict(cut).tolist() == theirs.best.predict(text).tolist()
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        (pd.date_range("2020", periods=3), "Column 'odd' holds dates or times and is left out."),
+        (pd.period_range("2020", periods=3, freq="D"), "Column 'odd' holds dates or times and is left out."),
+        (pd.Index([1, "a", 2.5], dtype=object), "Column 'odd' mixes the types float, int, str and is left out."),
+        (
+            pd.Index([(1, 2), (3, 4), (5, 6)], tupleize_cols=False),
+            "Column 'odd' holds neither numbers nor categories (category of tuple) and is left out.",
+        ),
+    ],
+)
+def test_categories_that_no_model_can_use_are_left_out(values, sentence):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    labels = np.where(x + rng.normal(size=300) > 0, "u", "v")
+    odd = pd.Categorical.from_codes(rng.integers(0, 3, 300), values)
+    found = discrim.compare(pd.DataFrame({"x": x, "odd": odd}), labels, ["LDA"])
+    assert any(remark.startswith(sentence) for remark in found.remarks)

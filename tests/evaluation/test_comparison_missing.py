@@ -233,6 +233,13 @@ def test_the_preparation_can_be_pickled():
     assert again.predict_proba(x) == pytest.approx(best.predict_proba(x))
 
 
+def test_the_verdict_does_not_claim_values_filled_in_for_a_model_that_takes_gaps():
+    x, labels = with_gaps()
+    found = compare(x, labels, ["Mixed NB"])
+    assert found.chosen == "Mixed NB"
+    assert "filled in" not in found.verdict
+
+
 def test_the_result_says_what_was_filled_in(tmp_path):
     x, labels = with_gaps()
     found = compare(x, labels)

@@ -45,7 +45,8 @@ class PandasTable:
 
     def texts(self, name: str, start: int, stop: int) -> tuple[list[Any], NDArray[Any]]:
         values, codes = _dictionary(self._frame.iloc[start:stop, self._place[name]])
-        return values.tolist(), codes
+        ranges = isinstance(self._dtypes[self._place[name]], pd.CategoricalDtype) and _holds_ranges(values)
+        return [str(value) for value in values] if ranges else values.tolist(), codes
 
     def labels(self, name: str, start: int, stop: int) -> Any:
         return self._frame.iloc[start:stop, self._place[name]]
@@ -76,6 +77,7 @@ def _kind(dtype: Any, name: str) -> Kind:
     if dtype == np.float64:
         return "number"
     if isinstance(dtype, pd.CategoricalDtype):
+        _check_categories(dtype.categories, name)
         return "text"
     if types.is_bool_dtype(dtype):
         return "number"
@@ -88,6 +90,25 @@ def _kind(dtype: Any, name: str) -> Kind:
     raise unusable_column(name, dtype)
 
 
+def _check_categories(categories: Any, name: str) -> None:
+    """Ranges of numbers, as ``pd.cut`` makes them, are categories by their text; dates and mixtures are refused."""
+    inside = categories.dtype
+    if not len(categories) or isinstance(inside, pd.IntervalDtype):
+        return
+    if (
+        types.is_datetime64_any_dtype(inside)
+        or types.is_timedelta64_dtype(inside)
+        or isinstance(inside, pd.PeriodDtype)
+    ):
+        raise unusable_column(name, f"category of {inside}")
+    if types.is_object_dtype(inside) and types.infer_dtype(categories) in {"mixed", "mixed-integer"}:
+        raise _of_several_types(categories, name, "category of ")
+
+
+def _holds_ranges(values: Any) -> bool:
+    return len(values) > 0 and isinstance(values[0], pd.Interval)
+
+
 def _kind_of_objects(column: Any, name: str) -> Kind:
     inside = types.infer_dtype(column, skipna=True)
     if inside == "string":
@@ -97,9 +118,13 @@ def _kind_of_objects(column: Any, name: str) -> Kind:
     if inside == "empty":
         raise empty_column(name)
     if inside in {"mixed", "mixed-integer"}:
-        found = ", ".join(sorted({type(value).__name__ for value in column.dropna().head(1000)}))
-        if "," in found:
-            text = f"Column '{name}' mixes the types {found}. Convert its values to one type."
-            raise UnusableColumnError(text, found, mixed=True)
-        inside = found
+        raise _of_several_types(column.dropna().head(1000), name)
     raise unusable_column(name, inside)
+
+
+def _of_several_types(values: Any, name: str, what: str = "") -> UnusableColumnError:
+    found = ", ".join(sorted({type(value).__name__ for value in values}))
+    if "," not in found:
+        return unusable_column(name, f"{what}{found}")
+    text = f"Column '{name}' mixes the types {found}. Convert its values to one type."
+    return UnusableColumnError(text, found, mixed=True)

@@ -10,6 +10,8 @@ from discrim.evaluation.comparison.rows import ComparedRows
 from discrim.evaluation.comparison.trials import Tried
 
 MOST_COLUMNS = 5
+# Models that leave a missing value out of their sums instead of having it filled in.
+TAKES_GAPS = ("Mixed NB",)
 
 
 def remarks_of(rows: ComparedRows, trials: Iterable[Tried]) -> list[str]:
@@ -30,7 +32,7 @@ def _filled(rows: ComparedRows, done: list[Tried]) -> list[str]:
     )
     if rows.columns.flags:
         text += f"; further columns mark them ({name_list(rows.columns.flag_names, most=MOST_COLUMNS)})"
-    plain = [tried.name for tried in done if tried.name == "Mixed NB"]
+    plain = [tried.name for tried in done if tried.name in TAKES_GAPS]
     return [f"{text}.", *(f"{name} takes them as they are." for name in plain)]
 
 

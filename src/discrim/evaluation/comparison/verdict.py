@@ -7,6 +7,7 @@ import numpy as np
 from discrim.errors import name_list
 from discrim.evaluation.comparison.baseline import BASELINE
 from discrim.evaluation.comparison.choice import Choice
+from discrim.evaluation.comparison.remarks import TAKES_GAPS
 from discrim.evaluation.comparison.rows import ComparedRows
 from discrim.evaluation.comparison.scores import Metric, Row
 from discrim.evaluation.comparison.words import percent, written
@@ -20,8 +21,9 @@ WORDS = {"error": "error", "log_loss": "log loss", "auc": "AUC", "brier": "Brier
 def verdict_of(table: list[Row], choice: Choice, checks: AssumptionChecks, rows: ComparedRows, metric: Metric) -> str:
     """What was chosen and by what margin; then the assumptions that bear on it; then what was done to the rows."""
     first = _nothing_better(table, choice, rows, metric) if choice.reason == "baseline" else ""
-    parts = [first or _first(table, choice, metric), _second(table, choice.row, checks, rows, metric)]
-    if rows.missing:
+    parts = [first or _first(table, choice, metric), *_by_probabilities(table, choice.row, metric)]
+    parts.append(_second(table, choice.row, checks, rows, metric))
+    if rows.missing and choice.row.name not in TAKES_GAPS:
         parts.append(f"Missing values in {name_list(rows.missing, most=3)} were filled in.")
     return " ".join(parts)
 
@@ -106,6 +108,15 @@ def _first(table: list[Row], choice: Choice, metric: Metric) -> str:
         f"{'the error of the test' if choice.reason == 'few' else 'one standard error'} of the {least}, {from_best}, "
         f"and {_reason(choice, metric)}."
     )
+
+
+def _by_probabilities(table: list[Row], chosen: Row, metric: Metric) -> list[str]:
+    """Where it errs as often as the baseline, to the digits that are shown, in what it is better."""
+    baseline = next((row for row in table if row.name == BASELINE), None)
+    if baseline is None or baseline is chosen or metric != "error" or percent(chosen.error) != percent(baseline.error):
+        return []
+    losses = f"{chosen.log_loss:.3f} against {baseline.log_loss:.3f}"
+    return [f"It errs as often as the baseline ({percent(baseline.error)}) and is better by its log loss ({losses})."]
 
 
 def _counted(done: list[Row], better: list[Row]) -> str:
