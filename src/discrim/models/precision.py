@@ -23,7 +23,9 @@ def warn_of_rounding(statistic: ClassMoments | ClassFactors, design: Design, eps
         return
     # Nearly always nothing is anywhere near, and no column has to be looked at.
     flat = mean.ravel()
-    if float(squares.min()) > statistic.total_weight * eps**2 * float(flat.dot(flat)):
+    with np.errstate(over="ignore"):  # means near the largest number have no bound, and are looked at
+        bound = statistic.total_weight * eps**2 * float(flat.dot(flat))
+    if float(squares.min()) > bound:
         return
     divisor = statistic.weight[:, None] if statistic.depth is not Depth.POOLED else np.array(statistic.total_weight)
     deviation = np.sqrt(np.maximum(squares, 0.0) / np.where(divisor > 0, divisor, 1.0))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,8 +17,6 @@ Floats = NDArray[np.float64]
 
 # Weights and variances this small, relative to what was there before, are rounding.
 ROUNDING = 1e-11
-# So few numbers are multiplied by one thread.
-_SHORT = 4096
 EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 
 
@@ -168,16 +165,6 @@ def mean_error(mean: Floats, spread: Floats, rows: NDArray[np.int64], *, known: 
 def low_of(statistic: HasMeans) -> Floats:
     """What the means lack to twice the digits of a double; zero where nobody kept it."""
     return np.zeros_like(statistic.mean) if statistic.low is None else statistic.low
-
-
-def all_finite(values: Floats) -> bool:
-    """Is no number NaN or infinite?"""
-    if values.size <= _SHORT:
-        flat = values.ravel()
-        # The sum of squares is finite only where every number is; it may overflow where all are.
-        if isfinite(flat.dot(flat)):
-            return True
-    return bool(np.isfinite(values).all())
 
 
 def two_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:

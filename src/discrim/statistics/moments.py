@@ -14,7 +14,7 @@ from discrim import _kernels
 from discrim.sources import Block
 from discrim.statistics.align import places, spread_out, union_of_classes
 from discrim.statistics.depth import Depth, WithDepth
-from discrim.statistics.means import Apart, all_finite, join, low_of, take_away, two_sum
+from discrim.statistics.means import Apart, join, low_of, take_away, two_sum
 from discrim.statistics.packing import pack, unpack
 from discrim.statistics.remainder import deviations_of, left_of_matrix, left_of_variances, refuse_lost_digits
 
@@ -67,7 +67,7 @@ class ClassMoments(WithDepth):
     @property
     def finite(self) -> bool:
         """False when NaN or infinity was among the rows."""
-        return all_finite(self.mean) and all_finite(self.scatter)
+        return bool(np.isfinite(self.mean).all() and np.isfinite(self.scatter).all())
 
     def merge(self, other: ClassMoments) -> ClassMoments:
         """The statistic of both sets of rows."""
