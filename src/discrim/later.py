@@ -1,11 +1,13 @@
-"""Names that a package reads when they are first asked for, so that importing it stays quick."""
+"""Names that a package reads, and values that an object makes, when they are first asked for."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, Generic, TypeVar, overload
+
+T = TypeVar("T")
 
 
 def read_later(package: str, where: Mapping[str, str], rooms: Sequence[str] = ()) -> Callable[[str], Any]:
@@ -21,3 +23,28 @@ def read_later(package: str, where: Mapping[str, str], rooms: Sequence[str] = ()
         return value
 
     return get
+
+
+class cached_property(Generic[T]):  # noqa: N801 - named as the one it stands for
+    """A property that is made once for each object, without a lock.
+
+    The lock of ``functools.cached_property`` before Python 3.12 is one for all objects: a child process that is forked
+    while another thread has it would wait for ever. Two threads that ask at once make the same value twice.
+    """
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self.make = make
+        self.__doc__ = make.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, thing: None, owner: type) -> cached_property[T]: ...
+    @overload
+    def __get__(self, thing: object, owner: type) -> T: ...
+    def __get__(self, thing: object | None, owner: type) -> cached_property[T] | T:
+        if thing is None:
+            return self
+        value = thing.__dict__[self.name] = self.make(thing)
+        return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from scipy import sparse
 
 from discrim import _kernels
 from discrim.engines.threads import SINGLE, reduce
+from discrim.later import cached_property
 from discrim.sources import Block, Rows, find_non_finite, recode
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS, Likelihood, merge_likelihoods
 

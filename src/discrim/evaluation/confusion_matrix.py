@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from discrim.errors import DataError, plural
 from discrim.evaluation.answers import weights_of
 from discrim.evaluation.proportions import ProportionMethod, proportion_interval
 from discrim.inference.summary import Summary, Table
+from discrim.later import cached_property
 from discrim.sources import code_labels
 
 if TYPE_CHECKING:

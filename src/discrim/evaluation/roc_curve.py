@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy import special
 from discrim.errors import DataError, ParameterError
 from discrim.evaluation.answers import checked_level, checked_scores, two_classes, weights_of
 from discrim.evaluation.delong import auc_variance, sorted_apart, sorted_placements
+from discrim.later import cached_property
 
 Floats = NDArray[np.float64]
 

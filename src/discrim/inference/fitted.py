@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from scipy.linalg import lapack
 from discrim.engines.objective import Coordinates, Objective
 from discrim.engines.score_sums import score_products, weights_are_counts
 from discrim.errors import DataError, ParameterError, WeightsWarning, warn
+from discrim.later import cached_property
 from discrim.solvers.firth import firth
 from discrim.solvers.newton import CLOSE, HasLikelihood, Solution, newton
 from discrim.sources import Attached, Rows, Scan

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.later import cached_property
 from discrim.sources.block import Block
 from discrim.sources.design import Design
 from discrim.sources.labels import recode

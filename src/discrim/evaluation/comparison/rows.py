@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from discrim.evaluation.comparison.left_out import leave_out, no_value, without_
 from discrim.evaluation.comparison.preparation import Columns, Preparation, learn_preparation
 from discrim.evaluation.comparison.prepared import open_with_gaps
 from discrim.evaluation.one_pass import MOST_NUMBERS, FoldStatistics, numbers_of
+from discrim.later import cached_property
 from discrim.models.text_classifier import Watched
 from discrim.models.tuning import Folds, in_memory
 from discrim.sources import (

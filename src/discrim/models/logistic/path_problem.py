@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from scipy import sparse
 from discrim.engines import one_blas_thread, reduce
 from discrim.engines.objective import Coordinates
 from discrim.errors import DataError, name_list, plural
+from discrim.later import cached_property
 from discrim.models.tuning import in_memory
 from discrim.solvers.elastic_net import Follower, follower_for
 from discrim.sources import Block, Rows, Scan, find_non_finite, open_rows
