@@ -135,7 +135,9 @@ def _reason(choice: Choice, metric: Metric) -> str:
     value = written(chosen.brier if metric == "brier" else chosen.log_loss, ".3f")
     if choice.reason == "simple":
         rule = f"no rule that is as good is much smaller or more regularised ({_size(chosen)})"
-        return f"its {kind} ({value}) is within 2% of the lowest {of}, and {rule}"
+        lowest = min(row.brier if metric == "brier" else row.log_loss for row in choice.tied)
+        own = chosen.brier if metric == "brier" else chosen.log_loss
+        return f"its {kind} ({value}) is {'' if own <= lowest else 'within 2% of '}the lowest {of}, and {rule}"
     if metric not in ("error", "log_loss", "brier"):
         return f"none {of} is much simpler"
     return f"{of} it has the lowest {kind} ({value})"
