@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
-BUILD  := pyproject.toml CMakeLists.txt $(wildcard src/discrim/_kernels/*.[ch]pp)
+BUILD  := pyproject.toml CMakeLists.txt $(wildcard src/discrim/kernels/*.[ch]pp src/discrim/kernels/*/*.[ch]pp)
 
 .PHONY: demo test test-all check lint bench bench-scan clean
 .DEFAULT_GOAL := test
@@ -65,5 +65,5 @@ $(VENV)/bench.stamp: $(VENV)/python.stamp $(BUILD)
 	@$(SAY_KERNELS)
 	@touch $(VENV)/app.stamp $@
 
-SAY_KERNELS = $(BIN)/python -c 'from discrim._kernels import BACKEND as b, VERSION as v; \
+SAY_KERNELS = $(BIN)/python -c 'from discrim.kernels import BACKEND as b, VERSION as v; \
 	print("kernels:", v if b == "native" else b + " (no working C++ compiler was found; same answers, more slowly)")'

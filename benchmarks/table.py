@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from discrim._kernels import BACKEND
+from discrim.kernels import BACKEND
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 

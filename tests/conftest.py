@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from discrim import _kernels
-from discrim._kernels import versions
+from discrim import kernels
+from discrim.kernels import versions
 
 # A failure that is found stays found, and a pass can be relied on.
 settings.register_profile("repeatable", derandomize=True)
@@ -19,8 +19,8 @@ MARKER = "every_version"
 KERNELS = Path(__file__).parent / "kernels"
 # The reference alone where nothing is compiled or it is asked for; the asked version alone; or all compiled ones.
 VERSIONS = (
-    (_kernels.VERSION,)
-    if _kernels.BACKEND == "numpy" or os.environ.get(versions.VARIABLE)
+    (kernels.VERSION,)
+    if kernels.BACKEND == "numpy" or os.environ.get(versions.VARIABLE)
     else tuple(name for name in versions.available() if name != versions.REFERENCE)
 )
 
@@ -32,7 +32,7 @@ def pytest_configure(config):
 
 
 def pytest_report_header():
-    return f"kernels: {_kernels.VERSION}; tests of kernels and of exact results run on {', '.join(VERSIONS)}"
+    return f"kernels: {kernels.VERSION}; tests of kernels and of exact results run on {', '.join(VERSIONS)}"
 
 
 def pytest_generate_tests(metafunc):
@@ -45,14 +45,14 @@ def pytest_generate_tests(metafunc):
 def kernel_version(request):
     """The version in which the kernels run, here and in processes that a test starts."""
     name = getattr(request, "param", None)
-    if name is None or _kernels.BACKEND == "numpy":
-        yield _kernels.VERSION
+    if name is None or kernels.BACKEND == "numpy":
+        yield kernels.VERSION
         return
     before = os.environ.get(versions.VARIABLE)
-    _kernels._native.use(name)
+    kernels._native.use(name)
     os.environ[versions.VARIABLE] = name
     yield name
-    _kernels._native.use(_kernels.VERSION)
+    kernels._native.use(kernels.VERSION)
     if before is None:
         del os.environ[versions.VARIABLE]
     else:

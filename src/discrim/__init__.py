@@ -6,9 +6,10 @@ from discrim.later import read_later
 
 if TYPE_CHECKING:
     from discrim import basis, datasets, decision, evaluation, inference, losses, text
+    from discrim.comparison import compare
     from discrim.decision.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
     from discrim.engines.versions import show_versions
-    from discrim.evaluation import compare, compare_auc, confusion, cross_validate, roc
+    from discrim.evaluation import compare_auc, confusion, cross_validate, roc
     from discrim.models import (
         AROWClassifier,
         BayesianLinearDiscriminantAnalysis,
@@ -111,7 +112,7 @@ __getattr__ = read_later(
         "RidgeClassifier": "discrim.models",
         "SGDClassifier": "discrim.models",
         "TextClassifier": "discrim.models",
-        "compare": "discrim.evaluation",
+        "compare": "discrim.comparison",
         "compare_auc": "discrim.evaluation",
         "confusion": "discrim.evaluation",
         "cross_validate": "discrim.evaluation",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController
 
-from discrim.engines import one_blas_thread
+from discrim.parallel import one_blas_thread
 
 
 @pytest.fixture

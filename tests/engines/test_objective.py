@@ -12,10 +12,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from discrim.block import Block
 from discrim.engines import objective as module
 from discrim.engines.objective import Coordinates, Objective, Span, codes_in
 from discrim.errors import DataError
-from discrim.sources import Attached, Block, open_rows, scan
+from discrim.sources import Attached, open_rows, scan
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS
 
 

@@ -13,14 +13,15 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from discrim import LinearDiscriminantAnalysis, SGDClassifier
-from discrim.engines import blas, one_blas_thread, threads
+from discrim import LinearDiscriminantAnalysis, SGDClassifier, parallel
+from discrim.parallel import one_blas_thread
 
 START = """
     import multiprocessing, os, sys, threading, time, warnings
     import numpy as np
     import discrim
-    from discrim.engines import blas, one_blas_thread, threads
+    from discrim import parallel
+    from discrim.parallel import one_blas_thread
 
     warnings.simplefilter("ignore")
     rng = np.random.default_rng(0)
@@ -97,7 +98,7 @@ def test_a_child_made_while_the_lock_was_held_does_not_wait_for_it():
         held, free = threading.Event(), threading.Event()
 
         def hold():
-            with blas._owner.lock:
+            with parallel._owner.lock:
                 held.set()
                 free.wait()
 
@@ -166,7 +167,7 @@ def test_an_interrupt_at_any_line_lifts_the_limit(error):
     X = np.random.default_rng(0).normal(size=(60, 4))
     y = np.arange(60) % 3
     LinearDiscriminantAnalysis().fit(X, y)
-    before, places = blas_threads_now(), {blas.__file__, threads.__file__}
+    before, places = blas_threads_now(), {parallel.__file__}
     for line in range(1, 60):
         seen = 0
 
@@ -190,7 +191,7 @@ def test_an_interrupt_at_any_line_lifts_the_limit(error):
         finally:
             sys.settrace(None)
         assert blas_threads_now() == before, f"stopped at line {line}"
-        assert not blas._owner.lock._is_owned(), f"stopped at line {line}"
+        assert not parallel._owner.lock._is_owned(), f"stopped at line {line}"
     assert seen < 59
 
 
@@ -204,7 +205,7 @@ def test_an_error_in_a_worker_lifts_the_limit_and_ends_the_others():
         return i
 
     with pytest.raises(MemoryError), one_blas_thread():
-        threads.run(task, 10_000)
+        parallel.run(task, 10_000)
     assert blas_threads_now() == before
     assert len(started) < 10_000
 
@@ -221,11 +222,11 @@ def test_an_interrupt_of_the_waiting_thread_leaves_nobody_at_work(monkeypatch):
         monkeypatch.undo()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(threads, "wait", interrupted)
+    monkeypatch.setattr(parallel, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        threads.run(task, 50, workers=3)
+        parallel.run(task, 50, workers=3)
     count = len(done)
-    threads.run(lambda i: i, 8, workers=3)
+    parallel.run(lambda i: i, 8, workers=3)
     assert len(done) == count
 
 

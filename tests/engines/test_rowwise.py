@@ -7,10 +7,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from discrim.block import Block
 from discrim.engines import rowwise
 from discrim.engines.objective import Coordinates
 from discrim.engines.rowwise import WithoutRow, each_row, linear_parts, take_rows
-from discrim.sources import Block, open_rows
+from discrim.sources import open_rows
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,11 @@ from functools import partial
 import numpy as np
 import pytest
 
-from discrim.engines import reduce, run, split, threads
-from discrim.sources import Block, open_rows
+from discrim import parallel
+from discrim.block import Block
+from discrim.engines import reduce
+from discrim.parallel import run, split
+from discrim.sources import open_rows
 from discrim.statistics import ClassFactors, ClassMoments, Depth, merge_factors, merge_moments
 
 KINDS = [
@@ -51,7 +54,7 @@ def table():
 @pytest.fixture
 def thread_count(monkeypatch):
     def use(number):
-        monkeypatch.setattr(threads, "thread_count", lambda: number)
+        monkeypatch.setattr(parallel, "thread_count", lambda: number)
 
     return use
 
@@ -185,26 +188,26 @@ def test_small_data_start_no_threads():
 @pytest.mark.parametrize(("value", "expected"), [("3", 3), ("1", 1), ("0", None), ("many", None), ("", None)])
 def test_the_environment_sets_the_number_of_threads(monkeypatch, value, expected):
     monkeypatch.setenv("DISCRIM_NUM_THREADS", "")
-    threads.thread_count.cache_clear()
-    usual = threads.thread_count()
+    parallel.thread_count.cache_clear()
+    usual = parallel.thread_count()
     monkeypatch.setenv("DISCRIM_NUM_THREADS", value)
-    threads.thread_count.cache_clear()
+    parallel.thread_count.cache_clear()
     try:
-        assert threads.thread_count() == (expected or usual)
+        assert parallel.thread_count() == (expected or usual)
     finally:
-        threads.thread_count.cache_clear()
+        parallel.thread_count.cache_clear()
 
 
 def test_a_process_with_one_thread_gives_the_same_bits_as_one_with_three():
     script = (
         "import numpy as np; from functools import partial\n"
-        "from discrim.engines import reduce, threads\n"
+        "from discrim import parallel\nfrom discrim.engines import reduce\n"
         "from discrim.sources import open_rows\n"
         "from discrim.statistics import ClassMoments, Depth, merge_moments\n"
         "x = np.random.default_rng(0).normal(size=(30_000, 9))\n"
         "rows = open_rows(x, np.arange(30_000) % 4)\n"
         "state = reduce(rows, partial(ClassMoments.of, depth=Depth.FULL), merge_moments)\n"
-        "print(threads.thread_count(), state.to_bytes().hex())\n"
+        "print(parallel.thread_count(), state.to_bytes().hex())\n"
     )
     outputs = [
         subprocess.run(

@@ -13,10 +13,10 @@ import scipy
 import sklearn
 
 import discrim
-from discrim import _kernels
-from discrim._kernels import versions
+from discrim import kernels
+from discrim.kernels import versions
 
-WITHOUT_NATIVE = 'import sys\nsys.modules["discrim._kernels._native"] = None  # makes its import fail\n'
+WITHOUT_NATIVE = 'import sys\nsys.modules["discrim.kernels._native"] = None  # makes its import fail\n'
 
 
 def run(script, **environment):
@@ -34,11 +34,11 @@ def test_the_report_names_versions_kernels_threads_and_blas(capsys):
     for name, module in (("discrim", discrim), ("numpy", np), ("scipy", scipy), ("scikit-learn", sklearn)):
         assert f"{name}: {module.__version__}" in said
     assert sys.version.split()[0] in said
-    assert f"version: {_kernels.VERSION}, of reference" in said
+    assert f"version: {kernels.VERSION}, of reference" in said
     assert "polars: " in said
     assert "threads: " in said
     assert "BLAS: " in said
-    if _kernels.BACKEND == "native":
+    if kernels.BACKEND == "native":
         assert "running: native" in said
         assert any(f"compiler: {name} " in said for name in ("gcc", "clang"))
 
@@ -101,6 +101,6 @@ def test_whoever_asks_for_the_reference_is_not_warned():
 def test_import_and_compiled_kernels_warn_of_nothing():
     ran = run("import warnings; warnings.simplefilter('error'); import discrim; discrim.LinearDiscriminantAnalysis")
     assert not ran.stderr
-    if _kernels.BACKEND == "native":
+    if kernels.BACKEND == "native":
         script = textwrap.dedent(LARGE) + "assert not warned(lambda: discrim.GaussianNB().fit(X, y))"
         assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -15,11 +15,11 @@ from sklearn.svm import LinearSVC
 
 import discrim
 from discrim import compare, cross_validate, datasets
+from discrim.comparison import comparing, tuning
+from discrim.comparison.logistic import STRENGTHS
+from discrim.comparison.scores import holm
 from discrim.errors import DiscrimError
 from discrim.evaluation import mcnemar
-from discrim.evaluation.comparison import comparing, tuning
-from discrim.evaluation.comparison.logistic import STRENGTHS
-from discrim.evaluation.comparison.scores import holm
 
 X, y = datasets.load_iris().xy
 ALL = (

@@ -13,8 +13,8 @@ from sklearn.model_selection import StratifiedKFold
 
 import discrim
 from discrim import compare, datasets
+from discrim.comparison import comparing
 from discrim.errors import DataError, FewRowsWarning, InterruptedWarning, ParameterError
-from discrim.evaluation.comparison import comparing
 
 X, y = datasets.load_iris().xy
 

@@ -11,9 +11,9 @@ from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, Stratif
 
 import discrim
 from discrim import compare, cross_validate, datasets
+from discrim.comparison import trials
+from discrim.comparison.folds import Dealer, find_copies, numbered
 from discrim.errors import DataError, ParameterError
-from discrim.evaluation.comparison import trials
-from discrim.evaluation.comparison.folds import Dealer, find_copies, numbered
 
 X, y = datasets.load_iris().xy
 SEVEN = ("LDA", "RDA", "Ridge", "Lasso", "Logistic", "Bayesian LDA", "QDA")

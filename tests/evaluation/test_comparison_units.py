@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 
 import discrim
 from discrim import compare, datasets
-from discrim.evaluation.comparison import rows as compared_rows
-from discrim.evaluation.comparison.prepared import PreparedClassifier
+from discrim.comparison import rows as compared_rows
+from discrim.comparison.prepared import PreparedClassifier
 
 FIGURES = ["error", "error_low", "error_high", "log_loss", "auc", "brier", "parameters"]
 

@@ -7,10 +7,11 @@ import dataclasses
 import numpy as np
 import pytest
 
+from discrim.block import Block
 from discrim.engines.objective import Coordinates, Objective
 from discrim.inference.fitted import Fitted
 from discrim.solvers.newton import newton
-from discrim.sources import Block, Design, open_rows
+from discrim.sources import Design, open_rows
 from discrim.sources.arrays import ArrayRows
 
 TINY = 1e-300

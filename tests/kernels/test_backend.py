@@ -9,29 +9,29 @@ import textwrap
 
 import pytest
 
-from discrim import _kernels
-from discrim._kernels import versions
+from discrim import kernels
 from discrim.errors import KernelsError
+from discrim.kernels import versions
+from discrim.kernels.gaussian import reference
 
 WITHOUT_NATIVE = """
     import sys
-    sys.modules["discrim._kernels._native"] = None  # makes its import fail
+    sys.modules["discrim.kernels._native"] = None  # makes its import fail
     import numpy as np
-    from discrim import _kernels
-    from discrim.sources import Block
+    from discrim import kernels
+    from discrim.block import Block
     from discrim.statistics import ClassMoments, Depth
 
-    assert _kernels.BACKEND == "numpy"
-    for name in ("class_moments", "score", "code_integers"):
-        assert getattr(_kernels, name) is getattr(_kernels.reference, name)
+    assert kernels.BACKEND == "numpy"
+    for name in ("class_moments", "score"):
+        assert getattr(kernels, name) is getattr(kernels.gaussian.reference, name)
+    assert kernels.code_integers is kernels.reference_levels.code_integers
     block = Block(np.array([[1.0], [3.0]]), np.zeros(2, np.int32), np.array(["a"]))
     assert ClassMoments.of(block, Depth.POOLED).scatter.tolist() == [[2.0]]
 """
 
 
-WHICH = (
-    "from discrim import _kernels as k; print(k.BACKEND, k.VERSION, k.VERSION == 'reference' or k._native.version())"
-)
+WHICH = "from discrim import kernels as k; print(k.BACKEND, k.VERSION, k.VERSION == 'reference' or k._native.version())"
 
 
 def run(script, asked=None):
@@ -49,9 +49,10 @@ def test_without_the_compiled_module_the_references_are_used():
 
 
 def test_every_kernel_has_a_reference_of_the_same_name():
-    for name in ("class_moments", "score", "code_integers"):
-        assert callable(getattr(_kernels, name))
-        assert getattr(_kernels, name).__name__ == getattr(_kernels.reference, name).__name__
+    references = {"class_moments": reference, "score": reference, "code_integers": kernels.reference_levels}
+    for name, module in references.items():
+        assert callable(getattr(kernels, name))
+        assert getattr(kernels, name).__name__ == getattr(module, name).__name__
 
 
 def test_the_variable_picks_the_version_and_without_it_the_best_one_runs(kernel_version):
@@ -83,15 +84,15 @@ def test_a_version_that_the_processor_or_the_build_lacks_is_an_error():
         versions.choose("avx512", ("reference", "baseline", "avx2"))
     with pytest.raises(KernelsError, match=r"this install has no compiled kernels. Install a C\+\+17 compiler"):
         versions.choose("baseline", ("reference",))
-    without = 'import sys\nsys.modules["discrim._kernels._native"] = None\nfrom discrim import _kernels'
+    without = 'import sys\nsys.modules["discrim.kernels._native"] = None\nfrom discrim import kernels'
     ran = run(without, "avx2")
     assert ran.returncode == 1
     assert "KernelsError" in ran.stderr
     assert run(without, "reference").returncode == 0
 
 
-@pytest.mark.skipif(_kernels.BACKEND != "native", reason="the compiled kernels are not built")
+@pytest.mark.skipif(kernels.BACKEND != "native", reason="the compiled kernels are not built")
 def test_the_module_itself_refuses_a_version_that_it_has_not(kernel_version):
     with pytest.raises(ValueError, match="no such version"):
-        _kernels._native.use("avx1024")
-    assert _kernels._native.version() == kernel_version
+        kernels._native.use("avx1024")
+    assert kernels._native.version() == kernel_version

@@ -9,23 +9,30 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from discrim import _kernels
-from discrim._kernels import reference, reference_columns, reference_counts, reference_likelihood, reference_online
-from discrim._kernels.reference_online import MEMORY
+from discrim import kernels
+from discrim.kernels import (
+    reference_columns,
+    reference_counts,
+    reference_levels,
+    reference_likelihood,
+    reference_online,
+)
+from discrim.kernels.gaussian import reference
+from discrim.kernels.reference_online import MEMORY
 
 REFERENCE = SimpleNamespace(
     **{
         name: getattr(module, name)
-        for module in (reference_columns, reference_online, reference)
+        for module in (reference_columns, reference_online, reference_levels, reference)
         for name in dir(module)
         if not name.startswith("_")
     }
 )
-BACKENDS = pytest.mark.parametrize("backend", [_kernels, REFERENCE], ids=["kernel", "reference"])
+BACKENDS = pytest.mark.parametrize("backend", [kernels, REFERENCE], ids=["kernel", "reference"])
 TYPES = pytest.mark.parametrize(
     ("dtype", "index"), [(d, i) for d in (np.float64, np.float32) for i in (np.int32, np.int64)], ids=str
 )
-NATIVE = pytest.mark.skipif(_kernels.BACKEND != "native", reason="the compiled kernels are not built")
+NATIVE = pytest.mark.skipif(kernels.BACKEND != "native", reason="the compiled kernels are not built")
 OUTSIDE = (6, 7, -1, -(2**31), 2**31 - 1)
 
 
@@ -186,21 +193,21 @@ def test_arrays_that_lie_at_odd_addresses_are_copied_first(dtype, order):
     codes, shift, none = (np.arange(40) % 2).astype(np.int32), np.zeros(5), np.empty(0)
     rows = sparse.csr_array(np.abs(x))
     parts = (rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32))
-    everywhere_misaligned(lambda x, c, w: _kernels.class_moments(x, c, w, 2, 1), x, codes, weight)
-    everywhere_misaligned(lambda x, c, w: _kernels.class_sums(x, c, w, 2, None), x, codes, weight)
+    everywhere_misaligned(lambda x, c, w: kernels.class_moments(x, c, w, 2, 1), x, codes, weight)
+    everywhere_misaligned(lambda x, c, w: kernels.class_sums(x, c, w, 2, None), x, codes, weight)
     everywhere_misaligned(
-        lambda x, c, w, s, t: _kernels.binary_likelihood(x, (c, None, w, None), s, t, None, none, 2),
+        lambda x, c, w, s, t: kernels.binary_likelihood(x, (c, None, w, None), s, t, None, none, 2),
         *(x, codes, weight, shift, theta),
     )
-    everywhere_misaligned(lambda *rows: _kernels.sparse_class_sums(rows, 5, codes, None, 2, None), *parts)
+    everywhere_misaligned(lambda *rows: kernels.sparse_class_sums(rows, 5, codes, None, 2, None), *parts)
     everywhere_misaligned(
-        lambda *rows: _kernels.sparse_likelihood(rows, (codes, None, None, None), theta, None, none, 1), *parts
+        lambda *rows: kernels.sparse_likelihood(rows, (codes, None, None, None), theta, None, none, 1), *parts
     )
-    everywhere_misaligned(_kernels.placements, np.sort(weight), np.sort(theta))
+    everywhere_misaligned(kernels.placements, np.sort(weight), np.sort(theta))
 
     def learned(*rows):
         settings, state = online(5)
-        _kernels.learn_sparse((*rows, False), (None, codes, None), settings, state)
+        kernels.learn_sparse((*rows, False), (None, codes, None), settings, state)
         return state[0]
 
     everywhere_misaligned(learned, *parts)
@@ -210,9 +217,9 @@ def test_a_field_of_packed_records_is_refused_or_read_right():
     records = np.zeros(40, dtype=[("flag", "i1"), ("x", "f8", 3)])
     records["x"] = np.random.default_rng(0).normal(size=(40, 3))
     codes = (np.arange(40) % 2).astype(np.int32)
-    expected = _kernels.class_moments(records["x"].copy(), codes, None, 2, 1)
+    expected = kernels.class_moments(records["x"].copy(), codes, None, 2, 1)
     try:
-        found = _kernels.class_moments(records["x"], codes, None, 2, 1)
+        found = kernels.class_moments(records["x"], codes, None, 2, 1)
     except TypeError:
         return
     for ours, theirs in zip(found, expected, strict=True):
@@ -222,10 +229,10 @@ def test_a_field_of_packed_records_is_refused_or_read_right():
 @NATIVE
 def test_what_is_written_to_must_be_aligned():
     with pytest.raises(TypeError, match="incompatible function arguments"):
-        _kernels.residuals(np.zeros(3), None, np.zeros(3), misaligned(np.zeros(3)))
+        kernels.residuals(np.zeros(3), None, np.zeros(3), misaligned(np.zeros(3)))
 
 
-@pytest.mark.parametrize("kernels", [_kernels, SimpleNamespace(**vars(reference_counts))], ids=["kernel", "reference"])
+@pytest.mark.parametrize("kernels", [kernels, SimpleNamespace(**vars(reference_counts))], ids=["kernel", "reference"])
 def test_negative_sizes_are_refused(kernels):
     x, codes = np.zeros((0, 2)), np.zeros(0, np.int32)
     with pytest.raises(ValueError, match="negative number of classes"):
@@ -234,7 +241,7 @@ def test_negative_sizes_are_refused(kernels):
         kernels.sparse_class_sums((x[:, 0], codes, np.zeros(1, np.int32)), -2, codes, None, 2, None)
 
 
-@pytest.mark.parametrize("kernels", [_kernels, reference_likelihood], ids=["kernel", "reference"])
+@pytest.mark.parametrize("kernels", [kernels, reference_likelihood], ids=["kernel", "reference"])
 def test_steps_without_a_direction_have_no_losses(kernels):
     x, codes = np.ones((5, 2)), np.array([0, 1, 0, 1, 1], np.int32)
     rows = sparse.csr_array(x)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discrim import _kernels
-from discrim._kernels import reference
+from discrim import kernels
+from discrim.kernels import reference_levels as reference
 
-BACKENDS = pytest.mark.parametrize("backend", [_kernels, reference], ids=["kernel", "reference"])
+BACKENDS = pytest.mark.parametrize("backend", [kernels, reference], ids=["kernel", "reference"])
 
 
 @BACKENDS

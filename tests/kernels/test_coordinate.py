@@ -7,10 +7,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from discrim import _kernels
-from discrim._kernels import reference_columns, reference_coordinate
+from discrim import kernels
+from discrim.kernels import reference_columns, reference_coordinate
 
-BOTH = pytest.mark.parametrize("kernels", [_kernels, reference_coordinate], ids=["kernel", "reference"])
+BOTH = pytest.mark.parametrize("kernels", [kernels, reference_coordinate], ids=["kernel", "reference"])
 
 
 def quadratic(q, seed=0):
@@ -131,7 +131,7 @@ def test_several_gradients_are_those_of_the_reference(order, dtype, weighted):
         x = np.asarray(x.astype(dtype), order=order)
         theta = np.random.default_rng(p).normal(size=(8, p + 1)) * np.array([0, 0.1, 1, 1, 1, 5, 50, 500])[:, None]
         args = (codes, None, weight, offset, np.full(p, 2.0), theta)
-        losses, gradients = _kernels.several_gradients(x, *args)
+        losses, gradients = kernels.several_gradients(x, *args)
         expected = reference_coordinate.several_gradients(x, *args)
         assert_allclose(losses, expected[0], rtol=1e-12, atol=1e-12)
         assert_allclose(gradients, expected[1], rtol=1e-10, atol=1e-11 * n)
@@ -151,7 +151,7 @@ def test_rows_with_nothing_to_shift_and_columns_without_coefficients_change_noth
         theta = np.random.default_rng(p).normal(size=(8, p + 1))
         theta[:, 1::3] = 0.0
         args = (codes, None, None, offset, np.zeros(p), theta)
-        losses, gradients = _kernels.several_gradients(x, *args)
+        losses, gradients = kernels.several_gradients(x, *args)
         expected = reference_coordinate.several_gradients(x, *args)
         assert_allclose(losses, expected[0], rtol=1e-12)
         assert_allclose(gradients, expected[1], rtol=1e-10, atol=1e-11 * n)
@@ -163,7 +163,7 @@ def test_several_gradients_are_the_slopes_of_the_losses():
     theta, step = np.tile([0.3, -0.2, 0.1, 0.4], (8, 1)), 1e-6
     theta[1:5] += step * np.eye(4)
     args = (x, codes, share, weight, offset, np.zeros(3))
-    losses, gradients = _kernels.several_gradients(*args, theta)
+    losses, gradients = kernels.several_gradients(*args, theta)
     assert_allclose((losses[1:5] - losses[0]) / step, gradients[0], rtol=1e-4, atol=1e-4)
 
 
@@ -194,7 +194,7 @@ def descend(kernels, form, problem, *, intercept=True, close=1e-22):
 @pytest.mark.parametrize("weighted", [True, False])
 def test_the_descent_on_columns_is_that_of_the_reference_and_optimal(form, intercept, weighted):
     problem = x, y, weight, offset, working, lasso, ridge = column_problem(83, 12, weighted=weighted)
-    done, eta, theta, constant = descend(_kernels, form, problem, intercept=intercept)
+    done, eta, theta, constant = descend(kernels, form, problem, intercept=intercept)
     same, _, expected, expected_constant = descend(reference_columns, form, problem, intercept=intercept)
     assert done[3]
     assert same[3]
@@ -212,7 +212,7 @@ def test_an_empty_working_set_fits_the_constant_alone():
     x, y, _, _, _, _, _ = column_problem(50, 4)
     nothing = np.empty(0)
     eta, constant = np.zeros(50), np.zeros(1)
-    _kernels.dense_descent(
+    kernels.dense_descent(
         x, y, None, eta, nothing.copy(), constant, nothing.astype(np.int64), nothing, nothing, True, 1e-20, 100
     )
     assert constant[0] == pytest.approx(np.log(y.mean() / (1 - y.mean())), rel=1e-10)
@@ -222,10 +222,10 @@ def test_slopes_are_inner_products_with_the_columns_of_the_range():
     x, _, _, r, _, _, _ = column_problem(31, 9)
     columns, out = sparse.csc_array(x), np.full(9, -1.0)
     expected = np.where((np.arange(9) >= 2) & (np.arange(9) < 7), x.T @ r, -1.0)
-    _kernels.dense_slopes(x, r, 2, 7, out)
+    kernels.dense_slopes(x, r, 2, 7, out)
     assert_allclose(out, expected, rtol=1e-12)
     out[:] = -1.0
-    _kernels.sparse_slopes(columns.data, columns.indices, columns.indptr, r, 2, 7, out)
+    kernels.sparse_slopes(columns.data, columns.indices, columns.indptr, r, 2, 7, out)
     assert_allclose(out, expected, rtol=1e-12)
 
 
@@ -233,7 +233,7 @@ def test_slopes_are_inner_products_with_the_columns_of_the_range():
 def test_residuals_keep_their_digits_where_the_model_is_all_but_certain(n):
     eta = np.linspace(-300, 300, n)
     y, out, expected = (np.arange(n) % 2).astype(float), np.empty(n), np.empty(n)
-    loss = _kernels.residuals(y, None, eta, out)
+    loss = kernels.residuals(y, None, eta, out)
     assert loss == pytest.approx(reference_columns.residuals(y, None, eta, expected), rel=1e-13)
     assert_allclose(out, expected, rtol=1e-12)
 
@@ -242,6 +242,6 @@ def test_a_column_that_is_not_there_is_refused():
     x, y, _, _, _, _, _ = column_problem(20, 3)
     one = np.ones(1)
     with pytest.raises(ValueError, match="no such column"):
-        _kernels.dense_descent(x, y, None, np.zeros(20), one, one.copy(), np.array([3]), one, one, True, 1e-9, 5)
+        kernels.dense_descent(x, y, None, np.zeros(20), one, one.copy(), np.array([3]), one, one, True, 1e-9, 5)
     with pytest.raises(ValueError, match="differ in size"):
-        _kernels.gram_descent(np.eye(3), one, one, one.copy(), one, one, None, 1e-9, 5)
+        kernels.gram_descent(np.eye(3), one, one, one.copy(), one, one, None, 1e-9, 5)

@@ -8,11 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.special import log_softmax, softmax
 
-from discrim import _kernels
-from discrim._kernels import BEST, LOG_POSTERIOR, POSTERIOR, SCORES
-from discrim._kernels import reference_counts as reference
+from discrim import kernels
+from discrim.kernels import BEST, LOG_POSTERIOR, POSTERIOR, SCORES
+from discrim.kernels import reference_counts as reference
 
-BACKENDS = pytest.mark.parametrize("backend", [_kernels, reference], ids=["kernel", "reference"])
+BACKENDS = pytest.mark.parametrize("backend", [kernels, reference], ids=["kernel", "reference"])
 TYPES = pytest.mark.parametrize(
     ("dtype", "index"), [(d, i) for d in (np.float64, np.float32) for i in (np.int32, np.int64)], ids=str
 )
@@ -58,9 +58,9 @@ def test_sums_by_class_are_those_of_the_definition(dtype, index, threshold, weig
         counted = x if threshold is None else (x > threshold).astype(float)
         expected = np.array([(w * (codes == k)) @ counted for k in range(classes)])
         dense = [LAYOUTS[name](x.astype(dtype)) for name in LAYOUTS]
-        found = [b.class_sums(a, codes, weight, classes, threshold) for b in (_kernels, reference) for a in dense]
+        found = [b.class_sums(a, codes, weight, classes, threshold) for b in (kernels, reference) for a in dense]
         rows = compressed(x, dtype, index)
-        found += [b.sparse_class_sums(rows, p, codes, weight, classes, threshold) for b in (_kernels, reference)]
+        found += [b.sparse_class_sums(rows, p, codes, weight, classes, threshold) for b in (kernels, reference)]
         for total, number, count, least in found:
             assert_allclose(count, expected, rtol=1e-14)
             assert_allclose(total, [w[codes == k].sum() for k in range(classes)])
@@ -83,14 +83,14 @@ def test_whole_numbers_and_others_are_summed_alike(dtype, index, p, odd):
     rows = x.data.astype(dtype), x.indices.astype(index), x.indptr.astype(index)
     for threshold in (None, 2.0):
         expected = reference.sparse_class_sums(rows, p, codes, None, 3, threshold)
-        found = _kernels.sparse_class_sums(rows, p, codes, None, 3, threshold)
+        found = kernels.sparse_class_sums(rows, p, codes, None, 3, threshold)
         for ours, theirs in zip(found, expected, strict=True):
             assert_allclose(ours, theirs, rtol=1e-15)
 
 
 def test_duplicates_and_columns_out_of_order_are_summed_too():
     rows = np.array([1.0, 2, 3, 4, 5, 6]), np.array([2, 0, 2, 2, 1, 1], np.int32), np.array([0, 0, 5, 6], np.int32)
-    for backend in (_kernels, reference):
+    for backend in (kernels, reference):
         count = backend.sparse_class_sums(rows, 3, np.array([0, 0, 1], np.int32), None, 2, None)[2]
         assert_array_equal(count, [[2, 5, 8], [0, 6, 0]])
 
@@ -104,7 +104,7 @@ def test_sums_beyond_32_bits_are_exact():
         np.arange(0, each * n + 1, each, np.int32),
     )
     assert 255 * each * n > 2**32
-    assert _kernels.sparse_class_sums(rows, 1, np.zeros(n, np.int32), None, 1, None)[2] == 255 * each * n
+    assert kernels.sparse_class_sums(rows, 1, np.zeros(n, np.int32), None, 1, None)[2] == 255 * each * n
 
 
 @BACKENDS
@@ -139,7 +139,7 @@ def test_scores_of_compressed_rows_are_those_of_dense_ones(dtype, index, classes
         offset[-1] = -np.inf if classes > 2 else offset[-1]
         for threshold in (None, 0.5):
             scores = (x if threshold is None else x > threshold) @ coef.T + offset
-            for backend in (_kernels, reference):
+            for backend in (kernels, reference):
                 rows = compressed(x, dtype, index)
                 for output, expected in (
                     (SCORES, scores),
@@ -193,7 +193,7 @@ def test_logs_without_the_row_are_those_of_counts_made_without_it(dtype, index, 
                     logs = np.log(count[k] - gone[i] * x[i] + prior)
                     expected[i, at] = ((1.0 if plain else x[i]) * logs)[here].sum()
         known = np.log(np.arange(5) + prior[0]) if len(prior) == 1 else np.empty(0)
-        for backend in (_kernels, reference):
+        for backend in (kernels, reference):
             for near in (count, np.asfortranarray(count)):
                 rows = compressed(x, dtype, index)
                 found = backend.held_out_logs(rows, (codes, weight), near, (prior, known), None, own, plain)
@@ -210,13 +210,13 @@ def test_sums_over_a_grid_are_sums_of_the_chosen_rows(dtype, index):
         for threshold in (None, 0.5):
             counted = x if threshold is None else (x > threshold).astype(float)
             expected = np.einsum("ij,jkm->ikm", counted, logs[which])
-            for backend in (_kernels, reference):
+            for backend in (kernels, reference):
                 found = backend.grid_sums(compressed(x, dtype, index), which, logs, threshold)
                 assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
     with pytest.raises(ValueError, match="a count has no logarithm"):
-        _kernels.grid_sums(compressed(x), which + 3, logs, None)
+        kernels.grid_sums(compressed(x), which + 3, logs, None)
     with pytest.raises(ValueError, match="multiple of 8"):
-        _kernels.grid_sums(compressed(x), which, logs[:, :5].copy(), None)
+        kernels.grid_sums(compressed(x), which, logs[:, :5].copy(), None)
 
 
 @BACKENDS

@@ -7,11 +7,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from discrim import _kernels
-from discrim._kernels import reference_likelihood as reference
+from discrim import kernels
+from discrim.kernels import reference_likelihood as reference
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS
 
-BACKENDS = pytest.mark.parametrize("backend", [_kernels, reference], ids=["kernel", "reference"])
+BACKENDS = pytest.mark.parametrize("backend", [kernels, reference], ids=["kernel", "reference"])
 ROWS, WIDTHS = (0, 1, 5, 8, 1000), (0, 1, 4, 7, 8, 9, 20, 33)
 NOTHING = np.empty(0)
 STEPS = np.array([0.5, 1.0, -2.0])
@@ -69,7 +69,7 @@ def assert_same(found, expected, rtol=1e-11):
 def test_two_classes_are_summed_as_the_reference_does(n, p, extra):
     given = case(n, p, extra=extra)
     for depth in (LOSS, GRADIENT, CURVATURE):
-        assert_same(ask(_kernels, given, depth), ask(reference, given, depth))
+        assert_same(ask(kernels, given, depth), ask(reference, given, depth))
 
 
 @pytest.mark.parametrize("p", WIDTHS)
@@ -79,14 +79,14 @@ def test_more_classes_are_summed_as_the_reference_does(p, classes, extra):
     for n in (0, 1, 5, 8, 200):
         given = case(n, p, classes, extra)
         for depth in (LOSS, GRADIENT, CURVATURE, BLOCKS):
-            assert_same(ask(_kernels, given, depth), ask(reference, given, depth))
+            assert_same(ask(kernels, given, depth), ask(reference, given, depth))
 
 
 def test_two_classes_may_be_asked_as_softmax():
     x, response, shift, theta, along = case(50, 3)
     both, rise = np.vstack([np.zeros(4), theta]), np.vstack([np.zeros(4), along])
-    one = _kernels.binary_likelihood(x, response, shift, theta, along, STEPS, CURVATURE)
-    two = _kernels.softmax_likelihood(x, response, shift, both, rise, STEPS, CURVATURE)
+    one = kernels.binary_likelihood(x, response, shift, theta, along, STEPS, CURVATURE)
+    two = kernels.softmax_likelihood(x, response, shift, both, rise, STEPS, CURVATURE)
     assert_allclose(two[0], one[0])
     assert_allclose(two[1], [-one[1], one[1]], atol=1e-12)
     assert_allclose(two[2].reshape(2, 4, 2, 4)[1, :, 1], one[2], atol=1e-12)
@@ -100,7 +100,7 @@ def test_the_memory_layout_and_precision_of_the_rows_do_not_change_the_sums(layo
     for n, p in ((1, 1), (5, 8), (8, 9), (37, 7), (300, 33)):
         given = case(n, p, classes, "weight")
         x = given[0].astype(dtype)
-        found = ask(_kernels, given, CURVATURE, x=LAYOUTS[layout](x))
+        found = ask(kernels, given, CURVATURE, x=LAYOUTS[layout](x))
         assert_same(found, ask(reference, given, CURVATURE, x=x.astype(float)))
 
 
@@ -115,7 +115,7 @@ def test_compressed_rows_are_summed_as_dense_ones(extra, index, dtype, classes):
         given = (x.astype(float), given[1], np.zeros(p), *given[3:])
         for depth in (LOSS, GRADIENT):
             expected = ask(reference, given, depth)
-            assert_same(ask_sparse(_kernels, given, depth, index, dtype), expected)
+            assert_same(ask_sparse(kernels, given, depth, index, dtype), expected)
             assert_same(ask_sparse(reference, given, depth, index, dtype), expected)
 
 
@@ -124,7 +124,7 @@ def test_rows_of_a_slice_of_a_compressed_matrix_may_begin_late_in_it():
     rows = sparse.csr_array(given[0])
     late = (rows.data, rows.indices, rows.indptr[3:].copy())
     response = (given[1][0][3:].copy(), None, None, None)
-    found = _kernels.sparse_likelihood(late, response, given[3], None, NOTHING, GRADIENT)
+    found = kernels.sparse_likelihood(late, response, given[3], None, NOTHING, GRADIENT)
     x = np.ascontiguousarray(given[0][3:])
     expected = reference.binary_likelihood(x, response, np.zeros(4), given[3], None, NOTHING, GRADIENT)
     assert_same(found, expected)
@@ -179,13 +179,13 @@ def test_a_row_of_weight_zero_counts_for_nothing_whatever_it_holds(classes):
     dirty = x.copy()
     dirty[weight == 0] = np.array([np.nan, np.inf, -np.inf, 1e300, 0, 1, 2])
     kept = weight > 0
-    found = kernel_of(_kernels, theta)(dirty, (codes, None, weight, None), shift, theta, along, STEPS, CURVATURE)
+    found = kernel_of(kernels, theta)(dirty, (codes, None, weight, None), shift, theta, along, STEPS, CURVATURE)
     response = (codes[kept], None, weight[kept], None)
     assert_same(found, kernel_of(reference, theta)(x[kept], response, shift, theta, along, STEPS, CURVATURE))
     if classes == 2:
         rows = sparse.csr_array(dirty)
         rows = (rows.data, rows.indices, rows.indptr)
-        found = _kernels.sparse_likelihood(rows, (codes, None, weight, None), theta, None, NOTHING, GRADIENT)
+        found = kernels.sparse_likelihood(rows, (codes, None, weight, None), theta, None, NOTHING, GRADIENT)
         expected = kernel_of(reference, theta)(x[kept], response, np.zeros(7), theta, None, NOTHING, GRADIENT)
         assert_same(found, expected)
 
@@ -220,7 +220,7 @@ def test_predictors_of_800_neither_overflow_nor_lose_what_is_small(backend):
 def test_a_nearly_certain_row_keeps_the_digits_of_its_gradient_and_curvature(sign, code):
     x, response = np.array([[sign * 40.0]]), (np.array([code], np.int32), None, None, None)
     theta = np.array([0.0, 1.0])
-    loss, gradient, hessian, *_ = _kernels.binary_likelihood(x, response, np.zeros(1), theta, None, NOTHING, CURVATURE)
+    loss, gradient, hessian, *_ = kernels.binary_likelihood(x, response, np.zeros(1), theta, None, NOTHING, CURVATURE)
     assert_allclose(loss, 0, atol=1e-14)
     assert_allclose(gradient[0], -sign * np.exp(-40.0), rtol=1e-13)
     assert_allclose(hessian[0, 0], np.exp(-40.0), rtol=1e-13)
@@ -266,7 +266,7 @@ def test_the_smallest_curvature_is_that_of_a_row_with_weight(backend):
 
 def test_curvature_is_symmetric_to_the_last_bit():
     for classes in (2, 3, 9):
-        hessian = ask(_kernels, case(100, 9, classes), CURVATURE)[2]
+        hessian = ask(kernels, case(100, 9, classes), CURVATURE)[2]
         assert_array_equal(hessian, hessian.T)
 
 
@@ -294,7 +294,7 @@ def test_wrong_arguments_are_refused_not_read(backend, classes):
     ]:
         with pytest.raises(ValueError, match=words):
             call(**wrong)
-    if backend is reference or _kernels.BACKEND != "native":
+    if backend is reference or kernels.BACKEND != "native":
         return
     for wrong in ({"x": x.astype(int)}, {"x": x[0]}, {"codes": codes[:, None]}, {"weight": "heavy"}):
         with pytest.raises(TypeError):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from discrim import _kernels
-from discrim._kernels import reference_likelihood as reference
+from discrim import kernels
+from discrim.kernels import reference_likelihood as reference
 
-BACKENDS = pytest.mark.parametrize("backend", [_kernels, reference], ids=["kernel", "reference"])
+BACKENDS = pytest.mark.parametrize("backend", [kernels, reference], ids=["kernel", "reference"])
 LAYOUTS = {
     "C": np.ascontiguousarray,
     "F": np.asfortranarray,
@@ -42,7 +42,7 @@ def solve(backend, x, response, shift, *, ridge=0.5, held=False, enough=ENOUGH, 
 @pytest.mark.parametrize("p", [0, 1, 3, 7, 8, 9, 33])
 def test_the_kernel_goes_where_the_reference_goes(p, extra, held):
     given = case(p=p, extra=extra)
-    theta, value, gap, steps, sums = solve(_kernels, *given, held=held)
+    theta, value, gap, steps, sums = solve(kernels, *given, held=held)
     expected = solve(reference, *given, held=held)
     assert steps == expected[3]
     assert_allclose(theta, expected[0], rtol=1e-10, atol=1e-12)
@@ -75,7 +75,7 @@ def test_the_slopes_vanish_at_the_end_and_the_sums_are_those_before_the_last_ste
 def test_rows_may_lie_as_they_like(layout):
     x, response, shift = case(p=9)
     x = x.astype(np.float32).astype(float)
-    found, expected = solve(_kernels, LAYOUTS[layout](x), response, shift), solve(_kernels, x, response, shift)
+    found, expected = solve(kernels, LAYOUTS[layout](x), response, shift), solve(kernels, x, response, shift)
     assert_allclose(found[0], expected[0], rtol=1e-12)
     assert found[3] == expected[3]
 
@@ -106,7 +106,7 @@ def test_whatever_is_unusual_is_left_to_others(backend):
 
 def test_the_start_stays_as_it_was():
     start = np.full(5, 0.1)
-    solve(_kernels, *case(), start=start)
+    solve(kernels, *case(), start=start)
     assert_array_equal(start, 0.1)
 
 

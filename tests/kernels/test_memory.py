@@ -8,13 +8,13 @@ import textwrap
 
 import pytest
 
-from discrim import _kernels
+from discrim import kernels
 
 # A read outside kills the process, so the exercise has one of its own.
 EXERCISE = """
     import ctypes, mmap
     import numpy as np
-    from discrim import _kernels
+    from discrim import kernels
 
     page = mmap.PAGESIZE
     libc = ctypes.CDLL(None, use_errno=True)
@@ -45,11 +45,11 @@ EXERCISE = """
                     for view in (x, x[::-1], x[:, ::-1], x.reshape(p, n).T):
                         for depth in (0, 1, 2):
                             for weight in (None, np.ones(n)):
-                                _kernels.class_moments(view, codes, weight, 2, depth)
+                                kernels.class_moments(view, codes, weight, 2, depth)
                         rule = (0, np.zeros(p), np.ones((2, p)), np.zeros(2), False)
                         for output in (0, 2, 3):
-                            _kernels.score(view, *rule, output, np.empty((n, 2)))
-                        _kernels.score(view, *rule, 1, np.empty(n, np.int64))
+                            kernels.score(view, *rule, output, np.empty((n, 2)))
+                        kernels.score(view, *rule, 1, np.empty(n, np.int64))
     if {crash}:
         np.lib.stride_tricks.as_strided(x, (n, p + 1), x.strides).sum()
 """
@@ -61,7 +61,7 @@ def exercise(*, crash):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs mprotect")
-@pytest.mark.skipif(_kernels.BACKEND != "native", reason="the compiled kernels are not built")
+@pytest.mark.skipif(kernels.BACKEND != "native", reason="the compiled kernels are not built")
 def test_no_kernel_reads_beyond_either_end_of_the_rows():
     ran = exercise(crash=False)
     assert ran.returncode == 0, ran.stderr

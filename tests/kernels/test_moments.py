@@ -8,8 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discrim import _kernels
-from discrim._kernels import DIAGONAL, FULL, POOLED, reference
+from discrim import kernels
+from discrim.kernels import DIAGONAL, FULL, POOLED
+from discrim.kernels.gaussian import reference
 
 DEPTHS = [DIAGONAL, POOLED, FULL]
 # The kernel packs columns in panels of eight and rows in blocks: sizes on, before and after the edges.
@@ -71,7 +72,7 @@ def test_every_memory_layout_gives_the_moments_of_the_reference(layout, dtype, d
     for p in WIDTHS:
         x, codes, _ = sample(41, p, 3, seed=p)
         x = LAYOUTS[layout](x.astype(dtype))
-        found = _kernels.class_moments(x, codes, None, 3, depth)
+        found = kernels.class_moments(x, codes, None, 3, depth)
         assert_same_moments(found, reference.class_moments(x, codes, None, 3, depth))
 
 
@@ -81,7 +82,7 @@ def test_every_memory_layout_gives_the_moments_of_the_reference(layout, dtype, d
 def test_any_number_of_classes_gives_the_moments_of_the_reference(classes, weighted, depth):
     for n, p in [(60, 5), (60, 17)]:
         x, codes, weight = sample(n, p, classes, seed=classes, weighted=weighted)
-        found = _kernels.class_moments(x, codes, weight, classes, depth)
+        found = kernels.class_moments(x, codes, weight, classes, depth)
         assert_same_moments(found, reference.class_moments(x, codes, weight, classes, depth))
 
 
@@ -91,7 +92,7 @@ def test_any_number_of_classes_gives_the_moments_of_the_reference(classes, weigh
 def test_few_rows_or_no_columns_give_the_moments_of_the_reference(n, p, depth):
     x, codes, weight = sample(n, p, 2, weighted=True)
     for w in (None, weight):
-        found = _kernels.class_moments(x, codes, w, 2, depth)
+        found = kernels.class_moments(x, codes, w, 2, depth)
         assert_same_moments(found, reference.class_moments(x, codes, w, 2, depth))
 
 
@@ -100,11 +101,11 @@ def test_few_rows_or_no_columns_give_the_moments_of_the_reference(n, p, depth):
 def test_rows_of_many_inner_blocks_give_the_moments_of_the_reference(n, p, depth):
     x, codes, weight = sample(n, p, 4, weighted=True)
     codes[:5000] = np.minimum(codes[:5000], 2)  # the last class first appears in a later block
-    found = _kernels.class_moments(x, codes, weight, 4, depth)
+    found = kernels.class_moments(x, codes, weight, 4, depth)
     assert_same_moments(found, reference.class_moments(x, codes, weight, 4, depth))
 
 
-@pytest.mark.parametrize("backend", [_kernels, reference], ids=["kernel", "reference"])
+@pytest.mark.parametrize("backend", [kernels, reference], ids=["kernel", "reference"])
 def test_moments_are_those_of_numpy_cov(backend):
     x, codes, weight = sample(80, 6, 3, weighted=True)
     total, rows, mean, scatter = backend.class_moments(x, codes, weight, 3, FULL)
@@ -121,7 +122,7 @@ def test_moments_are_those_of_numpy_cov(backend):
     np.testing.assert_allclose(pooled, scatter.sum(axis=0), atol=1e-12 * np.abs(pooled).max())
 
 
-@pytest.mark.parametrize("backend", [_kernels, reference], ids=["kernel", "reference"])
+@pytest.mark.parametrize("backend", [kernels, reference], ids=["kernel", "reference"])
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_rows_of_weight_zero_or_negative_code_are_not_seen(backend, depth):
     x, codes, _ = sample(50, 9, 3)
@@ -132,7 +133,7 @@ def test_rows_of_weight_zero_or_negative_code_are_not_seen(backend, depth):
     assert_same_moments(found, expected)
 
 
-@pytest.mark.parametrize("backend", [_kernels, reference], ids=["kernel", "reference"])
+@pytest.mark.parametrize("backend", [kernels, reference], ids=["kernel", "reference"])
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_a_class_without_rows_is_all_zeros(backend, depth):
     x, codes, _ = sample(20, 4, 2)
@@ -145,11 +146,11 @@ def test_a_class_without_rows_is_all_zeros(backend, depth):
 @pytest.mark.parametrize("depth", [POOLED, FULL])
 def test_scatter_is_exactly_symmetric(depth):
     x, codes, weight = sample(300, 19, 3, weighted=True)
-    scatter = _kernels.class_moments(x, codes, weight, 3, depth)[3]
+    scatter = kernels.class_moments(x, codes, weight, 3, depth)[3]
     assert np.array_equal(scatter, np.swapaxes(scatter, -1, -2))
 
 
-@pytest.mark.parametrize("backend", [_kernels, reference], ids=["kernel", "reference"])
+@pytest.mark.parametrize("backend", [kernels, reference], ids=["kernel", "reference"])
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_a_value_that_is_not_finite_shows_in_its_class_and_column_without_a_warning(backend, depth, value):
@@ -165,7 +166,7 @@ def test_a_value_that_is_not_finite_shows_in_its_class_and_column_without_a_warn
     assert not np.isfinite(scatter).all()
 
 
-@pytest.mark.parametrize("backend", [_kernels, reference], ids=["kernel", "reference"])
+@pytest.mark.parametrize("backend", [kernels, reference], ids=["kernel", "reference"])
 def test_offset_of_1e8_deviations_costs_no_digits_of_the_scatter(backend):
     rng = np.random.default_rng(1)
     x = 1e8 + rng.normal(size=(50, 3))
@@ -178,7 +179,7 @@ def test_offset_of_1e8_deviations_costs_no_digits_of_the_scatter(backend):
             assert abs(scatter[i, j] - expected) < 1e-13 * np.sqrt(scatter[i, i] * scatter[j, j])
 
 
-@pytest.mark.parametrize("backend", [_kernels, reference], ids=["kernel", "reference"])
+@pytest.mark.parametrize("backend", [kernels, reference], ids=["kernel", "reference"])
 def test_an_outlier_of_tiny_weight_in_front_costs_no_digits_of_the_scatter(backend):
     rng = np.random.default_rng(2)
     x, weight = rng.normal(size=(20_000, 1)), np.ones(20_000)
@@ -190,7 +191,7 @@ def test_an_outlier_of_tiny_weight_in_front_costs_no_digits_of_the_scatter(backe
     assert scatter == pytest.approx(expected, rel=1e-11)
 
 
-@pytest.mark.parametrize("backend", [_kernels, reference], ids=["kernel", "reference"])
+@pytest.mark.parametrize("backend", [kernels, reference], ids=["kernel", "reference"])
 def test_wrong_arguments_are_refused_not_read(backend):
     x, codes = np.zeros((4, 2)), np.zeros(4, np.int32)
     with pytest.raises(ValueError, match="not below the number of classes"):

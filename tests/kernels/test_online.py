@@ -5,12 +5,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from discrim import _kernels
-from discrim._kernels import reference_online as reference
-from discrim._kernels.reference_online import LOSSES, MEMORY, PENALTIES, RATES, UPDATES
+from discrim import kernels
+from discrim.kernels import reference_online as reference
+from discrim.kernels.reference_online import LOSSES, MEMORY, PENALTIES, RATES, UPDATES
 
 ALPHA = 0.01
-NATIVE = pytest.mark.skipif(_kernels.BACKEND != "native", reason="the compiled kernels are not built")
+NATIVE = pytest.mark.skipif(kernels.BACKEND != "native", reason="the compiled kernels are not built")
 
 
 def settings(
@@ -58,12 +58,12 @@ def test_every_loss_rate_and_penalty_is_as_the_reference_says(loss, rate, penalt
     for problems in (1, 3):
         found, expected = state(problems, 7), state(problems, 7)
         for _ in range(2):
-            _kernels.learn_dense(x, given, asked, found)
+            kernels.learn_dense(x, given, asked, found)
             reference.learn_dense(x, given, asked, expected)
         assert_same(found, expected)
         thin, entries = state(problems, 7), np.where(np.abs(x) < 0.5, 0.0, x)
         thin_expected = state(problems, 7)
-        _kernels.learn_sparse(as_sparse(entries), given, asked, thin)
+        kernels.learn_sparse(as_sparse(entries), given, asked, thin)
         reference.learn_sparse(as_sparse(entries), given, asked, thin_expected)
         assert_same(thin, thin_expected)
 
@@ -81,11 +81,11 @@ def test_widths_memory_layouts_and_precisions_give_the_same_weights(update, p, d
     big[::2, 1::2] = x
     for layout in (x, np.asfortranarray(x), big[::2, 1::2]):
         found = state(3, p, second=1.0)
-        _kernels.learn_dense(layout, given, asked, found)
+        kernels.learn_dense(layout, given, asked, found)
         assert_same(found, expected)
     for index in (np.int32, np.int64):
         found = state(3, p, second=1.0)
-        _kernels.learn_sparse(as_sparse(x, index), given, asked, found)
+        kernels.learn_sparse(as_sparse(x, index), given, asked, found)
         assert_same(found, expected)
 
 
@@ -93,11 +93,11 @@ def test_a_capped_rate_is_smaller_for_long_rows():
     x, given = rows()
     for cap in (0.01, 0.3, 100.0):
         found, expected = state(3, 7), state(3, 7)
-        _kernels.learn_dense(x, given, settings(penalty="l2", cap=cap), found)
+        kernels.learn_dense(x, given, settings(penalty="l2", cap=cap), found)
         reference.learn_dense(x, given, settings(penalty="l2", cap=cap), expected)
         assert_same(found, expected)
     one = state(1, 7)
-    _kernels.learn_dense(10 * x[:1], (None, np.ones(1, np.int32), None), settings(cap=0.3), one)
+    kernels.learn_dense(10 * x[:1], (None, np.ones(1, np.int32), None), settings(cap=0.3), one)
     assert_allclose(one[0][0], 0.3 / (1 + 100 * x[0] @ x[0]) * 10 * x[0])
 
 
@@ -105,14 +105,14 @@ def test_rows_without_an_order_or_weights_are_taken_in_turn():
     x, (_, codes, _) = rows()
     asked = settings(average=1.0)
     found, expected = state(1, 7), state(1, 7)
-    _kernels.learn_dense(x, (None, codes, None), asked, found)
+    kernels.learn_dense(x, (None, codes, None), asked, found)
     order, weight = np.arange(len(x), dtype=np.int32), np.ones(len(x))
-    _kernels.learn_dense(x, (order, codes, weight), asked, expected)
+    kernels.learn_dense(x, (order, codes, weight), asked, expected)
     for a, b in zip(found[:4], expected[:4], strict=True):
         assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("backend", [_kernels, reference], ids=["kernels", "reference"])
+@pytest.mark.parametrize("backend", [kernels, reference], ids=["kernels", "reference"])
 @pytest.mark.parametrize("penalty", [None, "l2"])
 def test_the_lazy_average_is_the_mean_of_all_weights_on_the_way(backend, penalty):
     x, (order, codes, _) = rows()
@@ -129,7 +129,7 @@ def test_the_lazy_average_is_the_mean_of_all_weights_on_the_way(backend, penalty
     assert_allclose(lazy[0][0], way[-1], rtol=1e-10)
 
 
-@pytest.mark.parametrize("backend", [_kernels, reference], ids=["kernels", "reference"])
+@pytest.mark.parametrize("backend", [kernels, reference], ids=["kernels", "reference"])
 def test_a_scale_that_vanishes_is_multiplied_into_the_weights(backend):
     """alpha eta = 0.5 halves the weights at each row: after 36 rows the scale alone would be 1e-11."""
     x, (_, codes, _) = rows()
@@ -153,7 +153,7 @@ def test_arow_is_the_gaussian_update_with_the_diagonal_kept():
     found[3][:, reference.ETA] = 1.0
     names, numbers, told = settings("confidence", told=False)
     numbers[2] = 0.7
-    _kernels.learn_dense(x, (None, codes, None), (names, numbers, told), found)
+    kernels.learn_dense(x, (None, codes, None), (names, numbers, told), found)
     mu, sigma = np.zeros(5), np.eye(5)
     for row, code in zip(x, codes, strict=True):
         z, y = np.append(row, 1.0), 1.0 if code == 1 else -1.0
@@ -166,7 +166,7 @@ def test_arow_is_the_gaussian_update_with_the_diagonal_kept():
     assert_allclose(np.append(found[2][0], found[3][0, reference.ETA]), np.diag(sigma), rtol=1e-10)
 
 
-@pytest.mark.parametrize("backend", [_kernels, reference], ids=["kernels", "reference"])
+@pytest.mark.parametrize("backend", [kernels, reference], ids=["kernels", "reference"])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_slopes_are_the_derivatives_of_the_losses(backend, loss):
     h = 1e-6
@@ -191,7 +191,7 @@ def test_the_order_of_the_rows_is_shuffled_as_the_reference_does(seed):
     for n in (0, 1, 2, 63, 64, 65, 1000):
         found, expected = np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int32)
         for _ in range(2):
-            _kernels.shuffle(found, seed)
+            kernels.shuffle(found, seed)
             reference.shuffle(expected, seed)
         assert_array_equal(found, expected)
         assert_array_equal(np.sort(found), np.arange(n))
@@ -203,7 +203,7 @@ def test_a_row_that_is_not_finite_is_noted_whatever_the_loss(loss, value):
     x, given = rows()
     x[31, 4] = value
     for asked in (settings(loss=loss), settings("best_class"), settings("confidence")):
-        for learn, data in ((_kernels.learn_dense, x), (_kernels.learn_sparse, as_sparse(x))):
+        for learn, data in ((kernels.learn_dense, x), (kernels.learn_sparse, as_sparse(x))):
             found = state(3, 7, second=1.0)
             learn(data, given, asked, found)
             assert not found[3][:, reference.FINITE].any()
@@ -217,7 +217,7 @@ def test_wrong_arguments_are_refused_not_read():
         given = list(state(1, 7))
         for place, value in changed:
             given[place] = value
-        _kernels.learn_dense(x, (order, codes, weight), asked or settings(penalty="l1", average=1.0), tuple(given))
+        kernels.learn_dense(x, (order, codes, weight), asked or settings(penalty="l1", average=1.0), tuple(given))
 
     call()
     names, numbers, told = settings()
@@ -247,4 +247,4 @@ def test_wrong_arguments_are_refused_not_read():
         ((data, indices, pointers[:0].copy()), "no row pointer"),
     ]:
         with pytest.raises(ValueError, match=words):
-            _kernels.learn_sparse((*rows_, False), (None, codes, None), settings(), state(1, 7))
+            kernels.learn_sparse((*rows_, False), (None, codes, None), settings(), state(1, 7))

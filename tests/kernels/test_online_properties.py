@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from discrim import _kernels
-from discrim._kernels import reference_online as reference
-from discrim._kernels.reference_online import LOSSES, MEMORY, PENALTIES, RATES, UPDATES
+from discrim import kernels
+from discrim.kernels import reference_online as reference
+from discrim.kernels.reference_online import LOSSES, MEMORY, PENALTIES, RATES, UPDATES
 
 
 @st.composite
@@ -60,13 +60,13 @@ def test_every_gradient_rule_is_as_the_reference_says(task, problems, dtype):
     reference.learn_dense(x, visits, asked, expected)
     for layout in (x, np.asfortranarray(x)):
         found = state_of(problems, x.shape[1], step)
-        _kernels.learn_dense(layout, visits, asked, found)
+        kernels.learn_dense(layout, visits, asked, found)
         assert_same(found, expected, asked[2])
     thin = sparse.csr_array(x)
     for index, known in ((np.int32, True), (np.int64, False)):
         compressed = (thin.data, thin.indices.astype(index), thin.indptr.astype(index), known)
         found, expected = state_of(problems, x.shape[1], step), state_of(problems, x.shape[1], step)
-        _kernels.learn_sparse(compressed, visits, asked, found)
+        kernels.learn_sparse(compressed, visits, asked, found)
         reference.learn_sparse(compressed, visits, asked, expected)
         assert_same(found, expected, asked[2])
 
@@ -79,7 +79,7 @@ def test_rows_as_dicts_are_rows_of_entries(task, kind):
     asked = ((UPDATES.index(update), *names[1:]), numbers, told)
     columns = {f"f{j}": j for j in range(x.shape[1])}
     found, expected = (state_of(problems, x.shape[1], numbers[2]) for _ in range(2))
-    stream, slow = _kernels.Stream(asked, found), reference.Stream(asked, expected)
+    stream, slow = kernels.Stream(asked, found), reference.Stream(asked, expected)
     for v, i in enumerate(range(len(x)) if order is None else order.tolist()):
         row = {f"f{j}": value for j, value in enumerate(x[i].tolist()) if value}
         c = 1.0 if weight is None else float(weight[v])
@@ -97,7 +97,7 @@ def test_a_row_can_be_taken_back(task, kind):
     x, (_, codes, _), (names, numbers, told) = task
     asked = ((UPDATES.index(update), *names[1:]), numbers, told)
     columns = {f"f{j}": j for j in range(x.shape[1])}
-    for backend in (_kernels, reference):
+    for backend in (kernels, reference):
         state = state_of(problems, x.shape[1], numbers[2])
         # A scale so small that it is about to be multiplied into the weights.
         state[3][:, reference.SCALE] = reference.SMALLEST_SCALE
@@ -114,7 +114,7 @@ def test_a_row_can_be_taken_back(task, kind):
 
 
 def test_a_row_that_would_make_a_weight_infinite_is_not_learned():
-    for backend in (_kernels, reference):
+    for backend in (kernels, reference):
         state = state_of(1, 2, 0.1)
         before = [part.copy() for part in state]
         stream = backend.Stream(((0, 1, 0, 0), np.array([0, 0, 10.0, 0, 0, 1, 1, 0, 0]), False), state)
@@ -126,7 +126,7 @@ def test_a_row_that_would_make_a_weight_infinite_is_not_learned():
 
 
 def test_a_stream_says_what_it_could_not_read():
-    for backend in (_kernels, reference):
+    for backend in (kernels, reference):
         state = state_of(1, 2, 0.1)
         stream = backend.Stream(((0, 1, 0, 0), np.zeros(9), False), state)
         columns = {"a": 0, "b": 1}

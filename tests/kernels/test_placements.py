@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from discrim import _kernels
-from discrim._kernels import reference_placements
+from discrim import kernels
+from discrim.kernels import reference_placements
 
 few_values = st.lists(st.sampled_from([-np.inf, -2.0, -0.0, 0.0, 1e-300, 1.0, 3.5, np.inf]), max_size=40)
 functions = pytest.mark.parametrize(
-    "function", [_kernels.placements, reference_placements.placements], ids=["kernel", "reference"]
+    "function", [kernels.placements, reference_placements.placements], ids=["kernel", "reference"]
 )
 
 

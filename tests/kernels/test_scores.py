@@ -7,8 +7,8 @@ import pytest
 from scipy.special import log_softmax, softmax
 from scipy.stats import multivariate_normal
 
-from discrim import _kernels
-from discrim._kernels import (
+from discrim import kernels
+from discrim.kernels import (
     BEST,
     DIAGONAL_RULE,
     LINEAR,
@@ -16,10 +16,10 @@ from discrim._kernels import (
     POSTERIOR,
     QUADRATIC,
     SCORES,
-    reference,
 )
+from discrim.kernels.gaussian import reference
 
-BACKENDS = pytest.mark.parametrize("backend", [_kernels, reference], ids=["kernel", "reference"])
+BACKENDS = pytest.mark.parametrize("backend", [kernels, reference], ids=["kernel", "reference"])
 RULES = ["linear", "diagonal", "triangular", "low rank"]
 
 
@@ -41,7 +41,7 @@ def run(backend, x, rule, output, dtype=np.float64):
     return backend.score(x, *rule, output, out), out
 
 
-def scores_only(scores, output, backend=_kernels):
+def scores_only(scores, output, backend=kernels):
     """The output when the scores are these."""
     scores = np.asarray(scores, dtype=np.float64)
     classes = scores.shape[1]
@@ -59,7 +59,7 @@ def test_every_rule_and_output_is_that_of_the_reference(name, output):
             np.asfortranarray,
             lambda a: np.repeat(a[::-1], 2, axis=1)[::-1, ::2],
         ):
-            finite, found = run(_kernels, layout(x), rule, output)
+            finite, found = run(kernels, layout(x), rule, output)
             assert finite
             np.testing.assert_allclose(found, run(reference, x, rule, output)[1], rtol=1e-12, atol=1e-12)
 
@@ -68,8 +68,8 @@ def test_every_rule_and_output_is_that_of_the_reference(name, output):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_float32_rows_are_scored_in_double_precision(name, dtype):
     x, rule = np.random.default_rng(2).normal(size=(37, 6)).astype(np.float32), rule_of(name, 6, 3)
-    _, found = run(_kernels, x, rule, POSTERIOR, dtype)
-    _, expected = run(_kernels, x.astype(np.float64), rule, POSTERIOR)
+    _, found = run(kernels, x, rule, POSTERIOR, dtype)
+    _, expected = run(kernels, x.astype(np.float64), rule, POSTERIOR)
     assert found.dtype == dtype
     np.testing.assert_allclose(found, expected, rtol=float(np.finfo(dtype).eps), atol=1e-30)
 
@@ -211,6 +211,6 @@ def test_wrong_arguments_are_refused_not_read(backend):
         score(x, LINEAR, centre, factor, offset, False, BEST, out)
     with pytest.raises(ValueError, match="no class"):
         score(x, LINEAR, centre, factor[:0], offset[:0], False, BEST, best)
-    if backend is _kernels and _kernels.BACKEND == "native":
+    if backend is kernels and kernels.BACKEND == "native":
         with pytest.raises(TypeError):
             score(x, LINEAR, centre, factor, offset, False, BEST, best.astype(np.int32))

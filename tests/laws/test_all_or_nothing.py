@@ -20,9 +20,8 @@ from sklearn.linear_model import SGDClassifier as ForeignSGD
 from sklearn.naive_bayes import GaussianNB as ForeignNB
 
 import discrim
-from discrim import basis
+from discrim import basis, parallel
 from discrim.decision import CostSensitiveClassifier, PriorShiftClassifier, RejectingClassifier, ThresholdClassifier
-from discrim.engines import blas
 from discrim.errors import DataError
 from discrim.text import WordCounts
 
@@ -159,7 +158,7 @@ def run_traced(call: Callable[[], Any], line: int, error: type[BaseException] = 
     finally:
         sys.settrace(before)
         # A lock that is left taken would stop other tests of this process for ever.
-        assert not blas._owner.lock._is_owned()
+        assert not parallel._owner.lock._is_owned()
     assert not raised, f"the interrupt at line {line} did not come out"
     return seen
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from discrim.block import Block
 from discrim.errors import DataError, ForgetError
-from discrim.sources import Block
 from discrim.statistics import ClassCounts, merge_counts
 
 LABELS = np.array(["a", "b", "c", "d"])

@@ -13,8 +13,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discrim.block import Block
 from discrim.errors import DiscrimError
-from discrim.sources import Block
 
 LABELS = np.array(["a", "b", "c", "d"])
 

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from discrim.block import Block
 from discrim.engines.objective import Coordinates, Objective
-from discrim.sources import Block, Design
+from discrim.sources import Design
 from discrim.sources.arrays import ArrayRows
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS, Likelihood, merge_likelihoods
 

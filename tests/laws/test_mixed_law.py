@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from discrim.block import Block, MixedBlock
 from discrim.errors import DataError, ForgetError
-from discrim.sources import Block, MixedBlock
 from discrim.statistics import CellMoments, ClassBins, MixedStatistic, merge_bins, merge_cells, merge_mixed
 
 LABELS = np.array(["a", "b", "c", "d"])
@@ -43,9 +43,9 @@ def draw(world, n, part):
 
 
 def together(*blocks):
-    from discrim.sources import join_blocks
+    from discrim.block import join_mixed
 
-    return join_blocks(blocks)
+    return join_mixed(blocks)
 
 
 def cells(block):

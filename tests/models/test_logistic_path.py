@@ -275,9 +275,9 @@ def test_a_number_of_folds_a_splitter_and_the_folds_themselves_are_the_same():
 def test_folds_do_not_depend_on_the_number_of_threads(monkeypatch):
     X, y = sample()
     expected = logistic_path(X, y, n_lambdas=10, cv=4).cv_mean
-    from discrim.engines import threads
+    from discrim import parallel
 
-    monkeypatch.setattr(threads, "thread_count", lambda: 1)
+    monkeypatch.setattr(parallel, "thread_count", lambda: 1)
     assert_array_equal(logistic_path(X, y, n_lambdas=10, cv=4).cv_mean, expected)
 
 

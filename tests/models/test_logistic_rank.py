@@ -8,11 +8,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from discrim import LogisticRegression
+from discrim.block import Block
 from discrim.engines.overview import look
 from discrim.models.logistic import fit
 from discrim.models.logistic.fit import sample_rows
 from discrim.models.logistic.rank import column_rank, looks_independent, row_space
-from discrim.sources import Block, open_rows, scan
+from discrim.sources import open_rows, scan
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -23,7 +23,7 @@ TRY_IT = """
 import sys
 sys.path[:0] = sys.argv[1:]
 import discrim
-from discrim._kernels import BACKEND
+from discrim.kernels import BACKEND
 X, y = discrim.datasets.load_crabs(log=True).xy
 error = (discrim.LinearDiscriminantAnalysis().fit(X, y).predict(X) != y).mean()
 print(BACKEND, discrim.__file__, round(error, 3))
@@ -32,7 +32,7 @@ print(BACKEND, discrim.__file__, round(error, 3))
 SHOW_COMPILER = """
 import sys
 sys.path[:0] = sys.argv[1:]
-from discrim._kernels import _native
+from discrim.kernels import _native
 print(_native.compiler())
 """
 
@@ -85,7 +85,7 @@ def try_installed(wheel, folder):
 def test_with_a_compiler_the_wheel_holds_the_extension_and_the_data_but_no_sources(checkout, tmp_path):
     wheel, said = build_wheel(checkout, tmp_path / "out", dict(os.environ))
     names = zipfile.ZipFile(wheel).namelist()
-    assert any("_kernels/_native" in name and not name.endswith(".pyi") for name in names)
+    assert any("kernels/_native" in name and not name.endswith(".pyi") for name in names)
     assert {"discrim/py.typed", "discrim/datasets/crabs.csv"} <= set(names)
     assert [name for name in names if name.endswith((".cpp", ".hpp"))] == []
     assert "built with the compiled kernels" in said
@@ -98,7 +98,7 @@ def test_gcc_and_clang_both_build_the_kernels_without_a_warning(checkout, tmp_pa
         pytest.skip(f"{cxx} is not on this machine")
     wheel, said = build_wheel(checkout, tmp_path / "out", {**os.environ, "CC": c, "CXX": cxx})
     assert "built with the compiled kernels" in said
-    warned = [line for line in said.splitlines() if "warning:" in line and "_kernels" in line]
+    warned = [line for line in said.splitlines() if "warning:" in line and "kernels" in line]
     assert warned == []
     assert try_installed(wheel, tmp_path / "site")[0] == "native"
     shown = subprocess.run(

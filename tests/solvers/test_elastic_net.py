@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from discrim import _kernels
+from discrim import kernels
 from discrim.engines.objective import Coordinates, Objective
 from discrim.solvers.elastic_net import COLUMNS, GRAM, fit_elastic_net, follower_for, route_for
 from discrim.solvers.elastic_net_gram import elastic_net
@@ -185,16 +185,16 @@ def test_a_column_of_scale_zero_keeps_the_coefficient_zero():
         assert fit(X, y, route, lasso=np.full(12, 0.01), ridge=np.zeros(12)).theta[5] == 0.0
 
 
-@pytest.mark.skipif(_kernels.BACKEND == "numpy", reason="the reference only sweeps")
+@pytest.mark.skipif(kernels.BACKEND == "numpy", reason="the reference only sweeps")
 def test_columns_that_determine_each_other_and_classes_nearly_apart_cost_few_sweeps(monkeypatch):
-    sweeps, descent = [], _kernels.gram_descent
+    sweeps, descent = [], kernels.gram_descent
 
     def counted(*args):
         done = descent(*args)
         sweeps.append(done[1])
         return done
 
-    monkeypatch.setattr(_kernels, "gram_descent", counted)
+    monkeypatch.setattr(kernels, "gram_descent", counted)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 10))
     X = np.column_stack([X, X[:, :3] @ rng.normal(size=(3, 2))])

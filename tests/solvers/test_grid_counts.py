@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from discrim import BernoulliNB, MultinomialNB
+from discrim.block import Block
 from discrim.solvers.counts import Bernoulli, Complement, Multinomial
 from discrim.solvers.grid_counts import LeftOutScores
 from discrim.solvers.leave_one_out_counts import counts_scores
-from discrim.sources import Block
 from discrim.statistics import ClassCounts
 
 ALPHAS = np.array([1e-3, 0.3, 1.0, 7.0, 20.0])

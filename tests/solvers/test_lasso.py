@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discrim.engines import one_blas_thread
+from discrim.parallel import one_blas_thread
 from discrim.solvers import lasso as module
 from discrim.solvers.lasso import alpha_grid, lasso, lasso_path
 from discrim.solvers.within import Within
@@ -117,14 +117,14 @@ def speech(n=168, p=751, seed=0):
 def test_a_path_in_units_of_all_sizes_takes_few_sweeps_and_stays_sound_to_its_end(form, monkeypatch):
     x, y = speech()
     sweeps = []
-    descent = module._kernels.gram_descent
+    descent = module.kernels.gram_descent
 
     def counted(*arguments):
         found = descent(*arguments)
         sweeps.append(found[1])
         return found
 
-    monkeypatch.setattr(module._kernels, "gram_descent", counted)
+    monkeypatch.setattr(module.kernels, "gram_descent", counted)
     cross = x.T @ y / len(x)
     alphas = np.abs(cross).max() * 10.0 ** -np.arange(0, 21, 0.25)
     coef, _ = lasso_path(form(x), cross, alphas)

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from discrim import LogisticRegression
 from discrim.engines.objective import FEW, Coordinates, Objective
-from discrim.engines.threads import SINGLE
+from discrim.parallel import SINGLE
 from discrim.solvers.newton import newton
 from discrim.sources import Attached, open_rows
 

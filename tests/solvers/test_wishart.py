@@ -9,11 +9,11 @@ import pytest
 from scipy import integrate
 from scipy.stats import invgamma, multivariate_t
 
+from discrim.block import Block
 from discrim.solvers.wishart import ClassUnits, Units
 from discrim.solvers.wishart_rules import Prior, class_variances, evidence_of, left_out, scatter_diagonal
 from discrim.solvers.wishart_search import best_prior, best_psi
 from discrim.solvers.wishart_units import units_left_out
-from discrim.sources import Block
 from discrim.statistics import ClassFactors, ClassMoments, Depth
 
 each_depth = pytest.mark.parametrize("depth", [Depth.FULL, Depth.POOLED])

@@ -7,8 +7,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from discrim import scan
+from discrim.block import join_mixed
 from discrim.errors import DataError
-from discrim.sources import code_numbers, find_infinite, join_blocks, open_mixed
+from discrim.sources import code_numbers, find_infinite, open_mixed
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -45,7 +46,7 @@ def read(X, levelled=None, **options):
     rows = open_mixed(X, **options)
     if levelled is not None:
         rows = rows.reading([name in levelled for name in rows.design.names])
-    return join_blocks([piece.read() for piece in rows.blocks()])
+    return join_mixed([piece.read() for piece in rows.blocks()])
 
 
 @pytest.mark.parametrize("name", CONTAINERS)
@@ -79,7 +80,7 @@ def test_a_file_is_read_in_blocks_that_each_know_their_own_levels(tmp_path):
     rows = open_mixed(scan(path, target="y", batch_rows=500))
     blocks = [piece.read() for piece in rows.blocks()]
     assert [block.levels[0][0].tolist() for block in blocks[:2]] == [["Bern"], ["Bern"]]
-    joined = join_blocks(blocks)
+    joined = join_mixed(blocks)
     levels, codes = joined.levels[0]
     assert_array_equal(levels[codes], towns)
     assert_array_equal(joined.numbers[:, 0], frame["x"])
@@ -90,7 +91,7 @@ def test_a_stream_that_can_be_read_only_once_is_read_once():
     table = pa.table({**COLUMNS, "y": [0, 1, 0, 1]})
     rows = open_mixed(scan(pa.RecordBatchReader.from_batches(table.schema, table.to_batches()), target="y"))
     assert not rows.rereadable
-    assert join_blocks([piece.read() for piece in rows.blocks()]).levels[0][0].tolist() == ["Bern", "Wil"]
+    assert join_mixed([piece.read() for piece in rows.blocks()]).levels[0][0].tolist() == ["Bern", "Wil"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from discrim.sources import Block
+from discrim.block import Block
 from discrim.statistics import ClassFactors, ClassMoments, Depth, merge_factors
 
 ONE = np.array(["a"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from discrim.block import Block
 from discrim.errors import DataError, ForgetError
-from discrim.sources import Block
 from discrim.statistics import ClassFactors, ClassMoments, Depth
 
 KINDS = [

@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 import discrim
-from discrim import _kernels
-from discrim._kernels import reference
+from discrim import kernels
+from discrim.block import Block
 from discrim.errors import ForgetError
-from discrim.sources import Block
+from discrim.kernels.gaussian import reference
 from discrim.statistics import ClassFactors, ClassMoments, Depth
 from discrim.statistics.cells import CellMoments
 
@@ -173,12 +173,12 @@ def test_a_statistic_without_the_low_digits_of_its_means_is_still_read():
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("kernels", [_kernels, reference], ids=["chosen", "reference"])
+@pytest.mark.parametrize("kernels", [kernels, reference], ids=["chosen", "reference"])
 def test_mean_and_low_part_together_are_the_mean_to_the_digits_of_the_deviation(kernels, dtype, order):
     rng = np.random.default_rng(7)
     x = np.asarray(1e6 + rng.normal(size=(5000, 3)), dtype=dtype, order=order)
     weight, codes, low = rng.uniform(0.1, 2.0, 5000), (np.arange(5000) % 2).astype(np.int32), np.zeros((2, 3))
-    _, _, mean, _ = kernels.class_moments(x, codes, weight, 2, _kernels.DIAGONAL, low)
+    _, _, mean, _ = kernels.class_moments(x, codes, weight, 2, kernels.DIAGONAL, low)
     for k in (0, 1):
         # Differences from a million are exact, and so their mean has all digits.
         near = np.average(x[codes == k].astype(float) - 1e6, axis=0, weights=weight[codes == k])

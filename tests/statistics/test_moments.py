@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from discrim.block import Block
 from discrim.errors import DataError
-from discrim.sources import Block
 from discrim.statistics import ClassFactors, ClassMoments, Depth
 from discrim.statistics.align import union_of_classes
 

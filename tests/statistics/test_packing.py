@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import pytest
 
+from discrim.block import Block
 from discrim.errors import DataError
-from discrim.sources import Block
 from discrim.statistics import ClassFactors, ClassMoments, Depth
 
 
@@ -58,7 +58,7 @@ def test_labels_that_cannot_be_stored_are_named_in_a_sentence(classes):
 def test_the_same_statistic_gives_the_same_bytes_in_every_process():
     script = (
         "import numpy as np, hashlib\n"
-        "from discrim.sources import Block\n"
+        "from discrim.block import Block\n"
         "from discrim.statistics import ClassFactors, Depth\n"
         "x = np.arange(24.0).reshape(8, 3) ** 2\n"
         "block = Block(x, (np.arange(8) % 2).astype(np.int32), np.array(['a', 'b']))\n"

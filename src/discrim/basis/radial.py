@@ -11,8 +11,7 @@ from scipy.spatial.distance import cdist
 
 from discrim.basis.base import Basis
 from discrim.errors import DataError, ParameterError, plural
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # A grid over many columns has points^columns centres; beyond this it is not what anybody wants.
 MOST_CENTRES = 10_000

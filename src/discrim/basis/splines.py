@@ -12,8 +12,7 @@ from scipy.interpolate import BSpline
 from discrim.basis.base import Basis
 from discrim.basis.knots import place_knots
 from discrim.errors import ParameterError
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 class SplineBasis(Basis):

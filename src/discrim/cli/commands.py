@@ -61,7 +61,7 @@ def compare(
         if report is not None and not report.parent.is_dir():
             raise click.BadParameter(f"there is no folder '{report.parent}'.", param_hint="--report")
         from discrim.cli.tables import Wanted, open_table
-        from discrim.evaluation import compare as compare_models
+        from discrim.comparison import compare as compare_models
 
         rows = open_table(data, Wanted(**columns), tell=_note)
         found = compare_models(rows, cv=folds, metric=metric, random_state=seed)

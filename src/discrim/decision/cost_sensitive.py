@@ -12,8 +12,7 @@ from discrim.decision.costs import cheapest, checked_costs, expected_costs
 from discrim.decision.wrapping import Wrapper
 from discrim.errors import DataError, plural
 from discrim.sources import check_weights, recode
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 class CostSensitiveClassifier(Wrapper):

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import ParameterError, name_list, plural
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 def checked_costs(costs: Any, classes: NDArray[Any], actions: Any = None) -> tuple[Floats, NDArray[Any]]:

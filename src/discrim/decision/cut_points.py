@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import DataError, ParameterError
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 Loss = Callable[[Floats, Floats, Floats, Floats], Any]
 
 

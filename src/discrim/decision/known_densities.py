@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import ParameterError
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 Numbers = Callable[[Floats], NDArray[np.intp]]
 Piece = tuple[float, float, int]
 

@@ -17,8 +17,7 @@ from discrim.errors import DataError, DiscrimWarning, ParameterError, warn
 from discrim.evaluation.answers import weights_of
 from discrim.models.parameters import Check, array_like, either, none, one_of
 from discrim.models.priors import log_priors, resolve_priors
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # EM stops when no priors raise the mean log likelihood by more than this, or after so many steps.
 GAP = 1e-9

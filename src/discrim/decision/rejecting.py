@@ -18,8 +18,7 @@ from discrim.evaluation import proportion_interval
 from discrim.evaluation.proportions import ProportionMethod
 from discrim.models.parameters import Check, number
 from discrim.sources import check_weights, recode
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 class RejectingClassifier(Wrapper):

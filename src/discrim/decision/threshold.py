@@ -20,10 +20,10 @@ from discrim.evaluation import Confusion, cross_validate, proportion_interval
 from discrim.evaluation.proportions import ProportionMethod
 from discrim.models.beyond import posteriors_of
 from discrim.models.parameters import Check, check_parameters, either, none, number, one_of
-from discrim.models.tuning import Folds, fold_numbers
 from discrim.sources import Scan
+from discrim.statistics.folds import Folds, fold_numbers
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 CRITERIA = ("error", "cost", "sensitivity", "specificity")
 
 

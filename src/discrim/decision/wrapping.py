@@ -21,9 +21,9 @@ from discrim.errors import DataError, ParameterError
 from discrim.models.beyond import posteriors_of
 from discrim.models.parameters import Check, check_parameters
 from discrim.sources import Scan, check_structure, check_weights, code_labels, open_rows, recode
+from discrim.sources.rows import check_labelled
+from discrim.typing import Codes, Floats
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int32]
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -173,8 +173,7 @@ def coded_labels(X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[Any], Code
         weight = check_weights(sample_weight, len(codes))
         return classes, codes, np.ones(len(codes)) if weight is None else weight
     rows = open_rows(X, y, sample_weight)
-    if not rows.labelled:
-        raise DataError("The scan names no target. Say which column holds the labels: scan(data, target=...).")
+    check_labelled(rows)
     if not rows.rereadable:
         raise DataError("These rows can be read only once, and their labels are needed again. Pass a table or a file.")
     parts = [(b.classes, b.codes, np.ones(len(b)) if b.weight is None else b.weight) for b in rows.blocks()]

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discrim.engines.blas import one_blas_thread
+from discrim.block import Block
 from discrim.engines.objective import Objective
 from discrim.engines.solver_rows import class_forms, solver_rows
 from discrim.engines.threads import reduce
-from discrim.sources import Block
-
-Floats = NDArray[np.float64]
+from discrim.parallel import one_blas_thread
+from discrim.typing import Floats
 
 
 def jeffreys_gradient(objective: Objective, theta: Floats, inverse: Floats) -> Floats:

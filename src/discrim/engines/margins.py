@@ -9,13 +9,13 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.engines.blas import one_blas_thread
+from discrim.block import Block
 from discrim.engines.objective import Objective
 from discrim.engines.solver_rows import class_forms, solver_rows
 from discrim.engines.threads import reduce
-from discrim.sources import Block
+from discrim.parallel import one_blas_thread
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 State = TypeVar("State")
 
 # States that are merged at once.

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from discrim import _kernels
-from discrim.engines.threads import SINGLE, reduce
+from discrim import kernels
+from discrim.block import Block
+from discrim.engines.threads import reduce
 from discrim.later import cached_property
-from discrim.sources import Block, Rows, find_non_finite, recode
+from discrim.parallel import SINGLE
+from discrim.sources import Rows, find_non_finite, recode
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS, Likelihood, merge_likelihoods
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Numbers of a sparse block that are made dense at a time.
 DENSE = 1 << 20
@@ -171,7 +172,7 @@ class Objective:
         user_ridge[int(not c.intercept) :] = ridge
         user_ridge[1:] *= c.scale**2
         response = (codes_in(block, self.classes), block.share, block.weight, block.offset)
-        found = _kernels.binary_newton(
+        found = kernels.binary_newton(
             block.x, response, c.shift, self._raw(theta), user_ridge, not c.intercept, close * weight, most
         )
         if found is None:
@@ -196,9 +197,9 @@ class Objective:
             return self._of_pieces(theta, along, steps, depth, block)
         response = (codes, block.share, block.weight, block.offset)
         if not isinstance(x, np.ndarray):
-            sums = _kernels.sparse_likelihood((x.data, x.indices, x.indptr), response, theta, along, steps, depth)
+            sums = kernels.sparse_likelihood((x.data, x.indices, x.indptr), response, theta, along, steps, depth)
         else:
-            kernel = _kernels.softmax_likelihood if self.softmax else _kernels.binary_likelihood
+            kernel = kernels.softmax_likelihood if self.softmax else kernels.binary_likelihood
             sums = kernel(x, response, shift, theta, along, steps, depth)
         loss, gradient, hessian, losses, least = sums
         return Likelihood(loss, gradient, hessian, losses, weight, rows, least)

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from discrim.block import Block, join
 from discrim.engines.threads import reduce
-from discrim.sources import Block, Rows, recode
+from discrim.sources import Rows
 from discrim.statistics import ClassMoments, Depth, merge_moments
 from discrim.statistics.means import grand_mean
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Neighbouring rows that are drawn together.
 RUN = 4
@@ -57,7 +57,7 @@ def _look_at_whole(block: Block, wanted: int) -> Overview:
         runs = max(wanted // RUN, 1)
         steps = np.arange(runs) + np.random.default_rng(0).random(runs)
         first = (steps * ((len(block) - RUN) / runs)).astype(np.intp)
-        sample = _take(block, (first[:, None] + np.arange(RUN)).ravel())
+        sample = block.take((first[:, None] + np.arange(RUN)).ravel())
     mean, deviation = _columns(sample)
     return Overview(block.classes, len(block), mean, deviation, sample)
 
@@ -73,14 +73,6 @@ def _columns(block: Block) -> tuple[Floats, Floats]:
     one = Block(block.x, np.zeros(len(block), np.int32), np.zeros(1, np.int64), block.weight)
     moments = ClassMoments.of(one, Depth.DIAGONAL)
     return moments.mean[0], np.sqrt(moments.scatter[0] / max(moments.weight[0], 1e-300))
-
-
-def _take(block: Block, index: NDArray[np.intp]) -> Block:
-    extra = (None if v is None else v[index] for v in (block.weight, block.offset, block.share))
-    x = block.x
-    # ``take`` copies a row at a time, and before that everything that does not lie row by row.
-    picked = x.take(index, axis=0) if isinstance(x, np.ndarray) and x.flags.c_contiguous else x[index]
-    return Block(picked, block.codes[index], block.classes, *extra)
 
 
 @dataclass(frozen=True)
@@ -101,14 +93,14 @@ class _Seen:
         keys = np.random.default_rng([int(seed), len(block)]).random(len(block))
         if share < 1.0:
             drawn = np.flatnonzero(keys < share)
-            block, keys = _take(block, drawn), keys[drawn]
+            block, keys = block.take(drawn), keys[drawn]
         return cls(moments, block, keys, wanted).thinned()
 
     def thinned(self) -> _Seen:
         if len(self.keys) <= self.wanted:
             return self
         index = np.sort(np.argpartition(self.keys, self.wanted)[: self.wanted])
-        return _Seen(self.moments, _take(self.sample, index), self.keys[index], self.wanted)
+        return _Seen(self.moments, self.sample.take(index), self.keys[index], self.wanted)
 
     def overview(self) -> Overview:
         m = self.moments
@@ -121,18 +113,5 @@ class _Seen:
 
 def _merge(parts: Sequence[_Seen]) -> _Seen:
     moments = merge_moments([part.moments for part in parts])
-    blocks = [part.sample for part in parts]
-    stack: Any = sparse.vstack if sparse.issparse(blocks[0].x) else np.concatenate
-    codes = [recode(block.classes, moments.classes)[block.codes] for block in blocks]
-
-    def joined(values: list[Floats | None]) -> Floats | None:
-        present = [v for v in values if v is not None]
-        return np.concatenate(present) if present else None
-
-    sample = Block(
-        stack([block.x for block in blocks]),
-        np.concatenate(codes),
-        moments.classes,
-        *(joined([getattr(block, name) for block in blocks]) for name in ("weight", "offset", "share")),
-    )
+    sample = join([part.sample for part in parts])
     return _Seen(moments, sample, np.concatenate([part.keys for part in parts]), parts[0].wanted).thinned()

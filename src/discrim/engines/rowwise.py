@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from discrim.engines.blas import one_blas_thread
+from discrim.block import Block
 from discrim.engines.objective import Coordinates
 from discrim.engines.threads import reduce
-from discrim.sources import Block, Rows
+from discrim.parallel import one_blas_thread
+from discrim.sources import Rows
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 Arrays = tuple[NDArray[Any], ...]
 
 # Numbers that a block's intermediate results may have at once.

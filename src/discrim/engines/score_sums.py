@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.block import Block
 from discrim.engines.objective import Objective
 from discrim.engines.solver_rows import solver_rows
-from discrim.sources import Attached, Block, Rows
-
-Floats = NDArray[np.float64]
+from discrim.sources import Attached, Rows
+from discrim.typing import Floats
 
 
 def weights_are_counts(rows: Rows) -> bool:

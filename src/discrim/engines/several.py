@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim import _kernels
-from discrim._kernels.reference_coordinate import SEVERAL
+from discrim import kernels
+from discrim.block import Block
 from discrim.engines.objective import Coordinates, Objective, codes_in
 from discrim.engines.threads import reduce
-from discrim.sources import Block, Rows
+from discrim.kernels.reference_coordinate import SEVERAL
+from discrim.sources import Rows
 from discrim.statistics.likelihood import GRADIENT, Likelihood
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 Several = tuple[Floats, Floats]
 
 
@@ -76,7 +77,7 @@ class PathObjective(Objective):
     def _several(self, raw: Floats, block: Block) -> Several:
         assert isinstance(block.x, np.ndarray)
         codes, response = codes_in(block, self.classes), (block.share, block.weight, block.offset)
-        return _kernels.several_gradients(block.x, codes, *response, self.coordinates.shift, raw)
+        return kernels.several_gradients(block.x, codes, *response, self.coordinates.shift, raw)
 
 
 def _added(parts: Sequence[Several]) -> Several:

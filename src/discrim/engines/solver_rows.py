@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.block import Block
 from discrim.engines.objective import Coordinates, codes_in
-from discrim.sources import Block
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Numbers of z that are written out at once.
 NUMBERS = 1 << 17

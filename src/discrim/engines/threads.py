@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from functools import cache, partial
-from itertools import count, pairwise
-from threading import Lock
+from concurrent.futures import Future, wait
+from functools import partial
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
 
+from discrim.block import Block
 from discrim.engines.progress import Progress
 from discrim.errors import DataError
-from discrim.sources import Block, Rows, Scan
+from discrim.parallel import pool, run, split, thread_count
+from discrim.sources import Rows, Scan
 
 State = TypeVar("State")
 
-# Numbers in X below which starting threads costs more than it saves.
-SINGLE = 200_000
 # Entries of a sparse X that are worth a task.
 SPARSE = 200_000
-# Bytes of X that one task reads.
-TASK_BYTES = 8_000_000
 # States of a stream that are merged at once.
 GROUP = 16
 
@@ -49,92 +45,11 @@ def reduce(
         return _reduce_stream(pieces, of, merge, progress)
 
 
-def run(task: Callable[[int], State], tasks: int, *, workers: int | None = None) -> list[State]:
-    """``[task(0), task(1), ...]``, spread over the threads, or so many ``workers``; the first error is raised."""
-    workers = min(_worker_count() if workers is None else workers, tasks)
-    if workers <= 1:
-        return [task(i) for i in range(tasks)]
-    results: list[State | None] = [None] * tasks
-    errors: list[tuple[int, BaseException]] = []
-    numbers, lock = count(), Lock()
-
-    def work() -> None:
-        while not errors:
-            with lock:
-                i = next(numbers)
-            if i >= tasks:
-                return
-            try:
-                results[i] = task(i)
-            except BaseException as error:  # noqa: BLE001 - raised below, when no other thread is at work
-                errors.append((i, error))
-
-    futures: list[Future[None]] = []
-    try:
-        futures.extend(_pool().submit(work) for _ in range(workers - 1))
-        work()
-        wait(futures)
-    except BaseException as error:
-        # Interrupted between two tasks: the others end with what they are at, and nobody works on after the call.
-        errors.append((-1, error))
-        wait(futures)
-        raise
-    if errors:
-        # Tasks start in order, so that of several errors the first is the one a single thread would meet.
-        raise min(errors, key=lambda found: found[0])[1]
-    return results  # type: ignore[return-value]
-
-
-def split(n: int, p: int, state_bytes: int = 0) -> list[tuple[int, int]]:
-    """Row ranges of one task each: about TASK_BYTES of X, and at least sixteen times the state.
-
-    To keep threads busy there are eight where the states are small, and four unless they would outgrow X itself.
-    """
-    if n * p <= SINGLE:
-        return [(0, n)]
-    size = 8 * n * p
-    state = max(state_bytes, 1)
-    wanted = round(size / max(TASK_BYTES, 16 * state))
-    least = max(min(8, size // (16 * state)), min(4, size // state), 1)
-    tasks = min(max(wanted, least), n)
-    bounds = [n * i // tasks for i in range(tasks + 1)]
-    return list(pairwise(bounds))
-
-
 def _split_sparse(block: Block) -> list[tuple[int, int]]:
     """A few ranges of rows: a state may be as long as there are columns, however few entries it is made of."""
     assert not isinstance(block.x, np.ndarray)
     tasks = min(max(block.x.nnz // SPARSE, 1), 4, max(len(block), 1))
     return list(pairwise(len(block) * i // tasks for i in range(tasks + 1)))
-
-
-@cache
-def thread_count() -> int:
-    """As many threads as this process may use cores; ``DISCRIM_NUM_THREADS`` overrides it."""
-    wanted = os.environ.get("DISCRIM_NUM_THREADS", "")
-    if wanted.isdigit() and int(wanted) > 0:
-        return int(wanted)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _worker_count() -> int:
-    """Twice as many as there are cores, unless told otherwise.
-
-    The threads of a linear algebra library wait for more work by spinning, some 25 ms after each call. They take half
-    of every core from one thread a core, and a third from two.
-    """
-    threads = thread_count()
-    return threads if threads == 1 or os.environ.get("DISCRIM_NUM_THREADS") else 2 * threads
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=_worker_count(), thread_name_prefix="discrim")
-
-
-if hasattr(os, "register_at_fork"):
-    # The threads of a pool do not follow into a child process: it makes its own.
-    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def _reduce_whole(
@@ -177,7 +92,7 @@ def _reduce_stream(
 
     try:
         for piece in pieces:
-            waiting.append(_pool().submit(state_of, piece))
+            waiting.append(pool().submit(state_of, piece))
             collect(thread_count())
         collect(0)
     except BaseException:

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from importlib import metadata
 from typing import Any
 
-from discrim import _kernels
-from discrim._kernels import versions
-from discrim.engines.threads import thread_count
+from discrim import kernels
+from discrim.kernels import versions
+from discrim.parallel import thread_count
 
 CORE = ("discrim", "numpy", "scipy", "scikit-learn", "threadpoolctl", "safetensors")
 # What discrim can use where it is installed.
@@ -58,11 +58,11 @@ def _of_kernels() -> list[tuple[str, str]]:
     have, asked = versions.available(), os.environ.get(versions.VARIABLE) or "not set"
     compiled = have != (versions.REFERENCE,)
     facts = [
-        ("running", "native (compiled)" if _kernels.BACKEND == "native" else "reference (NumPy, slower)"),
-        ("version", f"{_kernels.VERSION}, of {', '.join(have)}"),
+        ("running", "native (compiled)" if kernels.BACKEND == "native" else "reference (NumPy, slower)"),
+        ("version", f"{kernels.VERSION}, of {', '.join(have)}"),
     ]
     if compiled:
-        from discrim._kernels import _native
+        from discrim.kernels import _native
 
         facts.append(("compiler", _native.compiler()))
     else:

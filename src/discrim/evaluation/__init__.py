@@ -6,8 +6,6 @@ from discrim.evaluation.cross_validation import CrossValidation, cross_validate
 from discrim.later import read_later
 
 if TYPE_CHECKING:
-    from discrim.evaluation.comparison.comparing import compare
-    from discrim.evaluation.comparison.result import Comparison
     from discrim.evaluation.confusion_matrix import Confusion, confusion
     from discrim.evaluation.delong import AucComparison, compare_auc
     from discrim.evaluation.hand_till import multiclass_auc
@@ -24,7 +22,6 @@ __all__ = [
     "AucComparison",
     "Brier",
     "Calibration",
-    "Comparison",
     "Confusion",
     "CrossValidation",
     "LearningCurve",
@@ -35,7 +32,6 @@ __all__ = [
     "ResampledT",
     "brier",
     "calibration",
-    "compare",
     "compare_auc",
     "confusion",
     "cross_validate",
@@ -58,7 +54,6 @@ __getattr__ = read_later(
         "AucComparison": "discrim.evaluation.delong",
         "Brier": "discrim.evaluation.probability_scores",
         "Calibration": "discrim.evaluation.probability_scores",
-        "Comparison": "discrim.evaluation.comparison.result",
         "Confusion": "discrim.evaluation.confusion_matrix",
         "LearningCurve": "discrim.evaluation.learning",
         "McNemar": "discrim.evaluation.paired_tests",
@@ -68,7 +63,6 @@ __getattr__ = read_later(
         "ResampledT": "discrim.evaluation.paired_tests",
         "brier": "discrim.evaluation.probability_scores",
         "calibration": "discrim.evaluation.probability_scores",
-        "compare": "discrim.evaluation.comparison.comparing",
         "compare_auc": "discrim.evaluation.delong",
         "confusion": "discrim.evaluation.confusion_matrix",
         "learning_curve": "discrim.evaluation.learning",

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from discrim.evaluation.held_out import HeldOut, Index
+from discrim.block import MixedBlock, join_mixed
+from discrim.evaluation.held_out import HeldOut
 from discrim.models.additive import AdditiveClassifier, answers
 from discrim.models.parameters import check_parameters
 from discrim.models.scoring import Output
-from discrim.models.tuning import Folds
-from discrim.sources import MixedBlock, join_blocks
+from discrim.statistics.folds import Folds, of_others
+from discrim.typing import Index
 
 
 class AdditiveTrial:
@@ -24,7 +24,7 @@ class AdditiveTrial:
         check_parameters(model, model._constraints)
         self._probe: Any = clone(model)
         rows = self._probe._open(X, y, sample_weight, reset=True)
-        self.block: MixedBlock = join_blocks(self._probe._each(rows, lambda block: block))
+        self.block: MixedBlock = join_mixed(self._probe._each(rows, lambda block: block))
 
     def run(self, folds: Folds) -> tuple[HeldOut, str]:
         """The held-out predictions, and how they were found."""
@@ -33,7 +33,7 @@ class AdditiveTrial:
         if folds.complementary:
             parts = [self._of(folds.test(f)) for f in numbers]
             statistics: Iterable[Any]
-            statistics, route = _others(parts, self._probe._combine), "statistics"
+            statistics, route = of_others(parts, self._probe._combine), "statistics"
         else:
             statistics, route = (self._of(folds.train(f)) for f in numbers), "refits"
         for f, statistic in enumerate(statistics):
@@ -41,10 +41,8 @@ class AdditiveTrial:
         return held, route
 
     def _of(self, rows: Index) -> Any:
-        part = self.block.take(rows)
         # A class without rows in this part is not known to its model.
-        present, codes = np.unique(part.codes, return_inverse=True)
-        return self._probe._of_block(replace(part, codes=codes.astype(np.int32), classes=part.classes[present]))
+        return self._probe._of_block(self.block.take(rows).present())
 
     def _predict(self, statistic: Any, test: Index, held: HeldOut) -> None:
         known = np.searchsorted(self.block.classes, statistic.classes)
@@ -60,15 +58,3 @@ class AdditiveTrial:
         scores = model._scores(self.block.take(test))
         best = scores.argmax(axis=0)
         held.put(test, known, answers(scores, Output.POSTERIOR), best)
-
-
-def _others(parts: list[Any], combine: Callable[[list[Any]], Any]) -> Iterator[Any]:
-    """For each part the statistic of all others, by merging from both ends: nothing is subtracted."""
-    after = parts[-1:]
-    for part in parts[-2:0:-1]:
-        after.append(combine([part, after[-1]]))
-    before: list[Any] = []
-    for part in parts:
-        yield combine([*before, *after[-1:]])
-        before = [combine([*before, part])]
-        del after[-1:]

@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from discrim.errors import DataError, ParameterError, name_list, plural
 from discrim.sources import check_weights, code_labels
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int32]
+from discrim.typing import Codes, Floats
 
 
 def two_classes(y: Any, positive: Any = None) -> tuple[NDArray[np.bool_], Any]:

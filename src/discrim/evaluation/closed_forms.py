@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.block import Block
 from discrim.models import (
     BayesianLinearDiscriminantAnalysis,
     BayesianQuadraticDiscriminantAnalysis,
@@ -31,11 +32,9 @@ from discrim.solvers.regression import indicator_regression
 from discrim.solvers.regularized import Grid, Moments, class_covariances
 from discrim.solvers.sphering import ILL_CONDITIONED
 from discrim.solvers.student_leave_one_out import FixedPrior, log_priors_left, separate_scores, shared_scores
-from discrim.sources import Block
 from discrim.statistics import ClassMoments, Depth
 from discrim.statistics.means import grand_mean
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # A row without which less than this share of a variance is left, or of 1 - leverage, is refitted: what the
 # closed form has then to subtract takes the digits with it.

@@ -14,11 +14,10 @@ from discrim.evaluation.proportions import ProportionMethod, proportion_interval
 from discrim.inference.summary import Summary, Table
 from discrim.later import cached_property
 from discrim.sources import code_labels
+from discrim.typing import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

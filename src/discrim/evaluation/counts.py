@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from discrim.evaluation.held_out import HeldOut, Index
+from discrim.block import Block
+from discrim.evaluation.held_out import HeldOut
 from discrim.models.counts_base import CountsClassifier
 from discrim.models.parameters import check_parameters
 from discrim.models.scoring import Output
@@ -15,13 +16,11 @@ from discrim.models.smoothing import (
     fold_counts,
     held_out,
     leave_one_out_scores,
-    sparse_block,
-    take,
-    training_counts,
 )
-from discrim.models.tuning import Folds
-from discrim.sources import Block, Design, open_rows
-from discrim.statistics import ClassCounts
+from discrim.sources import Design, in_memory_sparse, open_rows
+from discrim.statistics import ClassCounts, merge_counts
+from discrim.statistics.folds import Folds, of_others
+from discrim.typing import Index
 
 
 class CountsTrial:
@@ -32,7 +31,7 @@ class CountsTrial:
         probe = clone(model)
         rows = probe._open(X, y, sample_weight, reset=True)
         self.model = model
-        self.block = sparse_block(rows, first_read=True)
+        self.block = in_memory_sparse(rows, first_read=True)
         self._statistic: ClassCounts = probe._collect(rows if rows.rereadable else self._opened(self.block), None)
 
     def run(self, folds: Folds) -> tuple[HeldOut, str]:
@@ -50,7 +49,7 @@ class CountsTrial:
 
     def _merge_statistics(self, folds: Folds) -> HeldOut:
         held = HeldOut(len(self.block), len(self.block.classes))
-        for f, s in enumerate(training_counts(fold_counts(self.model, held_out(self.block, folds)))):
+        for f, s in enumerate(of_others(fold_counts(self.model, held_out(self.block, folds)), merge_counts)):
             # A class is known by its rows, though their weights be zero.
             known = self._classes_in(folds.train(f))
             model = self._blank(known)
@@ -63,7 +62,7 @@ class CountsTrial:
         for f in range(len(folds.parts)):
             train = folds.train(f)
             known = self._classes_in(train)
-            model, rows = self._blank(known), self._opened(take(self.block, train))
+            model, rows = self._blank(known), self._opened(self.block.take(train))
             model._learn(model._collect(rows, None), rows)
             self._predict(model, folds.test(f), known, held)
         return held

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.evaluation.held_out import Floats, HeldOut
+from discrim.block import Block
+from discrim.evaluation.held_out import HeldOut
 from discrim.evaluation.one_pass import OnePassTrial
 from discrim.evaluation.refits import OrdinaryTrial
 from discrim.models.base import OnePassClassifier
 from discrim.models.mergeable import MergeableClassifier
-from discrim.models.tuning import Folds, fold_numbers
-from discrim.sources import Block
+from discrim.statistics.folds import Folds, fold_numbers
+from discrim.typing import Floats
 
 if TYPE_CHECKING:
-    from discrim.sources import MixedBlock
+    from discrim.block import MixedBlock
 
 
 @dataclass(frozen=True, eq=False)

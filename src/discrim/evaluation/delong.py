@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from discrim import _kernels
-from discrim.engines import run
+from discrim import kernels
 from discrim.evaluation.answers import checked_level, checked_scores, in_standard_errors, two_classes
-
-Floats = NDArray[np.float64]
+from discrim.parallel import run
+from discrim.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +60,7 @@ def compare_auc(y: Any, score_a: Any, score_b: Any, *, positive: Any = None) -> 
 
 def sorted_placements(high: Floats, low: Floats) -> tuple[Floats, Floats]:
     """V (m) and W (n) of two ascending lists, the positives ``high`` and the negatives ``low``."""
-    below, above = _kernels.placements(high, low)
+    below, above = kernels.placements(high, low)
     below /= len(low)
     above /= len(high)
     return below, above

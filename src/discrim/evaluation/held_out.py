@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Index = NDArray[np.intp]
+from discrim.typing import Floats, Index
 
 
 class HeldOut:

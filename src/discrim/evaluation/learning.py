@@ -15,10 +15,8 @@ from discrim.errors import DataError, ParameterError
 from discrim.evaluation.cross_validation import cross_validate
 from discrim.evaluation.table_rows import TableRows
 from discrim.models.mergeable import MergeableClassifier
-from discrim.models.tuning import fold_numbers
-
-Floats = NDArray[np.float64]
-Index = NDArray[np.intp]
+from discrim.statistics.folds import fold_numbers
+from discrim.typing import Floats, Index
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from discrim.engines import blas_threads
-from discrim.evaluation.held_out import HeldOut, Index
+from discrim.block import Block
+from discrim.evaluation.held_out import HeldOut
 from discrim.evaluation.units import moments_in_units
 from discrim.models.base import OnePassClassifier
 from discrim.models.parameters import check_parameters
 from discrim.models.scoring import Output
-from discrim.models.tuning import Folds, fold_statistics, in_memory, training_statistics
+from discrim.parallel import blas_threads
 from discrim.solvers.sphering import IllConditionedError
-from discrim.sources import Block, Column, Design, find_non_finite, open_rows
-from discrim.statistics import ClassMoments, Depth
+from discrim.sources import Column, Design, find_non_finite, in_memory, open_rows
+from discrim.statistics import ClassMoments, Depth, merge_moments
+from discrim.statistics.folds import Folds, of_folds, of_others
+from discrim.typing import Index
 
 # Numbers that the statistics of all folds may take together.
 MOST_NUMBERS = 1 << 26
@@ -41,7 +44,7 @@ class FoldStatistics:
         if depth not in self._held_out:
             deep = self._held_out.get(Depth.FULL)
             if deep is None:
-                self._held_out[depth] = fold_statistics(self._block, np.asarray(self._block.x), self.folds, depth)
+                self._held_out[depth] = of_folds(self._block, self.folds, partial(ClassMoments.of, depth=depth))
             else:
                 self._held_out[depth] = [_shallower(part, depth) for part in deep]
         return self._held_out[depth]
@@ -51,7 +54,7 @@ class FoldStatistics:
         if depth not in self._training:
             deep = self._training.get(Depth.FULL)
             if deep is None:
-                self._training[depth] = list(training_statistics(self.held_out(depth)))
+                self._training[depth] = list(of_others(self.held_out(depth), merge_moments))
             else:
                 self._training[depth] = [_shallower(part, depth) for part in deep]
         return self._training[depth]
@@ -173,7 +176,8 @@ class OnePassTrial:
     def _training(self, x: NDArray[Any], folds: Folds, depth: Depth) -> Iterable[ClassMoments]:
         if self._shared is not None and x is self.x:
             return self._shared.training(depth)
-        return training_statistics(fold_statistics(self.block, x, folds, depth))
+        parts = of_folds(replace(self.block, x=x), folds, partial(ClassMoments.of, depth=depth))
+        return of_others(parts, merge_moments)
 
     def _refit(self, held: HeldOut, folds: Folds, numbers: Iterable[int]) -> None:
         """Fit anew without each of these folds, and fill in the predictions for it."""

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discrim.engines.progress import Progress
 from discrim.errors import ParameterError
 from discrim.evaluation.cross_validation import cross_validate
 from discrim.evaluation.table_rows import TableRows
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)

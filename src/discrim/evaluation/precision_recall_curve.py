@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discrim.errors import DataError
 from discrim.evaluation.answers import checked_scores, two_classes, weights_of
 from discrim.evaluation.proportions import proportion_interval
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)

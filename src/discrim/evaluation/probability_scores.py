@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from discrim.errors import ParameterError
 from discrim.evaluation.answers import checked_posterior, checked_scores, two_classes, weights_of
 from discrim.evaluation.proportions import proportion_interval
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 def log_loss(y: Any, posterior: Any, *, classes: Any = None, sample_weight: Any = None) -> float:

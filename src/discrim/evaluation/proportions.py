@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from discrim.errors import ParameterError
 from discrim.evaluation.answers import checked_level
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 ProportionMethod = Literal["wilson", "exact", "jeffreys"]
 
 

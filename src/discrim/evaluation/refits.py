@@ -12,11 +12,14 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing, check_consistent_length
 from sklearn.utils.validation import has_fit_parameter
 
+from discrim.block import Block
 from discrim.errors import DataError, ParameterError
-from discrim.evaluation.held_out import HeldOut, Index
+from discrim.evaluation.held_out import HeldOut
 from discrim.models.beyond import posteriors_of
-from discrim.models.tuning import Folds, in_memory
-from discrim.sources import Block, Scan, check_structure, check_weights, code_labels, open_rows
+from discrim.sources import Scan, check_structure, check_weights, code_labels, in_memory, open_rows
+from discrim.sources.rows import check_labelled
+from discrim.statistics.folds import Folds
+from discrim.typing import Index
 
 
 class OrdinaryTrial:
@@ -29,8 +32,8 @@ class OrdinaryTrial:
         self.block: Block
         self._take: Callable[[Index], Any]
         if isinstance(X, Scan):
-            if not X.labelled and y is None:
-                raise DataError("The scan names no target. Say which column holds the labels: scan(data, target=...).")
+            if y is None:
+                check_labelled(X)
             self.block = in_memory(open_rows(X, y, sample_weight), first_read=True)
             x = np.asarray(self.block.x)
             self._take = lambda rows: x[rows]

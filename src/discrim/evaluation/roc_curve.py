@@ -12,8 +12,7 @@ from discrim.errors import DataError, ParameterError
 from discrim.evaluation.answers import checked_level, checked_scores, two_classes, weights_of
 from discrim.evaluation.delong import auc_variance, sorted_apart, sorted_placements
 from discrim.later import cached_property
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Draws of a band; the Monte-Carlo error of its ends is then about a fiftieth of its width.
 DRAWS = 2000

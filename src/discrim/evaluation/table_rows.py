@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_consistent_length
 
 from discrim.errors import DataError
-from discrim.models.tuning import in_memory
-from discrim.sources import Scan, check_structure, code_labels, open_rows
-
-Index = NDArray[np.intp]
+from discrim.sources import Scan, check_structure, code_labels, in_memory, open_rows
+from discrim.sources.rows import check_labelled
+from discrim.typing import Index
 
 
 class TableRows:
@@ -20,8 +19,7 @@ class TableRows:
 
     def __init__(self, X: Any, y: Any) -> None:
         if isinstance(X, Scan):
-            if not X.labelled:
-                raise DataError("The scan names no target. Say which column holds the labels: scan(data, target=...).")
+            check_labelled(X)
             block = in_memory(open_rows(X, y), first_read=True)
             self._x: Any = block.x
             self.classes, self.codes = block.classes, block.codes

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discrim.statistics import ClassMoments, Depth
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # A standard deviation of less than this share of the mean is rounding.
 ROUNDING = 8.0 * float(np.finfo(float).eps)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.block import Block
 from discrim.evaluation.closed_forms import given_priors, regularised_setting
 from discrim.models import RidgeClassifier
 from discrim.models.priors import log_priors
-from discrim.models.tuning import Folds, fold_statistics, rotated, training_statistics
+from discrim.models.tuning import rotated
 from discrim.solvers.regularized import Grid, Moments, grid_scores
 from discrim.solvers.regularized_search import estimated_log_priors
-from discrim.sources import Block
-from discrim.statistics import Depth
-
-Floats = NDArray[np.float64]
+from discrim.statistics import ClassMoments, Depth, merge_moments
+from discrim.statistics.folds import Folds, of_folds, of_others
+from discrim.typing import Floats
 
 
 def rotated_fold_scores(model: Any, block: Block, folds: Folds) -> Floats | None:
@@ -32,7 +34,9 @@ def rotated_fold_scores(model: Any, block: Block, folds: Folds) -> Floats | None
     p = block.x.shape[1]
     grid = Grid(np.array([alpha]), np.array([gamma]), "identity", model.normalization, n_columns=p)
     scores = np.empty((len(x), len(block.classes)))
-    for f, s in enumerate(training_statistics(fold_statistics(block, x, folds, Depth.FULL))):
+    for f, s in enumerate(
+        of_others(of_folds(replace(block, x=x), folds, partial(ClassMoments.of, depth=Depth.FULL)), merge_moments)
+    ):
         test = folds.test(f)
         priors = given_priors(model, s.weight)
         logs = estimated_log_priors(s.weight) if priors is None else log_priors(priors)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discrim.engines.objective import Coordinates, Objective
 from discrim.errors import DiscrimError, name_list, plural
@@ -20,7 +19,6 @@ from discrim.solvers.separation import find_separation
 from discrim.sources import Rows
 from discrim.statistics import ClassMoments
 
-Floats = NDArray[np.float64]
 Level = Literal["fine", "doubtful", "problem", "unknown"]
 
 # Log-likelihood a row that a covariance for each class adds: below the first hardly any row changes its class.

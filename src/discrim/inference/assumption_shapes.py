@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discrim.block import Block
 from discrim.engines import reduce
 from discrim.solvers.sphering import SQUARED_NOISE
-from discrim.sources import Block, Rows
+from discrim.sources import Rows
 from discrim.statistics import ClassMoments, Depth, merge_moments
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Columns up to which the tensor of third moments is kept: p^3 numbers a class, n p^3 multiplications.
 TENSOR_COLUMNS = 30

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from discrim.inference.assumption_shapes import ClassShapes
 from discrim.inference.discriminant import box_terms
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 @dataclass(frozen=True)

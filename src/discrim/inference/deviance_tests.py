@@ -11,12 +11,11 @@ from scipy import linalg, special
 
 from discrim.engines.objective import Objective
 from discrim.errors import DataError, ParameterError, name_list
-from discrim.inference.fitted import Fitted, Mask
+from discrim.inference.fitted import Fitted
 from discrim.inference.summary import Table
 from discrim.solvers.firth import firth
 from discrim.solvers.newton import Solution, newton, solve_positive
-
-Floats = NDArray[np.float64]
+from discrim.typing import Mask
 
 # Distance from the optimum at which the curvature tells the loss to ten digits.
 CLOSE = 1e-8

@@ -10,15 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 # The functions that scipy.stats stands on: its own import takes a second.
 from scipy import special
 
 from discrim.solvers.sphering import SQUARED_NOISE
 from discrim.statistics.means import grand_mean
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,7 @@ from discrim.solvers.firth import firth
 from discrim.solvers.newton import CLOSE, HasLikelihood, Solution, newton
 from discrim.sources import Attached, Rows, Scan
 from discrim.statistics.likelihood import CURVATURE
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from discrim.typing import Floats, Mask
 
 # Coefficients up to which the cube of their number is a matter of seconds.
 MOST_TESTED = 3000

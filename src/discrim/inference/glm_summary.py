@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discrim.errors import name_list, plural
 from discrim.inference.discriminant import coefficient_table
@@ -13,8 +12,7 @@ from discrim.inference.figures import write_number
 from discrim.inference.fitted import Fitted
 from discrim.inference.sandwich import StandardErrors, standard_errors
 from discrim.inference.summary import Summary, Table
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Coefficients that a summary prints.
 MOST_COEFFICIENTS = 200

@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from discrim.block import Block
 from discrim.engines.objective import Objective, codes_in
 from discrim.engines.rowwise import WithoutRow, each_row, linear_parts, take_rows
 from discrim.errors import ParameterError, name_list
 from discrim.inference.fitted import Fitted
-from discrim.sources import Block
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Rows that a check refits without, unless told which.
 CHECKED = 100

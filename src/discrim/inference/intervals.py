@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from discrim.errors import ParameterError
@@ -13,8 +12,7 @@ from discrim.inference.fitted import Fitted
 from discrim.inference.profile import profile_interval
 from discrim.inference.sandwich import standard_errors
 from discrim.inference.summary import Table
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 class Intervals(np.ndarray[Any, np.dtype[np.float64]]):

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discrim.inference.fitted import Fitted, Mask
+from discrim.inference.fitted import Fitted
 from discrim.solvers.newton import HasLikelihood, solve_positive
 from discrim.statistics.likelihood import CURVATURE, GRADIENT, LOSS, Likelihood
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats, Mask
 
 # Distance from the optimum at which the curvature tells a profile's loss to ten digits.
 CLOSE = 1e-8

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from discrim.engines.score_sums import score_sums
 from discrim.errors import ParameterError, plural
 from discrim.inference.fitted import Fitted, covariance
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 KINDS = ("auto", "model", "HC0", "HC1", "cluster")
 TITLES = {

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 Pointwise = Callable[[Floats, Floats], Floats]
 
 

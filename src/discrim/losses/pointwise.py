@@ -5,12 +5,10 @@ from __future__ import annotations
 import difflib
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discrim.errors import ParameterError
 from discrim.losses.loss import Loss, of_margin
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 def find_loss(name: object) -> Loss:

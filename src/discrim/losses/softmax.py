@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
+
 Codes = NDArray[np.integer]
 
 # The change of the slope is at most this part of the change of the scores: p p' - diag(p) has no larger eigenvalue.

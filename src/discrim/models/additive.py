@@ -10,16 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, validate_data
 
+from discrim.block import MixedBlock
 from discrim.engines import reduce
 from discrim.errors import DataError
 from discrim.models.mergeable import Mergeable, MergeableClassifier
 from discrim.models.priors import log_priors, resolve_priors
 from discrim.models.scoring import Output
 from discrim.solvers.additive import AdditiveRule
-from discrim.sources import MixedBlock, MixedRows, Piece, Rows, Scan, Schema, find_infinite, is_query, open_mixed, scan
+from discrim.sources import MixedRows, Piece, Rows, Scan, Schema, find_infinite, is_query, open_mixed, scan
+from discrim.sources.rows import check_labelled
 from discrim.statistics import ClassCounts
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 S = TypeVar("S", bound=Mergeable)
 T = TypeVar("T")
 
@@ -122,8 +124,8 @@ class AdditiveClassifier(MergeableClassifier[S]):
         if not reset and not scanned:
             validate_data(self, X, reset=False, skip_check_array=True)
         rows = open_mixed(X, y, sample_weight, schema=None if reset else self._design)
-        if labelled and not rows.labelled:
-            raise DataError("The scan names no target. Say which column holds the labels: scan(data, target=...).")
+        if labelled:
+            check_labelled(rows)
         if not reset:
             return rows
         rows = rows.reading(self._levelled(rows.design))

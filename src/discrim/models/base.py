@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from discrim.engines import blas_threads, one_blas_thread, reduce
+from discrim.block import Block
+from discrim.engines import reduce
 from discrim.errors import DataError, ForgetError
 from discrim.models.mergeable import MergeableClassifier
 from discrim.models.precision import warn_of_rounding
 from discrim.models.scoring import non_finite_error
+from discrim.parallel import blas_threads, one_blas_thread
 from discrim.solvers.rules import Rule
 from discrim.solvers.sphering import IllConditionedError
-from discrim.sources import Block, Rows
+from discrim.sources import Rows
 from discrim.statistics import ClassFactors, ClassMoments, Depth, merge_factors, merge_moments
 
 Statistic = ClassMoments | ClassFactors

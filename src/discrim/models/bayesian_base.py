@@ -23,8 +23,7 @@ from discrim.solvers.student import predictive, shared_by, student_rule, with_co
 from discrim.solvers.wishart_rules import Prior, evidence_of, of_columns, posterior_matrices, posterior_rule
 from discrim.sources import Rows
 from discrim.statistics import Depth
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 class BayesianDiscriminant(OnePassClassifier):

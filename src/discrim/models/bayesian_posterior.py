@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from discrim.errors import ParameterError
 from discrim.solvers.quadratic import ClassMatrices
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,15 +9,13 @@ from numpy.typing import NDArray
 
 from discrim.errors import DataError, ParameterError, name_list
 from discrim.models.base import Statistic
-from discrim.models.tuning import in_memory
 from discrim.solvers.wishart import ClassUnits, Units
 from discrim.solvers.wishart_rules import OWN_ROWS, Prior, class_variances, evidence_of, left_out, scatter_diagonal
 from discrim.solvers.wishart_search import best_prior
 from discrim.solvers.wishart_units import units_left_out
-from discrim.sources import Rows
+from discrim.sources import Rows, in_memory
+from discrim.typing import Floats, Mask
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Targets = dict[str, Units | ClassUnits]
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discrim.errors import DataError, ParameterError
 from discrim.inference.conjugate import BetaPosterior
@@ -22,8 +21,7 @@ from discrim.solvers.rules import LinearRule
 from discrim.solvers.threshold import best_shift
 from discrim.sources import Rows
 from discrim.statistics import ClassCounts
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 class BernoulliNB(CountsClassifier):

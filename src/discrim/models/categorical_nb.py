@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.block import MixedBlock
 from discrim.errors import DataError, DiscrimWarning, ParameterError, warn
 from discrim.inference.conjugate import DirichletPosterior
 from discrim.inference.summary import Summary
@@ -21,10 +22,9 @@ from discrim.models.parameters import Check, array_like, boolean, check_paramete
 from discrim.solvers.additive import AdditiveRule
 from discrim.solvers.dirichlet import leave_one_out_alpha, log_probabilities, log_unseen
 from discrim.solvers.terms import LevelTerm
-from discrim.sources import MixedBlock, Rows, Schema
+from discrim.sources import Rows, Schema
 from discrim.statistics import ClassCounts, count_levels, merge_counts
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # With force_alpha=False a smaller alpha is raised to this one, as in scikit-learn.
 LEAST_ALPHA = 1e-10

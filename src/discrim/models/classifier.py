@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_array, validate_data
 
-from discrim.errors import DataError
 from discrim.inference.summary import Summary
 from discrim.models.parameters import Check
 from discrim.models.scoring import Output, apply_rule, score_margin
 from discrim.solvers.rules import Rule
 from discrim.sources import Design, MappedScan, Rows, Scan, open_rows
+from discrim.sources.rows import check_labelled
 
 
 class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -109,8 +109,8 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _open_scan(self, X: Scan, y: Any, sample_weight: Any, *, reset: bool, labelled: bool) -> Rows:
         rows = open_rows(X, y, sample_weight, design=None if reset else self._design)
-        if labelled and not rows.labelled:
-            raise DataError("The scan names no target. Say which column holds the labels: scan(data, target=...).")
+        if labelled:
+            check_labelled(rows)
         if reset:
             self._design = rows.design
             self.n_features_in_ = rows.design.n_in

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discrim.inference.summary import Summary
 from discrim.models.counts_base import CountsClassifier
@@ -15,8 +14,7 @@ from discrim.solvers.counts import Complement, complements
 from discrim.solvers.rules import LinearRule
 from discrim.sources import Rows
 from discrim.statistics import ClassCounts
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 class ComplementNB(CountsClassifier):

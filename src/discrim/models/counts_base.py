@@ -25,8 +25,7 @@ from discrim.solvers.counts import Family, Solution
 from discrim.solvers.rules import LinearRule
 from discrim.sources import Rows
 from discrim.statistics import ClassCounts, merge_counts
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 LEAST_ALPHA = 1e-10
 

@@ -12,8 +12,8 @@ from scipy.special import ndtri
 from discrim.errors import ParameterError, name_list
 from discrim.inference.conjugate import log_odds_moments
 from discrim.inference.summary import Summary, Table
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 # Parameters a and b of a Beta distribution for every class and column.
 Pair = tuple[Floats, Floats]
 

@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from discrim.block import Block
 from discrim.engines import reduce
 from discrim.errors import DataError, ParameterError
 from discrim.models.parameters import Check, array_like, boolean, either, none, number, one_of, with_method
-from discrim.models.tuning import in_memory
-from discrim.sources import Block, Rows
-
-Floats = NDArray[np.float64]
+from discrim.sources import Rows, in_memory
+from discrim.typing import Floats
 
 SHRINKAGE: Check = either(number(0, 1), one_of(None, "auto", "ledoit-wolf", "oas", "nonlinear", "cv", "loo"))
 COMMON: dict[str, Check] = {

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.block import Block
 from discrim.later import cached_property
-from discrim.sources import Block, Column, Design, Rows
+from discrim.sources import Column, Design, Rows
 
 
 def expand(x: NDArray[Any]) -> NDArray[Any]:

@@ -14,8 +14,7 @@ from discrim.models.base import Statistic
 from discrim.solvers.sphering import rounding_noise
 from discrim.solvers.within import pooled_within
 from discrim.statistics import ClassFactors, Depth
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,6 @@ from discrim.solvers.within import check_divisors, divisors
 from discrim.sources import Rows
 from discrim.statistics import ClassMoments, Depth
 
-Floats = NDArray[np.float64]
-
 
 class GaussianNB(OnePassClassifier):
     """Gaussian classes whose columns are independent of each other.

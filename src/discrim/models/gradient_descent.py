@@ -13,7 +13,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
-from discrim.engines import one_blas_thread
 from discrim.engines.progress import Progress
 from discrim.errors import DataError, ParameterError, name_list
 from discrim.inference.summary import Summary, Table
@@ -33,10 +32,10 @@ from discrim.online.descent import Descent, DescentOptions, Walker, descend
 from discrim.online.loss_sums import Criterion, LossSums
 from discrim.online.stochastic import Batches, descend_by_batches
 from discrim.online.trace import Recorder, Trace
+from discrim.parallel import one_blas_thread
 from discrim.solvers.rules import LinearRule
 from discrim.sources import Rows, find_non_finite
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Laval's random start: weights between minus and plus this.
 SMALL = 0.01

@@ -10,16 +10,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from discrim.block import Block
 from discrim.engines.objective import Coordinates
 from discrim.engines.overview import Overview, look
 from discrim.errors import DataError, DiscrimWarning, ParameterError, name_list, plural, warn
-from discrim.models.tuning import in_memory
 from discrim.online.descent import Descent, Schedule
 from discrim.online.loss_sums import Criterion
-from discrim.sources import Block, Rows, Scan, find_non_finite
+from discrim.sources import Rows, Scan, find_non_finite, in_memory
 from discrim.sources.arrays import ArrayRows
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Rows that are looked at to learn units and lengths, and the numbers of them that are multiplied for a rate.
 SAMPLE = 20_000

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.engines import blas_threads
+from discrim.block import Block
 from discrim.errors import DataError, ParameterError, warn
 from discrim.inference.summary import Summary, Table
 from discrim.models.base import Statistic
@@ -17,14 +18,14 @@ from discrim.models.gradient_setup import UnfinishedWarning
 from discrim.models.indicator_base import IndicatorClassifier
 from discrim.models.parameters import Check, array_like, boolean, either, none, number, one_of
 from discrim.models.scoring import Output
-from discrim.models.tuning import fold_numbers, fold_statistics, in_memory, training_statistics
+from discrim.parallel import blas_threads
 from discrim.solvers.lasso import alpha_grid, lasso, lasso_path
 from discrim.solvers.regression import Regression, indicator_regression, least_squares
 from discrim.solvers.rules import LinearRule
-from discrim.sources import Block, Rows
-from discrim.statistics import ClassFactors, Depth
-
-Floats = NDArray[np.float64]
+from discrim.sources import Rows, in_memory
+from discrim.statistics import ClassFactors, ClassMoments, Depth, merge_moments
+from discrim.statistics.folds import fold_numbers, of_folds, of_others
+from discrim.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,11 +173,11 @@ class LassoClassifier(IndicatorClassifier):
         parts: list[Any]
         train: Iterable[Statistic]
         if len(x) <= x.shape[1]:
-            parts = [ClassFactors.of(_rows_of(block, folds.test(f)), depth) for f in range(len(folds.parts))]
-            train = (ClassFactors.of(_rows_of(block, folds.train(f)), depth) for f in range(len(folds.parts)))
+            parts = [ClassFactors.of(block.take(folds.test(f)), depth) for f in range(len(folds.parts))]
+            train = (ClassFactors.of(block.take(folds.train(f)), depth) for f in range(len(folds.parts)))
         else:
-            parts = fold_statistics(block, x, folds, depth)
-            train = training_statistics(parts)
+            moments: list[Any] = of_folds(replace(block, x=x), folds, partial(ClassMoments.of, depth=depth))
+            parts, train = moments, of_others(moments, merge_moments)
         errors = np.empty((len(alphas), len(parts)))
         for f, statistic in enumerate(train):
             problem = self._normal_equations(statistic)
@@ -238,8 +239,3 @@ def squared_errors(part: Any, coef: Floats, intercept: Floats) -> Floats:
     quadratic = (flat * there.spread.times(flat)).sum(axis=0).reshape(explained.shape)
     variance = np.maximum(1.0 - level**2 - 2.0 * explained + quadratic, 0.0)
     return np.asarray((bias**2 + variance).sum(axis=1))
-
-
-def _rows_of(block: Block, index: NDArray[np.intp]) -> Block:
-    weight = None if block.weight is None else block.weight[index]
-    return Block(np.asarray(block.x)[index], block.codes[index], block.classes, weight)

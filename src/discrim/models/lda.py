@@ -36,8 +36,7 @@ from discrim.solvers.within import Within, check_divisors, divisors, pooled_with
 from discrim.sources import Rows
 from discrim.statistics import Depth
 from discrim.statistics.means import grand_mean
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePassClassifier):  # type: ignore[misc]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discrim.errors import CollinearWarning, name_list, warn
 from discrim.inference.discriminant import coefficient_table
@@ -20,8 +19,7 @@ from discrim.solvers.rules import LinearRule
 from discrim.solvers.sphering import Sphering
 from discrim.sources import Rows
 from discrim.statistics import Depth
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 class LeastSquaresClassifier(IndicatorClassifier):

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discrim.block import MixedBlock
 from discrim.errors import DataError, ParameterError, name_list
 from discrim.inference.summary import Summary
 from discrim.models.additive import AdditiveClassifier, check_levels
@@ -18,10 +18,9 @@ from discrim.models.mixed_summary import Levels, additive_summary, groups_table
 from discrim.models.parameters import Check, array_like, boolean, check_parameters, either, none, number
 from discrim.models.precision import warn_of_deviations
 from discrim.solvers.additive import AdditiveRule, mixed_terms
-from discrim.sources import MixedBlock, Rows, Schema
+from discrim.sources import Rows, Schema
 from discrim.statistics import MixedStatistic, merge_mixed
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 LIKELIHOODS = ("gaussian", "student-t", "kernel", "poisson", "gamma-poisson", "bernoulli", "categorical")
 DEFAULTS = {"number": "gaussian", "boolean": "bernoulli", "text": "categorical"}

@@ -13,8 +13,7 @@ from discrim.inference.summary import Summary, Table
 from discrim.models.counts_summary import Pair, telling_table
 from discrim.solvers.additive import AdditiveRule, information
 from discrim.solvers.terms import short
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 @dataclass(frozen=True)

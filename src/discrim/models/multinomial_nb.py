@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from discrim.inference.conjugate import BetaPosterior, DirichletPosterior
 from discrim.inference.summary import Summary
 from discrim.models.counts_base import CountsClassifier
 from discrim.models.counts_summary import counts_summary, place_of
 from discrim.solvers.counts import Multinomial
-
-Floats = NDArray[np.float64]
 
 
 class MultinomialNB(CountsClassifier):

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discrim.errors import PrecisionWarning, name_list, warn
 from discrim.solvers.naive import CONSTANT
 from discrim.solvers.sphering import last_place
 from discrim.sources import Design
 from discrim.statistics import ClassFactors, ClassMoments, Depth
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 def warn_of_rounding(statistic: ClassMoments | ClassFactors, design: Design, eps: float) -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discrim.errors import ParameterError, PriorsWarning, warn
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 def resolve_priors(given: Any, weight: Floats, *, strict: bool = False) -> Floats:

@@ -30,8 +30,7 @@ from discrim.solvers.rules import QuadraticRule, StudentRule
 from discrim.solvers.within import divisors
 from discrim.sources import Rows
 from discrim.statistics import ClassMoments
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 class QuadraticDiscriminantAnalysis(QuadraticClassifier):

@@ -26,8 +26,8 @@ from discrim.solvers.rules import LowRankRule, ProjectedRule, QuadraticRule
 from discrim.solvers.sphering import rounding_noise
 from discrim.solvers.within import check_divisors, pooled_within, square_root
 from discrim.statistics import ClassFactors, Depth
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 GaussianRule = QuadraticRule | ProjectedRule | LowRankRule
 
 

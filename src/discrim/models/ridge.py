@@ -35,8 +35,8 @@ from discrim.solvers.regression import Regression, indicator_regression, positiv
 from discrim.solvers.rules import LinearRule
 from discrim.sources import Rows, check_structure
 from discrim.statistics import Depth
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 SOLVERS = ("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs")
 
 

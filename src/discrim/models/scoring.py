@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from discrim import _kernels
-from discrim.engines import run, split
+from discrim import kernels
 from discrim.errors import DataError
 from discrim.models.expansion import QuadraticRows
+from discrim.parallel import run, split
 from discrim.solvers.rules import (
     DiagonalRule,
     LinearRule,
@@ -38,10 +38,10 @@ Scored = tuple[NDArray[Any], bool]
 class Output(IntEnum):
     """What is wanted of the scores."""
 
-    SCORES = _kernels.SCORES
-    BEST = _kernels.BEST
-    POSTERIOR = _kernels.POSTERIOR
-    LOG_POSTERIOR = _kernels.LOG_POSTERIOR
+    SCORES = kernels.SCORES
+    BEST = kernels.BEST
+    POSTERIOR = kernels.POSTERIOR
+    LOG_POSTERIOR = kernels.LOG_POSTERIOR
 
 
 def apply_rule(rule: Rule, rows: Rows, output: Output) -> NDArray[Any]:
@@ -120,11 +120,11 @@ def _score_block(rule: Rule, x: NDArray[Any], output: Output, out: NDArray[Any])
         if rule.threshold is not None:
             with np.errstate(invalid="ignore"):  # what is not finite stays so
                 x = (x > rule.threshold) + (x - x)
-        return _kernels.score(x, _kernels.LINEAR, rule.origin, rule.coef, rule.offset, False, output, out)
+        return kernels.score(x, kernels.LINEAR, rule.origin, rule.coef, rule.offset, False, output, out)
     if isinstance(rule, DiagonalRule):
-        return _kernels.score(x, _kernels.DIAGONAL_RULE, rule.mean, rule.precision, rule.offset, False, output, out)
+        return kernels.score(x, kernels.DIAGONAL_RULE, rule.mean, rule.precision, rule.offset, False, output, out)
     if isinstance(rule, QuadraticRule):
-        return _kernels.score(x, _kernels.QUADRATIC, rule.mean, rule.factor, rule.offset, rule.triangular, output, out)
+        return kernels.score(x, kernels.QUADRATIC, rule.mean, rule.factor, rule.offset, rule.triangular, output, out)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for by the caller
         possible = ~np.isneginf(_offset(rule))
         if isinstance(rule, StudentRule):
@@ -140,8 +140,8 @@ def _finish(scores: NDArray[np.float64], possible: NDArray[np.bool_], output: Ou
     single = out.dtype == np.float32
     answers = np.empty(out.shape) if single else out
     # The score -inf of an impossible class is an offset here: the kernel must not multiply it by zero.
-    finite = _kernels.score(
-        scores, _kernels.LINEAR, np.zeros(len(possible)), np.eye(len(possible)),
+    finite = kernels.score(
+        scores, kernels.LINEAR, np.zeros(len(possible)), np.eye(len(possible)),
         np.where(possible, 0.0, -np.inf), False, output, answers,
     )  # fmt: skip
     if single:

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from discrim.engines import run
+from discrim.block import Block
 from discrim.errors import DataError, ParameterError
-from discrim.models.tuning import Folds, fold_numbers, in_memory
+from discrim.parallel import run
 from discrim.solvers.counts import Complement, Family
 from discrim.solvers.grid_counts import GridScores, LeftOutScores
 from discrim.solvers.leave_one_out_counts import counts_scores, log_priors_left
 from discrim.solvers.rules import LinearRule
 from discrim.solvers.sparse_scores import score_sparse
-from discrim.sources import Block, Rows
+from discrim.sources import Rows, in_memory_sparse
 from discrim.statistics import ClassCounts, merge_counts
-
-Floats = NDArray[np.float64]
+from discrim.statistics.folds import Folds, fold_numbers, of_others
+from discrim.typing import Floats
 
 # The values tried where none are given.
 GRID = np.geomspace(1e-3, 10.0, 20)
@@ -37,7 +35,7 @@ def choose_alpha(model: Any, statistic: ClassCounts, rows: Rows) -> float:
     """The alpha whose held-out predictions are best; keeps all that were tried and their losses."""
     if getattr(model, "beta", None) is not None:
         raise ParameterError(f"alpha='{model.alpha}' chooses a and b of the Beta prior: leave 'beta' out.")
-    block = sparse_block(rows)
+    block = in_memory_sparse(rows)
     given = model.alphas is not None
     alphas = np.unique(np.asarray(model.alphas, dtype=np.float64)) if given else GRID
     if model.alpha == "loo":
@@ -60,12 +58,6 @@ def choose_alpha(model: Any, statistic: ClassCounts, rows: Rows) -> float:
     return float(alphas[np.argmin(log_loss)])
 
 
-def sparse_block(rows: Rows, *, first_read: bool = False) -> Block:
-    """All rows as one block of sparse rows: zeros say nothing, so that nothing is lost."""
-    block = rows.whole if rows.whole is not None else in_memory(rows, first_read=first_read)
-    return replace(block, x=sparse.csr_array(block.x)) if isinstance(block.x, np.ndarray) else block
-
-
 def leave_one_out_scores(model: Any, block: Block, statistic: ClassCounts, alpha: Any) -> Floats:
     """Scores n x K with the classes' priors, each row by the model without it; -inf for a class that is gone."""
     family: Family = model._family()
@@ -84,32 +76,15 @@ def _left_out_priors(model: Any, block: Block, statistic: ClassCounts) -> Floats
     return np.where(np.isneginf(left), -np.inf, prior)
 
 
-def training_counts(parts: list[ClassCounts]) -> Iterator[ClassCounts]:
-    """For each fold the statistic of all others, by merging from both ends: nothing is subtracted."""
-    after = parts[-1:]
-    for part in parts[-2:0:-1]:
-        after.append(merge_counts([part, after[-1]]))
-    before: list[ClassCounts] = []
-    for part in parts:
-        yield merge_counts([*before, *after[-1:]])
-        before = [merge_counts([*before, part])]
-        del after[-1:]
-
-
 def held_out(block: Block, folds: Folds) -> list[Block]:
     """The rows of each fold, copied together."""
-    return run(lambda f: take(block, folds.test(f)), len(folds.parts))
+    return run(lambda f: block.take(folds.test(f)), len(folds.parts))
 
 
 def fold_counts(model: Any, tests: Sequence[Block]) -> list[ClassCounts]:
     """The statistic of each held-out part, all with the classes of the block."""
     threshold = model._family().threshold
     return run(lambda f: ClassCounts.of(tests[f], threshold), len(tests))
-
-
-def take(block: Block, rows: NDArray[np.intp]) -> Block:
-    weight = None if block.weight is None else block.weight[rows]
-    return Block(block.x[rows], block.codes[rows], block.classes, weight)
 
 
 def _leave_one_out(model: Any, block: Block, statistic: ClassCounts, alphas: Floats) -> tuple[Floats, Floats]:
@@ -147,7 +122,7 @@ def _folds(model: Any, block: Block, alphas: Floats) -> tuple[Floats, Floats]:
             "use a splitter that trains on all rows that it does not hold out."
         )
     tests = held_out(block, folds)
-    trained = training_counts(fold_counts(model, tests))
+    trained = of_others(fold_counts(model, tests), merge_counts)
     first = next(trained)
     # Folds are scored side by side as long as their statistics fit in memory together.
     step = max(MOST_NUMBERS // max(first.count.size, 1), 1)

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discrim.online.loss_sums import LossSums, Sums
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 End = Literal["converged", "unfinished", "diverged", "stuck", "wrong"]
 Watch = Callable[[int, Floats, float, int], None]
 

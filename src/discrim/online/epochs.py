@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim import _kernels
-from discrim._kernels import reference_online as names
-from discrim.engines import run
+from discrim import kernels
 from discrim.engines.progress import Progress
+from discrim.kernels import reference_online as names
 from discrim.online.learning import Learning
 from discrim.online.rows import OnlineRows, Targets, Visits
 from discrim.online.weights import Weights
-
-Floats = NDArray[np.float64]
+from discrim.parallel import run
+from discrim.typing import Floats
 
 # The adaptive rate is divided by this when nothing improves, until it is as small as that.
 DIVISOR = 5.0
@@ -136,7 +135,7 @@ class _Group:
         if self.seed is not None:
             # The order before may still be in use.
             self.order = self.order.copy() if self.known else self.order
-            _kernels.shuffle(self.order, self.seed)
+            kernels.shuffle(self.order, self.seed)
         order = self.order
         if self.woven:
             order = weave(order, len(self.rows))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim._kernels import reference_online as names
+from discrim.kernels import reference_online as names
 from discrim.online.learning import Learning
 from discrim.online.weights import Weights
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discrim._kernels.reference_online import LOSSES, PENALTIES, RATES, UPDATES, Settings
+from discrim.kernels.reference_online import LOSSES, PENALTIES, RATES, UPDATES, Settings
 
 
 @dataclass(frozen=True)

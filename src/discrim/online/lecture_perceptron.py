@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from discrim.errors import DataError, ParameterError, plural
 from discrim.online.margin import margin, most_updates, separable, widest
 from discrim.online.trace import Recorder, Trace
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 RULES = ("online", "batch", "chicago")
 # Rows that are scored ahead of the next correction: at least, and at most.

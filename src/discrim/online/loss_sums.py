@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from discrim.block import Block
 from discrim.engines import reduce
 from discrim.engines.objective import Coordinates, codes_in
 from discrim.engines.progress import Progress
 from discrim.losses import SOFTMAX_CURVATURE, Loss, softmax_slope, softmax_value
-from discrim.sources import Block, Rows
-
-Floats = NDArray[np.float64]
+from discrim.sources import Rows
+from discrim.typing import Floats
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class LossSums:
                 self.progress.add(len(block))
             order = rng.permutation(len(block))
             for start in range(0, len(block), size):
-                yield _take(block, order[start : start + size])
+                yield block.take(order[start : start + size])
 
     def _seen(self, x: Any) -> tuple[Any, Any]:
         """Rows, and the scale by which they are still to be divided: sparse ones are neither centred nor copied."""
@@ -150,8 +150,3 @@ def merge_sums(parts: Sequence[Sums]) -> Sums:
     for part in parts[1:]:
         gradient += part.gradient
     return Sums(sum(p.loss for p in parts), gradient, sum(p.mistakes for p in parts), sum(p.weight for p in parts))
-
-
-def _take(block: Block, index: NDArray[np.intp]) -> Block:
-    weight = None if block.weight is None else block.weight[index]
-    return Block(block.x[index], block.codes[index], block.classes, weight)

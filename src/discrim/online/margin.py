@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from discrim.engines.objective import Coordinates, Objective
 from discrim.solvers.separation import find_separation
 from discrim.sources import open_rows
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Numbers of X up to which the widest margin is looked for.
 CHEAP = 50_000

@@ -9,19 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.engines import blas_threads
+from discrim.block import Block
 from discrim.engines.objective import Coordinates, Objective
 from discrim.errors import DataError
 from discrim.losses import sigmoid, softmax
 from discrim.online.rows import OnlineRows
 from discrim.online.scaling import Scaling
+from discrim.parallel import blas_threads
 from discrim.solvers.quasi_newton import Enough, cholesky_inverse, quasi_newton
-from discrim.sources import Block
 from discrim.sources.arrays import ArrayRows
 from discrim.sources.design import Design
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS, Likelihood
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Numbers of X that are solved at a time: 8 MB.
 BLOCK_NUMBERS = 1 << 20

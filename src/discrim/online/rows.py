@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim import _kernels
+from discrim import kernels
+from discrim.block import Block
 from discrim.online.learning import Learning
 from discrim.online.weights import Weights
-from discrim.sources import Block
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 Order = NDArray[np.int32]
 
 # Numbers that one call learns from: between two calls there is time for a key to be pressed.
@@ -96,9 +96,9 @@ class OnlineRows:
         )  # fmt: skip
         if hasattr(self.x, "indptr"):
             compressed = (self.x.data, self.x.indices, self.x.indptr, visits.known)
-            _kernels.learn_sparse(compressed, given, learning.packed, state)
+            kernels.learn_sparse(compressed, given, learning.packed, state)
         else:
-            _kernels.learn_dense(self.x, given, learning.packed, state)
+            kernels.learn_dense(self.x, given, learning.packed, state)
 
     def visits(self, order: Order | None, *, known: bool) -> Visits:
         if order is None:

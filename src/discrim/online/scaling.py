@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from discrim.block import Block
 from discrim.engines.overview import look
 from discrim.online.rows import OnlineRows
-from discrim.sources import Block
 from discrim.sources.arrays import ArrayRows
 from discrim.sources.design import Design
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Rows that tell where the columns lie.
 FIRST_LOOK = 20_000

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import MissingDependencyError
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Points and numbers that a trace may have; beyond, every second point is dropped.
 MOST_POINTS = 2_000

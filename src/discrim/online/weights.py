@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discrim._kernels import reference_online as names
+from discrim.kernels import reference_online as names
 from discrim.online.learning import Learning
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 @dataclass(eq=False)

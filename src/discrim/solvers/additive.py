@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from discrim.block import MixedBlock
 from discrim.solvers.dirichlet import log_probabilities, log_unseen
 from discrim.solvers.naive import CONSTANT, GUARD
 from discrim.solvers.sphering import last_place
@@ -22,11 +22,9 @@ from discrim.solvers.terms import (
     StudentTerm,
     Term,
 )
-from discrim.sources import MixedBlock
 from discrim.sources.table import empty_column
 from discrim.statistics import ClassBins, ClassCounts, MixedStatistic
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 EPS = float(np.finfo(float).eps)
 

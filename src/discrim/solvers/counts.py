@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discrim.engines import run
+from discrim.parallel import run
 from discrim.statistics import ClassCounts
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 # Added to the counts: one number, or one a column.
 Alpha = Any
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Where the prior's strength is looked for, as logarithms.
 _RANGE = np.linspace(np.log(1e-3), np.log(1e6), 73)

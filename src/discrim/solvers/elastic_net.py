@@ -13,13 +13,14 @@ dense or sparse, and only the columns that matter are touched (``elastic_net_col
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from discrim.block import Block, join
 from discrim.engines.objective import Coordinates, codes_in
 from discrim.engines.several import PathObjective
 from discrim.solvers.elastic_net_batch import MOST as MOST_TOGETHER
@@ -28,9 +29,8 @@ from discrim.solvers.elastic_net_columns import columns_of
 from discrim.solvers.elastic_net_gram import GAP, STEPS, GramFollower, Penalty
 from discrim.solvers.elastic_net_working import ColumnFollower, Response
 from discrim.solvers.newton import Solution
-from discrim.sources import Block, Rows
-
-Floats = NDArray[np.float64]
+from discrim.sources import Rows
+from discrim.typing import Floats
 
 GRAM, COLUMNS = "coordinate-gram", "coordinate-columns"
 # Coefficients above which their curvature is too large to be worth it, in memory and elsewhere.
@@ -293,10 +293,5 @@ def _whole(rows: Rows, classes: NDArray[Any]) -> Block:
     """All rows as one block."""
     if rows.whole is not None:
         return rows.whole
-    blocks = list(rows.blocks())
-    extra = [
-        None if getattr(blocks[0], name) is None else np.concatenate([getattr(block, name) for block in blocks])
-        for name in ("weight", "offset", "share")
-    ]
-    codes = np.concatenate([codes_in(block, classes) for block in blocks])
-    return Block(np.concatenate([block.x for block in blocks]), codes, classes, *extra)
+    block = join(list(rows.blocks()))
+    return replace(block, codes=codes_in(block, classes), classes=classes)

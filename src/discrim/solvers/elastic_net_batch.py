@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discrim import _kernels
-from discrim._kernels.reference_coordinate import SEVERAL
+from discrim import kernels
 from discrim.engines.several import PathObjective
+from discrim.kernels.reference_coordinate import SEVERAL
 from discrim.solvers.elastic_net_gram import SWEEPS, GramFollower, Penalty
 from discrim.statistics.likelihood import CURVATURE
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Coefficients above which a curvature for each of several penalties takes too much room.
 MOST = 400
@@ -101,7 +99,7 @@ class _Runners:
             self.left[lane], self.passes[lane] = np.inf, 0
             model = (self.hessian[lane], self.point[lane], self.gradient[lane])
             penalties = (penalty.lasso, penalty.ridge, follower.fixed)
-            _kernels.gram_descent(*model, self.target[lane], *penalties, close, SWEEPS)
+            kernels.gram_descent(*model, self.target[lane], *penalties, close, SWEEPS)
         if new:
             self.value = self.loss + self._penalties(self.point)
         return new
@@ -113,7 +111,7 @@ class _Runners:
         falls = values <= self.value + 1e-11 * np.abs(self.value)
         if not falls[self.under_way].all() or not np.isfinite(gradients).all():
             return False
-        _kernels.several_secants(self.hessian, EVERY, self.target - self.point, gradients - self.gradient)
+        kernels.several_secants(self.hessian, EVERY, self.target - self.point, gradients - self.gradient)
         self.point[:], self.gradient[:] = self.target, gradients
         self.loss, self.value = losses, values
         for lane in self.under_way:
@@ -131,7 +129,7 @@ class _Runners:
         enough, close = follower.gap * follower.weight, 0.01 * follower.gap * follower.weight
         places, penalties = (self.point, self.gradient, self.target), (self.lasso, self.ridge)
         some = np.array(lanes)
-        _kernels.several_descents(self.hessian, some, places, penalties, follower.fixed, self.left, close, SWEEPS)
+        kernels.several_descents(self.hessian, some, places, penalties, follower.fixed, self.left, close, SWEEPS)
         left = self.left.tolist()
         ended = list(takewhile(lambda lane: _after(left[lane], before[lane]) <= enough, lanes))
         if not ended:

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from discrim import _kernels
-from discrim.engines import run
+from discrim import kernels
 from discrim.engines.objective import Coordinates
+from discrim.parallel import run
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 # Numbers in a group of columns that one thread multiplies at a time.
@@ -85,7 +85,7 @@ class DenseColumns:
 
     def slopes(self, residual: Floats) -> Floats:
         out = np.empty(self.shape[1])
-        run(lambda i: _kernels.dense_slopes(self._z, residual, *self._groups[i], out), len(self._groups))
+        run(lambda i: kernels.dense_slopes(self._z, residual, *self._groups[i], out), len(self._groups))
         return out
 
     def times(self, some: Index, theta: Floats) -> Floats:
@@ -96,7 +96,7 @@ class DenseColumns:
 
     def descend(self, problem: Problem, state: State, close: float, most: int) -> tuple[float, int, int, bool]:
         p, s = problem, state
-        return _kernels.dense_descent(
+        return kernels.dense_descent(
             self._z, p.y, p.weight, s.eta, s.theta, s.constant, p.working, p.lasso, p.ridge, p.intercept, close, most
         )
 
@@ -121,7 +121,7 @@ class SparseColumns:
 
     def slopes(self, residual: Floats) -> Floats:
         out = np.empty(self.shape[1])
-        run(lambda i: _kernels.sparse_slopes(*self._parts, residual, *self._groups[i], out), len(self._groups))
+        run(lambda i: kernels.sparse_slopes(*self._parts, residual, *self._groups[i], out), len(self._groups))
         return out
 
     def times(self, some: Index, theta: Floats) -> Floats:
@@ -133,7 +133,7 @@ class SparseColumns:
     def descend(self, problem: Problem, state: State, close: float, most: int) -> tuple[float, int, int, bool]:
         p, s = problem, state
         rows = (*self._parts, p.y, p.weight, s.eta, s.theta, s.constant)
-        return _kernels.sparse_descent(*rows, p.working, p.lasso, p.ridge, p.intercept, close, most)
+        return kernels.sparse_descent(*rows, p.working, p.lasso, p.ridge, p.intercept, close, most)
 
     def to_user(self, constant: Floats, theta: Floats) -> Floats:
         return np.concatenate([constant[..., None], theta], axis=-1)

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim import _kernels
+from discrim import kernels
 from discrim.solvers.newton import HasLikelihood, Solution
 from discrim.statistics.likelihood import CURVATURE, GRADIENT, LOSS, Likelihood
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # How far the value per unit of weight may still fall, as far as the curvature tells, where a solver stops.
 GAP = 1e-16
@@ -129,7 +128,7 @@ class GramFollower:
             self.hessian = np.ascontiguousarray(sums.hessian)
             self.fresh = True
         else:
-            self.hessian = _kernels.secant(self.hessian, theta - self.point, gradient - self.gradient)
+            self.hessian = kernels.secant(self.hessian, theta - self.point, gradient - self.gradient)
             self.fresh = False
         self.point, self.gradient = theta, gradient
         self.sums, self.loss, self.weight = sums, sums.loss, sums.weight
@@ -140,7 +139,7 @@ class GramFollower:
         """The minimum of a model at ``point``, and half the squared length of the way to it from there."""
         theta, close = start.copy(), 0.01 * self.gap * self.weight
         penalties = (penalty.lasso, penalty.ridge, self.fixed)
-        left, _, _ = _kernels.gram_descent(hessian, point, gradient, theta, *penalties, close, SWEEPS)
+        left, _, _ = kernels.gram_descent(hessian, point, gradient, theta, *penalties, close, SWEEPS)
         return theta, left
 
     def stand(self, point: Floats, loss: float, gradient: Floats, hessian: Floats, answer: Floats) -> None:

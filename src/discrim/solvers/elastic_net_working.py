@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim import _kernels
+from discrim import kernels
+from discrim.block import Block
 from discrim.engines.objective import Coordinates
 from discrim.engines.several import PathObjective
-from discrim.solvers.elastic_net_columns import Columns, Floats, Index, Problem, State
+from discrim.solvers.elastic_net_columns import Columns, Problem, State
 from discrim.solvers.elastic_net_gram import GAP, STEPS, elastic_net
-from discrim.sources import Block, Design
+from discrim.sources import Design
 from discrim.sources.arrays import ArrayRows
+from discrim.typing import Floats, Index
 
 # Coefficients of all classes up to which these are solved together.
 TOGETHER = 400
@@ -206,6 +208,6 @@ class ColumnFollower:
             self.loss = float(losses.sum() if weight is None else losses @ weight)
             residual[:] = (y - np.exp(self.eta - log_sum)) * (1.0 if weight is None else weight)
         else:
-            self.loss = _kernels.residuals(y[0], weight, self.eta[0], residual[0])
+            self.loss = kernels.residuals(y[0], weight, self.eta[0], residual[0])
         # With a constant the residuals sum to zero, so that the columns' means play no part.
         return np.stack([self.columns.slopes(row) for row in residual])

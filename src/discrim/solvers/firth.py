@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from discrim.engines.firth_sums import jeffreys_gradient
@@ -14,9 +13,7 @@ from discrim.errors import DataError
 from discrim.solvers.newton import Solution, solve_positive
 from discrim.solvers.separation import default_free
 from discrim.statistics.likelihood import CURVATURE, Likelihood
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from discrim.typing import Floats, Mask
 
 # Half the squared distance to the optimum, in standard errors, that counts as none.
 CLOSE = 1e-17

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim import _kernels
+from discrim import kernels
+from discrim.block import Block
 from discrim.solvers.counts import Bernoulli, Complement, Family, Multinomial, complements
 from discrim.solvers.sparse_scores import entries
-from discrim.sources import Block
 from discrim.statistics import ClassCounts
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Whole numbers up to here are told apart by a list of all.
 MOST_WHOLE = 1e7
@@ -103,7 +102,7 @@ class LeftOutScores:
         columns = np.arange(first[0], first[-1], dtype=x.indptr.dtype) - first[0]
         values, which = x.data[first[0] : first[-1]], logs.which[first[0] : first[-1]]
         rows = values, columns, first - first[0]
-        return np.asarray(_kernels.grid_sums(rows, which, logs.logs, self.family.threshold)[:, 0, : logs.size])
+        return np.asarray(kernels.grid_sums(rows, which, logs.logs, self.family.threshold)[:, 0, : logs.size])
 
 
 class _Logs:
@@ -124,13 +123,13 @@ class _Logs:
         return np.asarray(np.array(counted) @ self.logs[:, : self.size])
 
     def of_rows(self, rows: Any, threshold: float | None) -> Floats:
-        return np.asarray(_kernels.grid_sums(rows, self.which, self.logs, threshold)[:, :, : self.size])
+        return np.asarray(kernels.grid_sums(rows, self.which, self.logs, threshold)[:, :, : self.size])
 
 
 def _distinct(count: Floats) -> tuple[Floats, NDArray[Any]]:
     """The values that occur, and which of them each count is; whole numbers need no sorting."""
     least, most = float(count.min(initial=0.0)), float(count.max(initial=0.0))
     if most - least < MOST_WHOLE and bool((np.floor(count) == count).all()):
-        present, codes = _kernels.code_integers(count.astype(np.int64).ravel(), int(least), int(most - least) + 1)
+        present, codes = kernels.code_integers(count.astype(np.int64).ravel(), int(least), int(most - least) + 1)
         return np.flatnonzero(present).astype(np.float64) + least, codes
     return np.unique(count, return_inverse=True)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim import _kernels
+from discrim import kernels
 from discrim.solvers.within import Within
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # The last sweep moves no fitted value by more than the root of this, for targets whose mean square is one.
 CLOSE = 1e-22
@@ -128,7 +127,7 @@ def _on(spread: Within, target: Floats, penalty: Floats, columns: NDArray[np.int
     mask[columns] = True
     hessian = np.ascontiguousarray(spread.of_columns(mask).dense())
     theta, q = b[mask], int(mask.sum())
-    _, _, converged = _kernels.gram_descent(
+    _, _, converged = kernels.gram_descent(
         hessian, np.zeros(q), -target[mask], theta, penalty[mask], np.zeros(q), None, CLOSE, SWEEPS
     )
     b[mask] = theta

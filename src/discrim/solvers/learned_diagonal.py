@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # The powers are 0, 1/4, ..., 1.
 QUARTERS = 4

@@ -18,20 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from discrim.solvers.regularized import Array, Moments, Normalization, tolerance
-
-Codes = NDArray[np.int32]
+from discrim.solvers.regularized import Moments, Normalization, tolerance
+from discrim.typing import Codes, Floats
 
 
 def lda_scores(
     x: NDArray[Any],
     codes: Codes,
-    weight: Array,
-    mean: Array,
-    scatter: Array,
-    priors: Array | None = None,
+    weight: Floats,
+    mean: Floats,
+    scatter: Floats,
+    priors: Floats | None = None,
     normalization: Normalization = "mle",
-) -> Array:
+) -> Floats:
     """Scores (n, K) of LDA without each row; ``scatter`` is the pooled S (p, p).
 
     With E_k = (x - mu_k)'S^-1(x - mu_k), f = 1 - rho E_g and nu the divisor of the remaining rows (n - 1,
@@ -57,7 +56,7 @@ def lda_scores(
     distances[np.arange(len(codes)), codes] = rho[codes] ** 2 * own / remaining
     stays, vanishes = (pooled_divisor_without(weight, normalization, gone) for gone in (False, True))
     nu = np.where(weight == 1.0, vanishes, stays)[codes]
-    scores: Array = logs[codes] - 0.5 * nu[:, None] * distances
+    scores: Floats = logs[codes] - 0.5 * nu[:, None] * distances
     return _with_vanished(scores, logs[codes])
 
 
@@ -65,9 +64,9 @@ def qda_scores(
     x: NDArray[Any],
     codes: Codes,
     moments: Moments,
-    priors: Array | None = None,
+    priors: Floats | None = None,
     normalization: Normalization = "mle",
-) -> Array:
+) -> Floats:
     """Scores (n, K) of QDA without each row.
 
     Only the own class changes. With E = d'S_g^-1 d, f = 1 - rho E and nu = n_g - 1 (n_g - 2 unbiased)
@@ -93,13 +92,13 @@ def qda_scores(
     return _with_vanished(logs[codes] - 0.5 * scores, logs[codes])
 
 
-def rho_of(weight: Array) -> Array:
+def rho_of(weight: Floats) -> Floats:
     """n_g/(n_g - 1), and 0 for a class of one row, whose removal leaves S as it is."""
     several = weight > 1.0
     return np.where(several, weight / np.where(several, weight - 1.0, 1.0), 0.0)
 
 
-def log_priors_without(weight: Array, priors: Array | None = None) -> Array:
+def log_priors_without(weight: Floats, priors: Floats | None = None) -> Floats:
     """Row g: the log priors of the classes when a row of class g has left, (K, K).
 
     Given priors stay; estimated ones become (n_k - 1{k=g})/(n - 1). A class without rows has none.
@@ -107,11 +106,11 @@ def log_priors_without(weight: Array, priors: Array | None = None) -> Array:
     left = weight - np.eye(len(weight))
     pi = left / max(float(weight.sum()) - 1.0, 1.0) if priors is None else np.broadcast_to(priors, left.shape)
     with np.errstate(divide="ignore"):
-        logs: Array = np.log(np.where(left > 0.0, pi, 0.0))
+        logs: Floats = np.log(np.where(left > 0.0, pi, 0.0))
     return logs
 
 
-def pooled_divisor_without(weight: Array, normalization: Normalization, vanishes: bool) -> float:
+def pooled_divisor_without(weight: Floats, normalization: Normalization, vanishes: bool) -> float:
     """The divisor of S when a row has left and its class ``vanishes`` or not; NaN if it is not positive."""
     left = float(weight.sum()) - 1.0
     if normalization == "unbiased":
@@ -125,7 +124,7 @@ class Whitener:
     S is brought to unit diagonal first: the scales of columns cost no digits.
     """
 
-    def __init__(self, scatter: Array) -> None:
+    def __init__(self, scatter: Floats) -> None:
         p = scatter.shape[0]
         variance = np.diagonal(scatter)
         self.scale = np.sqrt(np.where(variance > 0.0, variance, 1.0))
@@ -143,14 +142,14 @@ class Whitener:
             self.factor = factor
             self.logdet = float(np.log(pivots).sum() + 2.0 * np.log(self.scale).sum())
 
-    def __call__(self, rows: Array) -> Array:
+    def __call__(self, rows: Floats) -> Floats:
         """Rows (n, p) whitened, as columns (p, n)."""
         if self.singular:
             return np.full(rows.T.shape, np.nan)
-        whitened: Array = solve_triangular(self.factor, (rows / self.scale).T, lower=True, check_finite=False)
+        whitened: Floats = solve_triangular(self.factor, (rows / self.scale).T, lower=True, check_finite=False)
         return whitened
 
-    def remaining(self, f: Array) -> Array:
+    def remaining(self, f: Floats) -> Floats:
         """f where it is more than the rounding error of 1 - rho E, NaN elsewhere."""
         least = remaining_tolerance(len(self.scale), self.reciprocal_condition)
         return np.where(f > least, f, np.nan)
@@ -165,7 +164,7 @@ def _positive_or_nan(value: float) -> float:
     return value if value > 0.0 else np.nan
 
 
-def _with_vanished(scores: Array, logs: Array) -> Array:
+def _with_vanished(scores: Floats, logs: Floats) -> Floats:
     """A class without rows (or prior) is -inf whatever its matrix would be."""
     scores[np.isneginf(logs)] = -np.inf
     return scores

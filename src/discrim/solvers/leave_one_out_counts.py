@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim import _kernels
+from discrim import kernels
+from discrim.block import Block
 from discrim.solvers.counts import ROUNDING, Alpha, Bernoulli, Complement, Family, Multinomial, complements
 from discrim.solvers.rules import LinearRule
 from discrim.solvers.sparse_scores import entries, over_rows, score_sparse
-from discrim.sources import Block
 from discrim.statistics import ClassCounts
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Whole numbers whose logarithms are kept: most counts are small.
 LOOKED_UP = 1 << 17
@@ -124,6 +123,6 @@ def _held_out(
     def task(start: int, stop: int) -> Floats:
         weight = None if block.weight is None else block.weight[start:stop]
         labels = block.codes[start:stop], weight
-        return _kernels.held_out_logs(entries(block.x, start, stop), labels, count, priors, threshold, own, plain)
+        return kernels.held_out_logs(entries(block.x, start, stop), labels, count, priors, threshold, own, plain)
 
     return np.concatenate(over_rows(block.x, task))

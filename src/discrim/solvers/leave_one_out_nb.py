@@ -7,21 +7,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.solvers.leave_one_out import Codes, log_priors_without, rho_of
+from discrim.solvers.leave_one_out import log_priors_without, rho_of
 from discrim.solvers.naive import smooth
-from discrim.solvers.regularized import Array
 from discrim.statistics.means import grand_mean
+from discrim.typing import Codes, Floats
 
 
 def nb_scores(
     x: NDArray[Any],
     codes: Codes,
-    weight: Array,
-    mean: Array,
-    scatter_diagonal: Array,
-    priors: Array | None = None,
+    weight: Floats,
+    mean: Floats,
+    scatter_diagonal: Floats,
+    priors: Floats | None = None,
     var_smoothing: float = 1e-9,
-) -> Array:
+) -> Floats:
     """Scores (n, K) of Gaussian naive Bayes without each row; ``scatter_diagonal`` is (K, p).
 
         score_k = log pi_k - 1/2 sum_j [log v_kj + (x_j - mu_kj)^2/v_kj],   v_kj = s_kj/n_k, smoothed
@@ -53,7 +53,7 @@ def nb_scores(
     return scores
 
 
-def _variances_without(x: NDArray[Any], weight: Array, mean: Array, scatter_diagonal: Array) -> Array:
+def _variances_without(x: NDArray[Any], weight: Floats, mean: Floats, scatter_diagonal: Floats) -> Floats:
     """The variance of every column when each row has left, n x p."""
     n = float(weight.sum())
     centre = grand_mean(weight, mean)
@@ -63,9 +63,9 @@ def _variances_without(x: NDArray[Any], weight: Array, mean: Array, scatter_diag
     return np.asarray(np.where(left > 1e-13 * total, left, 0.0) / max(n - 1.0, 1.0))
 
 
-def _negative_twice_log_density(deviation: Array, variance: Array) -> Array:
+def _negative_twice_log_density(deviation: Floats, variance: Floats) -> Floats:
     # A column that is constant over all rows says nothing about the class.
     safe = np.where(variance > 0.0, variance, np.inf)
     terms = np.where(variance > 0.0, np.square(deviation) / safe + np.log(np.where(variance > 0.0, variance, 1.0)), 0.0)
-    sums: Array = terms.sum(axis=1)
+    sums: Floats = terms.sum(axis=1)
     return sums

@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 
 from discrim.errors import ParameterError
 from discrim.solvers.leave_one_out import (
-    Codes,
     log_priors_without,
     pooled_divisor_without,
     remaining_tolerance,
     rho_of,
 )
-from discrim.solvers.regularized import Array, Grid, Moments, Spectra, bases, divisors, mix, tolerance
+from discrim.solvers.regularized import Grid, Moments, Spectra, bases, divisors, mix, tolerance
 from discrim.solvers.regularized_search import row_losses
+from discrim.typing import Codes, Floats
 
 # Numbers of one p x rows work array: a handful of them stay in the second-level cache.
 _BLOCK = 1 << 14
@@ -46,8 +46,8 @@ def loo_supported(grid: Grid) -> bool:
 
 
 def rda_scores(
-    x: NDArray[Any], codes: Codes, moments: Moments, grid: Grid, priors: Array | None = None
-) -> Iterator[Array]:
+    x: NDArray[Any], codes: Codes, moments: Moments, grid: Grid, priors: Floats | None = None
+) -> Iterator[Floats]:
     """For each alpha the scores (G, n, K) of the rule without each row, with e = y'Q^-1 y,
 
         f = 1 - gamma c e,   log|Sigma_k| = log|Q| + log f,
@@ -61,8 +61,8 @@ def rda_scores(
 
 
 def rda_loss(
-    x: NDArray[Any], codes: Codes, moments: Moments, grid: Grid, priors: Array | None = None
-) -> dict[str, Array]:
+    x: NDArray[Any], codes: Codes, moments: Moments, grid: Grid, priors: Floats | None = None
+) -> dict[str, Floats]:
     """The surface of leave-one-out errors and log losses, (A, G) each, as ``choose_from`` takes it.
 
     The standard error is that of n folds of one row, sqrt(e (1 - e)/(n - 1)). A setting with a NaN
@@ -84,12 +84,12 @@ class _Rows(NamedTuple):
 
     order: NDArray[np.intp]
     codes: Codes
-    x: Array
-    deviation: Array
+    x: Floats
+    deviation: Floats
     """x - mu_g."""
-    square: Array
+    square: Floats
     """|x - mu_g|^2."""
-    rho: Array
+    rho: Floats
     starts: NDArray[np.intp]
     """Where the rows of class k begin, (K + 1,); the last entry is where one-row classes begin."""
 
@@ -106,7 +106,7 @@ def _grouped(x: NDArray[Any], codes: Codes, moments: Moments) -> _Rows:
     return _Rows(order, ordered, columns, deviation, square, rho_of(moments.weight)[ordered], starts)
 
 
-def _by_class(x: NDArray[Any], codes: Codes, moments: Moments, grid: Grid, priors: Array | None) -> Iterator[Array]:
+def _by_class(x: NDArray[Any], codes: Codes, moments: Moments, grid: Grid, priors: Floats | None) -> Iterator[Floats]:
     """Scores (K, G, n) for each alpha."""
     if not loo_supported(grid):
         raise ParameterError.bad_value("target", grid.target, "'identity' for closed-form leave-one-out")
@@ -149,7 +149,7 @@ def _blocks(starts: NDArray[np.intp], n: int, k: int, block_size: int) -> Iterat
 
 def _matrices(
     moments: Moments, grid: Grid, alpha: float
-) -> tuple[Array, list[tuple[NDArray[np.intp] | slice, Spectra]]]:
+) -> tuple[Floats, list[tuple[NDArray[np.intp] | slice, Spectra]]]:
     """c/rho (kind, K), and the spectra of A with leading axes (kind, K)."""
     weight, scatter = moments.weight, moments.scatter
     nu_other = divisors(weight, grid.normalization)[0]
@@ -167,15 +167,15 @@ def _matrices(
 class _Removal(NamedTuple):
     """Rows that are removed one at a time, as columns, from a matrix A - rate rho d d'."""
 
-    d: Array
-    square: Array
-    rho: Array
+    d: Floats
+    square: Floats
+    rho: Floats
     rate: float
-    deviation: Array | None
+    deviation: Floats | None
     """x - mu_k; None if k is the own class, where it is rho d."""
 
 
-def _scores(matrix: Spectra, removal: _Removal, gammas: Array, n_columns: int | None) -> Array:
+def _scores(matrix: Spectra, removal: _Removal, gammas: Floats, n_columns: int | None) -> Floats:
     """-(D + log|Sigma|)/2 for every gamma and row, (G, rows)."""
     p = len(matrix.values)
     if p == 0:
@@ -204,7 +204,7 @@ def _scores(matrix: Spectra, removal: _Removal, gammas: Array, n_columns: int | 
     return out
 
 
-def _diagonal(values: Array, tail: Array, p0: int) -> tuple[Array, Array, Array]:
+def _diagonal(values: Floats, tail: Floats, p0: int) -> tuple[Floats, Floats, Floats]:
     """Of Q = values + tail: its inverse (p, rows), log-determinant and reciprocal condition (rows,).
 
     Values ascend. A Q that is singular to rounding has NaN as its determinant.
@@ -228,8 +228,8 @@ def _diagonal(values: Array, tail: Array, p0: int) -> tuple[Array, Array, Array]
     return inverse, logdet, np.where(singular, 1.0, smallest / largest)
 
 
-def _dot(inverse: Array, products: Array) -> Array:
+def _dot(inverse: Floats, products: Floats) -> Floats:
     """Column sums of the product; ``inverse`` may be a single column for all rows."""
     single = inverse.shape[1] == 1
-    sums: Array = inverse[:, 0] @ products if single else np.einsum("pn,pn->n", inverse, products)
+    sums: Floats = inverse[:, 0] @ products if single else np.einsum("pn,pn->n", inverse, products)
     return sums

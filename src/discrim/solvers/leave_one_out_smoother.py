@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from discrim.solvers.regularized import Array
+from discrim.typing import Floats
 
 # Below this, 1 - h is rounding: without the row the coefficients are not determined.
 _LEVERAGE_LEFT = 1e-12
 
 
-def linear_smoother_loo(y: Array, fitted: Array, leverage: Array) -> Array:
+def linear_smoother_loo(y: Floats, fitted: Floats, leverage: Floats) -> Floats:
     """What the fit without row i predicts for row i: fit_i - h_i e_i/(1 - h_i), e = y - fit; (n, K).
 
     ``leverage`` h is the diagonal of H, 1/n of the intercept included. A row with h_i = 1 decides a
@@ -23,5 +23,5 @@ def linear_smoother_loo(y: Array, fitted: Array, leverage: Array) -> Array:
     """
     left = 1.0 - leverage
     ratio = leverage / np.where(left > _LEVERAGE_LEFT, left, np.nan)
-    held_out: Array = fitted - ratio[:, None] * (y - fitted)
+    held_out: Floats = fitted - ratio[:, None] * (y - fitted)
     return held_out

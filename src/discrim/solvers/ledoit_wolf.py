@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discrim.solvers.shrinkage import covariance_norms, ledoit_wolf_intensity, oas_intensity
 from discrim.solvers.within import Within
 from discrim.statistics import ClassFactors, ClassMoments
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 def class_scales(statistic: ClassMoments | ClassFactors, *, standardised: bool) -> Floats:

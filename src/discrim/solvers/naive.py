@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discrim.solvers.rules import DiagonalRule
 from discrim.statistics import ClassMoments
 from discrim.statistics.means import gaps_of
-
-Floats = NDArray[np.float64]
-
+from discrim.typing import Floats
 
 # Below this, smoothing guards against a division by zero; from it on, it is meant to change the answer.
 GUARD = 1e-6

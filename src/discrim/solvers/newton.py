@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from discrim.statistics.likelihood import CURVATURE, LOSS, Likelihood
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # What the value can still fall, for each unit of weight, when the last step needs no pass to confirm it: the error
 # after a Newton step is about the square of the one before.

@@ -19,14 +19,13 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import digamma
 
 from discrim.errors import DataError
 from discrim.solvers.rules import LinearRule, QuadraticRule, StudentRule
 from discrim.solvers.student import predictive, student_rule
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 PredictMethod = Literal["plug-in", "predictive", "debiased"]
 
 

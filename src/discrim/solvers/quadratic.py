@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.engines import run
+from discrim.parallel import run
 from discrim.solvers.rules import LowRankRule, ProjectedRule, QuadraticRule
 from discrim.solvers.sphering import (
     ILL_CONDITIONED,
@@ -20,9 +20,7 @@ from discrim.solvers.sphering import (
 from discrim.solvers.within import divisors, square_root
 from discrim.statistics import ClassFactors, ClassMoments
 from discrim.statistics.means import grand_mean
-
-Floats = NDArray[np.float64]
-
+from discrim.typing import Floats
 
 # Where the rows cannot be read again, a class matrix is used as long as it has any digits left.
 LAST_DIGITS = 1e-14

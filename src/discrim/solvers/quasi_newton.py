@@ -13,8 +13,8 @@ from scipy.linalg import lapack
 from discrim.solvers.learned_diagonal import LearnedDiagonal
 from discrim.solvers.newton import HasLikelihood, Solution, move, penalised
 from discrim.statistics.likelihood import GRADIENT, Likelihood
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 # A step, how the gradient changed on it, and the product of both.
 Pair = tuple[Floats, Floats, float]
 

@@ -11,8 +11,7 @@ from discrim.solvers.sphering import Sphering, rounding_noise
 from discrim.solvers.within import Within, pooled_within
 from discrim.statistics import ClassFactors, ClassMoments
 from discrim.statistics.means import mean_and_gaps
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Exchanges of many coefficients that may fail to help before they are made one by one.
 PATIENCE = 3

@@ -17,7 +17,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from discrim.typing import Floats
+
 Target = Literal["identity", "diagonal"]
 Normalization = Literal["mle", "unbiased"]
 
@@ -28,11 +29,11 @@ _BUDGET = 1 << 18
 class Moments(NamedTuple):
     """What the rules need of the data; the folds of a cross-validation add a leading axis."""
 
-    weight: Array
+    weight: Floats
     """n_k, shape (K,)."""
-    mean: Array
+    mean: Floats
     """mu_k, shape (K, p)."""
-    scatter: Array
+    scatter: Floats
     """S_k = sum of w (x - mu_k)(x - mu_k)', shape (K, p, p)."""
 
 
@@ -44,8 +45,8 @@ class Grid:
     dimensions; only the identity target survives a rotation.
     """
 
-    alphas: Array
-    gammas: Array
+    alphas: Floats
+    gammas: Floats
     target: Target = "identity"
     normalization: Normalization = "mle"
     n_columns: int | None = None
@@ -58,13 +59,13 @@ class Spectra(NamedTuple):
     sum of log ``values`` plus ``offset``. An offset of NaN marks a matrix that is not defined.
     """
 
-    basis: Array
-    values: Array
-    level: Array
-    offset: Array
+    basis: Floats
+    values: Floats
+    level: Floats
+    offset: Floats
 
 
-def class_covariances(weight: Array, scatter: Array, alpha: float, normalization: Normalization) -> Array:
+def class_covariances(weight: Floats, scatter: Floats, alpha: float, normalization: Normalization) -> Floats:
     """Sigma_k(alpha) of every class, (K, p, p); O(K p^2).
 
     A matrix that the data do not define (no degrees of freedom left) is NaN; a part with factor 0 is
@@ -75,8 +76,8 @@ def class_covariances(weight: Array, scatter: Array, alpha: float, normalization
 
 
 def grid_scores(
-    moments: Moments, x: NDArray[Any], grid: Grid, log_priors: Array, residual: Array | None = None
-) -> Array:
+    moments: Moments, x: NDArray[Any], grid: Grid, log_priors: Floats, residual: Floats | None = None
+) -> Floats:
     """Log posteriors up to a constant of each row, for every setting: shape (A, G, n, K).
 
         score_k = log pi_k - (D_k + log|Sigma_k|)/2,   D_k = (x - mu_k)' Sigma_k^-1 (x - mu_k)
@@ -94,8 +95,8 @@ def grid_scores(
 
 
 def score_blocks(
-    moments: Moments, x: NDArray[Any], grid: Grid, log_priors: Array, residual: Array | None = None
-) -> Iterator[tuple[slice, slice, Array]]:
+    moments: Moments, x: NDArray[Any], grid: Grid, log_priors: Floats, residual: Floats | None = None
+) -> Iterator[tuple[slice, slice, Floats]]:
     """The scores of ``grid_scores`` piece by piece: slices of alphas and of rows, and (a, K, G, rows)."""
     n, p = x.shape
     n_classes = moments.weight.shape[0]
@@ -121,7 +122,7 @@ def score_blocks(
             yield settings, rows, scores
 
 
-def divisors(weight: Array, normalization: Normalization) -> tuple[Array, float]:
+def divisors(weight: Floats, normalization: Normalization) -> tuple[Floats, float]:
     """Degrees of freedom of each class and of the pooled matrix; NaN where none are left."""
     total = float(weight.sum())
     if normalization == "mle":
@@ -131,17 +132,17 @@ def divisors(weight: Array, normalization: Normalization) -> tuple[Array, float]
     return np.where(own > 0.0, own, np.nan), pooled if pooled > 0.0 else np.nan
 
 
-def mix(scatter: Array, own: Array, pooled: float, alpha: float) -> Array:
+def mix(scatter: Floats, own: Floats, pooled: float, alpha: float) -> Floats:
     """alpha S_k/own_k + (1 - alpha) S/pooled."""
     if alpha == 0.0:
         return np.broadcast_to(scatter.sum(axis=0) / pooled, scatter.shape).copy()
-    out: Array = scatter * (alpha / own)[:, None, None]
+    out: Floats = scatter * (alpha / own)[:, None, None]
     if alpha != 1.0:
         out += scatter.sum(axis=0) * ((1.0 - alpha) / pooled)
     return out
 
 
-def identity_spectra(sigma: Array, n_columns: int) -> Spectra:
+def identity_spectra(sigma: Floats, n_columns: int) -> Spectra:
     """Eigenvectors as rows of the basis; the level is tr/n_columns."""
     sigma, offset = _made_finite(sigma)
     values, vectors = _eigh(sigma)
@@ -149,7 +150,7 @@ def identity_spectra(sigma: Array, n_columns: int) -> Spectra:
     return Spectra(np.swapaxes(vectors, -1, -2), values, level, offset)
 
 
-def diagonal_spectra(sigma: Array) -> Spectra:
+def diagonal_spectra(sigma: Floats) -> Spectra:
     """The same for the diagonal target, which is the identity once columns have unit variance."""
     sigma, offset = _made_finite(sigma)
     variance = np.diagonal(sigma, axis1=-2, axis2=-1)
@@ -166,7 +167,7 @@ def tolerance(p: int) -> float:
     return 8.0 * p * float(np.finfo(np.float64).eps)
 
 
-def _eigh(sigma: Array) -> tuple[Array, Array]:
+def _eigh(sigma: Floats) -> tuple[Floats, Floats]:
     """Eigenvalues and vectors of stacked matrices (A, K, p, p); what all classes share is done once."""
     shared = np.asarray((sigma == sigma[:, :1]).all(axis=(1, 2, 3)))
     values, vectors = np.empty(sigma.shape[:-1]), np.empty_like(sigma)
@@ -176,7 +177,7 @@ def _eigh(sigma: Array) -> tuple[Array, Array]:
     return values, vectors
 
 
-def _made_finite(sigma: Array) -> tuple[Array, Array]:
+def _made_finite(sigma: Floats) -> tuple[Floats, Floats]:
     """Undefined matrices become the identity, for LAPACK, and are remembered by an offset of NaN."""
     undefined = np.asarray(~np.isfinite(sigma).all(axis=(-2, -1)))
     if undefined.any():
@@ -184,7 +185,7 @@ def _made_finite(sigma: Array) -> tuple[Array, Array]:
     return sigma, np.where(undefined, np.nan, 0.0)
 
 
-def bases(sigma: Array, grid: Grid) -> list[tuple[NDArray[np.intp] | slice, Spectra]]:
+def bases(sigma: Floats, grid: Grid) -> list[tuple[NDArray[np.intp] | slice, Spectra]]:
     """Which gammas (by position) to score in which basis of the class matrices ``sigma``."""
     if grid.target == "diagonal":
         return [(slice(None), diagonal_spectra(sigma))]
@@ -201,7 +202,7 @@ def bases(sigma: Array, grid: Grid) -> list[tuple[NDArray[np.intp] | slice, Spec
 
 def _rules(
     spectra: Spectra, grid: Grid, cols: NDArray[np.intp] | slice, absent: NDArray[np.bool_]
-) -> tuple[Array, Array, Array]:
+) -> tuple[Floats, Floats, Floats]:
     """Inverse eigenvalues (a, K, G, p), log-determinants (a, K, G) and the variance outside (a, K, G)."""
     gammas = grid.gammas[cols]
     p = spectra.values.shape[-1]
@@ -224,10 +225,10 @@ def _rules(
     return 1.0 / q, logdet, tail
 
 
-def _distances(deviations: Array, spectra: Spectra, inverse: Array, tail: Array, residual: Array | None) -> Array:
+def _distances(deviations: Floats, spectra: Spectra, inverse: Floats, tail: Floats, residual: Floats | None) -> Floats:
     """D_k of every setting, (a, K, G, n): squared rotated deviations times inverse eigenvalues."""
     rotated = spectra.basis @ deviations
-    distances: Array = inverse @ np.square(rotated, out=rotated)
+    distances: Floats = inverse @ np.square(rotated, out=rotated)
     if residual is not None:
         distances += residual / tail[..., None]
     return distances

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import ParameterError
-from discrim.solvers.regularized import Array, Grid, Moments, score_blocks
+from discrim.solvers.regularized import Grid, Moments, score_blocks
+from discrim.typing import Floats
 
 Selection = Literal["min", "one-se"]
 
@@ -22,9 +23,9 @@ def cross_validated_loss(
     codes: NDArray[np.int32],
     fold_of_row: NDArray[Any],
     grid: Grid,
-    log_priors: Array | None = None,
-    sample_weight: Array | None = None,
-) -> tuple[Array, Array, Array]:
+    log_priors: Floats | None = None,
+    sample_weight: Floats | None = None,
+) -> tuple[Floats, Floats, Floats]:
     """Error (A, G, F), log loss (A, G, F) and weight (F,) of the test rows of every fold.
 
     ``moments`` are those of the training parts, with a leading axis F. ``log_priors`` are given (K,) or
@@ -55,14 +56,14 @@ def cross_validated_loss(
     return error / filled, log_loss / filled, n_test
 
 
-def estimated_log_priors(weight: Array) -> Array:
+def estimated_log_priors(weight: Floats) -> Floats:
     """log n_k/n along the last axis; -inf for a class without weight."""
     with np.errstate(divide="ignore"):
-        logs: Array = np.log(weight / weight.sum(axis=-1, keepdims=True))
+        logs: Floats = np.log(weight / weight.sum(axis=-1, keepdims=True))
     return logs
 
 
-def row_losses(scores: Array, codes: NDArray[np.int32]) -> tuple[Array, Array]:
+def row_losses(scores: Floats, codes: NDArray[np.int32]) -> tuple[Floats, Floats]:
     """From scores (a, K, G, n): whether each row is misclassified (1 or 0) and its log loss, (a, G, n).
 
     Of classes that tie for the best score the first is predicted. NaN scores give NaN losses.
@@ -78,8 +79,8 @@ def row_losses(scores: Array, codes: NDArray[np.int32]) -> tuple[Array, Array]:
 
 
 def choose(
-    grid: Grid, error: Array, log_loss: Array, n_test: Array, selection: Selection = "min"
-) -> tuple[int, int, dict[str, Array]]:
+    grid: Grid, error: Floats, log_loss: Floats, n_test: Floats, selection: Selection = "min"
+) -> tuple[int, int, dict[str, Floats]]:
     """The indices of the chosen alpha and gamma, and the error surface.
 
     Means over folds are weighted by w_f = n_f/n, and the standard error of a mean error e is
@@ -101,7 +102,7 @@ def choose(
     return *choose_from(grid, table, selection), table
 
 
-def choose_from(grid: Grid, table: dict[str, Array], selection: Selection) -> tuple[int, int]:
+def choose_from(grid: Grid, table: dict[str, Floats], selection: Selection) -> tuple[int, int]:
     """``choose`` where the surface is there already: (A, G) arrays as in its table."""
     mean, log_loss = table["mean_error"], table["mean_log_loss"]
     feasible = np.isfinite(mean) & np.isfinite(log_loss)

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from discrim.engines.margins import RowMargins
 from discrim.engines.objective import Objective
 from discrim.solvers.separation_cone import Cone, inside, recession_cone
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from discrim.typing import Floats, Mask
 
 # A coefficient is finite where the directions of infinity have less than this part of it.
 ROUNDING = 1e-8

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from discrim.errors import DiscrimError
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 State = TypeVar("State")
 
 # A vector of length one is zero on a subspace where less than this is left of it: rounding of the rows is below.

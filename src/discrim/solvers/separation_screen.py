@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from discrim.engines.margins import largest_form
 from discrim.engines.objective import Objective
 from discrim.solvers.separation import default_free
 from discrim.statistics.likelihood import Likelihood
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from discrim.typing import Floats, Mask
 
 # The part of a sum of n terms of size one that rounding may have changed, over n.
 ROUNDING = 1e-14

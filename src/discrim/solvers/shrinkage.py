@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from discrim.typing import Floats
 
 _SQRT5 = np.sqrt(5.0)
 # u^2 <= 1/16 where the series is used, so that 14 terms reach the last digit.
@@ -60,7 +60,7 @@ def oas_intensity(n: float, p: int, trace: float, frobenius2: float) -> float:
     return min((frobenius2 + trace**2) / distance, 1.0)
 
 
-def nonlinear_eigenvalues(eigenvalues: NDArray[Any], p: int, n: float) -> tuple[Array, float]:
+def nonlinear_eigenvalues(eigenvalues: NDArray[Any], p: int, n: float) -> tuple[Floats, float]:
     """Analytical nonlinear shrinkage (Ledoit and Wolf 2020) of the eigenvalues of C.
 
     ``n`` is the effective number of rows, that is the divisor of C: n - 1 after centring, n - K
@@ -99,7 +99,7 @@ def nonlinear_eigenvalues(eigenvalues: NDArray[Any], p: int, n: float) -> tuple[
     return shrunk, null
 
 
-def _nonnull(values: Array, p: int, n: float) -> NDArray[np.bool_]:
+def _nonnull(values: Floats, p: int, n: float) -> NDArray[np.bool_]:
     """Which eigenvalues are more than rounding; at most min(p, n) can be."""
     top = float(values.max(initial=0.0))
     alive = values > 8.0 * np.finfo(np.float64).eps * max(p, n) * top
@@ -110,7 +110,7 @@ def _nonnull(values: Array, p: int, n: float) -> NDArray[np.bool_]:
     return alive
 
 
-def _density_and_hilbert(at: Array, lam: Array, n: float) -> tuple[Array, Array]:
+def _density_and_hilbert(at: Floats, lam: Floats, n: float) -> tuple[Floats, Floats]:
     """Kernel density of ``lam`` and its Hilbert transform at the points ``at``.
 
     The kernel is the Epanechnikov density k(x) = 3/(4 sqrt5) (1 - x^2/5)_+ with variance 1.
@@ -121,7 +121,7 @@ def _density_and_hilbert(at: Array, lam: Array, n: float) -> tuple[Array, Array]
     return (kernel / width).mean(axis=1), (_kernel_hilbert(x) / width).mean(axis=1)
 
 
-def _kernel_hilbert(x: Array) -> Array:
+def _kernel_hilbert(x: Floats) -> Floats:
     """The Hilbert transform of k: -3x/(10 pi) + 3/(4 sqrt5 pi) (1 - x^2/5) log|(sqrt5 - x)/(sqrt5 + x)|.
 
     Its two parts grow with x and cancel to -1/(pi x), which would leave no digit near a tiny
@@ -134,7 +134,7 @@ def _kernel_hilbert(x: Array) -> Array:
         logs = (1.0 - near**2 / 5.0) * (np.log(np.abs(_SQRT5 - near)) - np.log(np.abs(_SQRT5 + near)))
     # At the edge of the support the product of 0 and the infinite logarithm has the limit 0.
     logs[~np.isfinite(logs)] = 0.0
-    value: Array = -0.3 * near + 3.0 / (4.0 * _SQRT5) * logs
+    value: Floats = -0.3 * near + 3.0 / (4.0 * _SQRT5) * logs
     value[far] = -np.polynomial.polynomial.polyval(5.0 / x[far] ** 2, _FAR_SERIES) / x[far]
     value /= np.pi
     return value

@@ -13,8 +13,8 @@ from discrim.solvers.learned_diagonal import LearnedDiagonal
 from discrim.solvers.newton import CLOSE, HasLikelihood, Solution, newton, solve_positive
 from discrim.solvers.quasi_newton import CLOSER, Enough, cholesky_inverse, quasi_newton
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, Likelihood
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 Route = Literal["newton", "quasi-newton"]
 
 # Coefficients up to which every pass with curvature costs less than the passes that it saves. Up to the second number

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim import _kernels
-from discrim.engines import run
+from discrim import kernels
+from discrim.parallel import run
 from discrim.solvers.rules import LinearRule
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Entries that are worth a task.
 TASK = 100_000
@@ -42,7 +41,7 @@ def score_by_column(
     """The same with coefficients that already lie as the kernel wants them."""
 
     def task(start: int, stop: int) -> bool:
-        return _kernels.sparse_score(entries(x, start, stop), table, offset, threshold, output, out[start:stop])
+        return kernels.sparse_score(entries(x, start, stop), table, offset, threshold, output, out[start:stop])
 
     return all(over_rows(x, task))
 

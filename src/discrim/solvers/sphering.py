@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack, qr
 
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Below this reciprocal condition the scatter has lost too many digits and R-factors take over.
 ILL_CONDITIONED = 1e-10

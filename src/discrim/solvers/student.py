@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from discrim.solvers.rules import LowRankRule, ProjectedRule, QuadraticRule, StudentRule
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 GaussianRule = QuadraticRule | ProjectedRule | LowRankRule
 
 

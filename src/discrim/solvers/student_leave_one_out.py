@@ -15,13 +15,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discrim.solvers.leave_one_out import Whitener, rho_of
-from discrim.solvers.regularized import Array, Moments
+from discrim.solvers.regularized import Moments
 from discrim.solvers.student import predictive
-
-Codes = NDArray[np.int32]
+from discrim.typing import Codes, Floats
 
 
 class FixedPrior(NamedTuple):
@@ -32,7 +30,7 @@ class FixedPrior(NamedTuple):
     n_columns: int
 
 
-def separate_scores(x: Array, codes: Codes, moments: Moments, prior: FixedPrior, logs: Array) -> Array:
+def separate_scores(x: Floats, codes: Codes, moments: Moments, prior: FixedPrior, logs: Floats) -> Floats:
     """Scores (n, K) with a covariance for each class; ``logs`` row g are the log priors without a row of g.
 
     O(K p^3 + n K p^2).
@@ -53,7 +51,7 @@ def separate_scores(x: Array, codes: Codes, moments: Moments, prior: FixedPrior,
     return _with_priors(scores, logs[codes])
 
 
-def shared_scores(x: Array, codes: Codes, moments: Moments, prior: FixedPrior, logs: Array) -> Array:
+def shared_scores(x: Floats, codes: Codes, moments: Moments, prior: FixedPrior, logs: Floats) -> Floats:
     """The same with one covariance for all classes, whose ``moments.scatter`` is (p, p). O(p^3 + n p (p + K))."""
     p, weight, row = prior.n_columns, moments.weight, np.arange(len(codes))
     rho = rho_of(weight)[codes]
@@ -77,22 +75,22 @@ def shared_scores(x: Array, codes: Codes, moments: Moments, prior: FixedPrior, l
     return _with_priors(scores, logs[codes])
 
 
-def log_priors_left(weight: Array, given: Array | None, alpha: float) -> Array:
+def log_priors_left(weight: Floats, given: Floats | None, alpha: float) -> Floats:
     """Row g: the log priors when a row of class g has left, up to a constant; those given, or log(alpha + n_k)."""
     left = weight - np.eye(len(weight))
     priors = left + alpha if given is None else np.broadcast_to(given, left.shape)
     with np.errstate(divide="ignore"):
-        logs: Array = np.log(np.where(left > 0.0, priors, 0.0))
+        logs: Floats = np.log(np.where(left > 0.0, priors, 0.0))
     return logs
 
 
-def _outside(prior: FixedPrior, scatter: Array) -> float:
+def _outside(prior: FixedPrior, scatter: Floats) -> float:
     """log det of psi I in the columns that a rotation has left out."""
     gone = prior.n_columns - len(scatter)
     return gone * float(np.log(prior.psi)) if gone else 0.0
 
 
-def _with_priors(scores: Array, logs: Array) -> Array:
+def _with_priors(scores: Floats, logs: Floats) -> Floats:
     impossible = np.isneginf(logs)
     scores += np.where(impossible, 0.0, logs)
     scores[impossible] = -np.inf

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
-from discrim import _kernels
+from discrim import kernels
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 # Values and codes into them, as a block has them.
 Coded = tuple[NDArray[Any], NDArray[np.int32]]
 
@@ -196,7 +196,7 @@ class LevelTerm:
         # Last come what an unknown level is given and, for code -1, what a missing one is: nothing.
         table = np.column_stack([self.log_prob, self.log_unseen, np.zeros(len(self.log_unseen))])
         place = np.append(self._places(found), table.shape[1] - 1)
-        _kernels.add_levels(np.ascontiguousarray(table[:, place]), codes, scores)
+        kernels.add_levels(np.ascontiguousarray(table[:, place]), codes, scores)
 
     def support(self) -> tuple[Coded, Floats]:
         return (self.levels, np.arange(len(self.levels), dtype=np.int32)), np.ones(len(self.levels))

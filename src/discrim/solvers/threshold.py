@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 def best_shift(margin: Floats, second: NDArray[np.bool_], weight: Floats) -> float:

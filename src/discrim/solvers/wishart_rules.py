@@ -16,8 +16,8 @@ from discrim.solvers.quadratic import ClassMatrices, low_rank_rule, projected_ru
 from discrim.solvers.student import GaussianRule
 from discrim.solvers.wishart import ClassUnits, Evidence, LeftOut, Units
 from discrim.statistics import ClassFactors, ClassMoments, Depth
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 Statistic = ClassMoments | ClassFactors
 # A class has variances of its own if it still has some when a row is left out.
 OWN_ROWS = 3

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from discrim.solvers.leave_one_out import rho_of
 from discrim.solvers.wishart import ClassUnits
 from discrim.solvers.wishart_rules import OWN_ROWS, Prior, Statistic
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 # A variance that is that of one row alone is not followed to zero: the pooled one would take its place.
 _LEAST_SHARE = 1e-3
 

@@ -19,8 +19,7 @@ from discrim.solvers.sphering import (
     sphere_matrix,
 )
 from discrim.statistics import ClassFactors, ClassMoments, Depth
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from discrim.later import read_later
 from discrim.sources.attached import Attached
-from discrim.sources.block import Block
 from discrim.sources.design import Column, Design
+from discrim.sources.held import in_memory, in_memory_sparse
 from discrim.sources.labels import code_labels, recode
 from discrim.sources.mapped import MappedScan
 from discrim.sources.rows import Rows, find_non_finite, non_finite_in
@@ -15,15 +15,13 @@ from discrim.sources.tables import is_query, open_mixed, open_rows
 from discrim.sources.weights import check_weights
 
 if TYPE_CHECKING:
-    from discrim.sources.mixed import MixedBlock, MixedRows, Piece, Schema, code_numbers, find_infinite, join_blocks
+    from discrim.sources.mixed import MixedRows, Piece, Schema, code_numbers, find_infinite
 
 __all__ = [
     "Attached",
-    "Block",
     "Column",
     "Design",
     "MappedScan",
-    "MixedBlock",
     "MixedRows",
     "Piece",
     "Rows",
@@ -35,8 +33,9 @@ __all__ = [
     "code_numbers",
     "find_infinite",
     "find_non_finite",
+    "in_memory",
+    "in_memory_sparse",
     "is_query",
-    "join_blocks",
     "non_finite_in",
     "open_mixed",
     "open_rows",
@@ -47,12 +46,10 @@ __all__ = [
 __getattr__ = read_later(
     __name__,
     {
-        "MixedBlock": "discrim.sources.mixed",
         "MixedRows": "discrim.sources.mixed",
         "Piece": "discrim.sources.mixed",
         "Schema": "discrim.sources.mixed",
         "code_numbers": "discrim.sources.mixed",
         "find_infinite": "discrim.sources.mixed",
-        "join_blocks": "discrim.sources.mixed",
     },
 )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from discrim.sources.block import Block
+from discrim.block import Block
 from discrim.sources.design import Design
 from discrim.sources.rows import SMALL
 

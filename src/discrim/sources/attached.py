@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.block import Block
 from discrim.later import cached_property
-from discrim.sources.block import Block
 from discrim.sources.design import Design
 from discrim.sources.labels import recode
 from discrim.sources.rows import Rows
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from discrim.block import Block
 from discrim.sources.arrays import Labels
-from discrim.sources.block import Block
 from discrim.sources.design import Column, Design, sort_levels
 from discrim.sources.guess import comes_from
 from discrim.sources.parsed import ParsedTable, read_as_fitted

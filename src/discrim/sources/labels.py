@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim._kernels import code_integers
 from discrim.errors import DataError, name_list, plural
+from discrim.kernels import code_integers
 from discrim.sources.guess import comes_from
+from discrim.typing import Codes
 
-Codes = NDArray[np.int32]
 Coded = tuple[NDArray[Any], Codes]
 
 # Fewer texts than this go through a dictionary: filling the table of hashes costs more.

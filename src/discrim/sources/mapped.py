@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.block import Block
 from discrim.errors import DataError, name_list
-from discrim.sources.block import Block
 from discrim.sources.design import Column, Design
 from discrim.sources.rows import rows_per_block
 from discrim.sources.scan import Scan

@@ -9,18 +9,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim import _kernels
+from discrim import kernels
+from discrim.block import Coded, MixedBlock
 from discrim.errors import DataError, name_list, plural
 from discrim.sources.arrays import Labels
-from discrim.sources.labels import recode
 from discrim.sources.parsed import read_as_fitted
 from discrim.sources.rows import rows_per_block
 from discrim.sources.scan import Scan
 from discrim.sources.table import Table, refuse_duplicates, unusable_column
 
 Kind = Literal["number", "boolean", "text"]
-# Sorted distinct values (float64 or text), of which some may not occur, and a code for each row, -1 if missing.
-Coded = tuple[NDArray[Any], NDArray[np.int32]]
 
 # Up to this number the categories of an array are counted in a table of their own.
 MOST_CODES = 1 << 12
@@ -68,26 +66,6 @@ class Schema:
         lacking = [name for name in self.names if name not in present]
         if lacking:
             raise DataError(f"X lacks {name_list(lacking)}, which the model was fitted on. It has {name_list(names)}.")
-
-
-@dataclass(frozen=True, slots=True)
-class MixedBlock:
-    """Some rows: ``numbers`` n x m with NaN where missing, and the coded ``levels`` of the other columns, in order."""
-
-    numbers: NDArray[Any]
-    levels: tuple[Coded, ...]
-    codes: NDArray[np.int32]
-    classes: NDArray[Any]
-    weight: NDArray[np.float64] | None = None
-
-    def take(self, rows: NDArray[np.intp]) -> MixedBlock:
-        """The rows of these numbers; all levels stay known."""
-        levels = tuple((values, codes[rows]) for values, codes in self.levels)
-        weight = None if self.weight is None else self.weight[rows]
-        return MixedBlock(self.numbers[rows], levels, self.codes[rows], self.classes, weight)
-
-    def __len__(self) -> int:
-        return int(self.codes.shape[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,18 +193,6 @@ class ArrayTable:
         return self.x[start:stop, self._place[name]]
 
 
-def join_blocks(blocks: Sequence[MixedBlock]) -> MixedBlock:
-    """All blocks as one, with the union of their classes and levels."""
-    classes = np.unique(np.concatenate([block.classes for block in blocks]))
-    codes = [recode(block.classes, classes)[block.codes] for block in blocks]
-    weights = [block.weight for block in blocks if block.weight is not None]
-    levels = tuple(_join_levels(column) for column in zip(*(block.levels for block in blocks), strict=True))
-    numbers = np.concatenate([block.numbers for block in blocks])
-    return MixedBlock(
-        numbers, levels, np.concatenate(codes).astype(np.int32), classes, np.concatenate(weights) if weights else None
-    )
-
-
 def find_infinite(rows: MixedRows) -> DataError | None:
     """The error that names the columns with infinity and counts them; None if there are none.
 
@@ -254,7 +220,7 @@ def code_numbers(values: NDArray[Any]) -> Coded:
     if hi - lo < max(4 * values.size, 65536) and max(-lo, hi) < 2.0**62:
         whole = np.ascontiguousarray(values, dtype=np.int64)
         if values.dtype.kind in "iub" or np.array_equal(whole, values):
-            present, ranks = _kernels.code_integers(whole, int(lo), int(hi - lo) + 1)
+            present, ranks = kernels.code_integers(whole, int(lo), int(hi - lo) + 1)
             return (np.flatnonzero(present) + int(lo)).astype(np.float64), ranks
     distinct, inverse = np.unique(values, return_inverse=True)
     return distinct.astype(np.float64), inverse.astype(np.int32)
@@ -292,7 +258,7 @@ def _all_levels(table: Table, names: Sequence[str], start: int, stop: int) -> tu
     if not isinstance(table, ArrayTable) or not names:
         return tuple(_levels(table, name, start, stop) for name in names)
     x = table.raw(names, start, stop)
-    codes, lo, hi, whole = _kernels.read_codes(x)
+    codes, lo, hi, whole = kernels.read_codes(x)
     # Small whole numbers are their own codes; levels between them may not occur.
     small = whole & (lo >= 0) & (hi >= lo) & (hi < MOST_CODES)
     return tuple((np.arange(hi[j] + 1.0), codes[j]) if small[j] else code_numbers(x[:, j]) for j in range(len(names)))
@@ -337,12 +303,3 @@ def _holds_text(table: Table, name: str) -> bool | None:
         if str(getattr(values, "dtype", "")) == "object" and values.isna().all():
             return None
         raise
-
-
-def _join_levels(parts: Sequence[Coded]) -> Coded:
-    known = [values for values, _ in parts if len(values)]
-    if not known:
-        return parts[0][0], np.concatenate([codes for _, codes in parts])
-    union = np.unique(np.concatenate(known))
-    ranks = [np.append(np.searchsorted(union, values), -1)[codes] if len(values) else codes for values, codes in parts]
-    return union, np.concatenate(ranks).astype(np.int32)

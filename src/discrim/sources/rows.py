@@ -8,12 +8,19 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.block import Block
 from discrim.errors import DataError
-from discrim.sources.block import Block
 from discrim.sources.design import Design
 
 # Below this many numbers a table is converted at once; above, block by block.
 SMALL = 1_000_000
+
+
+class HasTarget(Protocol):
+    """Rows that may have labels."""
+
+    @property
+    def labelled(self) -> bool: ...
 
 
 class Rows(Protocol):
@@ -43,6 +50,12 @@ class Rows(Protocol):
     def whole(self) -> Block | None: ...
 
     def blocks(self) -> Iterator[Block]: ...
+
+
+def check_labelled(rows: HasTarget) -> None:
+    """Raise where a scan has no labels."""
+    if not rows.labelled:
+        raise DataError("The scan names no target. Say which column holds the labels: scan(data, target=...).")
 
 
 def rows_per_block(n_columns: int) -> int:

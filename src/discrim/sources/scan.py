@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.block import Block
 from discrim.errors import DataError, LeftOutWarning, ParameterError, name_list, plural, warn
 from discrim.sources.arrays import UNLABELLED
-from discrim.sources.block import Block
 from discrim.sources.design import Column, Design, sort_levels
 from discrim.sources.labels import MissingLabelsError, code_labels
 from discrim.sources.parsed import ParsedTable
@@ -21,8 +21,7 @@ from discrim.sources.row_numbers import LOOK, is_index_name, numbers_the_rows
 from discrim.sources.rows import rows_per_block
 from discrim.sources.table import Table, float_type, refuse_duplicates, text_levels
 from discrim.sources.weights import refuse_bad_weights
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # What a column holds that is neither numbers nor text.
 OTHER = "values of another type"

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from discrim._kernels.fallback import warn_if_slow
 from discrim.errors import DataError
+from discrim.kernels.fallback import warn_if_slow
 from discrim.sources.arrays import ArrayRows, Labels, array_rows, as_csr, is_ready
 from discrim.sources.design import Design
 from discrim.sources.frames import FrameRows, as_table

@@ -13,8 +13,7 @@ from discrim.errors import DataError, ForgetError, name_list
 from discrim.statistics.align import places, spread_out, union_of_classes
 from discrim.statistics.means import ROUNDING
 from discrim.statistics.packing import pack, unpack
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Bins of a column that hold anything.
 MOST = 512

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.block import Block
 from discrim.errors import DataError, ForgetError, name_list
-from discrim.sources import Block
 from discrim.statistics.align import places, spread_out, union_of_classes
 from discrim.statistics.depth import Depth
 from discrim.statistics.lost_digits import lost_digits, scatter_error
@@ -18,8 +18,7 @@ from discrim.statistics.means import ROUNDING, join_means, mean_error, two_sum
 from discrim.statistics.moments import ClassMoments
 from discrim.statistics.packing import pack, unpack
 from discrim.statistics.remainder import left_of_variances, lost_error
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim import _kernels
+from discrim import kernels
+from discrim.block import Block
 from discrim.errors import DataError, ForgetError, NegativeCountError, name_list
-from discrim.sources import Block
 from discrim.statistics.align import places, spread_out, union_of_classes
 from discrim.statistics.means import ROUNDING
 from discrim.statistics.packing import pack, unpack
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 Levels = tuple[NDArray[Any], ...]
 
 
@@ -46,10 +46,10 @@ class ClassCounts:
         """
         x, codes, weight, size = block.x, block.codes, block.weight, len(block.classes)
         if isinstance(x, np.ndarray):
-            total, rows, count, least = _kernels.class_sums(x, codes, weight, size, threshold)
+            total, rows, count, least = kernels.class_sums(x, codes, weight, size, threshold)
         else:
             entries = x.data, x.indices, x.indptr
-            total, rows, count, least = _kernels.sparse_class_sums(entries, x.shape[1], codes, weight, size, threshold)
+            total, rows, count, least = kernels.sparse_class_sums(entries, x.shape[1], codes, weight, size, threshold)
         if least < 0 and not signed:
             raise NegativeCountError("A count is negative.")
         return cls(block.classes, total, rows, count)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from discrim import _kernels
+from discrim import kernels
 
 
 class Depth(StrEnum):
@@ -19,7 +19,7 @@ class Depth(StrEnum):
     @property
     def number(self) -> int:
         """The number by which the kernels know it."""
-        return {Depth.DIAGONAL: _kernels.DIAGONAL, Depth.POOLED: _kernels.POOLED, Depth.FULL: _kernels.FULL}[self]
+        return {Depth.DIAGONAL: kernels.DIAGONAL, Depth.POOLED: kernels.POOLED, Depth.FULL: kernels.FULL}[self]
 
 
 class WithDepth:

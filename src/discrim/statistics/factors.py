@@ -10,16 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from discrim import _kernels
-from discrim.sources import Block
+from discrim import kernels
+from discrim.block import Block
 from discrim.statistics.align import places, spread_out, union_of_classes
 from discrim.statistics.depth import Depth, WithDepth
 from discrim.statistics.means import join, low_of, take_away
 from discrim.statistics.moments import ClassMoments
 from discrim.statistics.packing import pack, unpack
 from discrim.statistics.remainder import deviations_of, left_of_factor, refuse_lost_digits
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +44,7 @@ class ClassFactors(WithDepth):
         x = np.asarray(block.x.toarray() if sparse.issparse(block.x) else block.x)
         size = len(block.classes)
         low = np.zeros((size, x.shape[1]))
-        weight, rows, mean, _ = _kernels.class_moments(x, block.codes, block.weight, size, _kernels.DIAGONAL, low)
+        weight, rows, mean, _ = kernels.class_moments(x, block.codes, block.weight, size, kernels.DIAGONAL, low)
         # Beyond these digits it is rounding, which must not make equal rows differ.
         low[np.abs(low) <= (2.0 * np.finfo(float).eps) ** 2 * np.abs(mean)] = 0.0
         kept = np.ones(len(block), bool) if block.weight is None else block.weight > 0

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discrim import _kernels
-from discrim.sources import MixedBlock
+from discrim import kernels
+from discrim.block import MixedBlock
 from discrim.statistics.counts import ClassCounts
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 def count_levels(block: MixedBlock) -> ClassCounts:
@@ -23,7 +21,7 @@ def count_levels(block: MixedBlock) -> ClassCounts:
     rows = np.bincount(block.codes if w is None else block.codes[w > 0], minlength=size)
     parts, levels = [], []
     for values, codes in block.levels:
-        count = _kernels.count_codes(block.codes, codes, w, size, len(values))
+        count = kernels.count_codes(block.codes, codes, w, size, len(values))
         alive = count.any(axis=0)
         parts.append(count[:, alive])
         levels.append(values[alive])

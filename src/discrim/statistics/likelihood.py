@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # How much is asked for; BLOCKS is the curvature of every class by itself, size x size each.
 LOSS, GRADIENT, CURVATURE, BLOCKS = 0, 1, 2, 3

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from discrim.errors import DataError, ForgetError, name_list
 from discrim.statistics.align import places, spread_out, union_of_classes
 from discrim.statistics.depth import Depth
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Weights and variances this small, relative to what was there before, are rounding.
 ROUNDING = 1e-11

@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.block import Block, MixedBlock
 from discrim.errors import DataError, ForgetError, name_list
-from discrim.sources import Block, MixedBlock
 from discrim.statistics.align import union_of_classes
 from discrim.statistics.bins import ClassBins, merge_bins
 from discrim.statistics.cells import CellMoments, merge_cells
 from discrim.statistics.counts import ClassCounts, merge_counts
 from discrim.statistics.levels import count_levels
 from discrim.statistics.packing import pack, unpack
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 CATEGORICAL, KERNEL = "categorical", "kernel"
 

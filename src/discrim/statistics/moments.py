@@ -10,15 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from discrim import _kernels
-from discrim.sources import Block
+from discrim import kernels
+from discrim.block import Block
 from discrim.statistics.align import places, spread_out, union_of_classes
 from discrim.statistics.depth import Depth, WithDepth
 from discrim.statistics.means import Apart, join, low_of, take_away, two_sum
 from discrim.statistics.packing import pack, unpack
 from discrim.statistics.remainder import deviations_of, left_of_matrix, left_of_variances, refuse_lost_digits
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +50,7 @@ class ClassMoments(WithDepth):
                 return cls._of_sparse_diagonal(block)
             x = np.asarray(x.toarray())
         low = np.zeros((len(block.classes), x.shape[1]))
-        weight, rows, mean, scatter = _kernels.class_moments(
+        weight, rows, mean, scatter = kernels.class_moments(
             x, block.codes, block.weight, len(block.classes), depth.number, low
         )
         return cls(block.classes, weight, rows, mean, scatter, depth, low)

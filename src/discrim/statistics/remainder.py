@@ -11,8 +11,7 @@ from discrim.errors import ForgetError
 from discrim.statistics.depth import Depth
 from discrim.statistics.lost_digits import ACCURATE, lost_digits, scatter_error
 from discrim.statistics.means import ROUNDING, Apart, HasMeans
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # What is left of a variance below this share of what was there is rounding.
 CLEARED = 1e-13

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Probabilities of pairs are kept this far from 0 and 1: certain pairs can contradict each other in a circle.
 LEAST = 1e-10

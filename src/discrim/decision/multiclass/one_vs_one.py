@@ -33,8 +33,7 @@ from discrim.models.base import OnePassClassifier
 from discrim.models.beyond import METHODS, offers_all
 from discrim.models.parameters import Check, check_parameters, one_of, with_method
 from discrim.sources import Scan, check_structure
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 LARGE = 1e300
 

@@ -21,8 +21,7 @@ from discrim.decision.wrapping import fit_arguments, offered, remember_columns
 from discrim.errors import DataError
 from discrim.models.parameters import Check, check_parameters, one_of, with_method
 from discrim.sources import Scan, check_structure
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]

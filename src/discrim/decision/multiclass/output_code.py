@@ -21,8 +21,6 @@ from discrim.errors import DataError, ParameterError
 from discrim.models.parameters import Check, array_like, check_parameters, either, number, one_of, seed, with_method
 from discrim.sources import Scan
 
-Floats = NDArray[np.float64]
-
 
 class OutputCodeClassifier(Scheme):
     """A word of bits for each class, a two-class model for each bit, and the class whose word is nearest.

@@ -17,8 +17,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from discrim.errors import DiscrimWarning, warn
 from discrim.models.base import OnePassClassifier
 from discrim.sources import Scan
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from discrim.block import Block
 from discrim.decision.multiclass.problems import Fitting, Problem, constant
 from discrim.decision.wrapping import remember_columns
-from discrim.engines import blas_threads, one_blas_thread, reduce
+from discrim.engines import reduce
 from discrim.errors import DataError
 from discrim.models import (
     GaussianNB,
@@ -26,8 +27,9 @@ from discrim.models import (
 from discrim.models.base import OnePassClassifier, Statistic, combine
 from discrim.models.parameters import check_parameters
 from discrim.models.scoring import non_finite_error
+from discrim.parallel import blas_threads, one_blas_thread
 from discrim.solvers.sphering import IllConditionedError
-from discrim.sources import Block, Rows
+from discrim.sources import Rows
 from discrim.statistics import ClassFactors, ClassMoments, Depth, merge_factors, merge_moments
 
 SHARING = {

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 from sklearn.utils.validation import _num_samples
 
@@ -16,8 +15,7 @@ from discrim.models import LeastSquaresClassifier, LinearDiscriminantAnalysis, R
 from discrim.models.scoring import Output, apply_rule
 from discrim.solvers.rules import LinearRule
 from discrim.sources import Scan, check_structure
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Per model: the weights of the two regression functions in its score, and what makes their difference a log odds.
 LINEAR: dict[type, tuple[tuple[float, float], float]] = {

@@ -7,14 +7,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discrim.engines.objective import Coordinates
 from discrim.errors import warn
 from discrim.models.logistic.rows import Opened, Training
 from discrim.models.logistic.rule import user_coefficients
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 # Is called with theta and its coordinates after every step.
 Watch = Callable[[Floats, Coordinates], None]
 

@@ -23,11 +23,10 @@ from discrim.models.logistic.fit import check_finite
 from discrim.models.logistic.regression import LogisticRegression
 from discrim.models.logistic.rows import Opened, Training, groups_of, open_training, select_columns
 from discrim.models.parameters import Check, boolean, check_parameters, either, numbers, one_of
-from discrim.models.tuning import in_memory
 from discrim.solvers.regularized_search import Selection
+from discrim.sources import in_memory
 from discrim.sources.arrays import ArrayRows
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 class LogisticRegressionCV(LogisticRegression):

@@ -9,18 +9,17 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.engines import one_blas_thread, run
+from discrim.block import Block
 from discrim.errors import DataError, ParameterError, plural
 from discrim.models.logistic.cv_options import PenaltyGrid
 from discrim.models.logistic.cv_path import Step, fold_path
 from discrim.models.logistic.cv_scores import Judge
 from discrim.models.logistic.fit import Problem
+from discrim.parallel import one_blas_thread, run
 from discrim.solvers.regularized_search import Selection
-from discrim.sources import Block
 from discrim.sources.arrays import ArrayRows
+from discrim.typing import Floats, Index
 
-Floats = NDArray[np.float64]
-Index = NDArray[np.intp]
 Folds = list[tuple[Index, Index]]
 Result = TypeVar("Result")
 
@@ -72,16 +71,16 @@ def cross_validated(rows: ArrayRows, problem: Problem, grid: PenaltyGrid, folds:
 
     def fit_fold(f: int) -> tuple[list[list[Step]], Floats | None]:
         train, test = folds[f]
-        part = ArrayRows(rows.design, rows_of(block, train), labelled=True)
+        part = ArrayRows(rows.design, block.take(train), labelled=True)
         paths = [fold_path(part, problem, terms) for terms in grid.terms]
-        return paths, judge.of(paths, rows_of(block, test), test) if judge.plain else None
+        return paths, judge.of(paths, block.take(test), test) if judge.plain else None
 
     # A fit without a penalty uses all threads by itself.
     over: Callable[[Callable[[int], Any], int], list[Any]] = run if grid.bounded else _in_turn
     with one_blas_thread():
         found = over(fit_fold, len(folds))
     scores = [
-        score if score is not None else judge.of(paths, rows_of(block, test), test)
+        score if score is not None else judge.of(paths, block.take(test), test)
         for (paths, score), (_, test) in zip(found, folds, strict=True)
     ]
     steps = [[step for path in paths for step in path] for paths, _ in found]
@@ -125,12 +124,6 @@ def folds_of(cv: Any, block: Block, successes: Any, parameters: dict[str, Any]) 
         raise ParameterError(f"The 'cv' parameter cannot split these {plural(len(block), 'row')}: {error}") from error
     numbers = np.arange(len(block))
     return [(numbers[train], numbers[test]) for train, test in splits]
-
-
-def rows_of(block: Block, index: Index) -> Block:
-    """These rows of a block."""
-    extra = (None if values is None else values[index] for values in (block.weight, block.offset, block.share))
-    return Block(block.x[index], block.codes[index], block.classes, *extra)
 
 
 def attributes_of(

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discrim.errors import ParameterError, warn
 from discrim.models.logistic.options import PenaltyTerms, check_solver, terms_for
 from discrim.models.parameters import Check, either, integer
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,7 @@ from discrim.solvers.smooth import Smooth, choose_route, minimise
 from discrim.sources import Design, Rows
 from discrim.sources.arrays import ArrayRows
 from discrim.statistics.likelihood import Likelihood
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 @dataclass(frozen=True)

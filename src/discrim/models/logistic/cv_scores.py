@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit, softmax
 
+from discrim.block import Block
 from discrim.errors import ParameterError
 from discrim.models.logistic.cv_path import Step
 from discrim.models.logistic.regression import LogisticRegression
-from discrim.sources import Block
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Scores that need no estimator, and rows that are scored at once.
 PLAIN = ("accuracy", "neg_log_loss")

@@ -11,23 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from discrim.engines import one_blas_thread
+from discrim.block import Block
 from discrim.engines.objective import Coordinates, Objective
 from discrim.engines.overview import Overview, look
 from discrim.errors import DataError
 from discrim.models.logistic.options import PenaltyTerms
 from discrim.models.logistic.rank import column_rank, looks_independent, row_space
+from discrim.parallel import one_blas_thread
 from discrim.solvers.firth import firth
 from discrim.solvers.newton import Solution, newton
 from discrim.solvers.separation import Separation, find_separation, no_separation
 from discrim.solvers.separation_screen import may_be_separated
 from discrim.solvers.smooth import CURVED_SIZE, Part, Route, Smooth, choose_route, minimise
-from discrim.sources import Block, Design, Rows, find_non_finite
+from discrim.sources import Design, Rows, find_non_finite
 from discrim.sources.arrays import ArrayRows
 from discrim.statistics.likelihood import BLOCKS, CURVATURE
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from discrim.typing import Floats, Mask
 
 # A part of the rows is worth fitting first where there are this many numbers of X.
 START_NUMBERS = 400_000

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.errors import DataError, ParameterError
@@ -17,8 +15,7 @@ from discrim.inference.intervals import Intervals
 from discrim.inference.sandwich import standard_errors
 from discrim.inference.stepwise import stepwise
 from discrim.inference.summary import Summary, Table
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 class LogisticInference:

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.engines import one_blas_thread, run, thread_count
+from discrim.block import Block
 from discrim.errors import DataError, name_list
 from discrim.models.logistic.path_problem import PathProblem, Steps, problem_of
-from discrim.models.tuning import Folds, fold_numbers
-from discrim.sources import Block
+from discrim.parallel import one_blas_thread, run, thread_count
 from discrim.sources.arrays import ArrayRows
-
-Floats = NDArray[np.float64]
+from discrim.statistics.folds import Folds, fold_numbers
+from discrim.typing import Floats
 
 # As cv.glmnet: probabilities are held this far from 0 and 1 when a deviance is told.
 LEAST_PROBABILITY = 1e-5
@@ -66,7 +65,7 @@ def _left_out(problem: PathProblem, folds: Folds, f: int, lambdas: Floats, gap: 
     """Deviances (rows of the fold x L) by paths that did not see them."""
     block = problem.rows.whole
     assert block is not None
-    kept = _take(block, folds.train(f))
+    kept = block.take(folds.train(f))
     weight = np.bincount(kept.codes, kept.weight, len(block.classes))
     if not weight.all():
         lost = name_list(block.classes[weight == 0])
@@ -74,7 +73,7 @@ def _left_out(problem: PathProblem, folds: Folds, f: int, lambdas: Floats, gap: 
     train = problem_of(ArrayRows(problem.rows.design, kept, labelled=True), problem.l1_ratio, alone=True)
     train = train.with_columns(standardize=problem.standardize, intercept=problem.intercept)
     steps = train.follow(train.follower(gap=gap, alone=True), lambdas)
-    return deviances_of(steps, _take(block, folds.test(f)))
+    return deviances_of(steps, block.take(folds.test(f)))
 
 
 def deviances_of(steps: Steps, block: Block) -> Floats:
@@ -102,8 +101,3 @@ def linear_predictors(coef: Floats, intercept: Floats, block: Block) -> Floats:
     if block.offset is not None:
         eta += block.offset[:, None]
     return eta
-
-
-def _take(block: Block, index: NDArray[np.intp]) -> Block:
-    extra = (None if values is None else values[index] for values in (block.weight, block.offset, block.share))
-    return Block(block.x[index], block.codes[index], block.classes, *extra)

@@ -10,18 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from discrim.engines import one_blas_thread, reduce
+from discrim.block import Block
+from discrim.engines import reduce
 from discrim.engines.objective import Coordinates
 from discrim.errors import DataError, name_list, plural
 from discrim.later import cached_property
-from discrim.models.tuning import in_memory
+from discrim.parallel import one_blas_thread
 from discrim.solvers.elastic_net import Follower, follower_for
-from discrim.sources import Block, Rows, Scan, find_non_finite, open_rows
+from discrim.sources import Rows, Scan, find_non_finite, in_memory, open_rows
 from discrim.sources.arrays import ArrayRows
+from discrim.sources.rows import check_labelled
 from discrim.statistics import ClassMoments, Depth, merge_moments
 from discrim.statistics.means import grand_mean
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # As glmnet: the least l1_ratio by which lambda_max is told, and where a grid of its own ends early.
 LEAST_L1 = 1e-3
@@ -198,8 +199,7 @@ def problem_of(rows: Rows, l1_ratio: float, *, alone: bool = False) -> PathProbl
 def _open(X: Any, y: Any, sample_weight: Any, offset: Any) -> Rows:
     rows = open_rows(X, y, sample_weight)
     if isinstance(rows, Scan):
-        if not rows.labelled:
-            raise DataError("The scan names no target. Say which column holds the labels: scan(data, target=...).")
+        check_labelled(rows)
         if offset is not None:
             raise DataError("The rows of a scan have no offset; pass an array or a frame.")
         return rows

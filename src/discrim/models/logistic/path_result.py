@@ -13,11 +13,11 @@ from discrim.inference.summary import Summary, Table
 from discrim.models.logistic.path_cv import linear_predictors
 from discrim.models.logistic.path_problem import PathProblem, Steps
 from discrim.sources import Design, open_rows
+from discrim.typing import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.float64]
 
 # Lambdas that a printed path shows.
 SHOWN = 12

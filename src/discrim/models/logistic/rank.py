@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from discrim.engines import one_blas_thread, reduce
+from discrim.block import Block
+from discrim.engines import reduce
 from discrim.engines.objective import Coordinates, Span
-from discrim.sources import Block, Rows
+from discrim.parallel import one_blas_thread
+from discrim.sources import Rows
 from discrim.statistics import ClassFactors, Depth, merge_factors
 from discrim.statistics.means import grand_mean
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from discrim.typing import Floats, Mask
 
 # What is left of a column of length one, after the columns before it, when it counts as determined by them.
 DEPENDENT = 1e-10

@@ -14,7 +14,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
-from discrim.engines import one_blas_thread
 from discrim.engines.overview import look
 from discrim.errors import ParameterError, warn
 from discrim.inference.fitted import Fitted
@@ -47,10 +46,10 @@ from discrim.models.logistic.rows import (
 from discrim.models.logistic.rule import fitted_rule, told_coefficients, user_coefficients, written_rule
 from discrim.models.logistic.sparse import fit_sparse
 from discrim.models.parameters import Check, boolean, check_parameters, either, integer, number, one_of, seed
+from discrim.parallel import one_blas_thread
 from discrim.solvers.separation import Separation
 from discrim.sources import Design, Rows
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Rows that tell where the columns lie.
 FIRST_LOOK = 20_000

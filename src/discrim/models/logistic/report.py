@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
+from discrim.block import Block
 from discrim.engines.objective import Coordinates, Objective, codes_in
 from discrim.errors import SeparationWarning, name_list, warn
 from discrim.inference.fitted import Fitted
@@ -19,10 +20,9 @@ from discrim.models.logistic.rows import weightless_message, written
 from discrim.solvers.elastic_net_gram import elastic_net
 from discrim.solvers.newton import newton
 from discrim.solvers.separation import Separation
-from discrim.sources import Block, Design
+from discrim.sources import Design
 from discrim.statistics.likelihood import LOSS
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Numbers of a basis beyond which a saved model does without it.
 LARGE = 500_000

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.block import Block
 from discrim.engines.overview import Overview, look
 from discrim.errors import DataError, ParameterError, plural
 from discrim.models.classifier import Classifier
-from discrim.sources import Attached, Block, Design, Rows, Scan, open_rows
+from discrim.sources import Attached, Design, Rows, Scan, open_rows
 from discrim.sources.arrays import ArrayRows
 from discrim.sources.weights import check_weights
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 # Numbers of a scan that are kept as a sample to start from.
 SAMPLE_NUMBERS = 4_000_000

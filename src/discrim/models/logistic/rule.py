@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discrim.engines.objective import Coordinates
 from discrim.solvers.rules import LinearRule
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 def user_coefficients(theta: Floats, coordinates: Coordinates, *, softmax: bool, penalised: bool) -> Floats:

@@ -6,20 +6,17 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from discrim.engines.objective import Coordinates, Objective
 from discrim.engines.overview import Overview
 from discrim.models.logistic.fit import Problem, SmoothFit, check_finite, coordinates_for, offset_level, ridge_for
-from discrim.models.tuning import in_memory
 from discrim.solvers.elastic_net import Fitted, follower_for
 from discrim.solvers.newton import Solution, penalised
-from discrim.sources import Design, Rows
+from discrim.sources import Design, Rows, in_memory
 from discrim.sources.arrays import ArrayRows
 from discrim.statistics.likelihood import Likelihood
-
-Floats = NDArray[np.float64]
+from discrim.typing import Floats
 
 
 def fit_sparse(rows: Rows, problem: Problem, view: Overview) -> SmoothFit:

@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
+from discrim.block import Block
 from discrim.errors import DataError, ParameterError, warn
 from discrim.inference.summary import Summary, Table
 from discrim.models.classifier import Classifier
@@ -41,9 +42,8 @@ from discrim.online.learning import Learning
 from discrim.online.rows import OnlineRows
 from discrim.online.scaling import Scaling
 from discrim.online.weights import Weights
-from discrim.sources import Block, Design, Rows, Scan
-
-Floats = NDArray[np.float64]
+from discrim.sources import Design, Rows, Scan
+from discrim.typing import Floats
 
 FITTED = (
     "classes_",

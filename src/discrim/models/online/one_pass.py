@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim._kernels import reference_online as names
+from discrim.block import Block
 from discrim.engines.progress import Progress
 from discrim.errors import DataError
+from discrim.kernels import reference_online as names
 from discrim.models.online.training import LARGEST, as_random_state, class_gains
 from discrim.models.scoring import non_finite_error
 from discrim.online.buffer import shuffled
 from discrim.online.epochs import Course
 from discrim.online.renewal import learn_block, rows_at_once
 from discrim.online.rows import OnlineRows
-from discrim.sources import Block, Rows, Scan
+from discrim.sources import Rows, Scan
 
 if TYPE_CHECKING:
     from discrim.models.online.sgd import SGDClassifier

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
+from discrim.block import Block
 from discrim.errors import NotSeparatedWarning, ParameterError, plural, warn
 from discrim.models.online.options import SHARED, above
 from discrim.models.online.stream import StreamClassifier
@@ -17,9 +18,7 @@ from discrim.models.scoring import non_finite_error
 from discrim.online.epochs import Course
 from discrim.online.learning import Learning
 from discrim.online.lecture_perceptron import Learned, PerceptronOptions, learn
-from discrim.sources import Block, Rows, Scan
-
-Floats = NDArray[np.float64]
+from discrim.sources import Rows, Scan
 
 
 def _learns_in_parts(model: Perceptron) -> bool:

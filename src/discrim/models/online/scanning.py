@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim._kernels import reference_online as names
+from discrim.block import Block
 from discrim.engines.overview import look
 from discrim.engines.progress import Progress
 from discrim.errors import DataError, ParameterError
+from discrim.kernels import reference_online as names
 from discrim.models.online.training import (
     LARGEST,
     as_random_state,
@@ -26,7 +27,7 @@ from discrim.online.epochs import Course, Plan, Watch
 from discrim.online.learning import Learning
 from discrim.online.rows import OnlineRows
 from discrim.online.scaling import FIRST_LOOK
-from discrim.sources import Block, Scan, recode
+from discrim.sources import Scan, recode
 
 if TYPE_CHECKING:
     from discrim.models.online.base import OnlineClassifier

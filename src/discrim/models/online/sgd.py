@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from discrim._kernels.reference_online import LOSSES
+from discrim.block import Block
 from discrim.errors import ParameterError, warn
+from discrim.kernels.reference_online import LOSSES
 from discrim.losses import LOSSES as LOSS_OBJECTS
 from discrim.losses import Loss, softmax
 from discrim.models.online.one_pass import learn_once, learn_scan_once
@@ -24,7 +25,7 @@ from discrim.online.renewal import Memory
 from discrim.online.rows import OnlineRows
 from discrim.online.scaling import Scaling
 from discrim.online.weights import Weights
-from discrim.sources import Block, Rows, Scan
+from discrim.sources import Rows, Scan
 
 RATES = ("optimal", "constant", "invscaling", "adaptive", "pa1", "pa2", "auto", "newton")
 # The rate "auto" is STEP / (c R^2 sqrt(t)), with R^2 the mean |z|^2 and c the curvature of the loss, but at most

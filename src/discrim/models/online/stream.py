@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim import _kernels
-from discrim._kernels.reference_online import Stream
+from discrim import kernels
 from discrim.atomic import all_or_nothing
 from discrim.errors import DataError, ParameterError, name_list
+from discrim.kernels.reference_online import Stream
 from discrim.models.declared import check_declared
 from discrim.models.online.base import OnlineClassifier, _dense
 from discrim.models.online.training import class_gains, targets_of
@@ -21,7 +21,6 @@ from discrim.online.grow import grown
 from discrim.online.weights import Weights
 from discrim.sources import Column, Design
 
-Floats = NDArray[np.float64]
 Features = Mapping[Any, Any]
 
 
@@ -148,7 +147,7 @@ class StreamClassifier(OnlineClassifier):
             targets.positive, targets.gain_positive, targets.gain_negative,
         )  # fmt: skip
         codes = {label: code for code, label in enumerate(self.classes_.tolist())}
-        return _Live(codes, self._weights, _kernels.Stream((packed[0], packed[1], False), state), self.t_)
+        return _Live(codes, self._weights, kernels.Stream((packed[0], packed[1], False), state), self.t_)
 
     def _known_columns(self) -> dict[Any, int]:
         if "_columns" not in self.__dict__:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -10,11 +11,12 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_class_weight
 
+from discrim.block import Block, join
 from discrim.errors import DataError, ParameterError
 from discrim.online.rows import OnlineRows, Targets
-from discrim.sources import Block, Rows
+from discrim.sources import Rows
+from discrim.typing import Floats
 
-Floats = NDArray[np.float64]
 LARGEST = np.iinfo(np.int32).max
 Shuffle = bool | Literal["rows", "blocks"]
 
@@ -34,17 +36,11 @@ def in_blocks(rows: OnlineRows, shuffle: Shuffle, *, ours: bool) -> bool:
 
 
 def in_memory(rows: Rows) -> Block:
-    """All rows as one block."""
+    """All rows as one block; a single block row by row, as the learners read it."""
     if rows.whole is not None:
         return rows.whole
-    blocks = list(rows.blocks())
-    weights = [block.weight for block in blocks]
-    return Block(
-        np.concatenate([np.ascontiguousarray(block.x) for block in blocks]),
-        np.concatenate([block.codes for block in blocks]),
-        blocks[0].classes,
-        None if weights[0] is None else np.concatenate([w for w in weights if w is not None]),
-    )
+    block = join(list(rows.blocks()))
+    return replace(block, x=np.ascontiguousarray(block.x)) if isinstance(block.x, np.ndarray) else block
 
 
 def class_gains(class_weight: Any, classes: NDArray[Any], codes: NDArray[np.int32]) -> Floats:

@@ -1,0 +1,291 @@
+"""The folds of a comparison: dealt by a seeded shuffle within each class; copies and groups stay together."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from discrim.errors import DataError, FewRowsWarning, ParameterError, name_list, plural, warn
+from discrim.sources import code_labels
+from discrim.sources.labels import MissingLabelsError
+from discrim.statistics.folds import Folds, fold_numbers
+from discrim.typing import Index
+
+# Numbers of X that are hashed at once.
+CHUNK = 1 << 20
+# Units that are dealt one by one; more of them even out by themselves.
+MANY_UNITS = 5000
+
+
+@dataclass(frozen=True, eq=False)
+class Dealer:
+    """What folds are dealt by: ``codes`` of classes, ``units`` of rows that stay together (None: each row by itself).
+
+    They may be the user's groups, of these ``names``, which are never split.
+    """
+
+    codes: NDArray[np.int32]
+    units: Index | None = None
+    names: NDArray[Any] | None = None
+    seed: Any = 0
+
+    @property
+    def grouped(self) -> bool:
+        return self.names is not None
+
+    def deal(self, folds: int) -> NDArray[np.int32]:
+        """The fold of each row."""
+        order = check_random_state(self.seed).permutation(len(self.codes))
+        if self.units is None:
+            return _dealt(self.codes, order, folds)
+        return _dealt_together(self.codes, self.units, order, folds, whole=self.grouped)
+
+    def take(self, rows: Index) -> Dealer:
+        """The same for some of the rows."""
+        units = None if self.units is None else np.unique(self.units[rows], return_inverse=True)[1]
+        return Dealer(self.codes[rows], units, self.names, self.seed)
+
+    def fewer(self, folds: int) -> int:
+        """As many folds as these rows allow, up to so many."""
+        most = int(np.bincount(self.codes).max())
+        if self.grouped:
+            assert self.units is not None
+            most = min(most, int(self.units.max()) + 1)
+        return min(folds, most)
+
+    def inner(self, folds: int) -> Folds | None:
+        """So many folds or fewer; None where there are not even three."""
+        count = self.fewer(folds)
+        return None if count < 3 else numbered(self.deal(count))
+
+
+def make_folds(cv: Any, dealer: Dealer, classes: NDArray[Any], groups: Any) -> tuple[Folds, list[str]]:
+    """The folds that ``cv`` asks for, and what there is to say about them."""
+    if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
+        return _counted(int(cv), dealer, classes)
+    if dealer.grouped and isinstance(cv, str) and cv == "loo":
+        raise ParameterError(
+            "cv='loo' holds out single rows, which splits the groups. Use a number of folds, or LeaveOneGroupOut()."
+        )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+        folds = fold_numbers(cv, dealer.codes, groups)
+    if dealer.grouped:
+        _refuse_split_groups(folds, dealer)
+    return folds, []
+
+
+def how_dealt(cv: Any, dealer: Dealer) -> str:
+    """The folds in words."""
+    kept = (
+        ", groups kept together" if dealer.grouped else ", equal rows kept together" if dealer.units is not None else ""
+    )
+    if isinstance(cv, (int, np.integer)):
+        seed = "no fixed seed" if dealer.seed is None else f"seed {dealer.seed}"
+        return f"dealt by a shuffle of the rows of each class ({seed}){kept}"
+    return "one row at a time" if isinstance(cv, str) else "as they were given"
+
+
+def check_classes(classes: NDArray[Any], codes: NDArray[np.int32]) -> None:
+    """Refuse labels that cannot be compared on."""
+    if not len(codes):
+        raise DataError("There are no rows to compare models on.")
+    if len(classes) < 2:
+        raise DataError(f"y has only the class {name_list(classes)}; a comparison needs two classes at least.")
+
+
+def _counted(cv: int, dealer: Dealer, classes: NDArray[Any]) -> tuple[Folds, list[str]]:
+    sizes = np.bincount(dealer.codes)
+    if cv < 2:
+        raise ParameterError.bad_value("cv", cv, "at least 2 folds, 'loo' or a splitter")
+    if sizes.max() < 2:
+        raise DataError(f"Every class has a single row; {plural(len(dealer.codes), 'row')} cannot be split into folds.")
+    asked, cv = cv, dealer.fewer(min(cv, int(sizes.max())))
+    k = int(sizes.argmin())
+    if sizes[k] < cv:
+        unknown = "; the model that judges it has not met its class" if sizes[k] == 1 else ""
+        rows = plural(int(sizes[k]), "row")
+        warn(
+            f"Class '{classes[k]}' has {rows} for {cv} folds, so that figures of it are uncertain{unknown}.",
+            FewRowsWarning,
+        )
+    folds = numbered(dealer.deal(cv))
+    remarks = []
+    if dealer.grouped and len(folds.parts) < asked:
+        assert dealer.units is not None
+        count = int(dealer.units.max()) + 1
+        remarks.append(f"There are {len(folds.parts)} folds instead of {asked}, because there are {count} groups.")
+    return folds, remarks
+
+
+def numbered(fold: NDArray[np.int32]) -> Folds:
+    """Folds without gaps in their numbers, each trained on all other rows."""
+    used, number = np.unique(fold, return_inverse=True)
+    return Folds(number.astype(np.int32), (None,) * len(used))
+
+
+def code_groups(groups: Any, n: int) -> tuple[NDArray[Any], Index]:
+    """The groups and a number for each row; an error for missing values, another length, or a single group."""
+    names, codes, missing = _distinct(groups)
+    if missing:
+        raise DataError(
+            f"groups holds {plural(missing, 'missing value')}. Say which group these rows belong to, or give each of "
+            "them a group of its own."
+        )
+    if len(codes) != n:
+        raise DataError(f"groups must have one value for each of the {plural(n, 'row')}; found {len(codes)}.")
+    if len(names) < 2:
+        raise DataError(
+            f"All rows belong to the group {name_list(names)}; folds that keep groups together need two at least."
+        )
+    return names, codes.astype(np.intp)
+
+
+def _distinct(groups: Any) -> tuple[NDArray[Any], NDArray[Any], int]:
+    """Distinct values, codes and how many are missing; unlike labels, groups may be any numbers or dates."""
+    values = np.asarray(groups)
+    if values.ndim == 1 and values.dtype.kind in "fmM":
+        missing = int(np.isnan(values).sum() if values.dtype.kind == "f" else np.isnat(values).sum())
+        return *np.unique(values, return_inverse=True), missing
+    try:
+        return *code_labels(groups), 0
+    except MissingLabelsError as error:
+        return values, values, error.count
+
+
+def find_copies(x: Any) -> Index | None:
+    """A number for each distinct row of X; None where no row occurs twice.
+
+    Missing values are equal to each other here.
+    """
+    n = x.shape[0]
+    hashes = _row_hashes(x)
+    _, first, unit = np.unique(hashes, return_index=True, return_inverse=True)
+    if len(first) == n:
+        return None
+    again = np.flatnonzero(first[unit] != np.arange(n))
+    step = max(CHUNK // max(x.shape[1], 1), 1)
+    differs = [~_equal_rows(x, part, first[unit[part]]) for part in np.split(again, range(step, len(again), step))]
+    # Two different rows with one hash are a matter of luck; such a row stands by itself.
+    alone = again[np.concatenate(differs)]
+    unit[alone] = len(first) + np.arange(len(alone))
+    return None if len(alone) == len(again) else unit
+
+
+def _row_hashes(x: Any) -> NDArray[np.uint64]:
+    factors = np.random.default_rng(0).integers(0, 2**63, size=x.shape[1], dtype=np.uint64) * 2 + 1
+    if not isinstance(x, np.ndarray):
+        rows = sparse.csr_array(x)
+        row_of = np.repeat(np.arange(x.shape[0]), np.diff(rows.indptr))
+        hashes = np.zeros(x.shape[0], dtype=np.uint64)
+        np.add.at(hashes, row_of, _bits(rows.data) * factors[rows.indices])
+        return hashes
+    step = max(CHUNK // max(x.shape[1], 1), 1)
+    parts = [(_bits(x[start : start + step]) * factors).sum(axis=1) for start in range(0, x.shape[0], step)]
+    return np.concatenate(parts)
+
+
+def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
+    """The bits of numbers, mixed: zero is zero whatever its sign, and every NaN is the same."""
+    plain = np.ascontiguousarray(values, dtype=np.float64) + 0.0
+    plain[np.isnan(plain)] = np.nan
+    bits = plain.view(np.uint64)
+    # The low bits of short numbers are all zero, and multiplication does not bring the high ones down.
+    mixed: NDArray[np.uint64] = bits ^ (bits >> np.uint64(32))
+    return mixed
+
+
+def _equal_rows(x: Any, rows: Index, others: Index) -> NDArray[np.bool_]:
+    if not isinstance(x, np.ndarray):
+        return np.asarray(np.asarray(abs(x[rows] - x[others]).sum(axis=1)).ravel() == 0)
+    a, b = x[rows], x[others]
+    return np.asarray(((a == b) | (np.isnan(a) & np.isnan(b))).all(axis=1))
+
+
+def _dealt(codes: NDArray[np.int32], order: Index, folds: int) -> NDArray[np.int32]:
+    """The rows of one class after the other, in shuffled order, to the folds in turn."""
+    number = np.empty(len(codes), dtype=np.int32)
+    number[order[np.argsort(codes[order], kind="stable")]] = np.arange(len(codes)) % folds
+    return number
+
+
+def _dealt_together(
+    codes: NDArray[np.int32], units: Index, order: Index, folds: int, *, whole: bool
+) -> NDArray[np.int32]:
+    """Units of several rows first, the largest first, each to the fold that needs it most; then the single rows.
+
+    Unless they are to stay ``whole``, units that would take more than half a fold are dealt row by row: so many equal
+    rows are a frequent value, and not copies of one case.
+    """
+    classes = int(codes.max()) + 1
+    table = np.bincount(units * classes + codes, minlength=(int(units.max()) + 1) * classes).reshape(-1, classes)
+    size = table.sum(axis=1)
+    together = size > 1
+    if not whole:
+        together &= size <= max(len(codes) // (2 * folds), 2)
+    # As the shuffle has them, the largest first.
+    met = units[order][np.sort(np.unique(units[order], return_index=True)[1])]
+    held = met[together[met]]
+    held = held[np.argsort(-size[held], kind="stable")]
+    fold_of = np.full(len(size), -1, dtype=np.int32)
+    fold_of[held] = _greedy(table[held], folds) if len(held) <= MANY_UNITS else _in_turn(table[held], folds)
+    number = fold_of[units]
+    have = np.stack([np.bincount(codes[number == f], minlength=classes) for f in range(folds)]).astype(np.float64)
+    for k in range(classes):
+        single = order[(codes[order] == k) & (number[order] < 0)]
+        number[single] = _filled_up(have[:, k], have.sum(axis=1), len(single))
+        have[:, k] += np.bincount(number[single], minlength=folds)
+    return number
+
+
+def _greedy(table: NDArray[Any], folds: int) -> NDArray[np.int32]:
+    """The fold of each unit, one after the other to where its classes are short; ``table`` has units x classes."""
+    have, total = np.zeros((folds, table.shape[1])), np.maximum(table.sum(axis=0), 1.0)
+    found = np.empty(len(table), dtype=np.int32)
+    for i, counts in enumerate(table):
+        # What the squares of the shares of classes grow by: least where these classes are short.
+        growth = ((2.0 * have + counts) * counts / total**2).sum(axis=1)
+        found[i] = np.lexsort((have.sum(axis=1), growth.round(12)))[0]
+        have[found[i]] += counts
+    return found
+
+
+def _in_turn(table: NDArray[Any], folds: int) -> NDArray[np.int32]:
+    """The same for very many units: those with the same main class to the folds in turn, back and forth."""
+    by_class = np.argsort(table.argmax(axis=1), kind="stable")
+    turn, place = np.divmod(np.arange(len(table)), folds)
+    found = np.empty(len(table), dtype=np.int32)
+    found[by_class] = np.where(turn % 2 == 0, place, folds - 1 - place)
+    return found
+
+
+def _filled_up(have: NDArray[np.float64], rows: NDArray[np.float64], more: int) -> NDArray[np.int32]:
+    """The folds of so many further rows, the emptiest first: by rows of their class, then by all rows."""
+    folds = len(have)
+    if not more:
+        return np.empty(0, dtype=np.int32)
+    most = min(more, int(np.ceil(more / folds) + have.max() - have.min()) + 1)
+    level = have[:, None] + np.arange(most)
+    fold, step = np.divmod(np.arange(folds * most), most)
+    chosen = np.lexsort((fold, rows[fold], level[fold, step]))[:more]
+    return fold[chosen].astype(np.int32)
+
+
+def _refuse_split_groups(folds: Folds, dealer: Dealer) -> None:
+    assert dealer.units is not None
+    assert dealer.names is not None
+    for f in range(len(folds.parts)):
+        both = np.intersect1d(dealer.units[folds.train(f)], dealer.units[folds.test(f)])
+        if len(both):
+            name = dealer.names[both[0]]
+            raise ParameterError(
+                f"The 'cv' parameter has rows of the group '{name}' both in a training part and in its test part. "
+                "Use a splitter that keeps groups together, such as StratifiedGroupKFold, or a number of folds."
+            )

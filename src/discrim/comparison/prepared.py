@@ -1,0 +1,203 @@
+"""A classifier together with the preparation of its columns: what ``compare`` gives as ``best`` where it made any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from discrim.atomic import all_or_nothing
+from discrim.block import Block
+from discrim.comparison.left_out import leave_out
+from discrim.comparison.preparation import Columns, Preparation, learn_preparation
+from discrim.errors import DataError
+from discrim.inference.summary import Summary
+from discrim.models.classifier import Classifier
+from discrim.sources import Rows, Scan, find_non_finite, in_memory, open_rows
+from discrim.sources.frames import as_table, design_of_table
+
+
+def _model_has(name: str) -> Callable[[Any], bool]:
+    return lambda self: hasattr(getattr(self, "model_", self.model), name)
+
+
+class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier on columns that were made ready for it; it takes the rows as they are, in the user's units.
+
+    **Preparation.** Categories become indicators. A gap is filled by the mean of its column, or by the most frequent
+    level of a category; a column with five gaps or more gets a further one, "name missing", that marks them. With
+    ``standardise`` every column has mean 0 and standard deviation 1 in the rows of ``fit``. A gap in a column that had
+    none in ``fit`` is filled in the same way.
+
+    **Model.** That of ``model``, on the prepared columns.
+
+    Parameters
+    ----------
+    model : a classifier
+    standardise : bool
+    impute : bool
+        False hands the table to the model as it is, with its categories and gaps.
+    indicators : bool, whether gaps are marked by columns of their own
+    without : names of columns that are left out
+
+    Attributes
+    ----------
+    model_ : the fitted model; its coefficients are those of the prepared columns, in the order of ``names_``
+    preparation_ : what was learned of the columns: ``fill``, ``centre``, ``scale``
+    names_ : names of the prepared columns
+    classes_, n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> import numpy as np, discrim
+    >>> X, y = discrim.datasets.load_iris().xy
+    >>> X[3, 1] = np.nan
+    >>> found = discrim.compare(X, y, ["LDA"])
+    >>> found.best.predict(X[:2]).tolist(), found.best.model_.coef_.shape
+    (['setosa', 'setosa'], (3, 4))
+    """
+
+    classes_: NDArray[Any]
+    model_: Any
+    preparation_: Preparation | None
+    names_: list[str]
+    n_features_in_: int
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        standardise: bool = False,
+        impute: bool = True,
+        indicators: bool = True,
+        without: Sequence[str] = (),
+    ) -> None:
+        self.model = model
+        self.standardise = standardise
+        self.impute = impute
+        self.indicators = indicators
+        self.without = without
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows X with labels y, or from a ``scan``, which is held in memory."""
+        table = self._reduced(X)
+        if not (self.impute or self.standardise):
+            weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+            model = clone(self.model).fit(table, y, **weights)
+            preparation, names, design = None, list(getattr(model, "_names", [])), None
+        else:
+            rows = open_with_gaps(table, y, sample_weight)
+            block = numbers_of_rows(rows)
+            columns = Columns.of(rows.design)
+            if self.indicators and isinstance(block.x, np.ndarray):
+                columns = columns.flagging(block.x, rows.design)
+            preparation = learn_preparation(block.x, block.weight, columns, standardise=self.standardise)
+            model = fit_rows(clone(self.model), preparation.apply(block.x), block)
+            names, design = columns.names_out, rows.design
+        self.model_, self.preparation_, self.names_, self._design = model, preparation, names, design
+        self.classes_ = model.classes_
+        if isinstance(X, Scan):
+            self.n_features_in_, self.feature_names_in_ = len(X.features), np.array(X.features, dtype=object)
+        else:
+            validate_data(self, X, reset=True, skip_check_array=True)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row."""
+        return self._answers(X, "predict")
+
+    @available_if(_model_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Posterior probabilities, n x K, columns as ``classes_``."""
+        return self._answers(X, "predict_proba")
+
+    @available_if(_model_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+        """Logarithms of the posteriors."""
+        return self._answers(X, "predict_log_proba")
+
+    @available_if(_model_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """The scores of the model."""
+        return self._answers(X, "decision_function")
+
+    @available_if(_model_has("summary"))  # type: ignore[untyped-decorator]
+    def summary(self) -> Summary:
+        """The summary of the model, with the names of the prepared columns."""
+        check_is_fitted(self, "model_")
+        model = self.model_
+        if self.preparation_ is None:
+            summary: Summary = model.summary()
+            return summary
+        if isinstance(model, Classifier):
+            model = model._renamed(self.names_)
+        summary = model.summary()
+        if self.standardise:
+            summary = copy(summary)
+            summary.facts = {**summary.facts, "Units": "standard deviations of the columns"}
+        return summary
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def _reduced(self, X: Any) -> Any:
+        """The table without the columns that are left out."""
+        return leave_out(X, self.without) if len(self.without) else X
+
+    def _answers(self, X: Any, method: str) -> NDArray[Any]:
+        check_is_fitted(self, "model_")
+        table = self._reduced(X)
+        if not isinstance(X, Scan):
+            validate_data(self, X, reset=False, skip_check_array=True)
+        if self.preparation_ is None:
+            return np.asarray(getattr(self.model_, method)(table))
+        rows = open_rows(table, design=self._design)
+        blocks = [rows.whole] if rows.whole is not None else rows.blocks()
+        ready = self.preparation_
+        return np.concatenate([np.asarray(getattr(self.model_, method)(ready.apply(block.x))) for block in blocks])
+
+
+def open_with_gaps(X: Any, y: Any = None, sample_weight: Any = None) -> Rows:
+    """Rows whose gaps are filled in later: even a category with one level has an indicator that shows them."""
+    if isinstance(X, Scan):
+        return open_rows(X.with_design(X.discover(gaps=True)), y, sample_weight)
+    table = as_table(X)
+    design = None if table is None or not table.n_rows or not table.names else design_of_table(table, gaps=True)
+    return open_rows(X, y, sample_weight, design=design)
+
+
+def numbers_of_rows(rows: Rows) -> Block:
+    """All rows as one block of numbers with NaN for gaps; an error that names columns with infinite values."""
+    whole = rows.whole
+    if whole is not None and sparse.issparse(whole.x):
+        if np.isfinite(whole.x.data).all():
+            return whole
+        whole = Block(whole.x.toarray(), whole.codes, whole.classes, whole.weight)
+    block = in_memory(rows, first_read=True) if whole is None else whole
+    if np.isinf(np.asarray(block.x)).any():
+        raise find_non_finite(rows) or DataError("X holds infinite values.")
+    return block
+
+
+def fit_rows(model: Any, x: Any, block: Block) -> Any:
+    """``model`` fitted to these numbers, with the labels and weights of the block."""
+    weights = {} if block.weight is None else {"sample_weight": block.weight}
+    return model.fit(x, block.classes[block.codes], **weights)
+
+
+def unwrapped(model: Any) -> Any:
+    """The model inside of a preparation, or itself."""
+    return model.model_ if isinstance(model, PreparedClassifier) else model

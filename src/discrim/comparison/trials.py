@@ -1,0 +1,241 @@
+"""One candidate on the folds of a comparison: by the cheapest route that gives what refitting gives."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from discrim.block import Block
+from discrim.comparison.candidates import Candidate
+from discrim.comparison.logistic import cross_validate_logistic, tune_logistic
+from discrim.comparison.prepared import unwrapped
+from discrim.comparison.rows import ComparedRows
+from discrim.comparison.spanned import run_wide
+from discrim.comparison.tuning import (
+    Groups,
+    Setting,
+    Tuned,
+    can_be_grouped,
+    group_folds,
+    tune_lasso,
+    tune_rda,
+    tune_ridge,
+)
+from discrim.comparison.way import Way, expands
+from discrim.errors import DataError, DiscrimError
+from discrim.evaluation.cross_validation import CrossValidation, kind_of_trial, result_of
+from discrim.evaluation.held_out import HeldOut
+from discrim.evaluation.one_pass import MOST_NUMBERS, OnePassTrial
+from discrim.models.base import OnePassClassifier
+from discrim.models.classifier import Classifier
+from discrim.typing import Index
+
+TUNERS: dict[str, Callable[[ComparedRows, Groups, bool], Tuned]] = {
+    "rda": tune_rda,
+    "ridge": tune_ridge,
+    "lasso": tune_lasso,
+    "logistic": tune_logistic,
+}
+# Folds of a training part, where the folds of the comparison cannot be used for tuning.
+INNER_FOLDS = 5
+# What a column without a name is called in messages.
+PLACE = r"x(\d+)"
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """What became of a candidate: its out-of-fold answers and the fit of all rows, or a ``note`` why there are none.
+
+    ``margin`` are out-of-fold scores of the second of two classes, for models without posteriors. ``fit_time`` is the
+    time of one fit of all rows with the setting that was chosen, ``total_time`` that of the whole trial.
+    """
+
+    name: str
+    note: str = ""
+    result: CrossValidation | None = None
+    margin: Any = None
+    model: Any = None
+    setting: Setting | None = None
+    fit_time: float = np.nan
+    total_time: float = np.nan
+
+    @property
+    def has_posterior(self) -> bool:
+        return self.result is not None and not np.isnan(self.result.log_loss)
+
+
+def try_candidate(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -> Tried:
+    """Out-of-fold answers with tuning inside the folds, then the fit of all rows; an error becomes a note."""
+    if candidate.why_not:
+        return Tried(candidate.name, candidate.why_not)
+    start = perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            outcome = _held_out(candidate, rows, by_error=by_error)
+            begin = perf_counter()
+            fitted = outcome.way.fit_all(outcome.model, rows)
+            end = perf_counter()
+        # A model of anybody's may raise anything; the comparison goes on without it.
+        except Exception as error:  # noqa: BLE001
+            kind = "" if isinstance(error, DiscrimError) else f"{type(error).__name__}: "
+            return Tried(candidate.name, kind + _note(str(error), rows))
+    setting = outcome.setting if outcome.setting is not None else _told_setting(unwrapped(fitted))
+    marked = Block(np.empty((rows.n, 0)), rows.codes, rows.classes, rows.weight)
+    result = result_of(marked, rows.fold_of, outcome.held, outcome.route)
+    note = _note(str(caught[0].message), rows) if caught else ""
+    return Tried(candidate.name, note, result, outcome.held.margin, fitted, setting, end - begin, end - start)
+
+
+class _Outcome(NamedTuple):
+    """The out-of-fold answers and how they were found; the model for all rows, its setting and its columns."""
+
+    held: HeldOut
+    route: str
+    model: Any
+    setting: Setting | None
+    way: Way
+
+
+def _held_out(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -> _Outcome:
+    if not candidate.tuning and rows.dealer.grouped and isinstance(getattr(candidate.model, "alpha", None), str):
+        return _nested(candidate, rows, by_error=by_error)
+    if not candidate.tuning:
+        held, route, way = _run(candidate.model, rows)
+        return _Outcome(held, route, candidate.model, None, way)
+    if not can_be_grouped(rows):
+        return _nested(candidate, rows, by_error=by_error)
+    groups = group_folds(rows)
+    if candidate.tuning == "logistic":
+        held, tuned = cross_validate_logistic(rows, groups)
+        route = "refits"
+    else:
+        _check_size(candidate.tuning, rows, groups)
+        tuned = TUNERS[candidate.tuning](rows, groups, by_error)
+        held, route = _run_tuned(candidate.model, rows, tuned)
+    way = Way.of(candidate.model, rows, standardise=tuned.standardised)
+    return _Outcome(held, route, clone(candidate.model).set_params(**tuned.best()), tuned.best(), way)
+
+
+def _nested(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -> _Outcome:
+    """Tuning by folds of each training part by itself, where the folds of the comparison do not add up to all rows."""
+    held = HeldOut(rows.n, len(rows.classes))
+    for f in range(len(rows.fold_of.parts)):
+        model, _, way = _tuned_on(candidate, rows, rows.fold_of.train(f), by_error=by_error)
+        way.run(model, rows, [f], held)
+    model, setting, way = _tuned_on(candidate, rows, np.arange(rows.n), by_error=by_error)
+    return _Outcome(held, "refits", model, setting, way)
+
+
+def _tuned_on(
+    candidate: Candidate, rows: ComparedRows, train: Index, *, by_error: bool
+) -> tuple[Any, Setting | None, Way]:
+    """The model with the setting that inner folds of these rows choose; as it is where they are too few for that."""
+    folds = rows.dealer.take(train).inner(INNER_FOLDS)
+    if folds is None or len(np.unique(rows.codes[train])) < 2:
+        return candidate.model, None, Way.of(candidate.model, rows, standardise=bool(candidate.tuning))
+    part = rows.take(train, folds)
+    if not candidate.tuning:
+        return *_smoothed(candidate.model, part), Way.of(candidate.model, rows)
+    tuned = TUNERS[candidate.tuning](part, group_folds(part), by_error)
+    way = Way.of(candidate.model, rows, standardise=tuned.standardised)
+    return clone(candidate.model).set_params(**tuned.best()), tuned.best(), way
+
+
+def _smoothed(model: Any, part: ComparedRows) -> tuple[Any, Setting]:
+    """A model of counts with the smoothing that these folds choose: its own ways hold out rows, not groups."""
+    assert part.numbers is not None
+    folds = [(part.fold_of.train(f), part.fold_of.test(f)) for f in range(len(part.fold_of.parts))]
+    weights = {} if part.weight is None else {"sample_weight": part.weight}
+    chosen = clone(model).set_params(alpha="cv", cv=folds).fit(part.numbers.x, part.labels, **weights).alpha_
+    return clone(model).set_params(alpha=float(chosen)), {"alpha": float(chosen)}
+
+
+def _run_tuned(model: Any, rows: ComparedRows, tuned: Tuned) -> tuple[HeldOut, str]:
+    """Each fold by the model with the setting of that fold: as many runs as there are different settings."""
+    held, route = HeldOut(rows.n, len(rows.classes)), ""
+    for number in np.unique(tuned.by_fold):
+        one = clone(model).set_params(**tuned.settings[number])
+        folds = np.flatnonzero(tuned.by_fold == number)
+        part, route = _run_folds(one, rows, folds, standardise=tuned.standardised)
+        own = np.isin(rows.fold_of.number, folds)
+        held.posterior[own], held.best[own] = part.posterior[own], part.best[own]
+    return held, route
+
+
+def _run_folds(model: Any, rows: ComparedRows, folds: Index, *, standardise: bool) -> tuple[HeldOut, str]:
+    """These folds at least, by merged statistics where that can be."""
+    if not standardise:
+        held, route, _ = _run(model, rows)
+        return held, route
+    if rows.block is not None and rows.dense and isinstance(model, OnePassClassifier):
+        trial = OnePassTrial.sharing(model, rows.block, rows.design, rows.statistics)
+        found = trial.run_standardised(rows.fold_of, folds)
+        if found is not None:
+            return found, "statistics"
+    held = HeldOut(rows.n, len(rows.classes))
+    if not run_wide(model, rows, folds, held):
+        Way.of(model, rows, standardise=True).run(model, rows, folds, held)
+    return held, "refits"
+
+
+def _run(model: Any, rows: ComparedRows) -> tuple[HeldOut, str, Way]:
+    """Ours on the coded columns; anybody else's on the table as it came, or coded where it cannot take gaps."""
+    way = Way.of(model, rows)
+    if isinstance(model, OnePassClassifier) and rows.block is not None and rows.dense and not expands(model):
+        held, route = OnePassTrial.sharing(model, rows.block, rows.design, rows.statistics).run(rows.fold_of)
+        return held, route, way
+    kind = kind_of_trial(model)
+    if way.prepares and isinstance(model, Classifier):
+        return _run_prepared(model, rows, way)
+    coded = isinstance(model, Classifier) and rows.block is not None
+    if coded and kind.__name__ != "AdditiveTrial" and not expands(model):
+        assert rows.block is not None
+        trial = kind(model, rows.block.x, rows.labels, rows.weight)
+        return *trial.run(rows.fold_of), way
+    try:
+        return *kind(model, rows.X, rows.y, rows.weight).run(rows.fold_of), way
+    except Exception:
+        if isinstance(model, Classifier) or not rows.missing:
+            raise
+        return _run_prepared(model, rows, Way.filling(rows))
+
+
+def _run_prepared(model: Any, rows: ComparedRows, way: Way) -> tuple[HeldOut, str, Way]:
+    held = HeldOut(rows.n, len(rows.classes))
+    way.run(model, rows, range(len(rows.fold_of.parts)), held)
+    return held, "refits", way
+
+
+def _check_size(tuning: str, rows: ComparedRows, groups: Groups) -> None:
+    width = min(rows.width, rows.n) if tuning != "lasso" else rows.width
+    numbers = groups.count * width**2 * (len(rows.classes) if tuning == "rda" else 1)
+    if numbers > MOST_NUMBERS:
+        raise DataError(
+            f"{rows.width:,} columns are too many to tune it from the statistics of {groups.count} groups of folds. "
+            "Give the model with numbers instead."
+        )
+
+
+def _told_setting(model: Any) -> Setting | None:
+    """What a model that tunes itself has chosen."""
+    own = {"alpha": "alpha_", "gamma": "gamma_", "shrinkage": "shrinkage_", "C": "C_", "psi": "psi_"}
+    if hasattr(model, "best_params_"):
+        return dict(model.best_params_)
+    found = {name: getattr(model, at) for name, at in own.items() if np.ndim(getattr(model, at, [])) == 0}
+    return found or None
+
+
+def _note(text: str, rows: ComparedRows) -> str:
+    """The first paragraph on one line; columns that a model knows by their places have their names."""
+    first, names = " ".join(text.split("\n\n", maxsplit=1)[0].split()), rows.columns.names_out
+    if any(re.fullmatch(PLACE, name) for name in names):
+        return first
+    return re.sub(f"'{PLACE}'", lambda found: f"'{names[int(found[1])]}'", first)

@@ -1,0 +1,254 @@
+"""Tuning inside the folds: a fold's setting comes from models that saw neither it nor the rows that judge them.
+
+The folds are put into at most ten groups. For two groups g and h a model is fitted to the rows of all others and
+judged on g and on h. The setting for the folds in g is the one of least loss on its partners h, by models that did
+not see g: nothing of g has a say in it. The same model serves h, so that half as many are needed. With many rows a
+group has one partner, with few all others. The setting for the fit of all rows is the one of least loss over all.
+
+Penalties weigh all columns alike, so that units would decide. They are tried in standardised columns, by the mean and
+standard deviation of the rows that the model is fitted to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.comparison.rows import ComparedRows
+from discrim.comparison.spanned import is_wide, moments_of, spanned
+from discrim.evaluation.units import in_units, moments_in_units
+from discrim.models.lasso_classifier import second_of_two, squared_errors
+from discrim.parallel import one_blas_thread, run
+from discrim.solvers.lasso import lasso_path
+from discrim.solvers.regression import Regression, indicator_regression
+from discrim.solvers.regularized import Grid, Moments, Target, score_blocks
+from discrim.solvers.regularized_search import estimated_log_priors, row_losses
+from discrim.statistics import ClassMoments, Depth, merge_moments
+from discrim.typing import Floats, Index
+
+Pair = tuple[int, int]
+Setting = dict[str, Any]
+# Losses of every setting on the rows of both groups of a pair: 2 x settings, first by what is chosen, then by what
+# decides between equals.
+PairLosses = tuple[Floats, Floats]
+
+MOST_GROUPS = 10
+# Rows that are enough to judge a setting by.
+ENOUGH_ROWS = 1000
+ALPHAS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
+GAMMAS = np.array([0.0, 0.5, 0.8, 0.95, 1.0])
+RIDGES: Floats = np.asarray(10.0 ** np.arange(-6, 2), dtype=np.float64)
+LASSOS: Floats = np.asarray(10.0 ** -np.linspace(0.0, 3.5, 15), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """``of_fold`` is the group of each fold; ``pairs`` are the groups that are left out together."""
+
+    of_fold: NDArray[np.intp]
+    of_row: NDArray[np.intp]
+    pairs: tuple[Pair, ...]
+
+    @property
+    def count(self) -> int:
+        return int(self.of_fold.max()) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned:
+    """The numbers of the ``settings`` that were chosen: one ``by_fold``, and the one for all rows.
+
+    They are settings for ``standardised`` columns, or for columns as they are.
+    """
+
+    settings: tuple[Setting, ...]
+    by_fold: NDArray[np.intp]
+    overall: int
+    standardised: bool
+
+    def best(self, f: int | None = None) -> Setting:
+        """The setting for fold f, or for all rows."""
+        return self.settings[self.overall if f is None else int(self.by_fold[f])]
+
+
+def can_be_grouped(rows: ComparedRows) -> bool:
+    """Are there three folds at least, which cover all rows?"""
+    return rows.fold_of.complementary and len(rows.fold_of.parts) >= 3
+
+
+def group_folds(rows: ComparedRows) -> Groups:
+    folds = len(rows.fold_of.parts)
+    count = min(folds, MOST_GROUPS)
+    of_fold = np.arange(folds) % count if not rows.fold_of.one_at_a_time else rows.dealer.deal(count).astype(np.intp)
+    of_row = of_fold[rows.fold_of.number]
+    partners = int(np.ceil(ENOUGH_ROWS / max(int(np.bincount(of_row).min()), 1)))
+    return Groups(of_fold, of_row, _pairs(count, min(partners, count - 1)))
+
+
+def _pairs(count: int, partners: int) -> tuple[Pair, ...]:
+    """Every group with this many others (one more where they cannot be matched): its neighbours in a ring."""
+    if partners % 2 and count % 2:
+        partners += 1
+    steps = list(range(1, partners // 2 + 1))
+    if partners % 2:
+        steps.append(count // 2)
+    found = {tuple(sorted((g, (g + step) % count))) for g in range(count) for step in steps}
+    return tuple((a, b) for a, b in sorted(found))
+
+
+def choose(groups: Groups, settings: tuple[Setting, ...], losses: list[PairLosses], *, standardised: bool) -> Tuned:
+    """``losses`` as the pairs: sums over rows on the first and on the second group of each pair."""
+    inner = np.zeros((2, groups.count, len(settings)))
+    for (g, h), pair in zip(groups.pairs, losses, strict=True):
+        for kind, loss in enumerate(pair):
+            # The model that saw neither is judged on h for the sake of g, and on g for that of h.
+            inner[kind, g] += loss[1]
+            inner[kind, h] += loss[0]
+    by_group = np.array([_least(*inner[:, g]) for g in range(groups.count)])
+    return Tuned(settings, by_group[groups.of_fold], _least(*inner.sum(axis=1)), standardised)
+
+
+def _least(loss: Floats, tie: Floats) -> int:
+    """The first setting of least loss, of equal ones that of the least second loss."""
+    usable = np.where(np.isfinite(loss), loss, np.inf)
+    near = usable <= usable.min() + 1e-9 * (1.0 + abs(usable.min()))
+    return int(np.argmin(np.where(near & np.isfinite(tie), tie, np.inf)))
+
+
+def tune_rda(rows: ComparedRows, groups: Groups, by_error: bool) -> Tuned:
+    """alpha and gamma of regularised discriminant analysis: the grid from one eigendecomposition a pair and alpha.
+
+    Towards the variances the answer does not depend on units. More columns than rows, and columns without variance or
+    with gaps, forbid that target; standardised columns are shrunk towards the identity instead.
+    """
+    w = np.ones(rows.n) if rows.weight is None else rows.weight
+    statistics = _group_statistics(rows, groups, Depth.FULL) if _tall(rows) else None
+    if statistics is not None and not np.all(sum(np.einsum("kjj->j", part.scatter) for part in statistics) > 0):
+        statistics = None
+    target: Target = "identity" if statistics is None else "diagonal"
+
+    def losses(i: int) -> PairLosses:
+        g, h = groups.pairs[i]
+        test = np.flatnonzero((groups.of_row == g) | (groups.of_row == h))
+        grid = Grid(ALPHAS, GAMMAS, target)
+        if statistics is not None:
+            assert rows.block is not None
+            s, z = _without(statistics, g, h), np.asarray(rows.block.x[test], dtype=np.float64)
+        else:
+            train = np.flatnonzero((groups.of_row != g) & (groups.of_row != h))
+            fitted, z = _prepared(rows, train, [train, test], indicators=False)
+            s = moments_of(rows, train, fitted, Depth.FULL)
+            grid = replace(grid, n_columns=rows.width)
+        codes = rows.codes[test]
+        side = np.stack([w[test] * (groups.of_row[test] == group) for group in (g, h)], axis=1)
+        error, loss = np.zeros((2, len(ALPHAS), len(GAMMAS))), np.zeros((2, len(ALPHAS), len(GAMMAS)))
+        moments = Moments(s.weight, s.mean, s.scatter)
+        for settings, part, scores in score_blocks(moments, z, grid, estimated_log_priors(s.weight)):
+            wrong, log_loss = row_losses(scores, codes[part])
+            error[:, settings] += np.moveaxis(wrong @ side[part], -1, 0)
+            loss[:, settings] += np.moveaxis(log_loss @ side[part], -1, 0)
+        both = error.reshape(2, -1), loss.reshape(2, -1)
+        return both if by_error else both[::-1]
+
+    with one_blas_thread():
+        found = run(losses, len(groups.pairs))
+    settings = tuple({"alpha": float(a), "gamma": float(g), "target": target} for a in ALPHAS for g in GAMMAS)
+    return choose(groups, settings, found, standardised=statistics is None)
+
+
+def tune_ridge(rows: ComparedRows, groups: Groups, by_error: bool) -> Tuned:  # noqa: ARG001 - one criterion
+    """alpha of the ridge by the squared error of held-out indicators, which the statistics tell without the rows.
+
+    Around the sum of squares of a standardised column, which is the weight of the rows.
+    """
+    weight = float(rows.n if rows.weight is None else rows.weight.sum())
+    alphas = float(10.0 ** np.round(np.log10(weight))) * RIDGES
+
+    def path(problem: Regression) -> Floats:
+        values, vectors = np.linalg.eigh(problem.spread.dense())
+        turned = vectors.T @ second_of_two(2.0 * problem.cross)
+        shrunk = np.maximum(values, 0.0) + (alphas / problem.weight)[:, None]
+        return np.asarray(vectors @ (turned / shrunk[:, :, None]))
+
+    return _by_squared_error(rows, groups, alphas, path, rotate=True)
+
+
+def tune_lasso(rows: ComparedRows, groups: Groups, by_error: bool) -> Tuned:  # noqa: ARG001 - one criterion
+    """alpha of the lasso, by squared error in the same way; from where no column is left, rounded up."""
+    if rows.block is not None:
+        s = moments_in_units(merge_moments(_group_statistics(rows, groups, Depth.POOLED)))[0]
+    else:
+        every = np.arange(rows.n)
+        s = moments_of(rows, every, _prepared(rows, every, [every], rotate=False)[0], Depth.POOLED)
+    top = float(np.abs(2.0 * indicator_regression(s, 0.0).cross).max(initial=0.0))
+    alphas = float(10.0 ** np.ceil(np.log10(top or 1.0))) * LASSOS
+    return _by_squared_error(
+        rows,
+        groups,
+        alphas,
+        lambda problem: lasso_path(problem.spread, second_of_two(2.0 * problem.cross), alphas)[0],
+        rotate=False,
+    )
+
+
+def _by_squared_error(
+    rows: ComparedRows, groups: Groups, alphas: Floats, path: Callable[[Regression], Floats], *, rotate: bool
+) -> Tuned:
+    """Alphas for standardised columns; ``rotate`` where a rotation of the columns changes nothing."""
+    fast = rows.block is not None and (_tall(rows) or not rotate)
+    statistics = _group_statistics(rows, groups, Depth.POOLED) if fast else None
+
+    def losses(i: int) -> PairLosses:
+        g, h = groups.pairs[i]
+        if statistics is not None:
+            s, centre, scale = moments_in_units(_without(statistics, g, h))
+            parts = [in_units(statistics[k], centre, scale) for k in (g, h)]
+        else:
+            each = [np.flatnonzero((groups.of_row != g) & (groups.of_row != h))]
+            each += [np.flatnonzero(groups.of_row == k) for k in (g, h)]
+            prepared = _prepared(rows, each[0], each, rotate=rotate)
+            s, *parts = (moments_of(rows, own, z, Depth.POOLED) for own, z in zip(each, prepared, strict=True))
+        problem = indicator_regression(s, 0.0)
+        coef = path(problem)
+        intercept = second_of_two(2.0 * problem.level - 1.0) - np.einsum("j,ajm->am", problem.origin, coef)
+        both = np.stack([squared_errors(part, coef, intercept) for part in parts])
+        both *= np.array([[part.total_weight] for part in parts])
+        return both, np.zeros_like(both)
+
+    with one_blas_thread():
+        found = run(losses, len(groups.pairs))
+    return choose(groups, tuple({"alpha": float(alpha)} for alpha in alphas), found, standardised=True)
+
+
+def _tall(rows: ComparedRows) -> bool:
+    """Complete rows, and more of them than columns: statistics of groups serve all pairs."""
+    return rows.block is not None and rows.n > rows.width
+
+
+def _prepared(
+    rows: ComparedRows, train: Index, parts: list[Index], *, rotate: bool = True, indicators: bool = True
+) -> list[Floats]:
+    """These rows, standardised as the rows ``train`` say; turned into few columns where that may and can be."""
+    if rotate and is_wide(rows):
+        z = spanned(rows, train)
+        return [z[part] for part in parts]
+    assert rows.numbers is not None
+    ready = rows.prepared_by(train, standardise=True, indicators=indicators)
+    return [np.asarray(ready.apply(rows.numbers.x[part])) for part in parts]
+
+
+def _group_statistics(rows: ComparedRows, groups: Groups, depth: Depth) -> list[ClassMoments]:
+    assert rows.block is not None
+    if rows.statistics is not None:
+        parts = rows.statistics.held_out(depth)
+        return [merge_moments([parts[f] for f in np.flatnonzero(groups.of_fold == g)]) for g in range(groups.count)]
+    each = [np.flatnonzero(groups.of_row == g) for g in range(groups.count)]
+    return [moments_of(rows, own, np.asarray(rows.block.x[own]), depth) for own in each]
+
+
+def _without(statistics: list[ClassMoments], g: int, h: int) -> ClassMoments:
+    return merge_moments([part for k, part in enumerate(statistics) if k not in (g, h)])

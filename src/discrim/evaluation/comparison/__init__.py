@@ -1,1 +1,0 @@
-"""Which model: all that fit the data on the same folds, the choice, and its report."""

@@ -1,0 +1,1 @@
+"""From a statistic to a rule: recipes of models, family by family."""

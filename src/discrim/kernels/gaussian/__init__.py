@@ -1,0 +1,1 @@
+"""Moments of the classes, and scores of linear, diagonal and quadratic rules."""

@@ -1,0 +1,214 @@
+// Sixteen rows at a time, one row a lane: every step, the softmax too, runs down the lanes.
+
+#include "gaussian/scores.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "native_lanes.hpp"
+
+namespace discrim {
+namespace {
+
+constexpr int64_t GROUP = 2 * LANES;
+
+struct Work {
+    const RuleArrays *rule;
+    Output output;
+    double *x;       // p x GROUP
+    double *shifted; // p x GROUP
+    double *scores;  // K x GROUP
+    double *best;    // GROUP: largest score
+    double *which;   // GROUP: its class
+};
+
+// Vectors that hold a group, and how many dot products their registers have room for at once.
+template <typename V>
+constexpr int64_t PARTS = GROUP / WIDTH<V>;
+template <typename V>
+constexpr int AT_ONCE = WIDTH<V> == LANES ? 4 : 2;
+
+// M dot products of coefficient rows (length p, `stride` apart) with the lanes.
+template <int M, typename V>
+DISCRIM_INLINE void dots(const double *coefficients, int64_t stride, const double *lanes, int64_t count,
+                         V (*acc)[PARTS<V>]) {
+    for (int m = 0; m < M; ++m)
+        for (int64_t h = 0; h < PARTS<V>; ++h) acc[m][h] = V{};
+    for (int64_t i = 0; i < count; ++i)
+        for (int64_t h = 0; h < PARTS<V>; ++h) {
+            const V z = get<V>(lanes + i * GROUP + h * WIDTH<V>);
+            for (int m = 0; m < M; ++m) acc[m][h] += coefficients[m * stride + i] * z;
+        }
+}
+
+template <typename V>
+DISCRIM_INLINE void shift(const double *centre, int64_t p, const double *from, double *to) {
+    for (int64_t i = 0; i < p; ++i)
+        for (int64_t h = 0; h < GROUP; h += WIDTH<V>) put(to + i * GROUP + h, get<V>(from + i * GROUP + h) - centre[i]);
+}
+
+template <typename V>
+DISCRIM_INLINE void score_linear(const Work &w) {
+    constexpr int M = AT_ONCE<V>;
+    const RuleArrays &rule = *w.rule;
+    shift<V>(rule.centre, rule.p, w.x, w.x);
+    V acc[M][PARTS<V>];
+    const auto keep = [&](int64_t k, int m) DISCRIM_INLINED {
+        for (int64_t h = 0; h < PARTS<V>; ++h)
+            put(w.scores + (k + m) * GROUP + h * WIDTH<V>, acc[m][h] + rule.offset[k + m]);
+    };
+    int64_t k = 0;
+    for (; k + M <= rule.K; k += M) {
+        dots<M, V>(rule.factor + k * rule.p, rule.p, w.x, rule.p, acc);
+        for (int m = 0; m < M; ++m) keep(k, m);
+    }
+    for (; k < rule.K; ++k) {
+        dots<1, V>(rule.factor + k * rule.p, rule.p, w.x, rule.p, acc);
+        keep(k, 0);
+    }
+}
+
+template <typename V>
+DISCRIM_INLINE void score_diagonal(const Work &w) {
+    const RuleArrays &rule = *w.rule;
+    for (int64_t k = 0; k < rule.K; ++k) {
+        V sum[PARTS<V>];
+        for (int64_t h = 0; h < PARTS<V>; ++h) sum[h] = V{};
+        for (int64_t i = 0; i < rule.p; ++i) {
+            const double centre = rule.centre[k * rule.p + i], precision = rule.factor[k * rule.p + i];
+            for (int64_t h = 0; h < PARTS<V>; ++h) {
+                const V d = get<V>(w.x + i * GROUP + h * WIDTH<V>) - centre;
+                sum[h] += precision * d * d;
+            }
+        }
+        for (int64_t h = 0; h < PARTS<V>; ++h)
+            put(w.scores + k * GROUP + h * WIDTH<V>, rule.offset[k] - 0.5 * sum[h]);
+    }
+}
+
+template <typename V>
+DISCRIM_INLINE void score_quadratic(const Work &w) {
+    constexpr int M = AT_ONCE<V>;
+    const RuleArrays &rule = *w.rule;
+    for (int64_t k = 0; k < rule.K; ++k) {
+        shift<V>(rule.centre + k * rule.p, rule.p, w.x, w.shifted);
+        const double *factor = rule.factor + k * rule.r * rule.p;
+        V sum[PARTS<V>], acc[M][PARTS<V>];
+        for (int64_t h = 0; h < PARTS<V>; ++h) sum[h] = V{};
+        int64_t j = 0;
+        for (; j + M <= rule.r; j += M) {
+            dots<M, V>(factor + j * rule.p, rule.p, w.shifted, rule.triangular ? j + M : rule.p, acc);
+            for (int m = 0; m < M; ++m)
+                for (int64_t h = 0; h < PARTS<V>; ++h) sum[h] += acc[m][h] * acc[m][h];
+        }
+        for (; j < rule.r; ++j) {
+            dots<1, V>(factor + j * rule.p, rule.p, w.shifted, rule.triangular ? j + 1 : rule.p, acc);
+            for (int64_t h = 0; h < PARTS<V>; ++h) sum[h] += acc[0][h] * acc[0][h];
+        }
+        for (int64_t h = 0; h < PARTS<V>; ++h)
+            put(w.scores + k * GROUP + h * WIDTH<V>, rule.offset[k] - 0.5 * sum[h]);
+    }
+}
+
+template <typename V>
+DISCRIM_INLINE void find_best(const Work &w) {
+    for (int64_t h = 0; h < GROUP; h += WIDTH<V>) {
+        V best = get<V>(w.scores + h), which{};
+        for (int64_t k = 1; k < w.rule->K; ++k) {
+            const V s = get<V>(w.scores + k * GROUP + h);
+            which = s > best ? every<V>(static_cast<double>(k)) : which;
+            best = s > best ? s : best;
+        }
+        put(w.best + h, best);
+        put(w.which + h, which);
+    }
+}
+
+// Scores become posteriors, or their logarithms.
+template <typename V>
+DISCRIM_INLINE void normalise(const Work &w, bool logarithms) {
+    for (int64_t h = 0; h < GROUP; h += WIDTH<V>) {
+        const V best = get<V>(w.best + h);
+        V total{};
+        for (int64_t k = 0; k < w.rule->K; ++k) {
+            double *s = w.scores + k * GROUP + h;
+            const V shifted = get<V>(s) - best, e = exp_below_zero(shifted);
+            total += e;
+            put(s, logarithms ? shifted : e);
+        }
+        V scale;
+        for (int64_t l = 0; l < WIDTH<V>; ++l) scale[l] = logarithms ? std::log(total[l]) : 1.0 / total[l];
+        for (int64_t k = 0; k < w.rule->K; ++k) {
+            double *s = w.scores + k * GROUP + h;
+            put(s, logarithms ? get<V>(s) - scale : get<V>(s) * scale);
+        }
+    }
+}
+
+template <int MI>
+DISCRIM_INLINE void score_group_body(const Work &w) {
+    using V = Native<MI>;
+    switch (w.rule->rule) {
+        case Rule::linear: score_linear<V>(w); break;
+        case Rule::diagonal: score_diagonal<V>(w); break;
+        case Rule::quadratic: score_quadratic<V>(w); break;
+    }
+    find_best<V>(w);
+    if (w.output == Output::posterior) normalise<V>(w, false);
+    if (w.output == Output::log_posterior) normalise<V>(w, true);
+}
+DISCRIM_VERSIONS(score_group, (const Work &w), (w))
+
+// Lanes beyond the last row repeat it, so that they stay harmless.
+template <typename T>
+void gather(const Rows<T> &x, int64_t first, int64_t m, double *lanes) {
+    if (x.column_stride == 1) {
+        for (int64_t r = 0; r < GROUP; ++r) {
+            const T *row = x.data + (first + std::min(r, m - 1)) * x.row_stride;
+            for (int64_t i = 0; i < x.p; ++i) lanes[i * GROUP + r] = static_cast<double>(row[i]);
+        }
+        return;
+    }
+    for (int64_t i = 0; i < x.p; ++i) {
+        const T *column = x.data + first * x.row_stride + i * x.column_stride;
+        for (int64_t r = 0; r < GROUP; ++r)
+            lanes[i * GROUP + r] = static_cast<double>(column[std::min(r, m - 1) * x.row_stride]);
+    }
+}
+
+// In single precision a posterior within 2^-25 of one is one, and its logarithm zero.
+inline void write(double *to, double value, bool) { *to = value; }
+inline void write(float *to, double value, bool logarithm) {
+    *to = logarithm && value > -0x1p-25 ? 0.0f : static_cast<float>(value);
+}
+
+}  // namespace
+
+template <typename T, typename Out>
+bool score(const Rows<T> &x, const RuleArrays &rule, Output output, Out *values, int64_t *best) {
+    const int64_t K = rule.K;
+    std::vector<double> lanes(x.p * GROUP), shifted(rule.rule == Rule::quadratic ? x.p * GROUP : 0);
+    std::vector<double> scores(K * GROUP), largest(GROUP), which(GROUP);
+    const Work work{&rule, output, lanes.data(), shifted.data(), scores.data(), largest.data(), which.data()};
+    bool finite = true;
+    for (int64_t first = 0; first < x.n; first += GROUP) {
+        const int64_t m = std::min(GROUP, x.n - first);
+        gather(x, first, m, lanes.data());
+        score_group(work);
+        for (int64_t r = 0; r < m; ++r) finite &= std::isfinite(largest[r]);
+        if (output == Output::best)
+            for (int64_t r = 0; r < m; ++r) best[first + r] = static_cast<int64_t>(which[r]);
+        else
+            for (int64_t r = 0; r < m; ++r)
+                for (int64_t k = 0; k < K; ++k) write(values + (first + r) * K + k, scores[k * GROUP + r], output == Output::log_posterior);
+    }
+    return finite;
+}
+
+template bool score(const Rows<double> &, const RuleArrays &, Output, double *, int64_t *);
+template bool score(const Rows<float> &, const RuleArrays &, Output, float *, int64_t *);
+template bool score(const Rows<float> &, const RuleArrays &, Output, double *, int64_t *);
+template bool score(const Rows<double> &, const RuleArrays &, Output, float *, int64_t *);
+
+}  // namespace discrim

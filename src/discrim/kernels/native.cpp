@@ -1,0 +1,167 @@
+// The Python face of the kernels. Every call runs on the caller's thread and releases the interpreter lock.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "arrays.hpp"
+#include "gaussian/moments.hpp"
+#include "gaussian/scores.hpp"
+
+void bind_coordinate(nanobind::module_ &m);
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace discrim {
+void bind_levels(nb::module_ &m);
+void bind_likelihood(nb::module_ &m);
+void bind_counts(nb::module_ &m);
+void bind_online(nb::module_ &m);
+void bind_placements(nb::module_ &m);
+void bind_versions(nb::module_ &m);
+}
+
+namespace {
+
+using discrim::Codes;
+using discrim::give;
+using discrim::Matrix;
+using discrim::require;
+using discrim::rows_of;
+using discrim::Vector;
+
+using Low = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <typename T>
+nb::tuple class_moments(Matrix<T> x, Codes codes, std::optional<Vector> weight, int64_t K, int depth_number,
+                        std::optional<Low> low) {
+    const auto rows = rows_of(x);
+    const auto depth = static_cast<discrim::Depth>(depth_number);
+    require(depth_number >= 0 && depth_number <= 2, "depth must be 0, 1 or 2");
+    require(K >= 0, "there is a negative number of classes");
+    require(static_cast<int64_t>(codes.shape(0)) == rows.n, "codes and rows differ in length");
+    require(!weight || static_cast<int64_t>(weight->shape(0)) == rows.n, "weights and rows differ in length");
+    require(!low || (static_cast<int64_t>(low->shape(0)) == K && static_cast<int64_t>(low->shape(1)) == rows.p),
+            "low has the wrong shape");
+    int32_t largest = -1;
+    for (int64_t i = 0; i < rows.n; ++i) largest = std::max(largest, codes.data()[i]);
+    require(largest < K, "a code is not below the number of classes");
+    const size_t p = rows.p, k = K;
+    const size_t size = depth == discrim::Depth::diagonal ? k * p : depth == discrim::Depth::pooled ? p * p : k * p * p;
+    std::unique_ptr<double[]> total(new double[k]), mean(new double[k * p]), scatter(new double[size]);
+    std::unique_ptr<int64_t[]> count(new int64_t[k]);
+    {
+        nb::gil_scoped_release release;
+        discrim::class_moments(rows, codes.data(), weight ? weight->data() : nullptr, K, depth,
+                               discrim::Moments{total.get(), count.get(), mean.get(), low ? low->data() : nullptr,
+                                                scatter.get()});
+    }
+    nb::object spread = depth == discrim::Depth::diagonal ? nb::cast(give(std::move(scatter), {k, p}))
+                        : depth == discrim::Depth::pooled ? nb::cast(give(std::move(scatter), {p, p}))
+                                                          : nb::cast(give(std::move(scatter), {k, p, p}));
+    return nb::make_tuple(give(std::move(total), {k}), give(std::move(count), {k}), give(std::move(mean), {k, p}),
+                          spread);
+}
+
+using Array = discrim::Aligned<const double, nb::c_contig, nb::device::cpu>;
+
+discrim::RuleArrays rule_of(int64_t p, int number, const Array &centre, const Array &factor, const Vector &offset,
+                            bool triangular) {
+    require(number >= 0 && number <= 2, "unknown rule");
+    const auto rule = static_cast<discrim::Rule>(number);
+    require(offset.shape(0) > 0, "there is no class to score");
+    require(rule != discrim::Rule::quadratic || factor.ndim() == 3, "factor must be classes x rank x columns");
+    const int64_t K = offset.shape(0), r = rule == discrim::Rule::quadratic ? factor.shape(1) : 1;
+    require(static_cast<int64_t>(factor.size()) == K * r * p, "factor has the wrong size");
+    require(static_cast<int64_t>(centre.size()) == (rule == discrim::Rule::linear ? 1 : K) * p, "centre has the wrong size");
+    require(!triangular || r == p, "a triangular factor is square");
+    return {rule, K, p, r, centre.data(), factor.data(), offset.data(), triangular};
+}
+
+template <typename T, typename Out>
+bool score(Matrix<T> x, int rule, Array centre, Array factor, Vector offset, bool triangular, int output,
+           discrim::Aligned<Out, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
+    const auto rows = rows_of(x);
+    const auto arrays = rule_of(rows.p, rule, centre, factor, offset, triangular);
+    require(output == 0 || output == 2 || output == 3, "unknown output");
+    require(static_cast<int64_t>(out.shape(0)) == rows.n && static_cast<int64_t>(out.shape(1)) == arrays.K,
+            "out has the wrong shape");
+    nb::gil_scoped_release release;
+    return discrim::score<T, Out>(rows, arrays, static_cast<discrim::Output>(output), out.data(), nullptr);
+}
+
+template <typename T>
+bool best(Matrix<T> x, int rule, Array centre, Array factor, Vector offset, bool triangular, int output,
+          discrim::Aligned<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> out) {
+    const auto rows = rows_of(x);
+    const auto arrays = rule_of(rows.p, rule, centre, factor, offset, triangular);
+    require(output == 1, "unknown output");
+    require(static_cast<int64_t>(out.shape(0)) == rows.n, "out has the wrong length");
+    nb::gil_scoped_release release;
+    return discrim::score<T, double>(rows, arrays, discrim::Output::best, nullptr, out.data());
+}
+
+// Ranks of integers among the values that occur, for labels within [lo, lo + size).
+nb::tuple code_integers(discrim::Aligned<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> y, int64_t lo,
+                        int64_t size) {
+    const int64_t n = y.shape(0);
+    require(size >= 0, "the stated range is negative");
+    std::unique_ptr<bool[]> present(new bool[size]());
+    std::unique_ptr<int32_t[]> codes(new int32_t[n]);
+    const int64_t *values = y.data();
+    bool inside = true;
+    {
+        nb::gil_scoped_release release;
+        for (int64_t i = 0; i < n; ++i) {
+            // Below lo it becomes a large number.
+            const uint64_t at = static_cast<uint64_t>(values[i]) - static_cast<uint64_t>(lo);
+            if (at >= static_cast<uint64_t>(size)) {
+                inside = false;
+                break;
+            }
+            present[at] = true;
+        }
+        if (inside) {
+            std::vector<int32_t> rank(size);
+            int32_t next = 0;
+            for (int64_t v = 0; v < size; ++v) rank[v] = present[v] ? next++ : -1;
+            for (int64_t i = 0; i < n; ++i) codes[i] = rank[values[i] - lo];
+        }
+    }
+    require(inside, "a label lies outside the stated range");
+    return nb::make_tuple(give(std::move(present), {static_cast<size_t>(size)}),
+                          give(std::move(codes), {static_cast<size_t>(n)}));
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+    m.def("class_moments", &class_moments<double>, "x"_a.noconvert(), "codes"_a, "weight"_a.none(), "classes"_a, "depth"_a,
+          "low"_a.noconvert().none() = nb::none());
+    m.def("class_moments", &class_moments<float>, "x"_a.noconvert(), "codes"_a, "weight"_a.none(), "classes"_a, "depth"_a,
+          "low"_a.noconvert().none() = nb::none());
+    const auto add_score = [&m](auto function) {
+        m.def("score", function, "x"_a.noconvert(), "rule"_a, "centre"_a, "factor"_a, "offset"_a, "triangular"_a,
+              "output"_a, "out"_a.noconvert());
+    };
+    add_score(&score<double, double>);
+    add_score(&score<float, float>);
+    add_score(&score<float, double>);
+    add_score(&best<double>);
+    add_score(&best<float>);
+    m.def("code_integers", &code_integers, "y"_a, "lo"_a, "size"_a);
+    discrim::bind_levels(m);
+    discrim::bind_likelihood(m);
+    discrim::bind_counts(m);
+    discrim::bind_online(m);
+    discrim::bind_placements(m);
+    discrim::bind_versions(m);
+    bind_coordinate(m);
+}

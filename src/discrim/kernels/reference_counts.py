@@ -1,0 +1,144 @@
+"""The kernels for counts and for compressed rows, in NumPy and SciPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from discrim.kernels.gaussian.reference import LINEAR, score
+from discrim.kernels.reference_checks import check_compressed, check_labels, require
+from discrim.typing import Codes, Floats
+
+# Values, columns and row pointers, as a SciPy CSR array has them.
+Compressed = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+Sums = tuple[Floats, NDArray[np.int64], Floats, float]
+
+# What a difference leaves of two equal numbers.
+ROUNDING = 1e-12
+
+
+def class_sums(x: NDArray[Any], codes: Codes, weight: Floats | None, classes: int, threshold: float | None) -> Sums:
+    """Weight, rows, and weighted sums of the columns (K x p) of each class; and the smallest entry, at most 0.
+
+    With a ``threshold`` an entry counts as 1 above it and as 0 else. What is not finite makes its sum so.
+    """
+    return _sums(np.asarray(x, dtype=np.float64), codes, weight, classes, threshold)
+
+
+def sparse_class_sums(
+    rows: Compressed, columns: int, codes: Codes, weight: Floats | None, classes: int, threshold: float | None
+) -> Sums:
+    """``class_sums`` of compressed rows."""
+    return _sums(_matrix(rows, columns), codes, weight, classes, threshold)
+
+
+def sparse_score(
+    rows: Compressed, table: Floats, offset: Floats, threshold: float | None, output: int, out: NDArray[Any]
+) -> bool:
+    """``score`` by the linear rule offset_k + sum_j x_j table_jk of compressed rows.
+
+    ``table`` is p x K, its rows padded to 1, 2, 4 or a multiple of 8 numbers.
+    """
+    x = _entries(_matrix(rows, len(table)), threshold)
+    classes, width = len(offset), table.shape[1]
+    require(classes > 0, "there is no class to score")
+    require(
+        width >= classes and (width in {1, 2, 4} or width % 8 == 0),
+        "a row of the table must be as long as there are classes, rounded up to 1, 2, 4 or a multiple of 8",
+    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.asarray(x @ table[:, :classes])
+    fine = score(sums, LINEAR, np.zeros(classes), np.eye(classes), offset, False, output, out)
+    return fine and not bool(np.isnan(sums).any())
+
+
+def grid_sums(rows: Compressed, which: NDArray[np.int32], logs: Floats, threshold: float | None) -> Floats:
+    """sum_j x_ij logs[which_jk, m], n x K x M: the scores of many settings m whose logarithms depend on counts alone.
+
+    ``which`` is p x K, the rows of ``logs`` are padded to a multiple of 8 numbers.
+    """
+    x = _entries(_matrix(rows, len(which)), threshold)
+    require(logs.shape[1] % 8 == 0, "a row of logarithms must be a multiple of 8 long")
+    require(not which.size or bool(which.min() >= 0 and which.max() < len(logs)), "a count has no logarithm")
+    return np.stack([np.asarray(x @ logs[which[:, k]]) for k in range(which.shape[1])], axis=1)
+
+
+def held_out_logs(
+    rows: Compressed,
+    labels: tuple[Codes, Floats | None],
+    count: Floats,
+    priors: tuple[Floats, Floats],
+    threshold: float | None,
+    own: bool,
+    plain: bool,
+) -> Floats:
+    """sum_j x_ij log(N_kj - w_i x_ij + prior_j) over the entries of each row i: what counts say without the row.
+
+    For the row's own class alone (n x 1), or for all but its own (n x K, zero there). ``plain`` leaves the factor
+    x_ij out. A count that is smaller than the row's part says nothing. ``priors`` are one number or one a column, and
+    the logarithms of 0 + prior, 1 + prior, ..., as far as these are at hand.
+    """
+    prior, logs = priors
+    check_labels(*labels, len(rows[2]) - 1, len(count))
+    require(len(prior) in {1, count.shape[1]}, "one prior, or one a column")
+    require(len(prior) == 1 or not len(logs), "logarithms are those of one prior")
+    x = _entries(_matrix(rows, count.shape[1]), threshold).tocoo()
+    codes, weight = labels
+    w = np.ones(x.shape[0]) if weight is None else weight
+    i, j = x.coords
+    keep = x.data != 0
+    i, j, v = i[keep], j[keep], x.data[keep]
+    power = np.ones_like(v) if plain else v
+    added = prior if len(prior) == 1 else prior[j]
+    classes = [codes[i]] if own else [np.full(len(i), k) for k in range(len(count))]
+    out = np.zeros((x.shape[0], len(classes)))
+    for at, k in enumerate(classes):
+        there = count[k, j]
+        left = there - w[i] * v
+        left[np.abs(left) <= ROUNDING * there] = 0.0
+        said = (left >= 0) & (own | (k != codes[i]))
+        terms = np.where(said, power * np.log(np.where(said, left, 1.0) + added), 0.0)
+        out[:, at] = np.bincount(i, terms, x.shape[0])
+    return out
+
+
+def _sums(x: Any, codes: Codes, weight: Floats | None, classes: int, threshold: float | None) -> Sums:
+    n = x.shape[0]
+    check_labels(codes, weight, n, classes)
+    least = float(np.fmin.reduce(_stored(x), axis=None, initial=0.0))
+    w = np.ones(n) if weight is None else weight
+    groups = sparse.csr_array((w, (codes, np.arange(n))), shape=(classes, n))
+    with np.errstate(invalid="ignore"):
+        count: Any = groups @ _entries(x, threshold)
+    count = count if isinstance(count, np.ndarray) else count.toarray()
+    rows = np.bincount(codes[w > 0], minlength=classes)
+    total = np.bincount(codes, w, classes).astype(np.float64)
+    return total, rows, np.asarray(count, dtype=np.float64), least
+
+
+def _entries(x: Any, threshold: float | None) -> Any:
+    if threshold is None:
+        return x
+    values = _stored(x)
+    with np.errstate(invalid="ignore"):
+        binary = (values > threshold) + (values - values)
+    return binary if isinstance(x, np.ndarray) else sparse.csr_array((binary, x.indices, x.indptr), shape=x.shape)
+
+
+def _stored(x: Any) -> Floats:
+    values: Floats = x if isinstance(x, np.ndarray) else x.data
+    return values
+
+
+def _matrix(rows: Compressed, columns: int) -> Any:
+    value, column, first = rows
+    require(columns >= 0, "there is a negative number of columns")
+    check_compressed(value, column, first, columns)
+    lo, hi = int(first[0]), int(first[-1])
+    column = column[lo:hi]
+    return sparse.csr_array(
+        (np.asarray(value[lo:hi], dtype=np.float64), column, first - first[0]), shape=(len(first) - 1, columns)
+    )
