@@ -13,7 +13,7 @@ import pytest
 
 from discrim import parallel
 from discrim.block import Block
-from discrim.engines import reduce
+from discrim.engines import reduce_blocks
 from discrim.parallel import run, split
 from discrim.sources import open_rows
 from discrim.statistics import ClassFactors, ClassMoments, Depth, merge_factors, merge_moments
@@ -68,7 +68,7 @@ def spread(statistic):
 def test_reducing_an_array_gives_the_statistic_of_its_rows(table, type_, depth, merge):
     rows = open_rows(*table)
     assert len(split(*rows.whole.x.shape)) >= 8
-    found, expected = reduce(rows, partial(type_.of, depth=depth), merge), type_.of(rows.whole, depth)
+    found, expected = reduce_blocks(rows, partial(type_.of, depth=depth), merge), type_.of(rows.whole, depth)
     np.testing.assert_array_equal(found.rows, expected.rows)
     np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-13)
     np.testing.assert_allclose(spread(found), spread(expected), rtol=1e-11, atol=1e-9 * spread(expected).max())
@@ -79,7 +79,7 @@ def test_reducing_an_array_gives_the_statistic_of_its_rows(table, type_, depth, 
 def test_reducing_a_stream_gives_what_reducing_the_array_gives(table, type_, depth, merge, step):
     rows = open_rows(*table)
     of = partial(type_.of, depth=depth)
-    found, expected = reduce(Stream(rows.whole, step), of, merge), reduce(rows, of, merge)
+    found, expected = reduce_blocks(Stream(rows.whole, step), of, merge), reduce_blocks(rows, of, merge)
     assert found.classes.tolist() == expected.classes.tolist()
     np.testing.assert_array_equal(found.rows, expected.rows)
     np.testing.assert_allclose(found.weight, expected.weight, rtol=1e-13)
@@ -93,9 +93,9 @@ def test_any_number_of_threads_gives_the_same_bits(table, thread_count, type_, d
     found = {"array": set(), "stream": set()}
     for number in (1, 2, 3, 8):
         thread_count(number)
-        found["array"].add(reduce(rows, of, merge).to_bytes())
+        found["array"].add(reduce_blocks(rows, of, merge).to_bytes())
         # 22 blocks: one full group of states, and some that are still at work when the stream ends.
-        found["stream"].add(reduce(Stream(rows.whole, 1900), of, merge).to_bytes())
+        found["stream"].add(reduce_blocks(Stream(rows.whole, 1900), of, merge).to_bytes())
     assert {name: len(bits) for name, bits in found.items()} == {"array": 1, "stream": 1}
 
 
@@ -104,7 +104,7 @@ def test_states_are_merged_in_the_order_of_the_rows(thread_count):
     for number in (1, 4):
         thread_count(number)
         for rows in (open_rows(block.x, block.codes), Stream(block, 777)):
-            starts = reduce(rows, lambda b: [b.x[0, 0]], lambda states: [s for part in states for s in part])
+            starts = reduce_blocks(rows, lambda b: [b.x[0, 0]], lambda states: [s for part in states for s in part])
             assert len(starts) > 1
             assert starts == sorted(starts)
 
@@ -153,8 +153,8 @@ def test_an_error_in_a_stream_is_raised_and_the_threads_stay_usable(thread_count
         raise ValueError(f"a block of {len(part)}")
 
     with pytest.raises(ValueError, match="a block of 10"):
-        reduce(Stream(block, 10), fails, list)
-    assert reduce(Stream(block, 10), len, sum) == 100
+        reduce_blocks(Stream(block, 10), fails, list)
+    assert reduce_blocks(Stream(block, 10), len, sum) == 100
 
 
 def test_an_error_of_the_source_is_raised():
@@ -167,7 +167,7 @@ def test_an_error_of_the_source_is_raised():
             raise OSError("the file ends early")
 
     with pytest.raises(OSError, match="ends early"):
-        reduce(Broken(), len, sum)
+        reduce_blocks(Broken(), len, sum)
 
 
 @pytest.mark.parametrize(("n", "p"), [(0, 5), (1, 1), (100, 3), (62, 4026), (5, 100_000), (10**6, 20), (1000, 1000)])
@@ -182,7 +182,7 @@ def test_ranges_cover_every_row_once_and_none_is_empty(n, p):
 def test_small_data_start_no_threads():
     here = threading.get_ident()
     rows = open_rows(np.zeros((100, 3)), np.zeros(100, int))
-    assert reduce(rows, lambda block: threading.get_ident(), max) == here
+    assert reduce_blocks(rows, lambda block: threading.get_ident(), max) == here
 
 
 @pytest.mark.parametrize(("value", "expected"), [("3", 3), ("1", 1), ("0", None), ("many", None), ("", None)])
@@ -201,12 +201,12 @@ def test_the_environment_sets_the_number_of_threads(monkeypatch, value, expected
 def test_a_process_with_one_thread_gives_the_same_bits_as_one_with_three():
     script = (
         "import numpy as np; from functools import partial\n"
-        "from discrim import parallel\nfrom discrim.engines import reduce\n"
+        "from discrim import parallel\nfrom discrim.engines import reduce_blocks\n"
         "from discrim.sources import open_rows\n"
         "from discrim.statistics import ClassMoments, Depth, merge_moments\n"
         "x = np.random.default_rng(0).normal(size=(30_000, 9))\n"
         "rows = open_rows(x, np.arange(30_000) % 4)\n"
-        "state = reduce(rows, partial(ClassMoments.of, depth=Depth.FULL), merge_moments)\n"
+        "state = reduce_blocks(rows, partial(ClassMoments.of, depth=Depth.FULL), merge_moments)\n"
         "print(parallel.thread_count(), state.to_bytes().hex())\n"
     )
     outputs = [

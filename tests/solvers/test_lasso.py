@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from discrim.families.gaussian.covariance import Within
 from discrim.parallel import one_blas_thread
 from discrim.solvers import lasso as module
 from discrim.solvers.lasso import alpha_grid, lasso, lasso_path
-from discrim.solvers.within import Within
 
 pytestmark = pytest.mark.every_version
 

@@ -15,10 +15,10 @@ from discrim.comparison.rows import ComparedRows
 from discrim.comparison.tuning import Groups, PairLosses, Setting, Tuned, choose
 from discrim.errors import warn
 from discrim.evaluation.held_out import HeldOut
+from discrim.families.rule import Output
 from discrim.models import LogisticRegression, LogisticRegressionCV
 from discrim.models.logistic.cv_options import read_options
 from discrim.models.logistic.cv_path import fold_path
-from discrim.models.scoring import Output
 from discrim.parallel import one_blas_thread, run
 from discrim.sources import Design
 from discrim.sources.arrays import ArrayRows

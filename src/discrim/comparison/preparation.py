@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discrim.block import Block
-from discrim.evaluation.units import usable_scale
 from discrim.sources import Design
 from discrim.statistics import ClassMoments, Depth
+from discrim.statistics.moments import usable_scale
 from discrim.typing import Floats
 
 # Gaps of a column from which on a coefficient of their own can be estimated.

@@ -19,7 +19,7 @@ from discrim.comparison.left_out import leave_out
 from discrim.comparison.preparation import Columns, Preparation, learn_preparation
 from discrim.errors import DataError
 from discrim.inference.summary import Summary
-from discrim.models.classifier import Classifier
+from discrim.models.shell import Classifier
 from discrim.sources import Rows, Scan, find_non_finite, in_memory, open_rows
 from discrim.sources.frames import as_table, design_of_table
 
@@ -138,7 +138,7 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             summary: Summary = model.summary()
             return summary
         if isinstance(model, Classifier):
-            model = model._renamed(self.names_)
+            model = model.renamed(self.names_)
         summary = model.summary()
         if self.standardise:
             summary = copy(summary)

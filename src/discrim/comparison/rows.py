@@ -16,13 +16,14 @@ from discrim.comparison.left_out import leave_out, no_value, without_odd_columns
 from discrim.comparison.preparation import Columns, Preparation, learn_preparation
 from discrim.comparison.prepared import open_with_gaps
 from discrim.errors import DataError, DiscrimError, ParameterError
-from discrim.evaluation.one_pass import MOST_NUMBERS, FoldStatistics, numbers_of
+from discrim.evaluation.resampling import MOST_NUMBERS, FoldStates
+from discrim.families.recipe import Shape
 from discrim.later import cached_property
 from discrim.models.text_classifier import Watched
 from discrim.sources import Column, Design, Scan, check_structure, check_weights, code_labels, in_memory, non_finite_in
 from discrim.sources.odd_columns import with_numbers
 from discrim.sources.rows import check_labelled
-from discrim.statistics import Depth
+from discrim.statistics import ClassMoments, Depth, MomentsOf
 from discrim.statistics.folds import Folds
 from discrim.text import Documents, WordCounts, open_documents
 from discrim.typing import Floats, Index
@@ -116,17 +117,28 @@ class ComparedRows:
         return {}
 
     @cached_property
-    def statistics(self) -> FoldStatistics | None:
+    def statistics(self) -> FoldStates | None:
         """Those of every fold, of full depth where they fit; None where models have to find their own way."""
         folds = self.fold_of
         if self.block is None or not self.dense or not folds.complementary or folds.one_at_a_time:
             return None
-        shared = FoldStatistics(self.block, folds)
+        shared, full = FoldStates(self.block, folds), MomentsOf(Depth.FULL)
         fewest = self.n - int(np.bincount(folds.number).max())
-        numbers = len(folds.parts) * numbers_of(Depth.FULL, len(self.classes), self.width)
+        numbers = len(folds.parts) * full.numbers(Shape(self.design, self.classes))
         if fewest > self.width and 2 * numbers <= MOST_NUMBERS:
-            shared.held_out(Depth.FULL)
+            shared.training(full)
         return shared
+
+    @property
+    def of_words(self) -> bool:
+        return self.words is not None
+
+    @cached_property
+    def varied(self) -> bool:
+        """Are there more rows than columns, complete, and does every column vary within the classes?"""
+        if self.block is None or not self.dense or self.n <= self.width:
+            return False
+        return bool((ClassMoments.of(self.block, Depth.DIAGONAL).scatter.sum(axis=0) > 0).all())
 
     @cached_property
     def counts(self) -> str:

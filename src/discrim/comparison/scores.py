@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any, cast
@@ -57,7 +57,7 @@ class Row:
     parameters: float = np.nan
     family: str = ""
     regularised: bool = False
-    setting: dict[str, Any] | None = None
+    setting: Mapping[str, Any] | None = None
     value: float = np.nan
     p_value: float = np.nan
     indistinguishable: bool = False

@@ -11,18 +11,12 @@ from discrim.comparison.prepared import unwrapped
 from discrim.models import (
     BayesianLinearDiscriminantAnalysis,
     BayesianQuadraticDiscriminantAnalysis,
-    GaussianNB,
     LassoClassifier,
-    LinearDiscriminantAnalysis,
     LogisticRegression,
-    QuadraticDiscriminantAnalysis,
-    RegularizedDiscriminantAnalysis,
     RidgeClassifier,
 )
+from discrim.models.shell import recipe_of
 from discrim.statistics import ClassMoments, Depth
-
-QUADRATIC = (QuadraticDiscriminantAnalysis, BayesianQuadraticDiscriminantAnalysis, RegularizedDiscriminantAnalysis)
-LINEAR = (LinearDiscriminantAnalysis, BayesianLinearDiscriminantAnalysis)
 
 
 def rule_size(model: Any) -> float:
@@ -35,17 +29,17 @@ def rule_size(model: Any) -> float:
     model = unwrapped(model)
     if not hasattr(model, "classes_"):
         return np.nan
+    recipe = recipe_of(model)
+    if recipe is not None:
+        return recipe.size(model.solved_)
     if isinstance(model, MajorityClassifier):
         return float(len(model.classes_) - 1)
-    others, p = len(model.classes_) - 1, _columns(model)
-    if isinstance(model, RegularizedDiscriminantAnalysis) and model.alpha_ == 0:
-        return float(others * (p + 1))
-    if isinstance(model, QUADRATIC):
+    others = len(model.classes_) - 1
+    if isinstance(model, BayesianQuadraticDiscriminantAnalysis):
+        p = _columns(model)
         return float(others * (1 + p + p * (p + 1) // 2))
-    if isinstance(model, LINEAR):
-        return float(others * (p + 1))
-    if isinstance(model, GaussianNB):
-        return float(others * (2 * p + 1))
+    if isinstance(model, BayesianLinearDiscriminantAnalysis):
+        return float(others * (_columns(model) + 1))
     if hasattr(model, "feature_log_prob_"):
         return float(others * (np.shape(model.feature_log_prob_)[-1] + 1))
     if hasattr(model, "likelihoods_"):
@@ -72,18 +66,21 @@ def _columns(model: Any) -> int:
 def family_of(model: Any) -> str:
     """'equal' for one covariance matrix of all classes, 'own' for one a class, '' for models without."""
     model = unwrapped(model)
-    return "own" if isinstance(model, QUADRATIC) else "equal" if isinstance(model, LINEAR) else ""
+    recipe = recipe_of(model)
+    if recipe is not None:
+        return next((kind for kind in ("equal", "own") if f"{kind} covariances" in recipe.assumptions), "")
+    own, equal = BayesianQuadraticDiscriminantAnalysis, BayesianLinearDiscriminantAnalysis
+    return "own" if isinstance(model, own) else "equal" if isinstance(model, equal) else ""
 
 
 def is_regularised(model: Any) -> bool:
     """Does a penalty, shrinkage or a prior hold the numbers of the rule back?"""
     model = unwrapped(model)
+    recipe = recipe_of(model)
+    if recipe is not None:
+        return recipe.regularised(model.solved_)
     if isinstance(model, (BayesianLinearDiscriminantAnalysis, BayesianQuadraticDiscriminantAnalysis)):
         return True
-    if isinstance(model, RegularizedDiscriminantAnalysis):
-        return bool(model.gamma_ < 1)
-    if isinstance(model, (LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis)):
-        return model.shrinkage is not None or bool(getattr(model, "reg_param", 0))
     if isinstance(model, (RidgeClassifier, LassoClassifier)):
         return bool(np.any(np.asarray(model.alpha_ if isinstance(model, LassoClassifier) else model.alpha) > 0))
     return isinstance(model, LogisticRegression) and bool(np.isfinite(getattr(model, "C", 1.0)))

@@ -12,11 +12,11 @@ from sklearn.base import clone
 from discrim.block import Block
 from discrim.comparison.rows import ComparedRows
 from discrim.evaluation.held_out import HeldOut
-from discrim.models import RegularizedDiscriminantAnalysis, RidgeClassifier
-from discrim.models.scoring import Output
-from discrim.models.tuning import rotated
-from discrim.solvers.regularized import Grid, Moments, grid_scores
-from discrim.solvers.regularized_search import estimated_log_priors
+from discrim.evaluation.resampling import MOST_NUMBERS, Trial, report
+from discrim.families.recipe import Recipe, Remark, Shape, Turned, rotated
+from discrim.families.rule import Output
+from discrim.models import RidgeClassifier
+from discrim.parallel import blas_threads
 from discrim.statistics import ClassMoments, Depth
 from discrim.typing import Floats, Index
 
@@ -46,25 +46,48 @@ def moments_of(rows: ComparedRows, index: Index, z: NDArray[Any], depth: Depth) 
     return ClassMoments.of(Block(z, rows.codes[index], rows.classes, weight), depth)
 
 
-def run_wide(model: Any, rows: ComparedRows, folds: Iterable[int], held: HeldOut) -> bool:
-    """The answers of ridge or regularised discriminant analysis for these folds; False where it has to be refitted."""
-    if not is_wide(rows) or not isinstance(model, (RidgeClassifier, RegularizedDiscriminantAnalysis)):
+def standardised(recipe: Recipe[Any], rows: ComparedRows, folds: Iterable[int]) -> HeldOut | None:
+    """Some folds, by models on columns that are standardised by their training rows, from statistics alone.
+
+    None where there are more columns than training rows, or the statistics take too much memory.
+    """
+    assert rows.block is not None
+    fewest = rows.n - int(np.bincount(rows.fold_of.number).max())
+    shape = Shape(rows.design, rows.classes, fewest)
+    reduction = recipe.reduction(shape)
+    too_large = len(rows.fold_of.parts) * reduction.numbers(shape) > MOST_NUMBERS
+    if not rows.fold_of.complementary or recipe.needs_rows or fewest <= rows.width or too_large:
+        return None
+    held, wanted, remarks = HeldOut(rows.n, len(rows.classes)), set(folds), dict[str, Remark]()
+    trial = Trial(recipe, rows.block, shape, rows.statistics)
+    with blas_threads(rows.width):
+        for f, state in enumerate(trial.training(rows.fold_of, reduction)):
+            if f not in wanted:
+                continue
+            train, test = rows.fold_of.train(f), rows.fold_of.test(f)
+            units = state.units()
+            fold = trial.solved(state.in_units(*units), train, units)
+            remarks.update({remark.text: remark for remark in fold.solved.remarks})
+            trial.put(held, fold.solved, fold.known, test, units)
+    report(remarks)
+    return held
+
+
+def run_wide(model: Any, recipe: Recipe[Any] | None, rows: ComparedRows, folds: Iterable[int], held: HeldOut) -> bool:
+    """The answers for these folds of a model that a rotation leaves as it is; False where it has to be refitted."""
+    rotates = isinstance(model, RidgeClassifier) if recipe is None else recipe.rotation_invariant
+    if not is_wide(rows) or not rotates:
         return False
     for f in folds:
         train, test = rows.fold_of.train(f), rows.fold_of.test(f)
         z = spanned(rows, train)
-        known = np.unique(rows.codes[train]).astype(np.intp)
-        if isinstance(model, RidgeClassifier):
-            weights = {} if rows.weight is None else {"sample_weight": rows.weight[train]}
-            fitted = clone(model).fit(z[train], rows.labels[train], **weights)
-            held.put(test, known, fitted._apply(z[test], Output.POSTERIOR), fitted._apply(z[test], Output.BEST))
+        if recipe is not None:
+            shape = Shape(Turned(z.shape[1]), rows.classes, rows.n, spanned_from=rows.width)
+            block = Block(z, rows.codes, rows.classes, rows.weight)
+            Trial(recipe, block, shape).refit(rows.fold_of, [f], held)
             continue
-        s = moments_of(rows, train, z[train], Depth.FULL)
-        grid = Grid(np.array([model.alpha]), np.array([model.gamma]), "identity", n_columns=rows.width)
-        scores = grid_scores(Moments(s.weight, s.mean, s.scatter), z[test], grid, estimated_log_priors(s.weight))[0, 0]
-        if np.isnan(scores).any():
-            return False
-        e = np.exp(scores - scores.max(axis=1, keepdims=True))
-        every = np.arange(len(rows.classes))
-        held.put(test, every, e / e.sum(axis=1, keepdims=True), scores.argmax(axis=1))
+        known = np.unique(rows.codes[train]).astype(np.intp)
+        weights = {} if rows.weight is None else {"sample_weight": rows.weight[train]}
+        fitted = clone(model).fit(z[train], rows.labels[train], **weights)
+        held.put(test, known, fitted._apply(z[test], Output.POSTERIOR), fitted._apply(z[test], Output.BEST))
     return True

@@ -17,28 +17,31 @@ from discrim.comparison.candidates import Candidate
 from discrim.comparison.logistic import cross_validate_logistic, tune_logistic
 from discrim.comparison.prepared import unwrapped
 from discrim.comparison.rows import ComparedRows
-from discrim.comparison.spanned import run_wide
+from discrim.comparison.spanned import run_wide, standardised
 from discrim.comparison.tuning import (
     Groups,
     Setting,
     Tuned,
     can_be_grouped,
     group_folds,
+    tune_grid,
     tune_lasso,
-    tune_rda,
     tune_ridge,
 )
 from discrim.comparison.way import Way, expands
 from discrim.errors import DataError, DiscrimError
 from discrim.evaluation.cross_validation import CrossValidation, kind_of_trial, result_of
 from discrim.evaluation.held_out import HeldOut
-from discrim.evaluation.one_pass import MOST_NUMBERS, OnePassTrial
+from discrim.evaluation.one_pass import OnePassTrial
+from discrim.evaluation.resampling import MOST_NUMBERS, Trial
+from discrim.families.recipe import Shape, Turned
+from discrim.models.additive import AdditiveClassifier
 from discrim.models.base import OnePassClassifier
-from discrim.models.classifier import Classifier
+from discrim.models.shell import Classifier, recipe_of
 from discrim.typing import Index
 
+# Ways of models that have no recipe yet.
 TUNERS: dict[str, Callable[[ComparedRows, Groups, bool], Tuned]] = {
-    "rda": tune_rda,
     "ridge": tune_ridge,
     "lasso": tune_lasso,
     "logistic": tune_logistic,
@@ -117,11 +120,19 @@ def _held_out(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -> _O
         held, tuned = cross_validate_logistic(rows, groups)
         route = "refits"
     else:
-        _check_size(candidate.tuning, rows, groups)
-        tuned = TUNERS[candidate.tuning](rows, groups, by_error)
+        _check_size(candidate, rows, groups)
+        tuned = _tune(candidate, rows, groups, by_error=by_error)
         held, route = _run_tuned(candidate.model, rows, tuned)
     way = Way.of(candidate.model, rows, standardise=tuned.standardised)
     return _Outcome(held, route, clone(candidate.model).set_params(**tuned.best()), tuned.best(), way)
+
+
+def _tune(candidate: Candidate, rows: ComparedRows, groups: Groups, *, by_error: bool) -> Tuned:
+    if candidate.tuning != "grid":
+        return TUNERS[candidate.tuning](rows, groups, by_error)
+    recipe = recipe_of(candidate.model)
+    assert recipe is not None
+    return tune_grid(recipe, rows, groups, by_error)
 
 
 def _nested(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -> _Outcome:
@@ -144,7 +155,7 @@ def _tuned_on(
     part = rows.take(train, folds)
     if not candidate.tuning:
         return *_smoothed(candidate.model, part), Way.of(candidate.model, rows)
-    tuned = TUNERS[candidate.tuning](part, group_folds(part), by_error)
+    tuned = _tune(candidate, part, group_folds(part), by_error=by_error)
     way = Way.of(candidate.model, rows, standardise=tuned.standardised)
     return clone(candidate.model).set_params(**tuned.best()), tuned.best(), way
 
@@ -175,20 +186,29 @@ def _run_folds(model: Any, rows: ComparedRows, folds: Index, *, standardise: boo
     if not standardise:
         held, route, _ = _run(model, rows)
         return held, route
-    if rows.block is not None and rows.dense and isinstance(model, OnePassClassifier):
-        trial = OnePassTrial.sharing(model, rows.block, rows.design, rows.statistics)
-        found = trial.run_standardised(rows.fold_of, folds)
+    recipe = recipe_of(model)
+    if rows.block is not None and rows.dense:
+        found = None
+        if recipe is not None:
+            found = standardised(recipe, rows, folds)
+        elif isinstance(model, OnePassClassifier):
+            trial = OnePassTrial.sharing(model, rows.block, rows.design, rows.statistics)
+            found = trial.run_standardised(rows.fold_of, folds)
         if found is not None:
             return found, "statistics"
     held = HeldOut(rows.n, len(rows.classes))
-    if not run_wide(model, rows, folds, held):
+    if not run_wide(model, recipe, rows, folds, held):
         Way.of(model, rows, standardise=True).run(model, rows, folds, held)
     return held, "refits"
 
 
 def _run(model: Any, rows: ComparedRows) -> tuple[HeldOut, str, Way]:
     """Ours on the coded columns; anybody else's on the table as it came, or coded where it cannot take gaps."""
-    way = Way.of(model, rows)
+    way, recipe = Way.of(model, rows), recipe_of(model)
+    if recipe is not None and rows.block is not None and rows.dense:
+        shape = Shape(rows.design, rows.classes, rows.n)
+        held, route = Trial(recipe, rows.block, shape, rows.statistics).run(rows.fold_of)
+        return held, route, way
     if isinstance(model, OnePassClassifier) and rows.block is not None and rows.dense and not expands(model):
         held, route = OnePassTrial.sharing(model, rows.block, rows.design, rows.statistics).run(rows.fold_of)
         return held, route, way
@@ -196,7 +216,7 @@ def _run(model: Any, rows: ComparedRows) -> tuple[HeldOut, str, Way]:
     if way.prepares and isinstance(model, Classifier):
         return _run_prepared(model, rows, way)
     coded = isinstance(model, Classifier) and rows.block is not None
-    if coded and kind.__name__ != "AdditiveTrial" and not expands(model):
+    if coded and not isinstance(model, AdditiveClassifier) and not expands(model):
         assert rows.block is not None
         trial = kind(model, rows.block.x, rows.labels, rows.weight)
         return *trial.run(rows.fold_of), way
@@ -214,9 +234,14 @@ def _run_prepared(model: Any, rows: ComparedRows, way: Way) -> tuple[HeldOut, st
     return held, "refits", way
 
 
-def _check_size(tuning: str, rows: ComparedRows, groups: Groups) -> None:
-    width = min(rows.width, rows.n) if tuning != "lasso" else rows.width
-    numbers = groups.count * width**2 * (len(rows.classes) if tuning == "rda" else 1)
+def _check_size(candidate: Candidate, rows: ComparedRows, groups: Groups) -> None:
+    grid = recipe.grid() if (recipe := recipe_of(candidate.model)) is not None else None
+    if grid is not None:
+        width = min(rows.width, rows.n) if grid.rotation_invariant else rows.width
+        numbers = groups.count * grid.reduction.numbers(Shape(Turned(width), rows.classes))
+    else:
+        width = min(rows.width, rows.n) if candidate.tuning != "lasso" else rows.width
+        numbers = groups.count * width**2
     if numbers > MOST_NUMBERS:
         raise DataError(
             f"{rows.width:,} columns are too many to tune it from the statistics of {groups.count} groups of folds. "

@@ -11,27 +11,27 @@ standard deviation of the rows that the model is fitted to.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.block import Block
 from discrim.comparison.rows import ComparedRows
 from discrim.comparison.spanned import is_wide, moments_of, spanned
-from discrim.evaluation.units import in_units, moments_in_units
+from discrim.families.recipe import Recipe, Reduction, Shape, Turned
 from discrim.models.lasso_classifier import second_of_two, squared_errors
 from discrim.parallel import one_blas_thread, run
 from discrim.solvers.lasso import lasso_path
 from discrim.solvers.regression import Regression, indicator_regression
-from discrim.solvers.regularized import Grid, Moments, Target, score_blocks
-from discrim.solvers.regularized_search import estimated_log_priors, row_losses
-from discrim.statistics import ClassMoments, Depth, merge_moments
+from discrim.statistics import Depth, MomentsOf, merge_moments
 from discrim.typing import Floats, Index
 
 Pair = tuple[int, int]
-Setting = dict[str, Any]
+Setting = Mapping[str, Any]
+State = TypeVar("State")
 # Losses of every setting on the rows of both groups of a pair: 2 x settings, first by what is chosen, then by what
 # decides between equals.
 PairLosses = tuple[Floats, Floats]
@@ -39,8 +39,6 @@ PairLosses = tuple[Floats, Floats]
 MOST_GROUPS = 10
 # Rows that are enough to judge a setting by.
 ENOUGH_ROWS = 1000
-ALPHAS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
-GAMMAS = np.array([0.0, 0.5, 0.8, 0.95, 1.0])
 RIDGES: Floats = np.asarray(10.0 ** np.arange(-6, 2), dtype=np.float64)
 LASSOS: Floats = np.asarray(10.0 ** -np.linspace(0.0, 3.5, 15), dtype=np.float64)
 
@@ -119,45 +117,39 @@ def _least(loss: Floats, tie: Floats) -> int:
     return int(np.argmin(np.where(near & np.isfinite(tie), tie, np.inf)))
 
 
-def tune_rda(rows: ComparedRows, groups: Groups, by_error: bool) -> Tuned:
-    """alpha and gamma of regularised discriminant analysis: the grid from one eigendecomposition a pair and alpha.
+def tune_grid(recipe: Recipe[Any], rows: ComparedRows, groups: Groups, by_error: bool) -> Tuned:
+    """The settings of a recipe's grid, all of them from one statistic a pair.
 
-    Towards the variances the answer does not depend on units. More columns than rows, and columns without variance or
-    with gaps, forbid that target; standardised columns are shrunk towards the identity instead.
+    Columns are standardised where the answer would depend on their units.
     """
-    w = np.ones(rows.n) if rows.weight is None else rows.weight
-    statistics = _group_statistics(rows, groups, Depth.FULL) if _tall(rows) else None
-    if statistics is not None and not np.all(sum(np.einsum("kjj->j", part.scatter) for part in statistics) > 0):
-        statistics = None
-    target: Target = "identity" if statistics is None else "diagonal"
+    grid = recipe.grid()
+    assert grid is not None
+    standardise = recipe.needs_units or rows.block is None or (rows.n <= rows.width and grid.rotation_invariant)
+    states = None if standardise else _group_states(rows, groups, grid.reduction)
+    w, size = np.ones(rows.n) if rows.weight is None else rows.weight, len(grid.settings)
 
     def losses(i: int) -> PairLosses:
         g, h = groups.pairs[i]
         test = np.flatnonzero((groups.of_row == g) | (groups.of_row == h))
-        grid = Grid(ALPHAS, GAMMAS, target)
-        if statistics is not None:
+        if states is not None:
             assert rows.block is not None
-            s, z = _without(statistics, g, h), np.asarray(rows.block.x[test], dtype=np.float64)
+            state = grid.reduction.merge([part for k, part in enumerate(states) if k not in (g, h)])
+            judged, shape = rows.block.take(test), Shape(rows.design, rows.classes)
         else:
             train = np.flatnonzero((groups.of_row != g) & (groups.of_row != h))
-            fitted, z = _prepared(rows, train, [train, test], indicators=False)
-            s = moments_of(rows, train, fitted, Depth.FULL)
-            grid = replace(grid, n_columns=rows.width)
-        codes = rows.codes[test]
+            z = _prepared(rows, train, [train, test], rotate=grid.rotation_invariant, indicators=False)
+            state, judged = grid.reduction.of(_block(rows, train, z[0])), _block(rows, test, z[1])
+            shape = Shape(Turned(z[0].shape[1]), rows.classes, spanned_from=rows.width)
         side = np.stack([w[test] * (groups.of_row[test] == group) for group in (g, h)], axis=1)
-        error, loss = np.zeros((2, len(ALPHAS), len(GAMMAS))), np.zeros((2, len(ALPHAS), len(GAMMAS)))
-        moments = Moments(s.weight, s.mean, s.scatter)
-        for settings, part, scores in score_blocks(moments, z, grid, estimated_log_priors(s.weight)):
-            wrong, log_loss = row_losses(scores, codes[part])
-            error[:, settings] += np.moveaxis(wrong @ side[part], -1, 0)
-            loss[:, settings] += np.moveaxis(log_loss @ side[part], -1, 0)
-        both = error.reshape(2, -1), loss.reshape(2, -1)
-        return both if by_error else both[::-1]
+        error, loss = np.zeros((2, size)), np.zeros((2, size))
+        for settings, part, wrong, log_loss in grid.losses(state, shape, judged):
+            error[:, settings] += (wrong @ side[part]).T
+            loss[:, settings] += (log_loss @ side[part]).T
+        return (error, loss) if by_error else (loss, error)
 
     with one_blas_thread():
         found = run(losses, len(groups.pairs))
-    settings = tuple({"alpha": float(a), "gamma": float(g), "target": target} for a in ALPHAS for g in GAMMAS)
-    return choose(groups, settings, found, standardised=statistics is None)
+    return choose(groups, tuple(grid.settings), found, standardised=standardise)
 
 
 def tune_ridge(rows: ComparedRows, groups: Groups, by_error: bool) -> Tuned:  # noqa: ARG001 - one criterion
@@ -180,7 +172,8 @@ def tune_ridge(rows: ComparedRows, groups: Groups, by_error: bool) -> Tuned:  # 
 def tune_lasso(rows: ComparedRows, groups: Groups, by_error: bool) -> Tuned:  # noqa: ARG001 - one criterion
     """alpha of the lasso, by squared error in the same way; from where no column is left, rounded up."""
     if rows.block is not None:
-        s = moments_in_units(merge_moments(_group_statistics(rows, groups, Depth.POOLED)))[0]
+        whole = merge_moments(_group_states(rows, groups, MomentsOf(Depth.POOLED)))
+        s = whole.in_units(*whole.units())
     else:
         every = np.arange(rows.n)
         s = moments_of(rows, every, _prepared(rows, every, [every], rotate=False)[0], Depth.POOLED)
@@ -200,13 +193,14 @@ def _by_squared_error(
 ) -> Tuned:
     """Alphas for standardised columns; ``rotate`` where a rotation of the columns changes nothing."""
     fast = rows.block is not None and (_tall(rows) or not rotate)
-    statistics = _group_statistics(rows, groups, Depth.POOLED) if fast else None
+    statistics = _group_states(rows, groups, MomentsOf(Depth.POOLED)) if fast else None
 
     def losses(i: int) -> PairLosses:
         g, h = groups.pairs[i]
         if statistics is not None:
-            s, centre, scale = moments_in_units(_without(statistics, g, h))
-            parts = [in_units(statistics[k], centre, scale) for k in (g, h)]
+            s = merge_moments([part for k, part in enumerate(statistics) if k not in (g, h)])
+            units = s.units()
+            s, *parts = (part.in_units(*units) for part in (s, statistics[g], statistics[h]))
         else:
             each = [np.flatnonzero((groups.of_row != g) & (groups.of_row != h))]
             each += [np.flatnonzero(groups.of_row == k) for k in (g, h)]
@@ -241,14 +235,15 @@ def _prepared(
     return [np.asarray(ready.apply(rows.numbers.x[part])) for part in parts]
 
 
-def _group_statistics(rows: ComparedRows, groups: Groups, depth: Depth) -> list[ClassMoments]:
+def _group_states(rows: ComparedRows, groups: Groups, reduction: Reduction[State]) -> list[State]:
     assert rows.block is not None
     if rows.statistics is not None:
-        parts = rows.statistics.held_out(depth)
-        return [merge_moments([parts[f] for f in np.flatnonzero(groups.of_fold == g)]) for g in range(groups.count)]
-    each = [np.flatnonzero(groups.of_row == g) for g in range(groups.count)]
-    return [moments_of(rows, own, np.asarray(rows.block.x[own]), depth) for own in each]
+        parts = rows.statistics.held_out(reduction)
+        return [reduction.merge([parts[f] for f in np.flatnonzero(groups.of_fold == g)]) for g in range(groups.count)]
+    return [reduction.of(rows.block.take(np.flatnonzero(groups.of_row == g))) for g in range(groups.count)]
 
 
-def _without(statistics: list[ClassMoments], g: int, h: int) -> ClassMoments:
-    return merge_moments([part for k, part in enumerate(statistics) if k not in (g, h)])
+def _block(rows: ComparedRows, index: Index, z: Floats) -> Block:
+    """The rows ``index``, whose columns are z."""
+    weight = None if rows.weight is None else rows.weight[index]
+    return Block(z, rows.codes[index], rows.classes, weight)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array
 from discrim.decision.costs import cheapest, checked_costs, expected_costs
 from discrim.decision.known_densities import Interval, Risk, exact_risk, intervals, log_density, sampled_risk
 from discrim.errors import DataError, ParameterError, plural
-from discrim.models.priors import log_priors, resolve_priors
+from discrim.families.priors import log_priors, resolve_priors
 from discrim.typing import Floats
 
 # Draws of each class for a risk in several dimensions.

@@ -15,8 +15,8 @@ from discrim.atomic import all_or_nothing
 from discrim.decision.wrapping import Wrapper, asked, coded_labels, posteriors
 from discrim.errors import DataError, DiscrimWarning, ParameterError, warn
 from discrim.evaluation.answers import weights_of
+from discrim.families.priors import log_priors, resolve_priors
 from discrim.models.parameters import Check, array_like, either, none, one_of
-from discrim.models.priors import log_priors, resolve_priors
 from discrim.typing import Floats
 
 # EM stops when no priors raise the mean log likelihood by more than this, or after so many steps.

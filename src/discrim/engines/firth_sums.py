@@ -10,7 +10,7 @@ import numpy as np
 from discrim.block import Block
 from discrim.engines.objective import Objective
 from discrim.engines.solver_rows import class_forms, solver_rows
-from discrim.engines.threads import reduce
+from discrim.engines.threads import reduce_blocks
 from discrim.parallel import one_blas_thread
 from discrim.typing import Floats
 
@@ -29,7 +29,7 @@ def jeffreys_gradient(objective: Objective, theta: Floats, inverse: Floats) -> F
     objective.passes += 1
     of = partial(_softmax if objective.softmax else _binary, objective, theta, inverse)
     with one_blas_thread():
-        return reduce(objective.rows, of, _added)
+        return reduce_blocks(objective.rows, of, _added)
 
 
 def _binary(objective: Objective, theta: Floats, inverse: Floats, block: Block) -> Floats:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discrim.block import Block
 from discrim.engines.objective import Objective
 from discrim.engines.solver_rows import class_forms, solver_rows
-from discrim.engines.threads import reduce
+from discrim.engines.threads import reduce_blocks
 from discrim.parallel import one_blas_thread
 from discrim.typing import Floats
 
@@ -58,7 +58,7 @@ class RowMargins:
             return merge(parts) if len(parts) > 1 else parts[0]
 
         with one_blas_thread():
-            return reduce(self.objective.rows, of_block, merge)
+            return reduce_blocks(self.objective.rows, of_block, merge)
 
     def _narrow(self, vectors: Floats) -> Floats:
         for test in self.tests:
@@ -96,7 +96,7 @@ def largest_form(objective: Objective, matrix: Floats) -> float:
         return largest
 
     with one_blas_thread():
-        return reduce(objective.rows, of, _largest)
+        return reduce_blocks(objective.rows, of, _largest)
 
 
 def _largest(parts: Sequence[float]) -> float:

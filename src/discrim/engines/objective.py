@@ -13,7 +13,7 @@ from scipy import sparse
 
 from discrim import kernels
 from discrim.block import Block
-from discrim.engines.threads import reduce
+from discrim.engines.threads import reduce_blocks
 from discrim.later import cached_property
 from discrim.parallel import SINGLE
 from discrim.sources import Rows, find_non_finite, recode
@@ -149,7 +149,7 @@ class Objective:
         of = partial(
             self._of, self._raw(theta), None if along is None else self._raw(along), np.asarray(steps, float), depth
         )
-        raw = reduce(self.rows, of, merge_likelihoods, state_bytes=8 * curvature, title=f"pass {self.passes}")
+        raw = reduce_blocks(self.rows, of, merge_likelihoods, state_bytes=8 * curvature, title=f"pass {self.passes}")
         if self.passes == 1 and not raw.finite:
             error = find_non_finite(self.rows)
             if error is not None:

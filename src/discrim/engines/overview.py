@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discrim.block import Block, join
-from discrim.engines.threads import reduce
+from discrim.engines.threads import reduce_blocks
 from discrim.sources import Rows
 from discrim.statistics import ClassMoments, Depth, merge_moments
 from discrim.statistics.means import grand_mean
@@ -47,7 +47,7 @@ def look(rows: Rows, wanted: int) -> Overview:
         return _look_at_whole(rows.whole, wanted)
     # Where their number is known, blocks keep little more than their share of the sample.
     share = 1.0 if rows.n_rows is None else min(2.0 * wanted / max(rows.n_rows, 1), 1.0)
-    return reduce(rows, partial(_Seen.of, wanted, share), _merge, title="first look").overview()
+    return reduce_blocks(rows, partial(_Seen.of, wanted, share), _merge, title="first look").overview()
 
 
 def _look_at_whole(block: Block, wanted: int) -> Overview:

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from discrim.block import Block
 from discrim.engines.objective import Coordinates
-from discrim.engines.threads import reduce
+from discrim.engines.threads import reduce_blocks
 from discrim.parallel import one_blas_thread
 from discrim.sources import Rows
 from discrim.typing import Floats
@@ -34,7 +34,7 @@ def each_row(rows: Rows, of: Callable[[Block], Arrays], *, numbers: int = 1) -> 
         return [of(block.rows(start, min(start + step, len(block)))) for start in range(0, len(block), step)]
 
     with one_blas_thread():
-        parts = reduce(rows, parts_of, _in_order)
+        parts = reduce_blocks(rows, parts_of, _in_order)
     return tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
 
 

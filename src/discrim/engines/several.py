@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discrim import kernels
 from discrim.block import Block
 from discrim.engines.objective import Coordinates, Objective, codes_in
-from discrim.engines.threads import reduce
+from discrim.engines.threads import reduce_blocks
 from discrim.kernels.reference_coordinate import SEVERAL
 from discrim.sources import Rows
 from discrim.statistics.likelihood import GRADIENT, Likelihood
@@ -69,7 +69,7 @@ class PathObjective(Objective):
             raw[:count, 0] = thetas[:, 0]
         of = partial(self._several, raw)
         whole = self.rows.whole
-        losses, gradients = of(whole) if self.alone and whole is not None else reduce(self.rows, of, _added)
+        losses, gradients = of(whole) if self.alone and whole is not None else reduce_blocks(self.rows, of, _added)
         inside = gradients[:count, int(not c.intercept) :]
         inside[:, int(c.intercept) :] /= c.scale
         return losses[:count], inside

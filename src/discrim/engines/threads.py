@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, wait
+from contextlib import nullcontext
 from functools import partial
 from itertools import pairwise
 from typing import TypeVar
@@ -13,7 +14,8 @@ import numpy as np
 from discrim.block import Block
 from discrim.engines.progress import Progress
 from discrim.errors import DataError
-from discrim.parallel import pool, run, split, thread_count
+from discrim.families.recipe import Reduction, Shape
+from discrim.parallel import one_blas_thread, pool, run, split, thread_count
 from discrim.sources import Rows, Scan
 
 State = TypeVar("State")
@@ -24,7 +26,15 @@ SPARSE = 200_000
 GROUP = 16
 
 
-def reduce(
+def reduce(rows: Rows, reduction: Reduction[State], *, title: str = "reading") -> State:
+    """The state of all rows, the same bits whatever the number of threads."""
+    with one_blas_thread() if reduction.uses_blas else nullcontext():
+        shape = Shape(rows.design, rows.classes, rows.n_rows)
+        size = 8 * reduction.numbers(shape)
+        return reduce_blocks(rows, reduction.of, reduction.merge, state_bytes=size, title=title)
+
+
+def reduce_blocks(
     rows: Rows,
     of: Callable[[Block], State],
     merge: Callable[[Sequence[State]], State],
@@ -55,9 +65,11 @@ def _split_sparse(block: Block) -> list[tuple[int, int]]:
 def _reduce_whole(
     block: Block, of: Callable[[Block], State], merge: Callable[[Sequence[State]], State], state_bytes: int
 ) -> State:
-    ranges = (
-        split(len(block), block.x.shape[1], state_bytes) if isinstance(block.x, np.ndarray) else _split_sparse(block)
-    )
+    n, p = block.x.shape
+    dense = isinstance(block.x, np.ndarray)
+    if dense and n * p <= SINGLE:
+        return of(block)
+    ranges = split(n, p, state_bytes) if dense else _split_sparse(block)
     if len(ranges) == 1:
         return of(block)
     return merge(run(lambda i: of(block.rows(*ranges[i])), len(ranges)))

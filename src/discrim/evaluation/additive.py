@@ -10,9 +10,9 @@ from sklearn.base import clone
 
 from discrim.block import MixedBlock, join_mixed
 from discrim.evaluation.held_out import HeldOut
+from discrim.families.rule import Output
 from discrim.models.additive import AdditiveClassifier, answers
 from discrim.models.parameters import check_parameters
-from discrim.models.scoring import Output
 from discrim.statistics.folds import Folds, of_others
 from discrim.typing import Index
 

@@ -9,9 +9,9 @@ from sklearn.base import clone
 
 from discrim.block import Block
 from discrim.evaluation.held_out import HeldOut
+from discrim.families.rule import Output
 from discrim.models.counts_base import CountsClassifier
 from discrim.models.parameters import check_parameters
-from discrim.models.scoring import Output
 from discrim.models.smoothing import (
     fold_counts,
     held_out,
@@ -53,7 +53,7 @@ class CountsTrial:
             # A class is known by its rows, though their weights be zero.
             known = self._classes_in(folds.train(f))
             model = self._blank(known)
-            model._learn(s._only(np.isin(np.arange(len(s.classes)), known)), None)
+            model._learn(s.select(np.isin(np.arange(len(s.classes)), known)), None)
             self._predict(model._check_solved(), folds.test(f), known, held)
         return held
 

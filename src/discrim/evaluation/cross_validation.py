@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +13,10 @@ from discrim.block import Block
 from discrim.evaluation.held_out import HeldOut
 from discrim.evaluation.one_pass import OnePassTrial
 from discrim.evaluation.refits import OrdinaryTrial
+from discrim.evaluation.resampling import Trial
 from discrim.models.base import OnePassClassifier
 from discrim.models.mergeable import MergeableClassifier
+from discrim.models.shell import recipe_of
 from discrim.statistics.folds import Folds, fold_numbers
 from discrim.typing import Floats
 
@@ -64,6 +67,10 @@ def cross_validate(
 
 
 def kind_of_trial(model: Any) -> Any:
+    """Who tries a model on rows ``(model, X, y, sample_weight)``."""
+    recipe = recipe_of(model)
+    if recipe is not None:
+        return partial(Trial.of, recipe)
     if isinstance(model, OnePassClassifier):
         return OnePassTrial
     if isinstance(model, MergeableClassifier):

@@ -28,10 +28,13 @@ class HeldOut:
         """From log posteriors up to a constant; rows with a NaN are left to be filled in."""
         held = cls(*scores.shape)
         defined = np.flatnonzero(~np.isnan(scores).any(axis=1))
-        scores = scores[defined]
-        e = np.exp(scores - scores.max(axis=1, keepdims=True))
-        held.put(defined, np.arange(scores.shape[1]), e / e.sum(axis=1, keepdims=True), scores.argmax(axis=1))
+        held.put_scores(defined, np.arange(scores.shape[1]), scores[defined])
         return held
+
+    def put_scores(self, rows: Index, known: Index, scores: Floats) -> None:
+        """The answers of one model that knows the classes ``known``, from log posteriors up to a constant."""
+        e = np.exp(scores - scores.max(axis=1, keepdims=True))
+        self.put(rows, known, e / e.sum(axis=1, keepdims=True), scores.argmax(axis=1))
 
     def put(self, rows: Index, known: Index, posterior: Floats | None, best: NDArray[Any]) -> None:
         """The answers of one model that knows the classes ``known``; ``best`` are places among these."""

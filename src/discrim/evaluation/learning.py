@@ -10,11 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from discrim.block import Block
 from discrim.engines.progress import Progress
 from discrim.errors import DataError, ParameterError
 from discrim.evaluation.cross_validation import cross_validate
+from discrim.evaluation.resampling import read_block
 from discrim.evaluation.table_rows import TableRows
+from discrim.families.recipe import Recipe, Shape, Solved
+from discrim.families.rule import Output, score_rows
 from discrim.models.mergeable import MergeableClassifier
+from discrim.models.shell import recipe_of
+from discrim.sources import Design, Scan
 from discrim.statistics.folds import fold_numbers
 from discrim.typing import Floats, Index
 
@@ -69,16 +75,23 @@ def learning_curve(
     logarithmic scale. The smaller training parts lie within the larger ones, and are drawn in a random order that
     takes the classes in turn. Models of a mergeable statistic only add the rows that are new.
     """
-    rows = TableRows(X, y)
+    recipe = recipe_of(model)
+    adds_up = recipe is not None and not recipe.needs_rows and (y is not None or isinstance(X, Scan))
+    rows = CodedRows(*read_block(model, X, y, None)) if adds_up else TableRows(X, y)
     folds = fold_numbers(cv, rows.codes)
     counts = _counts(sizes, min(len(folds.train(f)) for f in range(len(folds.parts))), len(rows.classes))
     rng = np.random.default_rng(random_state)
-    mergeable = isinstance(model, MergeableClassifier) and _adds_up(model)
+    mergeable = adds_up or (recipe is None and isinstance(model, MergeableClassifier) and _adds_up(model))
     errors = np.full((len(folds.parts), len(counts), 2), np.nan)
     with Progress("learning curve", len(folds.parts) * len(counts), "fits") as progress:
         for f in range(len(folds.parts)):
             train, test = _in_turn(folds.train(f), rows.codes, rng), folds.test(f)
-            fits = _grown(model, rows, train, counts) if mergeable else _refitted(model, rows, train, counts)
+            fits: Iterator[Any]
+            if isinstance(rows, CodedRows):
+                assert recipe is not None
+                fits = rows.grown(recipe, train, counts)
+            else:
+                fits = _grown(model, rows, train, counts) if mergeable else _refitted(model, rows, train, counts)
             for i, fitted in enumerate(fits):
                 if fitted is not None:
                     errors[f, i] = rows.error(fitted, train[: counts[i]]), rows.error(fitted, test)
@@ -86,6 +99,32 @@ def learning_curve(
     mean, spread = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
     route = "statistics" if mergeable else "refits"
     return LearningCurve(np.array(counts), mean[:, 0], mean[:, 1], spread[:, 0], spread[:, 1], route)
+
+
+class CodedRows:
+    """Rows in memory as a recipe reads them."""
+
+    def __init__(self, block: Block, design: Design) -> None:
+        self.block, self.design = block, design
+        self.classes, self.codes = block.classes, block.codes
+
+    def grown(self, recipe: Recipe[Any], train: Index, counts: Sequence[int]) -> Iterator[Solved | None]:
+        """What follows from more and more of the rows ``train``: only those that are new are read."""
+        reduction = recipe.reduction(Shape(self.design, self.classes, len(train)))
+        state, start = None, 0
+        for stop in counts:
+            part = reduction.of(self.block.take(train[start:stop]).present())
+            state, start = part if state is None else reduction.merge([state, part]), stop
+            known = np.flatnonzero(np.isin(self.classes, state.classes))
+            try:
+                yield recipe.among(known, len(self.classes)).solve(state, Shape(self.design, state.classes))
+            except (DataError, ParameterError):  # too few rows
+                yield None
+
+    def error(self, solved: Solved, rows: Index) -> float:
+        """Share of these rows that are taken for another class."""
+        best, _ = score_rows(solved.rule, self.block.x[rows], Output.BEST)
+        return float(np.mean(solved.statistic.classes[best] != self.classes[self.codes[rows]]))
 
 
 def _adds_up(model: Any) -> bool:

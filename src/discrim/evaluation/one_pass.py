@@ -13,51 +13,16 @@ from sklearn.base import clone
 
 from discrim.block import Block
 from discrim.evaluation.held_out import HeldOut
-from discrim.evaluation.units import moments_in_units
+from discrim.evaluation.resampling import MOST_NUMBERS, FoldStates
+from discrim.families.gaussian.covariance import IllConditionedError
+from discrim.families.rule import Output
 from discrim.models.base import OnePassClassifier
 from discrim.models.parameters import check_parameters
-from discrim.models.scoring import Output
 from discrim.parallel import blas_threads
-from discrim.solvers.sphering import IllConditionedError
 from discrim.sources import Column, Design, find_non_finite, in_memory, open_rows
-from discrim.statistics import ClassMoments, Depth, merge_moments
+from discrim.statistics import ClassMoments, Depth, MomentsOf, merge_moments
 from discrim.statistics.folds import Folds, of_folds, of_others
 from discrim.typing import Index
-
-# Numbers that the statistics of all folds may take together.
-MOST_NUMBERS = 1 << 26
-
-
-class FoldStatistics:
-    """The statistics of the training parts, collected once for all models that are tried on the same folds.
-
-    A deeper statistic holds the shallower ones, so that one pass over the rows of each fold serves every depth.
-    """
-
-    def __init__(self, block: Block, folds: Folds) -> None:
-        self._block, self.folds = block, folds
-        self._held_out: dict[Depth, list[ClassMoments]] = {}
-        self._training: dict[Depth, list[ClassMoments]] = {}
-
-    def held_out(self, depth: Depth) -> list[ClassMoments]:
-        """Of the rows of each fold."""
-        if depth not in self._held_out:
-            deep = self._held_out.get(Depth.FULL)
-            if deep is None:
-                self._held_out[depth] = of_folds(self._block, self.folds, partial(ClassMoments.of, depth=depth))
-            else:
-                self._held_out[depth] = [_shallower(part, depth) for part in deep]
-        return self._held_out[depth]
-
-    def training(self, depth: Depth) -> list[ClassMoments]:
-        """Of all rows but those of each fold."""
-        if depth not in self._training:
-            deep = self._training.get(Depth.FULL)
-            if deep is None:
-                self._training[depth] = list(of_others(self.held_out(depth), merge_moments))
-            else:
-                self._training[depth] = [_shallower(part, depth) for part in deep]
-        return self._training[depth]
 
 
 class OnePassTrial:
@@ -70,7 +35,7 @@ class OnePassTrial:
         self.model = model
         self.block = in_memory(rows, first_read=True)
         self.x: NDArray[Any] = np.asarray(self.block.x)
-        self._shared: FoldStatistics | None = None
+        self._shared: FoldStates | None = None
         self._design = probe._design
         if self._design.named or self._design.n_in != self.x.shape[1]:
             # Categories and products of columns are columns of their own from here on.
@@ -81,7 +46,7 @@ class OnePassTrial:
                 raise error
 
     @classmethod
-    def sharing(cls, model: OnePassClassifier, block: Block, design: Design, shared: FoldStatistics | None) -> Self:
+    def sharing(cls, model: OnePassClassifier, block: Block, design: Design, shared: FoldStates | None) -> Self:
         """The same for rows that are coded and finite, with statistics that other models use too."""
         check_parameters(model, model._constraints)
         trial = cls.__new__(cls)
@@ -130,7 +95,9 @@ class OnePassTrial:
                     if f not in wanted:
                         continue
                     known, test = self._classes_in(folds.train(f)), folds.test(f)
-                    scaled, centre, scale = moments_in_units(s._only(np.isin(np.arange(size), known)))
+                    part = s.select(np.isin(np.arange(size), known))
+                    centre, scale = part.units()
+                    scaled = part.in_units(centre, scale)
                     model = self._solved(scaled, known, x.shape[1])
                     z = (x[test] - centre) / scale
                     held.put(test, known, model._apply(z, Output.POSTERIOR), model._apply(z, Output.BEST))
@@ -147,11 +114,8 @@ class OnePassTrial:
         if len(folds.parts) * numbers_of(depth, size, width) > MOST_NUMBERS:
             return None
         if wide:
-            from discrim.evaluation.wide import rotated_fold_scores, rotated_rows
+            from discrim.evaluation.wide import rotated_rows
 
-            scores = rotated_fold_scores(self.model, self.block, folds)
-            if scores is not None:
-                return HeldOut.of_scores(scores)
             narrow = rotated_rows(self.model, x)
             if narrow is None:
                 return None
@@ -160,7 +124,7 @@ class OnePassTrial:
         try:
             for f, s in enumerate(self._training(x, folds, depth)):
                 known = self._classes_in(folds.train(f))
-                model = self._solved(s._only(np.isin(np.arange(size), known)), known, x.shape[1])
+                model = self._solved(s.select(np.isin(np.arange(size), known)), known, x.shape[1])
                 self._predict(model, x, folds.test(f), known, held)
         except IllConditionedError:
             return None
@@ -175,7 +139,7 @@ class OnePassTrial:
 
     def _training(self, x: NDArray[Any], folds: Folds, depth: Depth) -> Iterable[ClassMoments]:
         if self._shared is not None and x is self.x:
-            return self._shared.training(depth)
+            return self._shared.training(MomentsOf(depth))
         parts = of_folds(replace(self.block, x=x), folds, partial(ClassMoments.of, depth=depth))
         return of_others(parts, merge_moments)
 
@@ -217,9 +181,3 @@ class OnePassTrial:
 def numbers_of(depth: Depth, classes: int, p: int) -> int:
     """How many numbers a statistic has."""
     return {Depth.DIAGONAL: classes * p, Depth.POOLED: p * p, Depth.FULL: classes * p * p}[depth]
-
-
-def _shallower(statistic: ClassMoments, depth: Depth) -> ClassMoments:
-    if depth is Depth.POOLED:
-        return statistic.pooled()
-    return replace(statistic, scatter=np.diagonal(statistic.scatter, axis1=1, axis2=2).copy(), depth=Depth.DIAGONAL)

@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 
 from discrim.block import Block
-from discrim.engines import reduce
-from discrim.solvers.sphering import SQUARED_NOISE
+from discrim.engines import reduce_blocks
+from discrim.families.gaussian.covariance import SQUARED_NOISE
 from discrim.sources import Rows
 from discrim.statistics import ClassMoments, Depth, merge_moments
 from discrim.typing import Floats
@@ -44,13 +44,15 @@ def class_shapes(rows: Rows, moments: ClassMoments) -> ClassShapes:
     variances = np.diagonal(moments.scatter, axis1=1, axis2=2) / np.maximum(moments.weight, 1.0)[:, None]
     with np.errstate(divide="ignore"):
         scales = np.where(variances > 0, 1.0 / np.sqrt(variances), 0.0)
-    return reduce(rows, partial(_of_block, moments, scales, roots), _merged)
+    return reduce_blocks(rows, partial(_of_block, moments, scales, roots), _merged)
 
 
 def full_moments(rows: Rows) -> ClassMoments:
     """Weights, means and a scatter matrix a class: one pass."""
     p, known = rows.design.n_out, 2 if rows.classes is None else len(rows.classes)
-    return reduce(rows, lambda block: ClassMoments.of(block, Depth.FULL), merge_moments, state_bytes=8 * known * p * p)
+    return reduce_blocks(
+        rows, lambda block: ClassMoments.of(block, Depth.FULL), merge_moments, state_bytes=8 * known * p * p
+    )
 
 
 def _of_block(moments: ClassMoments, scales: Floats, roots: Sequence[Floats | None], block: Block) -> ClassShapes:

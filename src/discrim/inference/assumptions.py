@@ -100,7 +100,7 @@ def checks_of_rows(rows: Rows) -> AssumptionChecks:
     sizes = {str(label): float(n) for label, n in zip(moments.classes, moments.weight, strict=True) if n > 0}
     if len(sizes) < 2:
         raise DataError(f"y has only the class {name_list(sizes)}; the assumptions are about two classes at least.")
-    present = moments._only(moments.weight > 0)
+    present = moments.select(moments.weight > 0)
     checks = [covariance_check(present, names)]
     if rows.rereadable:
         checks.append(normality_check(class_shapes(rows, present), present, names))

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 # The functions that scipy.stats stands on: its own import takes a second.
 from scipy import special
 
-from discrim.solvers.sphering import SQUARED_NOISE
+from discrim.families.gaussian.covariance import SQUARED_NOISE
 from discrim.statistics.means import grand_mean
 from discrim.typing import Floats
 

@@ -27,6 +27,7 @@ from discrim.kernels.gaussian.reference import (
 )
 
 # The version that was chosen when the library was loaded.
+REFERENCE = versions.REFERENCE
 VERSION = versions.start()
 
 if VERSION == versions.REFERENCE:
@@ -107,6 +108,7 @@ __all__ = [
     "POOLED",
     "POSTERIOR",
     "QUADRATIC",
+    "REFERENCE",
     "SCORES",
     "VERSION",
     "Stream",

@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING
 
 from discrim.later import read_later
-from discrim.models.gaussian_nb import GaussianNB
-from discrim.models.lda import LinearDiscriminantAnalysis
+from discrim.models.gaussian.lda import LinearDiscriminantAnalysis
+from discrim.models.gaussian.naive import GaussianNB
+from discrim.models.gaussian.qda import QuadraticDiscriminantAnalysis
+from discrim.models.gaussian.rda import RegularizedDiscriminantAnalysis
 from discrim.models.least_squares import LeastSquaresClassifier
 from discrim.models.merging import merge
-from discrim.models.qda import QuadraticDiscriminantAnalysis
-from discrim.models.rda import RegularizedDiscriminantAnalysis
 from discrim.models.ridge import RidgeClassifier
 
 if TYPE_CHECKING:

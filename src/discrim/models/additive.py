@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, validate_data
 
 from discrim.block import MixedBlock
-from discrim.engines import reduce
+from discrim.engines import reduce_blocks
 from discrim.errors import DataError
+from discrim.families.priors import log_priors, resolve_priors
+from discrim.families.rule import Output
 from discrim.models.mergeable import Mergeable, MergeableClassifier
-from discrim.models.priors import log_priors, resolve_priors
-from discrim.models.scoring import Output
 from discrim.solvers.additive import AdditiveRule
 from discrim.sources import MixedRows, Piece, Rows, Scan, Schema, find_infinite, is_query, open_mixed, scan
 from discrim.sources.rows import check_labelled
@@ -75,7 +75,7 @@ class AdditiveClassifier(MergeableClassifier[S]):
         def of(piece: Any) -> S:
             return self._of_block(self._checked(piece.read()))
 
-        statistic: S = reduce(rows, of, self._combine)
+        statistic: S = reduce_blocks(rows, of, self._combine)
         return statistic
 
     def _apply(self, X: Any, output: Output) -> NDArray[Any]:
@@ -103,7 +103,7 @@ class AdditiveClassifier(MergeableClassifier[S]):
             return [of(block)]
 
         try:
-            return reduce(rows, one, _joined)  # type: ignore[arg-type]
+            return reduce_blocks(rows, one, _joined)  # type: ignore[arg-type]
         except _OverflowError:
             raise self._non_finite(rows) from None
 

@@ -8,14 +8,15 @@ from functools import partial
 from typing import Any, ClassVar
 
 from discrim.block import Block
-from discrim.engines import reduce
-from discrim.errors import DataError, ForgetError
+from discrim.engines import reduce_blocks
+from discrim.errors import DataError, ForgetError, warn
+from discrim.families.gaussian.covariance import IllConditionedError
+from discrim.families.gaussian.recipe import rounded
+from discrim.families.recipe import Shape
+from discrim.families.rule import Rule
 from discrim.models.mergeable import MergeableClassifier
-from discrim.models.precision import warn_of_rounding
 from discrim.models.scoring import non_finite_error
 from discrim.parallel import blas_threads, one_blas_thread
-from discrim.solvers.rules import Rule
-from discrim.solvers.sphering import IllConditionedError
 from discrim.sources import Rows
 from discrim.statistics import ClassFactors, ClassMoments, Depth, merge_factors, merge_moments
 
@@ -80,10 +81,10 @@ class OnePassClassifier(MergeableClassifier[Statistic]):
         statistic: Statistic
         if thin or wide:
             with one_blas_thread():
-                statistic = reduce(rows, partial(self._of_block, ClassFactors), combine)
+                statistic = reduce_blocks(rows, partial(self._of_block, ClassFactors), combine)
         else:
             size = 8 * {Depth.DIAGONAL: p, Depth.POOLED: p * p, Depth.FULL: (known or 2) * p * p}[depth]
-            statistic = reduce(rows, partial(self._of_block, ClassMoments), combine, state_bytes=size)
+            statistic = reduce_blocks(rows, partial(self._of_block, ClassMoments), combine, state_bytes=size)
         statistic = self._to_depth(statistic)
         if not statistic.finite:
             raise non_finite_error(rows) or DataError(
@@ -110,7 +111,9 @@ class OnePassClassifier(MergeableClassifier[Statistic]):
                 assert rows is not None
                 statistic = self._with_declared(self._reduce(rows, thin=True))
                 rule = self._solve(statistic, rows, reread=False)
-            warn_of_rounding(statistic, self._design, self._eps)
+            remark = rounded(statistic, Shape(self._design))
+            if remark is not None:
+                warn(*remark)
         return rule, statistic
 
 

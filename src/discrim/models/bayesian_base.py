@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import CollinearWarning, DataError, ParameterError, SingularClassError, name_list, warn
+from discrim.families.gaussian.covariance import rounding_noise
+from discrim.families.gaussian.quadratic import SingularError
+from discrim.families.gaussian.student import predictive, shared_by, student_rule, with_columns
+from discrim.families.priors import log_priors, resolve_priors
+from discrim.families.rule import Output, StudentRule
 from discrim.inference.summary import Summary, Table
 from discrim.models.base import OnePassClassifier, Statistic
 from discrim.models.bayesian_posterior import WishartPosterior
 from discrim.models.bayesian_prior import chosen_prior, prior_units, targets_of
 from discrim.models.parameters import Check, array_like, either, none, number, one_of
-from discrim.models.priors import log_priors, resolve_priors
-from discrim.models.scoring import Output, apply_rule
-from discrim.solvers.quadratic import SingularError
-from discrim.solvers.rules import StudentRule
-from discrim.solvers.sphering import rounding_noise
-from discrim.solvers.student import predictive, shared_by, student_rule, with_columns
+from discrim.models.scoring import apply_rule
 from discrim.solvers.wishart_rules import Prior, evidence_of, of_columns, posterior_matrices, posterior_rule
 from discrim.sources import Rows
 from discrim.statistics import Depth

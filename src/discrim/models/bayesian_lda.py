@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from discrim.models.bayesian_base import BayesianDiscriminant
+from discrim.models.registry import Entry, enter
 
 
 class BayesianLinearDiscriminantAnalysis(BayesianDiscriminant):
@@ -51,3 +52,6 @@ class BayesianLinearDiscriminantAnalysis(BayesianDiscriminant):
 
     _shared: ClassVar[bool] = True
     _title: ClassVar[str] = "Bayesian linear discriminant analysis"
+
+
+enter(Entry("Bayesian LDA", BayesianLinearDiscriminantAnalysis, lambda _: BayesianLinearDiscriminantAnalysis(), cost=8))

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from discrim.errors import ParameterError
-from discrim.solvers.quadratic import ClassMatrices
+from discrim.families.gaussian.quadratic import ClassMatrices
 from discrim.typing import Floats
 
 

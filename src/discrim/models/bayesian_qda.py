@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from discrim.models.bayesian_base import BayesianDiscriminant
 from discrim.models.parameters import Check, one_of
+from discrim.models.registry import Entry, enter
 
 
 class BayesianQuadraticDiscriminantAnalysis(BayesianDiscriminant):
@@ -76,3 +77,13 @@ class BayesianQuadraticDiscriminantAnalysis(BayesianDiscriminant):
         **BayesianDiscriminant._constraints,
         "target": one_of("diagonal", "identity", "class-diagonal", "auto"),
     }
+
+
+enter(
+    Entry(
+        "Bayesian QDA",
+        BayesianQuadraticDiscriminantAnalysis,
+        lambda _: BayesianQuadraticDiscriminantAnalysis(),
+        cost=11,
+    )
+)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from discrim.errors import DataError, ParameterError
+from discrim.families.rule import LinearRule
 from discrim.inference.conjugate import BetaPosterior
 from discrim.inference.summary import Summary
 from discrim.models.beyond import METHODS
@@ -15,9 +16,9 @@ from discrim.models.counts_base import CountsClassifier
 from discrim.models.counts_summary import counts_summary, place_of
 from discrim.models.forgetting import check_indicators
 from discrim.models.parameters import Check, array_like, boolean, either, none, number
+from discrim.models.registry import Entry, enter, zeros_and_ones
 from discrim.models.scoring import score_margin
 from discrim.solvers.counts import Bernoulli
-from discrim.solvers.rules import LinearRule
 from discrim.solvers.threshold import best_shift
 from discrim.sources import Rows
 from discrim.statistics import ClassCounts
@@ -209,3 +210,16 @@ def _beta_pair(given: Any) -> tuple[Any, Any]:
     if not all(part.ndim <= 1 and np.isfinite(part).all() and (part >= 0).all() for part in (a, b)):
         raise ParameterError.bad_value("beta", given, wanted)
     return tuple(part if part.ndim else float(part) for part in (a, b))  # type: ignore[return-value]
+
+
+enter(
+    Entry(
+        "Bernoulli NB",
+        BernoulliNB,
+        lambda _: BernoulliNB(alpha="loo"),
+        cost=5,
+        why_not=zeros_and_ones,
+        offered=lambda rows: rows.counts == "binary",
+        words=True,
+    )
+)

@@ -6,12 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discrim.families.rule import LinearRule
 from discrim.inference.summary import Summary
 from discrim.models.counts_base import CountsClassifier
 from discrim.models.counts_summary import counts_summary
 from discrim.models.parameters import Check, boolean
+from discrim.models.registry import Entry, counts, enter
 from discrim.solvers.counts import Complement, complements
-from discrim.solvers.rules import LinearRule
 from discrim.sources import Rows
 from discrim.statistics import ClassCounts
 from discrim.typing import Floats
@@ -103,3 +104,16 @@ class ComplementNB(CountsClassifier):
         a, rest = self.feature_count_ + self.alpha_, complements(self.feature_count_) + self.alpha_
         pairs = [(part, part.sum(axis=1, keepdims=True) - part) for part in (a, rest)]
         return counts_summary(self, "Complement naive Bayes", pairs[0], pairs[1])
+
+
+enter(
+    Entry(
+        "Complement NB",
+        ComplementNB,
+        lambda _: ComplementNB(alpha="cv"),
+        cost=4,
+        why_not=counts,
+        offered=lambda rows: rows.counts == "counts",
+        words=True,
+    )
+)

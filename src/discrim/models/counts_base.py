@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
-from discrim.engines import reduce
+from discrim.engines import reduce_blocks
 from discrim.errors import DataError, NegativeCountError, ParameterError, warn
+from discrim.families.rule import LinearRule, Output
 from discrim.inference.conjugate import DirichletPosterior
 from discrim.models.beyond import beyond_sklearn
 from discrim.models.forgetting import subtract_counts
 from discrim.models.mergeable import MergeableClassifier
 from discrim.models.parameters import Check, array_like, boolean, either, none, number, numbers, one_of
-from discrim.models.scoring import Output, apply_rule, non_finite_error
+from discrim.models.scoring import apply_rule, non_finite_error
 from discrim.models.smoothing import choose_alpha
 from discrim.solvers.counts import Family, Solution
-from discrim.solvers.rules import LinearRule
 from discrim.sources import Rows
 from discrim.statistics import ClassCounts, merge_counts
 from discrim.typing import Floats
@@ -102,7 +102,7 @@ class CountsClassifier(MergeableClassifier[ClassCounts]):
         classes = 2 if rows.classes is None else len(rows.classes)
         of = partial(ClassCounts.of, threshold=self._family().threshold, signed=self._signed)
         try:
-            statistic = reduce(rows, of, merge_counts, state_bytes=8 * classes * rows.design.n_out)
+            statistic = reduce_blocks(rows, of, merge_counts, state_bytes=8 * classes * rows.design.n_out)
         except NegativeCountError:
             raise self._negative(rows) from None
         if not statistic.finite:

@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from discrim.atomic import all_or_nothing
 from discrim.engines.progress import Progress
 from discrim.errors import DataError, ParameterError, name_list
+from discrim.families.rule import LinearRule, Output
 from discrim.inference.summary import Summary, Table
 from discrim.losses import LOSSES, find_loss, sigmoid
-from discrim.models.classifier import Classifier
 from discrim.models.gradient_setup import (
     Ground,
     check_classes,
@@ -27,13 +27,12 @@ from discrim.models.gradient_setup import (
     warn_of_end,
 )
 from discrim.models.parameters import Check, boolean, check_parameters, either, integer, none, number, one_of, seed
-from discrim.models.scoring import Output
+from discrim.models.shell import Classifier
 from discrim.online.descent import Descent, DescentOptions, Walker, descend
 from discrim.online.loss_sums import Criterion, LossSums
 from discrim.online.stochastic import Batches, descend_by_batches
 from discrim.online.trace import Recorder, Trace
 from discrim.parallel import one_blas_thread
-from discrim.solvers.rules import LinearRule
 from discrim.sources import Rows, find_non_finite
 from discrim.typing import Floats
 

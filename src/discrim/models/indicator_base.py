@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.families.priors import resolve_priors
+from discrim.families.rule import LinearRule, Output
 from discrim.models.base import OnePassClassifier, Statistic
-from discrim.models.priors import resolve_priors
-from discrim.models.scoring import Output, apply_rule
-from discrim.solvers.rules import LinearRule
+from discrim.models.scoring import apply_rule
 
 
 class IndicatorClassifier(OnePassClassifier):

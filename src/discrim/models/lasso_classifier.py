@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 
 from discrim.block import Block
 from discrim.errors import DataError, ParameterError, warn
+from discrim.families.rule import LinearRule, Output
 from discrim.inference.summary import Summary, Table
 from discrim.models.base import Statistic
 from discrim.models.gradient_setup import UnfinishedWarning
 from discrim.models.indicator_base import IndicatorClassifier
 from discrim.models.parameters import Check, array_like, boolean, either, none, number, one_of
-from discrim.models.scoring import Output
+from discrim.models.registry import Entry, Facts, dense_numbers, enter
 from discrim.parallel import blas_threads
 from discrim.solvers.lasso import alpha_grid, lasso, lasso_path
 from discrim.solvers.regression import Regression, indicator_regression, least_squares
-from discrim.solvers.rules import LinearRule
 from discrim.sources import Rows, in_memory
 from discrim.statistics import ClassFactors, ClassMoments, Depth, merge_moments
 from discrim.statistics.folds import fold_numbers, of_folds, of_others
@@ -176,8 +176,9 @@ class LassoClassifier(IndicatorClassifier):
             parts = [ClassFactors.of(block.take(folds.test(f)), depth) for f in range(len(folds.parts))]
             train = (ClassFactors.of(block.take(folds.train(f)), depth) for f in range(len(folds.parts)))
         else:
-            moments: list[Any] = of_folds(replace(block, x=x), folds, partial(ClassMoments.of, depth=depth))
-            parts, train = moments, of_others(moments, merge_moments)
+            moments: Any = of_folds(replace(block, x=x), folds, partial(ClassMoments.of, depth=depth))
+            of_moments: Any = merge_moments
+            parts, train = moments, of_others(moments, of_moments)
         errors = np.empty((len(alphas), len(parts)))
         for f, statistic in enumerate(train):
             problem = self._normal_equations(statistic)
@@ -239,3 +240,16 @@ def squared_errors(part: Any, coef: Floats, intercept: Floats) -> Floats:
     quadratic = (flat * there.spread.times(flat)).sum(axis=0).reshape(explained.shape)
     variance = np.maximum(1.0 - level**2 - 2.0 * explained + quadratic, 0.0)
     return np.asarray((bias**2 + variance).sum(axis=1))
+
+
+# Columns up to which the coordinate descent of every fold is a matter of seconds.
+MOST_COLUMNS = 1000
+
+
+def _too_wide(rows: Facts) -> str:
+    if rows.dense and rows.width > MOST_COLUMNS:
+        return f"more than {MOST_COLUMNS:,} columns make its path long; logistic_path is for these"
+    return dense_numbers(rows)
+
+
+enter(Entry("Lasso", LassoClassifier, lambda _: LassoClassifier(), cost=12, tuning="lasso", why_not=_too_wide))

@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discrim.errors import CollinearWarning, name_list, warn
+from discrim.families.gaussian.covariance import Sphering
+from discrim.families.gaussian.recipe import rank_tolerance
+from discrim.families.rule import LinearRule
 from discrim.inference.discriminant import coefficient_table
 from discrim.inference.summary import Summary, Table
 from discrim.models.base import Statistic
-from discrim.models.covariance_options import rank_tolerance
 from discrim.models.expansion import QuadraticRows, expanded_names
 from discrim.models.indicator_base import IndicatorClassifier
 from discrim.models.parameters import Check, array_like, either, none, number, one_of
 from discrim.solvers.regression import Regression, indicator_regression, least_squares
-from discrim.solvers.rules import LinearRule
-from discrim.solvers.sphering import Sphering
 from discrim.sources import Rows
 from discrim.statistics import Depth
 from discrim.typing import Floats

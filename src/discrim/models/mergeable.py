@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
 from discrim.errors import DataError, DiscrimError, ParameterError
-from discrim.models.classifier import Classifier
+from discrim.families.rule import Rule
 from discrim.models.declared import check_declared, declared_classes
 from discrim.models.parameters import check_parameters
-from discrim.solvers.rules import Rule
+from discrim.models.shell import Classifier
 from discrim.sources import Design, Rows
 
 

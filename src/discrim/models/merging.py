@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,9 +11,11 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.errors import DataError, name_list
+from discrim.families.recipe import Shape
 from discrim.models.mergeable import MergeableClassifier
+from discrim.models.shell import Classifier, RecipeClassifier
 
-Model = TypeVar("Model", bound=MergeableClassifier[Any])
+Model = TypeVar("Model", bound=Classifier)
 
 
 def merge(first: Model, *others: Model) -> Model:
@@ -20,9 +23,12 @@ def merge(first: Model, *others: Model) -> Model:
     for model in (first, *others):
         _check_mergeable(model)
     check_is_fitted(first, "statistic_")
+    if isinstance(first, RecipeClassifier):
+        merged: Model = _merged(first, others)
+        return merged
     if any(hasattr(model, "_labels") for model in (first, *others)):
         raise DataError("Models of several labels cannot be merged. Fit and merge one model for each label.")
-    result: Model = clone(first)
+    result: Any = clone(first)
     statistic = first.statistic_
     for other in others:
         _check_alike(first, other)
@@ -37,11 +43,26 @@ def merge(first: Model, *others: Model) -> Model:
     if declared:
         result._declared = np.unique(np.concatenate(declared))
     result._learn(statistic, None)
-    return result
+    learned: Model = result
+    return learned
+
+
+def _merged(first: Any, others: Sequence[Any]) -> Any:
+    for other in others:
+        _check_alike(first, other)
+        check_is_fitted(other, "statistic_")
+        if other.columns_.names_out != first.columns_.names_out:
+            raise DataError("The models to be merged were fitted on different columns.")
+    models = (first, *others)
+    reduction = first.recipe().reduction(Shape(first.columns_), first.statistic_)
+    statistic = reduction.merge([model.statistic_ for model in models])
+    lists = [model.declared_classes for model in models if model.declared_classes is not None]
+    declared = np.unique(np.concatenate(lists)) if lists else None
+    return clone(first).from_sum(statistic, first.known_columns, declared)
 
 
 def _check_mergeable(model: Any) -> None:
-    if isinstance(model, MergeableClassifier):
+    if isinstance(model, (MergeableClassifier, RecipeClassifier)):
         return
     name = type(model).__name__
     instead = ", or pass the rows of one model to the other's partial_fit" if hasattr(model, "partial_fit") else ""

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from discrim.block import MixedBlock
-from discrim.errors import DataError, ParameterError, name_list
+from discrim.errors import DataError, ParameterError, name_list, warn
+from discrim.families.gaussian.rounding import rounded_deviations
 from discrim.inference.summary import Summary
 from discrim.models.additive import AdditiveClassifier, check_levels
 from discrim.models.counts_summary import place_of
@@ -16,7 +17,7 @@ from discrim.models.forgetting import subtract_mixed
 from discrim.models.mixed_posterior import Posterior, mixed_posterior
 from discrim.models.mixed_summary import Levels, additive_summary, groups_table
 from discrim.models.parameters import Check, array_like, boolean, check_parameters, either, none, number
-from discrim.models.precision import warn_of_deviations
+from discrim.models.registry import Entry, enter, mixed, nothing
 from discrim.solvers.additive import AdditiveRule, mixed_terms
 from discrim.sources import Rows, Schema
 from discrim.statistics import MixedStatistic, merge_mixed
@@ -204,7 +205,9 @@ class MixedNB(AdditiveClassifier[MixedStatistic]):
         self.class_log_prior_ = self._log_priors(statistic.weight)
         cells, numeric = statistic.cells, [n for n, kind in self.likelihoods_.items() if kind != "categorical"]
         deviation = np.sqrt(cells.scatter / np.where(cells.weight > 0, cells.weight, 1.0))
-        warn_of_deviations(cells.mean, deviation, numeric, float(np.finfo(float).eps))
+        remark = rounded_deviations(cells.mean, deviation, numeric, float(np.finfo(float).eps))
+        if remark is not None:
+            warn(*remark)
         return AdditiveRule(self.class_log_prior_, terms, self._design.levelled), statistic
 
     def _summarise(self) -> Summary:
@@ -259,3 +262,6 @@ def _known_shares(statistic: MixedStatistic) -> Floats:
         else:
             known.append(float(next(numeric)))
     return np.asarray(np.array(known) / total)
+
+
+enter(Entry("Mixed NB", MixedNB, lambda _: MixedNB(), cost=2, why_not=nothing, offered=mixed))

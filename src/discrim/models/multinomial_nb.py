@@ -8,6 +8,7 @@ from discrim.inference.conjugate import BetaPosterior, DirichletPosterior
 from discrim.inference.summary import Summary
 from discrim.models.counts_base import CountsClassifier
 from discrim.models.counts_summary import counts_summary, place_of
+from discrim.models.registry import Entry, counts, enter
 from discrim.solvers.counts import Multinomial
 
 
@@ -98,3 +99,16 @@ class MultinomialNB(CountsClassifier):
         sums = a.sum(axis=1, keepdims=True)
         others = rest, rest.sum(axis=1, keepdims=True) - rest
         return counts_summary(self, "Multinomial naive Bayes", (a, sums - a), others)
+
+
+enter(
+    Entry(
+        "Multinomial NB",
+        MultinomialNB,
+        lambda _: MultinomialNB(alpha="loo"),
+        cost=3,
+        why_not=counts,
+        offered=lambda rows: rows.counts == "counts",
+        words=True,
+    )
+)

@@ -12,6 +12,8 @@ from sklearn.utils.multiclass import type_of_target
 
 from discrim.atomic import all_or_nothing
 from discrim.errors import DataError, ParameterError
+from discrim.families.priors import log_priors
+from discrim.families.rule import LinearRule, Output
 from discrim.inference.summary import Summary, Table
 from discrim.models.base import Statistic
 from discrim.models.beyond import METHODS, beyond_sklearn
@@ -29,10 +31,8 @@ from discrim.models.parameters import (
     one_of,
     seed,
 )
-from discrim.models.priors import log_priors
-from discrim.models.scoring import Output
+from discrim.models.registry import Entry, enter
 from discrim.solvers.regression import Regression, indicator_regression, positive_ridge, ridge
-from discrim.solvers.rules import LinearRule
 from discrim.sources import Rows, check_structure
 from discrim.statistics import Depth
 from discrim.typing import Floats
@@ -269,3 +269,6 @@ class RidgeClassifier(IndicatorClassifier):
 def _sign(label: RidgeClassifier) -> float:
     """-1 for a label that no row has: its only class, which the model scores, is its absence."""
     return -1.0 if len(label.classes_) == 1 and not label.classes_[0] else 1.0
+
+
+enter(Entry("Ridge", RidgeClassifier, lambda _: RidgeClassifier(methods="all"), cost=9, tuning="ridge"))

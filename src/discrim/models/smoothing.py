@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from discrim.block import Block
 from discrim.errors import DataError, ParameterError
+from discrim.families.rule import LinearRule
+from discrim.families.sparse_scores import score_sparse
 from discrim.parallel import run
 from discrim.solvers.counts import Complement, Family
 from discrim.solvers.grid_counts import GridScores, LeftOutScores
 from discrim.solvers.leave_one_out_counts import counts_scores, log_priors_left
-from discrim.solvers.rules import LinearRule
-from discrim.solvers.sparse_scores import score_sparse
 from discrim.sources import Rows, in_memory_sparse
 from discrim.statistics import ClassCounts, merge_counts
 from discrim.statistics.folds import Folds, fold_numbers, of_others

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discrim.block import Block
-from discrim.engines import reduce
+from discrim.engines import reduce_blocks
 from discrim.engines.objective import Coordinates, codes_in
 from discrim.engines.progress import Progress
 from discrim.losses import SOFTMAX_CURVATURE, Loss, softmax_slope, softmax_value
@@ -95,7 +95,7 @@ class LossSums:
         self.passes += 1
         if self.progress is not None:
             self.progress.add(self.rows.n_rows or 0)
-        return reduce(
+        return reduce_blocks(
             self.rows, lambda block: self.of(block, theta), merge_sums, state_bytes=8 * theta.size,
             title=f"step {self.passes}",
         )  # fmt: skip

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from discrim.block import MixedBlock
+from discrim.families.gaussian.covariance import last_place
+from discrim.families.gaussian.naive import CONSTANT, GUARD
 from discrim.solvers.dirichlet import log_probabilities, log_unseen
-from discrim.solvers.naive import CONSTANT, GUARD
-from discrim.solvers.sphering import last_place
 from discrim.solvers.terms import (
     BernoulliTerm,
     GammaPoissonTerm,

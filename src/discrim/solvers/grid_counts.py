@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from discrim import kernels
 from discrim.block import Block
+from discrim.families.sparse_scores import entries
 from discrim.solvers.counts import Bernoulli, Complement, Family, Multinomial, complements
-from discrim.solvers.sparse_scores import entries
 from discrim.statistics import ClassCounts
 from discrim.typing import Floats
 

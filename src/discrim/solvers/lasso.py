@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim import kernels
-from discrim.solvers.within import Within
+from discrim.families.gaussian.covariance import Within
 from discrim.typing import Floats
 
 # The last sweep moves no fitted value by more than the root of this, for targets whose mean square is one.

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from discrim import kernels
 from discrim.block import Block
+from discrim.families.rule import LinearRule
+from discrim.families.sparse_scores import entries, over_rows, score_sparse
 from discrim.solvers.counts import ROUNDING, Alpha, Bernoulli, Complement, Family, Multinomial, complements
-from discrim.solvers.rules import LinearRule
-from discrim.solvers.sparse_scores import entries, over_rows, score_sparse
 from discrim.statistics import ClassCounts
 from discrim.typing import Floats
 

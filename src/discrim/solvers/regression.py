@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.solvers.sphering import Sphering, rounding_noise
-from discrim.solvers.within import Within, pooled_within
+from discrim.families.gaussian.covariance import Sphering, Within, pooled_within, rounding_noise
 from discrim.statistics import ClassFactors, ClassMoments
 from discrim.statistics.means import mean_and_gaps
 from discrim.typing import Floats

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.solvers.leave_one_out import rho_of
+from discrim.families.gaussian.leave_one_out import rho_of
 from discrim.solvers.wishart import ClassUnits
 from discrim.solvers.wishart_rules import OWN_ROWS, Prior, Statistic
 from discrim.typing import Floats

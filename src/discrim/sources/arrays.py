@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discrim.block import Block
-from discrim.sources.design import Design
+from discrim.sources.design import ArrayDesign, Design
 from discrim.sources.rows import SMALL
 
 FLOAT64 = np.dtype(np.float64)
@@ -47,7 +47,7 @@ class ArrayRows:
 
     @property
     def n_rows(self) -> int:
-        return len(self.whole)
+        return int(self.whole.codes.shape[0])
 
     @property
     def classes(self) -> NDArray[Any] | None:
@@ -94,7 +94,7 @@ def array_rows(x: NDArray[Any], labels: Labels, design: Design | None) -> ArrayR
     """Rows of a numeric array with two dimensions."""
     ready = is_ready(x)
     if design is None:
-        design = Design.unnamed(x.shape[1], x.dtype if ready else FLOAT64)
+        design = ArrayDesign(x.shape[1], x.shape[1], x.dtype if ready else FLOAT64)
     if not ready and x.size >= SMALL:
         return ConvertedRows(design, x, labels)
     x = x if ready else x.astype(np.float64)

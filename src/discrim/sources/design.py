@@ -59,12 +59,7 @@ class Design:
     @classmethod
     def unnamed(cls, n: int, dtype: Any) -> Design:
         """The design of an array: numeric columns x0, x1, ..., named only when somebody asks."""
-        design = cls.__new__(cls)
-        design._columns = None
-        design.dtype = np.dtype(dtype)
-        design.n_in = design.n_out = n
-        design.named = False
-        return design
+        return ArrayDesign(n, n, np.dtype(dtype))
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -168,6 +163,17 @@ class Design:
                     f"Column '{column.name}' was categorical when the model was fitted and is numeric now. "
                     "Convert it to a categorical or text column."
                 )
+
+
+@dataclass(eq=False, repr=False)
+class ArrayDesign(Design):
+    """The design of an array: numeric columns x0, x1, ..., which have names only when somebody asks."""
+
+    n_in: int
+    n_out: int
+    dtype: np.dtype[Any]
+    named: bool = False
+    _columns: tuple[Column, ...] | None = None
 
 
 def sort_levels(name: str, found: Iterable[Any], missing: int, n_rows: int, *, gaps: bool = False) -> tuple[Any, ...]:

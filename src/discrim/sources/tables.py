@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from discrim import kernels
 from discrim.errors import DataError
 from discrim.kernels.fallback import warn_if_slow
 from discrim.sources.arrays import ArrayRows, Labels, array_rows, as_csr, is_ready
@@ -32,7 +33,7 @@ def open_rows(X: Any, y: Any = None, sample_weight: Any = None, *, design: Desig
     ``design`` is that of a fitted model: the columns are then read and coded as they were for it.
     """
     rows = _opened(X, y, sample_weight, design)
-    if design is None and rows.labelled:
+    if design is None and kernels.VERSION == kernels.REFERENCE and rows.labelled:
         warn_if_slow(_size(rows))
     return rows
 
@@ -173,7 +174,7 @@ def _check_array(X: Any, *, accept_sparse: bool = False) -> Any:
 
 
 def _labels(y: Any, sample_weight: Any, n: int) -> Labels:
-    weight = check_weights(sample_weight, n)
+    weight = None if sample_weight is None else check_weights(sample_weight, n)
     if y is None:
         return Labels(None, np.zeros(n, dtype=np.int32), weight)
     classes, codes = code_labels(y)

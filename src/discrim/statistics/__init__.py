@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from discrim.later import read_later
 from discrim.statistics.depth import Depth
-from discrim.statistics.factors import ClassFactors, merge_factors
-from discrim.statistics.moments import ClassMoments, merge_moments
+from discrim.statistics.factors import ClassFactors, FactorsOf, merge_factors
+from discrim.statistics.moments import ClassMoments, MomentsOf, merge_moments
 
 if TYPE_CHECKING:
     from discrim.statistics.bins import ClassBins, merge_bins
@@ -21,7 +21,9 @@ __all__ = [
     "ClassFactors",
     "ClassMoments",
     "Depth",
+    "FactorsOf",
     "MixedStatistic",
+    "MomentsOf",
     "count_levels",
     "merge_bins",
     "merge_cells",

@@ -101,7 +101,7 @@ class ClassCounts:
         if lacking.any():
             k = int(np.argmax(lacking))
             raise ForgetError.never_seen(self.classes[k], (int(gone.rows[k]), float(gone.weight[k])))
-        return left._only(rows > 0)
+        return left.select(rows > 0)
 
     def including(self, classes: NDArray[Any]) -> ClassCounts:
         """The same with further classes of weight zero."""
@@ -131,7 +131,7 @@ class ClassCounts:
         stored = unpack(buffer, "counts")
         return cls(classes=stored.classes, levels=stored.levels, **stored.arrays)
 
-    def _only(self, keep: NDArray[np.bool_]) -> ClassCounts:
+    def select(self, keep: NDArray[np.bool_]) -> ClassCounts:
         """The classes ``keep``, and the levels that any row of them has."""
         kept = replace(
             self, classes=self.classes[keep], weight=self.weight[keep], rows=self.rows[keep], count=self.count[keep]

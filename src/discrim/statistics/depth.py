@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from discrim import kernels
-
 
 class Depth(StrEnum):
     """``diagonal``: variances of each class; ``pooled``: one matrix for all; ``full``: one matrix a class."""
@@ -15,11 +13,6 @@ class Depth(StrEnum):
     DIAGONAL = "diagonal"
     POOLED = "pooled"
     FULL = "full"
-
-    @property
-    def number(self) -> int:
-        """The number by which the kernels know it."""
-        return {Depth.DIAGONAL: kernels.DIAGONAL, Depth.POOLED: kernels.POOLED, Depth.FULL: kernels.FULL}[self]
 
 
 class WithDepth:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,10 @@ from discrim.block import Block
 from discrim.statistics.align import places, spread_out, union_of_classes
 from discrim.statistics.depth import Depth, WithDepth
 from discrim.statistics.means import join, low_of, take_away
-from discrim.statistics.moments import ClassMoments
+from discrim.statistics.moments import ClassMoments, MomentsOf
 from discrim.statistics.packing import pack, unpack
 from discrim.statistics.remainder import deviations_of, left_of_factor, refuse_lost_digits
-from discrim.typing import Floats
+from discrim.typing import Floats, Index
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,13 +94,35 @@ class ClassFactors(WithDepth):
             for r, b, rounding, none in zip(self.factors, gone, noise, nothing, strict=True)
         )
         refuse_lost_digits(self, _squares(factors), left)
-        keep = left.weight > 0
+        kept = replace(self, weight=left.weight, rows=left.rows, mean=left.mean, factors=factors, low=left.low)
+        return kept.select(left.weight > 0)
+
+    def select(self, keep: NDArray[np.bool_]) -> ClassFactors:
+        """The same without some classes; of a common factor nothing can be taken away."""
+        if keep.all():
+            return self
+        factors = self.factors
         if self.depth is Depth.FULL:
             factors = tuple(f for f, kept in zip(factors, keep, strict=True) if kept)
         return replace(
-            self, classes=self.classes[keep], weight=left.weight[keep], rows=left.rows[keep],
-            mean=left.mean[keep], factors=factors, low=left.low[keep],
+            self, classes=self.classes[keep], weight=self.weight[keep], rows=self.rows[keep],
+            mean=self.mean[keep], factors=factors, low=low_of(self)[keep],
         )  # fmt: skip
+
+    def relabel(self, sides: Index, labels: Sequence[Any]) -> ClassFactors:
+        """The statistic of the same rows when class k is called ``labels[sides[k]]``; sides[k] = -1 leaves it out."""
+        kept = np.flatnonzero(sides >= 0).tolist()
+        return merge_factors([self._alone(k, labels[sides[k]], first=i == 0) for i, k in enumerate(kept)])
+
+    def _alone(self, k: int, label: Any, *, first: bool) -> ClassFactors:
+        """Class k by itself; of a common factor the first class has all."""
+        one, pooled = slice(k, k + 1), self.depth is Depth.POOLED
+        factors = self.factors if pooled else self.factors[one]
+        if pooled and not first:
+            factors = (np.zeros((0, self.n_features)),)
+        return ClassFactors(
+            np.array([label]), self.weight[one], self.rows[one], self.mean[one], factors, self.depth, low_of(self)[one]
+        )
 
     @property
     def squares(self) -> Floats:
@@ -152,6 +174,49 @@ class ClassFactors(WithDepth):
         arrays = stored.arrays
         factors = tuple(arrays.pop(name) for name in sorted(arrays) if name.startswith("factor"))
         return cls(classes=stored.classes, depth=Depth(stored.depth), factors=factors, **arrays)
+
+
+@dataclass(frozen=True)
+class FactorsOf:
+    """The reduction to ``ClassFactors`` of a depth, as ``MomentsOf`` is that to moments."""
+
+    depth: Depth
+    full_up_to: int = 0
+    uses_blas: ClassVar[bool] = True
+
+    def of(self, block: Block) -> ClassFactors:
+        return ClassFactors.of(block, self._depth(len(block.classes)))
+
+    def merge(self, states: Sequence[Any]) -> ClassMoments | ClassFactors:
+        """With moments among them the result is one of moments."""
+        if not all(isinstance(part, ClassFactors) for part in states):
+            return MomentsOf(self.depth, self.full_up_to).merge(states)
+        parts = list(states)
+        if any(part.depth is not parts[0].depth for part in parts):
+            parts = [part.pooled() for part in parts]
+        return self.narrow(merge_factors(parts))
+
+    def numbers(self, shape: Any) -> int:
+        """How many numbers the factors have, at most."""
+        p, n = shape.width, shape.width if shape.n_rows is None else shape.n_rows
+        classes = 1 if shape.classes is None or self.depth is Depth.POOLED else len(shape.classes)
+        return int(min(n, p * classes) * p)
+
+    def by_class(self) -> FactorsOf:
+        """The same with a scatter for every class."""
+        return FactorsOf(Depth.FULL) if self.depth is Depth.POOLED else self
+
+    def covers(self, other: Any) -> bool:
+        return isinstance(other, FactorsOf) and self.depth in (Depth.FULL, other.depth)
+
+    def narrow(self, state: Any) -> ClassFactors:
+        """Without what so many classes do not need."""
+        pool = state.depth is Depth.FULL and self._depth(len(state.classes)) is Depth.POOLED
+        factors: ClassFactors = state.pooled() if pool else state
+        return factors
+
+    def _depth(self, classes: int) -> Depth:
+        return Depth.FULL if self.depth is Depth.POOLED and classes <= self.full_up_to else self.depth
 
 
 def merge_factors(parts: Sequence[ClassFactors]) -> ClassFactors:

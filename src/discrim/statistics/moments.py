@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,10 @@ from discrim.statistics.depth import Depth, WithDepth
 from discrim.statistics.means import Apart, join, low_of, take_away, two_sum
 from discrim.statistics.packing import pack, unpack
 from discrim.statistics.remainder import deviations_of, left_of_matrix, left_of_variances, refuse_lost_digits
-from discrim.typing import Floats
+from discrim.typing import Floats, Index
+
+# The numbers by which the kernels know the depths.
+KERNEL_DEPTH = {Depth.DIAGONAL: kernels.DIAGONAL, Depth.POOLED: kernels.POOLED, Depth.FULL: kernels.FULL}
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +54,7 @@ class ClassMoments(WithDepth):
             x = np.asarray(x.toarray())
         low = np.zeros((len(block.classes), x.shape[1]))
         weight, rows, mean, scatter = kernels.class_moments(
-            x, block.codes, block.weight, len(block.classes), depth.number, low
+            x, block.codes, block.weight, len(block.classes), KERNEL_DEPTH[depth], low
         )
         return cls(block.classes, weight, rows, mean, scatter, depth, low)
 
@@ -79,7 +82,7 @@ class ClassMoments(WithDepth):
         scatter = self._left(self.scatter - gone - _between(left.gap[None], left.factor[None], self.depth), left)
         result = replace(self, weight=left.weight, rows=left.rows, mean=left.mean, scatter=scatter, low=left.low)
         refuse_lost_digits(self, result.squares, left)
-        return result._only(left.weight > 0)
+        return result.select(left.weight > 0)
 
     @property
     def squares(self) -> Floats:
@@ -107,6 +110,45 @@ class ClassMoments(WithDepth):
             raise ValueError("A diagonal statistic has no pooled scatter.")
         scatter = self.scatter.sum(axis=0) if self.depth is Depth.FULL else self.scatter
         return replace(self, scatter=scatter, depth=Depth.POOLED)
+
+    def diagonal(self) -> ClassMoments:
+        """The same with the variances of each class only."""
+        if self.depth is Depth.POOLED:
+            raise ValueError("A pooled statistic has no variances of its classes.")
+        squares = self.scatter if self.depth is Depth.DIAGONAL else self.squares.copy()
+        return replace(self, scatter=squares, depth=Depth.DIAGONAL)
+
+    def in_units(self, centre: Floats, scale: Floats) -> ClassMoments:
+        """The statistic of (x - centre) / scale: no row is read for it."""
+        square = scale**2 if self.depth is Depth.DIAGONAL else scale[:, None] * scale[None, :]
+        return replace(self, mean=(self.mean - centre) / scale, scatter=self.scatter / square, low=None)
+
+    def units(self) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the columns over all rows; 1 for one that is constant but for rounding."""
+        n, squares = self.total_weight, self.squares
+        shares = self.weight / n
+        centre = shares @ self.mean
+        deviation = np.sqrt(squares.sum(axis=0) / n + shares @ np.square(self.mean - centre))
+        return centre, usable_scale(deviation, centre)
+
+    def relabel(self, sides: Index, labels: Sequence[Any]) -> ClassMoments:
+        """The statistic of the same rows when class k is called ``labels[sides[k]]``; sides[k] = -1 leaves it out.
+
+        With S_k the scatter of class k, n_k its weight and mu_k its mean, a side has
+        S = sum S_k + sum n_k (mu_k - mu)(mu_k - mu)'.
+        """
+        kept = np.flatnonzero(sides >= 0).tolist()
+        return merge_moments([self._alone(k, labels[sides[k]], first=i == 0) for i, k in enumerate(kept)])
+
+    def _alone(self, k: int, label: Any, *, first: bool) -> ClassMoments:
+        """Class k by itself; of a common scatter the first class has all."""
+        one, pooled = slice(k, k + 1), self.depth is Depth.POOLED
+        scatter = self.scatter if pooled else self.scatter[one]
+        if pooled and not first:
+            scatter = np.zeros_like(scatter)
+        return ClassMoments(
+            np.array([label]), self.weight[one], self.rows[one], self.mean[one], scatter, self.depth, low_of(self)[one]
+        )
 
     def reweighted(self, factors: Floats) -> ClassMoments:
         """Every row of class k counted ``factors[k]`` times."""
@@ -160,7 +202,8 @@ class ClassMoments(WithDepth):
             scatter[k] = check(scatter[k], self.scatter[k], left.noise[k], nothing=bool(left.rows[k] <= 1))
         return scatter
 
-    def _only(self, keep: NDArray[np.bool_]) -> ClassMoments:
+    def select(self, keep: NDArray[np.bool_]) -> ClassMoments:
+        """The same without some classes; of a common scatter nothing can be taken away."""
         if keep.all():
             return self
         scatter = self.scatter if self.depth is Depth.POOLED else self.scatter[keep]
@@ -168,6 +211,56 @@ class ClassMoments(WithDepth):
             self, classes=self.classes[keep], weight=self.weight[keep], rows=self.rows[keep],
             mean=self.mean[keep], scatter=scatter, low=low_of(self)[keep],
         )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MomentsOf:
+    """The reduction to ``ClassMoments`` of a depth; up to ``full_up_to`` classes every one has a scatter of its own.
+
+    Two matrices cost no more than one, and what is known of each class by itself may be of use.
+    """
+
+    depth: Depth
+    full_up_to: int = 0
+    uses_blas: ClassVar[bool] = False
+
+    def of(self, block: Block) -> ClassMoments:
+        return ClassMoments.of(block, self._depth(len(block.classes)))
+
+    def merge(self, states: Sequence[Any]) -> ClassMoments:
+        """Of two depths the lesser is taken; R-factors are squared."""
+        parts = [part if isinstance(part, ClassMoments) else part.to_moments() for part in states]
+        if any(part.depth is not parts[0].depth for part in parts):
+            parts = [part.pooled() for part in parts]
+        return self.narrow(merge_moments(parts))
+
+    def numbers(self, shape: Any) -> int:
+        """How many numbers the scatter has."""
+        p, classes = int(shape.width), 2 if shape.classes is None else len(shape.classes)
+        return {Depth.DIAGONAL: classes * p, Depth.POOLED: p * p, Depth.FULL: classes * p * p}[self._depth(classes)]
+
+    def by_class(self) -> MomentsOf:
+        """The same with a scatter for every class."""
+        return MomentsOf(Depth.FULL) if self.depth is Depth.POOLED else self
+
+    def covers(self, other: Any) -> bool:
+        return isinstance(other, MomentsOf) and self.depth in (Depth.FULL, other.depth)
+
+    def narrow(self, state: Any) -> ClassMoments:
+        """Without what so many classes do not need; what was never collected stays unknown."""
+        wanted = self._depth(len(state.classes))
+        if state.depth is wanted or state.depth is not Depth.FULL:
+            moments: ClassMoments = state
+            return moments
+        return state.pooled() if wanted is Depth.POOLED else state.diagonal()  # type: ignore[no-any-return]
+
+    def _depth(self, classes: int) -> Depth:
+        return Depth.FULL if self.depth is Depth.POOLED and classes <= self.full_up_to else self.depth
+
+
+def usable_scale(deviation: Floats, centre: Floats) -> Floats:
+    """Standard deviations to divide by; 1 for a column that is constant but for rounding."""
+    return np.where(deviation > 8.0 * np.finfo(float).eps * np.abs(centre), deviation, 1.0)
 
 
 def merge_moments(parts: Sequence[ClassMoments]) -> ClassMoments:

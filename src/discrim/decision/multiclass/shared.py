@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,38 +15,29 @@ from sklearn.base import clone
 from discrim.block import Block
 from discrim.decision.multiclass.problems import Fitting, Problem, constant
 from discrim.decision.wrapping import remember_columns
-from discrim.engines import reduce
+from discrim.engines import reduce, reduce_blocks
 from discrim.errors import DataError
-from discrim.models import (
-    GaussianNB,
-    LeastSquaresClassifier,
-    LinearDiscriminantAnalysis,
-    QuadraticDiscriminantAnalysis,
-    RegularizedDiscriminantAnalysis,
-    RidgeClassifier,
-)
+from discrim.families.gaussian.covariance import IllConditionedError
+from discrim.families.recipe import Recipe, Shape
+from discrim.models import LeastSquaresClassifier, RidgeClassifier
 from discrim.models.base import OnePassClassifier, Statistic, combine
 from discrim.models.parameters import check_parameters
 from discrim.models.scoring import non_finite_error
+from discrim.models.shell import recipe_of
 from discrim.parallel import blas_threads, one_blas_thread
-from discrim.solvers.sphering import IllConditionedError
 from discrim.sources import Rows
-from discrim.statistics import ClassFactors, ClassMoments, Depth, merge_factors, merge_moments
+from discrim.statistics import ClassFactors, ClassMoments, Depth
 
-SHARING = {
-    GaussianNB,
-    LeastSquaresClassifier,
-    LinearDiscriminantAnalysis,
-    QuadraticDiscriminantAnalysis,
-    RegularizedDiscriminantAnalysis,
-    RidgeClassifier,
-}
+SHARING = {LeastSquaresClassifier, RidgeClassifier}
 # Numbers that the scatter of all classes may take together.
 MOST_NUMBERS = 1 << 26
 
 
 def shares(estimator: Any) -> bool:
     """Does the estimator need the rows only through weights, means and scatter of the classes?"""
+    recipe = recipe_of(estimator)
+    if recipe is not None:
+        return not recipe.needs_rows
     return type(estimator) in SHARING and not estimator._needs_rows()
 
 
@@ -58,6 +50,9 @@ def fit_together(
     and merges them: with S_k the scatter of class k, n_k its weight and mu_k its mean, a side has
     S = sum S_k + sum n_k (mu_k - mu)(mu_k - mu)'. None where that would take too much memory.
     """
+    recipe = recipe_of(how.estimator)
+    if recipe is not None:
+        return _fit_recipe(how, recipe, X, y, problems)
     probe = clone(how.estimator)
     check_parameters(probe, probe._constraints)
     rows = probe._open(X, y, how.arguments.get("sample_weight"), reset=True)
@@ -77,29 +72,69 @@ def fit_together(
         return whole.classes, _models(how, probe, whole, listed, reread=False)
 
 
-def regrouped(statistic: Statistic, sides: NDArray[np.intp], labels: Sequence[int]) -> Statistic:
-    """The statistic of the same rows when class k is called ``labels[sides[k]]``; with sides[k] = -1 without them."""
-    kept = np.flatnonzero(sides >= 0)
-    parts = [_alone(statistic, k, labels[sides[k]], first=i == 0) for i, k in enumerate(kept.tolist())]
-    if isinstance(statistic, ClassFactors):
-        return merge_factors([part for part in parts if isinstance(part, ClassFactors)])
-    return merge_moments([part for part in parts if isinstance(part, ClassMoments)])
+def _fit_recipe(
+    how: Fitting, recipe: Recipe[Any], X: Any, y: Any, problems: Callable[[NDArray[Any]], Sequence[Problem]]
+) -> tuple[NDArray[Any], list[Any]] | None:
+    rows = how.estimator.open_rows(X, y, how.arguments.get("sample_weight"))
+    columns = how.estimator.columns_of(X, rows)
+    shape = Shape(rows.design, rows.classes, rows.n_rows)
+    reduction = recipe.reduction(shape).by_class()
+    if reduction.numbers(shape) > MOST_NUMBERS:
+        return None
+    passes = _ByClass(rows)
+    whole = passes.reduce(reduction)
+    if not whole.finite:
+        raise non_finite_error(rows) or DataError(
+            "The sums of squares of X overflow or X holds NaN or infinity. Scale the columns or clean them."
+        )
+    listed = problems(whole.classes)
+    return whole.classes, [_solved(how, recipe, columns, whole, passes, problem) for problem in listed]
 
 
-def _alone(statistic: Statistic, k: int, label: int, *, first: bool) -> Statistic:
-    """Class k by itself; of a common scatter the first class has all."""
-    one = slice(k, k + 1)
-    named: dict[str, Any] = {
-        "classes": np.array([label]), "weight": statistic.weight[one], "rows": statistic.rows[one],
-        "mean": statistic.mean[one], "low": None if statistic.low is None else statistic.low[one],
-    }  # fmt: skip
-    pooled = statistic.depth is Depth.POOLED
-    if isinstance(statistic, ClassFactors):
-        own = statistic.factors if pooled else statistic.factors[one]
-        factors = own if first or not pooled else (np.zeros((0, statistic.n_features)),)
-        return replace(statistic, factors=factors, **named)
-    scatter = statistic.scatter if pooled else statistic.scatter[one]
-    return replace(statistic, scatter=scatter if first or not pooled else np.zeros_like(scatter), **named)
+def _solved(
+    how: Fitting, recipe: Recipe[Any], columns: dict[str, Any], whole: Any, passes: _ByClass, problem: Problem
+) -> Any:
+    if problem.only is not None:
+        fixed: Any = constant(how, how.labels[problem.only], problem.titles).fit(())
+        remember_columns(fixed, SimpleNamespace(**columns))
+        return fixed
+    shape = Shape(columns["_design"], np.array(how.labels), int(whole.rows[problem.sides >= 0].sum()))
+    statistic = whole.relabel(problem.sides, how.labels)
+    narrow = recipe.reduction(shape, statistic).narrow(statistic)
+    solved = recipe.solve(narrow, shape, _Relabelled(passes, problem.sides, how.labels))
+    return clone(how.estimator).from_solution(solved, columns)
+
+
+class _ByClass:
+    """``Passes`` that remember what they were asked for, so that all problems share it."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows, self.again = rows, rows.rereadable
+        self._known: dict[Any, Any] = {}
+
+    def reduce(self, reduction: Any) -> Any:
+        if reduction not in self._known:
+            self._known[reduction] = reduce(self._rows, reduction)
+        return self._known[reduction]
+
+
+@dataclass(frozen=True, eq=False)
+class _Relabelled:
+    """``Passes`` over the rows of one problem, under the labels of its two sides."""
+
+    passes: _ByClass
+    sides: NDArray[np.intp]
+    labels: Sequence[int]
+
+    @property
+    def again(self) -> bool:
+        return self.passes.again
+
+    def reduce(self, reduction: Any) -> Any:
+        return reduction.narrow(self.passes.reduce(reduction.by_class()).relabel(self.sides, self.labels))
+
+    def block(self) -> Block:
+        raise DataError("The problems of a multi-class scheme share statistics, not rows.")
 
 
 def _models(how: Fitting, probe: Any, whole: Statistic, problems: Sequence[Problem], *, reread: bool) -> list[Any]:
@@ -114,7 +149,7 @@ def _model(how: Fitting, probe: Any, whole: Statistic, problem: Problem, *, rere
     model = clone(how.estimator)
     remember_columns(model, probe)
     model._design = probe._design
-    statistic = model._to_depth(regrouped(whole, problem.sides, how.labels))
+    statistic = model._to_depth(whole.relabel(problem.sides, how.labels))
     model._unsolved, model.statistic_, model.classes_ = None, statistic, statistic.classes
     with blas_threads(min(int(statistic.rows.sum()), statistic.n_features)):
         model._rule = model._solve(statistic, None, reread=reread and isinstance(statistic, ClassMoments))
@@ -135,11 +170,11 @@ def _collect(probe: Any, rows: Rows, depth: Depth, *, thin: bool) -> Statistic:
     wide = probe._thin_for_wide and rows.n_rows is not None and rows.n_rows <= rows.design.n_out
     if thin or wide:
         with one_blas_thread():
-            statistic = reduce(rows, partial(_of_block, ClassFactors, depth), combine)
+            statistic = reduce_blocks(rows, partial(_of_block, ClassFactors, depth), combine)
     else:
         size = 8 * rows.design.n_out * (1 if depth is Depth.DIAGONAL else rows.design.n_out)
         state = size if depth is Depth.POOLED else size * _count(rows)
-        statistic = reduce(rows, partial(_of_block, ClassMoments, depth), combine, state_bytes=state)
+        statistic = reduce_blocks(rows, partial(_of_block, ClassMoments, depth), combine, state_bytes=state)
     if not statistic.finite:
         raise non_finite_error(rows) or DataError(
             "The sums of squares of X overflow or X holds NaN or infinity. Scale the columns or clean them."

@@ -11,15 +11,15 @@ from sklearn.utils.validation import _num_samples
 
 from discrim.decision.multiclass.problems import side_scores
 from discrim.decision.wrapping import posteriors
-from discrim.models import LeastSquaresClassifier, LinearDiscriminantAnalysis, RidgeClassifier
-from discrim.models.scoring import Output, apply_rule
-from discrim.solvers.rules import LinearRule
+from discrim.families.rule import LinearRule, Output
+from discrim.models import LeastSquaresClassifier, RidgeClassifier
+from discrim.models.scoring import apply_rule
+from discrim.models.shell import recipe_of
 from discrim.sources import Scan, check_structure
 from discrim.typing import Floats
 
 # Per model: the weights of the two regression functions in its score, and what makes their difference a log odds.
 LINEAR: dict[type, tuple[tuple[float, float], float]] = {
-    LinearDiscriminantAnalysis: ((-1.0, 1.0), 1.0),
     LeastSquaresClassifier: ((-1.0, 1.0), 2.0),
     RidgeClassifier: ((0.0, 1.0), 1.0),
 }
@@ -52,22 +52,33 @@ def fits_in_memory(models: Sequence[Any], X: Any) -> bool:
 
 
 def _applied(rule: LinearRule, first: Any, X: Any) -> Floats:
-    return apply_rule(rule, first._open(X, None, None, reset=False, labelled=False), Output.SCORES)
+    return apply_rule(rule, first.rows_of(X), Output.SCORES)
 
 
 def _joint_rule(models: Sequence[Any], *, odds: bool) -> LinearRule | None:
     """One linear rule whose b-th score is that of model b, or its log odds; None where some model is not linear."""
+    rules = [_linear_rule(model) for model in models]
     first = models[0]
-    if not all(type(model) in LINEAR and isinstance(getattr(model, "_rule", None), LinearRule) for model in models):
+    if None in rules or any(model.columns_ is not first.columns_ for model in models):
         return None
-    if any(model._design is not first._design or model._check_solved() is not model for model in models):
-        return None
-    (low, high), to_odds = LINEAR[type(first)]
+    known = [rule for rule in rules if rule is not None]
+    # The scores of a recipe's rule are log posteriors.
+    (low, high), to_odds = LINEAR.get(type(first), ((-1.0, 1.0), 1.0))
     if odds:
         low, high = -to_odds, to_odds
-    origin = first._rule.origin
-    coef = np.stack([low * m._rule.coef[0] + high * m._rule.coef[1] for m in models])
+    origin = known[0].origin
+    coef = np.stack([low * rule.coef[0] + high * rule.coef[1] for rule in known])
     with np.errstate(invalid="ignore"):  # a class without weight has the offset -inf: such models are asked one by one
-        offset = np.array([low * m._rule.offset[0] + high * m._rule.offset[1] for m in models])
-    offset += np.array([c @ (origin - m._rule.origin) for c, m in zip(coef, models, strict=True)])
+        offset = np.array([low * rule.offset[0] + high * rule.offset[1] for rule in known])
+    offset += np.array([c @ (origin - rule.origin) for c, rule in zip(coef, known, strict=True)])
     return LinearRule(coef, offset, origin) if np.isfinite(offset).all() else None
+
+
+def _linear_rule(model: Any) -> LinearRule | None:
+    if recipe_of(model) is not None:
+        rule = model.solved_.rule
+    elif type(model) in LINEAR:
+        rule = model._check_solved()._rule
+    else:
+        return None
+    return rule if isinstance(rule, LinearRule) and len(rule.coef) == 2 else None

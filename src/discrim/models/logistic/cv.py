@@ -15,6 +15,7 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from discrim.atomic import all_or_nothing
 from discrim.engines.overview import look
 from discrim.errors import ParameterError, name_list, warn
+from discrim.families.tuning import Selection
 from discrim.inference.fitted import Fitted
 from discrim.models.logistic.cv_grid import GridResult, attributes_of, averaged, cross_validated, folds_of
 from discrim.models.logistic.cv_options import read_options, strengths
@@ -23,7 +24,6 @@ from discrim.models.logistic.fit import check_finite
 from discrim.models.logistic.regression import LogisticRegression
 from discrim.models.logistic.rows import Opened, Training, groups_of, open_training, select_columns
 from discrim.models.parameters import Check, boolean, check_parameters, either, numbers, one_of
-from discrim.solvers.regularized_search import Selection
 from discrim.sources import in_memory
 from discrim.sources.arrays import ArrayRows
 from discrim.typing import Floats

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from discrim.block import Block
 from discrim.errors import DataError, ParameterError, plural
+from discrim.families.tuning import Selection
 from discrim.models.logistic.cv_options import PenaltyGrid
 from discrim.models.logistic.cv_path import Step, fold_path
 from discrim.models.logistic.cv_scores import Judge
 from discrim.models.logistic.fit import Problem
 from discrim.parallel import one_blas_thread, run
-from discrim.solvers.regularized_search import Selection
 from discrim.sources.arrays import ArrayRows
 from discrim.typing import Floats, Index
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discrim.block import Block
-from discrim.engines import reduce
+from discrim.engines import reduce_blocks
 from discrim.engines.objective import Coordinates
 from discrim.errors import DataError, name_list, plural
 from discrim.later import cached_property
@@ -182,7 +182,7 @@ def problem_of(rows: Rows, l1_ratio: float, *, alone: bool = False) -> PathProbl
     whole = rows.whole
     at_once = whole is not None and (alone or sparse.issparse(whole.x))
     with np.errstate(over="ignore", invalid="ignore"):
-        moments = of(whole) if whole is not None and at_once else reduce(rows, of, merge_moments)
+        moments = of(whole) if whole is not None and at_once else reduce_blocks(rows, of, merge_moments)
     if not moments.finite:
         raise find_non_finite(rows) or DataError("The sums of squares of X overflow. Scale its columns.")
     empty = moments.classes[~(moments.weight > 0)]

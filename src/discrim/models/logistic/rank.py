@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from discrim.block import Block
-from discrim.engines import reduce
+from discrim.engines import reduce_blocks
 from discrim.engines.objective import Coordinates, Span
 from discrim.parallel import one_blas_thread
 from discrim.sources import Rows
@@ -49,7 +49,7 @@ def looks_independent(hessian: Floats) -> bool:
 def column_rank(rows: Rows, *, intercept: bool, minimum_norm: bool) -> Rank:
     """One pass of a QR over the rows, which keeps the digits that squares lose. Cost 2 n p^2."""
     with one_blas_thread():
-        factors = reduce(rows, partial(ClassFactors.of, depth=Depth.POOLED), merge_factors)
+        factors = reduce_blocks(rows, partial(ClassFactors.of, depth=Depth.POOLED), merge_factors)
         mean, r = _all_rows(factors, intercept=intercept)
         r = np.asarray(np.linalg.qr(r, mode="r"))
     weight, length = factors.total_weight, np.linalg.norm(r, axis=0)

@@ -17,7 +17,6 @@ from discrim.atomic import all_or_nothing
 from discrim.engines.overview import look
 from discrim.errors import ParameterError, warn
 from discrim.inference.fitted import Fitted
-from discrim.models.classifier import Classifier
 from discrim.models.logistic.callbacks import CallbackSupport, Watch, reported
 from discrim.models.logistic.fit import Problem, SmoothFit, fit_smooth, fits_row_space, separation_of
 from discrim.models.logistic.inference import LogisticInference
@@ -46,6 +45,8 @@ from discrim.models.logistic.rows import (
 from discrim.models.logistic.rule import fitted_rule, told_coefficients, user_coefficients, written_rule
 from discrim.models.logistic.sparse import fit_sparse
 from discrim.models.parameters import Check, boolean, check_parameters, either, integer, number, one_of, seed
+from discrim.models.registry import Entry, any_numbers, enter
+from discrim.models.shell import Classifier
 from discrim.parallel import one_blas_thread
 from discrim.solvers.separation import Separation
 from discrim.sources import Design, Rows
@@ -290,8 +291,9 @@ class LogisticRegression(CallbackSupport, LogisticInference, Classifier):
             self._separation = told_of_weightless(separation_of(self._fit), self._empty, intercept=self.fit_intercept)
         return named_separation(self._separation, ["(Intercept)", *self._names], self.classes_)
 
-    def _renamed(self, names: list[str]) -> Self:
-        other = super()._renamed(names)
+    def renamed(self, names: list[str]) -> Self:
+        """A copy whose columns have these names."""
+        other: Self = super().renamed(names)
         fitted, design = self._fitted, other._design
         if fitted is not None:
             other.__dict__["_known_fit"] = replace(fitted, names=design.names_out, terms=terms_of(design))
@@ -395,3 +397,16 @@ class LogisticRegression(CallbackSupport, LogisticInference, Classifier):
         X = select_columns(given.X, [column.name for column in self._design.columns], list(terms))
         model.fit(X, given.y, given.sample_weight, offset=given.offset, trials=given.trials)
         return model
+
+
+enter(
+    Entry(
+        "Logistic",
+        LogisticRegression,
+        lambda _: LogisticRegression(),
+        cost=14,
+        tuning="logistic",
+        why_not=any_numbers,
+        words=True,
+    )
+)

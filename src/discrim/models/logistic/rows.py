@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discrim.block import Block
 from discrim.engines.overview import Overview, look
 from discrim.errors import DataError, ParameterError, plural
-from discrim.models.classifier import Classifier
+from discrim.models.shell import Classifier
 from discrim.sources import Attached, Design, Rows, Scan, open_rows
 from discrim.sources.arrays import ArrayRows
 from discrim.sources.weights import check_weights

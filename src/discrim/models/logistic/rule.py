@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from discrim.engines.objective import Coordinates
-from discrim.solvers.rules import LinearRule
+from discrim.families.rule import LinearRule
 from discrim.typing import Floats
 
 

@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from discrim.atomic import all_or_nothing
 from discrim.block import Block
 from discrim.errors import DataError, ParameterError, warn
+from discrim.families.rule import Output
 from discrim.inference.summary import Summary, Table
-from discrim.models.classifier import Classifier
 from discrim.models.declared import check_declared, declared_classes
 from discrim.models.logistic.rule import told_coefficients, written_rule
 from discrim.models.online.training import (
@@ -35,7 +35,8 @@ from discrim.models.online.training import (
     targets_of,
 )
 from discrim.models.parameters import check_parameters
-from discrim.models.scoring import Output, non_finite_error
+from discrim.models.scoring import non_finite_error
+from discrim.models.shell import Classifier
 from discrim.online.epochs import Course, Plan, learn_epochs
 from discrim.online.grow import grown
 from discrim.online.learning import Learning

@@ -1,0 +1,1 @@
+"""Gaussian classes: linear, quadratic and regularised discriminants, naive Bayes, Fisher's direction."""

@@ -1,0 +1,424 @@
+"""The covariance Sigma within the classes, and its sphering: W with W'Sigma W = I and WW' its (pseudo-)inverse.
+
+Sigma is a matrix, or rows A with A'A = Sigma where p x p is too large or too inexact. Columns are scaled to unit
+variance first, so that the units of measurement decide nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack, qr
+
+from discrim.errors import DataError
+from discrim.families.gaussian.shrinkage import nonlinear_eigenvalues
+from discrim.statistics import ClassFactors, ClassMoments, Depth
+from discrim.typing import Floats
+
+# Below this reciprocal condition the scatter has lost too many digits and R-factors take over.
+ILL_CONDITIONED = 1e-10
+# Relative size of eigenvalues of a scaled scatter that are only rounding.
+SQUARED_NOISE = 1e-11
+# Eigenvalues of A'A above this make its rounding felt beside an identity, so A itself is decomposed.
+LARGE = 1e6
+EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
+
+
+class IllConditionedError(Exception):
+    """The scaled matrix is too close to singular to be solved from its squares."""
+
+
+class Sphering(Protocol):
+    """W in a form that never needs to be written out."""
+
+    @property
+    def log_det(self) -> float:
+        """Logarithm of the (pseudo-)determinant of Sigma."""
+
+    @property
+    def rank(self) -> int: ...
+
+    @property
+    def dependent(self) -> NDArray[np.intp]:
+        """Columns that the others determine (one choice of them)."""
+
+    def forward(self, d: Floats) -> Floats:
+        """W'd for the columns of d."""
+
+    def backward(self, z: Floats) -> Floats:
+        """Wz for the columns of z."""
+
+
+@dataclass(frozen=True)
+class TriangularSphering:
+    """W = D^-1 L^-T with D the standard deviations and LL' the correlations; ``inverse`` is L^-1.
+
+    The inverse is written out: a product with it is many times faster on small matrices than a solve.
+    """
+
+    scale: Floats
+    inverse: Floats
+    log_det: float
+    dependent: NDArray[np.intp]
+
+    @property
+    def rank(self) -> int:
+        return len(self.scale)
+
+    def forward(self, d: Floats) -> Floats:
+        return np.asarray(self.inverse @ (d / self.scale[:, None]))
+
+    def backward(self, z: Floats) -> Floats:
+        return np.asarray((self.inverse.T @ z) / self.scale[:, None])
+
+
+@dataclass(frozen=True)
+class SpectralSphering:
+    """W = D^-1 V diag(1/s) over the directions V that carry variance s^2."""
+
+    scale: Floats
+    directions: Floats
+    deviations: Floats
+    log_det: float
+    dependent: NDArray[np.intp]
+
+    @property
+    def rank(self) -> int:
+        return len(self.deviations)
+
+    def forward(self, d: Floats) -> Floats:
+        return np.asarray((self.directions.T @ (d / self.scale[:, None])) / self.deviations[:, None])
+
+    def backward(self, z: Floats) -> Floats:
+        return np.asarray((self.directions @ (z / self.deviations[:, None])) / self.scale[:, None])
+
+
+@dataclass(frozen=True)
+class LowRankSphering:
+    """Sigma = H + A'A with H a positive diagonal and A of few rows: W = H^-1/2 (I + V diag(g) V').
+
+    ``kept`` is 1 + g, which may be so small that the sum has lost its digits.
+    """
+
+    root: Floats
+    directions: Floats
+    gain: Floats
+    log_det: float
+    dependent: NDArray[np.intp]
+    kept: Floats | None = None
+
+    @property
+    def rank(self) -> int:
+        return len(self.root)
+
+    def forward(self, d: Floats) -> Floats:
+        return self._turned(d / self.root[:, None])
+
+    def backward(self, z: Floats) -> Floats:
+        return np.asarray(self._turned(z) / self.root[:, None])
+
+    def _turned(self, u: Floats) -> Floats:
+        """(I + V diag(g) V')u."""
+        along = self.directions.T @ u
+        if self.kept is None:
+            return np.asarray(u + self.directions @ (self.gain[:, None] * along))
+        # What is nearly taken away is taken away in full, twice because of rounding, and what stays is put back.
+        rest = u - self.directions @ along
+        rest -= self.directions @ (self.directions.T @ rest)
+        return np.asarray(rest + self.directions @ (self.kept[:, None] * along))
+
+
+def sphere_matrix(sigma: Floats, noise: Floats, *, may_reread: bool) -> Sphering:
+    """Sphering of a covariance matrix; ``noise`` is the rounding of each column's deviation.
+
+    Raises IllConditionedError where R-factors would do better and the rows can be read again; otherwise
+    directions that are only rounding are left out. Cost p^3 / 3.
+    """
+    deviation = np.sqrt(np.maximum(np.diagonal(sigma), 0.0))
+    alive = deviation > noise
+    scale = np.where(alive, deviation, 1.0)
+    correlation = sigma / scale[:, None] / scale[None, :]
+    if alive.all() and len(scale):
+        inverse, log_det, rcond = inverse_factor(correlation)
+        if rcond > ILL_CONDITIONED:
+            log_det += 2.0 * float(np.log(scale).sum())
+            return TriangularSphering(scale, inverse, log_det, np.zeros(0, np.intp))
+        if may_reread:
+            raise IllConditionedError
+    index = np.flatnonzero(alive)
+    values, vectors = np.linalg.eigh(correlation[np.ix_(index, index)])
+    if may_reread and len(values) and values[0] < ILL_CONDITIONED * max(values[-1], 1.0):
+        raise IllConditionedError
+    keep = values > SQUARED_NOISE * max(len(index), 1)
+    directions = np.zeros((len(scale), int(keep.sum())))
+    directions[index] = vectors[:, keep][:, ::-1]
+    deviations = np.sqrt(values[keep])[::-1]
+    root = np.zeros((len(index), len(scale)))
+    root[:, index] = (np.sqrt(np.maximum(values, 0.0)) * vectors).T
+    return _spectral(scale, alive, directions, deviations, root)
+
+
+def inverse_factor(matrix: Floats) -> tuple[Floats, float, float]:
+    """L^-1 with LL' = M, log det M, and a lower bound on M's reciprocal condition, 0 where M has no such L.
+
+    The bound is 1 / (tr M tr M^-1), at most p^2 below the reciprocal condition itself.
+    """
+    if not len(matrix):
+        return matrix, 0.0, 1.0
+    lower, info = lapack.dpotrf(matrix, lower=1, clean=1)
+    if info != 0:
+        return lower, -np.inf, 0.0
+    log_det = 2.0 * float(np.log(np.diagonal(lower)).sum())
+    inverse, _ = lapack.dtrtri(lower, lower=1, overwrite_c=1)
+    return inverse, log_det, 1.0 / float(np.trace(matrix) * np.vdot(inverse, inverse))
+
+
+def sphere_factor(factor: Floats, noise: Floats, eps: float, tol: float) -> Sphering:
+    """Sphering of Sigma = R'R from R itself: directions above rounding (and ``tol``) are kept.
+
+    Cost r p min(r, p).
+    """
+    deviation = np.sqrt(np.einsum("ij,ij->j", factor, factor))
+    alive = deviation > noise
+    scale = np.where(alive, deviation, 1.0)
+    scaled = np.where(alive, factor / scale, 0.0)
+    # Rounding of the numbers is a random matrix of this size, with a largest singular value as in Marchenko and Pastur.
+    spread = 0.5 * (1.0 + np.sqrt(factor.shape[1] / max(factor.shape[0], 1)))
+    rounding = spread * float((noise / scale)[alive].max(initial=0.0))
+    least = max(8.0 * eps * np.sqrt(max(factor.shape)) + rounding, tol)
+    if alive.all() and 0 < factor.shape[1] <= factor.shape[0]:
+        # A triangle keeps the digits of every column; singular vectors only those of the largest.
+        lower = np.asarray(np.linalg.qr(scaled, mode="r")).T
+        if (np.linalg.svd(lower, compute_uv=False) > least).all():
+            log_det = 2.0 * float(np.log(np.abs(np.diagonal(lower))).sum() + np.log(scale).sum())
+            inverse, _ = lapack.dtrtri(lower, lower=1)
+            return TriangularSphering(scale, inverse, log_det, np.zeros(0, np.intp))
+    _, values, rows = np.linalg.svd(scaled, full_matrices=False)
+    keep = values > least
+    return _spectral(scale, alive, np.where(alive, rows[keep], 0.0).T, values[keep], scaled)
+
+
+def sphere_low_rank(diagonal: Floats, rows: Floats) -> LowRankSphering:
+    """Sphering of diag(h) + A'A for rows A (r x p). Cost r^2 p: nothing p x p is formed."""
+    root = np.sqrt(diagonal)
+    scaled = rows / root
+    values, directions = _squares(scaled)
+    large = bool(values.max(initial=0.0) > LARGE)
+    if large:
+        basis, triangle = np.linalg.qr(scaled.T)
+        left, singular, _ = np.linalg.svd(triangle, full_matrices=False)
+        values, directions = singular**2, basis @ left
+    kept = 1.0 / np.sqrt(1.0 + values)
+    log_det = float(np.log(diagonal).sum() + np.log1p(values).sum())
+    nothing = np.zeros(0, np.intp)
+    return LowRankSphering(root, directions, kept - 1.0, log_det, nothing, kept if large else None)
+
+
+def _squares(rows: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues of A'A that are not zero, and their vectors, from the smaller of A'A and AA'."""
+    if rows.shape[0] > rows.shape[1]:
+        values, directions = np.linalg.eigh(rows.T @ rows)
+        return np.maximum(values, 0.0), directions
+    values, left = np.linalg.eigh(rows @ rows.T)
+    keep = values > np.finfo(float).eps * max(rows.shape) * max(values[-1:].max(initial=0.0), 1e-300)
+    return values[keep], (rows.T @ left[:, keep]) / np.sqrt(values[keep])
+
+
+def rounding_noise(mean: Floats, eps: float) -> Floats:
+    """The deviation of each column that rounding alone could cause: one unit in the last place of its class means.
+
+    ``eps`` is that of the numbers as they were given. Sums are taken in double precision about a value of the class,
+    so that they add nothing to it.
+    """
+    return last_place(np.abs(mean).max(axis=0, initial=0.0), eps)
+
+
+def last_place(values: Floats, eps: float) -> Floats:
+    """One unit in the last place of numbers of this size; at zero next to nothing."""
+    return np.asarray(np.spacing(np.maximum(np.abs(values), TINY)) * (eps / EPS))
+
+
+def _spectral(
+    scale: Floats, alive: NDArray[np.bool_], directions: Floats, deviations: Floats, scaled: Floats
+) -> SpectralSphering:
+    log_det = 2.0 * float(np.log(deviations).sum() + np.log(scale[alive]).sum())
+    rank = len(deviations)
+    if rank == len(scale):
+        dependent = np.zeros(0, np.intp)
+    else:
+        _, order = qr(scaled, mode="r", pivoting=True, check_finite=False)
+        dependent = np.sort(np.asarray(order[rank:], dtype=np.intp))
+    return SpectralSphering(scale, directions, deviations, log_det, dependent)
+
+
+@dataclass(frozen=True)
+class Within:
+    """Sigma = ``matrix`` (p x p), or A'A for ``rows`` A where p x p is too large or too inexact.
+
+    ``noise`` is the deviation of each column that rounding alone could cause.
+    """
+
+    matrix: Floats | None
+    rows: Floats | None
+    noise: Floats
+    eps: float
+
+    @property
+    def diagonal(self) -> Floats:
+        if self.matrix is not None:
+            return np.diagonal(self.matrix)
+        assert self.rows is not None
+        return np.asarray(np.einsum("ij,ij->j", self.rows, self.rows))
+
+    def times(self, v: Floats) -> Floats:
+        """Sigma v."""
+        if self.matrix is not None:
+            return np.asarray(self.matrix @ v)
+        assert self.rows is not None
+        return np.asarray(self.rows.T @ (self.rows @ v))
+
+    def of_columns(self, columns: NDArray[np.bool_]) -> Within:
+        """The same for some of the columns."""
+        matrix = None if self.matrix is None else self.matrix[np.ix_(columns, columns)]
+        rows = None if self.rows is None else self.rows[:, columns]
+        return Within(matrix, rows, self.noise[columns], self.eps)
+
+    def scaled(self, factor: Floats) -> Within:
+        """The same for columns times these factors."""
+        matrix = None if self.matrix is None else factor[:, None] * self.matrix * factor
+        rows = None if self.rows is None else self.rows * factor
+        return Within(matrix, rows, self.noise * factor, self.eps)
+
+    def dense(self) -> Floats:
+        """Sigma written out."""
+        if self.matrix is not None:
+            return self.matrix
+        assert self.rows is not None
+        return np.asarray(self.rows.T @ self.rows)
+
+    def sphere(self, *, tol: float, reread: bool, raw: bool = False) -> Sphering:
+        """Sphering of Sigma as it is; directions without variance, or a scaled deviation up to tol, are left out.
+
+        Of a singular Sigma this inverts what the scaled columns span. With ``raw`` it is the pseudo-inverse of Sigma
+        itself, which depends on the units; how many directions are without variance does not.
+        """
+        if self.matrix is not None and tol == 0:
+            found = sphere_matrix(self.matrix, self.noise, may_reread=reread)
+        else:
+            rows = self.rows if self.matrix is None else square_root(self.matrix)
+            assert rows is not None
+            found = sphere_factor(rows, self.noise, self.eps, tol)
+        return self._raw(found) if raw and found.rank < len(self.noise) else found
+
+    def _raw(self, scaled: Sphering) -> Sphering:
+        """The pseudo-inverse of a Sigma with the rank of ``scaled``. Cost p^3, or r^2 p for r rows."""
+        if self.matrix is not None:
+            values, vectors = np.linalg.eigh(self.matrix)
+            deviations, directions = np.sqrt(np.maximum(values[::-1], 0.0)), vectors[:, ::-1]
+            least = np.sqrt(len(values) * np.finfo(float).eps)
+        else:
+            assert self.rows is not None
+            _, deviations, rows = np.linalg.svd(self.rows, full_matrices=False)
+            directions, least = rows.T, max(self.rows.shape) * np.finfo(float).eps
+        kept = min(scaled.rank, int((deviations > least * deviations.max(initial=0.0)).sum()))
+        log_det = 2.0 * float(np.log(deviations[:kept]).sum())
+        return SpectralSphering(
+            np.ones(len(self.noise)), directions[:, :kept], deviations[:kept], log_det, scaled.dependent
+        )
+
+    def sphere_added(self, factor: float, added: Floats, *, reread: bool) -> Sphering:
+        """Sphering of factor * Sigma + diag(added)."""
+        if self.matrix is not None:
+            sigma = factor * self.matrix
+            sigma.flat[:: len(sigma) + 1] += added
+            return sphere_matrix(sigma, self.noise, may_reread=reread)
+        assert self.rows is not None
+        # A column without any variance is left out, as an infinite one would be.
+        return sphere_low_rank(np.where(added > 0, added, np.inf), np.sqrt(factor) * self.rows)
+
+    def sphere_nonlinear(self, degrees: float) -> Sphering:
+        """Sphering after analytical nonlinear shrinkage of the eigenvalues."""
+        p = len(self.noise)
+        if self.matrix is not None:
+            values, vectors = np.linalg.eigh(self.matrix)
+        else:
+            assert self.rows is not None
+            _, singular, vt = np.linalg.svd(self.rows, full_matrices=False)
+            keep = singular > singular[0] * 1e-10
+            values, vectors = singular[keep] ** 2, vt[keep].T
+        shrunk, null = nonlinear_eigenvalues(np.maximum(values, 0.0), p, degrees)
+        if not shrunk.all() or (null == 0 and len(values) < p):
+            return _sphere_span(vectors[:, shrunk > 0], shrunk[shrunk > 0])
+        base = null if len(values) < p else 1.0
+        gain = np.sqrt(base / shrunk) - 1.0
+        log_det = float(np.log(shrunk).sum() + (p - len(values)) * np.log(base))
+        return LowRankSphering(np.full(p, np.sqrt(base)), vectors, gain, log_det, np.zeros(0, np.intp))
+
+
+def square_root(matrix: Floats) -> Floats:
+    """Rows A with A'A = matrix; columns are scaled first, so that none drowns another."""
+    deviation = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+    scale = np.where(deviation > 0, deviation, 1.0)
+    values, vectors = np.linalg.eigh(matrix / scale[:, None] / scale[None, :])
+    return np.asarray((np.sqrt(np.maximum(values, 0.0)) * vectors).T * scale)
+
+
+def check_divisors(statistic: ClassMoments | ClassFactors, normalization: str, *, pooled: bool) -> None:
+    """Refuse weights so small that n_k - 1, or n - K where classes are pooled, is not positive."""
+    if normalization == "mle":
+        return
+    weight, several = statistic.weight, statistic.rows > 1
+    if pooled and statistic.total_weight <= (weight > 0).sum():
+        raise DataError(
+            f"The weights sum to {statistic.total_weight:g}, not more than the number of classes, so that the unbiased "
+            "divisor n - K is not positive. Scale the weights so that they count rows, or use normalization='mle'."
+        )
+    small = np.flatnonzero(several & (weight <= 1))
+    if not pooled and len(small):
+        raise DataError(
+            f"The weights of class '{statistic.classes[small[0]]}' sum to {weight[small[0]]:g}, so that the unbiased "
+            "divisor n_k - 1 is not positive. Scale the weights so that they count rows, or use normalization='mle'."
+        )
+
+
+def divisors(weight: Floats, normalization: str) -> tuple[Floats, float]:
+    """What S_k and S are divided by: n_k and n, or n_k - 1 and n - K."""
+    present = weight > 0
+    if normalization == "mle":
+        return np.where(present, weight, 1.0), float(weight.sum())
+    return np.where(present, weight - 1.0, 1.0), float(weight.sum() - present.sum())
+
+
+def pooled_within(statistic: ClassMoments | ClassFactors, normalization: str, noise: Floats, eps: float) -> Within:
+    """Sigma = S / n, or S / (n - K)."""
+    divisor = divisors(statistic.weight, normalization)[1]
+    pooled = statistic.pooled()
+    if isinstance(pooled, ClassMoments):
+        return Within(pooled.scatter / divisor, None, noise, eps)
+    return Within(None, pooled.factors[0] / np.sqrt(divisor), noise, eps)
+
+
+def weighted_within(
+    statistic: ClassMoments | ClassFactors, shares: Floats, normalization: str, noise: Floats, eps: float
+) -> Within:
+    """Sigma = sum_k shares_k Sigma_k."""
+    assert statistic.depth is Depth.FULL
+    each = divisors(statistic.weight, normalization)[0]
+    factor = np.where(each > 0, shares / np.where(each > 0, each, 1.0), 0.0)
+    if isinstance(statistic, ClassMoments):
+        return Within(np.einsum("k,kij->ij", factor, statistic.scatter), None, noise, eps)
+    rows = np.vstack([np.sqrt(f) * r for f, r in zip(factor, statistic.factors, strict=True)])
+    return Within(None, rows, noise, eps)
+
+
+def _sphere_span(directions: Floats, variances: Floats) -> Sphering:
+    """Sphering inside the span of orthonormal directions; outside there is no variance to speak of."""
+    p = len(directions)
+    deviations = np.sqrt(variances)
+    log_det = float(np.log(variances).sum())
+    _, order = qr((deviations * directions).T, mode="r", pivoting=True, check_finite=False)
+    dependent = np.sort(np.asarray(order[len(variances) :], dtype=np.intp))
+    return SpectralSphering(np.ones(p), directions, deviations, log_det, dependent)

@@ -1,0 +1,200 @@
+"""What all recipes of Gaussian classes share: class moments, R-factors where these lost their digits, priors."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from discrim.errors import DataError, ParameterError
+from discrim.families.gaussian.covariance import IllConditionedError
+from discrim.families.gaussian.predictive import PredictMethod
+from discrim.families.gaussian.regularized import Normalization, Target
+from discrim.families.priors import given_priors
+from discrim.families.recipe import Chosen, Passes, Recipe, Reduction, Remark, Shape, Solved, Turned
+from discrim.families.tuning import Search, Selection, tune
+from discrim.parallel import blas_threads
+from discrim.statistics import ClassFactors, ClassMoments, Depth, FactorsOf, MomentsOf
+from discrim.typing import Floats, Index
+
+Statistic = ClassMoments | ClassFactors
+
+# Columns up to which the linear algebra library keeps to one thread by itself.
+TINY = 32
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianRecipe(Recipe[Statistic]):
+    """Classes that are known by their weights, means and scatter.
+
+    A subclass says how deep the scatter must be, and how it is solved.
+    """
+
+    assumptions: ClassVar[tuple[str, ...]] = ("normal",)
+    # A statistic of variances alone is as small for wide data as for long.
+    thin_for_wide: ClassVar[bool] = True
+    # Up to so many classes each has a scatter matrix of its own.
+    full_up_to: ClassVar[int] = 0
+    # Priors that do not sum to one are an error, instead of being rescaled.
+    strict_priors: ClassVar[bool] = False
+
+    priors: Any = None
+    normalization: Normalization = "mle"
+
+    @abstractmethod
+    def depth(self) -> Depth:
+        """The scatter that these parameters need."""
+
+    @abstractmethod
+    def estimate(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:
+        """The rule and the attributes; with ``reread`` an IllConditionedError asks for R-factors instead of moments."""
+
+    def search(self) -> Search | None:
+        """How the settings of ``grid`` are chosen; None where they are given."""
+        return None
+
+    def reduction(self, shape: Shape, like: Statistic | None = None) -> Reduction[Any]:
+        thin = isinstance(like, ClassFactors) or (like is None and self.thin_for_wide and shape.wide)
+        depth, full_up_to = self.depth(), self.full_up_to
+        if like is not None and like.depth is Depth.POOLED:
+            full_up_to = 0
+        return FactorsOf(depth, full_up_to) if thin else MomentsOf(depth, full_up_to)
+
+    def solve(
+        self, statistic: Statistic, shape: Shape, passes: Passes | None = None, before: Chosen | None = None
+    ) -> Solved:
+        """Solve, and once more from R-factors where the scatter has lost too many digits."""
+        search = self.search()
+        if search is not None:
+            grid = self.grid()
+            assert grid is not None
+            chosen = tune(grid, search, shape, passes, before)
+            solved = self.with_settings(chosen.settings).solve(statistic, shape, passes)
+            results = {**solved.attributes, "cv_results_": dict(chosen.results)}
+            return replace(solved, chosen=chosen, attributes=results)
+        reread = passes is not None and passes.again and isinstance(statistic, ClassMoments)
+        size = min(int(statistic.rows.sum()), statistic.mean.shape[1])
+        with nullcontext() if size <= TINY else blas_threads(size):
+            try:
+                solved = self.estimate(statistic, shape, passes, reread=reread)
+            except IllConditionedError:
+                assert passes is not None
+                reduction = FactorsOf(self.depth(), self.full_up_to)
+                statistic = passes.reduce(reduction).including(statistic.classes)
+                solved = self.estimate(statistic, shape, passes, reread=False)
+        found = rounded(statistic, shape)
+        return solved if found is None else replace(solved, remarks=(*solved.remarks, found))
+
+    def adopt(self, statistic: Statistic) -> Statistic:
+        statistic = self.reduction(Shape(Turned(statistic.n_features)), statistic).narrow(statistic)
+        needed = self.depth()
+        if statistic.depth is not needed and (statistic.depth, needed) != (Depth.FULL, Depth.POOLED):
+            raise DataError(
+                f"A model with these parameters needs a statistic of depth '{needed}'; this one has depth "
+                f"'{statistic.depth}'."
+            )
+        return statistic
+
+    def among(self, known: Index, size: int) -> Self:
+        """Of a class that does not occur nothing is known; the others share its prior."""
+        if self.priors is None or len(known) == size or np.ndim(self.priors) != 1 or len(self.priors) != size:
+            return self
+        left = np.asarray(self.priors, dtype=np.float64)[known]
+        return replace(self, priors=left / left.sum() if left.sum() > 0 else left)
+
+    def class_priors(self, weight: Floats) -> tuple[Floats, tuple[Remark, ...]]:
+        """The given priors, or the shares of the classes; and what there is to say of them."""
+        if self.priors is not None:
+            return given_priors(self.priors, weight, strict=self.strict_priors)
+        total = weight.sum()
+        return (weight / total if total > 0 else np.full(len(weight), 1.0 / len(weight))), ()
+
+    def fixed_priors(self, weight: Floats) -> Floats | None:
+        """The priors that the user fixed; None where they are the shares of the classes."""
+        return None if self.priors is None else self.class_priors(weight)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class CovarianceRecipe(GaussianRecipe):
+    """What LDA and QDA may be asked about their covariance matrices."""
+
+    solver: str = "svd"
+    shrinkage: Any = None
+    tol: float = 1e-4
+    covariance_estimator: Any = None
+    target: Target = "identity"
+    cv: Any = 10
+    selection: Selection = "min"
+    predict_method: PredictMethod = "plug-in"
+
+    @property
+    def needs_rows(self) -> bool:
+        return self.covariance_estimator is not None or self.shrinkage in ("auto", "ledoit-wolf", "cv", "loo")
+
+    @property
+    def kept(self) -> float:
+        """The share of Sigma that shrinkage by a number keeps."""
+        return 1.0 if self.shrinkage is None or isinstance(self.shrinkage, str) else 1.0 - float(self.shrinkage)
+
+    @property
+    def is_plain(self) -> bool:
+        """Is the covariance the scatter itself, as the other ways to predict need it?"""
+        return self.covariance_estimator is None and not self.shrinkage
+
+    def search(self) -> Search | None:
+        return Search(self.shrinkage, self.cv, self.selection) if self.shrinkage in ("cv", "loo") else None
+
+    def regularised(self, solved: Solved) -> bool:  # noqa: ARG002 - it was said beforehand
+        return self.shrinkage is not None
+
+    def check_options(self, *regularisers: Any) -> None:
+        """Refuse options that exclude each other; ``regularisers`` are further ones of the model."""
+        if self.covariance_estimator is not None and self.shrinkage is not None and self.shrinkage != 0:
+            raise ParameterError(
+                "covariance_estimator and shrinkage parameters are not None. Only one of the two can be set."
+            )
+        if self.predict_method == "plug-in":
+            return
+        given = (self.shrinkage, self.covariance_estimator, *regularisers)
+        if any(value is not None and value != 0 for value in given):
+            raise ParameterError(
+                f"predict_method='{self.predict_method}' needs covariances as they are: leave shrinkage, reg_param, "
+                "rank and covariance_estimator out, or use a Bayesian discriminant, whose prior regularises."
+            )
+
+
+def rank_tolerance(tol: float) -> float:
+    """The user's threshold on scaled singular values, where it asks for more than scikit-learn's default.
+
+    Up to that the rounding of the arithmetic alone decides which directions are dropped.
+    """
+    return float(tol) if tol > 1e-4 else 0.0
+
+
+def possible_logs(priors: Floats, weight: Floats) -> Floats:
+    """Logarithms of the priors; -inf for a class without rows, whatever its prior."""
+    with np.errstate(divide="ignore"):
+        return np.where(weight > 0, np.log(priors), -np.inf)
+
+
+def varying_columns(statistic: Statistic) -> int:
+    """Columns that vary within some class."""
+    return int(np.count_nonzero(statistic.squares.sum(axis=0)))
+
+
+def rounded(statistic: Statistic, shape: Shape) -> Remark | None:
+    """Columns that vary within a class, but by no more than one unit in the last place of their values."""
+    squares, flat = statistic.squares, statistic.mean.ravel()
+    if not squares.size:
+        return None
+    # Nearly always nothing is anywhere near, and no column has to be looked at.
+    with np.errstate(over="ignore"):  # means near the largest number have no bound, and are looked at
+        bound = float(statistic.weight.sum()) * shape.eps**2 * float(flat.dot(flat))
+    if float(squares.min()) > bound:
+        return None
+    from discrim.families.gaussian.rounding import rounded_columns
+
+    return rounded_columns(statistic, shape)

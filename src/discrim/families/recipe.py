@@ -1,0 +1,308 @@
+"""A model is a recipe: what is remembered of the rows, and what follows from that.
+
+Everything that can be done with a model (fitting in parts, forgetting, merging, cross-validation, tuning, sharing a
+pass with other models) is written once over the few questions that a recipe answers. A recipe has no data and no
+state.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.block import Block
+from discrim.families.rule import Rule
+from discrim.typing import Codes, Floats, Index
+
+
+class Columns(Protocol):
+    """What a recipe may know of the columns, categories expanded."""
+
+    @property
+    def n_out(self) -> int: ...
+    @property
+    def names_out(self) -> list[str]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What is known of the rows before they are read: columns, classes and number of rows as far as known.
+
+    ``spanned_from`` is the number of columns before the rows were turned into the space that they span; None where
+    they were not.
+    """
+
+    columns: Columns
+    classes: NDArray[Any] | None = None
+    n_rows: int | None = None
+    spanned_from: int | None = None
+
+    @property
+    def width(self) -> int:
+        """The columns that the rows have."""
+        return self.columns.n_out
+
+    @property
+    def n_columns(self) -> int:
+        """The columns that penalties and determinants count."""
+        return self.columns.n_out if self.spanned_from is None else self.spanned_from
+
+    @property
+    def wide(self) -> bool:
+        """Are there no more rows than columns, as far as one knows?"""
+        return self.n_rows is not None and self.n_rows <= self.columns.n_out
+
+    @property
+    def eps(self) -> float:
+        """The rounding of the numbers as they were given."""
+        return float(np.finfo(self.columns.dtype).eps)
+
+
+class Statistic(Protocol):
+    """A state that is kept: what a model asks of it besides the numbers in it."""
+
+    @property
+    def classes(self) -> NDArray[Any]: ...
+    @property
+    def weight(self) -> Floats: ...
+    @property
+    def rows(self) -> NDArray[np.int64]: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def finite(self) -> bool: ...
+
+    def subtract(self, other: Any) -> Self: ...
+    def including(self, classes: NDArray[Any]) -> Self: ...
+    def select(self, keep: NDArray[np.bool_]) -> Self: ...
+    def relabel(self, sides: Index, labels: Sequence[Any]) -> Self: ...
+    def to_bytes(self) -> bytes: ...
+
+
+S = TypeVar("S")
+
+
+class Reduction(Protocol[S]):
+    """What is remembered of a block of rows, and how parts merge: a hashable value.
+
+    One pass serves several models: where ``a.covers(b)``, ``b.narrow`` makes b's state from a's.
+    """
+
+    # Does ``of`` call the linear algebra library, whose threads would be in the way of ours?
+    @property
+    def uses_blas(self) -> bool: ...
+
+    def of(self, block: Block) -> S: ...
+    def merge(self, states: Sequence[S]) -> S: ...
+    def numbers(self, shape: Shape) -> int:
+        """How many numbers a state has."""
+
+    def by_class(self) -> Reduction[Any]:
+        """The same with a state from which that of some classes alone can be made."""
+
+    def covers(self, other: Reduction[Any]) -> bool: ...
+    def narrow(self, state: Any) -> S: ...
+
+
+class Passes(Protocol):
+    """The rows once more. ``again`` is False where they can be read only once, and ``reduce`` raises."""
+
+    @property
+    def again(self) -> bool: ...
+    def reduce(self, reduction: Reduction[S]) -> S: ...
+    def block(self) -> Block:
+        """All rows in memory, dense."""
+
+
+class Remark(NamedTuple):
+    """Something to warn of."""
+
+    text: str
+    category: type[Warning]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The ``settings`` that a fit chose, and the table they were chosen from, as ``cv_results_`` shows it."""
+
+    settings: Mapping[str, Any]
+    results: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """What follows from a statistic: a value, set on nobody.
+
+    ``statistic`` is the one to be kept (moments may have become R-factors), ``attributes`` are the fitted ones by name,
+    ``details`` what the model's own methods make further attributes from when they are asked for.
+    """
+
+    rule: Rule
+    statistic: Any
+    attributes: Mapping[str, Any]
+    chosen: Chosen | None = None
+    remarks: tuple[Remark, ...] = ()
+    details: Any = None
+
+
+# Scores n x K of rows by the model without each of them; a row of NaN where a refit is needed.
+LeftOut = Callable[[Block], Floats]
+# Slices of settings and of rows; wrong (1 or 0) and log loss of these rows, both settings x rows.
+Losses = tuple[slice, slice, Floats, Floats]
+
+
+class Grid(ABC):
+    """Settings that are solved together, the most regularised first."""
+
+    # Of settings with equal errors: the one of least log loss, or the first.
+    ties: ClassVar[Literal["log loss", "first"]] = "log loss"
+    # What to say where every setting is impossible in some fold.
+    no_setting: ClassVar[str] = "No setting can be fitted to every training part. Use fewer folds, or other settings."
+
+    @property
+    @abstractmethod
+    def settings(self) -> Sequence[Mapping[str, Any]]: ...
+
+    @property
+    @abstractmethod
+    def reduction(self) -> Reduction[Any]:
+        """What must be known of the training rows."""
+
+    @abstractmethod
+    def losses(self, statistic: Any, shape: Shape, block: Block) -> Iterator[Losses]:
+        """Losses of every setting on the rows of ``block`` by models of ``statistic``; NaN where one is impossible."""
+
+    def impossible(self, shape: Shape) -> str:  # noqa: ARG002 - the same for all rows, unless a family says otherwise
+        """Why these settings cannot be tried on such rows; empty where they can."""
+        return ""
+
+    @property
+    def rotation_invariant(self) -> bool:
+        """May rows be turned into the space that they span?"""
+        return False
+
+    def left_out(self, block: Block, shape: Shape) -> Mapping[str, Floats] | None:  # noqa: ARG002 - as impossible
+        """``mean_error``, ``std_error`` and ``mean_log_loss`` of every setting, leaving out one row at a time."""
+        return None
+
+    def results(self, table: Mapping[str, Floats], best: int) -> dict[str, Any]:
+        """The table as ``cv_results_`` shows it, with the setting that was chosen."""
+        settings = self.settings
+        tried = {f"{name}s": np.array([one[name] for one in settings]) for name in settings[0]}
+        return {**tried, **table, **settings[best]}
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe(ABC, Generic[S]):
+    """A model without its estimator: a frozen value made from the parameters.
+
+    A subclass says what is reduced and how the result is solved; the rest has answers that are right, if slow, for
+    any model.
+    """
+
+    # What the model assumes of the data, for those who check assumptions: "normal", "equal covariances", "independent".
+    assumptions: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def reduction(self, shape: Shape, like: S | None = None) -> Reduction[S]:
+        """What is remembered of the rows; ``like`` is a state that it must merge with."""
+
+    @abstractmethod
+    def solve(self, statistic: S, shape: Shape, passes: Passes | None = None, before: Chosen | None = None) -> Solved:
+        """What follows. ``passes`` are the rows where they are at hand, ``before`` what an earlier fit chose."""
+
+    def adopt(self, statistic: S) -> S:
+        """A statistic from elsewhere in the form that these parameters need; an error where it cannot have it."""
+        return statistic
+
+    @property
+    def needs_units(self) -> bool:
+        """Does the answer depend on the units of the columns, as a penalty on coefficients does?"""
+        return False
+
+    @property
+    def needs_rows(self) -> bool:
+        """Do these parameters need more of the rows than the statistic?"""
+        return False
+
+    def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:  # noqa: ARG002 - there may be no closed form
+        """Leave-one-out scores in closed form, for rows of weight 1; None where there are none."""
+        return None
+
+    def grid(self) -> Grid | None:
+        """The settings among which a fit chooses, or would if it were asked to; None where there is nothing to tune."""
+        return None
+
+    def with_settings(self, settings: Mapping[str, Any]) -> Self:
+        """The same with parameters that were chosen."""
+        return replace(self, **settings)
+
+    @property
+    def rotation_invariant(self) -> bool:
+        """Is the answer the same for rows that are turned into the space that they span?"""
+        return False
+
+    def among(self, known: Index, size: int) -> Self:  # noqa: ARG002 - nothing here depends on the number of classes
+        """The same where only the classes ``known`` of ``size`` occur."""
+        return self
+
+    def size(self, solved: Solved) -> float:  # noqa: ARG002 - nobody knows
+        """Free numbers of the log odds of the classes against one of them; NaN where nobody knows."""
+        return np.nan
+
+    def regularised(self, solved: Solved) -> bool:  # noqa: ARG002 - as above
+        """Does a penalty, shrinkage or a prior hold the numbers of the rule back?"""
+        return False
+
+
+@dataclass(frozen=True)
+class Turned:
+    """Columns without names, of rows that were turned into another space."""
+
+    n_out: int
+    dtype: np.dtype[Any] = field(default=np.dtype(np.float64))
+
+    @property
+    def names_out(self) -> list[str]:
+        return [f"x{j}" for j in range(self.n_out)]
+
+
+def spanned(block: Block, shape: Shape) -> tuple[Block, Shape]:
+    """Dense rows in the space that they span, of at most n columns: distances and traces stay the same. O(n^2 p)."""
+    z = rotated(block.dense())
+    return replace(block, x=z), Shape(Turned(z.shape[1]), shape.classes, shape.n_rows, shape.n_columns)
+
+
+def rotated(x: NDArray[Any]) -> Floats:
+    """Coordinates of the rows in the space that they span."""
+    centred = np.asarray(x, dtype=np.float64) - x.mean(axis=0, dtype=np.float64)
+    values, vectors = np.linalg.eigh(centred @ centred.T)
+    keep = values > values[-1] * 1e-13
+    return np.asarray(vectors[:, keep] * np.sqrt(values[keep]))
+
+
+# The loss of a row whose class got no probability at all: finite, so that means still compare.
+LARGEST_LOSS = -float(np.log(np.finfo(np.float64).tiny))
+
+
+def row_losses(scores: Floats, codes: Codes) -> tuple[Floats, Floats]:
+    """From scores (s, K, ..., n): whether each row is misclassified (1 or 0) and its log loss, (s, ..., n).
+
+    Of classes that tie for the best score the first is predicted. NaN scores give NaN losses.
+    """
+    classes, between = scores.shape[1], (1,) * (scores.ndim - 3)
+    top = scores.max(axis=1)
+    own = np.take_along_axis(scores, codes.reshape(1, 1, *between, -1).astype(np.intp), axis=1)[:, 0]
+    earlier = np.arange(classes)[:, None] < codes
+    beaten = ((scores == top[:, None]) & earlier.reshape(classes, *between, -1)).any(axis=1)
+    wrong = np.where(np.isnan(top), np.nan, (own < top) | beaten)
+    with np.errstate(invalid="ignore"):
+        loss = np.log(np.exp(scores - top[:, None]).sum(axis=1)) + top - own
+    return wrong, np.minimum(loss, LARGEST_LOSS)

@@ -1,0 +1,287 @@
+"""Fitted rules: arrays that say how a row is scored, and nothing else.
+
+A rule is a plain value, a kind and its arrays, so that files and exports can be made from it without knowing the model.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from discrim import kernels
+from discrim.families.sparse_scores import can_stay_sparse, score_sparse
+from discrim.parallel import run, split
+from discrim.typing import Floats, Mask
+
+# Rows of a sparse or projected block that are made dense at once, and the numbers that these may have.
+DENSE_ROWS = 4096
+DENSE_SIZE = 1 << 20
+
+
+class Output(IntEnum):
+    """What is wanted of the scores."""
+
+    SCORES = kernels.SCORES
+    BEST = kernels.BEST
+    POSTERIOR = kernels.POSTERIOR
+    LOG_POSTERIOR = kernels.LOG_POSTERIOR
+
+
+# Values, and whether every row has a finite score.
+Scored = tuple[NDArray[Any], bool]
+
+
+class Rule(ABC):
+    """Scores of rows, one a class: log posteriors up to a constant of the row.
+
+    A subclass is a dataclass of arrays with a ``kind``. It says how dense rows are scored; posteriors, best classes,
+    sparse rows and threads follow.
+    """
+
+    kind: ClassVar[str]
+    # Do the intermediate results of a row take many times its own size?
+    bulky: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def constant(self) -> Floats:
+        """What the score of each class has whatever the row; -inf for a class that cannot occur."""
+
+    @abstractmethod
+    def scores(self, x: NDArray[Any]) -> Floats:
+        """n x K scores of dense rows, in double precision."""
+
+    def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
+        """Write what is wanted of the scores into ``out``; False where a row has no finite best score."""
+        possible = ~np.isneginf(self.constant)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for by the caller
+            scores = self.scores(x)
+        return _finish(np.where(possible, scores, 0.0), possible, output, out)
+
+    def described(self) -> tuple[str, dict[str, Any]]:
+        """The kind and the arrays by name; a rule inside is described in the same way."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return self.kind, {name: v.described() if isinstance(v, Rule) else v for name, v in values.items()}
+
+
+@dataclass(frozen=True)
+class LinearRule(Rule):
+    """score_k(x) = offset_k + coef_k'(x - origin); with a ``threshold`` the indicators x_j > threshold stand for x."""
+
+    kind = "linear"
+
+    coef: Floats
+    offset: Floats
+    origin: Floats
+    threshold: float | None = None
+
+    @property
+    def constant(self) -> Floats:
+        return self.offset
+
+    @property
+    def intercept(self) -> Floats:
+        """The constant when the score is written offset_k + coef_k'x."""
+        return np.asarray(self.offset - self.coef @ self.origin)
+
+    def scores(self, x: NDArray[Any]) -> Floats:
+        return _by_kernel(self, x)
+
+    def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
+        if self.threshold is not None:
+            with np.errstate(invalid="ignore"):  # what is not finite stays so
+                x = (x > self.threshold) + (x - x)
+        return kernels.score(x, kernels.LINEAR, self.origin, self.coef, self.offset, False, output, out)
+
+
+@dataclass(frozen=True)
+class DiagonalRule(Rule):
+    """score_k(x) = offset_k - sum_j precision_kj (x_j - mean_kj)^2 / 2."""
+
+    kind = "diagonal"
+
+    mean: Floats
+    precision: Floats
+    offset: Floats
+
+    @property
+    def constant(self) -> Floats:
+        return self.offset
+
+    def scores(self, x: NDArray[Any]) -> Floats:
+        return _by_kernel(self, x)
+
+    def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
+        return kernels.score(x, kernels.DIAGONAL_RULE, self.mean, self.precision, self.offset, False, output, out)
+
+
+@dataclass(frozen=True)
+class QuadraticRule(Rule):
+    """score_k(x) = offset_k - |factor_k (x - mean_k)|^2 / 2, factor K x r x p (triangular: r = p, lower)."""
+
+    kind = "quadratic"
+
+    mean: Floats
+    factor: Floats
+    offset: Floats
+    triangular: bool
+
+    @property
+    def constant(self) -> Floats:
+        return self.offset
+
+    def scores(self, x: NDArray[Any]) -> Floats:
+        return _by_kernel(self, x)
+
+    def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
+        return kernels.score(x, kernels.QUADRATIC, self.mean, self.factor, self.offset, self.triangular, output, out)
+
+
+@dataclass(frozen=True)
+class ProjectedRule(Rule):
+    """A rule on z = basis'(x - origin), for more columns than rows.
+
+    What lies outside the basis counts as - residual_precision_k |x - origin - basis z|^2 / 2.
+    """
+
+    kind = "projected"
+    bulky = True
+
+    origin: Floats
+    basis: Floats
+    inner: QuadraticRule
+    residual_precision: Floats
+
+    @property
+    def constant(self) -> Floats:
+        return self.inner.offset
+
+    def scores(self, x: NDArray[Any]) -> Floats:
+        """The residual enters the inner rule as one more coordinate a class, through its offset."""
+        centred = x - self.origin
+        z = centred @ self.basis
+        residual = np.maximum(np.einsum("ij,ij->i", centred, centred) - np.einsum("ij,ij->i", z, z), 0.0)
+        inner = self.inner.scores(np.ascontiguousarray(z, dtype=np.float64))
+        return np.asarray(inner - 0.5 * residual[:, None] * self.residual_precision)
+
+
+@dataclass(frozen=True)
+class LowRankRule(Rule):
+    """score_k(x) = offset_k - |u + V_k (gain_k V_k'u)|^2 / 2 with u = (x - mean_k) / root_k.
+
+    For more columns than rows and a diagonal that differs from column to column.
+    ``root`` is K x p, infinite for a column that says nothing; V_k = ``directions[k]`` is p x r_k, ``gain[k]`` r_k.
+    """
+
+    kind = "low rank"
+    bulky = True
+
+    mean: Floats
+    root: Floats
+    directions: tuple[Floats, ...]
+    gain: tuple[Floats, ...]
+    offset: Floats
+
+    @property
+    def constant(self) -> Floats:
+        return self.offset
+
+    def scores(self, x: NDArray[Any]) -> Floats:
+        scores = np.repeat(self.offset[None], len(x), axis=0)
+        for k in np.flatnonzero(~np.isneginf(self.offset)):
+            u = (x - self.mean[k]) / self.root[k]
+            u += ((u @ self.directions[k]) * self.gain[k]) @ self.directions[k].T
+            scores[:, k] -= 0.5 * np.einsum("ij,ij->i", u, u)
+        return scores
+
+
+@dataclass(frozen=True)
+class StudentRule(Rule):
+    """score_k(x) = offset_k - power_k log(1 + rate_k q_k(x)), with -q_k/2 the score of ``inner``.
+
+    A Student-t in p columns with df degrees and scale matrix c A has power (df + p)/2 and, where q is taken
+    by A, rate 1/(c df). An offset of -inf marks a class that cannot occur.
+    """
+
+    kind = "student"
+
+    inner: QuadraticRule | ProjectedRule | LowRankRule
+    offset: Floats
+    power: Floats
+    rate: Floats
+
+    @property
+    def bulky(self) -> bool:  # type: ignore[override]
+        return self.inner.bulky
+
+    @property
+    def constant(self) -> Floats:
+        return self.offset
+
+    def scores(self, x: NDArray[Any]) -> Floats:
+        scores = self.inner.scores(x)
+        scores *= -2.0 * self.rate
+        np.log1p(scores, out=scores)
+        scores *= -self.power
+        scores += self.offset
+        return scores
+
+
+def score_rows(rule: Rule, x: Any, output: Output, dtype: type[Any] | None = None) -> Scored:
+    """n x K scores or posteriors in the dtype of the rows (dense or sparse), or n class numbers, on all threads."""
+    n, p = x.shape
+    dtype = float_type(x) if dtype is None else dtype
+    shape: Any = n if output is Output.BEST else (n, len(rule.constant))
+    out: NDArray[Any] = np.empty(shape, dtype=np.int64 if output is Output.BEST else dtype)
+    if not out.size:
+        # Nothing is scored, as by a transform without coordinates; bad values are still to be found.
+        return out, bool(np.isfinite(x.data if hasattr(x, "indptr") else x).all())
+    if sparse.issparse(x) and isinstance(rule, LinearRule) and can_stay_sparse(rule):
+        return out, score_sparse(rule, x, output, out)
+    if sparse.issparse(x) or rule.bulky:
+        step = min(DENSE_ROWS, max(DENSE_SIZE // p, 1))
+        ranges = [(start, min(start + step, n)) for start in range(0, n, step)]
+    else:
+        ranges = split(n, p)
+
+    def task(i: int) -> bool:
+        start, stop = ranges[i]
+        part = x[start:stop]
+        return rule.fill(part if isinstance(part, np.ndarray) else part.toarray(), output, out[start:stop])
+
+    return out, all(run(task, len(ranges)))
+
+
+def float_type(x: Any) -> type[Any]:
+    return np.float32 if x.dtype == np.float32 else np.float64
+
+
+def _by_kernel(rule: Rule, x: NDArray[Any]) -> Floats:
+    scores = np.empty((len(x), len(rule.constant)))
+    rule.fill(x, Output.SCORES, scores)
+    return scores
+
+
+def _finish(scores: Floats, possible: Mask, output: Output, out: NDArray[Any]) -> bool:
+    """Scores that were not made by a kernel, turned by one into what is wanted of them."""
+    # Scores stay in double precision until they are answers: their differences are what counts.
+    single = out.dtype == np.float32
+    answers = np.empty(out.shape) if single else out
+    # The score -inf of an impossible class is an offset here: the kernel must not multiply it by zero.
+    finite = kernels.score(
+        scores, kernels.LINEAR, np.zeros(len(possible)), np.eye(len(possible)),
+        np.where(possible, 0.0, -np.inf), False, output, answers,
+    )  # fmt: skip
+    if single:
+        if output is Output.LOG_POSTERIOR:
+            # In single precision a posterior within 2^-25 of one is one, and its logarithm zero.
+            answers[answers > -(2.0**-25)] = 0.0
+        with np.errstate(over="ignore", under="ignore"):
+            out[:] = answers
+    return finite

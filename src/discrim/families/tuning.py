@@ -1,0 +1,127 @@
+"""Choosing among settings: the losses of a whole grid on held-out rows, and the choice from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from discrim.block import Block
+from discrim.errors import DataError, ParameterError
+from discrim.families.recipe import Chosen, Grid, Passes, Shape, spanned
+from discrim.parallel import blas_threads
+from discrim.statistics.folds import Folds, fold_numbers, of_folds, of_others
+from discrim.typing import Floats
+
+Selection = Literal["min", "one-se"]
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """How to choose: ``how`` is 'cv' or 'loo', by the folds of ``cv``; the best setting, or one within its error."""
+
+    how: str
+    cv: Any = 10
+    selection: Selection = "min"
+
+
+def tune(grid: Grid, search: Search, shape: Shape, passes: Passes | None, before: Chosen | None) -> Chosen:
+    """The setting of least error over folds, or by leaving out one row at a time, and the table it was chosen from.
+
+    The rows are read once to reduce and once to score, whatever the number of settings. Without rows, what an earlier
+    fit chose is kept.
+    """
+    if passes is None:
+        if before is not None:
+            return before
+        raise DataError(f"'{search.how}' needs the rows themselves: use fit first, or give numbers.")
+    block = passes.block()
+    shape = Shape(shape.columns, block.classes, len(block), shape.spanned_from)
+    why_not = grid.impossible(shape)
+    if why_not:
+        raise ParameterError(why_not)
+    with blas_threads(min(len(block), shape.width)):
+        if shape.wide and grid.rotation_invariant:
+            block, shape = spanned(block, shape)
+        if search.how == "loo":
+            table = grid.left_out(block, shape)
+            if table is None:
+                raise ParameterError("There is no closed form for 'loo' here; use 'cv'.")
+        else:
+            table = table_of(*_fold_losses(grid, shape, block, fold_numbers(search.cv, block.codes)))
+    best = choose(table, search.selection, grid)
+    return Chosen(grid.settings[best], {**grid.results(table, best), "method": search.how})
+
+
+def _fold_losses(grid: Grid, shape: Shape, block: Block, folds: Folds) -> tuple[Floats, Floats, Floats]:
+    if not folds.complementary:
+        raise ParameterError(
+            "The 'cv' parameter leaves some rows out of both training and test part; "
+            "use a splitter that trains on all rows that it does not hold out."
+        )
+    reduction = grid.reduction
+    return fold_losses(grid, of_others(of_folds(block, folds, reduction.of), reduction.merge), shape, block, folds)
+
+
+def fold_losses(
+    grid: Grid, statistics: Iterable[Any], shape: Shape, block: Block, folds: Folds
+) -> tuple[Floats, Floats, Floats]:
+    """Error and log loss (settings x folds) and weight (folds) of the rows of every fold.
+
+    ``statistics`` are those of the training parts. Losses are means over the rows of a fold; a setting that is
+    impossible in a fold is NaN there. Scores are reduced as they are made.
+    """
+    error = np.zeros((len(grid.settings), len(folds.parts)))
+    log_loss, weight = np.zeros_like(error), np.zeros(len(folds.parts))
+    for f, statistic in enumerate(statistics):
+        test = block.take(folds.test(f))
+        own = np.ones(len(test)) if test.weight is None else test.weight
+        for settings, rows, wrong, loss in grid.losses(statistic, shape, test):
+            error[settings, f] += wrong @ own[rows]
+            log_loss[settings, f] += loss @ own[rows]
+        weight[f] = own.sum()
+    filled = np.where(weight > 0.0, weight, 1.0)
+    return error / filled, log_loss / filled, weight
+
+
+def table_of(error: Floats, log_loss: Floats, weight: Floats) -> dict[str, Floats]:
+    """Means over the folds of every setting, and the standard error of the mean error.
+
+    Means are weighted by w_f = n_f/n, and the standard error of a mean error e is sqrt(sum_f w_f (e_f - e)^2/(F - 1)),
+    which for equal folds is the usual one.
+    """
+    used = weight > 0.0
+    share = weight[used] / weight.sum()
+    mean = error[:, used] @ share
+    spread = np.square(error[:, used] - mean[:, None]) @ share
+    return {
+        "mean_error": mean,
+        "std_error": np.sqrt(spread / max(int(used.sum()) - 1, 1)),
+        "mean_log_loss": log_loss[:, used] @ share,
+    }
+
+
+def choose(table: Mapping[str, Floats], selection: Selection, grid: Grid) -> int:
+    """The number of the chosen setting; settings are in order, the most regularised first.
+
+    "min" takes the smallest error, among equals the smallest log loss (where ties of the grid go by it), among those
+    the most regularised; "one-se" the most regularised setting whose error is within one standard error of the
+    smallest. A setting that is NaN in some fold is out.
+    """
+    mean, log_loss = table["mean_error"], table["mean_log_loss"]
+    feasible = np.isfinite(mean) & np.isfinite(log_loss)
+    if not feasible.any():
+        raise ParameterError(grid.no_setting)
+    best = int(np.argmin(np.where(feasible, mean, np.inf)))
+    # Sums over folds in another order differ in the last digits; such errors are equal.
+    slack = 1e-12 * (1.0 + np.abs(mean[best]))
+    if selection == "one-se":
+        allowed = feasible & (mean <= mean[best] + table["std_error"][best] + slack)
+    else:
+        allowed = feasible & (mean <= mean[best] + slack)
+        if grid.ties == "log loss":
+            least = log_loss[allowed].min()
+            allowed &= log_loss <= least + 1e-12 * (1.0 + abs(least))
+    return int(np.argmax(allowed))

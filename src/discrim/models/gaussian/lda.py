@@ -1,0 +1,219 @@
+"""Linear discriminant analysis."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from discrim.families.gaussian.fisher import FisherDiscriminant, fisher_discriminant
+from discrim.families.gaussian.lda import LdaDetails, LdaRecipe
+from discrim.families.gaussian.predictive import PredictMethod
+from discrim.families.gaussian.regularized import Normalization, Target
+from discrim.families.rule import LinearRule, Output
+from discrim.families.tuning import Selection
+from discrim.inference.summary import Summary
+from discrim.models.gaussian.options import COMMON
+from discrim.models.gaussian.summaries import lda_summary
+from discrim.models.parameters import Check, either, integer, none, one_of
+from discrim.models.registry import Entry, common_covariance, crowded, enter
+from discrim.models.scoring import apply_rule
+from discrim.models.shell import RecipeClassifier
+from discrim.typing import Floats
+
+
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RecipeClassifier):  # type: ignore[misc]
+    """Gaussian classes with one covariance matrix: the boundary between two classes is a hyperplane.
+
+    **Model.** x | class k ~ N(mu_k, Sigma), class k with probability pi_k.
+
+    **Statistic.** Class weights n_k, means mu_k and the pooled centred scatter S (``ClassMoments``).
+
+    **Estimate.** pi_k = n_k / n, Sigma = S / n ("mle") or S / (n - K) ("unbiased", as in R), shrunk where
+    asked to (1 - s) Sigma + s T with T = (tr Sigma / p) I or diag(Sigma).
+
+    **Rule.** The largest delta_k(x) = mu_k' Sigma^-1 x - mu_k' Sigma^-1 mu_k / 2 + log pi_k. The same rule is
+    the nearest centroid, adjusted by log pi_k, after sphering, and needs only the K - 1 discriminant
+    coordinates in which the sphered centroids lie.
+
+    Cost: one read of X with n p^2 / 2 multiplications, then p^3 / 3; with more columns than rows n^2 p.
+
+    Parameters
+    ----------
+    solver : {'svd', 'lsqr', 'eigen'}
+        All take the same path here. As in scikit-learn, with given ``priors`` 'lsqr' and 'eigen' weigh the
+        class covariances by them, and 'eigen' leaves ``transform`` uncentred. Where Sigma is singular 'lsqr' takes
+        its pseudo-inverse in the units of the columns, the others in standardised columns.
+    shrinkage : float, None, 'auto', 'ledoit-wolf', 'oas', 'nonlinear', 'cv' or 'loo'
+        A number s; 'auto' and 'ledoit-wolf': Ledoit and Wolf's intensity for each class, with and without
+        standardising; 'oas'; 'nonlinear': analytical nonlinear shrinkage of the pooled eigenvalues; 'cv',
+        'loo': the s of least error over ``cv`` folds or by leaving one out, the surface kept in ``cv_results_``.
+    priors : array of K numbers, or None for the shares of the classes
+    n_components : int, the number of coordinates that ``transform`` gives
+    store_covariance : bool, offer ``covariance_`` with solver 'svd' too
+    tol : float
+        Above its default, scaled singular values up to ``tol`` are dropped; else only what is rounding.
+    covariance_estimator : object with ``fit`` and ``covariance_``, used on the rows of each class
+    normalization : {'mle', 'unbiased'}
+    target : {'identity', 'diagonal'}, what the covariance is shrunk towards
+    rank : int, predict in this many discriminant coordinates only
+    cv : int or splitter, for shrinkage='cv'
+    selection : {'min', 'one-se'}, the best s or the strongest within one standard error of it
+    predict_method : {'plug-in', 'predictive', 'debiased'}
+        The rule above; or Geisser's predictive density, a Student-t with n - K - p + 1 degrees of freedom, location
+        mu_k and scale S (1 + 1/n_k) / (n - K - p + 1), whose boundaries bend where classes have unequal sizes; or the
+        unbiased estimate of the log density, a linear rule again, that of ``coef_``. The names are those of R's
+        ``predict.lda``, whose "predictive" is only near this one (see BayesianLinearDiscriminantAnalysis), and whose
+        "debiased" is this one for classes of equal size and p <= K - 1: it counts the discriminant coordinates
+        instead of the columns, and subtracts 1/n_k for each where p/(2 n_k) is to be added.
+
+    Attributes
+    ----------
+    coef_, intercept_ : the linear functions; for two classes their difference, 1 x p
+    means_, priors_, classes_, xbar_ : class means, priors, labels and prior-weighted mean
+    scalings_ : p x L discriminant directions; the within-class covariance of the coordinates is I
+    explained_variance_ratio_ : share of the between-class variance along each
+    covariance_ : Sigma, p x p, made when asked for
+    shrinkage_ : the s that was used, where it is one number
+    statistic_ : the raw statistic
+
+    Examples
+    --------
+    >>> from discrim import LinearDiscriminantAnalysis, datasets
+    >>> X, y = datasets.load_iris().xy
+    >>> LinearDiscriminantAnalysis().fit(X, y).score(X, y)
+    0.98
+    """
+
+    coef_: NDArray[Any]
+    intercept_: NDArray[Any]
+    means_: NDArray[Any]
+    priors_: NDArray[Any]
+    scalings_: NDArray[Any]
+    explained_variance_ratio_: NDArray[Any]
+    shrinkage_: float
+    _n_features_out: int
+
+    _constraints: ClassVar[dict[str, Check]] = {
+        **COMMON,
+        "solver": one_of("svd", "lsqr", "eigen"),
+        "n_components": either(none(), integer(1)),
+        "rank": either(none(), integer(1)),
+        "predict_method": one_of("plug-in", "predictive", "debiased"),
+    }
+
+    def __init__(
+        self,
+        solver: str = "svd",
+        shrinkage: Any = None,
+        priors: Any = None,
+        n_components: int | None = None,
+        store_covariance: bool = False,
+        tol: float = 1e-4,
+        covariance_estimator: Any = None,
+        *,
+        normalization: Normalization = "mle",
+        target: Target = "identity",
+        rank: int | None = None,
+        cv: Any = 10,
+        selection: Selection = "min",
+        predict_method: PredictMethod = "plug-in",
+    ) -> None:
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.n_components = n_components
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
+        self.normalization = normalization
+        self.target = target
+        self.rank = rank
+        self.cv = cv
+        self.selection = selection
+        self.predict_method = predict_method
+
+    def recipe(self) -> LdaRecipe:
+        """The model that these parameters describe."""
+        return LdaRecipe(
+            priors=self.priors, normalization=self.normalization, solver=self.solver, shrinkage=self.shrinkage,
+            tol=self.tol, covariance_estimator=self.covariance_estimator, target=self.target, cv=self.cv,
+            selection=self.selection, predict_method=self.predict_method, n_components=self.n_components,
+            rank=self.rank,
+        )  # fmt: skip
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Discriminant coordinates of the rows, n x n_components."""
+        canonical = self._details.canonical
+        scalings = canonical.scalings[:, : self._n_features_out]
+        origin = np.zeros(len(scalings)) if self.solver == "eigen" else canonical.origin
+        coordinates = LinearRule(np.ascontiguousarray(scalings.T), np.zeros(scalings.shape[1]), origin)
+        return apply_rule(coordinates, self._open(X, None, None, reset=False, labelled=False), Output.SCORES)
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n.
+
+        As in scikit-learn, 'svd' centres them at ``xbar_``, the other solvers at zero.
+        """
+        if len(self._check_solved().classes_) <= 2:
+            return super().decision_function(X)
+        return apply_rule(self._details.shown, self._open(X, None, None, reset=False, labelled=False), Output.SCORES)
+
+    def fisher(self) -> FisherDiscriminant:
+        """Fisher's direction for two classes, and the Gaussian threshold on the projection."""
+        self._check_solved()
+        return fisher_discriminant(self.statistic_, self.classes_)
+
+    @property
+    def covariance_(self) -> Floats:
+        """Sigma as the rule uses it (before directions without variance are left out)."""
+        if self.solver == "svd" and not self.store_covariance:
+            raise AttributeError("covariance_ is there with store_covariance=True, or solver 'lsqr' or 'eigen'.")
+        return self._details.covariance().astype(self._design.dtype, copy=False)
+
+    @property
+    def canonical_correlations_(self) -> Floats:
+        """sqrt(lambda / (1 + lambda)) for the eigenvalues lambda of S^-1 B."""
+        eigenvalues = self._details.scatter_eigenvalues()
+        return np.sqrt(eigenvalues / (1.0 + eigenvalues))
+
+    @property
+    def wilks_lambda_(self) -> float:
+        """det S / det(S + B): 1 when the class means are equal, near 0 when they are far apart."""
+        return float(np.prod(1.0 / (1.0 + self._details.scatter_eigenvalues())))
+
+    @property
+    def structure_(self) -> Floats:
+        """Correlations within classes of each column with each discriminant coordinate, p x L."""
+        from discrim.inference.discriminant import structure_loadings
+
+        pooled, scalings = self._details.pooled(), self._details.canonical.scalings
+        return structure_loadings(pooled.times(scalings), pooled.diagonal, scalings)
+
+    @property
+    def _details(self) -> LdaDetails:
+        details: LdaDetails = self.solved_.details
+        return details
+
+    def _summarise(self) -> Summary:
+        return lda_summary(self, self._details, self._names)
+
+
+enter(
+    Entry(
+        "LDA",
+        LinearDiscriminantAnalysis,
+        lambda _: LinearDiscriminantAnalysis(),
+        cost=6,
+        why_not=common_covariance,
+    ),
+    Entry(
+        "LDA, shrunken",
+        LinearDiscriminantAnalysis,
+        lambda _: LinearDiscriminantAnalysis(shrinkage="auto", solver="lsqr"),
+        cost=7,
+        offered=crowded,
+    ),
+)

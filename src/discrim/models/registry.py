@@ -1,0 +1,175 @@
+"""The models that a comparison tries: each public estimator enters itself where it is defined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.block import Block
+from discrim.errors import ParameterError, plural
+from discrim.typing import Codes
+
+# Rows a column below which the plain covariance is worth shrinking.
+CROWDED = 20
+
+
+class Facts(Protocol):
+    """What is known of the rows of a comparison.
+
+    ``numbers`` are the columns as numbers, None where ``no_numbers`` says why they cannot be; ``block`` is the same
+    where nothing is ``missing``.
+    """
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def classes(self) -> NDArray[Any]: ...
+    @property
+    def codes(self) -> Codes: ...
+    @property
+    def numbers(self) -> Block | None: ...
+    @property
+    def no_numbers(self) -> str: ...
+    @property
+    def block(self) -> Block | None: ...
+    @property
+    def dense(self) -> bool: ...
+    @property
+    def missing(self) -> dict[str, int]: ...
+    @property
+    def counts(self) -> str: ...
+    @property
+    def categories(self) -> tuple[str, ...]: ...
+    @property
+    def of_words(self) -> bool: ...
+    @property
+    def varied(self) -> bool:
+        """Are there more rows than columns, complete, and does every column vary within the classes?"""
+
+
+def dense_numbers(rows: Facts) -> str:
+    """Why these rows do not suit a model of dense columns."""
+    if rows.numbers is None:
+        return f"columns of numbers are needed: {rows.no_numbers}"
+    if not rows.dense:
+        large = f"{rows.n:,} x {rows.width:,} is too large to be made dense"
+        return f"dense columns are needed; {'counts of words are sparse' if rows.of_words else large}"
+    return ""
+
+
+def any_numbers(rows: Facts) -> str:
+    """Why they do not suit a model of numbers, dense or sparse."""
+    return f"columns of numbers are needed: {rows.no_numbers}" if rows.numbers is None else ""
+
+
+def nothing(rows: Facts) -> str:  # noqa: ARG001 - whatever they are
+    """They always do."""
+    return ""
+
+
+def common_covariance(rows: Facts) -> str:
+    """Why one covariance matrix of all classes cannot be estimated."""
+    degrees = rows.n - len(rows.classes)
+    if rows.dense and degrees <= rows.width:
+        return (
+            f"{rows.n:,} rows of {len(rows.classes)} classes are too few for a covariance matrix of {rows.width:,} "
+            "columns; its shrunken form is for these"
+        )
+    return dense_numbers(rows)
+
+
+def own_covariance(rows: Facts) -> str:
+    """Why a covariance matrix of every class cannot be estimated."""
+    sizes = np.bincount(rows.codes)
+    k = int(sizes.argmin())
+    if rows.dense and sizes[k] <= rows.width:
+        return (
+            f"class '{rows.classes[k]}' has {plural(int(sizes[k]), 'row')} for {rows.width:,} columns, too few for a "
+            "covariance matrix of its own"
+        )
+    return dense_numbers(rows)
+
+
+def counts(rows: Facts) -> str:
+    """Why they do not suit a model of counts."""
+    gaps = "counts without missing values are needed" if rows.missing else ""
+    return any_numbers(rows) or gaps or ("" if rows.counts else "counts are needed: whole numbers of at least 0")
+
+
+def zeros_and_ones(rows: Facts) -> str:
+    """Why they do not suit a model of indicators; of words it asks only whether they are there."""
+    gaps = "columns without missing values are needed" if rows.missing else ""
+    fits = rows.counts == "binary" or rows.of_words
+    return any_numbers(rows) or gaps or ("" if fits else "columns of zeros and ones are needed")
+
+
+def mixed(rows: Facts) -> bool:
+    return bool(rows.categories) or rows.block is None
+
+
+def crowded(rows: Facts) -> bool:
+    return rows.n < CROWDED * rows.width
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One of the models of a comparison, under the ``name`` it has there.
+
+    ``make`` gives the model for such rows. ``tuning`` says how parameters are chosen inside the folds: 'grid', from
+    the grid of the model's recipe, or by a way of its own. ``why_not`` says why the rows do not suit it, ``offered``
+    whether it is tried without being asked for, ``words`` whether it is tried on counts of words. The table is made in
+    the order of ``cost``: the first models take a fraction of the time of the last.
+    """
+
+    name: str
+    kind: type
+    make: Callable[[Facts], Any]
+    cost: float
+    tuning: Literal["", "grid", "ridge", "lasso", "logistic"] = ""
+    why_not: Callable[[Facts], str] = dense_numbers
+    offered: Callable[[Facts], bool] = lambda _: True
+    words: bool = False
+
+
+_entries: dict[str, Entry] = {}
+
+
+def enter(*entries: Entry) -> None:
+    """Have these models tried by every comparison that asks for no others."""
+    for entry in entries:
+        known = _entries.get(entry.name)
+        if known is not None and known.kind.__qualname__ != entry.kind.__qualname__:
+            raise ParameterError(f"There is a model called '{entry.name}' already, {known.kind.__name__}.")
+        _entries[entry.name] = entry
+
+
+def remove(name: str) -> None:
+    """Have a model no longer tried."""
+    _entries.pop(name, None)
+
+
+@contextmanager
+def entered(*entries: Entry) -> Iterator[None]:
+    """Have these models tried within this context."""
+    enter(*entries)
+    try:
+        yield
+    finally:
+        for entry in entries:
+            remove(entry.name)
+
+
+def all_entries() -> dict[str, Entry]:
+    """Every model that has entered, by name, in the order of cost; modules that nobody has needed are read first."""
+    from discrim import models
+
+    for name in models.__all__:
+        getattr(models, name)
+    return {entry.name: entry for entry in sorted(_entries.values(), key=lambda entry: entry.cost)}

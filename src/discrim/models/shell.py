@@ -1,0 +1,335 @@
+"""The estimator around a recipe: rows in, everything learned assigned at once, answers out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from copy import copy
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from discrim.engines import RowPasses, reduce
+from discrim.errors import DataError, DiscrimError, ForgetError, ParameterError, warn
+from discrim.families.recipe import Chosen, Recipe, Reduction, Shape, Solved
+from discrim.families.rule import Output, Rule
+from discrim.inference.summary import Summary
+from discrim.models.declared import check_declared, declared_classes
+from discrim.models.parameters import Check, check_parameters
+from discrim.models.scoring import apply_rule, non_finite_error, score_margin
+from discrim.sources import Design, MappedScan, Rows, Scan, open_rows
+from discrim.sources.rows import check_labelled
+
+S = TypeVar("S")
+
+
+class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """A classifier whose answers follow from a rule on the columns of a design."""
+
+    _constraints: ClassVar[Mapping[str, Check]] = {}
+
+    classes_: NDArray[Any]
+    n_features_in_: int
+    _rule: Rule
+    _design: Design
+
+    @abstractmethod
+    def _check_solved(self) -> Self:
+        """Itself, if there is a rule; else the error that says why not."""
+
+    @abstractmethod
+    def _summarise(self) -> Summary: ...
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n."""
+        if len(self._check_solved().classes_) == 2:
+            return score_margin(self._rule, self._open(X, None, None, reset=False, labelled=False))
+        scores = self._apply(X, Output.SCORES)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class with the largest score."""
+        best = self._apply(X, Output.BEST)
+        return np.asarray(self.classes_.take(best))
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Posterior probabilities, n x K, columns as ``classes_``."""
+        return self._apply(X, Output.POSTERIOR)
+
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+        """Logarithms of the posteriors, exact where these underflow."""
+        return self._apply(X, Output.LOG_POSTERIOR)
+
+    def summary(self) -> Summary:
+        """What was learned, for reading: prints as text, renders in a notebook, converts to a frame."""
+        self._check_solved()
+        return self._summarise()
+
+    def open_rows(self, X: Any, y: Any, sample_weight: Any = None) -> Rows:
+        """Labelled rows as ``fit`` would read them; the model stays as it is."""
+        return self._read(X, y, sample_weight)
+
+    def columns_of(self, X: Any, rows: Rows) -> dict[str, Any]:
+        """What ``fit`` would remember of the columns of X."""
+        return self._columns_of(X, rows)
+
+    def rows_of(self, X: Any) -> Rows:
+        """Rows as ``predict`` reads them."""
+        return self._open(X, None, None, reset=False, labelled=False)
+
+    @property
+    def columns_(self) -> Design:
+        """The columns that the model was fitted on."""
+        return self._design
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def renamed(self, names: list[str]) -> Self:
+        """A copy whose columns have these names."""
+        other = copy(self)
+        other.__dict__["_design"] = self._design.renamed(names)
+        return other
+
+    @property
+    def _names(self) -> list[str]:
+        """Names of the columns of the design, categories expanded."""
+        return self._design.names_out
+
+    @property
+    def _eps(self) -> float:
+        return float(np.finfo(self._design.dtype).eps)
+
+    def _apply(self, X: Any, output: Output) -> NDArray[Any]:
+        self._check_solved()
+        return apply_rule(self._rule, self._open(X, None, None, reset=False, labelled=False), output)
+
+    def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, labelled: bool = True) -> Rows:
+        """The rows of X, checked against the columns that the model knows, or setting them."""
+        if not reset:
+            return self._read(X, y, sample_weight, design=self._design, labelled=labelled)
+        # Opened first where columns are new, so that errors of a bad table name its columns.
+        rows = self._read(X, y, sample_weight, labelled=labelled)
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(self._columns_of(X, rows))
+        return rows
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, *, design: Design | None = None, labelled: bool = True) -> Rows:
+        """The rows of X; with a ``design`` the columns must be those that the model knows."""
+        if isinstance(X, Scan):
+            rows = open_rows(X, y, sample_weight, design=design)
+            if labelled:
+                check_labelled(rows)
+            return rows
+        if labelled and y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        if isinstance(X, (np.ndarray, list, tuple)) and np.ndim(X) != 2:
+            check_array(X, ensure_all_finite=False)  # raises, and says how to reshape
+        if design is not None:
+            plain = type(X) is np.ndarray and X.dtype.kind == "f"
+            if not plain or X.shape[1] != self.n_features_in_ or hasattr(self, "feature_names_in_"):
+                validate_data(self, X, reset=False, skip_check_array=True)
+        return open_rows(X, y, sample_weight, design=design)
+
+    def _columns_of(self, X: Any, rows: Rows) -> dict[str, Any]:
+        """What is to be remembered of the columns of X."""
+        found: dict[str, Any] = {"_design": rows.design}
+        if isinstance(X, Scan):
+            found["n_features_in_"] = rows.design.n_in
+            # The columns of a basis have names for the summary, but come without them from arrays and frames.
+            if not isinstance(rows, MappedScan):
+                found["feature_names_in_"] = np.array(rows.design.names_in, dtype=object)
+        elif type(X) is np.ndarray and X.dtype.kind == "f":
+            found["n_features_in_"] = X.shape[1]
+        else:
+            # scikit-learn's function writes into the estimator, so that it is given another one.
+            other = copy(self)
+            other.__dict__.pop("feature_names_in_", None)
+            validate_data(other, X, reset=True, skip_check_array=True)
+            names = ("n_features_in_", "feature_names_in_")
+            found.update({name: other.__dict__[name] for name in names if name in other.__dict__})
+        return found
+
+
+class RecipeClassifier(Classifier):
+    """A classifier that is made of a recipe: it needs the data only through what the recipe reduces them to.
+
+    A subclass has the parameters, says what recipe they make, and how its summary reads. Whatever a call learns is
+    assigned in one step at its end, so that one that fails or is interrupted changes nothing.
+    """
+
+    statistic_: Any
+    _solved: Solved | None
+    _unsolved: DiscrimError | None
+
+    @abstractmethod
+    def recipe(self) -> Recipe[Any]:
+        """The model that these parameters describe."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows X with labels y, or from a ``scan``, which brings its own labels and weights."""
+        check_parameters(self, self._constraints)
+        rows = self._read(X, y, sample_weight)
+        columns = self._columns_of(X, rows)
+        recipe, shape = self.recipe(), Shape(rows.design, rows.classes, rows.n_rows)
+        statistic = _collected(rows, recipe.reduction(shape))
+        return self._assign(columns, recipe.solve(statistic, shape, RowPasses(rows, rows.rereadable)))
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows: any number of parts gives what one fit of all rows gives.
+
+        A class that was not there before is added, unless ``classes`` was given: then labels outside it
+        are an error.
+        """
+        check_parameters(self, self._constraints)
+        first = not hasattr(self, "statistic_")
+        rows = self._read(X, y, sample_weight, design=None if first else self._design)
+        columns = self._columns_of(X, rows) if first else self._known_columns()
+        declared = declared_classes(getattr(self, "_declared", None), classes)
+        before = None if first else self.statistic_
+        reduction = self.recipe().reduction(Shape(rows.design, rows.classes, rows.n_rows), before)
+        statistic = _collected(rows, reduction)
+        if declared is not None:
+            check_declared(statistic.classes, declared)
+        statistic = statistic if first else reduction.merge([before, statistic])
+        return self._assign(columns, *self._solved_or_kept(statistic, rows.design, declared), declared=declared)
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Unlearn rows: the model becomes what it would be had it never seen them."""
+        check_is_fitted(self, "statistic_")
+        rows = self._read(X, y, sample_weight, design=self._design)
+        shape = Shape(rows.design, rows.classes, rows.n_rows)
+        gone = _collected(rows, self.recipe().reduction(shape, self.statistic_))
+        try:
+            left = self.statistic_.subtract(gone)
+        except ForgetError as error:
+            raise error.named(self._names) from None
+        if not len(left.classes):
+            raise DataError("Nothing would be left: all rows that the model has seen are to be forgotten.")
+        declared = getattr(self, "_declared", None)
+        found = self._solved_or_kept(left, self._design, declared)
+        return self._assign(self._known_columns(), *found, declared=declared)
+
+    @classmethod
+    def from_statistic(cls, statistic: Any, **parameters: Any) -> Self:
+        """A fitted model from a statistic alone."""
+        model = cls(**parameters)
+        check_parameters(model, cls._constraints)
+        statistic = model.recipe().adopt(statistic)
+        design = Design.unnamed(statistic.n_features, np.float64)
+        return model.from_sum(statistic, {"n_features_in_": statistic.n_features, "_design": design})
+
+    def from_sum(self, statistic: Any, columns: Mapping[str, Any], declared: NDArray[Any] | None = None) -> Self:
+        """This model, fitted to the statistic of rows with these ``columns``, as ``known_columns`` has them."""
+        return self._assign(columns, *self._solved_or_kept(statistic, columns["_design"], declared), declared=declared)
+
+    def from_solution(self, solved: Solved, columns: Mapping[str, Any]) -> Self:
+        """This model, fitted by what somebody else has solved for rows with these ``columns``."""
+        return self._assign(columns, solved)
+
+    @property
+    def solved_(self) -> Solved:
+        """What the recipe made of the statistic."""
+        self._check_solved()
+        assert self._solved is not None
+        return self._solved
+
+    @property
+    def known_columns(self) -> dict[str, Any]:
+        """What the model remembers of its columns."""
+        return self._known_columns()
+
+    @property
+    def declared_classes(self) -> NDArray[Any] | None:
+        """The classes that the user declared before they were met."""
+        return getattr(self, "_declared", None)
+
+    def _known_columns(self) -> dict[str, Any]:
+        names = ("n_features_in_", "feature_names_in_", "_design")
+        return {name: self.__dict__[name] for name in names if name in self.__dict__}
+
+    @property
+    def _rule(self) -> Rule:  # type: ignore[override]
+        return self.solved_.rule
+
+    def _solved_or_kept(
+        self, statistic: Any, design: Design, declared: NDArray[Any] | None
+    ) -> tuple[Solved | DiscrimError, Any]:
+        """What follows from a sum. One that cannot be solved is kept: more parts may come, and who asks is told why."""
+        if declared is not None:
+            statistic = statistic.including(declared)
+        before: Chosen | None = getattr(self, "_chosen", None)
+        try:
+            solved = self.recipe().solve(statistic, Shape(design, statistic.classes), None, before)
+        except (DataError, ParameterError) as error:
+            return error, statistic
+        return solved, solved.statistic
+
+    def _assign(
+        self,
+        columns: Mapping[str, Any],
+        found: Solved | DiscrimError,
+        statistic: Any = None,
+        declared: NDArray[Any] | None = None,
+    ) -> Self:
+        """Take over everything that was learned, in one step."""
+        solved = found if isinstance(found, Solved) else None
+        statistic = statistic if solved is None else solved.statistic
+        learned: dict[str, Any] = {
+            **columns,
+            "classes_": statistic.classes,
+            "statistic_": statistic,
+            "_solved": solved,
+            "_unsolved": None if isinstance(found, Solved) else found,
+            "_chosen": getattr(self, "_chosen", None) if solved is None else solved.chosen,
+            **({} if solved is None else solved.attributes),
+            **({} if declared is None else {"_declared": declared}),
+        }
+        for remark in () if solved is None else solved.remarks:
+            warn(*remark)
+        before = self.__dict__
+        kept = {name: value for name, value in before.items() if name not in before.get("_learned", ())}
+        try:
+            self.__dict__ = {**kept, **learned, "_learned": (*learned, "_learned")}
+            return self  # noqa: TRY300 - an interrupt on the way out is one too
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    def _check_solved(self) -> Self:
+        check_is_fitted(self, "statistic_")
+        if self._unsolved is not None:
+            raise self._unsolved
+        return self
+
+
+def recipe_of(model: Any) -> Recipe[Any] | None:
+    """The recipe of a model, if its answers follow from it.
+
+    They do not where a subclass has its own ``fit`` or ``predict``, unless it says what its recipe is.
+    """
+    if not isinstance(model, RecipeClassifier):
+        return None
+    for kind in type(model).__mro__:
+        own = vars(kind)
+        if "recipe" in own:
+            check_parameters(model, model._constraints)
+            return model.recipe()
+        if "fit" in own or "predict" in own or "predict_proba" in own:
+            return None
+    return None
+
+
+def _collected(rows: Rows, reduction: Reduction[S]) -> S:
+    """One pass over the rows."""
+    statistic: Any = reduce(rows, reduction)
+    if not statistic.finite:
+        raise non_finite_error(rows) or DataError(
+            "The sums of squares of X overflow or X holds NaN or infinity. Scale the columns or clean them."
+        )
+    return statistic  # type: ignore[no-any-return]
