@@ -15,7 +15,7 @@ from discrim.block import Block
 from discrim.engines.progress import Progress
 from discrim.errors import DataError
 from discrim.families.recipe import Reduction, Shape
-from discrim.parallel import one_blas_thread, pool, run, split, thread_count
+from discrim.parallel import SINGLE, one_blas_thread, pool, run, split, thread_count
 from discrim.sources import Rows, Scan
 
 State = TypeVar("State")
