@@ -44,10 +44,10 @@ def test_there_is_something_to_check():
     assert len(SOURCES) > 10
 
 
-def test_no_source_file_is_longer_than_400_lines():
+def test_no_source_file_is_longer_than_600_lines():
     files = [p for pattern in ("*.py", "*.cpp", "*.hpp") for p in (ROOT / "src").rglob(pattern)]
     sizes = {str(p.relative_to(ROOT)): len(p.read_text(encoding="utf-8").splitlines()) for p in files}
-    assert {name: size for name, size in sizes.items() if size > 400} == {}
+    assert {name: size for name, size in sizes.items() if size > 600} == {}
 
 
 def test_no_function_is_longer_than_60_code_lines():

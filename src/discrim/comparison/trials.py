@@ -235,10 +235,11 @@ def _run_prepared(model: Any, rows: ComparedRows, way: Way) -> tuple[HeldOut, st
 
 
 def _check_size(candidate: Candidate, rows: ComparedRows, groups: Groups) -> None:
-    grid = recipe.grid() if (recipe := recipe_of(candidate.model)) is not None else None
-    if grid is not None:
-        width = min(rows.width, rows.n) if grid.rotation_invariant else rows.width
-        numbers = groups.count * grid.reduction.numbers(Shape(Turned(width), rows.classes))
+    recipe = recipe_of(candidate.model)
+    if recipe is not None:
+        # Rows that are fewer than the columns are turned into the space that they span, where that may be.
+        shape = Shape(Turned(min(rows.width, rows.n)), rows.classes)
+        numbers = groups.count * recipe.reduction(shape).numbers(shape)
     else:
         width = min(rows.width, rows.n) if candidate.tuning != "lasso" else rows.width
         numbers = groups.count * width**2

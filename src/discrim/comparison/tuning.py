@@ -122,9 +122,9 @@ def tune_grid(recipe: Recipe[Any], rows: ComparedRows, groups: Groups, by_error:
 
     Columns are standardised where the answer would depend on their units.
     """
-    grid = recipe.grid()
+    standardise = recipe.needs_units or rows.block is None
+    grid = recipe.grid(_whole(recipe, rows, standardise=standardise))
     assert grid is not None
-    standardise = recipe.needs_units or rows.block is None or (rows.n <= rows.width and grid.rotation_invariant)
     states = None if standardise else _group_states(rows, groups, grid.reduction)
     w, size = np.ones(rows.n) if rows.weight is None else rows.weight, len(grid.settings)
 
@@ -150,6 +150,17 @@ def tune_grid(recipe: Recipe[Any], rows: ComparedRows, groups: Groups, by_error:
     with one_blas_thread():
         found = run(losses, len(groups.pairs))
     return choose(groups, tuple(grid.settings), found, standardised=standardise)
+
+
+def _whole(recipe: Recipe[Any], rows: ComparedRows, *, standardise: bool) -> Any:
+    """The statistic of all rows."""
+    shape = Shape(rows.design, rows.classes, rows.n)
+    if not standardise:
+        assert rows.block is not None
+        return recipe.reduction(shape).of(rows.block)
+    every = np.arange(rows.n)
+    z = _prepared(rows, every, [every], rotate=False, indicators=False)[0]
+    return recipe.reduction(shape).of(_block(rows, every, z))
 
 
 def tune_ridge(rows: ComparedRows, groups: Groups, by_error: bool) -> Tuned:  # noqa: ARG001 - one criterion

@@ -123,7 +123,10 @@ class Trial:
     def put(self, held: HeldOut, solved: Solved, known: Index, test: Index, units: Units | None = None) -> None:
         """The answers of what was solved to the rows ``test``."""
         x = self.block.x[test]
-        held.put_scores(test, known, scores_of(solved, x if units is None else (x - units[0]) / units[1]))
+        x = x if units is None else (x - units[0]) / units[1]
+        held.put_scores(test, known, scores_of(solved, x))
+        if not solved.rule.by_score:
+            held.best[test] = known[score_rows(solved.rule, x, Output.BEST)[0]]
 
     def _closed_form(self, folds: Folds) -> tuple[HeldOut, str] | None:
         if not folds.one_at_a_time or self.block.weight is not None or self.recipe.needs_rows:

@@ -236,8 +236,8 @@ class Recipe(ABC, Generic[S]):
         """Leave-one-out scores in closed form, for rows of weight 1; None where there are none."""
         return None
 
-    def grid(self) -> Grid | None:
-        """The settings among which a fit chooses, or would if it were asked to; None where there is nothing to tune."""
+    def grid(self, statistic: S) -> Grid | None:  # noqa: ARG002 - there may be nothing to tune
+        """The settings among which a fit of rows with this statistic chooses; None where there is nothing to tune."""
         return None
 
     def with_settings(self, settings: Mapping[str, Any]) -> Self:

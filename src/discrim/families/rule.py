@@ -47,6 +47,8 @@ class Rule(ABC):
     kind: ClassVar[str]
     # Do the intermediate results of a row take many times its own size?
     bulky: ClassVar[bool] = False
+    # Is the answer the class with the largest score?
+    by_score: ClassVar[bool] = True
 
     @property
     @abstractmethod

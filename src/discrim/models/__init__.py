@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from discrim.later import read_later
 from discrim.models.gaussian.lda import LinearDiscriminantAnalysis
 from discrim.models.gaussian.naive import GaussianNB
+from discrim.models.gaussian.nearest_centroid import NearestCentroid
 from discrim.models.gaussian.qda import QuadraticDiscriminantAnalysis
 from discrim.models.gaussian.rda import RegularizedDiscriminantAnalysis
 from discrim.models.least_squares import LeastSquaresClassifier
@@ -46,6 +47,7 @@ __all__ = [
     "LogisticRegressionCV",
     "MixedNB",
     "MultinomialNB",
+    "NearestCentroid",
     "PassiveAggressiveClassifier",
     "Perceptron",
     "QuadraticDiscriminantAnalysis",

@@ -171,12 +171,17 @@ class RecipeClassifier(Classifier):
     def recipe(self) -> Recipe[Any]:
         """The model that these parameters describe."""
 
+    def checked_recipe(self) -> Recipe[Any]:
+        """The same, or an error that names the parameter that cannot be used."""
+        check_parameters(self, self._constraints)
+        return self.recipe()
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y, or from a ``scan``, which brings its own labels and weights."""
-        check_parameters(self, self._constraints)
+        recipe = self.checked_recipe()
         rows = self._read(X, y, sample_weight)
         columns = self._columns_of(X, rows)
-        recipe, shape = self.recipe(), Shape(rows.design, rows.classes, rows.n_rows)
+        shape = Shape(rows.design, rows.classes, rows.n_rows)
         statistic = _collected(rows, recipe.reduction(shape))
         return self._assign(columns, recipe.solve(statistic, shape, RowPasses(rows, rows.rereadable)))
 
@@ -309,7 +314,7 @@ class RecipeClassifier(Classifier):
 
 
 def recipe_of(model: Any) -> Recipe[Any] | None:
-    """The recipe of a model, if its answers follow from it.
+    """The recipe of a model, with its parameters checked, if its answers follow from it.
 
     They do not where a subclass has its own ``fit`` or ``predict``, unless it says what its recipe is.
     """
@@ -318,9 +323,8 @@ def recipe_of(model: Any) -> Recipe[Any] | None:
     for kind in type(model).__mro__:
         own = vars(kind)
         if "recipe" in own:
-            check_parameters(model, model._constraints)
-            return model.recipe()
-        if "fit" in own or "predict" in own or "predict_proba" in own:
+            return model.checked_recipe()
+        if own.keys() & {"fit", "predict", "predict_proba"}:
             return None
     return None
 

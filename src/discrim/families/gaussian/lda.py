@@ -59,7 +59,7 @@ class LdaRecipe(CovarianceRecipe):
     def is_plain(self) -> bool:
         return super().is_plain and self.rank is None and not self.weighs_classes
 
-    def grid(self) -> GaussianGrid:
+    def grid(self, statistic: Statistic) -> GaussianGrid:  # noqa: ARG002 - the same for all
         priors = None if self.priors is None else np.asarray(self.priors, dtype=np.float64)
         gammas = 1.0 - DEFAULT_VALUES[::-1]
         return GaussianGrid(np.zeros(1), gammas, self.target, self.normalization, priors, "shrinkage")

@@ -52,7 +52,7 @@ class QdaRecipe(CovarianceRecipe):
             return None
         return None if self.covariance_estimator is not None or isinstance(self.shrinkage, str) else (1.0, self.kept)
 
-    def grid(self) -> GaussianGrid:
+    def grid(self, statistic: Statistic) -> GaussianGrid:  # noqa: ARG002 - the same for all
         priors = None if self.priors is None else np.asarray(self.priors, dtype=np.float64)
         gammas = 1.0 - DEFAULT_VALUES[::-1]
         return GaussianGrid(np.ones(1), gammas, self.target, self.normalization, priors, "shrinkage")

@@ -62,7 +62,7 @@ class RdaRecipe(GaussianRecipe):
             raise DataError("alpha and gamma must be chosen in the same way: both by 'cv' or both by 'loo'.")
         return Search(ways.pop(), self.cv, self.selection) if ways else None
 
-    def grid(self) -> GaussianGrid:
+    def grid(self, statistic: Statistic) -> GaussianGrid:  # noqa: ARG002 - the same for all
         priors = None if self.priors is None else np.asarray(self.priors, dtype=np.float64)
         alphas, gammas = _values(self.alpha, self.alphas), _values(self.gamma, self.gammas)
         return GaussianGrid(alphas, gammas, self.target, self.normalization, priors)

@@ -69,7 +69,7 @@ class GaussianRecipe(Recipe[Statistic]):
         """Solve, and once more from R-factors where the scatter has lost too many digits."""
         search = self.search()
         if search is not None:
-            grid = self.grid()
+            grid = self.grid(statistic)
             assert grid is not None
             chosen = tune(grid, search, shape, passes, before)
             solved = self.with_settings(chosen.settings).solve(statistic, shape, passes)
