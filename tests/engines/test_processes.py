@@ -296,7 +296,7 @@ def test_ctrl_c_in_a_part_with_a_new_class_keeps_the_labels_in_place(monkeypatch
         def pressed(*_):
             raise KeyboardInterrupt
 
-        name = "_solved" if isinstance(model, LinearDiscriminantAnalysis) else "_write_out"
+        name = "_solved_or_kept" if isinstance(model, LinearDiscriminantAnalysis) else "_write_out"
         with monkeypatch.context() as patch:
             patch.setattr(type(model), name, pressed)
             with pytest.raises(KeyboardInterrupt):

@@ -31,7 +31,7 @@ def rule_size(model: Any) -> float:
         return np.nan
     recipe = recipe_of(model)
     if recipe is not None:
-        return recipe.size(model.solved_)
+        return recipe.rule_size(model.solved_)
     if isinstance(model, MajorityClassifier):
         return float(len(model.classes_) - 1)
     others = len(model.classes_) - 1

@@ -128,6 +128,18 @@ class Remark(NamedTuple):
     category: type[Warning]
 
 
+Selection = Literal["min", "one-se"]
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """How to choose: ``how`` is 'cv' or 'loo', by the folds of ``cv``; the best setting, or one within its error."""
+
+    how: str
+    cv: Any = 10
+    selection: Selection = "min"
+
+
 @dataclass(frozen=True)
 class Chosen:
     """The ``settings`` that a fit chose, and the table they were chosen from, as ``cv_results_`` shows it."""
@@ -215,8 +227,26 @@ class Recipe(ABC, Generic[S]):
         """What is remembered of the rows; ``like`` is a state that it must merge with."""
 
     @abstractmethod
+    def estimate(self, statistic: S, shape: Shape, passes: Passes | None) -> Solved:
+        """What follows from a statistic; ``passes`` are the rows where they are at hand."""
+
     def solve(self, statistic: S, shape: Shape, passes: Passes | None = None, before: Chosen | None = None) -> Solved:
-        """What follows. ``passes`` are the rows where they are at hand, ``before`` what an earlier fit chose."""
+        """The same, with settings chosen first where they are to be; ``before`` is what an earlier fit chose."""
+        search = self.search()
+        if search is None:
+            return self.estimate(statistic, shape, passes)
+        from discrim.families.tuning import tune
+
+        grid = self.grid(statistic)
+        assert grid is not None
+        chosen = tune(grid, search, shape, passes, before)
+        solved = self.with_settings(chosen.settings).estimate(statistic, shape, passes)
+        attributes = {**solved.attributes, "cv_results_": dict(chosen.results)}
+        return replace(solved, chosen=chosen, attributes=attributes)
+
+    def search(self) -> Search | None:
+        """How the settings of ``grid`` are chosen; None where they are given."""
+        return None
 
     def adopt(self, statistic: S) -> S:
         """A statistic from elsewhere in the form that these parameters need; an error where it cannot have it."""
@@ -253,13 +283,36 @@ class Recipe(ABC, Generic[S]):
         """The same where only the classes ``known`` of ``size`` occur."""
         return self
 
-    def size(self, solved: Solved) -> float:  # noqa: ARG002 - nobody knows
+    def rule_size(self, solved: Solved) -> float:  # noqa: ARG002 - nobody knows
         """Free numbers of the log odds of the classes against one of them; NaN where nobody knows."""
         return np.nan
 
     def regularised(self, solved: Solved) -> bool:  # noqa: ARG002 - as above
         """Does a penalty, shrinkage or a prior hold the numbers of the rule back?"""
         return False
+
+
+@dataclass(frozen=True, eq=False)
+class EachSetting(Grid):
+    """A grid of any recipe: every setting solved by itself, from one statistic for all."""
+
+    recipe: Recipe[Any]
+    tried: Sequence[Mapping[str, Any]]
+    summed: Reduction[Any]
+
+    @property
+    def settings(self) -> Sequence[Mapping[str, Any]]:
+        return self.tried
+
+    @property
+    def reduction(self) -> Reduction[Any]:
+        return self.summed
+
+    def losses(self, statistic: Any, shape: Shape, block: Block) -> Iterator[Losses]:
+        for i, setting in enumerate(self.tried):
+            rule = self.recipe.with_settings(setting).estimate(statistic, shape, None).rule
+            wrong, loss = row_losses(rule.scores(block.dense()).T[None], block.codes)
+            yield slice(i, i + 1), slice(0, len(block)), wrong, loss
 
 
 @dataclass(frozen=True)

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from discrim.block import Block
 from discrim.errors import DataError, ParameterError
-from discrim.families.recipe import Chosen, Grid, Passes, Shape, spanned
+from discrim.families.recipe import Chosen, Grid, Passes, Search, Selection, Shape, spanned
 from discrim.parallel import blas_threads
 from discrim.statistics.folds import Folds, fold_numbers, of_folds, of_others
 from discrim.typing import Floats
-
-Selection = Literal["min", "one-se"]
-
-
-@dataclass(frozen=True, eq=False)
-class Search:
-    """How to choose: ``how`` is 'cv' or 'loo', by the folds of ``cv``; the best setting, or one within its error."""
-
-    how: str
-    cv: Any = 10
-    selection: Selection = "min"
 
 
 def tune(grid: Grid, search: Search, shape: Shape, passes: Passes | None, before: Chosen | None) -> Chosen:

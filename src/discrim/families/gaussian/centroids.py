@@ -12,9 +12,19 @@ from numpy.typing import NDArray
 from discrim.block import Block
 from discrim.errors import CollinearWarning, DataError, ParameterError, PriorsWarning, name_list
 from discrim.families.gaussian.recipe import GaussianRecipe, Statistic
-from discrim.families.recipe import Grid, Losses, Passes, Reduction, Remark, Shape, Solved, row_losses
+from discrim.families.recipe import (
+    Grid,
+    Losses,
+    Passes,
+    Reduction,
+    Remark,
+    Search,
+    Selection,
+    Shape,
+    Solved,
+    row_losses,
+)
 from discrim.families.rule import LinearRule, Output, Rule
-from discrim.families.tuning import Search, Selection
 from discrim.statistics import ClassMoments, Depth, MomentsOf
 from discrim.statistics.means import grand_mean
 from discrim.typing import Floats
@@ -76,7 +86,7 @@ class NearestCentroidRecipe(GaussianRecipe):
         text = f"The priors do not sum to 1. Normalizing such that it sums to one: their sum is {total:g}."
         return priors / total, (Remark(text, PriorsWarning),)
 
-    def estimate(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
+    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
         assert isinstance(statistic, ClassMoments)
         if len(statistic.classes) < 2:
             raise DataError("The number of classes has to be greater than one; got 1 class.")
@@ -99,7 +109,7 @@ class NearestCentroidRecipe(GaussianRecipe):
         remarks += _constant(found.spread, shape)
         return Solved(self.rule_of(left, priors), statistic, attributes, remarks=remarks, details=left)
 
-    def size(self, solved: Solved) -> float:
+    def rule_size(self, solved: Solved) -> float:
         return float((len(solved.statistic.classes) - 1) * (int(solved.attributes["support_"].sum()) + 1))
 
     def regularised(self, solved: Solved) -> bool:

@@ -76,7 +76,7 @@ class LdaRecipe(CovarianceRecipe):
             return None
         return None if self.covariance_estimator is not None or isinstance(self.shrinkage, str) else (0.0, self.kept)
 
-    def estimate(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:
+    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:
         self.check_options(self.rank)
         if self.predict_method != "plug-in" and self.weighs_classes:
             raise ParameterError(
@@ -123,7 +123,7 @@ class LdaRecipe(CovarianceRecipe):
 
         return held_out_lda(self, solved, shape)
 
-    def size(self, solved: Solved) -> float:
+    def rule_size(self, solved: Solved) -> float:
         return float((len(solved.statistic.classes) - 1) * (varying_columns(solved.statistic) + 1))
 
     def _covariance(

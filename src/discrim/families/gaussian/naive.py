@@ -34,7 +34,7 @@ class GaussianNBRecipe(GaussianRecipe):
     def depth(self) -> Depth:
         return Depth.DIAGONAL
 
-    def estimate(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
+    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
         assert isinstance(statistic, ClassMoments)
         priors, _ = self.class_priors(statistic.weight)
         check_divisors(statistic, self.normalization, pooled=False)
@@ -56,7 +56,7 @@ class GaussianNBRecipe(GaussianRecipe):
 
         return held_out_naive(self, solved, shape)
 
-    def size(self, solved: Solved) -> float:
+    def rule_size(self, solved: Solved) -> float:
         return float((len(solved.statistic.classes) - 1) * (2 * varying_columns(solved.statistic) + 1))
 
 

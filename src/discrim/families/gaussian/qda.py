@@ -62,7 +62,7 @@ class QdaRecipe(CovarianceRecipe):
         setting = self.setting
         return setting is not None and setting[1] < 1 and self.target == "identity"
 
-    def estimate(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:
+    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:
         self.check_options(self.reg_param)
         check_classes(statistic, self.normalization, needs_two=True)
         priors, remarks = self.class_priors(statistic.weight)
@@ -81,7 +81,7 @@ class QdaRecipe(CovarianceRecipe):
 
         return held_out_qda(self, solved, shape)
 
-    def size(self, solved: Solved) -> float:
+    def rule_size(self, solved: Solved) -> float:
         return quadratic_size(solved)
 
     def regularised(self, solved: Solved) -> bool:

@@ -19,8 +19,7 @@ from discrim.families.gaussian.own_covariance import (
 from discrim.families.gaussian.quadratic import ClassMatrices, class_matrices, class_variances
 from discrim.families.gaussian.recipe import GaussianRecipe, Statistic, rank_tolerance, varying_columns
 from discrim.families.gaussian.regularized import Target
-from discrim.families.recipe import LeftOut, Passes, Shape, Solved
-from discrim.families.tuning import Search, Selection
+from discrim.families.recipe import LeftOut, Passes, Search, Selection, Shape, Solved
 from discrim.statistics import Depth
 from discrim.typing import Floats
 
@@ -72,7 +71,7 @@ class RdaRecipe(GaussianRecipe):
         setting = self.setting
         return setting is not None and setting[1] < 1 and self.target == "identity"
 
-    def estimate(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
+    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
         check_classes(statistic, self.normalization, needs_two=bool(self.alpha == 1))
         priors, remarks = self.class_priors(statistic.weight)
         alpha, gamma = float(self.alpha), float(self.gamma)
@@ -92,7 +91,7 @@ class RdaRecipe(GaussianRecipe):
 
         return held_out_regularised(self, solved, shape)
 
-    def size(self, solved: Solved) -> float:
+    def rule_size(self, solved: Solved) -> float:
         if solved.attributes["alpha_"] > 0:
             return quadratic_size(solved)
         return float((len(solved.statistic.classes) - 1) * (varying_columns(solved.statistic) + 1))

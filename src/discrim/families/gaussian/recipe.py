@@ -14,8 +14,7 @@ from discrim.families.gaussian.covariance import IllConditionedError
 from discrim.families.gaussian.predictive import PredictMethod
 from discrim.families.gaussian.regularized import Normalization, Target
 from discrim.families.priors import given_priors
-from discrim.families.recipe import Chosen, Passes, Recipe, Reduction, Remark, Shape, Solved, Turned
-from discrim.families.tuning import Search, Selection, tune
+from discrim.families.recipe import Passes, Recipe, Reduction, Remark, Search, Selection, Shape, Solved, Turned
 from discrim.parallel import blas_threads
 from discrim.statistics import ClassFactors, ClassMoments, Depth, FactorsOf, MomentsOf
 from discrim.typing import Floats, Index
@@ -49,12 +48,8 @@ class GaussianRecipe(Recipe[Statistic]):
         """The scatter that these parameters need."""
 
     @abstractmethod
-    def estimate(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:
+    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:
         """The rule and the attributes; with ``reread`` an IllConditionedError asks for R-factors instead of moments."""
-
-    def search(self) -> Search | None:
-        """How the settings of ``grid`` are chosen; None where they are given."""
-        return None
 
     def reduction(self, shape: Shape, like: Statistic | None = None) -> Reduction[Any]:
         thin = isinstance(like, ClassFactors) or (like is None and self.thin_for_wide and shape.wide)
@@ -63,28 +58,18 @@ class GaussianRecipe(Recipe[Statistic]):
             full_up_to = 0
         return FactorsOf(depth, full_up_to) if thin else MomentsOf(depth, full_up_to)
 
-    def solve(
-        self, statistic: Statistic, shape: Shape, passes: Passes | None = None, before: Chosen | None = None
-    ) -> Solved:
+    def estimate(self, statistic: Statistic, shape: Shape, passes: Passes | None) -> Solved:
         """Solve, and once more from R-factors where the scatter has lost too many digits."""
-        search = self.search()
-        if search is not None:
-            grid = self.grid(statistic)
-            assert grid is not None
-            chosen = tune(grid, search, shape, passes, before)
-            solved = self.with_settings(chosen.settings).solve(statistic, shape, passes)
-            results = {**solved.attributes, "cv_results_": dict(chosen.results)}
-            return replace(solved, chosen=chosen, attributes=results)
         reread = passes is not None and passes.again and isinstance(statistic, ClassMoments)
         size = min(int(statistic.rows.sum()), statistic.mean.shape[1])
         with nullcontext() if size <= TINY else blas_threads(size):
             try:
-                solved = self.estimate(statistic, shape, passes, reread=reread)
+                solved = self.estimate_from(statistic, shape, passes, reread=reread)
             except IllConditionedError:
                 assert passes is not None
                 reduction = FactorsOf(self.depth(), self.full_up_to)
                 statistic = passes.reduce(reduction).including(statistic.classes)
-                solved = self.estimate(statistic, shape, passes, reread=False)
+                solved = self.estimate_from(statistic, shape, passes, reread=False)
         found = rounded(statistic, shape)
         return solved if found is None else replace(solved, remarks=(*solved.remarks, found))
 

@@ -12,8 +12,8 @@ from discrim.families.gaussian.fisher import FisherDiscriminant, fisher_discrimi
 from discrim.families.gaussian.lda import LdaDetails, LdaRecipe
 from discrim.families.gaussian.predictive import PredictMethod
 from discrim.families.gaussian.regularized import Normalization, Target
+from discrim.families.recipe import Selection
 from discrim.families.rule import LinearRule, Output
-from discrim.families.tuning import Selection
 from discrim.inference.summary import Summary
 from discrim.models.gaussian.options import COMMON
 from discrim.models.gaussian.summaries import lda_summary

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
 from discrim.families.gaussian.centroids import NearestCentroidRecipe
-from discrim.families.tuning import Selection
+from discrim.families.recipe import Selection
 from discrim.inference.summary import Summary, Table
 from discrim.models.parameters import Check, array_like, either, none, number, numbers, one_of
 from discrim.models.registry import Entry, enter

@@ -11,7 +11,7 @@ from discrim.families.gaussian.own_covariance import QuadraticDetails
 from discrim.families.gaussian.predictive import PredictMethod
 from discrim.families.gaussian.qda import QdaRecipe
 from discrim.families.gaussian.regularized import Normalization, Target
-from discrim.families.tuning import Selection
+from discrim.families.recipe import Selection
 from discrim.inference.discriminant import box_m
 from discrim.inference.summary import Summary
 from discrim.models.gaussian.options import COMMON

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from discrim.families.gaussian.rda import RdaRecipe
 from discrim.families.gaussian.regularized import Normalization, Target
-from discrim.families.tuning import Selection
+from discrim.families.recipe import Selection
 from discrim.inference.summary import Summary
 from discrim.models.gaussian.options import COMMON
 from discrim.models.gaussian.summaries import group_summary

@@ -15,7 +15,7 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from discrim.atomic import all_or_nothing
 from discrim.engines.overview import look
 from discrim.errors import ParameterError, name_list, warn
-from discrim.families.tuning import Selection
+from discrim.families.recipe import Selection
 from discrim.inference.fitted import Fitted
 from discrim.models.logistic.cv_grid import GridResult, attributes_of, averaged, cross_validated, folds_of
 from discrim.models.logistic.cv_options import read_options, strengths

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discrim.block import Block
 from discrim.errors import DataError, ParameterError, plural
-from discrim.families.tuning import Selection
+from discrim.families.recipe import Selection
 from discrim.models.logistic.cv_options import PenaltyGrid
 from discrim.models.logistic.cv_path import Step, fold_path
 from discrim.models.logistic.cv_scores import Judge
