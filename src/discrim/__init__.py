@@ -125,5 +125,5 @@ __getattr__ = read_later(
         "scan": "discrim.sources",
         "show_versions": "discrim.engines.versions",
     },
-    rooms=("basis", "datasets", "decision", "evaluation", "inference", "losses", "text"),
+    packages=("basis", "datasets", "decision", "evaluation", "inference", "losses", "text"),
 )

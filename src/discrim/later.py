@@ -10,11 +10,11 @@ from typing import Any, Generic, TypeVar, overload
 T = TypeVar("T")
 
 
-def read_later(package: str, where: Mapping[str, str], rooms: Sequence[str] = ()) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a package whose names ``where`` are found in these modules; ``rooms`` are its own."""
+def read_later(package: str, where: Mapping[str, str], packages: Sequence[str] = ()) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a package whose names ``where`` are found in these modules; ``packages`` are its own."""
 
     def get(name: str) -> Any:
-        if name in rooms:
+        if name in packages:
             return import_module(f"{package}.{name}")
         if name not in where:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")

@@ -37,7 +37,7 @@ from discrim.evaluation.resampling import MOST_NUMBERS, Trial
 from discrim.families.recipe import Shape, Turned
 from discrim.models.additive import AdditiveClassifier
 from discrim.models.base import OnePassClassifier
-from discrim.models.shell import Classifier, recipe_of
+from discrim.models.shell import Classifier, RecipeClassifier, recipe_of
 from discrim.typing import Index
 
 # Ways of models that have no recipe yet.
@@ -90,7 +90,7 @@ def try_candidate(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -
         except Exception as error:  # noqa: BLE001
             kind = "" if isinstance(error, DiscrimError) else f"{type(error).__name__}: "
             return Tried(candidate.name, kind + _note(str(error), rows))
-    setting = outcome.setting if outcome.setting is not None else _told_setting(unwrapped(fitted))
+    setting = outcome.setting if outcome.setting is not None else _own_setting(unwrapped(fitted))
     marked = Block(np.empty((rows.n, 0)), rows.codes, rows.classes, rows.weight)
     result = result_of(marked, rows.fold_of, outcome.held, outcome.route)
     note = _note(str(caught[0].message), rows) if caught else ""
@@ -250,9 +250,11 @@ def _check_size(candidate: Candidate, rows: ComparedRows, groups: Groups) -> Non
         )
 
 
-def _told_setting(model: Any) -> Setting | None:
+def _own_setting(model: Any) -> Setting | None:
     """What a model that tunes itself has chosen."""
-    own = {"alpha": "alpha_", "gamma": "gamma_", "shrinkage": "shrinkage_", "C": "C_", "psi": "psi_"}
+    if isinstance(model, RecipeClassifier):
+        return None if model.chosen is None else model.chosen.settings
+    own = {"alpha": "alpha_", "C": "C_", "psi": "psi_"}
     if hasattr(model, "best_params_"):
         return dict(model.best_params_)
     found = {name: getattr(model, at) for name, at in own.items() if np.ndim(getattr(model, at, [])) == 0}

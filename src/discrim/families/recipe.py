@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.block import Block
-from discrim.families.rule import Rule
+from discrim.errors import DataError, ParameterError
+from discrim.families.rule import Output, Rule
 from discrim.typing import Codes, Floats, Index
 
 
@@ -260,7 +261,7 @@ class Recipe(ABC, Generic[S]):
     @property
     def needs_rows(self) -> bool:
         """Do these parameters need more of the rows than the statistic?"""
-        return False
+        return self.search() is not None
 
     def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:  # noqa: ARG002 - there may be no closed form
         """Leave-one-out scores in closed form, for rows of weight 1; None where there are none."""
@@ -310,9 +311,24 @@ class EachSetting(Grid):
 
     def losses(self, statistic: Any, shape: Shape, block: Block) -> Iterator[Losses]:
         for i, setting in enumerate(self.tried):
-            rule = self.recipe.with_settings(setting).estimate(statistic, shape, None).rule
-            wrong, loss = row_losses(rule.scores(block.dense()).T[None], block.codes)
+            try:
+                rule = self.recipe.with_settings(setting).estimate(statistic, shape, None).rule
+            except (DataError, ParameterError):
+                wrong = loss = np.full((1, len(block)), np.nan)
+            else:
+                wrong, loss = losses_of(rule, block)
             yield slice(i, i + 1), slice(0, len(block)), wrong, loss
+
+
+def losses_of(rule: Rule, block: Block) -> tuple[Floats, Floats]:
+    """Wrong (1 or 0) and log loss of the rows of a block, both 1 x n."""
+    x = block.dense()
+    wrong, loss = row_losses(rule.scores(x).T[None], block.codes)
+    if not rule.by_score:
+        best = np.empty(len(x), dtype=np.int64)
+        rule.fill(x, Output.BEST, best)
+        wrong = (best != block.codes).astype(np.float64)[None]
+    return wrong, loss
 
 
 @dataclass(frozen=True)

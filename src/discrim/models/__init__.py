@@ -1,4 +1,4 @@
-"""The scikit-learn face: a model picks a statistic, a solver and a rule."""
+"""The estimators: parameters, the recipe that they make, and how what was learned reads."""
 
 from typing import TYPE_CHECKING
 

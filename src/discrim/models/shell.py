@@ -202,7 +202,8 @@ class RecipeClassifier(Classifier):
         if declared is not None:
             check_declared(statistic.classes, declared)
         statistic = statistic if first else reduction.merge([before, statistic])
-        return self._assign(columns, *self._solved_or_kept(statistic, rows.design, declared), declared=declared)
+        found = self._solved_or_kept(statistic, rows.design, declared, self.chosen)
+        return self._assign(columns, *found, declared=declared)
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Unlearn rows: the model becomes what it would be had it never seen them."""
@@ -217,7 +218,7 @@ class RecipeClassifier(Classifier):
         if not len(left.classes):
             raise DataError("Nothing would be left: all rows that the model has seen are to be forgotten.")
         declared = getattr(self, "_declared", None)
-        found = self._solved_or_kept(left, self._design, declared)
+        found = self._solved_or_kept(left, self._design, declared, self.chosen)
         return self._assign(self._known_columns(), *found, declared=declared)
 
     @classmethod
@@ -229,9 +230,19 @@ class RecipeClassifier(Classifier):
         design = Design.unnamed(statistic.n_features, np.float64)
         return model.from_sum(statistic, {"n_features_in_": statistic.n_features, "_design": design})
 
-    def from_sum(self, statistic: Any, columns: Mapping[str, Any], declared: NDArray[Any] | None = None) -> Self:
-        """This model, fitted to the statistic of rows with these ``columns``, as ``known_columns`` has them."""
-        return self._assign(columns, *self._solved_or_kept(statistic, columns["_design"], declared), declared=declared)
+    def from_sum(
+        self,
+        statistic: Any,
+        columns: Mapping[str, Any],
+        declared: NDArray[Any] | None = None,
+        chosen: Chosen | None = None,
+    ) -> Self:
+        """This model, fitted to the statistic of rows with these ``columns``, as ``known_columns`` has them.
+
+        ``chosen`` is what the fit of some of these rows chose.
+        """
+        found = self._solved_or_kept(statistic, columns["_design"], declared, chosen)
+        return self._assign(columns, *found, declared=declared)
 
     def from_solution(self, solved: Solved, columns: Mapping[str, Any]) -> Self:
         """This model, fitted by what somebody else has solved for rows with these ``columns``."""
@@ -243,6 +254,11 @@ class RecipeClassifier(Classifier):
         self._check_solved()
         assert self._solved is not None
         return self._solved
+
+    @property
+    def chosen(self) -> Chosen | None:
+        """The settings that a fit chose, where it had to."""
+        return getattr(self, "_chosen", None)
 
     @property
     def known_columns(self) -> dict[str, Any]:
@@ -260,15 +276,16 @@ class RecipeClassifier(Classifier):
 
     @property
     def _rule(self) -> Rule:  # type: ignore[override]
-        return self.solved_.rule
+        # Asked for by methods that have looked whether there is one.
+        assert self._solved is not None
+        return self._solved.rule
 
     def _solved_or_kept(
-        self, statistic: Any, design: Design, declared: NDArray[Any] | None
+        self, statistic: Any, design: Design, declared: NDArray[Any] | None, before: Chosen | None
     ) -> tuple[Solved | DiscrimError, Any]:
         """What follows from a sum. One that cannot be solved is kept: more parts may come, and who asks is told why."""
         if declared is not None:
             statistic = statistic.including(declared)
-        before: Chosen | None = getattr(self, "_chosen", None)
         try:
             solved = self.recipe().solve(statistic, Shape(design, statistic.classes), None, before)
         except (DataError, ParameterError) as error:
@@ -291,7 +308,7 @@ class RecipeClassifier(Classifier):
             "statistic_": statistic,
             "_solved": solved,
             "_unsolved": None if isinstance(found, Solved) else found,
-            "_chosen": getattr(self, "_chosen", None) if solved is None else solved.chosen,
+            "_chosen": self.chosen if solved is None else solved.chosen,
             **({} if solved is None else solved.attributes),
             **({} if declared is None else {"_declared": declared}),
         }

@@ -117,6 +117,10 @@ class _ByClass:
             self._known[reduction] = reduce(self._rows, reduction)
         return self._known[reduction]
 
+    def block(self) -> Block:
+        """Asked for by nobody: a model that needs its rows has every problem fitted by itself."""
+        raise DataError("The problems of a multi-class scheme share statistics, not rows.")
+
 
 @dataclass(frozen=True, eq=False)
 class _Relabelled:
@@ -134,7 +138,7 @@ class _Relabelled:
         return reduction.narrow(self.passes.reduce(reduction.by_class()).relabel(self.sides, self.labels))
 
     def block(self) -> Block:
-        raise DataError("The problems of a multi-class scheme share statistics, not rows.")
+        return self.passes.block()
 
 
 def _models(how: Fitting, probe: Any, whole: Statistic, problems: Sequence[Problem], *, reread: bool) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discrim.block import Block
 from discrim.errors import CollinearWarning, DataError, ParameterError, PriorsWarning, name_list
-from discrim.families.gaussian.recipe import GaussianRecipe, Statistic
+from discrim.families.gaussian.recipe import GaussianRecipe, Statistic, possible_logs
 from discrim.families.recipe import (
     Grid,
     Losses,
@@ -24,13 +24,15 @@ from discrim.families.recipe import (
     Solved,
     row_losses,
 )
-from discrim.families.rule import LinearRule, Output, Rule
+from discrim.families.rule import DiagonalRule, LinearRule, Output, Rule
 from discrim.statistics import ClassMoments, Depth, MomentsOf
 from discrim.statistics.means import grand_mean
 from discrim.typing import Floats
 
 # Thresholds on the path, evenly from 0 to where no column is left.
 PATH = 30
+# Scores of held-out rows that are made at once.
+MOST_SCORES = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +68,7 @@ class NearestCentroidRecipe(GaussianRecipe):
         return Search("cv", self.cv, self.selection) if isinstance(self.shrink_threshold, str) else None
 
     def grid(self, statistic: Statistic) -> CentroidGrid:
+        self._check(statistic)
         if self.thresholds is not None:
             values = np.sort(np.asarray(self.thresholds, dtype=np.float64))[::-1]
         else:
@@ -87,11 +90,7 @@ class NearestCentroidRecipe(GaussianRecipe):
         return priors / total, (Remark(text, PriorsWarning),)
 
     def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
-        assert isinstance(statistic, ClassMoments)
-        if len(statistic.classes) < 2:
-            raise DataError("The number of classes has to be greater than one; got 1 class.")
-        if statistic.total_weight <= (statistic.weight > 0).sum():
-            raise DataError("The number of samples must be more than the number of classes.")
+        self._check(statistic)
         priors, remarks = self.class_priors(statistic.weight)
         centres = self._medians(statistic, passes) if self.metric == "manhattan" else None
         found = self.deviations(statistic, centres)
@@ -116,56 +115,94 @@ class NearestCentroidRecipe(GaussianRecipe):
         return bool(solved.attributes["shrink_threshold_"] > 0)
 
     def rule_of(self, left: Deviations, priors: Floats) -> Rule:
-        with np.errstate(divide="ignore"):
-            logs = np.where(left.weight > 0, np.log(priors), -np.inf)
+        posterior, nearest = self.linear_rules(left, priors)
         if self.rule == "pamr":
-            scale = left.spread + left.typical
-            away = left.m[:, None] * left.d
-            coef = away / np.where(scale > 0, scale, 1.0)
-            return LinearRule(coef, logs - 0.5 * np.square(away).sum(axis=1), left.origin)
-        nearest = bool(np.isclose(priors, 1 / len(priors)).all())
-        unit = np.where(left.spread > 0, left.spread, 1.0)
-        return CentroidRule(left.centroids, unit, 2.0 * logs, left.origin, self.metric, nearest=nearest)
+            return posterior
+        logs = 2.0 * possible_logs(priors, left.weight)
+        if self.metric == "manhattan":
+            return MedianRule(left.centroids, left.unit, logs, nearest=nearest is not None)
+        precision = np.broadcast_to(2.0 / np.square(left.unit), left.d.shape)
+        return CentroidRule(DiagonalRule(left.centroids, np.ascontiguousarray(precision), logs), posterior, nearest)
+
+    def linear_rules(self, left: Deviations, priors: Floats) -> tuple[LinearRule, LinearRule | None]:
+        """Log posteriors up to a constant of the row; and what says which centroid is nearest, where that decides.
+
+        Squares of distances have the same x'x for all classes.
+        """
+        logs = possible_logs(priors, left.weight)
+        if self.rule == "pamr":
+            scale = np.where(left.spread + left.typical > 0, left.spread + left.typical, 1.0)
+            away = left.gap / scale
+            return LinearRule(away / scale, logs - 0.5 * np.square(away).sum(axis=1), left.origin), None
+        away = left.gap / left.unit
+        posterior = LinearRule(2.0 * away / left.unit, 2.0 * logs - np.square(away).sum(axis=1), left.origin)
+        known = priors[left.weight > 0]
+        if not np.isclose(known, known.mean()).all():
+            return posterior, None
+        offset = np.where(left.weight > 0, -0.5 * np.square(left.gap).sum(axis=1), -np.inf)
+        return posterior, LinearRule(left.gap, offset, left.origin)
 
     def deviations(self, statistic: Statistic, centres: Floats | None = None) -> Deviations:
         assert isinstance(statistic, ClassMoments)
         weight, total = statistic.weight, statistic.total_weight
         origin, present = grand_mean(weight, statistic.mean), weight > 0
         squares = statistic.scatter.sum(axis=0)
-        centroids = np.where(present[:, None], statistic.mean, origin)
         if centres is not None:
             # About the medians, as scikit-learn takes the spread then.
             squares = squares + weight @ np.square(statistic.mean - centres)
-            centroids = centres
-        spread = np.sqrt(squares / (total - present.sum()))
+        centroids = np.where(present[:, None], statistic.mean if centres is None else centres, origin)
+        # A training part may have one row a class: nothing follows from it, and NaN says so.
+        free = total - present.sum()
+        spread = np.sqrt(squares / free) if free > 0 else np.full_like(squares, np.nan)
         m = np.sqrt(np.where(present, 1.0 / np.where(present, weight, 1.0) - 1.0 / total, 0.0))
-        typical = float(np.median(spread))
+        typical, gap = float(np.median(spread)), centroids - origin
+        without_unit = np.where(gap > 0, np.inf, np.where(gap < 0, -np.inf, 0.0))
         unit = m[:, None] * (spread + typical)
-        gap = centroids - origin
-        d = np.divide(gap, unit, out=np.where(gap != 0, np.sign(gap) * np.inf, 0.0), where=unit > 0)
-        return Deviations(weight, origin, centroids, spread, typical, m, d)
+        d = np.divide(gap, unit, out=without_unit, where=(unit > 0) | np.isnan(unit))
+        return Deviations(weight, origin, centroids, gap, spread, typical, m, d)
+
+    def _check(self, statistic: Statistic) -> None:
+        if self.metric == "manhattan" and self.rule == "pamr":
+            raise ParameterError("rule='pamr' needs metric='euclidean': its posteriors are those of normal columns.")
+        if len(statistic.classes) < 2:
+            raise DataError("The number of classes has to be greater than one; got 1 class.")
+        total, known = float(statistic.weight.sum()), int((statistic.weight > 0).sum())
+        if total <= known:
+            raise DataError(
+                "The number of samples must be more than the number of classes: the rows have a weight of "
+                f"{total:g} together, for {known} classes."
+            )
 
     def _medians(self, statistic: Statistic, passes: Passes | None) -> Floats:
         if passes is None:
             raise DataError("metric='manhattan' needs the rows themselves, for their medians: use fit.")
         block = passes.block()
-        return np.stack([np.median(block.dense()[block.codes == k], axis=0) for k in range(len(statistic.classes))])
+        x, parts = block.dense(), [block.codes == k for k in range(len(statistic.classes))]
+        if block.weight is None:
+            return np.stack([np.median(x[part], axis=0) for part in parts]).astype(np.float64)
+        return np.stack([_weighted_median(x[part], block.weight[part]) for part in parts])
 
 
 @dataclass(frozen=True, eq=False)
 class Deviations:
     """How far centroids are from the mean of all rows (``origin``), in units of m_k (s_j + s_0): ``d``, K x p.
 
-    ``spread`` are the s_j and ``typical`` is s_0.
+    ``gap`` is the same in the columns' own units, ``spread`` are the s_j and ``typical`` is s_0.
     """
 
     weight: Floats
     origin: Floats
     centroids: Floats
+    gap: Floats
     spread: Floats
     typical: float
     m: Floats
     d: Floats
+
+    @property
+    def unit(self) -> Floats:
+        """What distances are measured in: a column without spread counts as it is."""
+        return np.where(self.spread == 0, 1.0, self.spread)
 
     @property
     def largest(self) -> float:
@@ -179,26 +216,56 @@ class Deviations:
             return self
         d = np.sign(self.d) * np.maximum(np.abs(self.d) - threshold, 0.0)
         unit = self.m[:, None] * (self.spread + self.typical)
-        away = np.multiply(unit, d, out=self.centroids - self.origin, where=np.isfinite(d))
-        return replace(self, d=d, centroids=self.origin + away)
+        gap = np.multiply(unit, d, out=self.gap.copy(), where=~np.isinf(d))
+        return replace(self, d=d, gap=gap, centroids=self.origin + gap)
 
 
 @dataclass(frozen=True)
 class CentroidRule(Rule):
-    """score_k(x) = offset_k - |(x - centroid_k) / unit|^2, or by absolute differences: scikit-learn's scores.
+    """score_k(x) = offset_k - |(x - centroid_k) / unit|^2, scikit-learn's scores, as ``distances`` has them.
 
-    With ``nearest`` the answer is the class of the nearest centroid in the columns' own units, as scikit-learn's is
-    where all classes have the same prior; it need not be the class with the largest score.
+    ``posterior`` has the same scores up to a constant of the row. With ``nearest`` the answer is the class of the
+    nearest centroid in the columns' own units, as scikit-learn's is where all classes have the same prior; it need not
+    be the class with the largest score.
     """
 
     kind = "centroid"
+
+    distances: DiagonalRule
+    posterior: LinearRule
+    nearest: LinearRule | None
+
+    @property
+    def by_score(self) -> bool:  # type: ignore[override]
+        return self.nearest is None
+
+    @property
+    def constant(self) -> Floats:
+        return self.distances.offset
+
+    def simplest(self, output: Output) -> Rule:
+        """The one of these rules that gives this output with the least work."""
+        if output is Output.SCORES:
+            return self.distances
+        return self.posterior if output is not Output.BEST or self.nearest is None else self.nearest
+
+    def scores(self, x: NDArray[Any]) -> Floats:
+        return self.distances.scores(x)
+
+    def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
+        return self.simplest(output).fill(x, output, out)
+
+
+@dataclass(frozen=True)
+class MedianRule(Rule):
+    """score_k(x) = offset_k - (sum_j |x_j - centroid_kj| / unit_j)^2; ``nearest`` as for means."""
+
+    kind = "median"
     bulky = True
 
     centroids: Floats
     unit: Floats
     offset: Floats
-    origin: Floats
-    metric: str
     nearest: bool
 
     @property
@@ -210,26 +277,21 @@ class CentroidRule(Rule):
         return self.offset
 
     def scores(self, x: NDArray[Any]) -> Floats:
-        return np.asarray(self.offset - np.square(self._distances(x, self.unit)))
+        return np.asarray(self.offset - np.square(self._distances(x, 1.0 / self.unit)))
 
     def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
         if output is not Output.BEST or not self.nearest:
             return super().fill(x, output, out)
-        if self.metric == "euclidean":
-            centred = self.centroids - self.origin
-            linear = LinearRule(centred, -0.5 * np.square(centred).sum(axis=1), self.origin)
-            return linear.fill(x, output, out)
-        distances = self._distances(x, np.ones_like(self.unit))
-        out[:] = distances.argmin(axis=1)
+        distances = self._distances(x, None)
+        out[:] = np.where(np.isneginf(self.offset), np.inf, distances).argmin(axis=1)
         return bool(np.isfinite(distances).all())
 
-    def _distances(self, x: NDArray[Any], unit: Floats) -> Floats:
+    def _distances(self, x: NDArray[Any], weight: Floats | None) -> Floats:
         """n x K."""
-        found = np.empty((len(x), len(self.centroids)))
-        for k, centroid in enumerate(self.centroids):
-            z = (x - centroid) / unit
-            found[:, k] = np.abs(z).sum(axis=1) if self.metric == "manhattan" else np.sqrt(np.einsum("ij,ij->i", z, z))
-        return found
+        # Read late: it takes a while, and few use medians.
+        from scipy.spatial.distance import cdist
+
+        return np.asarray(cdist(x, self.centroids, "cityblock", w=weight))
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,21 +317,45 @@ class CentroidGrid(Grid):
         return ""
 
     def losses(self, statistic: ClassMoments, shape: Shape, block: Block) -> Iterator[Losses]:  # noqa: ARG002
-        x, recipe = block.dense(), self.recipe
+        recipe, every = self.recipe, slice(0, len(block))
         priors = recipe.class_priors(statistic.weight)[0]
-        deviations, every = recipe.deviations(statistic), slice(0, len(x))
-        for i, value in enumerate(self.values):
-            rule = recipe.rule_of(deviations.shrunken(float(value)), priors)
-            scores = rule.scores(x)
-            wrong, loss = row_losses(scores.T[None], block.codes)
-            if not rule.by_score:
-                best = np.empty(len(x), dtype=np.int64)
-                rule.fill(x, Output.BEST, best)
-                wrong = (best != block.codes).astype(np.float64)[None]
-            yield slice(i, i + 1), every, wrong, loss
+        whole = recipe.deviations(statistic)
+        centred = block.dense() - whole.origin
+        step = max(MOST_SCORES // (len(priors) * max(len(block), centred.shape[1])), 1)
+        for start in range(0, len(self.values), step):
+            values = self.values[start : start + step]
+            posterior, nearest = zip(
+                *(recipe.linear_rules(whole.shrunken(float(v)), priors) for v in values), strict=True
+            )
+            wrong, loss = row_losses(_all_scores(posterior, centred), block.codes)
+            if None not in nearest:
+                best = _all_scores(nearest, centred).argmax(axis=1)
+                wrong = (best != block.codes).astype(np.float64)
+            yield slice(start, start + len(values)), every, wrong, loss
 
     def results(self, table: Any, best: int) -> dict[str, Any]:
         return {"thresholds": self.values, **table, **self.settings[best]}
+
+
+def _all_scores(rules: Sequence[LinearRule], centred: Floats) -> Floats:
+    """Scores (rules, K, n) of rows from which the origin that all rules have was subtracted."""
+    coef, offset = np.stack([rule.coef for rule in rules]), np.stack([rule.offset for rule in rules])
+    # At most thresholds most columns are left out.
+    used = np.flatnonzero((coef != 0).any(axis=(0, 1)))
+    coef = coef.reshape(-1, coef.shape[2])
+    if 2 * len(used) < coef.shape[1]:
+        coef, centred = coef[:, used], centred[:, used]
+    return (coef @ centred.T).reshape(*offset.shape, -1) + offset[:, :, None]
+
+
+def _weighted_median(x: NDArray[Any], weight: Floats) -> Floats:
+    """The median of each column where a row counts as often as its weight says."""
+    order = np.argsort(x, axis=0, kind="stable")
+    ordered, sums = np.take_along_axis(x, order, axis=0), np.cumsum(weight[order], axis=0)
+    half = 0.5 * sums[-1]
+    lower, upper = (sums >= half).argmax(axis=0), (sums > half).argmax(axis=0)
+    columns = np.arange(x.shape[1])
+    return np.asarray(0.5 * (ordered[lower, columns].astype(np.float64) + ordered[upper, columns]))
 
 
 def _constant(spread: Floats, shape: Shape) -> tuple[Remark, ...]:

@@ -52,7 +52,9 @@ class GaussianRecipe(Recipe[Statistic]):
         """The rule and the attributes; with ``reread`` an IllConditionedError asks for R-factors instead of moments."""
 
     def reduction(self, shape: Shape, like: Statistic | None = None) -> Reduction[Any]:
-        thin = isinstance(like, ClassFactors) or (like is None and self.thin_for_wide and shape.wide)
+        # Rows that were turned into the space that they span have few columns: there a matrix costs little.
+        wide = self.thin_for_wide and shape.wide and shape.spanned_from is None
+        thin = isinstance(like, ClassFactors) or (like is None and wide)
         depth, full_up_to = self.depth(), self.full_up_to
         if like is not None and like.depth is Depth.POOLED:
             full_up_to = 0

@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
-from discrim.families.gaussian.centroids import NearestCentroidRecipe
+from discrim.families.gaussian.centroids import CentroidRule, NearestCentroidRecipe
 from discrim.families.recipe import Selection
+from discrim.families.rule import Output
 from discrim.inference.summary import Summary, Table
 from discrim.models.parameters import Check, array_like, either, none, number, numbers, one_of
-from discrim.models.registry import Entry, enter
+from discrim.models.registry import Entry, crowded, enter
+from discrim.models.scoring import apply_rule
 from discrim.models.shell import RecipeClassifier
 
 
@@ -129,6 +131,11 @@ class NearestCentroid(RecipeClassifier):
         """Logarithms of the posteriors, exact where these underflow."""
         return super().predict_log_proba(X)
 
+    def _apply(self, X: Any, output: Output) -> NDArray[Any]:
+        """By the linear rule that says the same, where there is one: sparse rows stay so."""
+        rule = self._check_solved()._rule
+        return apply_rule(rule.simplest(output) if isinstance(rule, CentroidRule) else rule, self.rows_of(X), output)
+
     def _summarise(self) -> Summary:
         labels, statistic = [str(label) for label in self.classes_], self.statistic_
         left = np.flatnonzero(self.support_)
@@ -157,5 +164,6 @@ enter(
         lambda _: NearestCentroid(shrink_threshold="cv", priors="empirical", rule="pamr"),
         cost=1.5,
         tuning="grid",
+        offered=crowded,
     )
 )
