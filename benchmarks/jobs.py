@@ -11,6 +11,7 @@ from sklearn.linear_model import LinearRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 
+from benchmarks.centroid_jobs import centroid_jobs
 from benchmarks.compare_jobs import compare_jobs
 from benchmarks.counts_jobs import counts_jobs
 from benchmarks.decision_jobs import decision_jobs
@@ -292,6 +293,7 @@ JOBS: list[Job] = [
     *predict_jobs(),
     *tuning_jobs(),
     *small_jobs(),
+    *centroid_jobs(),
     *mixed_jobs(),
     *logistic_jobs(),
     *path_jobs(),

@@ -55,6 +55,9 @@ ON_NUMBERS = {
     "bayesian lda": discrim.BayesianLinearDiscriminantAnalysis(),
     "bayesian qda": discrim.BayesianQuadraticDiscriminantAnalysis(),
     "gaussian nb": discrim.GaussianNB(),
+    "nearest centroid": discrim.NearestCentroid(shrink_threshold=0.2),
+    "nearest medians": discrim.NearestCentroid("manhattan"),
+    "nearest centroid tuned": discrim.NearestCentroid(shrink_threshold="cv", rule="pamr", cv=3),
     "mixed nb": discrim.MixedNB(likelihoods={0: "kernel", 1: "student-t"}),
     "least squares": discrim.LeastSquaresClassifier(),
     "ridge": discrim.RidgeClassifier(),
@@ -187,6 +190,10 @@ def _quiet():
         yield
 
 
+# These need all rows at once, and learn nothing from parts alone.
+ALL_ROWS = {"multinomial nb tuned", "rda tuned", "nearest centroid tuned", "nearest medians", "sgd stopped early"}
+
+
 def half(X: Any) -> Any:
     return X[::2]
 
@@ -214,7 +221,7 @@ IN_PARTS = [name for name, (model, _) in CLASSIFIERS.items() if hasattr(model, "
 @pytest.mark.parametrize("name", IN_PARTS)
 def test_an_interrupted_part_leaves_the_model(name):
     model, X = CLASSIFIERS[name]
-    if name in {"multinomial nb tuned", "rda tuned", "sgd stopped early"}:
+    if name in ALL_ROWS:
         pytest.skip("needs all rows at once")
     first = {} if name.startswith(("text", "sgd warm")) else {"classes": np.unique(LABELS)}
     model = deepcopy(model).fit(X, LABELS) if not first else deepcopy(model).partial_fit(half(X), half(LABELS), **first)
@@ -227,7 +234,7 @@ GROWING = [name for name in IN_PARTS if hasattr(CLASSIFIERS[name][0], "forget") 
 @pytest.mark.parametrize("name", GROWING)
 def test_an_interrupted_part_with_a_new_class_leaves_the_model(name):
     model, X = CLASSIFIERS[name]
-    if name in {"multinomial nb tuned", "rda tuned", "sgd stopped early"}:
+    if name in ALL_ROWS:
         pytest.skip("needs all rows at once")
     if name == "text":
         pytest.skip("the words are those of fit")

@@ -33,6 +33,7 @@ from discrim.models import (
     LogisticRegression,
     MixedNB,
     MultinomialNB,
+    NearestCentroid,
     QuadraticDiscriminantAnalysis,
     RidgeClassifier,
     SGDClassifier,
@@ -68,6 +69,8 @@ SETTINGS = [
     (LinearDiscriminantAnalysis(), FRAME, Y),
     (LinearDiscriminantAnalysis(), WIDE, Y[:30]),
     (QuadraticDiscriminantAnalysis(predict_method="predictive"), X, Y),
+    (NearestCentroid("manhattan"), X, Y),
+    (NearestCentroid(shrink_threshold="cv", rule="pamr"), WIDE, Y[:30]),
     (RidgeClassifier(), WIDE, Y[:30]),
     (RidgeClassifier(), X, np.column_stack([Y == "ash", Y == "elm"]).astype(int)),
     (LogisticRegression(C=np.inf), X, Y),
@@ -168,7 +171,14 @@ def test_an_estimator_that_is_not_fitted_keeps_its_parameters(case, way):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_saved_model_goes_on_learning_and_forgetting(way):
-    for made in (LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(), GaussianNB(), RidgeClassifier()):
+    kinds = (
+        LinearDiscriminantAnalysis,
+        QuadraticDiscriminantAnalysis,
+        GaussianNB,
+        NearestCentroid,
+        RidgeClassifier,
+    )
+    for made in (kind() for kind in kinds):
         model = made.fit(X[:60], Y[:60])
         again = WAYS[way](copy.deepcopy(model)).partial_fit(X[60:], Y[60:]).forget(X[:10], Y[:10])
         model.partial_fit(X[60:], Y[60:]).forget(X[:10], Y[:10])

@@ -18,6 +18,7 @@ from discrim import (
     LogisticRegressionCV,
     MixedNB,
     MultinomialNB,
+    NearestCentroid,
     PassiveAggressiveClassifier,
     Perceptron,
     QuadraticDiscriminantAnalysis,
@@ -50,6 +51,12 @@ ESTIMATORS = [
     LinearDiscriminantAnalysis(predict_method="debiased"),
     GaussianNB(),
     GaussianNB(var_smoothing=1e-3, normalization="unbiased"),
+    NearestCentroid(),
+    NearestCentroid("manhattan", shrink_threshold=0.2),
+    NearestCentroid(shrink_threshold=0.2, priors="empirical"),
+    NearestCentroid(shrink_threshold=0.2, rule="pamr"),
+    NearestCentroid(shrink_threshold="cv", cv=2),
+    NearestCentroid(shrink_threshold="cv", cv=2, rule="pamr"),
     BernoulliNB(),
     BernoulliNB(beta=(0.5, 2.0), class_alpha=1.0),
     ComplementNB(),
@@ -112,6 +119,9 @@ NEARLY = {
     "check_sample_weight_equivalence_on_dense_data": NEAR_THE_OPTIMUM,
     "check_sample_weight_equivalence_on_sparse_data": NEAR_THE_OPTIMUM,
 }
+TWO_DISTANCES = {
+    "check_classifiers_train": "as in scikit-learn, predict takes the columns' own units and the scores those of s_j"
+}
 
 
 def expected_failures(estimator):
@@ -122,6 +132,11 @@ def expected_failures(estimator):
         return IN_TURN
     if isinstance(estimator, LogisticRegression) and not estimator.fit_intercept:
         return WITHOUT_INTERCEPT
+    if isinstance(estimator, NearestCentroid) and (estimator.shrink_threshold, estimator.rule) == (
+        "cv",
+        "scikit-learn",
+    ):
+        return TWO_DISTANCES
     plain = isinstance(estimator, QuadraticDiscriminantAnalysis) and not (estimator.reg_param or estimator.shrinkage)
     return SINGULAR_CLASSES if plain else {}
 

@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn import discriminant_analysis, linear_model, multiclass, naive_bayes
+from sklearn import discriminant_analysis, linear_model, multiclass, naive_bayes, neighbors
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
@@ -26,7 +26,7 @@ from discrim.errors import DiscrimError
 X, SPECIES = datasets.load_iris().xy
 Y = np.unique(SPECIES, return_inverse=True)[1]
 TWO = (Y == 1).astype(int)
-PLACES = (discriminant_analysis, linear_model, naive_bayes, multiclass)
+PLACES = (discriminant_analysis, linear_model, naive_bayes, multiclass, neighbors)
 ROOMS = (discrim.models, discrim.decision.multiclass)
 NAMES = [name for room in ROOMS for name in room.__all__ if any(hasattr(place, name) for place in PLACES)]
 # What clients ask an estimator for before they decide how to use it.
@@ -40,6 +40,7 @@ SETTINGS = {
     "SGDClassifier": [{"loss": loss} for loss in ("hinge", "log_loss", "modified_huber", "perceptron", "huber")],
     "LinearDiscriminantAnalysis": [{}, {"solver": "lsqr"}, {"solver": "eigen"}],
     "LogisticRegressionCV": [{"Cs": 2, "cv": 2}],
+    "NearestCentroid": [{}, {"metric": "manhattan"}, {"shrink_threshold": 0.3}],
     "LogisticRegression": [{}, {"solver": "liblinear"}, {"C": np.inf}],
 }
 INSIDE = [

@@ -35,6 +35,7 @@ SUITES = {
         "",
         {"passed": 74, "deselected": 10},
     ),
+    "sklearn.neighbors.tests.test_nearest_centroid": ("sklearn.neighbors:NearestCentroid", "", {"passed": 18}),
     "sklearn.linear_model.tests.test_ridge": (
         "sklearn.linear_model:RidgeClassifier sklearn.linear_model._ridge:RidgeClassifier",
         "class_weight or multilabel or test_dense_sparse",

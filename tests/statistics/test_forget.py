@@ -181,3 +181,15 @@ def test_statistics_of_different_depths_are_not_combined():
     x, y = sample()
     with pytest.raises(DataError, match="different depths cannot be combined: full, pooled"):
         ClassMoments.of(block(x, y), Depth.FULL).merge(ClassMoments.of(block(x, y), Depth.POOLED))
+
+
+@STATISTICS
+@pytest.mark.parametrize("seed", range(20))
+def test_a_constant_column_of_weighted_rows_is_no_reason_to_refuse(type_, depth, seed):
+    rng = np.random.default_rng(seed)
+    x, y, w = rng.normal(size=(60, 5)), np.array(["a", "b", "c"])[np.arange(60) % 3], rng.uniform(0.5, 3.0, 60)
+    x[:, 2] = 3.0
+    parts = [type_.of(block(x[i::2], y[i::2], w[i::2]), depth) for i in range(2)]
+    left = parts[0].merge(parts[1]).subtract(type_.of(block(x[:12], y[:12], w[:12]), depth))
+    expected = type_.of(block(x[12:], y[12:], w[12:]), depth)
+    np.testing.assert_allclose(scatter_of(left), scatter_of(expected), atol=1e-10)

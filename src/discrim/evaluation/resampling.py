@@ -124,9 +124,13 @@ class Trial:
         """The answers of what was solved to the rows ``test``."""
         x = self.block.x[test]
         x = x if units is None else (x - units[0]) / units[1]
+        rule = solved.rule
+        if not rule.has_posterior:
+            held.put(test, known, None, score_rows(rule, x, Output.BEST)[0])
+            return
         held.put_scores(test, known, scores_of(solved, x))
-        if not solved.rule.by_score:
-            held.best[test] = known[score_rows(solved.rule, x, Output.BEST)[0]]
+        if not rule.by_score:
+            held.best[test] = known[score_rows(rule, x, Output.BEST)[0]]
 
     def _closed_form(self, folds: Folds) -> tuple[HeldOut, str] | None:
         if not folds.one_at_a_time or self.block.weight is not None or self.recipe.needs_rows:

@@ -238,12 +238,16 @@ class Recipe(ABC, Generic[S]):
             return self.estimate(statistic, shape, passes)
         from discrim.families.tuning import tune
 
+        self.check(statistic)
         grid = self.grid(statistic)
         assert grid is not None
         chosen = tune(grid, search, shape, passes, before)
         solved = self.with_settings(chosen.settings).estimate(statistic, shape, passes)
         attributes = {**solved.attributes, "cv_results_": dict(chosen.results)}
         return replace(solved, chosen=chosen, attributes=attributes)
+
+    def check(self, statistic: S) -> None:
+        """Raise what ``estimate`` would raise whatever the settings, before any are tried."""
 
     def search(self) -> Search | None:
         """How the settings of ``grid`` are chosen; None where they are given."""

@@ -49,6 +49,8 @@ class Rule(ABC):
     bulky: ClassVar[bool] = False
     # Is the answer the class with the largest score?
     by_score: ClassVar[bool] = True
+    # Are scores log posteriors, up to a constant?
+    has_posterior: ClassVar[bool] = True
 
     @property
     @abstractmethod

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from discrim.engines import RowPasses, reduce
 from discrim.errors import DataError, DiscrimError, ForgetError, ParameterError, warn
-from discrim.families.recipe import Chosen, Recipe, Reduction, Shape, Solved
+from discrim.families.recipe import Chosen, Recipe, Reduction, Shape, Solved, Statistic
 from discrim.families.rule import Output, Rule
 from discrim.inference.summary import Summary
 from discrim.models.declared import check_declared, declared_classes
@@ -163,7 +163,7 @@ class RecipeClassifier(Classifier):
     assigned in one step at its end, so that one that fails or is interrupted changes nothing.
     """
 
-    statistic_: Any
+    statistic_: Statistic
     _solved: Solved | None
     _unsolved: DiscrimError | None
 

@@ -139,7 +139,10 @@ def take_away(whole: HasMeans, part: HasMeans, spread: Floats) -> Apart:
     error = mean_error(whole.mean, spread, whole.rows[:, None], known=known)
     # What a mean is not known to, the remaining one is not known to n_k / (what is left of n_k) times.
     amplified = whole.weight / np.sqrt(np.where(weight > 0, weight, np.maximum(whole.weight, 1.0)))
-    return Apart(weight, rows, mean, low, at, gap, factor, amplified[:, None] * error)
+    # Squares are summed about a pilot that is off by up to one unit in the last place, which is then taken out again:
+    # of a constant column that leaves eps n (eps |mean|)^2.
+    about_pilot = np.sqrt(2.0 * EPS * whole.weight)[:, None] * EPS * np.abs(whole.mean)
+    return Apart(weight, rows, mean, low, at, gap, factor, amplified[:, None] * error + about_pilot)
 
 
 def _among(part: HasMeans, classes: NDArray[Any]) -> tuple[Floats, NDArray[np.int64], Floats, Floats, NDArray[np.intp]]:

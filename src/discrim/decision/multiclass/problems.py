@@ -149,6 +149,10 @@ def side_threshold(estimator: Any) -> float:
 def answers_and_scores(estimator: Any, X: Any) -> tuple[NDArray[Any], Floats]:
     """The answers 0 and 1, and the scores of the positive side."""
     scores = side_scores(estimator, X)
-    if isinstance(estimator, (RecipeClassifier, OnePassClassifier)):
+    if isinstance(estimator, RecipeClassifier):
+        by_score = estimator.solved_.rule.by_score
+    else:
+        by_score = isinstance(estimator, OnePassClassifier)
+    if by_score:
         return (scores > side_threshold(estimator)).astype(np.intp), scores
     return np.asarray(estimator.predict(X)), scores

@@ -262,6 +262,7 @@ class MedianRule(Rule):
 
     kind = "median"
     bulky = True
+    has_posterior = False
 
     centroids: Floats
     unit: Floats

@@ -76,18 +76,23 @@ class LdaRecipe(CovarianceRecipe):
             return None
         return None if self.covariance_estimator is not None or isinstance(self.shrinkage, str) else (0.0, self.kept)
 
-    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:
+    def check(self, statistic: Statistic) -> None:
         self.check_options(self.rank)
         if self.predict_method != "plug-in" and self.weighs_classes:
             raise ParameterError(
                 f"predict_method='{self.predict_method}' needs the pooled covariance, and solver='{self.solver}' "
                 "weighs the classes by the given priors. Use solver='svd'."
             )
-        weight, classes = statistic.weight, len(statistic.weight)
+        classes = len(statistic.weight)
         if statistic.rows.sum() <= (statistic.rows > 0).sum():
             found = f"{plural(int(statistic.rows.sum()), 'sample')} of {plural(classes, 'class', 'classes')}"
             raise DataError(f"The number of samples must be more than the number of classes; found {found}.")
         check_divisors(statistic, "unbiased" if self.shrinkage == "nonlinear" else self.normalization, pooled=True)
+        super().check(statistic)
+
+    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:
+        self.check(statistic)
+        weight, classes = statistic.weight, len(statistic.weight)
         priors, remarks = self.class_priors(weight)
         most = min(classes - 1, shape.n_columns)
         self._check_components(most)

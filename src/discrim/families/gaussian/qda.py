@@ -62,9 +62,13 @@ class QdaRecipe(CovarianceRecipe):
         setting = self.setting
         return setting is not None and setting[1] < 1 and self.target == "identity"
 
-    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:
+    def check(self, statistic: Statistic) -> None:
         self.check_options(self.reg_param)
         check_classes(statistic, self.normalization, needs_two=True)
+        super().check(statistic)
+
+    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:
+        self.check(statistic)
         priors, remarks = self.class_priors(statistic.weight)
         parts = self._matrices(statistic, shape, passes)
         reread = reread and self.covariance_estimator is None

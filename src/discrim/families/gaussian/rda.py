@@ -71,8 +71,12 @@ class RdaRecipe(GaussianRecipe):
         setting = self.setting
         return setting is not None and setting[1] < 1 and self.target == "identity"
 
-    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
+    def check(self, statistic: Statistic) -> None:
         check_classes(statistic, self.normalization, needs_two=bool(self.alpha == 1))
+        super().check(statistic)
+
+    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
+        self.check(statistic)
         priors, remarks = self.class_priors(statistic.weight)
         alpha, gamma = float(self.alpha), float(self.gamma)
         classes, p = statistic.mean.shape

@@ -75,6 +75,10 @@ class GaussianRecipe(Recipe[Statistic]):
         found = rounded(statistic, shape)
         return solved if found is None else replace(solved, remarks=(*solved.remarks, found))
 
+    def check(self, statistic: Statistic) -> None:
+        if self.priors is not None:
+            self.class_priors(statistic.weight)
+
     def adopt(self, statistic: Statistic) -> Statistic:
         statistic = self.reduction(Shape(Turned(statistic.n_features)), statistic).narrow(statistic)
         needed = self.depth()

@@ -11,6 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from discrim.families.gaussian.fisher import FisherDiscriminant, fisher_discriminant
 from discrim.families.gaussian.lda import LdaDetails, LdaRecipe
 from discrim.families.gaussian.predictive import PredictMethod
+from discrim.families.gaussian.recipe import Statistic
 from discrim.families.gaussian.regularized import Normalization, Target
 from discrim.families.recipe import Selection
 from discrim.families.rule import LinearRule, Output
@@ -87,6 +88,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     0.98
     """
 
+    statistic_: Statistic
     coef_: NDArray[Any]
     intercept_: NDArray[Any]
     means_: NDArray[Any]
