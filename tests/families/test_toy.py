@@ -158,3 +158,11 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was():
     with pytest.raises(ParameterError, match="size"):
         model.set_params(size=-1.0).fit(X, y)
     assert {**model.__dict__, "size": 0.3} == before
+
+
+@pytest.mark.parametrize("name", ["fit", "predict", "predict_proba", "decision_function"])
+def test_a_subclass_with_an_answer_of_its_own_has_no_recipe_unless_it_says_so(name):
+    own = type("Own", (BallClassifier,), {name: lambda self, *args, **kwargs: None})
+    assert recipe_of(own()) is None
+    again = type("Again", (own,), {"recipe": BallClassifier.recipe})
+    assert recipe_of(again()) is not None

@@ -72,10 +72,6 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Labelled rows as ``fit`` would read them; the model stays as it is."""
         return self._read(X, y, sample_weight)
 
-    def columns_of(self, X: Any, rows: Rows) -> dict[str, Any]:
-        """What ``fit`` would remember of the columns of X."""
-        return self._columns_of(X, rows)
-
     def rows_of(self, X: Any) -> Rows:
         """Rows as ``predict`` reads them."""
         return self._open(X, None, None, reset=False, labelled=False)
@@ -116,7 +112,7 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         # Opened first where columns are new, so that errors of a bad table name its columns.
         rows = self._read(X, y, sample_weight, labelled=labelled)
         self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(self._columns_of(X, rows))
+        self.__dict__.update(self.columns_of(X, rows))
         return rows
 
     def _read(self, X: Any, y: Any, sample_weight: Any, *, design: Design | None = None, labelled: bool = True) -> Rows:
@@ -136,8 +132,8 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 validate_data(self, X, reset=False, skip_check_array=True)
         return open_rows(X, y, sample_weight, design=design)
 
-    def _columns_of(self, X: Any, rows: Rows) -> dict[str, Any]:
-        """What is to be remembered of the columns of X."""
+    def columns_of(self, X: Any, rows: Rows) -> dict[str, Any]:
+        """What ``fit`` remembers of the columns of X."""
         found: dict[str, Any] = {"_design": rows.design}
         if isinstance(X, Scan):
             found["n_features_in_"] = rows.design.n_in
@@ -180,7 +176,7 @@ class RecipeClassifier(Classifier):
         """Learn from rows X with labels y, or from a ``scan``, which brings its own labels and weights."""
         recipe = self.checked_recipe()
         rows = self._read(X, y, sample_weight)
-        columns = self._columns_of(X, rows)
+        columns = self.columns_of(X, rows)
         shape = Shape(rows.design, rows.classes, rows.n_rows)
         statistic = _collected(rows, recipe.reduction(shape))
         return self._assign(columns, recipe.solve(statistic, shape, RowPasses(rows, rows.rereadable)))
@@ -194,7 +190,7 @@ class RecipeClassifier(Classifier):
         check_parameters(self, self._constraints)
         first = not hasattr(self, "statistic_")
         rows = self._read(X, y, sample_weight, design=None if first else self._design)
-        columns = self._columns_of(X, rows) if first else self._known_columns()
+        columns = self.columns_of(X, rows) if first else self.known_columns
         declared = declared_classes(getattr(self, "_declared", None), classes)
         before = None if first else self.statistic_
         reduction = self.recipe().reduction(Shape(rows.design, rows.classes, rows.n_rows), before)
@@ -219,7 +215,7 @@ class RecipeClassifier(Classifier):
             raise DataError("Nothing would be left: all rows that the model has seen are to be forgotten.")
         declared = getattr(self, "_declared", None)
         found = self._solved_or_kept(left, self._design, declared, self.chosen)
-        return self._assign(self._known_columns(), *found, declared=declared)
+        return self._assign(self.known_columns, *found, declared=declared)
 
     @classmethod
     def from_statistic(cls, statistic: Any, **parameters: Any) -> Self:
@@ -263,16 +259,13 @@ class RecipeClassifier(Classifier):
     @property
     def known_columns(self) -> dict[str, Any]:
         """What the model remembers of its columns."""
-        return self._known_columns()
+        names = ("n_features_in_", "feature_names_in_", "_design")
+        return {name: self.__dict__[name] for name in names if name in self.__dict__}
 
     @property
     def declared_classes(self) -> NDArray[Any] | None:
         """The classes that the user declared before they were met."""
         return getattr(self, "_declared", None)
-
-    def _known_columns(self) -> dict[str, Any]:
-        names = ("n_features_in_", "feature_names_in_", "_design")
-        return {name: self.__dict__[name] for name in names if name in self.__dict__}
 
     @property
     def _rule(self) -> Rule:  # type: ignore[override]
@@ -283,7 +276,7 @@ class RecipeClassifier(Classifier):
     def _solved_or_kept(
         self, statistic: Any, design: Design, declared: NDArray[Any] | None, before: Chosen | None
     ) -> tuple[Solved | DiscrimError, Any]:
-        """What follows from a sum. One that cannot be solved is kept: more parts may come, and who asks is told why."""
+        """What follows from a sum. One that cannot be solved is kept, since more parts may come, with its error."""
         if declared is not None:
             statistic = statistic.including(declared)
         try:
@@ -330,10 +323,14 @@ class RecipeClassifier(Classifier):
         return self
 
 
+# A subclass that writes one of these anew is not what its recipe says.
+OWN_ANSWERS = {"fit", "predict", "predict_proba", "predict_log_proba", "decision_function"}
+
+
 def recipe_of(model: Any) -> Recipe[Any] | None:
     """The recipe of a model, with its parameters checked, if its answers follow from it.
 
-    They do not where a subclass has its own ``fit`` or ``predict``, unless it says what its recipe is.
+    They do not where a subclass has its own ``fit`` or ``predict`` or the like, unless it says what its recipe is.
     """
     if not isinstance(model, RecipeClassifier):
         return None
@@ -341,7 +338,7 @@ def recipe_of(model: Any) -> Recipe[Any] | None:
         own = vars(kind)
         if "recipe" in own:
             return model.checked_recipe()
-        if own.keys() & {"fit", "predict", "predict_proba"}:
+        if own.keys() & OWN_ANSWERS:
             return None
     return None
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from discrim.errors import DiscrimWarning, warn
 from discrim.models.base import OnePassClassifier
-from discrim.models.shell import RecipeClassifier
+from discrim.models.shell import recipe_of
 from discrim.sources import Scan
 from discrim.typing import Floats
 
@@ -149,7 +149,7 @@ def side_threshold(estimator: Any) -> float:
 def answers_and_scores(estimator: Any, X: Any) -> tuple[NDArray[Any], Floats]:
     """The answers 0 and 1, and the scores of the positive side."""
     scores = side_scores(estimator, X)
-    if isinstance(estimator, RecipeClassifier):
+    if recipe_of(estimator) is not None:
         by_score = estimator.solved_.rule.by_score
     else:
         by_score = isinstance(estimator, OnePassClassifier)
