@@ -199,8 +199,8 @@ class FactorsOf:
     def numbers(self, shape: Any) -> int:
         """How many numbers the factors have, at most."""
         p, n = shape.width, shape.width if shape.n_rows is None else shape.n_rows
-        classes = 1 if shape.classes is None or self.depth is Depth.POOLED else len(shape.classes)
-        return int(min(n, p * classes) * p)
+        known = 2 if shape.classes is None else len(shape.classes)
+        return int(min(n, p if self._depth(known) is Depth.POOLED else p * known) * p)
 
     def by_class(self) -> FactorsOf:
         """The same with a scatter for every class."""
