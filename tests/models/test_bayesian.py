@@ -150,8 +150,9 @@ class TestChoosing:
         assert BQ().fit(X[::2], y[::2]).partial_fit(X[1::2], y[1::2]).psi_ == pytest.approx(BQ().fit(X, y).psi_)
         with pytest.raises(DataError, match="'loo' needs the rows themselves: use fit first"):
             BQ("loo").partial_fit(X, y).predict(X)
-        with pytest.raises(DataError, match="'loo' needs the rows themselves"):
-            merge(BQ("loo").fit(X, y), BQ("loo").fit(X, y)).predict(X)
+        assert merge(BQ("loo").fit(X, y), BQ("loo").fit(X, y)).psi_ == BQ("loo").fit(X, y).psi_
+        with pytest.raises(DataError, match="chose different settings"):
+            merge(BQ("loo").fit(X, y), BQ("loo").fit(X[::2], y[::2]))
         again = chosen.set_params(psi=1.0).fit(X, y)
         assert again.psi_ == 1.0
 

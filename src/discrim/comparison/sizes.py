@@ -9,14 +9,11 @@ import numpy as np
 from discrim.comparison.majority import MajorityClassifier
 from discrim.comparison.prepared import unwrapped
 from discrim.models import (
-    BayesianLinearDiscriminantAnalysis,
-    BayesianQuadraticDiscriminantAnalysis,
     LassoClassifier,
     LogisticRegression,
     RidgeClassifier,
 )
 from discrim.models.shell import recipe_of
-from discrim.statistics import ClassMoments, Depth
 
 
 def rule_size(model: Any) -> float:
@@ -35,11 +32,6 @@ def rule_size(model: Any) -> float:
     if isinstance(model, MajorityClassifier):
         return float(len(model.classes_) - 1)
     others = len(model.classes_) - 1
-    if isinstance(model, BayesianQuadraticDiscriminantAnalysis):
-        p = _columns(model)
-        return float(others * (1 + p + p * (p + 1) // 2))
-    if isinstance(model, BayesianLinearDiscriminantAnalysis):
-        return float(others * (_columns(model) + 1))
     if hasattr(model, "feature_log_prob_"):
         return float(others * (np.shape(model.feature_log_prob_)[-1] + 1))
     if hasattr(model, "likelihoods_"):
@@ -53,24 +45,12 @@ def rule_size(model: Any) -> float:
     return float(np.ceil(np.count_nonzero(dense) * share)) + min(len(dense), others)
 
 
-def _columns(model: Any) -> int:
-    """Those that vary within classes; the others have no say."""
-    statistic = getattr(model, "statistic_", None)
-    if not isinstance(statistic, ClassMoments):
-        return len(model._names) if hasattr(model, "_names") else int(getattr(model, "n_features_in_", 0))
-    if statistic.depth is Depth.DIAGONAL:
-        return int(np.count_nonzero(statistic.scatter.sum(axis=0)))
-    return int(np.count_nonzero(np.diagonal(statistic.pooled().scatter)))
-
-
 def family_of(model: Any) -> str:
     """'equal' for one covariance matrix of all classes, 'own' for one a class, '' for models without."""
     model = unwrapped(model)
     recipe = recipe_of(model)
-    if recipe is not None:
-        return next((kind for kind in ("equal", "own") if f"{kind} covariances" in recipe.assumptions), "")
-    own, equal = BayesianQuadraticDiscriminantAnalysis, BayesianLinearDiscriminantAnalysis
-    return "own" if isinstance(model, own) else "equal" if isinstance(model, equal) else ""
+    assumed = () if recipe is None else recipe.assumptions
+    return next((kind for kind in ("equal", "own") if f"{kind} covariances" in assumed), "")
 
 
 def is_regularised(model: Any) -> bool:
@@ -79,8 +59,6 @@ def is_regularised(model: Any) -> bool:
     recipe = recipe_of(model)
     if recipe is not None:
         return recipe.regularised(model.solved_)
-    if isinstance(model, (BayesianLinearDiscriminantAnalysis, BayesianQuadraticDiscriminantAnalysis)):
-        return True
     if isinstance(model, (RidgeClassifier, LassoClassifier)):
         return bool(np.any(np.asarray(model.alpha_ if isinstance(model, LassoClassifier) else model.alpha) > 0))
     return isinstance(model, LogisticRegression) and bool(np.isfinite(getattr(model, "C", 1.0)))

@@ -252,9 +252,9 @@ def _check_size(candidate: Candidate, rows: ComparedRows, groups: Groups) -> Non
 
 def _own_setting(model: Any) -> Setting | None:
     """What a model that tunes itself has chosen."""
-    if isinstance(model, RecipeClassifier):
-        return None if model.chosen is None else model.chosen.settings
-    own = {"alpha": "alpha_", "C": "C_", "psi": "psi_"}
+    if isinstance(model, RecipeClassifier) and model.chosen is not None:
+        return model.chosen.settings
+    own = {"alpha": "alpha_", "gamma": "gamma_", "shrinkage": "shrinkage_", "C": "C_", "psi": "psi_"}
     if hasattr(model, "best_params_"):
         return dict(model.best_params_)
     found = {name: getattr(model, at) for name, at in own.items() if np.ndim(getattr(model, at, [])) == 0}

@@ -10,18 +10,9 @@ from numpy.typing import NDArray
 
 from discrim.block import Block
 from discrim.families.gaussian.held_out import LEAST_LEFT, is_ill
-from discrim.families.gaussian.leave_one_out_student import FixedPrior, log_priors_left, separate_scores, shared_scores
-from discrim.families.gaussian.regularized import Moments
-from discrim.families.priors import resolve_priors
 from discrim.families.recipe import rotated
-from discrim.models import (
-    BayesianLinearDiscriminantAnalysis,
-    BayesianQuadraticDiscriminantAnalysis,
-    LeastSquaresClassifier,
-    RidgeClassifier,
-)
+from discrim.models import LeastSquaresClassifier, RidgeClassifier
 from discrim.models.base import OnePassClassifier
-from discrim.models.bayesian_prior import prior_units
 from discrim.solvers.leave_one_out_smoother import linear_smoother_loo
 from discrim.solvers.regression import indicator_regression
 from discrim.statistics import ClassMoments, Depth
@@ -37,35 +28,6 @@ def leave_one_out_scores(model: OnePassClassifier, block: Block) -> Floats | Non
     if form is None or block.weight is not None or model._needs_rows():
         return None
     return form(model, np.asarray(block.x), block)
-
-
-def given_priors(model: Any, weight: Floats) -> Floats | None:
-    """The priors that the user fixed; None where they are the shares of the classes."""
-    return None if model.priors is None else resolve_priors(model.priors, weight)
-
-
-def _bayesian(model: Any, x: NDArray[Any], block: Block) -> Floats | None:
-    """Only where the prior stays the same without a row."""
-    chosen = isinstance(model.psi, str) or isinstance(model.nu, str)
-    alone = bool((np.bincount(block.codes) == 1).any())
-    n, p = x.shape
-    fixed = bool(np.ndim(model.psi)) or model.target == "identity" or model.psi == 0
-    if chosen or not fixed or len(block.classes) - alone < 2:
-        return None
-    psi, nu = (1.0 if np.ndim(model.psi) else float(model.psi)), p + 2.0 if model.nu is None else float(model.nu)
-    z = np.asarray(x, dtype=np.float64)
-    if psi > 0:
-        z = prior_units(model, ClassMoments.of(block, Depth.DIAGONAL), np.zeros(p))[0].rows(z)
-    if n <= p:
-        if psi == 0:
-            return None
-        z = rotated(z)
-    s = ClassMoments.of(Block(z, block.codes, block.classes), model._depth())
-    if psi == 0 and any(is_ill(scatter) for scatter in s.scatter.reshape(-1, p, p)):
-        return None
-    logs = log_priors_left(s.weight, given_priors(model, s.weight), model.class_prior_alpha)
-    of = shared_scores if model._shared else separate_scores
-    return of(z, block.codes, Moments(s.weight, s.mean, s.scatter), FixedPrior(psi, nu, p), logs)
 
 
 def _least_squares(model: LeastSquaresClassifier, x: NDArray[Any], block: Block) -> Floats | None:
@@ -103,8 +65,6 @@ def _smoother(x: NDArray[Any], block: Block, alpha: float) -> Floats | None:
 
 
 _FORMS: dict[type, Callable[..., Floats | None]] = {
-    BayesianLinearDiscriminantAnalysis: _bayesian,
-    BayesianQuadraticDiscriminantAnalysis: _bayesian,
     LeastSquaresClassifier: _least_squares,
     RidgeClassifier: _ridge,
 }

@@ -13,8 +13,8 @@ from discrim.models.merging import merge
 from discrim.models.ridge import RidgeClassifier
 
 if TYPE_CHECKING:
-    from discrim.models.bayesian_lda import BayesianLinearDiscriminantAnalysis
-    from discrim.models.bayesian_qda import BayesianQuadraticDiscriminantAnalysis
+    from discrim.models.bayesian.lda import BayesianLinearDiscriminantAnalysis
+    from discrim.models.bayesian.qda import BayesianQuadraticDiscriminantAnalysis
     from discrim.models.bernoulli_nb import BernoulliNB
     from discrim.models.categorical_nb import CategoricalNB
     from discrim.models.complement_nb import ComplementNB
@@ -63,8 +63,8 @@ __getattr__ = read_later(
     __name__,
     {
         "AROWClassifier": "discrim.models.online.arow",
-        "BayesianLinearDiscriminantAnalysis": "discrim.models.bayesian_lda",
-        "BayesianQuadraticDiscriminantAnalysis": "discrim.models.bayesian_qda",
+        "BayesianLinearDiscriminantAnalysis": "discrim.models.bayesian.lda",
+        "BayesianQuadraticDiscriminantAnalysis": "discrim.models.bayesian.qda",
         "BernoulliNB": "discrim.models.bernoulli_nb",
         "CategoricalNB": "discrim.models.categorical_nb",
         "ComplementNB": "discrim.models.complement_nb",

@@ -12,6 +12,8 @@ from sklearn.base import clone
 
 import discrim
 from discrim import (
+    BayesianLinearDiscriminantAnalysis,
+    BayesianQuadraticDiscriminantAnalysis,
     GaussianNB,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
@@ -30,6 +32,8 @@ MODELS = [
     QuadraticDiscriminantAnalysis(reg_param=0.1),
     RegularizedDiscriminantAnalysis(0.4, 0.7),
     GaussianNB(methods="all"),
+    BayesianLinearDiscriminantAnalysis(),
+    BayesianQuadraticDiscriminantAnalysis(psi=0.5, class_prior_alpha=1.0),
     LeastSquaresClassifier(),
     LeastSquaresClassifier(basis="quadratic"),
     LeastSquaresClassifier(priors=[0.3, 0.7]),
@@ -204,7 +208,9 @@ def test_nothing_is_said_where_nothing_is_wrong():
             scheme(LinearDiscriminantAnalysis()).fit(X, y).predict_proba(X)
 
 
-@pytest.mark.parametrize("model", [m for m in MODELS if type(m) in stacked.LINEAR], ids=str)
+@pytest.mark.parametrize(
+    "model", [m for m in MODELS if type(m) in {LinearDiscriminantAnalysis, *stacked.LINEAR}], ids=str
+)
 def test_linear_models_are_asked_together_and_answer_as_alone(model):
     X, y, _ = rows_of(90, 5)
     scheme = OneVsOneClassifier(model).fit(X, y)

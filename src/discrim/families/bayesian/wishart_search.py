@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import brentq
 
-from discrim.solvers.wishart import Criterion, Evidence
+from discrim.families.bayesian.wishart import Criterion, Evidence
 
 # psi is looked for between these multiples of what would make the prior's scale that of the rows.
 _PSI_RANGE = (-10.0, 10.0)

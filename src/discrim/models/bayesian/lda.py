@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from discrim.models.bayesian_base import BayesianDiscriminant
+from discrim.models.bayesian.base import BayesianDiscriminant
 from discrim.models.registry import Entry, enter
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from discrim.models.bayesian_base import BayesianDiscriminant
+from discrim.models.bayesian.base import CONSTRAINTS, BayesianDiscriminant
 from discrim.models.parameters import Check, one_of
 from discrim.models.registry import Entry, enter
 
@@ -74,7 +74,7 @@ class BayesianQuadraticDiscriminantAnalysis(BayesianDiscriminant):
     _title: ClassVar[str] = "Bayesian quadratic discriminant analysis"
 
     _constraints: ClassVar[dict[str, Check]] = {
-        **BayesianDiscriminant._constraints,
+        **CONSTRAINTS,
         "target": one_of("diagonal", "identity", "class-diagonal", "auto"),
     }
 

@@ -8,12 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import DataError, ParameterError, name_list
-from discrim.models.base import Statistic
-from discrim.solvers.wishart import ClassUnits, Units
-from discrim.solvers.wishart_rules import OWN_ROWS, Prior, class_variances, evidence_of, left_out, scatter_diagonal
-from discrim.solvers.wishart_search import best_prior
-from discrim.solvers.wishart_units import units_left_out
-from discrim.sources import Rows, in_memory
+from discrim.families.bayesian.wishart import ClassUnits, Units
+from discrim.families.bayesian.wishart_rules import (
+    OWN_ROWS,
+    Prior,
+    class_variances,
+    evidence_of,
+    left_out,
+    scatter_diagonal,
+)
+from discrim.families.bayesian.wishart_search import best_prior
+from discrim.families.bayesian.wishart_units import units_left_out
+from discrim.families.gaussian.recipe import Statistic
+from discrim.families.recipe import Chosen, Passes
 from discrim.typing import Floats, Mask
 
 Targets = dict[str, Units | ClassUnits]
@@ -56,14 +63,16 @@ def targets_of(model: Any, units: Units, statistic: Statistic, noise: Floats) ->
 
 
 def chosen_prior(
-    model: Any, statistic: Statistic, targets: Targets, rows: Rows | None, alive: Mask
-) -> tuple[str, Prior]:
-    """The target, and psi and nu as given (nu: p + 2 where it is not); or those that fit the rows best."""
+    model: Any, statistic: Statistic, targets: Targets, passes: Passes | None, alive: Mask
+) -> tuple[str, Prior, Chosen | None]:
+    """The target, and psi and nu as given (nu: p + 2 where it is not); or those that fit the rows best.
+
+    What was chosen by the rows themselves is kept, for parts that come later.
+    """
     p = statistic.n_features
     psi = 1.0 if np.ndim(model.psi) else None if isinstance(model.psi, str) else float(model.psi)
     nu = p + 2.0 if model.nu is None else None if isinstance(model.nu, str) else float(model.nu)
     ways = {value for value in (model.psi, model.nu) if isinstance(value, str)}
-    earlier = model.__dict__.pop("_tuned", None)
     if psi is not None and nu is not None:
         if len(targets) > 1:
             raise ParameterError(
@@ -71,28 +80,26 @@ def chosen_prior(
                 f"Let one be 'evidence' or 'loo', or name the target: {name_list(targets)}."
             )
         target, units = next(iter(targets.items()))
-        return target, Prior(units, psi, nu)
+        return target, Prior(units, psi, nu), None
     if len(ways) > 1:
         raise ParameterError("psi and nu must be chosen in the same way: both by 'evidence' or both by 'loo'.")
     if psi == 0:
         raise ParameterError(f"nu='{model.nu}' needs a prior with a scale; psi is 0. Give a positive psi, or a name.")
     if "evidence" in ways:
-        return _best({name: _by_evidence(statistic, units, psi, nu) for name, units in targets.items()})
-    if rows is None:
+        return *_best({name: _by_evidence(statistic, units, psi, nu) for name, units in targets.items()}), None
+    if passes is None:
         # The parts of a stream are not kept: what an earlier fit chose is kept instead.
-        if earlier is None or earlier[0] not in targets:
+        earlier = None if model.earlier is None else model.earlier.settings
+        if earlier is None or earlier["target"] not in targets:
             raise DataError("'loo' needs the rows themselves: use fit first, or 'evidence', or numbers.")
-        model._tuned = earlier
-        target, psi, nu = earlier
-        return target, Prior(targets[target], psi, nu)
-    x, codes = _unweighted(rows, alive)
+        return earlier["target"], Prior(targets[earlier["target"]], earlier["psi"], earlier["nu"]), model.earlier
+    x, codes = _unweighted(passes, alive)
     found = {name: _by_leave_one_out(x, codes, statistic, units, psi, nu) for name, units in targets.items()}
     if len(found) > 1:
         # Units that follow the rows closely would be preferred for that alone.
         found = {name: (v + units_left_out(x, codes, statistic, prior), prior) for name, (v, prior) in found.items()}
     target, prior = _best(found)
-    model._tuned = target, prior.psi, prior.nu
-    return target, prior
+    return target, prior, Chosen({"target": target, "psi": prior.psi, "nu": prior.nu}, {})
 
 
 def _best(found: dict[str, tuple[float, Prior]]) -> tuple[str, Prior]:
@@ -120,8 +127,8 @@ def _by_evidence(
     return evidence.value(psi, nu) - variances, Prior(units, psi, nu)
 
 
-def _unweighted(rows: Rows, alive: Mask) -> tuple[Floats, NDArray[np.int32]]:
-    block = in_memory(rows)
+def _unweighted(passes: Passes, alive: Mask) -> tuple[Floats, NDArray[np.int32]]:
+    block = passes.block()
     if block.weight is not None:
         raise ParameterError("'loo' needs rows without weights; use 'evidence', which takes them.")
     return np.asarray(block.x, dtype=np.float64)[:, alive], block.codes

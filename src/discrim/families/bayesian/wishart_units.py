@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.families.bayesian.wishart import ClassUnits
+from discrim.families.bayesian.wishart_rules import OWN_ROWS, Prior, Statistic
 from discrim.families.gaussian.leave_one_out import rho_of
-from discrim.solvers.wishart import ClassUnits
-from discrim.solvers.wishart_rules import OWN_ROWS, Prior, Statistic
 from discrim.typing import Floats
 
 # A variance that is that of one row alone is not followed to zero: the pooled one would take its place.

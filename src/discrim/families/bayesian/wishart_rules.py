@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.families.bayesian.wishart import ClassUnits, Evidence, LeftOut, Units
 from discrim.families.gaussian.leave_one_out import rho_of
 from discrim.families.gaussian.quadratic import ClassMatrices, low_rank_rule, projected_rule, quadratic_rule
 from discrim.families.gaussian.student import GaussianRule
-from discrim.solvers.wishart import ClassUnits, Evidence, LeftOut, Units
 from discrim.statistics import ClassFactors, ClassMoments, Depth
 from discrim.typing import Floats
 

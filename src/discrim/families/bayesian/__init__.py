@@ -1,0 +1,1 @@
+"""Gaussian classes whose covariances are averaged over a prior."""

@@ -1,0 +1,187 @@
+"""Bayesian discriminants: covariances with an inverse-Wishart prior, and what follows for a new row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from discrim.block import Block
+from discrim.errors import CollinearWarning, DataError, ParameterError, SingularClassError, name_list
+from discrim.families.bayesian.prior import chosen_prior, prior_units, targets_of
+from discrim.families.bayesian.wishart_rules import Prior, evidence_of, of_columns, posterior_matrices, posterior_rule
+from discrim.families.gaussian.covariance import rounding_noise
+from discrim.families.gaussian.held_out import is_ill
+from discrim.families.gaussian.leave_one_out_student import FixedPrior, log_priors_left, separate_scores, shared_scores
+from discrim.families.gaussian.quadratic import ClassMatrices, SingularError
+from discrim.families.gaussian.recipe import GaussianRecipe, Statistic, possible_logs, varying_columns
+from discrim.families.gaussian.regularized import Moments
+from discrim.families.gaussian.student import predictive, shared_by, student_rule, with_columns
+from discrim.families.recipe import Chosen, LeftOut, Passes, Remark, Shape, Solved, rotated
+from discrim.statistics import ClassMoments, Depth
+from discrim.typing import Floats, Mask
+
+
+@dataclass(frozen=True, eq=False)
+class BayesianRecipe(GaussianRecipe):
+    """mu_k flat, Sigma or Sigma_k ~ IW(nu, Psi): a new row of class k is Student-t.
+
+    ``shared`` says that all classes have one covariance. ``earlier`` is what an earlier fit chose by the rows, which
+    parts that come later keep.
+    """
+
+    shared: bool = False
+    psi: Any = "evidence"
+    nu: Any = None
+    target: str = "diagonal"
+    class_prior_alpha: float = 0.0
+    earlier: Chosen | None = None
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("normal", "equal covariances" if self.shared else "own covariances")
+
+    def depth(self) -> Depth:
+        return Depth.POOLED if self.shared else Depth.FULL
+
+    @property
+    def needs_rows(self) -> bool:
+        return any(isinstance(value, str) and value == "loo" for value in (self.psi, self.nu))
+
+    def solve(
+        self, statistic: Statistic, shape: Shape, passes: Passes | None = None, before: Chosen | None = None
+    ) -> Solved:
+        return replace(self, earlier=before).estimate(statistic, shape, passes)
+
+    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:
+        if len(statistic.classes) < 2:
+            raise DataError("The number of classes has to be greater than one. Got 1 class.")
+        weight, noise = statistic.weight, rounding_noise(statistic.mean, shape.eps)
+        units, alive = prior_units(self, statistic, noise)
+        inside = self.grouped(of_columns(statistic, alive))
+        targets = targets_of(self, units, inside, noise[alive])
+        target, prior, chosen = chosen_prior(self, inside, targets, passes, alive)
+        df = self._degrees(statistic, prior.nu, int(alive.sum()))
+        priors, remarks = self.class_priors(weight)
+        try:
+            inner = posterior_rule(inside, prior, noise[alive], shape.eps, reread=reread)
+        except SingularError as error:
+            raise self._singular(statistic, shape, prior, error) from None
+        if self.shared:
+            inner = shared_by(inner, inside.mean)
+        inner = with_columns(inner, statistic.mean, alive)
+        terms = predictive(weight, df, int(alive.sum()))
+        rule = student_rule(inner, terms, possible_logs(priors, weight))
+        density = student_rule(inner, terms, np.where(weight > 0, 0.0, -np.inf)).offset
+        attributes = {
+            "target_": target,
+            "psi_": prior.psi,
+            "nu_": prior.nu,
+            "df_": df,
+            "means_": statistic.mean.astype(shape.columns.dtype),
+            "priors_": priors.astype(shape.columns.dtype),
+        }
+        details = BayesianDetails(self.grouped(of_columns(statistic, alive)), prior, alive, density)
+        remarks += _constant(statistic, shape, alive)
+        return Solved(rule, statistic, attributes, chosen, remarks, details)
+
+    def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:  # noqa: ARG002 - any shape will do
+        """Only where the prior stays the same without a row."""
+        s = solved.statistic
+        by_rows = isinstance(self.psi, str) or isinstance(self.nu, str)
+        fixed = bool(np.ndim(self.psi)) or self.target == "identity" or self.psi == 0
+        if by_rows or not fixed or len(s.classes) - (s.rows == 1).any() < 2:
+            return None
+        n, p = int(s.rows.sum()), s.n_features
+        psi, nu = (1.0 if np.ndim(self.psi) else float(self.psi)), p + 2.0 if self.nu is None else float(self.nu)
+        if psi == 0:
+            if n <= p or not isinstance(s, ClassMoments):
+                return None
+            if any(is_ill(scatter) for scatter in s.scatter.reshape(-1, p, p)):
+                return None
+
+        def scores(block: Block) -> Floats:
+            z = np.asarray(block.dense(), dtype=np.float64)
+            if psi > 0:
+                z = prior_units(self, ClassMoments.of(block, Depth.DIAGONAL), np.zeros(p))[0].rows(z)
+            z = rotated(z) if n <= p else z
+            of = ClassMoments.of(replace(block, x=z), self.depth())
+            logs = log_priors_left(of.weight, self.fixed_priors(of.weight), self.class_prior_alpha)
+            form = shared_scores if self.shared else separate_scores
+            return form(z, block.codes, Moments(of.weight, of.mean, of.scatter), FixedPrior(psi, nu, p), logs)
+
+        return scores
+
+    def rule_size(self, solved: Solved) -> float:
+        p, others = varying_columns(solved.statistic), len(solved.statistic.classes) - 1
+        return float(others * (p + 1 if self.shared else 1 + p + p * (p + 1) // 2))
+
+    def regularised(self, solved: Solved) -> bool:  # noqa: ARG002 - a prior always does
+        return True
+
+    def class_priors(self, weight: Floats) -> tuple[Floats, tuple[Remark, ...]]:
+        """Given, or the predictive mean (a + n_k)/(a K + n) under a Dirichlet prior, which is n_k/n for a = 0."""
+        if self.priors is None:
+            return super().class_priors(weight + self.class_prior_alpha)
+        if self.class_prior_alpha:
+            raise ParameterError(
+                "priors and class_prior_alpha are both given. Give the class probabilities, or the strength of a "
+                "Dirichlet prior for them, not both."
+            )
+        return super().class_priors(weight)
+
+    def grouped(self, statistic: Statistic) -> Statistic:
+        return statistic.pooled() if self.shared else statistic
+
+    def _degrees(self, statistic: Statistic, nu: float, p: int) -> Floats:
+        """Degrees of freedom of the predictive densities, which must be positive."""
+        weight = statistic.weight
+        each = np.full(len(weight), (weight - 1.0)[weight > 0].sum()) if self.shared else weight - 1.0
+        df = np.where(weight > 0, nu + each - p + 1.0, 1.0)
+        if df.min() > 0:
+            return df
+        k = int(np.argmin(df))
+        which = "the classes together have" if self.shared else f"class '{statistic.classes[k]}' has"
+        raise ParameterError(
+            f"With nu={nu:g} {which} nu + {each[k]:g} - p + 1 = {df[k]:g} degrees of freedom for p = {p} columns, and "
+            f"a prediction needs more than 0. Leave nu out, which makes it p + 2, or give more than {nu - df[k]:g}."
+        )
+
+    def _singular(self, statistic: Statistic, shape: Shape, prior: Prior, error: SingularError) -> SingularClassError:
+        names = name_list(np.array(shape.columns.names_out)[error.dependent])
+        which = "The classes" if self.shared else f"Class '{statistic.classes[error.k]}'"
+        verb = "have" if self.shared else "has"
+        return SingularClassError(
+            f"{which} {verb} no variance in some directions, and the prior psi={prior.psi:g} adds too little to it: "
+            f"the columns {names} are constant or determined by the others. Use psi='evidence' or a larger number."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class BayesianDetails:
+    """The statistic of the columns that the prior is about (``alive``), and the constants of the log densities."""
+
+    inside: Statistic
+    prior: Prior
+    alive: Mask
+    density_offset: Floats
+
+    def log_evidence(self) -> float:
+        return evidence_of(self.inside, self.prior.units).value(self.prior.psi, self.prior.nu)
+
+    def matrices(self) -> ClassMatrices:
+        """Psi + S of every class."""
+        return posterior_matrices(self.inside, self.prior)
+
+
+def _constant(statistic: Statistic, shape: Shape, alive: Mask) -> tuple[Remark, ...]:
+    # Of few rows or sparse columns some are constant in any case: there is nothing to report.
+    if alive.all() or statistic.rows.sum() <= statistic.n_features:
+        return ()
+    names = name_list(name for name, kept in zip(shape.columns.names_out, alive, strict=True) if not kept)
+    text = (
+        f"Columns {names} are constant within the classes, so that they have no scale for the prior; they "
+        "are left out. With target='identity' they stay."
+    )
+    return (Remark(text, CollinearWarning),)

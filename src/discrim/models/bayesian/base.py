@@ -1,0 +1,121 @@
+"""What the Bayesian discriminants share: parameters, and what is known after the rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.errors import ParameterError, name_list
+from discrim.families.bayesian.recipe import BayesianDetails, BayesianRecipe
+from discrim.families.gaussian.recipe import Statistic
+from discrim.families.rule import Output, StudentRule
+from discrim.inference.summary import Summary, Table
+from discrim.models.bayesian.posterior import WishartPosterior
+from discrim.models.parameters import Check, array_like, either, none, number, one_of
+from discrim.models.scoring import apply_rule
+from discrim.models.shell import RecipeClassifier
+
+CONSTRAINTS: dict[str, Check] = {
+    "psi": either(number(0), one_of("evidence", "loo"), array_like()),
+    "nu": either(none(), number(0), one_of("evidence", "loo")),
+    "target": one_of("diagonal", "identity"),
+    "priors": either(none(), array_like()),
+    "class_prior_alpha": number(0),
+}
+
+
+class BayesianDiscriminant(RecipeClassifier):
+    """Gaussian classes whose covariances have an inverse-Wishart prior, and whose means a flat one."""
+
+    _shared: ClassVar[bool]
+    """Do all classes have the same covariance?"""
+    _title: ClassVar[str]
+
+    statistic_: Statistic
+    means_: NDArray[Any]
+    priors_: NDArray[Any]
+    df_: NDArray[Any]
+    target_: str
+    psi_: float
+    nu_: float
+
+    _constraints: ClassVar[dict[str, Check]] = CONSTRAINTS
+
+    def __init__(
+        self,
+        psi: Any = "evidence",
+        nu: Any = None,
+        *,
+        target: Literal["diagonal", "identity", "class-diagonal", "auto"] = "diagonal",
+        priors: Any = None,
+        class_prior_alpha: float = 0.0,
+    ) -> None:
+        self.psi = psi
+        self.nu = nu
+        self.target = target
+        self.priors = priors
+        self.class_prior_alpha = class_prior_alpha
+
+    def recipe(self) -> BayesianRecipe:
+        """The model that these parameters describe."""
+        return BayesianRecipe(
+            priors=self.priors, shared=self._shared, psi=self.psi, nu=self.nu, target=self.target,
+            class_prior_alpha=self.class_prior_alpha,
+        )  # fmt: skip
+
+    def log_density(self, X: Any) -> NDArray[Any]:
+        """log f_k(x | training rows), the predictive density of every class without its prior, n x K."""
+        rule = self.solved_.rule
+        assert isinstance(rule, StudentRule)
+        return apply_rule(replace(rule, offset=self._details.density_offset), self.rows_of(X), Output.SCORES)
+
+    def posterior(self, label: Any) -> WishartPosterior:
+        """What is known of the mean and the covariance of this class after the training rows."""
+        details, statistic = self._details, self.statistic_
+        at = np.flatnonzero(self.classes_ == label)
+        if not len(at) or statistic.weight[at[0]] <= 0:
+            known = name_list(self.classes_[statistic.weight > 0])
+            raise ParameterError.bad_value("label", label, f"a class with rows, one of {known}")
+        k, alive = int(at[0]), details.alive
+        return WishartPosterior(
+            label, [name for name, kept in zip(self._names, alive, strict=True) if kept],
+            statistic.mean[k][alive], float(statistic.weight[k]),
+            float(self.df_[k] + alive.sum() - 1), details.matrices(), 0 if self._shared else k,
+        )  # fmt: skip
+
+    @property
+    def log_evidence_(self) -> float:
+        """The log marginal likelihood of the training rows under the prior; the flat means count as one."""
+        details = self._details
+        p = int(details.alive.sum())
+        if self.psi_ <= 0 or self.nu_ <= p - 1:
+            raise AttributeError(
+                f"log_evidence_ is there for a proper prior: psi > 0 and nu > p - 1 = {p - 1}; "
+                f"psi is {self.psi_:g} and nu is {self.nu_:g}."
+            )
+        return details.log_evidence()
+
+    @property
+    def _details(self) -> BayesianDetails:
+        details: BayesianDetails = self.solved_.details
+        return details
+
+    def _summarise(self) -> Summary:
+        statistic, labels = self.statistic_, [str(label) for label in self.classes_]
+        p = int(self._details.alive.sum())
+        facts: dict[str, object] = {
+            "Rows": int(statistic.rows.sum()), "Columns": statistic.n_features, "Classes": len(labels),
+            "psi": self.psi_ if np.ndim(self.psi) == 0 else "given",
+            "nu": self.nu_, "Target": self.target_,
+        }  # fmt: skip
+        if self.psi_ > 0 and self.nu_ > p - 1:
+            facts["Log evidence"] = self.log_evidence_
+        groups = np.column_stack([self.priors_, statistic.rows, self.df_])
+        tables = [
+            Table("Groups", labels, ["prior", "rows", "df"], groups),
+            Table("Group means", labels, self._names, self.means_),
+        ]
+        return Summary(self._title, facts, tables, names=self._names, psi=self.psi_, nu=self.nu_, df=self.df_)
