@@ -3,14 +3,6 @@
 from typing import TYPE_CHECKING
 
 from discrim.later import read_later
-from discrim.models.gaussian.lda import LinearDiscriminantAnalysis
-from discrim.models.gaussian.naive import GaussianNB
-from discrim.models.gaussian.nearest_centroid import NearestCentroid
-from discrim.models.gaussian.qda import QuadraticDiscriminantAnalysis
-from discrim.models.gaussian.rda import RegularizedDiscriminantAnalysis
-from discrim.models.least_squares import LeastSquaresClassifier
-from discrim.models.merging import merge
-from discrim.models.ridge import RidgeClassifier
 
 if TYPE_CHECKING:
     from discrim.models.bayesian.lda import BayesianLinearDiscriminantAnalysis
@@ -18,17 +10,25 @@ if TYPE_CHECKING:
     from discrim.models.bernoulli_nb import BernoulliNB
     from discrim.models.categorical_nb import CategoricalNB
     from discrim.models.complement_nb import ComplementNB
+    from discrim.models.gaussian.lda import LinearDiscriminantAnalysis
+    from discrim.models.gaussian.naive import GaussianNB
+    from discrim.models.gaussian.nearest_centroid import NearestCentroid
+    from discrim.models.gaussian.qda import QuadraticDiscriminantAnalysis
+    from discrim.models.gaussian.rda import RegularizedDiscriminantAnalysis
     from discrim.models.gradient_descent import GradientDescentClassifier
     from discrim.models.lasso_classifier import LassoClassifier
+    from discrim.models.least_squares import LeastSquaresClassifier
     from discrim.models.logistic.cv import LogisticRegressionCV
     from discrim.models.logistic.path import logistic_path
     from discrim.models.logistic.regression import LogisticRegression
+    from discrim.models.merging import merge
     from discrim.models.mixed_nb import MixedNB
     from discrim.models.multinomial_nb import MultinomialNB
     from discrim.models.online.arow import AROWClassifier
     from discrim.models.online.passive_aggressive import PassiveAggressiveClassifier
     from discrim.models.online.perceptron import Perceptron
     from discrim.models.online.sgd import SGDClassifier
+    from discrim.models.ridge import RidgeClassifier
     from discrim.models.text_classifier import TextClassifier
 
 __all__ = [
@@ -68,16 +68,24 @@ __getattr__ = read_later(
         "BernoulliNB": "discrim.models.bernoulli_nb",
         "CategoricalNB": "discrim.models.categorical_nb",
         "ComplementNB": "discrim.models.complement_nb",
+        "GaussianNB": "discrim.models.gaussian.naive",
         "GradientDescentClassifier": "discrim.models.gradient_descent",
         "LassoClassifier": "discrim.models.lasso_classifier",
+        "LeastSquaresClassifier": "discrim.models.least_squares",
+        "LinearDiscriminantAnalysis": "discrim.models.gaussian.lda",
         "LogisticRegression": "discrim.models.logistic.regression",
         "LogisticRegressionCV": "discrim.models.logistic.cv",
         "MixedNB": "discrim.models.mixed_nb",
         "MultinomialNB": "discrim.models.multinomial_nb",
+        "NearestCentroid": "discrim.models.gaussian.nearest_centroid",
         "PassiveAggressiveClassifier": "discrim.models.online.passive_aggressive",
         "Perceptron": "discrim.models.online.perceptron",
+        "QuadraticDiscriminantAnalysis": "discrim.models.gaussian.qda",
+        "RegularizedDiscriminantAnalysis": "discrim.models.gaussian.rda",
+        "RidgeClassifier": "discrim.models.ridge",
         "SGDClassifier": "discrim.models.online.sgd",
         "TextClassifier": "discrim.models.text_classifier",
         "logistic_path": "discrim.models.logistic.path",
+        "merge": "discrim.models.merging",
     },
 )
