@@ -7,10 +7,12 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 
 import discrim
 from discrim.block import Block
-from discrim.errors import CollinearWarning
+from discrim.errors import CollinearWarning, DataError, SingularClassError
+from discrim.evaluation import learning_curve
 from discrim.evaluation.resampling import FoldStates, Trial
 from discrim.families.recipe import Shape
 from discrim.models.shell import recipe_of
@@ -90,3 +92,41 @@ def test_a_class_that_a_training_part_lacks_has_no_posterior_there():
     rare = np.flatnonzero(found.classes == "rare")[0]
     assert found.posterior[7, rare] == 0
     assert_allclose(found.posterior.sum(axis=1), 1.0)
+
+
+GAUSSIAN = [
+    discrim.LinearDiscriminantAnalysis(), discrim.QuadraticDiscriminantAnalysis(reg_param=0.1),
+    discrim.RegularizedDiscriminantAnalysis(), discrim.GaussianNB(), discrim.NearestCentroid(),
+    discrim.BayesianLinearDiscriminantAnalysis(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", GAUSSIAN, ids=str)
+def test_a_training_part_with_rows_twice_is_not_taken_for_all_rows(model):
+    rng = np.random.default_rng(0)
+    x, labels, fold = rng.normal(size=(60, 8)), rng.integers(0, 2, 60), np.arange(60) % 3
+    splits = [(rng.choice(np.flatnonzero(fold != f), 60), np.flatnonzero(fold == f)) for f in range(3)]
+    found = discrim.cross_validate(model, x, labels, cv=splits)
+    for train, test in splits:
+        assert found.predicted[test].tolist() == clone(model).fit(x[train], labels[train]).predict(x[test]).tolist()
+
+
+@pytest.mark.parametrize("cv", [5, "loo"])
+@pytest.mark.parametrize("model", GAUSSIAN, ids=str)
+def test_squares_that_overflow_are_an_error_wherever_they_are_summed(model, cv):
+    with pytest.raises(DataError, match="overflow"):
+        discrim.cross_validate(model, X * 1e200, y, cv=cv)
+    with pytest.raises(DataError, match="overflow"):
+        learning_curve(model, X * 1e200, y, cv=3)
+
+
+@pytest.mark.parametrize("cv", [2, "loo"])
+def test_rows_that_are_all_the_same_have_no_space_to_be_turned_into(cv):
+    x, labels = np.ones((8, 10)), np.arange(8) % 2
+    expected = {2: 0.5, "loo": 1.0}[cv]
+    for model in (
+        discrim.LinearDiscriminantAnalysis(shrinkage=0.3), discrim.RegularizedDiscriminantAnalysis(0.5, 0.5)
+    ):  # fmt: skip
+        assert discrim.cross_validate(model, x, labels, cv=cv).error == expected
+    with pytest.raises(SingularClassError):
+        discrim.cross_validate(discrim.QuadraticDiscriminantAnalysis(shrinkage=0.3), x, labels, cv=cv)

@@ -96,6 +96,10 @@ class ComparedRows:
             dealer=self.dealer.take(rows), numbers=part,
         )  # fmt: skip
 
+    def prepared_width(self, *, indicators: bool) -> int:
+        """How many columns there are once they are prepared."""
+        return len(self.columns.names_out) if indicators else self.width
+
     def prepared_by(self, train: Index, *, standardise: bool, indicators: bool = True) -> Preparation:
         """What the rows ``train`` show of the columns."""
         assert self.numbers is not None

@@ -28,7 +28,7 @@ def rule_size(model: Any) -> float:
         return np.nan
     recipe = recipe_of(model)
     if recipe is not None:
-        return recipe.rule_size(model.solved_)
+        return recipe.rule_size(model.solution())
     if isinstance(model, MajorityClassifier):
         return float(len(model.classes_) - 1)
     others = len(model.classes_) - 1
@@ -58,7 +58,7 @@ def is_regularised(model: Any) -> bool:
     model = unwrapped(model)
     recipe = recipe_of(model)
     if recipe is not None:
-        return recipe.regularised(model.solved_)
+        return recipe.regularised(model.solution())
     if isinstance(model, (RidgeClassifier, LassoClassifier)):
         return bool(np.any(np.asarray(model.alpha_ if isinstance(model, LassoClassifier) else model.alpha) > 0))
     return isinstance(model, LogisticRegression) and bool(np.isfinite(getattr(model, "C", 1.0)))

@@ -28,13 +28,13 @@ def is_wide(rows: ComparedRows) -> bool:
     return rows.dense and rows.n <= rows.width
 
 
-def spanned(rows: ComparedRows, train: Index) -> Floats:
+def spanned(rows: ComparedRows, train: Index, *, indicators: bool = True) -> Floats:
     """All rows, standardised as the rows ``train`` say, in at most n columns; distances are the same. O(n^2 p)."""
     assert rows.numbers is not None
-    key = train.tobytes()
+    key = train.tobytes() + bytes([indicators])
     if key in rows.spans:
         return rows.spans[key]
-    z = rotated(rows.prepared_by(train, standardise=True).apply(rows.numbers.x))
+    z = rotated(rows.prepared_by(train, standardise=True, indicators=indicators).apply(rows.numbers.x))
     if rows.n <= KEPT_ROWS:
         rows.spans[key] = z
     return z
@@ -80,12 +80,14 @@ def run_wide(model: Any, recipe: Recipe[Any] | None, rows: ComparedRows, folds: 
         return False
     for f in folds:
         train, test = rows.fold_of.train(f), rows.fold_of.test(f)
-        z = spanned(rows, train)
         if recipe is not None:
-            shape = Shape(Turned(z.shape[1]), rows.classes, rows.n, spanned_from=rows.width)
+            marks = "own covariances" not in recipe.assumptions
+            z = spanned(rows, train, indicators=marks)
+            shape = Shape(Turned(z.shape[1]), rows.classes, rows.n, spanned_from=rows.prepared_width(indicators=marks))
             block = Block(z, rows.codes, rows.classes, rows.weight)
             Trial(recipe, block, shape).refit(rows.fold_of, [f], held)
             continue
+        z = spanned(rows, train)
         known = np.unique(rows.codes[train]).astype(np.intp)
         weights = {} if rows.weight is None else {"sample_weight": rows.weight[train]}
         fitted = clone(model).fit(z[train], rows.labels[train], **weights)

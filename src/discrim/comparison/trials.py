@@ -29,7 +29,7 @@ from discrim.comparison.tuning import (
     tune_ridge,
 )
 from discrim.comparison.way import Way, expands
-from discrim.errors import DataError, DiscrimError
+from discrim.errors import DataError, DiscrimError, ParameterError
 from discrim.evaluation.cross_validation import CrossValidation, kind_of_trial, result_of
 from discrim.evaluation.held_out import HeldOut
 from discrim.evaluation.one_pass import OnePassTrial
@@ -108,7 +108,8 @@ class _Outcome(NamedTuple):
 
 
 def _held_out(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -> _Outcome:
-    if not candidate.tuning and rows.dealer.grouped and isinstance(getattr(candidate.model, "alpha", None), str):
+    smoothed = recipe_of(candidate.model) is None and isinstance(getattr(candidate.model, "alpha", None), str)
+    if not candidate.tuning and rows.dealer.grouped and smoothed:
         return _nested(candidate, rows, by_error=by_error)
     if not candidate.tuning:
         held, route, way = _run(candidate.model, rows)
@@ -131,7 +132,8 @@ def _tune(candidate: Candidate, rows: ComparedRows, groups: Groups, *, by_error:
     if candidate.tuning != "grid":
         return TUNERS[candidate.tuning](rows, groups, by_error)
     recipe = recipe_of(candidate.model)
-    assert recipe is not None
+    if recipe is None:
+        raise ParameterError("it is to be tuned by the grid of its recipe, and has none")
     return tune_grid(recipe, rows, groups, by_error)
 
 
@@ -178,6 +180,7 @@ def _run_tuned(model: Any, rows: ComparedRows, tuned: Tuned) -> tuple[HeldOut, s
         part, route = _run_folds(one, rows, folds, standardise=tuned.standardised)
         own = np.isin(rows.fold_of.number, folds)
         held.posterior[own], held.best[own] = part.posterior[own], part.best[own]
+        held.has_posterior &= part.has_posterior
     return held, route
 
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from discrim.block import Block
 from discrim.comparison.rows import ComparedRows
 from discrim.comparison.spanned import is_wide, moments_of, spanned
+from discrim.errors import ParameterError
 from discrim.families.recipe import Recipe, Reduction, Shape, Turned
 from discrim.models.lasso_classifier import second_of_two, squared_errors
 from discrim.parallel import one_blas_thread, run
@@ -123,8 +124,14 @@ def tune_grid(recipe: Recipe[Any], rows: ComparedRows, groups: Groups, by_error:
     Columns are standardised where the answer would depend on their units.
     """
     standardise = recipe.needs_units or rows.block is None
-    grid = recipe.grid(_whole(recipe, rows, standardise=standardise))
-    assert grid is not None
+    # As the models of the folds get their columns: those with a covariance for each class have no marks of gaps.
+    marks = "own covariances" not in recipe.assumptions
+    grid = recipe.grid(_whole(recipe, rows, standardise=standardise, indicators=marks))
+    if grid is None:
+        raise ParameterError("it is to be tuned by the grid of its recipe, and there is no such grid")
+    why_not = grid.impossible(Shape(rows.design, rows.classes, rows.n))
+    if why_not:
+        raise ParameterError(why_not)
     states = None if standardise else _group_states(rows, groups, grid.reduction)
     w, size = np.ones(rows.n) if rows.weight is None else rows.weight, len(grid.settings)
 
@@ -137,9 +144,9 @@ def tune_grid(recipe: Recipe[Any], rows: ComparedRows, groups: Groups, by_error:
             judged, shape = rows.block.take(test), Shape(rows.design, rows.classes)
         else:
             train = np.flatnonzero((groups.of_row != g) & (groups.of_row != h))
-            z = _prepared(rows, train, [train, test], rotate=grid.rotation_invariant, indicators=False)
+            z = _prepared(rows, train, [train, test], rotate=grid.rotation_invariant, indicators=marks)
             state, judged = grid.reduction.of(_block(rows, train, z[0])), _block(rows, test, z[1])
-            shape = Shape(Turned(z[0].shape[1]), rows.classes, spanned_from=rows.width)
+            shape = Shape(Turned(z[0].shape[1]), rows.classes, spanned_from=rows.prepared_width(indicators=marks))
         side = np.stack([w[test] * (groups.of_row[test] == group) for group in (g, h)], axis=1)
         error, loss = np.zeros((2, size)), np.zeros((2, size))
         for settings, part, wrong, log_loss in grid.losses(state, shape, judged):
@@ -152,14 +159,14 @@ def tune_grid(recipe: Recipe[Any], rows: ComparedRows, groups: Groups, by_error:
     return choose(groups, tuple(grid.settings), found, standardised=standardise)
 
 
-def _whole(recipe: Recipe[Any], rows: ComparedRows, *, standardise: bool) -> Any:
+def _whole(recipe: Recipe[Any], rows: ComparedRows, *, standardise: bool, indicators: bool) -> Any:
     """The statistic of all rows."""
     shape = Shape(rows.design, rows.classes, rows.n)
     if not standardise:
         assert rows.block is not None
         return recipe.reduction(shape).of(rows.block)
     every = np.arange(rows.n)
-    z = _prepared(rows, every, [every], rotate=False, indicators=False)[0]
+    z = _prepared(rows, every, [every], rotate=False, indicators=indicators)[0]
     return recipe.reduction(shape).of(_block(rows, every, z))
 
 
@@ -239,7 +246,7 @@ def _prepared(
 ) -> list[Floats]:
     """These rows, standardised as the rows ``train`` say; turned into few columns where that may and can be."""
     if rotate and is_wide(rows):
-        z = spanned(rows, train)
+        z = spanned(rows, train, indicators=indicators)
         return [z[part] for part in parts]
     assert rows.numbers is not None
     ready = rows.prepared_by(train, standardise=True, indicators=indicators)

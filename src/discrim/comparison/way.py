@@ -16,7 +16,7 @@ from discrim.comparison.sizes import family_of
 from discrim.errors import ParameterError
 from discrim.evaluation.held_out import HeldOut
 from discrim.evaluation.refits import put_answers
-from discrim.families.rule import Output
+from discrim.families.rule import Output, score_rows
 from discrim.models.additive import AdditiveClassifier
 from discrim.models.base import OnePassClassifier
 from discrim.models.shell import Classifier, recipe_of
@@ -67,7 +67,11 @@ class Way:
             weights = {} if rows.weight is None else {"sample_weight": rows.weight[train]}
             fitted = clone(model).fit(ready.apply(x[train]), rows.labels[train], **weights)
             z = ready.apply(x[test])
-            if recipe_of(fitted) is not None or isinstance(fitted, OnePassClassifier):
+            if recipe_of(fitted) is not None:
+                known, rule = np.searchsorted(rows.classes, fitted.classes_), fitted.solution().rule
+                posterior = score_rows(rule, z, Output.POSTERIOR)[0] if rule.has_posterior else None
+                held.put(test, known, posterior, score_rows(rule, z, Output.BEST)[0])
+            elif isinstance(fitted, OnePassClassifier):
                 known = np.searchsorted(rows.classes, fitted.classes_)
                 held.put(test, known, fitted._apply(z, Output.POSTERIOR), fitted._apply(z, Output.BEST))
             else:

@@ -16,7 +16,7 @@ from discrim.errors import DataError, ParameterError
 from discrim.evaluation.cross_validation import cross_validate
 from discrim.evaluation.resampling import read_block
 from discrim.evaluation.table_rows import TableRows
-from discrim.families.recipe import Recipe, Shape, Solved
+from discrim.families.recipe import Recipe, Shape, Solved, checked_sum
 from discrim.families.rule import Output, score_rows
 from discrim.models.mergeable import MergeableClassifier
 from discrim.models.shell import recipe_of
@@ -116,6 +116,7 @@ class CodedRows:
             part = reduction.of(self.block.take(train[start:stop]).present())
             state, start = part if state is None else reduction.merge([state, part]), stop
             known = np.flatnonzero(np.isin(self.classes, state.classes))
+            checked_sum(state)
             try:
                 yield recipe.among(known, len(self.classes)).solve(state, Shape(self.design, state.classes))
             except (DataError, ParameterError):  # too few rows

@@ -16,7 +16,7 @@ from discrim.block import Block
 from discrim.engines import reduce
 from discrim.errors import DataError, warn
 from discrim.evaluation.held_out import HeldOut
-from discrim.families.recipe import Recipe, Reduction, Remark, Shape, Solved, spanned
+from discrim.families.recipe import Recipe, Reduction, Remark, Shape, Solved, checked_sum, spanned
 from discrim.families.rule import Output, score_rows
 from discrim.models.shell import Classifier
 from discrim.parallel import blas_threads
@@ -98,7 +98,7 @@ class Trial:
             known, passes = self._classes_in(train), _Training(self.block, train, self.shape)
             shape = self._shape_of(known, len(train))
             recipe = self.recipe.among(known, len(self.block.classes))
-            solved = recipe.solve(passes.reduce(recipe.reduction(shape)), shape, passes)
+            solved = recipe.solve(checked_sum(passes.reduce(recipe.reduction(shape))), shape, passes)
             remarks.update({remark.text: remark for remark in solved.remarks})
             self.put(held, solved, known, folds.test(f))
         report(remarks)
@@ -115,7 +115,7 @@ class Trial:
         The statistic may be that of columns in other ``units``, a centre and a scale for each.
         """
         known, size = self._classes_in(train), len(self.block.classes)
-        state = state.select(np.isin(np.arange(size), known))
+        state = checked_sum(state).select(np.isin(np.arange(size), known))
         passes = _Training(self.block, train, self.shape, units)
         solved = self.recipe.among(known, size).solve(state, self._shape_of(known, len(train)), passes)
         return Fold(solved, known, read=solved.statistic is not state)
@@ -135,9 +135,9 @@ class Trial:
     def _closed_form(self, folds: Folds) -> tuple[HeldOut, str] | None:
         if not folds.one_at_a_time or self.block.weight is not None or self.recipe.needs_rows:
             return None
-        work, every = self._turned(len(self.block)), np.arange(len(self.block))
-        statistic = self.recipe.reduction(work.shape).of(work.block)
-        solved = self.recipe.solve(statistic, work.shape, _Training(work.block, every, work.shape))
+        work = self._turned(len(self.block))
+        statistic = checked_sum(self.recipe.reduction(work.shape).of(work.block))
+        solved = self.recipe.solve(statistic, work.shape, _Training(work.block, None, work.shape))
         left_out = self.recipe.held_out(solved, work.shape)
         if left_out is None:
             return None
@@ -219,10 +219,10 @@ def report(remarks: dict[str, Remark]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Training:
-    """``Passes`` over some rows of a block."""
+    """``Passes`` over some rows of a block; None is all of them."""
 
     rows: Block
-    train: Index
+    train: Index | None
     shape: Shape
     units: Units | None = None
     again: bool = True
@@ -235,7 +235,7 @@ class _Training:
 
     def _open(self) -> ArrayRows:
         # A class without rows in this part is not known to its model.
-        part = self.rows if len(self.train) == len(self.rows) else self.rows.take(self.train).present()
+        part = self.rows if self.train is None else self.rows.take(self.train).present()
         if self.units is not None:
             part = replace(part, x=(part.x - self.units[0]) / self.units[1])
         columns: Any = self.shape.columns

@@ -242,7 +242,9 @@ class Recipe(ABC, Generic[S]):
         grid = self.grid(statistic)
         assert grid is not None
         chosen = tune(grid, search, shape, passes, before)
-        solved = self.with_settings(chosen.settings).estimate(statistic, shape, passes)
+        # A number that was given since an earlier fit chose one stands.
+        asked = {name: value for name, value in chosen.settings.items() if isinstance(getattr(self, name), str)}
+        solved = self.with_settings(asked).estimate(statistic, shape, passes)
         attributes = {**solved.attributes, "cv_results_": dict(chosen.results)}
         return replace(solved, chosen=chosen, attributes=attributes)
 
@@ -347,6 +349,19 @@ class Turned:
         return [f"x{j}" for j in range(self.n_out)]
 
 
+def overflow() -> DataError:
+    """Sums that are not finite, where nobody knows the column."""
+    return DataError("The sums of squares of X overflow or X holds NaN or infinity. Scale the columns or clean them.")
+
+
+def checked_sum(statistic: S) -> S:
+    """The statistic itself, if it is finite."""
+    known: Any = statistic
+    if not known.finite:
+        raise overflow()
+    return statistic
+
+
 def spanned(block: Block, shape: Shape) -> tuple[Block, Shape]:
     """Dense rows in the space that they span, of at most n columns: distances and traces stay the same. O(n^2 p)."""
     z = rotated(block.dense())
@@ -356,8 +371,13 @@ def spanned(block: Block, shape: Shape) -> tuple[Block, Shape]:
 def rotated(x: NDArray[Any]) -> Floats:
     """Coordinates of the rows in the space that they span."""
     centred = np.asarray(x, dtype=np.float64) - x.mean(axis=0, dtype=np.float64)
-    values, vectors = np.linalg.eigh(centred @ centred.T)
+    with np.errstate(over="ignore", invalid="ignore"):
+        products = centred @ centred.T
+    if not np.isfinite(products).all():
+        raise overflow()
+    values, vectors = np.linalg.eigh(products)
     keep = values > values[-1] * 1e-13
+    keep[-1:] = True  # rows that are all the same have a column of zeros
     return np.asarray(vectors[:, keep] * np.sqrt(values[keep]))
 
 

@@ -56,13 +56,13 @@ def _merged(first: Any, others: Sequence[Any]) -> Any:
     models = (first, *others)
     reduction = first.recipe().reduction(Shape(first.columns_), first.statistic_)
     statistic = reduction.merge([model.statistic_ for model in models])
-    chosen = [dict(model.chosen.settings) for model in models if model.chosen is not None]
-    if any(one != chosen[0] for one in chosen):
-        found = ", ".join(str(one) for one in chosen)
+    chosen = [model.chosen for model in models if model.chosen is not None]
+    if any(dict(one.settings) != dict(chosen[0].settings) for one in chosen):
+        found = ", ".join(str(dict(one.settings)) for one in chosen)
         raise DataError(f"The models to be merged chose different settings: {found}. Fit them all with one of these.")
     lists = [model.declared_classes for model in models if model.declared_classes is not None]
     declared = np.unique(np.concatenate(lists)) if lists else None
-    return clone(first).from_sum(statistic, first.known_columns, declared, first.chosen)
+    return clone(first).from_sum(statistic, first.known_columns, declared, chosen[0] if chosen else None)
 
 
 def _check_mergeable(model: Any) -> None:

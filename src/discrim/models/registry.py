@@ -158,12 +158,14 @@ def remove(name: str) -> None:
 @contextmanager
 def entered(*entries: Entry) -> Iterator[None]:
     """Have these models tried within this context."""
+    before = dict(_entries)
     enter(*entries)
     try:
         yield
     finally:
         for entry in entries:
             remove(entry.name)
+            _entries.update({name: old for name, old in before.items() if name == entry.name})
 
 
 def all_entries() -> dict[str, Entry]:

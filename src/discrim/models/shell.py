@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from discrim.engines import RowPasses, reduce
 from discrim.errors import DataError, DiscrimError, ForgetError, ParameterError, warn
-from discrim.families.recipe import Chosen, Recipe, Reduction, Shape, Solved, Statistic
+from discrim.families.recipe import Chosen, Recipe, Reduction, Shape, Solved, Statistic, overflow
 from discrim.families.rule import Output, Rule
 from discrim.inference.summary import Summary
 from discrim.models.declared import check_declared, declared_classes
@@ -244,12 +244,19 @@ class RecipeClassifier(Classifier):
         """This model, fitted by what somebody else has solved for rows with these ``columns``."""
         return self._assign(columns, solved)
 
-    @property
-    def solved_(self) -> Solved:
+    def solution(self) -> Solved:
         """What the recipe made of the statistic."""
         self._check_solved()
         assert self._solved is not None
         return self._solved
+
+    @property
+    def _details(self) -> Any:
+        """What attributes are made from when they are asked for; where there is no solution, they are not there."""
+        try:
+            return self.solution().details
+        except DiscrimError as error:
+            raise AttributeError(str(error)) from error
 
     @property
     def chosen(self) -> Chosen | None:
@@ -269,9 +276,11 @@ class RecipeClassifier(Classifier):
 
     @property
     def _rule(self) -> Rule:  # type: ignore[override]
-        # Asked for by methods that have looked whether there is one.
-        assert self._solved is not None
-        return self._solved.rule
+        # Asked for by methods that have looked whether there is one, and by those who list all attributes.
+        solved: Solved | None = self.__dict__.get("_solved")
+        if solved is None:
+            raise AttributeError("There is no rule yet.")
+        return solved.rule
 
     def _solved_or_kept(
         self, statistic: Any, design: Design, declared: NDArray[Any] | None, before: Chosen | None
@@ -279,8 +288,10 @@ class RecipeClassifier(Classifier):
         """What follows from a sum. One that cannot be solved is kept, since more parts may come, with its error."""
         if declared is not None:
             statistic = statistic.including(declared)
+        recipe = self.recipe()
         try:
-            solved = self.recipe().solve(statistic, Shape(design, statistic.classes), None, before)
+            adopted = recipe.adopt(statistic)
+            solved = recipe.solve(adopted, Shape(design, statistic.classes), None, before)
         except (DataError, ParameterError) as error:
             return error, statistic
         return solved, solved.statistic
@@ -319,7 +330,8 @@ class RecipeClassifier(Classifier):
     def _check_solved(self) -> Self:
         check_is_fitted(self, "statistic_")
         if self._unsolved is not None:
-            raise self._unsolved
+            # Raised again and again: without the calls that met it before.
+            raise self._unsolved.with_traceback(None)
         return self
 
 
@@ -347,7 +359,5 @@ def _collected(rows: Rows, reduction: Reduction[S]) -> S:
     """One pass over the rows."""
     statistic: Any = reduce(rows, reduction)
     if not statistic.finite:
-        raise non_finite_error(rows) or DataError(
-            "The sums of squares of X overflow or X holds NaN or infinity. Scale the columns or clean them."
-        )
+        raise non_finite_error(rows) or overflow()
     return statistic  # type: ignore[no-any-return]

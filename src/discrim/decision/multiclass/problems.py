@@ -150,7 +150,7 @@ def answers_and_scores(estimator: Any, X: Any) -> tuple[NDArray[Any], Floats]:
     """The answers 0 and 1, and the scores of the positive side."""
     scores = side_scores(estimator, X)
     if recipe_of(estimator) is not None:
-        by_score = estimator.solved_.rule.by_score
+        by_score = estimator.solution().rule.by_score
     else:
         by_score = isinstance(estimator, OnePassClassifier)
     if by_score:

@@ -18,7 +18,7 @@ from discrim.decision.wrapping import remember_columns
 from discrim.engines import reduce, reduce_blocks
 from discrim.errors import DataError
 from discrim.families.gaussian.covariance import IllConditionedError
-from discrim.families.recipe import Recipe, Shape
+from discrim.families.recipe import Recipe, Shape, overflow
 from discrim.models import LeastSquaresClassifier, RidgeClassifier
 from discrim.models.base import OnePassClassifier, Statistic, combine
 from discrim.models.parameters import check_parameters
@@ -84,9 +84,7 @@ def _fit_recipe(
     passes = _ByClass(rows)
     whole = passes.reduce(reduction)
     if not whole.finite:
-        raise non_finite_error(rows) or DataError(
-            "The sums of squares of X overflow or X holds NaN or infinity. Scale the columns or clean them."
-        )
+        raise non_finite_error(rows) or overflow()
     listed = problems(whole.classes)
     return whole.classes, [_solved(how, recipe, columns, whole, passes, problem) for problem in listed]
 
@@ -100,8 +98,7 @@ def _solved(
         return fixed
     shape = Shape(columns["_design"], np.array(how.labels), int(whole.rows[problem.sides >= 0].sum()))
     statistic = whole.relabel(problem.sides, how.labels)
-    narrow = recipe.reduction(shape, statistic).narrow(statistic)
-    solved = recipe.solve(narrow, shape, _Relabelled(passes, problem.sides, how.labels))
+    solved = recipe.solve(recipe.adopt(statistic), shape, _Relabelled(passes, problem.sides, how.labels))
     return clone(how.estimator).from_solution(solved, columns)
 
 
@@ -180,9 +177,7 @@ def _collect(probe: Any, rows: Rows, depth: Depth, *, thin: bool) -> Statistic:
         state = size if depth is Depth.POOLED else size * _count(rows)
         statistic = reduce_blocks(rows, partial(_of_block, ClassMoments, depth), combine, state_bytes=state)
     if not statistic.finite:
-        raise non_finite_error(rows) or DataError(
-            "The sums of squares of X overflow or X holds NaN or infinity. Scale the columns or clean them."
-        )
+        raise non_finite_error(rows) or overflow()
     return statistic
 
 

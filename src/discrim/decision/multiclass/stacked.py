@@ -76,7 +76,7 @@ def _joint_rule(models: Sequence[Any], *, odds: bool) -> LinearRule | None:
 
 def _linear_rule(model: Any) -> LinearRule | None:
     if recipe_of(model) is not None:
-        rule = model.solved_.rule
+        rule = model.solution().rule
     elif type(model) in LINEAR:
         rule = model._check_solved()._rule
     else:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.block import Block
-from discrim.errors import CollinearWarning, DataError, ParameterError, PriorsWarning, name_list
+from discrim.errors import CollinearWarning, DataError, ParameterError, PriorsWarning, name_list, plural
 from discrim.families.gaussian.recipe import GaussianRecipe, Statistic, possible_logs
 from discrim.families.recipe import (
     Grid,
@@ -68,7 +68,6 @@ class NearestCentroidRecipe(GaussianRecipe):
         return Search("cv", self.cv, self.selection) if isinstance(self.shrink_threshold, str) else None
 
     def grid(self, statistic: Statistic) -> CentroidGrid:
-        self._check(statistic)
         if self.thresholds is not None:
             values = np.sort(np.asarray(self.thresholds, dtype=np.float64))[::-1]
         else:
@@ -78,9 +77,13 @@ class NearestCentroidRecipe(GaussianRecipe):
     def class_priors(self, weight: Floats) -> tuple[Floats, tuple[Remark, ...]]:
         if isinstance(self.priors, str):
             return (weight / weight.sum() if self.priors == "empirical" else np.full(len(weight), 1 / len(weight))), ()
-        priors = np.asarray(self.priors, dtype=np.float64)
+        expected = f"{len(weight)} numbers, one for each class"
+        try:
+            priors = np.asarray(self.priors, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ParameterError.bad_value("priors", self.priors, expected) from None
         if priors.shape != weight.shape:
-            raise ParameterError.bad_value("priors", self.priors, f"{len(weight)} numbers, one for each class")
+            raise ParameterError.bad_value("priors", self.priors, expected)
         if not (np.isfinite(priors) & (priors >= 0)).all() or not priors.any():
             raise ParameterError(f"priors must be non-negative and finite, and not all zero; found {self.priors}.")
         total = float(priors.sum())
@@ -90,7 +93,7 @@ class NearestCentroidRecipe(GaussianRecipe):
         return priors / total, (Remark(text, PriorsWarning),)
 
     def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
-        self._check(statistic)
+        self.check(statistic)
         priors, remarks = self.class_priors(statistic.weight)
         centres = self._medians(statistic, passes) if self.metric == "manhattan" else None
         found = self.deviations(statistic, centres)
@@ -144,9 +147,12 @@ class NearestCentroidRecipe(GaussianRecipe):
 
     def deviations(self, statistic: Statistic, centres: Floats | None = None) -> Deviations:
         assert isinstance(statistic, ClassMoments)
-        weight, total = statistic.weight, statistic.total_weight
-        origin, present = grand_mean(weight, statistic.mean), weight > 0
-        squares = statistic.scatter.sum(axis=0)
+        present = statistic.weight > 0
+        # Weights that cannot be numbers of rows, such as shares, count as if they summed to that number.
+        few = statistic.total_weight <= present.sum()
+        unit_weight = float(statistic.rows.sum()) / statistic.total_weight if few else 1.0
+        weight, squares = unit_weight * statistic.weight, unit_weight * statistic.scatter.sum(axis=0)
+        origin, total = grand_mean(weight, statistic.mean), float(weight.sum())
         if centres is not None:
             # About the medians, as scikit-learn takes the spread then.
             squares = squares + weight @ np.square(statistic.mean - centres)
@@ -161,17 +167,15 @@ class NearestCentroidRecipe(GaussianRecipe):
         d = np.divide(gap, unit, out=without_unit, where=(unit > 0) | np.isnan(unit))
         return Deviations(weight, origin, centroids, gap, spread, typical, m, d)
 
-    def _check(self, statistic: Statistic) -> None:
+    def check(self, statistic: Statistic) -> None:
         if self.metric == "manhattan" and self.rule == "pamr":
             raise ParameterError("rule='pamr' needs metric='euclidean': its posteriors are those of normal columns.")
         if len(statistic.classes) < 2:
             raise DataError("The number of classes has to be greater than one; got 1 class.")
-        total, known = float(statistic.weight.sum()), int((statistic.weight > 0).sum())
+        total, known = int(statistic.rows.sum()), int((statistic.weight > 0).sum())
         if total <= known:
-            raise DataError(
-                "The number of samples must be more than the number of classes: the rows have a weight of "
-                f"{total:g} together, for {known} classes."
-            )
+            found = f"there are {plural(total, 'row')} of {plural(known, 'class', 'classes')}"
+            raise DataError(f"The number of samples must be more than the number of classes: {found}.")
 
     def _medians(self, statistic: Statistic, passes: Passes | None) -> Floats:
         if passes is None:

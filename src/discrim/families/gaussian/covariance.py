@@ -347,7 +347,7 @@ class Within:
         else:
             assert self.rows is not None
             _, singular, vt = np.linalg.svd(self.rows, full_matrices=False)
-            keep = singular > singular[0] * 1e-10
+            keep = singular > singular.max(initial=0.0) * 1e-10
             values, vectors = singular[keep] ** 2, vt[keep].T
         shrunk, null = nonlinear_eigenvalues(np.maximum(values, 0.0), p, degrees)
         if not shrunk.all() or (null == 0 and len(values) < p):

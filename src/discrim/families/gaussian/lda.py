@@ -24,7 +24,7 @@ from discrim.families.gaussian.ledoit_wolf import (
     fourth_powers,
     shrunk_within,
 )
-from discrim.families.gaussian.recipe import CovarianceRecipe, Statistic, rank_tolerance, varying_columns
+from discrim.families.gaussian.recipe import LEAST_RIDGE, CovarianceRecipe, Statistic, rank_tolerance, varying_columns
 from discrim.families.recipe import LeftOut, Passes, Remark, Shape, Solved
 from discrim.families.rule import LinearRule, QuadraticRule, Rule, StudentRule
 from discrim.statistics import Depth
@@ -67,7 +67,7 @@ class LdaRecipe(CovarianceRecipe):
     @property
     def rotation_invariant(self) -> bool:
         setting = self.setting
-        return setting is not None and setting[1] < 1 and self.target == "identity"
+        return setting is not None and setting[1] < 1 - LEAST_RIDGE and self.target == "identity"
 
     @property
     def setting(self) -> tuple[float, float] | None:

@@ -20,7 +20,7 @@ from discrim.families.gaussian.own_covariance import (
 )
 from discrim.families.gaussian.predictive import Sizes, check_degrees, debiased_rule, predictive_rule
 from discrim.families.gaussian.quadratic import ClassMatrices, class_matrices, class_variances
-from discrim.families.gaussian.recipe import CovarianceRecipe, Statistic, possible_logs, rank_tolerance
+from discrim.families.gaussian.recipe import LEAST_RIDGE, CovarianceRecipe, Statistic, possible_logs, rank_tolerance
 from discrim.families.recipe import LeftOut, Passes, Shape, Solved
 from discrim.families.rule import QuadraticRule, Rule
 from discrim.statistics import Depth
@@ -60,7 +60,7 @@ class QdaRecipe(CovarianceRecipe):
     @property
     def rotation_invariant(self) -> bool:
         setting = self.setting
-        return setting is not None and setting[1] < 1 and self.target == "identity"
+        return setting is not None and setting[1] < 1 - LEAST_RIDGE and self.target == "identity"
 
     def check(self, statistic: Statistic) -> None:
         self.check_options(self.reg_param)

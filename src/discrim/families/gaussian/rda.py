@@ -17,7 +17,7 @@ from discrim.families.gaussian.own_covariance import (
     quadratic_size,
 )
 from discrim.families.gaussian.quadratic import ClassMatrices, class_matrices, class_variances
-from discrim.families.gaussian.recipe import GaussianRecipe, Statistic, rank_tolerance, varying_columns
+from discrim.families.gaussian.recipe import LEAST_RIDGE, GaussianRecipe, Statistic, rank_tolerance, varying_columns
 from discrim.families.gaussian.regularized import Target
 from discrim.families.recipe import LeftOut, Passes, Search, Selection, Shape, Solved
 from discrim.statistics import Depth
@@ -69,7 +69,7 @@ class RdaRecipe(GaussianRecipe):
     @property
     def rotation_invariant(self) -> bool:
         setting = self.setting
-        return setting is not None and setting[1] < 1 and self.target == "identity"
+        return setting is not None and setting[1] < 1 - LEAST_RIDGE and self.target == "identity"
 
     def check(self, statistic: Statistic) -> None:
         check_classes(statistic, self.normalization, needs_two=bool(self.alpha == 1))

@@ -14,13 +14,15 @@ from discrim.families.gaussian.covariance import IllConditionedError
 from discrim.families.gaussian.predictive import PredictMethod
 from discrim.families.gaussian.regularized import Normalization, Target
 from discrim.families.priors import given_priors
-from discrim.families.recipe import Passes, Recipe, Reduction, Remark, Search, Selection, Shape, Solved, Turned
+from discrim.families.recipe import Passes, Recipe, Reduction, Remark, Search, Selection, Shape, Solved
 from discrim.parallel import blas_threads
 from discrim.statistics import ClassFactors, ClassMoments, Depth, FactorsOf, MomentsOf
 from discrim.typing import Floats, Index
 
 Statistic = ClassMoments | ClassFactors
 
+# The least share of the target that fills the directions which turned rows lack, with digits to spare.
+LEAST_RIDGE = 1e-8
 # Columns up to which the linear algebra library keeps to one thread by itself.
 TINY = 32
 
@@ -52,13 +54,11 @@ class GaussianRecipe(Recipe[Statistic]):
         """The rule and the attributes; with ``reread`` an IllConditionedError asks for R-factors instead of moments."""
 
     def reduction(self, shape: Shape, like: Statistic | None = None) -> Reduction[Any]:
+        if like is not None:
+            return FactorsOf(like.depth) if isinstance(like, ClassFactors) else MomentsOf(like.depth)
         # Rows that were turned into the space that they span have few columns: there a matrix costs little.
-        wide = self.thin_for_wide and shape.wide and shape.spanned_from is None
-        thin = isinstance(like, ClassFactors) or (like is None and wide)
-        depth, full_up_to = self.depth(), self.full_up_to
-        if like is not None and like.depth is Depth.POOLED:
-            full_up_to = 0
-        return FactorsOf(depth, full_up_to) if thin else MomentsOf(depth, full_up_to)
+        thin = self.thin_for_wide and shape.wide and shape.spanned_from is None
+        return FactorsOf(self.depth(), self.full_up_to) if thin else MomentsOf(self.depth(), self.full_up_to)
 
     def estimate(self, statistic: Statistic, shape: Shape, passes: Passes | None) -> Solved:
         """Solve, and once more from R-factors where the scatter has lost too many digits."""
@@ -80,12 +80,12 @@ class GaussianRecipe(Recipe[Statistic]):
             self.class_priors(statistic.weight)
 
     def adopt(self, statistic: Statistic) -> Statistic:
-        statistic = self.reduction(Shape(Turned(statistic.n_features)), statistic).narrow(statistic)
-        needed = self.depth()
+        kind, needed = FactorsOf if isinstance(statistic, ClassFactors) else MomentsOf, self.depth()
+        statistic = kind(needed, self.full_up_to).narrow(statistic)
         if statistic.depth is not needed and (statistic.depth, needed) != (Depth.FULL, Depth.POOLED):
             raise DataError(
                 f"A model with these parameters needs a statistic of depth '{needed}'; this one has depth "
-                f"'{statistic.depth}'."
+                f"'{statistic.depth}'. Fit all rows again with these parameters."
             )
         return statistic
 
@@ -93,7 +93,10 @@ class GaussianRecipe(Recipe[Statistic]):
         """Of a class that does not occur nothing is known; the others share its prior."""
         if self.priors is None or len(known) == size or np.ndim(self.priors) != 1 or len(self.priors) != size:
             return self
-        left = np.asarray(self.priors, dtype=np.float64)[known]
+        try:
+            left = np.asarray(self.priors, dtype=np.float64)[known]
+        except (TypeError, ValueError):  # refused in words when they are used
+            return self
         return replace(self, priors=left / left.sum() if left.sum() > 0 else left)
 
     def class_priors(self, weight: Floats) -> tuple[Floats, tuple[Remark, ...]]:

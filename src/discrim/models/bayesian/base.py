@@ -68,13 +68,14 @@ class BayesianDiscriminant(RecipeClassifier):
 
     def log_density(self, X: Any) -> NDArray[Any]:
         """log f_k(x | training rows), the predictive density of every class without its prior, n x K."""
-        rule = self.solved_.rule
+        rule = self.solution().rule
         assert isinstance(rule, StudentRule)
         return apply_rule(replace(rule, offset=self._details.density_offset), self.rows_of(X), Output.SCORES)
 
     def posterior(self, label: Any) -> WishartPosterior:
         """What is known of the mean and the covariance of this class after the training rows."""
-        details, statistic = self._details, self.statistic_
+        details: BayesianDetails = self.solution().details
+        statistic = self.statistic_
         at = np.flatnonzero(self.classes_ == label)
         if not len(at) or statistic.weight[at[0]] <= 0:
             known = name_list(self.classes_[statistic.weight > 0])
@@ -89,7 +90,7 @@ class BayesianDiscriminant(RecipeClassifier):
     @property
     def log_evidence_(self) -> float:
         """The log marginal likelihood of the training rows under the prior; the flat means count as one."""
-        details = self._details
+        details: BayesianDetails = self._details
         p = int(details.alive.sum())
         if self.psi_ <= 0 or self.nu_ <= p - 1:
             raise AttributeError(
@@ -97,11 +98,6 @@ class BayesianDiscriminant(RecipeClassifier):
                 f"psi is {self.psi_:g} and nu is {self.nu_:g}."
             )
         return details.log_evidence()
-
-    @property
-    def _details(self) -> BayesianDetails:
-        details: BayesianDetails = self.solved_.details
-        return details
 
     def _summarise(self) -> Summary:
         statistic, labels = self.statistic_, [str(label) for label in self.classes_]

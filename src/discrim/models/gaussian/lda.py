@@ -148,7 +148,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Discriminant coordinates of the rows, n x n_components."""
-        canonical = self._details.canonical
+        canonical = self.solution().details.canonical
         scalings = canonical.scalings[:, : self._n_features_out]
         origin = np.zeros(len(scalings)) if self.solver == "eigen" else canonical.origin
         coordinates = LinearRule(np.ascontiguousarray(scalings.T), np.zeros(scalings.shape[1]), origin)
@@ -173,12 +173,13 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """Sigma as the rule uses it (before directions without variance are left out)."""
         if self.solver == "svd" and not self.store_covariance:
             raise AttributeError("covariance_ is there with store_covariance=True, or solver 'lsqr' or 'eigen'.")
-        return self._details.covariance().astype(self._design.dtype, copy=False)
+        details: LdaDetails = self._details
+        return details.covariance().astype(self._design.dtype, copy=False)
 
     @property
     def canonical_correlations_(self) -> Floats:
         """sqrt(lambda / (1 + lambda)) for the eigenvalues lambda of S^-1 B."""
-        eigenvalues = self._details.scatter_eigenvalues()
+        eigenvalues: Floats = self._details.scatter_eigenvalues()
         return np.sqrt(eigenvalues / (1.0 + eigenvalues))
 
     @property
@@ -193,11 +194,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
         pooled, scalings = self._details.pooled(), self._details.canonical.scalings
         return structure_loadings(pooled.times(scalings), pooled.diagonal, scalings)
-
-    @property
-    def _details(self) -> LdaDetails:
-        details: LdaDetails = self.solved_.details
-        return details
 
     def _summarise(self) -> Summary:
         return lda_summary(self, self._details, self._names)

@@ -133,7 +133,7 @@ class NearestCentroid(RecipeClassifier):
 
     def _apply(self, X: Any, output: Output) -> NDArray[Any]:
         """By the linear rule that says the same, where there is one: sparse rows stay so."""
-        rule = self.solved_.rule
+        rule = self.solution().rule
         return apply_rule(rule.simplest(output) if isinstance(rule, CentroidRule) else rule, self.rows_of(X), output)
 
     def _summarise(self) -> Summary:

@@ -141,7 +141,7 @@ class QuadraticDiscriminantAnalysis(RecipeClassifier):
         return [values for values, _ in self._spectra()]
 
     def _covariances(self) -> list[Floats]:
-        details: QuadraticDetails = self.solved_.details
+        details: QuadraticDetails = self._details
         return details.covariances()
 
     def _spectra(self) -> list[tuple[NDArray[Any], NDArray[Any]]]:

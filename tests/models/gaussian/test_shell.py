@@ -1,0 +1,95 @@
+"""What estimators of recipes do besides fitting: states without a rule, parameters that change, merging."""
+
+from __future__ import annotations
+
+import traceback
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import discrim
+from discrim.errors import DataError, ParameterError
+from discrim.models import registry
+
+LDA, RDA = discrim.LinearDiscriminantAnalysis, discrim.RegularizedDiscriminantAnalysis
+X, y = discrim.datasets.load_iris().xy
+ORDER = np.random.default_rng(0).permutation(150)
+X, y = X[ORDER], y[ORDER]
+MODELS = [
+    LDA(), discrim.QuadraticDiscriminantAnalysis(), RDA(), discrim.GaussianNB(), discrim.NearestCentroid(),
+    discrim.BayesianQuadraticDiscriminantAnalysis(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_a_model_without_a_rule_can_be_listed_and_shown(model):
+    model.partial_fit(X[:1], y[:1])
+    assert "partial_fit" in dir(model)
+    assert "<div" in model._repr_html_()
+
+
+def test_the_error_of_a_sum_that_cannot_be_solved_does_not_grow():
+    model = LDA().partial_fit(X[:1], y[:1])
+    lengths = []
+    for _ in range(4):
+        with pytest.raises(DataError) as caught:
+            model.predict(X)
+        lengths.append(len(traceback.extract_tb(caught.tb)))
+    assert len(set(lengths)) == 1
+
+
+def test_a_number_that_is_given_later_stands_against_what_was_chosen():
+    model = RDA(alpha="cv", gamma=1.0).fit(X, y)
+    chosen = model.alpha_
+    model.set_params(gamma=0.5).partial_fit(X[:30], y[:30])
+    assert (model.alpha_, model.gamma_) == (chosen, 0.5)
+    both = RDA("cv", "cv").fit(X, y).set_params(alpha=0.37).partial_fit(X[:30], y[:30])
+    assert both.alpha_ == 0.37
+
+
+def test_parameters_that_need_a_deeper_statistic_are_refused_in_words():
+    model = LDA().fit(X, y).set_params(shrinkage="oas").partial_fit(X[:30], y[:30])
+    with pytest.raises(DataError, match=r"needs a statistic of depth 'full'.*Fit all rows again"):
+        model.predict(X)
+    shallower = LDA(shrinkage="oas").fit(X, y).set_params(shrinkage=0.1).forget(X[:10], y[:10])
+    assert_allclose(shallower.coef_, LDA(shrinkage=0.1).fit(X[10:], y[10:]).coef_, rtol=1e-8)
+
+
+def test_merging_keeps_what_one_of_the_models_chose_whatever_their_order():
+    chose = LDA(shrinkage="cv").fit(X[:60], y[:60])
+    part = LDA(shrinkage="cv").partial_fit(X[60:], y[60:])
+    for merged in (discrim.merge(chose, part), discrim.merge(part, chose)):
+        assert_allclose(merged.coef_, LDA(shrinkage=chose.shrinkage_).fit(X, y).coef_, rtol=1e-8)
+    with pytest.raises(DataError, match="chose different settings"):
+        discrim.merge(
+            RDA("cv", "cv", alphas=[0.2]).fit(X, y), RDA("cv", "cv", alphas=[0.2], gammas=None).fit(-X, y[::-1])
+        )
+
+
+def test_nonlinear_shrinkage_of_columns_without_variance_is_a_rule_all_the_same():
+    x = np.repeat(np.arange(3.0), 20)[:, None] * np.ones((1, 4))
+    model = LDA(shrinkage="nonlinear").fit(x, np.repeat([0, 1, 2], 20))
+    assert set(model.predict(x)) <= {0, 1, 2}
+
+
+def test_priors_that_are_no_numbers_are_refused_by_every_model():
+    for model in (LDA(priors=["a", "b", "c"]), discrim.NearestCentroid(priors=["a", "b", "c"])):
+        with pytest.raises(ParameterError, match="'priors' parameter"):
+            model.fit(X, y)
+        with pytest.raises(ParameterError, match="'priors' parameter"):
+            discrim.cross_validate(model, X, y, cv=3)
+
+
+def test_an_entry_that_cannot_be_tuned_says_why():
+    entry = registry.Entry("No grid", discrim.GaussianNB, lambda _: discrim.GaussianNB(), cost=50, tuning="grid")
+    with registry.entered(entry):
+        found = discrim.compare(X, y, ["No grid", "LDA"])
+    assert "there is no such grid" in repr(found).replace("\n  ", " ")
+
+
+def test_medians_have_no_log_loss_in_a_comparison_with_gaps_either():
+    gaps = X.copy()
+    gaps[::7, 1] = np.nan
+    found = discrim.compare(gaps, y, [discrim.NearestCentroid("manhattan")])
+    assert np.isnan(found.table["log_loss"].iloc[0])
