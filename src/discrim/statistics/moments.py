@@ -270,12 +270,13 @@ def merge_moments(parts: Sequence[ClassMoments]) -> ClassMoments:
     joint, depth = join(parts), parts[0].depth
     leading = () if depth is Depth.POOLED else (len(joint.classes),)
     scatter = np.zeros((*leading, *parts[0].scatter.shape[len(leading) :]))
-    for part, at in zip(parts, joint.at, strict=True):
-        if scatter.shape == part.scatter.shape:
-            scatter += part.scatter
-        else:
-            scatter[at] += part.scatter
-    scatter += _between(joint.gaps, joint.weights, depth)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for by the caller
+        for part, at in zip(parts, joint.at, strict=True):
+            if scatter.shape == part.scatter.shape:
+                scatter += part.scatter
+            else:
+                scatter[at] += part.scatter
+        scatter += _between(joint.gaps, joint.weights, depth)
     return ClassMoments(joint.classes, joint.weight, joint.rows, joint.mean, scatter, depth, joint.low)
 
 
