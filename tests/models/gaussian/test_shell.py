@@ -93,3 +93,34 @@ def test_medians_have_no_log_loss_in_a_comparison_with_gaps_either():
     gaps[::7, 1] = np.nan
     found = discrim.compare(gaps, y, [discrim.NearestCentroid("manhattan")])
     assert np.isnan(found.table["log_loss"].iloc[0])
+
+
+def test_weights_that_are_shares_count_as_rows_for_nearest_centroids():
+    shares = discrim.NearestCentroid(shrink_threshold=0.5).fit(X, y, np.full(150, 1 / 150))
+    plain = discrim.NearestCentroid(shrink_threshold=0.5).fit(X, y)
+    assert_allclose(shares.predict_proba(X), plain.predict_proba(X), atol=1e-10)
+
+
+def test_an_entry_that_stood_in_for_another_gives_its_place_back():
+    own = registry.all_entries()["LDA"]
+    with registry.entered(registry.Entry("LDA", LDA, lambda _: LDA(rank=1), cost=6)):
+        assert registry.all_entries()["LDA"] is not own
+    assert registry.all_entries()["LDA"] is own
+
+
+def test_a_model_that_tunes_itself_takes_part_in_a_comparison_by_groups():
+    found = discrim.compare(X, y, {"mine": RDA("loo", "loo")}, groups=np.arange(150) // 3)
+    assert found.table.loc["mine", "error"] < 0.1
+
+
+def test_tiny_shrinkage_is_not_solved_in_the_space_of_the_rows():
+    assert LDA(shrinkage=0.3).recipe().rotation_invariant
+    assert not LDA(shrinkage=1e-10).recipe().rotation_invariant
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_a_rule_is_a_kind_and_its_arrays(model):
+    kind, arrays = model.fit(X, y).solution().rule.described()
+    assert kind
+    flat = [v for value in arrays.values() for v in (value[1].values() if isinstance(value, tuple) else [value])]
+    assert any(isinstance(value, np.ndarray) for value in flat)
