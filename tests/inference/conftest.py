@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from discrim.block import Block
-from discrim.engines.objective import Coordinates, Objective
+from discrim.engines import RowPasses, passes_over
+from discrim.families.logistic.newton import newton
+from discrim.families.logistic.objective import Coordinates, Objective
 from discrim.inference.fitted import Fitted
-from discrim.solvers.newton import newton
-from discrim.sources import Design, open_rows
-from discrim.sources.arrays import ArrayRows
+from discrim.sources import open_rows
 
 TINY = 1e-300
 
@@ -20,11 +20,11 @@ TINY = 1e-300
 def rows_of(x, y, weight=None, offset=None, trials=None):
     """Rows of labels, or of numbers of successes among ``trials``."""
     if trials is None:
-        rows = open_rows(x, y, weight)
-        return dataclasses.replace(rows, whole=dataclasses.replace(rows.whole, offset=offset))
+        rows = RowPasses(open_rows(x, y, weight))
+        return passes_over(dataclasses.replace(rows.whole, offset=offset))
     share = np.divide(y, trials, out=np.zeros(len(y)), where=trials > 0)
     block = Block(x, (share > 0.5).astype(np.int32), np.array([0, 1]), trials.astype(float), offset, share)
-    return ArrayRows(Design.unnamed(x.shape[1], x.dtype), block, labelled=True)
+    return passes_over(block)
 
 
 def saturated_loss(rows):
@@ -37,7 +37,7 @@ def saturated_loss(rows):
 def fit_rows(rows, *, reference=0, intercept=True, alpha=0.0, aliased=(), **more):
     """The ``Fitted`` of these rows by Newton's method, as a model would make it."""
     x = rows.whole.x
-    p, classes = x.shape[1], rows.classes
+    p, classes = x.shape[1], rows.whole.classes
     softmax = len(classes) > 2
     dense = x if isinstance(x, np.ndarray) else x.toarray()
     coordinates = Coordinates(dense.mean(axis=0) * intercept, np.maximum(dense.std(axis=0), TINY), intercept)

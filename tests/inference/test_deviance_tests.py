@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from discrim.errors import DataError, ParameterError
+from discrim.families.logistic.firth import firth
 from discrim.inference.deviance_tests import anova, drop1, restricted
-from discrim.solvers.firth import firth
 
 
 def columns_of(x, *left_out):

@@ -10,10 +10,11 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import special
 
+from discrim.engines import RowPasses
 from discrim.errors import DataError, ParameterError
+from discrim.families.logistic.firth import firth
 from discrim.inference.glm_summary import glm_summary
 from discrim.inference.influence import cooks_distance, leave_one_out, leverage, residuals
-from discrim.solvers.firth import firth
 from discrim.sources import open_rows
 
 
@@ -203,9 +204,9 @@ def test_blocks_and_sparse_rows_give_what_one_array_gives(fit, fit_of_rows, thre
     whole = fit(x, y)
     parquet.write_table(pa.table({"u": x[:, 0], "v": x[:, 1], "y": y}), tmp_path / "rows.parquet")
     scanned = scan(tmp_path / "rows.parquet", target="y", batch_rows=37)
-    objective = type(whole.objective)(scanned, whole.classes, whole.coordinates, softmax=True)
+    objective = type(whole.objective)(RowPasses(scanned), whole.classes, whole.coordinates, softmax=True)
     streamed = replace(whole, objective=objective)
-    thin = fit_of_rows(open_rows(sparse.csr_array(x), y))
+    thin = fit_of_rows(RowPasses(open_rows(sparse.csr_array(x), y)))
     for other in (streamed, thin):
         assert_allclose(residuals(other, "pearson"), residuals(whole, "pearson"), rtol=1e-6)
         assert_allclose(leverage(other), leverage(whole), rtol=1e-6)

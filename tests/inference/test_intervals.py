@@ -12,9 +12,9 @@ from scipy import optimize, special, stats
 
 from discrim.datasets import load_iris
 from discrim.errors import DataError, ParameterError
+from discrim.families.logistic.firth import firth
 from discrim.inference.intervals import Intervals, confint, odds_ratios
 from discrim.inference.profile import Turned, profile_interval
-from discrim.solvers.firth import firth
 from discrim.statistics.likelihood import CURVATURE
 
 

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from discrim.block import Block
-from discrim.engines.objective import Coordinates, Objective
-from discrim.sources import Design
-from discrim.sources.arrays import ArrayRows
+from discrim.engines import passes_over
+from discrim.families.logistic.objective import Coordinates, Objective
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS, Likelihood, merge_likelihoods
 
 examples = settings(max_examples=40, deadline=None)
@@ -42,7 +41,7 @@ def statistic(block, seed, depth):
     rng = np.random.default_rng(seed)
     classes = len(block.classes)
     coordinates = Coordinates(rng.normal(size=3), rng.uniform(0.5, 2, 3))
-    rows = ArrayRows(Design.unnamed(3, np.dtype(float)), block, labelled=True)
+    rows = passes_over(block)
     objective = Objective(rows, block.classes, coordinates, softmax=classes > 2)
     theta, along = rng.normal(size=(2, *objective.shape))
     return objective.at(theta, depth=depth, along=along, steps=STEPS)

@@ -15,13 +15,13 @@ from discrim.comparison.rows import ComparedRows
 from discrim.comparison.tuning import Groups, PairLosses, Setting, Tuned, choose
 from discrim.errors import warn
 from discrim.evaluation.held_out import HeldOut
+from discrim.families.logistic.penalty_path import fold_path
+from discrim.families.logistic.recipe import LogisticRecipe
+from discrim.families.one_block import OneBlock
 from discrim.families.rule import Output
 from discrim.models import LogisticRegression, LogisticRegressionCV
 from discrim.models.logistic.cv_options import read_options
-from discrim.models.logistic.cv_path import fold_path
 from discrim.parallel import one_blas_thread, run
-from discrim.sources import Design
-from discrim.sources.arrays import ArrayRows
 from discrim.statistics import ClassMoments, Depth
 from discrim.typing import Floats
 
@@ -63,17 +63,14 @@ def _tuned_with_paths(rows: ComparedRows, groups: Groups) -> tuple[Tuned, list[F
         Cs=strengths, l1_ratios=(0,), scoring="neg_log_loss", max_iter=MOST_STEPS, use_legacy_attributes=False
     )
     terms = read_options(model)[0].terms[0]
-    model._design = rows.design
-    problem = model._stated(rows.classes, terms[0], None)
+    problem = LogisticRecipe(terms[0], most=MOST_STEPS, tol=1e-4, classes=rows.classes)
 
     def of_pair(i: int) -> tuple[Floats, PairLosses, bool]:
         g, h = groups.pairs[i]
         train = np.flatnonzero((groups.of_row != g) & (groups.of_row != h))
         ready = _ready(rows, train)
         block = _block(rows, train, ready)
-        steps = fold_path(
-            ArrayRows(Design.unnamed(block.x.shape[1], block.x.dtype), block, labelled=True), problem, terms
-        )
+        steps = fold_path(OneBlock(block), problem, terms)
         path = np.array([step.theta for step in steps])
         parts = [_block(rows, np.flatnonzero(groups.of_row == k), ready) for k in (g, h)]
         losses = np.array([[_loss(part, theta) for theta in path] for part in parts])

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim.block import Block
-from discrim.engines import reduce
+from discrim.engines import RowPasses
 from discrim.errors import DataError, warn
 from discrim.evaluation.held_out import HeldOut
 from discrim.families.recipe import Recipe, Reduction, Remark, Shape, Solved, checked_sum, spanned
 from discrim.families.rule import Output, score_rows
+from discrim.later import cached_property
 from discrim.models.shell import Classifier
 from discrim.parallel import blas_threads
 from discrim.sources import Column, Design, find_non_finite, in_memory, open_rows
@@ -25,7 +26,6 @@ from discrim.sources.arrays import ArrayRows
 from discrim.statistics.folds import Folds, of_folds, of_others
 from discrim.typing import Floats, Index
 
-State = TypeVar("State")
 Units = tuple[Floats, Floats]
 
 # Numbers that the statistics of all folds may take together.
@@ -82,7 +82,7 @@ class Trial:
     @classmethod
     def of(cls, recipe: Recipe[Any], model: Classifier, X: Any, y: Any, sample_weight: Any) -> Trial:
         """The rows as ``model`` would read them."""
-        block, design = read_block(model, X, y, sample_weight)
+        block, design = read_block(model, X, y, sample_weight, sparse=recipe.reads == "sparse")
         return cls(recipe, block, Shape(design, block.classes, len(block)))
 
     def run(self, folds: Folds) -> tuple[HeldOut, str]:
@@ -98,7 +98,7 @@ class Trial:
             known, passes = self._classes_in(train), _Training(self.block, train, self.shape)
             shape = self._shape_of(known, len(train))
             recipe = self.recipe.among(known, len(self.block.classes))
-            solved = recipe.solve(checked_sum(passes.reduce(recipe.reduction(shape))), shape, passes)
+            solved = recipe.fit(shape, passes)
             remarks.update({remark.text: remark for remark in solved.remarks})
             self.put(held, solved, known, folds.test(f))
         report(remarks)
@@ -187,11 +187,14 @@ class Trial:
         return replace(self.shape, classes=self.block.classes[known], n_rows=n_rows)
 
 
-def read_block(model: Classifier, X: Any, y: Any, sample_weight: Any) -> tuple[Block, Design]:
-    """All rows as ``model`` would read them, in memory and finite; categories are columns of their own."""
+def read_block(model: Classifier, X: Any, y: Any, sample_weight: Any, *, sparse: bool = False) -> tuple[Block, Design]:
+    """All rows as ``model`` would read them, in memory and finite; categories are columns of their own.
+
+    Rows that are ``sparse`` may stay so.
+    """
     rows = model.open_rows(X, y, sample_weight)
-    block, design = in_memory(rows, first_read=True), rows.design
-    x = np.asarray(block.x)
+    block = rows.whole if sparse and rows.whole is not None else in_memory(rows, first_read=True)
+    x, design = block.x, rows.design
     if design.named or design.n_in != x.shape[1]:
         design = Design([Column(name) for name in design.names_out], x.dtype)
     if not np.isfinite(x.sum()):
@@ -217,28 +220,19 @@ def report(remarks: dict[str, Remark]) -> None:
         warn(*remark)
 
 
-@dataclass(frozen=True, eq=False)
-class _Training:
-    """``Passes`` over some rows of a block; None is all of them."""
+class _Training(RowPasses):
+    """Passes over some rows of a block, which are taken when they are asked for; None is all of them."""
 
-    rows: Block
-    train: Index | None
-    shape: Shape
-    units: Units | None = None
-    again: bool = True
+    def __init__(self, block: Block, train: Index | None, shape: Shape, units: Units | None = None) -> None:
+        self._block, self._train, self._columns, self._units = block, train, shape.columns, units
 
-    def reduce(self, reduction: Reduction[State]) -> State:
-        return reduce(self._open(), reduction)
-
-    def block(self) -> Block:
-        return in_memory(self._open())
-
-    def _open(self) -> ArrayRows:
+    @cached_property
+    def rows(self) -> ArrayRows:
         # A class without rows in this part is not known to its model.
-        part = self.rows if self.train is None else self.rows.take(self.train).present()
-        if self.units is not None:
-            part = replace(part, x=(part.x - self.units[0]) / self.units[1])
-        columns: Any = self.shape.columns
+        part = self._block if self._train is None else self._block.take(self._train).present()
+        if self._units is not None:
+            part = replace(part, x=(part.x - self._units[0]) / self._units[1])
+        columns: Any = self._columns
         return ArrayRows(columns, part, labelled=True)
 
 

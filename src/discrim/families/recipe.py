@@ -112,14 +112,66 @@ class Reduction(Protocol[S]):
     def narrow(self, state: Any) -> S: ...
 
 
-class Passes(Protocol):
-    """The rows once more. ``again`` is False where they can be read only once, and ``reduce`` raises."""
+@dataclass(frozen=True, eq=False)
+class Sum(Generic[S]):
+    """A reduction by two functions, which no other covers; ``size`` is how many numbers a state has."""
+
+    of: Callable[[Block], S]
+    merge: Callable[[Sequence[S]], S]
+    size: int = 0
+    uses_blas: bool = False
+
+    def numbers(self, shape: Shape) -> int:  # noqa: ARG002 - known beforehand
+        return self.size
+
+    def by_class(self) -> Sum[S]:
+        return self
+
+    def covers(self, other: Reduction[Any]) -> bool:  # noqa: ARG002 - functions cannot be compared
+        return False
+
+    def narrow(self, state: Any) -> S:
+        return state  # type: ignore[no-any-return]
+
+
+class Passes(ABC):
+    """The rows once more. ``again`` is False where they can be read only once, and ``reduce`` raises.
+
+    Who shares sums and not rows need not give more than these.
+    """
 
     @property
+    def whole(self) -> Block | None:
+        """All rows as they are, dense or sparse, where they are one block in memory."""
+        return None
+
+    @property
+    @abstractmethod
     def again(self) -> bool: ...
-    def reduce(self, reduction: Reduction[S]) -> S: ...
+
+    @property
+    @abstractmethod
+    def shape(self) -> Shape: ...
+
+    @abstractmethod
+    def reduce(self, reduction: Reduction[S], *, title: str = "reading") -> S:
+        """One pass; a terminal shows how far a long one is, under this title."""
+
+    def blocks(self) -> Iterator[Block]:
+        """The rows in their order."""
+        yield self.block()
+
     def block(self) -> Block:
         """All rows in memory, dense."""
+        raise DataError("Here models share statistics, not rows. Fit the model by itself.")
+
+    def over(self, block: Block) -> Passes:
+        """Passes over these rows instead, which are in memory."""
+        raise NotImplementedError
+
+    def fault(self) -> DataError | None:
+        """The error that names the columns with NaN or infinity, where there are such."""
+        return None
 
 
 class Remark(NamedTuple):
@@ -220,6 +272,10 @@ class Recipe(ABC, Generic[S]):
     any model.
     """
 
+    # Is there a statistic, smaller than the rows, that is all the model needs?
+    one_pass: ClassVar[bool] = True
+    # What blocks it reads: "dense" ones, or "sparse" ones where the rows are.
+    reads: ClassVar[str] = "dense"
     # What the model assumes of the data, for those who check assumptions: "normal", "equal covariances", "independent".
     assumptions: ClassVar[tuple[str, ...]] = ()
 
@@ -230,6 +286,13 @@ class Recipe(ABC, Generic[S]):
     @abstractmethod
     def estimate(self, statistic: S, shape: Shape, passes: Passes | None) -> Solved:
         """What follows from a statistic; ``passes`` are the rows where they are at hand."""
+
+    def fit(self, shape: Shape, passes: Passes) -> Solved:
+        """One pass, and what follows from it."""
+        statistic: Any = passes.reduce(self.reduction(shape))
+        if not statistic.finite:
+            raise passes.fault() or overflow()
+        return self.solve(statistic, shape, passes)
 
     def solve(self, statistic: S, shape: Shape, passes: Passes | None = None, before: Chosen | None = None) -> Solved:
         """The same, with settings chosen first where they are to be; ``before`` is what an earlier fit chose."""

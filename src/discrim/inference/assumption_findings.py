@@ -9,13 +9,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from discrim.engines.objective import Coordinates, Objective
+from discrim.engines import RowPasses
 from discrim.errors import DiscrimError, name_list, plural
+from discrim.families.logistic.objective import Coordinates, Objective
+from discrim.families.logistic.separation import find_separation
 from discrim.inference.assumption_shapes import ClassShapes
 from discrim.inference.assumption_tests import box_test, collinearity, column_shapes, mardia_test
 from discrim.inference.figures import write_p_value
 from discrim.inference.render import WIDTH
-from discrim.solvers.separation import find_separation
 from discrim.sources import Rows
 from discrim.statistics import ClassMoments
 
@@ -185,7 +186,7 @@ def separation_check(rows: Rows, moments: ClassMoments) -> AssumptionCheck:
     centre = moments.weight @ moments.mean / moments.total_weight
     coordinates = Coordinates(centre, np.where(spread > 0, spread, 1.0), intercept=True)
     try:
-        found = find_separation(Objective(rows, moments.classes, coordinates, softmax=classes > 2))
+        found = find_separation(Objective(RowPasses(rows), moments.classes, coordinates, softmax=classes > 2))
     except DiscrimError:
         words = (
             f"A linear rule has {wrong:,} of {n:,} training rows wrong; the search for a direction that separates "

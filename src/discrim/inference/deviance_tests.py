@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, special
 
-from discrim.engines.objective import Objective
 from discrim.errors import DataError, ParameterError, name_list
+from discrim.families.logistic.firth import firth
+from discrim.families.logistic.newton import Solution, newton, solve_positive
+from discrim.families.logistic.objective import Objective
 from discrim.inference.fitted import Fitted
 from discrim.inference.summary import Table
-from discrim.solvers.firth import firth
-from discrim.solvers.newton import Solution, newton, solve_positive
 from discrim.typing import Mask
 
 # Distance from the optimum at which the curvature tells the loss to ten digits.

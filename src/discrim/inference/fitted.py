@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from discrim.engines.objective import Coordinates, Objective
-from discrim.engines.score_sums import score_products, weights_are_counts
 from discrim.errors import DataError, ParameterError, WeightsWarning, warn
+from discrim.families.logistic.class_weight import Reweighted
+from discrim.families.logistic.firth import firth
+from discrim.families.logistic.newton import CLOSE, HasLikelihood, Solution, newton
+from discrim.families.logistic.objective import Coordinates, Objective
+from discrim.families.recipe import Passes
+from discrim.inference.scores import score_products, weights_are_counts
 from discrim.later import cached_property
-from discrim.solvers.firth import firth
-from discrim.solvers.newton import CLOSE, HasLikelihood, Solution, newton
-from discrim.sources import Attached, Rows, Scan
 from discrim.statistics.likelihood import CURVATURE
 from discrim.typing import Floats, Mask
 
@@ -353,8 +354,9 @@ def covariance(spread: Floats, std_error: Floats) -> Floats:
     return np.asarray(product)
 
 
-def _is_scan(rows: Rows) -> bool:
-    return isinstance(rows.inner if isinstance(rows, Attached) else rows, Scan)
+def _is_scan(rows: Passes) -> bool:
+    """Are the classes not known before the rows are read?"""
+    return (rows.inner if isinstance(rows, Reweighted) else rows).shape.classes is None
 
 
 def inverse_root(matrix: Floats) -> Floats:

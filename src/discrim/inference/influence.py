@@ -7,23 +7,26 @@ the row's own predictors would spread by. Rows are read block by block, once for
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+from scipy import sparse, special
 
 from discrim.block import Block
-from discrim.engines.objective import Objective, codes_in
-from discrim.engines.rowwise import WithoutRow, each_row, linear_parts, take_rows
+from discrim.engines import RowPasses
 from discrim.errors import ParameterError, name_list
+from discrim.families.logistic.objective import Coordinates, Objective, codes_in
+from discrim.families.recipe import Passes, Sum
 from discrim.inference.fitted import Fitted
 from discrim.typing import Floats
 
 # Rows that a check refits without, unless told which.
 CHECKED = 100
+# Numbers that a block's intermediate results may have at once.
+MOST_NUMBERS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -277,7 +280,84 @@ def _predictors_without(fitted: Fitted, chosen: Sequence[int]) -> Floats:
     whole = fitted.problem("loo_.exact()")
     found = []
     for i, row in zip(chosen, take_rows(whole.rows, chosen), strict=True):
-        objective = Objective(WithoutRow(whole.rows, i), whole.classes, whole.coordinates, softmax=whole.softmax)
+        objective = Objective(without_row(whole.rows, i), whole.classes, whole.coordinates, softmax=whole.softmax)
         theta = fitted.solve(objective, fitted.theta, fitted.free).theta
         found.append(_predictors(fitted, row, theta)[0])
     return np.array(found)
+
+
+Arrays = tuple[NDArray[Any], ...]
+
+
+def each_row(rows: Passes, of: Callable[[Block], Arrays], *, numbers: int = 1) -> Arrays:
+    """The arrays that ``of`` gives for each block (first axis: its rows), concatenated: one pass.
+
+    ``numbers`` is how many numbers ``of`` keeps for a row at work; blocks are cut so that these stay few.
+    """
+    step = max(MOST_NUMBERS // max(numbers, 1), 1)
+
+    def parts_of(block: Block) -> list[Arrays]:
+        return [of(block.rows(start, min(start + step, len(block)))) for start in range(0, len(block), step)]
+
+    parts = rows.reduce(Sum(parts_of, _in_order, uses_blas=True))
+    return tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+
+
+def take_rows(rows: Passes, wanted: Sequence[int]) -> list[Block]:
+    """The rows of these numbers, counted from 0, each as a block of its own in the order asked for: one pass."""
+    found: dict[int, Block] = {}
+    first = 0
+    for block in rows.blocks():
+        inside = {i for i in wanted if first <= i < first + len(block)}
+        found.update({i: block.rows(i - first, i - first + 1) for i in inside})
+        first += len(block)
+    return [found[i] for i in wanted]
+
+
+def without_row(rows: Passes, left_out: int) -> Passes:
+    """Passes over the same rows, of which one, counted from 0, has the weight zero."""
+    return (
+        rows.over(_without(rows.whole, left_out)) if rows.whole is not None else RowPasses(_WithoutRow(rows, left_out))
+    )
+
+
+class _WithoutRow:
+    """The rows of a scan, one of them with the weight zero."""
+
+    rereadable, labelled, whole = True, True, None
+
+    def __init__(self, rows: Passes, left_out: int) -> None:
+        self._rows, self._left_out = rows, left_out
+        self.design: Any = rows.shape.columns
+        self.n_rows, self.classes = rows.shape.n_rows, rows.shape.classes
+
+    def blocks(self) -> Iterator[Block]:
+        first = 0
+        for block in self._rows.blocks():
+            inside = first <= self._left_out < first + len(block)
+            yield _without(block, self._left_out - first) if inside else block
+            first += len(block)
+
+
+def linear_parts(block: Block, coordinates: Coordinates, theta: Floats) -> Floats:
+    """Z theta (n x m) for solver's coefficients theta (size x m), without the offset.
+
+    Columns are centred before they are multiplied, so that a large mean costs no digits. Cost: n p m.
+    """
+    constant = theta[0] if coordinates.intercept else np.zeros(theta.shape[1])
+    slopes = theta[1:] if coordinates.intercept else theta
+    inner = slopes / coordinates.scale[:, None] if coordinates.basis is None else coordinates.basis @ slopes
+    if sparse.issparse(block.x):
+        return np.asarray(block.x @ inner) + (constant - coordinates.shift @ inner)
+    return np.asarray((block.x - coordinates.shift) @ inner + constant)
+
+
+def _in_order(parts: Sequence[list[Arrays]]) -> list[Arrays]:
+    # Lists are joined, and arrays only once at the end: a long stream would else be copied again and again.
+    return [arrays for part in parts for arrays in part]
+
+
+def _without(block: Block, i: int) -> Block:
+    weight = np.ones(len(block)) if block.weight is None else block.weight.copy()
+    weight[i] = 0.0
+    return replace(block, weight=weight)

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from discrim.families.logistic.newton import HasLikelihood, solve_positive
 from discrim.inference.fitted import Fitted
-from discrim.solvers.newton import HasLikelihood, solve_positive
 from discrim.statistics.likelihood import CURVATURE, GRADIENT, LOSS, Likelihood
 from discrim.typing import Floats, Mask
 

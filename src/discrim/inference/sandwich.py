@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.engines.score_sums import score_sums
 from discrim.errors import ParameterError, plural
 from discrim.inference.fitted import Fitted, covariance
+from discrim.inference.scores import score_sums
 from discrim.typing import Floats
 
 KINDS = ("auto", "model", "HC0", "HC1", "cluster")

@@ -11,9 +11,10 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from discrim.block import Block
-from discrim.engines.objective import Coordinates
-from discrim.engines.overview import Overview, look
+from discrim.engines import RowPasses
 from discrim.errors import DataError, DiscrimWarning, ParameterError, name_list, plural, warn
+from discrim.families.first_look import Overview, look
+from discrim.families.logistic.objective import Coordinates
 from discrim.online.descent import Descent, Schedule
 from discrim.online.loss_sums import Criterion
 from discrim.sources import Rows, Scan, find_non_finite, in_memory
@@ -59,7 +60,7 @@ def survey(rows: Rows, *, intercept: bool, scale: bool, by_length: bool, known: 
             "Gradient descent reads its rows again and again, and this stream can be read once. "
             "Give a table or a file, or hand the parts to partial_fit."
         )
-    view = look(rows, SAMPLE)
+    view = look(RowPasses(rows), SAMPLE)
     if not (np.isfinite(view.mean).all() and np.isfinite(view.deviation).all()):
         raise find_non_finite(rows) or DataError("The squares of X overflow. Scale the columns.")
     coordinates = known or _coordinates(view, intercept=intercept, scale=scale)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from discrim.engines import RowPasses, reduce
 from discrim.errors import DataError, DiscrimError, ForgetError, ParameterError, warn
-from discrim.families.recipe import Chosen, Recipe, Reduction, Shape, Solved, Statistic, overflow
+from discrim.families.recipe import Chosen, Recipe, Reduction, Remark, Shape, Solved, Statistic, overflow
 from discrim.families.rule import Output, Rule
 from discrim.inference.summary import Summary
 from discrim.models.declared import check_declared, declared_classes
@@ -42,6 +42,19 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def _summarise(self) -> Summary: ...
+
+    def recipe(self) -> Recipe[Any]:
+        """The model that these parameters describe, for those that are made of one."""
+        raise NotImplementedError
+
+    def checked_recipe(self) -> Recipe[Any]:
+        """The same, or an error that names the parameter that cannot be used."""
+        check_parameters(self, self._constraints)
+        return self.recipe()
+
+    def solution(self) -> Solved:
+        """What the recipe made of the rows."""
+        raise NotImplementedError
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n."""
@@ -91,6 +104,19 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         other = copy(self)
         other.__dict__["_design"] = self._design.renamed(names)
         return other
+
+    def _take_over(self, learned: Mapping[str, Any], remarks: Iterable[Remark] = ()) -> Self:
+        """Have these attributes, and none that an earlier call learned, in one step; before it, warn of the remarks."""
+        for remark in remarks:
+            warn(*remark)
+        before = self.__dict__
+        kept = {name: value for name, value in before.items() if name not in before.get("_learned", ())}
+        try:
+            self.__dict__ = {**kept, **learned, "_learned": (*learned, "_learned")}
+            return self  # noqa: TRY300 - an interrupt on the way out is one too
+        except BaseException:
+            self.__dict__ = before
+            raise
 
     @property
     def _names(self) -> list[str]:
@@ -167,19 +193,13 @@ class RecipeClassifier(Classifier):
     def recipe(self) -> Recipe[Any]:
         """The model that these parameters describe."""
 
-    def checked_recipe(self) -> Recipe[Any]:
-        """The same, or an error that names the parameter that cannot be used."""
-        check_parameters(self, self._constraints)
-        return self.recipe()
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y, or from a ``scan``, which brings its own labels and weights."""
         recipe = self.checked_recipe()
         rows = self._read(X, y, sample_weight)
         columns = self.columns_of(X, rows)
-        shape = Shape(rows.design, rows.classes, rows.n_rows)
-        statistic = _collected(rows, recipe.reduction(shape))
-        return self._assign(columns, recipe.solve(statistic, shape, RowPasses(rows, rows.rereadable)))
+        passes = RowPasses(rows)
+        return self._assign(columns, recipe.fit(passes.shape, passes))
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows: any number of parts gives what one fit of all rows gives.
@@ -316,16 +336,7 @@ class RecipeClassifier(Classifier):
             **({} if solved is None else solved.attributes),
             **({} if declared is None else {"_declared": declared}),
         }
-        for remark in () if solved is None else solved.remarks:
-            warn(*remark)
-        before = self.__dict__
-        kept = {name: value for name, value in before.items() if name not in before.get("_learned", ())}
-        try:
-            self.__dict__ = {**kept, **learned, "_learned": (*learned, "_learned")}
-            return self  # noqa: TRY300 - an interrupt on the way out is one too
-        except BaseException:
-            self.__dict__ = before
-            raise
+        return self._take_over(learned, () if solved is None else solved.remarks)
 
     def _check_solved(self) -> Self:
         check_is_fitted(self, "statistic_")
@@ -344,7 +355,7 @@ def recipe_of(model: Any) -> Recipe[Any] | None:
 
     They do not where a subclass has its own ``fit`` or ``predict`` or the like, unless it says what its recipe is.
     """
-    if not isinstance(model, RecipeClassifier):
+    if not isinstance(model, Classifier):
         return None
     for kind in type(model).__mro__:
         own = vars(kind)

@@ -12,8 +12,8 @@ from scipy import sparse
 
 from discrim.block import Block
 from discrim.engines import reduce_blocks
-from discrim.engines.objective import Coordinates, codes_in
 from discrim.engines.progress import Progress
+from discrim.families.logistic.objective import Coordinates, codes_in
 from discrim.losses import SOFTMAX_CURVATURE, Loss, softmax_slope, softmax_value
 from discrim.sources import Rows
 from discrim.typing import Floats

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import nnls
 
-from discrim.engines.objective import Coordinates, Objective
-from discrim.solvers.separation import find_separation
+from discrim.engines import RowPasses
+from discrim.families.logistic.objective import Coordinates, Objective
+from discrim.families.logistic.separation import find_separation
 from discrim.sources import open_rows
 from discrim.typing import Floats
 
@@ -76,4 +77,4 @@ def separable(x: Floats, sign: Floats, *, intercept: bool) -> bool:
     shift = x.mean(axis=0) if intercept else np.zeros(x.shape[1])
     scale = np.sqrt(((x - shift) ** 2).mean(axis=0))
     coordinates = Coordinates(shift, np.where(scale > 0, scale, 1.0), intercept)
-    return find_separation(Objective(open_rows(x, sign.astype(np.int64)), classes, coordinates)).complete
+    return find_separation(Objective(RowPasses(open_rows(x, sign.astype(np.int64))), classes, coordinates)).complete

@@ -10,15 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.block import Block
-from discrim.engines.objective import Coordinates, Objective
+from discrim.engines import passes_over
 from discrim.errors import DataError
+from discrim.families.logistic.objective import Coordinates, Objective
+from discrim.families.logistic.quasi_newton import Enough, cholesky_inverse, quasi_newton
 from discrim.losses import sigmoid, softmax
 from discrim.online.rows import OnlineRows
 from discrim.online.scaling import Scaling
 from discrim.parallel import blas_threads
-from discrim.solvers.quasi_newton import Enough, cholesky_inverse, quasi_newton
-from discrim.sources.arrays import ArrayRows
-from discrim.sources.design import Design
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS, Likelihood
 from discrim.typing import Floats
 
@@ -128,11 +127,10 @@ def learn_block(memory: Memory, rows: OnlineRows, scaling: Scaling, alpha: float
     weight = float(len(rows)) if rows.weight is None else float(rows.weight.sum())
     if not weight:
         return memory
-    design = Design.unnamed(rows.x.shape[1], np.float64)
     classes = np.arange(max(len(memory.theta), 2))
     with np.errstate(divide="ignore"):
         coordinates = Coordinates(scaling.shift, 1.0 / scaling.factor, intercept=memory.intercept)
-    block = ArrayRows(design, Block(rows.x, rows.codes, classes, rows.weight), labelled=True)
+    block = passes_over(Block(rows.x, rows.codes, classes, rows.weight))
     objective = Objective(block, classes, coordinates, softmax=len(classes) > 2)
     total = memory.weight + weight
     ridge = np.full(memory.theta.shape, alpha * total)

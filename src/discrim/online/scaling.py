@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discrim.block import Block
-from discrim.engines.overview import look
+from discrim.engines import passes_over
+from discrim.families.first_look import look
 from discrim.online.rows import OnlineRows
-from discrim.sources.arrays import ArrayRows
-from discrim.sources.design import Design
 from discrim.typing import Floats
 
 # Rows that tell where the columns lie.
@@ -53,7 +52,7 @@ class Scaling:
             counts = np.bincount(x.indices, weights=weight * (x.data != 0), minlength=p)
             mean, size = np.zeros(p), top * np.sqrt(squares / np.where(counts > 0, counts, 1.0))
         else:
-            view = look(ArrayRows(Design.unnamed(x.shape[1], x.dtype), block, labelled=True), FIRST_LOOK)
+            view = look(passes_over(block), FIRST_LOOK)
             mean, size = view.mean, view.deviation
             odd = np.flatnonzero(~((size > SMALLEST) & (size < np.inf)))
             if len(odd):

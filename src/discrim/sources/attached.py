@@ -1,4 +1,4 @@
-"""Rows with something more to each of them: class weights, offsets, or counts of successes."""
+"""Rows with something more to each of them: offsets, or counts of successes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from discrim.block import Block
 from discrim.later import cached_property
 from discrim.sources.design import Design
-from discrim.sources.labels import recode
 from discrim.sources.rows import Rows
 from discrim.typing import Floats
 
@@ -21,14 +20,11 @@ from discrim.typing import Floats
 class Attached:
     """The rows of ``inner``, each with more.
 
-    ``class_weight`` multiplies the weights of the rows of every class, ``offset`` and ``share`` are one number a row,
-    and ``classes``, where the labels did not say it, are all there are; with ``share`` every row has the code 1, and
-    ``class_weight`` multiplies its failures and its successes.
+    ``offset`` and ``share`` are one number a row; with ``share`` every row has the code 1 among two ``classes``.
     """
 
     inner: Rows
     classes: NDArray[Any]
-    class_weight: Floats | None = None
     offset: Floats | None = None
     share: Floats | None = None
     labelled: bool = True
@@ -60,18 +56,7 @@ class Attached:
 
     def _attach(self, block: Block, start: int) -> Block:
         stop = start + len(block)
-        codes, weight = block.codes, block.weight
-        if self.share is not None:
-            codes = np.ones(len(block), np.int32)
-        elif block.classes is not self.classes:
-            codes = recode(block.classes, self.classes)[codes]
+        codes = block.codes if self.share is None else np.ones(len(block), np.int32)
         offset = block.offset if self.offset is None else self.offset[start:stop]
         share = None if self.share is None else self.share[start:stop]
-        if self.class_weight is not None:
-            factor = self.class_weight[codes]
-            if share is not None:
-                failures, successes = self.class_weight[0] * (1.0 - share), self.class_weight[1] * share
-                factor = failures + successes
-                share = np.where(factor > 0, successes / np.where(factor > 0, factor, 1.0), 0.0)
-            weight = factor * (1.0 if weight is None else weight)
-        return Block(block.x, codes, self.classes, weight, offset, share)
+        return Block(block.x, codes, self.classes, block.weight, offset, share)

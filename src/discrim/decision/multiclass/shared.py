@@ -15,10 +15,9 @@ from sklearn.base import clone
 from discrim.block import Block
 from discrim.decision.multiclass.problems import Fitting, Problem, constant
 from discrim.decision.wrapping import remember_columns
-from discrim.engines import reduce, reduce_blocks
-from discrim.errors import DataError
+from discrim.engines import RowPasses, reduce, reduce_blocks
 from discrim.families.gaussian.covariance import IllConditionedError
-from discrim.families.recipe import Recipe, Shape, overflow
+from discrim.families.recipe import Passes, Recipe, Shape, overflow
 from discrim.models import LeastSquaresClassifier, RidgeClassifier
 from discrim.models.base import OnePassClassifier, Statistic, combine
 from discrim.models.parameters import check_parameters
@@ -98,44 +97,43 @@ def _solved(
         return fixed
     shape = Shape(columns["_design"], np.array(how.labels), int(whole.rows[problem.sides >= 0].sum()))
     statistic = whole.relabel(problem.sides, how.labels)
-    solved = recipe.solve(recipe.adopt(statistic), shape, _Relabelled(passes, problem.sides, how.labels))
+    solved = recipe.solve(recipe.adopt(statistic), shape, _Relabelled(passes, shape, problem.sides, how.labels))
     return clone(how.estimator).from_solution(solved, columns)
 
 
-class _ByClass:
-    """``Passes`` that remember what they were asked for, so that all problems share it."""
+class _ByClass(RowPasses):
+    """Passes that remember what they were asked for, so that all problems share it."""
 
     def __init__(self, rows: Rows) -> None:
-        self._rows, self.again = rows, rows.rereadable
+        super().__init__(rows)
         self._known: dict[Any, Any] = {}
 
-    def reduce(self, reduction: Any) -> Any:
+    def reduce(self, reduction: Any, *, title: str = "reading") -> Any:
         if reduction not in self._known:
-            self._known[reduction] = reduce(self._rows, reduction)
+            self._known[reduction] = reduce(self.rows, reduction, title=title)
         return self._known[reduction]
-
-    def block(self) -> Block:
-        """Asked for by nobody: a model that needs its rows has every problem fitted by itself."""
-        raise DataError("The problems of a multi-class scheme share statistics, not rows.")
 
 
 @dataclass(frozen=True, eq=False)
-class _Relabelled:
-    """``Passes`` over the rows of one problem, under the labels of its two sides."""
+class _Relabelled(Passes):
+    """Passes over the rows of one problem, under the labels of its two sides."""
 
     passes: _ByClass
+    problem: Shape
     sides: NDArray[np.intp]
     labels: Sequence[int]
+
+    @property
+    def shape(self) -> Shape:
+        return self.problem
 
     @property
     def again(self) -> bool:
         return self.passes.again
 
-    def reduce(self, reduction: Any) -> Any:
-        return reduction.narrow(self.passes.reduce(reduction.by_class()).relabel(self.sides, self.labels))
-
-    def block(self) -> Block:
-        return self.passes.block()
+    def reduce(self, reduction: Any, *, title: str = "reading") -> Any:
+        whole = self.passes.reduce(reduction.by_class(), title=title)
+        return reduction.narrow(whole.relabel(self.sides, self.labels))
 
 
 def _models(how: Fitting, probe: Any, whole: Statistic, problems: Sequence[Problem], *, reread: bool) -> list[Any]:

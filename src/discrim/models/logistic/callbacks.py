@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from discrim.engines.objective import Coordinates
 from discrim.errors import warn
-from discrim.models.logistic.rows import Opened, Training
-from discrim.models.logistic.rule import user_coefficients
+from discrim.families.first_look import look
+from discrim.families.logistic.coefficients import user_coefficients
+from discrim.families.logistic.fit import Watch
+from discrim.families.logistic.objective import Coordinates
+from discrim.families.recipe import Passes
+from discrim.models.logistic.training import Training
 from discrim.typing import Floats
-
-# Is called with theta and its coordinates after every step.
-Watch = Callable[[Floats, Coordinates], None]
 
 if TYPE_CHECKING:
 
@@ -56,16 +56,18 @@ else:
 
 
 @contextmanager
-def reported(model: Any, opened: Opened, given: Training, *, penalised: bool) -> Iterator[Watch | None]:
+def reported(
+    model: Any, rows: Passes, columns: Mapping[str, Any], given: Training, *, penalised: bool
+) -> Iterator[Watch | None]:
     """The fit as tasks of the callbacks of ``model``, which must have some: one for all, and one for each step.
 
     A task begins where the step before has ended, so that the last one is empty, as in scikit-learn.
     """
     from sklearn.callback._callback_support import callback_management_context
 
-    softmax = len(opened.classes) > 2
-    known = {name: getattr(model, name) for name in ("n_features_in_", "feature_names_in_") if hasattr(model, name)}
-    known |= {"classes_": opened.classes, "_design": opened.rows.design}
+    classes = look(rows, 1).classes if rows.shape.classes is None else rows.shape.classes
+    softmax = len(classes) > 2
+    known = {**columns, "classes_": classes}
     metadata = None if given.sample_weight is None else {"sample_weight": given.sample_weight}
     told: dict[str, Any] = {"estimator": model, "X": given.X, "y": given.y, "metadata": metadata}
 
@@ -76,7 +78,7 @@ def reported(model: Any, opened: Opened, given: Training, *, penalised: bool) ->
         whole = model._init_callback_context(max_subtasks=max(model.max_iter, 1) + 1)
         whole.call_on_fit_task_begin(**told)
         steps = _Steps(whole, told, max(model.max_iter, 1))
-        nothing = np.zeros((len(opened.classes) if softmax else 1, opened.rows.design.n_out + 1))
+        nothing = np.zeros((len(classes) if softmax else 1, rows.shape.width + 1))
         steps.begin(attributes(nothing))
 
         def watch(theta: Floats, coordinates: Coordinates) -> None:

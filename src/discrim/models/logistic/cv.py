@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -12,20 +12,21 @@ from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
-from discrim.atomic import all_or_nothing
-from discrim.engines.overview import look
+from discrim.engines import passes_over
 from discrim.errors import ParameterError, name_list, warn
-from discrim.families.recipe import Selection
+from discrim.families.first_look import look
+from discrim.families.logistic.coefficients import as_one, written_rule
+from discrim.families.logistic.fit import PenaltyTerms, check_finite
+from discrim.families.logistic.recipe import LogisticRecipe
+from discrim.families.recipe import Selection, Solved
 from discrim.inference.fitted import Fitted
 from discrim.models.logistic.cv_grid import GridResult, attributes_of, averaged, cross_validated, folds_of
 from discrim.models.logistic.cv_options import read_options, strengths
 from discrim.models.logistic.cv_scores import PLAIN, judge_for
-from discrim.models.logistic.fit import check_finite
 from discrim.models.logistic.regression import LogisticRegression
-from discrim.models.logistic.rows import Opened, Training, groups_of, open_training, select_columns
+from discrim.models.logistic.training import Training, groups_of, open_training, select_columns
 from discrim.models.parameters import Check, boolean, check_parameters, either, numbers, one_of
 from discrim.sources import in_memory
-from discrim.sources.arrays import ArrayRows
 from discrim.typing import Floats
 
 
@@ -152,7 +153,6 @@ class LogisticRegressionCV(LogisticRegression):
         self.reference = reference
         self.inference = inference
 
-    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -175,33 +175,40 @@ class LogisticRegressionCV(LogisticRegression):
         check_parameters(self, self._constraints)
         _refuse_without_routing(self, "fit", params)
         grid, legacy, scoring = read_options(self)
-        for name in ("coef_", "_known_fit", "_fit", "_problem", "_training", "_loo"):
-            self.__dict__.pop(name, None)
         given = Training(X, y, sample_weight, offset, trials)
-        opened = open_training(self, self.class_weight, given)
+        opened = open_training(self._read, given)
+        columns = self.columns_of(X, opened)
         to_split, to_score = self._routed(sample_weight, params)
-        block = opened.rows.whole if opened.rows.whole is not None else in_memory(opened.rows)
-        rows = ArrayRows(opened.rows.design, block, labelled=True)
+        recipe = self._plain(grid.terms[0][0])
+        whole = opened.whole if opened.whole is not None else in_memory(opened)
+        rows, problem, _ = recipe.opened(passes_over(whole, opened.design))
+        self._check_reference(problem.classes)
+        block = rows.whole
+        assert block is not None
         check_finite(rows, look(rows, len(block)))
-        problem = self._stated(opened.classes, grid.terms[0][0], None)
         share = None
         if trials is not None:
             # Class weights are for the fits alone: the scores count trials.
             share, to_score["sample_weight"] = groups_of(replace(given, sample_weight=to_score.get("sample_weight")))
         judge = judge_for(scoring if scoring in PLAIN else self._get_scorer(), block, share, to_score)
         folds = folds_of(self.cv, block, None if trials is None else y, to_split)
-        result = cross_validated(rows, problem, grid, folds, judge)
+        result = cross_validated(block, problem, grid, folds, judge)
         _warn_of_folds(result.converged, self.max_iter)
-        if self.refit:
-            r, c = result.chosen(self.selection)
-            self._fit_rows(Opened(rows, opened.classes), grid.terms[r][c], result.start(r, c), given)
-            self._setting = float(grid.Cs[c]), float(grid.l1_ratios[r])
-            setting = self._setting[0], None if grid.told is None else grid.told[r]
-        else:
-            setting = self._average(result, opened.classes)
-        for name, value in attributes_of(result, opened.classes, setting, legacy=legacy).items():
-            setattr(self, name, value)
-        return self
+        if not self.refit:
+            return self._average(result, columns, problem.classes, legacy=legacy)
+        r, c = result.chosen(self.selection)
+        chosen = float(grid.Cs[c]), float(grid.l1_ratios[r])
+        setting = chosen[0], None if grid.given is None else grid.given[r]
+        more = {"_setting": chosen, **attributes_of(result, problem.classes, setting, legacy=legacy)}
+        # The rows have their class weights already.
+        refit = replace(recipe, penalty=grid.terms[r][c], start=result.start(r, c), class_weight=None)
+        return self._fit_rows(refit, rows, columns, given, **more)
+
+    def _plain(self, penalty: PenaltyTerms) -> LogisticRecipe:
+        """The model with this penalty."""
+        return LogisticRecipe(
+            penalty, self.fit_intercept, self.max_iter, self.tol, self.solver, class_weight=self.class_weight
+        )
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, **score_params: Any) -> float:
         """The chosen ``scoring`` of predictions for X."""
@@ -239,13 +246,23 @@ class LogisticRegressionCV(LogisticRegression):
         routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
         return routed.splitter.split, routed.scorer.score
 
-    def _average(self, result: GridResult, classes: NDArray[Any]) -> tuple[float, float]:
+    def _average(self, result: GridResult, columns: Mapping[str, Any], classes: NDArray[Any], *, legacy: bool) -> Self:
         """The mean of the folds' best coefficients; of their C and l1_ratio too."""
         theta, C, l1_ratio = averaged(result)
-        self.classes_, self._separation, self.solver_ = classes, None, "mean"
-        self.coef_, self.intercept_ = theta[:, 1:], theta[:, 0]
-        self._check_solved()
-        return C, l1_ratio
+        rule = written_rule(theta)
+        learned = {
+            **columns,
+            "classes_": classes,
+            "coef_": theta[:, 1:],
+            "intercept_": theta[:, 0],
+            "solver_": "mean",
+            "_solved": Solved(rule, None, {}),
+            "_rule": rule,
+            "_rule_of": as_one(theta[:, 1:], theta[:, 0]),
+            "_separation": None,
+            **attributes_of(result, classes, (C, l1_ratio), legacy=legacy),
+        }
+        return self._take_over(learned)
 
     def _told(self) -> Fitted:
         if not self.refit:
@@ -257,7 +274,8 @@ class LogisticRegressionCV(LogisticRegression):
 
     def _refit_on(self, terms: Sequence[str]) -> Any:
         """A plain model with the chosen penalty, on some columns of the rows."""
-        given: Training = self._training
+        given = self._training
+        assert given is not None
         shared = {name: value for name, value in self.get_params().items() if name in LogisticRegression().get_params()}
         chosen = {"C": self._setting[0], "l1_ratio": self._setting[1], "penalty": "deprecated"}
         X = select_columns(given.X, [column.name for column in self._design.columns], list(terms))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -11,13 +10,13 @@ from numpy.typing import NDArray
 
 from discrim.block import Block
 from discrim.errors import DataError, ParameterError, plural
+from discrim.families.logistic.fit import Problem
+from discrim.families.logistic.penalty_path import Step, fold_path
+from discrim.families.one_block import OneBlock
 from discrim.families.recipe import Selection
 from discrim.models.logistic.cv_options import PenaltyGrid
-from discrim.models.logistic.cv_path import Step, fold_path
 from discrim.models.logistic.cv_scores import Judge
-from discrim.models.logistic.fit import Problem
 from discrim.parallel import one_blas_thread, run
-from discrim.sources.arrays import ArrayRows
 from discrim.typing import Floats, Index
 
 Folds = list[tuple[Index, Index]]
@@ -64,21 +63,18 @@ class GridResult:
         return [(int(r), int(c)) for c, r in best]
 
 
-def cross_validated(rows: ArrayRows, problem: Problem, grid: PenaltyGrid, folds: Folds, judge: Judge) -> GridResult:
+def cross_validated(block: Block, problem: Problem, grid: PenaltyGrid, folds: Folds, judge: Judge) -> GridResult:
     """All fits and their scores. Folds run side by side, each on one thread; scorers of others are asked in order."""
-    block = rows.whole
     _check_weights(block, folds, judge)
 
     def fit_fold(f: int) -> tuple[list[list[Step]], Floats | None]:
         train, test = folds[f]
-        part = ArrayRows(rows.design, block.take(train), labelled=True)
+        part = OneBlock(block.take(train))
         paths = [fold_path(part, problem, terms) for terms in grid.terms]
         return paths, judge.of(paths, block.take(test), test) if judge.plain else None
 
-    # A fit without a penalty uses all threads by itself.
-    over: Callable[[Callable[[int], Any], int], list[Any]] = run if grid.bounded else _in_turn
     with one_blas_thread():
-        found = over(fit_fold, len(folds))
+        found = run(fit_fold, len(folds))
     scores = [
         score if score is not None else judge.of(paths, block.take(test), test)
         for (paths, score), (_, test) in zip(found, folds, strict=True)
@@ -137,14 +133,14 @@ def attributes_of(
     paths = result.theta[..., 1:]
     if result.intercept:
         paths = np.concatenate([paths, result.theta[..., :1]], axis=-1)
-    told = {"Cs_": result.grid.Cs, "l1_ratios_": np.asarray([None] if result.grid.told is None else result.grid.told)}
+    told = {"Cs_": result.grid.Cs, "l1_ratios_": np.asarray([None] if result.grid.given is None else result.grid.given)}
     if not legacy:
         given = 0.0 if l1_ratio is None else l1_ratio
         more = {"C_": C, "l1_ratio_": float(given), "coefs_paths_": paths, "scores_": result.scores}
         return {**told, **more, "n_iter_": result.iterations}
     labels = classes[1:] if len(classes) == 2 else classes
     # Folds x Cs x l1_ratios, without the last where no l1_ratios were given.
-    place: Any = (slice(None), slice(None), 0) if result.grid.told is None else ...
+    place: Any = (slice(None), slice(None), 0) if result.grid.given is None else ...
     scores, iterations, paths = (np.swapaxes(each, 1, 2)[place] for each in (result.scores, result.iterations, paths))
     return {
         **told,
@@ -154,10 +150,6 @@ def attributes_of(
         "scores_": dict.fromkeys(labels, scores),
         "n_iter_": iterations[None],
     }
-
-
-def _in_turn(task: Callable[[int], Result], tasks: int) -> list[Result]:
-    return [task(i) for i in range(tasks)]
 
 
 def averaged(result: GridResult) -> tuple[Floats, float, float]:

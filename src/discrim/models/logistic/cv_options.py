@@ -8,24 +8,20 @@ from typing import Any
 import numpy as np
 
 from discrim.errors import ParameterError, warn
-from discrim.models.logistic.options import PenaltyTerms, check_solver, terms_for
+from discrim.families.logistic.fit import PenaltyTerms
+from discrim.models.logistic.options import check_solver, terms_for
 from discrim.models.parameters import Check, either, integer
 from discrim.typing import Floats
 
 
 @dataclass(frozen=True)
 class PenaltyGrid:
-    """``Cs`` by ``l1_ratios``; ``told`` are the l1_ratios as they were given, None where they were not."""
+    """``Cs`` by ``l1_ratios``; ``given`` are the l1_ratios as the user gave them, None where they were not."""
 
     Cs: Floats
     l1_ratios: Floats
-    told: Any
+    given: Any
     terms: tuple[tuple[PenaltyTerms, ...], ...]
-
-    @property
-    def bounded(self) -> bool:
-        """Has every fit a penalty?"""
-        return bool(np.isfinite(self.Cs).all())
 
 
 def strengths() -> Check:
@@ -43,18 +39,18 @@ def strengths() -> Check:
 
 def read_options(model: Any) -> tuple[PenaltyGrid, bool, Any]:
     """The grid, whether attributes have scikit-learn's older shapes, and the name or callable that scores."""
-    told, l1_ratios = _l1_ratios(model)
-    return _penalty_grid(model, told, l1_ratios), _wants_legacy(model), _wanted_scoring(model)
+    given, l1_ratios = _l1_ratios(model)
+    return _penalty_grid(model, given, l1_ratios), _wants_legacy(model), _wanted_scoring(model)
 
 
-def _penalty_grid(model: Any, told: Any, l1_ratios: Floats) -> PenaltyGrid:
+def _penalty_grid(model: Any, given: Any, l1_ratios: Floats) -> PenaltyGrid:
     """All penalties that are tried, checked against a named solver."""
     Cs = np.logspace(-4, 4, model.Cs) if np.ndim(model.Cs) == 0 else np.asarray(model.Cs, dtype=float)
     for l1_ratio in l1_ratios:
         for C in Cs:
             check_solver(model, 0.0 if np.isinf(C) else 1.0, float(l1_ratio))
     terms = tuple(tuple(terms_for(model, 1.0 / C, l1_ratio) for C in Cs.tolist()) for l1_ratio in l1_ratios.tolist())
-    return PenaltyGrid(Cs, l1_ratios, told, terms)
+    return PenaltyGrid(Cs, l1_ratios, given, terms)
 
 
 def _l1_ratios(model: Any) -> tuple[Any, Floats]:

@@ -14,7 +14,7 @@ from scipy.special import expit, softmax
 
 from discrim.block import Block
 from discrim.errors import ParameterError
-from discrim.models.logistic.cv_path import Step
+from discrim.families.logistic.penalty_path import Step
 from discrim.models.logistic.regression import LogisticRegression
 from discrim.typing import Floats
 

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from discrim.errors import ParameterError, warn
+from discrim.families.logistic.fit import PenaltyTerms
 from discrim.models.parameters import Check
-from discrim.solvers.smooth import Route
 
-# Names of scikit-learn's solvers; all answers come from the same few routes here. Those that are not in ROUTES leave
-# the choice.
+# Names of scikit-learn's solvers; all answers come from the same few routes here.
 SMOOTH_ONLY = ("lbfgs", "newton-cg", "newton-cholesky", "sag")
 SOLVERS = ("auto", *SMOOTH_ONLY, "liblinear", "saga", "newton", "quasi-newton")
-ROUTES: dict[str, Route] = {
-    "newton": "newton",
-    "newton-cholesky": "newton",
-    "quasi-newton": "quasi-newton",
-}
-
-
-# scikit-learn's words for a solver that was stopped early, where they are not those of the others.
-STOPPED = {
-    "liblinear": "Liblinear failed to converge, increase the number of iterations",
-    "newton-cholesky": "Newton solver did not converge after {steps} iterations",
-    "sag": "The max_iter was reached which means the coef_ did not converge",
-    "saga": "The max_iter was reached which means the coef_ did not converge",
-}
 
 
 def positive(*, infinite: bool = False) -> Check:
@@ -41,25 +25,6 @@ def positive(*, infinite: bool = False) -> Check:
         return 0 < float(value) < np.inf or (infinite and float(value) == np.inf)
 
     return fits, "a finite number above 0" + (" or np.inf" if infinite else "")
-
-
-@dataclass(frozen=True)
-class PenaltyTerms:
-    """lasso |beta|_1 + ridge |beta|_2^2 / 2.
-
-    ``constant`` is the ridge and ``constant_lasso`` the lasso on the intercept, which only liblinear has.
-    """
-
-    lasso: float
-    ridge: float
-    constant: float = 0.0
-    constant_lasso: float = 0.0
-
-    @property
-    def name(self) -> str:
-        if self.lasso and self.ridge:
-            return "elasticnet"
-        return "l1" if self.lasso else "l2" if self.ridge else "none"
 
 
 def penalty_terms(model: Any) -> PenaltyTerms:
@@ -127,9 +92,3 @@ def check_solver(model: Any, strength: float, l1_ratio: float) -> None:
             raise ParameterError("Only 'saga' solver supports elasticnet penalty, got solver=liblinear.")
         if strength == 0:
             raise ParameterError("C=np.inf as well as penalty=None is not supported for the liblinear solver")
-
-
-def stopped_early(solver: str, steps: int, most: int) -> str:
-    """What to say of a fit that took all its steps; programs look for scikit-learn's words in it."""
-    others = f"{solver} failed to converge after {steps} steps. Increase the number of iterations"
-    return f"{STOPPED.get(solver, others).format(steps=steps)}: max_iter is {most}."

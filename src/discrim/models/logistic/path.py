@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from discrim.block import Block
+from discrim.engines import RowPasses, passes_over
 from discrim.errors import DataError, DiscrimWarning, ParameterError, name_list, plural, warn
+from discrim.families.logistic.path_problem import PathProblem, problem_of
 from discrim.models.logistic.options import positive
 from discrim.models.logistic.path_cv import cross_validated
-from discrim.models.logistic.path_problem import PathProblem, open_problem
 from discrim.models.logistic.path_result import LogisticPath
 from discrim.models.parameters import Check, boolean, either, integer, none, number, numbers
+from discrim.sources import Scan, in_memory, open_rows
+from discrim.sources.rows import check_labelled
+from discrim.typing import Floats
 
 
 class PathOptions(TypedDict, total=False):
@@ -104,7 +110,8 @@ def logistic_path(
         )
     chosen: PathOptions = {**DEFAULTS, **options}
     _check(chosen, l1_ratio=l1_ratio, lambdas=lambdas, n_lambdas=n_lambdas)
-    problem = open_problem(X, y, sample_weight, chosen["offset"], l1_ratio=float(l1_ratio))
+    rows = _open(X, y, sample_weight, chosen["offset"])
+    problem = problem_of(rows, float(l1_ratio))
     problem = problem.with_columns(standardize=chosen["standardize"], intercept=chosen["fit_intercept"])
     follower = problem.follower(gap=chosen["gap"])
     if lambdas is None:
@@ -112,7 +119,7 @@ def logistic_path(
     else:
         grid = np.sort(np.asarray(lambdas, dtype=np.float64))[::-1]
     steps = problem.follow(follower, grid, early_stop=chosen["early_stop"] and lambdas is None)
-    path = LogisticPath.of(problem, steps)
+    path = LogisticPath.of(problem, steps, rows.rows.design)
     if not path.converged.all():
         warn(
             f"At {plural(int((~path.converged).sum()), 'lambda')} of {len(path.lambdas)} the minimum was not reached. "
@@ -120,6 +127,32 @@ def logistic_path(
             DiscrimWarning,
         )
     return path if cv is None else _with_cv(path, problem, cv, chosen["gap"])
+
+
+def _open(X: Any, y: Any, sample_weight: Any, offset: Any) -> RowPasses:
+    rows = open_rows(X, y, sample_weight)
+    if isinstance(rows, Scan):
+        check_labelled(rows)
+        if offset is not None:
+            raise DataError("The rows of a scan have no offset; pass an array or a frame.")
+        return RowPasses(rows)
+    if not rows.labelled:
+        raise DataError("logistic_path requires y to be passed, but the target y is None.")
+    block = rows.whole if rows.whole is not None else in_memory(rows)
+    return passes_over(replace(block, offset=_checked_offset(offset, block)), rows.design)
+
+
+def _checked_offset(offset: Any, block: Block) -> Floats | None:
+    if offset is None:
+        return None
+    values = np.ascontiguousarray(offset, dtype=np.float64)
+    if values.shape != (len(block),):
+        raise DataError(f"offset has the shape {values.shape}; X has {plural(len(block), 'row')}, one offset each.")
+    if not np.isfinite(values).all():
+        raise DataError(f"offset has {plural(int((~np.isfinite(values)).sum()), 'value')} that is NaN or infinite.")
+    if len(block.classes) > 2:
+        raise DataError(f"An offset needs two classes; y has {len(block.classes)}.")
+    return values
 
 
 def _with_cv(path: LogisticPath, problem: PathProblem, cv: Any, gap: float | None) -> LogisticPath:

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from discrim.block import Block
 from discrim.errors import DataError, name_list
-from discrim.models.logistic.path_problem import PathProblem, Steps, problem_of
+from discrim.families.logistic.path_problem import PathProblem, Steps, problem_of
+from discrim.families.one_block import OneBlock
 from discrim.parallel import one_blas_thread, run, thread_count
-from discrim.sources.arrays import ArrayRows
 from discrim.statistics.folds import Folds, fold_numbers
 from discrim.typing import Floats
 
@@ -70,9 +70,9 @@ def _left_out(problem: PathProblem, folds: Folds, f: int, lambdas: Floats, gap: 
     if not weight.all():
         lost = name_list(block.classes[weight == 0])
         raise DataError(f"Fold {f} holds out every row of {lost} that counts. Use fewer or stratified folds.")
-    train = problem_of(ArrayRows(problem.rows.design, kept, labelled=True), problem.l1_ratio, alone=True)
+    train = problem_of(OneBlock(kept), problem.l1_ratio)
     train = train.with_columns(standardize=problem.standardize, intercept=problem.intercept)
-    steps = train.follow(train.follower(gap=gap, alone=True), lambdas)
+    steps = train.follow(train.follower(gap=gap), lambdas)
     return deviances_of(steps, block.take(folds.test(f)))
 
 

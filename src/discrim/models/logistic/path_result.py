@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import DataError, ParameterError
+from discrim.families.logistic.path_problem import PathProblem, Steps
 from discrim.inference.summary import Summary, Table
 from discrim.models.logistic.path_cv import linear_predictors
-from discrim.models.logistic.path_problem import PathProblem, Steps
 from discrim.sources import Design, open_rows
 from discrim.typing import Floats
 
@@ -59,7 +59,7 @@ class LogisticPath:
     folds: NDArray[np.int32] | None = None
 
     @classmethod
-    def of(cls, problem: PathProblem, steps: Steps) -> Self:
+    def of(cls, problem: PathProblem, steps: Steps, design: Design) -> Self:
         used = steps.coef != 0
         return cls(
             lambdas=steps.lambdas,
@@ -71,7 +71,7 @@ class LogisticPath:
             classes_=problem.classes,
             n_passes=steps.passes,
             solver_=steps.solver,
-            design=problem.rows.design,
+            design=design,
             converged=steps.converged,
         )
 

@@ -2,58 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.atomic import all_or_nothing
-from discrim.engines.overview import look
+from discrim.engines import RowPasses
 from discrim.errors import ParameterError, warn
+from discrim.families.logistic.class_weight import written
+from discrim.families.logistic.coefficients import as_one, written_rule
+from discrim.families.logistic.fit import SmoothFit, separation_of
+from discrim.families.logistic.recipe import LogisticRecipe
+from discrim.families.logistic.remarks import Named, named_separation, without_weightless
+from discrim.families.logistic.separation import Separation
+from discrim.families.recipe import Passes, Solved
 from discrim.inference.fitted import Fitted
-from discrim.models.logistic.callbacks import CallbackSupport, Watch, reported
-from discrim.models.logistic.fit import Problem, SmoothFit, fit_smooth, fits_row_space, separation_of
+from discrim.inference.logistic import fitted_from, is_wide, terms_of
+from discrim.models.logistic.callbacks import CallbackSupport, reported
 from discrim.models.logistic.inference import LogisticInference
-from discrim.models.logistic.options import ROUTES, SOLVERS, PenaltyTerms, penalty_terms, positive, stopped_early
-from discrim.models.logistic.report import (
-    Named,
-    fitted_from,
-    is_wide,
-    named_separation,
-    terms_of,
-    told_of_weightless,
-    warn_of_separation,
-)
-from discrim.models.logistic.rows import (
+from discrim.models.logistic.options import SOLVERS, penalty_terms, positive
+from discrim.models.logistic.training import (
     NoColumns,
-    Opened,
     Training,
-    is_small,
     known_offset,
     open_training,
     select_columns,
-    weightless,
     with_offset,
-    written,
 )
-from discrim.models.logistic.rule import fitted_rule, told_coefficients, user_coefficients, written_rule
-from discrim.models.logistic.sparse import fit_sparse
-from discrim.models.parameters import Check, boolean, check_parameters, either, integer, number, one_of, seed
+from discrim.models.parameters import Check, boolean, either, integer, number, one_of, seed
 from discrim.models.registry import Entry, any_numbers, enter
 from discrim.models.shell import Classifier
-from discrim.parallel import one_blas_thread
-from discrim.solvers.separation import Separation
 from discrim.sources import Design, Rows
 from discrim.typing import Floats
-
-# Rows that tell where the columns lie.
-FIRST_LOOK = 20_000
 
 
 class LogisticRegression(CallbackSupport, LogisticInference, Classifier):
@@ -121,11 +105,11 @@ class LogisticRegression(CallbackSupport, LogisticInference, Classifier):
     intercept_: NDArray[Any]
     n_iter_: NDArray[np.int32]
     solver_: str
+    # The fit with its rows (None where they are not kept), its arguments, and what has been asked of it since.
+    _solved: Solved
+    _training: Training | None
     _separation: Separation | None
-    _empty: list[int]
-    _fit: SmoothFit
-    _problem: Problem
-    _training: Training
+    _known_fit: Fitted | None
 
     # scikit-learn's callbacks see the steps of this fit.
     _reports_steps: ClassVar[bool] = True
@@ -190,7 +174,24 @@ class LogisticRegression(CallbackSupport, LogisticInference, Classifier):
         self.bias_reduction = bias_reduction
         self.aliased = aliased
 
-    @all_or_nothing
+    def recipe(self) -> LogisticRecipe:
+        """The model that these parameters describe."""
+        penalty = penalty_terms(self)
+        if self.bias_reduction == "firth" and penalty.name != "none":
+            raise ParameterError(
+                "bias_reduction='firth' is itself a penalty and does not go with another one. Set C=np.inf."
+            )
+        return LogisticRecipe(
+            penalty,
+            self.fit_intercept,
+            self.max_iter,
+            self.tol,
+            self.solver,
+            self.bias_reduction == "firth",
+            self.aliased,
+            class_weight=self.class_weight,
+        )
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, trials: Any = None) -> Self:
         """Learn from rows X with labels y, or from a ``scan``.
 
@@ -199,50 +200,51 @@ class LogisticRegression(CallbackSupport, LogisticInference, Classifier):
         successes pass y * trials), and the classes are 0 (failure) and 1 (success); ``class_weight`` then counts
         failures and successes.
         """
-        check_parameters(self, self._constraints)
-        penalty = penalty_terms(self)
-        self._check_together(penalty)
+        recipe: LogisticRecipe = self.checked_recipe()  # type: ignore[assignment]
         if self.n_jobs is not None:
             warn("'n_jobs' has no effect: all cores are used. Leave it out.", FutureWarning)
-        before = self._coefficients() if self.warm_start and hasattr(self, "coef_") else None
-        for name in ("coef_", "_known_fit", "_fit", "_problem", "_training", "_loo"):
-            self.__dict__.pop(name, None)
+        if self.warm_start and hasattr(self, "coef_"):
+            recipe = replace(recipe, start=self._coefficients())
         given = Training(X, y, sample_weight, offset, trials)
-        return self._fit_rows(open_training(self, self.class_weight, given), penalty, before, given)
+        rows = open_training(self._read, given)
+        self._check_reference(rows.classes)
+        return self._fit_rows(recipe, RowPasses(rows), self.columns_of(X, rows), given)
 
-    def _fit_rows(self, opened: Opened, penalty: PenaltyTerms, before: Floats | None, given: Training) -> Self:
-        problem = self._stated(opened.classes, penalty, before)
-        if self._reports_steps and getattr(self, "_skl_callbacks", None):
-            with reported(self, opened, given, penalised=penalty.name != "none") as watch:
-                return self._fit_problem(opened, problem, given, watch)
-        return self._fit_problem(opened, problem, given)
+    def _fit_rows(
+        self, recipe: LogisticRecipe, rows: Passes, columns: Mapping[str, Any], given: Training, **more: Any
+    ) -> Self:
+        if not (self._reports_steps and getattr(self, "_skl_callbacks", None)):
+            return self._learn(recipe.fit(rows.shape, rows), columns, given, **more)
+        with reported(self, rows, columns, given, penalised=recipe.penalty.name != "none") as watch:
+            return self._learn(replace(recipe, watch=watch).fit(rows.shape, rows), columns, given, **more)
 
-    def _fit_problem(self, opened: Opened, problem: Problem, given: Training, watch: Watch | None = None) -> Self:
-        penalty = problem.penalty
-        # The products of few long rows are left to the threads of the linear algebra library.
-        free = is_small(opened.rows) or fits_row_space(opened.rows, problem)
-        with nullcontext() if free else one_blas_thread():
-            if penalty.lasso:
-                view = opened.view or look(opened.rows, FIRST_LOOK)
-                fit = fit_sparse(opened.rows, problem, view)
-            else:
-                fit = fit_smooth(opened.rows, replace(problem, watch=watch) if watch else problem, opened.view)
-        self.classes_ = opened.classes
-        self._empty = weightless(opened)
-        if self._empty:
-            fit = replace(fit, separation=told_of_weightless(fit.separation, self._empty, intercept=self.fit_intercept))
-        self._learn(fit, problem)
-        separated = fit.separation is not None and fit.separation.separated
-        if separated or self._empty:
-            warn_of_separation(fit, self._empty, self.classes_, self._names)
-        if not separated and not fit.solution.converged:
-            name = self.solver_ if self.solver == "auto" else self.solver
-            warn(stopped_early(name, fit.solution.iterations, self.max_iter), ConvergenceWarning)
-        if self.inference is not False:
-            self._fit, self._problem, self._training = fit, problem, given
-        if self.inference is True or (self.inference == "auto" and penalty.name == "none"):
-            _ = self._fitted
-        return self
+    def _learn(self, solved: Solved, columns: Mapping[str, Any], given: Training, **more: Any) -> Self:
+        """Take over a fit, in one step; ``more`` are further attributes."""
+        fit: SmoothFit = solved.details
+        keeps, shown, known = self.inference is not False, solved.attributes, None
+        self._check_reference(shown["classes_"])
+        if self.inference is True or (self.inference == "auto" and fit.problem.penalty.name == "none"):
+            known = fitted_from(fit, columns["_design"], self._reference_index(shown["classes_"]))
+        learned = {
+            **columns,
+            **shown,
+            **more,
+            "_solved": solved if keeps else replace(solved, details=None),
+            "_training": given if keeps else None,
+            "_rule": solved.rule,
+            "_rule_of": as_one(shown["coef_"], shown["intercept_"]),
+            "_separation": fit.separation,
+            "_empty": fit.empty,
+            "_known_fit": known,
+            "_loo": None,
+        }
+        return self._take_over(learned, solved.remarks)
+
+    def solution(self) -> Solved:
+        """What the fit came to, or coefficients that somebody has written."""
+        self._check_solved()
+        known: Solved | None = self.__dict__.get("_solved")
+        return Solved(self._rule, None, {}) if known is None else replace(known, rule=self._rule)
 
     def decision_function(self, X: Any, offset: Any = None) -> NDArray[Any]:
         """Log-odds of the second class, n; for more classes alpha_k + beta_k'x, n x K."""
@@ -287,24 +289,32 @@ class LogisticRegression(CallbackSupport, LogisticInference, Classifier):
     def separation_(self) -> Named:
         """Whether the classes are separated: ``separated``, ``complete``, ``columns``, ``direction``, ``classes``."""
         check_is_fitted(self, "coef_")
-        if self._separation is None and "_fit" in self.__dict__ and self._problem.needs_look:
-            self._separation = told_of_weightless(separation_of(self._fit), self._empty, intercept=self.fit_intercept)
-        return named_separation(self._separation, ["(Intercept)", *self._names], self.classes_)
+        fit, found = self._kept_fit, self.__dict__.get("_separation")
+        if found is None and fit is not None and (fit.problem.firth or fit.problem.penalty.name != "none"):
+            found = without_weightless(separation_of(fit), fit.empty, intercept=self.fit_intercept)
+            self.__dict__["_separation"] = found
+        return named_separation(found, ["(Intercept)", *self._names], self.classes_)
 
     def renamed(self, names: list[str]) -> Self:
         """A copy whose columns have these names."""
         other: Self = super().renamed(names)
-        fitted, design = self._fitted, other._design
+        fitted, design = self._fitted, other.columns_
         if fitted is not None:
             other.__dict__["_known_fit"] = replace(fitted, names=design.names_out, terms=terms_of(design))
         return other
 
     @property
+    def _kept_fit(self) -> SmoothFit | None:
+        """The fit, while its rows are at hand."""
+        solved: Solved | None = self.__dict__.get("_solved")
+        return None if solved is None else solved.details
+
+    @property
     def _fitted(self) -> Fitted | None:
         """What inference needs, made when it is first asked for."""
         known: Fitted | None = self.__dict__.get("_known_fit")
-        if known is None and "_fit" in self.__dict__:
-            known = fitted_from(self._fit, self._problem, self._design, self._reference_index())
+        if known is None and self._kept_fit is not None:
+            known = fitted_from(self._kept_fit, self._design, self._reference_index(self.classes_))
             self.__dict__["_known_fit"] = known
         return known
 
@@ -313,86 +323,55 @@ class LogisticRegression(CallbackSupport, LogisticInference, Classifier):
         if "_design" not in self.__dict__:
             self.n_features_in_ = int(self.coef_.shape[-1])
             self._design = Design.unnamed(self.n_features_in_, np.float64)
-        told = told_coefficients(self.coef_, self.intercept_)
-        if not np.array_equal(told, self.__dict__.get("_rule_of", ())):
+        shown = as_one(self.coef_, self.intercept_)
+        if not np.array_equal(shown, self.__dict__.get("_rule_of", ())):
             # Somebody has written to the coefficients, or has set them without a fit.
-            self._rule, self._rule_of = written_rule(told), told
+            self._rule, self._rule_of = written_rule(shown), shown
         return self
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the rows of the last fit, and a basis as large as they are: another process has no use for them."""
-        wide = "_fit" in self.__dict__ and is_wide(self._fit.objective.coordinates)
-        if "_fit" in self.__dict__ and self.inference is not False and not wide:
+        fit = self._kept_fit
+        wide = fit is not None and is_wide(fit.objective.coordinates)
+        if fit is not None and not wide:
             _ = self._fitted
         state = dict(super().__getstate__())
-        for name in ("_fit", "_training", "_loo", *(["_known_fit"] if wide else [])):
-            state.pop(name, None)
+        if "_solved" in state:
+            state["_solved"] = replace(state["_solved"], details=None)
+        for name in ("_training", "_loo", *(["_known_fit"] if wide else [])):
+            state[name] = None
         return state
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, labelled: bool = True) -> Rows:
-        if not reset and self.n_features_in_ == 0:
+    def _read(self, X: Any, y: Any, sample_weight: Any, *, design: Design | None = None, labelled: bool = True) -> Rows:
+        if design is not None and self.n_features_in_ == 0:
             # step() may leave the intercept alone: then it does not matter what the rows hold.
             X = select_columns(X, [], [])
-        if not isinstance(X, NoColumns):
-            return super()._open(X, y, sample_weight, reset=reset, labelled=labelled)
-        rows = X.rows(y, sample_weight)
-        if reset:
-            self._design, self.n_features_in_ = rows.design, 0
-            self.__dict__.pop("feature_names_in_", None)
-        return rows
+        if isinstance(X, NoColumns):
+            return X.rows(y, sample_weight)
+        return super()._read(X, y, sample_weight, design=design, labelled=labelled)
 
-    def _check_together(self, penalty: PenaltyTerms) -> None:
-        if self.bias_reduction == "firth" and penalty.name != "none":
-            raise ParameterError(
-                "bias_reduction='firth' is itself a penalty and does not go with another one. Set C=np.inf."
-            )
-
-    def _stated(self, classes: NDArray[Any], penalty: PenaltyTerms, before: Floats | None) -> Problem:
-        if self.solver == "liblinear" and len(classes) > 2:
-            raise ParameterError(
-                "The 'liblinear' solver does not support multiclass classification (n_classes >= 3). Either use "
-                "another solver or wrap the estimator in a OneVsRestClassifier to keep applying a one-versus-rest "
-                "scheme."
-            )
-        if self.reference is not None and self.reference not in classes.tolist():
-            raise ParameterError.bad_value("reference", self.reference, f"one of {written(classes.tolist())}")
-        shape = (self._design.n_out + 1,) if len(classes) == 2 else (len(classes), self._design.n_out + 1)
-        return Problem(
-            classes,
-            penalty,
-            self.fit_intercept,
-            self.max_iter,
-            start=before if before is not None and before.shape == shape else None,
-            route=ROUTES.get(self.solver),
-            firth=self.bias_reduction == "firth",
-            aliased=self.aliased,
-            tol=self.tol,
-        )
-
-    def _learn(self, fit: SmoothFit, problem: Problem) -> None:
-        coordinates = fit.objective.coordinates
-        user = user_coefficients(
-            fit.theta, coordinates, softmax=problem.softmax, penalised=problem.penalty.name != "none"
-        )
-        self._rule = fitted_rule(user, fit.theta, coordinates)
-        # liblinear knows double precision only.
-        told = user if self.solver == "liblinear" else user.astype(self._design.dtype, copy=False)
-        self.coef_, self.intercept_, self._rule_of = told[:, 1:].copy(), told[:, 0].copy(), told.astype(float)
-        self.n_iter_ = np.array([min(fit.solution.iterations, self.max_iter)], dtype=np.int32)
-        self.solver_ = fit.solver
-        self._separation = fit.separation
+    def columns_of(self, X: Any, rows: Rows) -> dict[str, Any]:
+        """What ``fit`` remembers of the columns of X."""
+        if isinstance(X, NoColumns):
+            return {"_design": rows.design, "n_features_in_": 0}
+        return super().columns_of(X, rows)
 
     def _coefficients(self) -> Floats:
         """The last coefficients, intercept first, in the shape of a start."""
-        user = told_coefficients(self.coef_, self.intercept_)
+        user = as_one(self.coef_, self.intercept_)
         return user[0] if len(user) == 1 else user
 
-    def _reference_index(self) -> int:
-        return 0 if self.reference is None else self.classes_.tolist().index(self.reference)
+    def _check_reference(self, classes: NDArray[Any] | None) -> None:
+        if classes is not None and self.reference is not None and self.reference not in classes.tolist():
+            raise ParameterError.bad_value("reference", self.reference, f"one of {written(classes.tolist())}")
+
+    def _reference_index(self, classes: NDArray[Any]) -> int:
+        return 0 if self.reference is None else classes.tolist().index(self.reference)
 
     def _refit_on(self, terms: Sequence[str]) -> Self:
         """The same model on some columns of the rows that it was fitted on."""
-        given: Training = self._training
+        given = self._training
+        assert given is not None
         model: Self = clone(self)
         X = select_columns(given.X, [column.name for column in self._design.columns], list(terms))
         model.fit(X, given.y, given.sample_weight, offset=given.offset, trials=given.trials)

@@ -16,10 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 from discrim.atomic import all_or_nothing
 from discrim.block import Block
 from discrim.errors import DataError, ParameterError, warn
+from discrim.families.logistic.coefficients import as_one, written_rule
 from discrim.families.rule import Output
 from discrim.inference.summary import Summary, Table
 from discrim.models.declared import check_declared, declared_classes
-from discrim.models.logistic.rule import told_coefficients, written_rule
 from discrim.models.online.training import (
     HeldOut,
     Shuffle,
@@ -245,7 +245,7 @@ class OnlineClassifier(Classifier):
         if "_design" not in self.__dict__:
             self.n_features_in_ = int(self.coef_.shape[-1])
             self._design = Design.unnamed(self.n_features_in_, np.float64)
-        told = told_coefficients(self.coef_, self.intercept_)
+        told = as_one(self.coef_, self.intercept_)
         if not np.array_equal(told, self.__dict__.get("_rule_of", ())):
             self._rule, self._rule_of = written_rule(told), told
         return self
@@ -373,12 +373,12 @@ class OnlineClassifier(Classifier):
         if not (np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()):
             raise DataError(f"The coefficients are too large for the precision {dtype.name}. Scale the columns.")
         self._told = self.coef_.copy(), self.intercept_.copy()
-        told = told_coefficients(self.coef_, self.intercept_)
+        told = as_one(self.coef_, self.intercept_)
         self._rule, self._rule_of = written_rule(told), told
 
     def _summarise(self) -> Summary:
         names = ["(Intercept)", *self._names]
-        slopes = told_coefficients(self.coef_, self.intercept_)
+        slopes = as_one(self.coef_, self.intercept_)
         labels = [str(label) for label in self.classes_[-len(slopes) :]]
         facts = {"Epochs": self.n_iter_, "Updates": self._weights.updates, "Columns": len(self._names)}
         table = Table("Coefficients", names, labels, slopes.T)

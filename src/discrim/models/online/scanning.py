@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.block import Block
-from discrim.engines.overview import look
+from discrim.engines import RowPasses
 from discrim.engines.progress import Progress
 from discrim.errors import DataError, ParameterError
+from discrim.families.first_look import look
 from discrim.kernels import reference_online as names
 from discrim.models.online.training import (
     LARGEST,
@@ -46,7 +47,7 @@ def fit_scan(model: OnlineClassifier, rows: Scan) -> OnlineClassifier:
     classes, counts = _labels(rows)
     refuse_one_class(classes)
     # Files are often sorted: where columns are to be scaled, the sample is of all rows.
-    first = look(rows, FIRST_LOOK).sample if model._scales else next(iter(rows.blocks()))
+    first = look(RowPasses(rows), FIRST_LOOK).sample if model._scales else next(iter(rows.blocks()))
     model._begin(Block(first.x, recode(first.classes[first.codes], classes), classes, first.weight), None, None)
     course = model._read_through(rows, counts)
     model._tell(course, int(counts.sum()))

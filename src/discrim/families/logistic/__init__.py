@@ -1,0 +1,1 @@
+"""Logistic regression: few passes over the rows, each of them sums at a point."""

@@ -1,0 +1,165 @@
+"""Whatever the route and the start, the same minimum."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from discrim.engines import RowPasses
+from discrim.families.logistic import smooth
+from discrim.families.logistic.newton import newton
+from discrim.families.logistic.objective import Coordinates, Objective
+from discrim.families.logistic.smooth import Part, Smooth, choose_route, minimise
+from discrim.sources import open_rows
+from discrim.statistics.likelihood import CURVATURE, GRADIENT
+
+
+def objectives(n=4000, p=6, classes=2, part=8):
+    """The objective of all rows, and of one row out of ``part``."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(n, p))
+    eta = x @ rng.normal(size=(p, classes)) / 2
+    y = (eta + rng.gumbel(size=eta.shape)).argmax(axis=1)
+    c = Coordinates(np.zeros(p), np.ones(p))
+    return [
+        Objective(RowPasses(open_rows(x[::step], y[::step])), np.arange(classes), c, softmax=classes > 2)
+        for step in (1, part)
+    ]
+
+
+def problem_of(objective, strength, *, hold=False):
+    free = np.ones(objective.shape, bool)
+    if hold:
+        free[0] = False
+    return Smooth(np.full(objective.shape, strength), free, np.zeros(objective.shape))
+
+
+@pytest.mark.parametrize("route", ["newton", "quasi-newton"])
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("with_sample", [False, True])
+def test_every_route_ends_at_the_minimum(route, classes, with_sample):
+    every, some = objectives(classes=classes)
+    problem = problem_of(every, 2.0)
+    expected = newton(every, problem.start, ridge=problem.ridge)
+    found = minimise(problem, every, [Part(some, 1 / 8)] * with_sample, route, 100)
+    assert found.converged
+    assert_allclose(found.value, expected.value, rtol=1e-11)
+    assert_allclose(found.theta, expected.theta, atol=1e-5)
+
+
+@pytest.mark.parametrize("route", ["newton", "quasi-newton"])
+def test_a_sample_saves_passes_over_all_rows(route):
+    every, some = objectives(n=20_000)
+    minimise(problem_of(every, 0.0), every, [], route, 100)
+    without, every.passes = every.passes, 0
+    minimise(problem_of(every, 0.0), every, [Part(some, 1 / 8)], route, 100)
+    assert every.passes < without
+    if route == "newton":
+        assert every.passes <= 3
+
+
+def depths_of_passes(objective, monkeypatch):
+    """What each pass over all rows is asked for, as a list that grows."""
+    depths, at = [], objective.at
+    monkeypatch.setattr(
+        objective, "at", lambda theta, *, depth=GRADIENT, **more: depths.append(depth) or at(theta, depth=depth, **more)
+    )
+    return depths
+
+
+@pytest.mark.parametrize("strength", [0.0, 30.0])
+def test_the_first_step_from_a_large_sample_asks_all_rows_for_their_gradient_only(monkeypatch, strength):
+    every, some = objectives(n=240_000)
+    problem = problem_of(every, strength)
+    expected = newton(every, problem.start, ridge=problem.ridge, close=1e-15)
+    depths = depths_of_passes(every, monkeypatch)
+    found = minimise(problem, every, [Part(some, 1 / 8)], "newton", 100)
+    assert depths == [GRADIENT, CURVATURE, CURVATURE]
+    assert found.converged
+    assert found.iterations == 3
+    assert_allclose(found.theta, expected.theta, rtol=0, atol=1e-12)
+
+
+def test_where_a_pass_is_costly_each_brings_the_curvature(monkeypatch):
+    every, some = objectives(n=240_000)
+    every.costly = True
+    depths = depths_of_passes(every, monkeypatch)
+    minimise(problem_of(every, 0.0), every, [Part(some, 1 / 8)], "newton", 100)
+    assert set(depths) == {CURVATURE}
+
+
+def test_a_coefficient_that_is_held_stays_where_it_is_in_the_first_step():
+    every, some = objectives(n=240_000)
+    problem = problem_of(every, 0.0)
+    problem.free[2] = False
+    expected = newton(every, problem.start, free=problem.free, close=1e-15)
+    found = minimise(problem, every, [Part(some, 1 / 8)], "newton", 100)
+    assert found.theta[2] == 0.0
+    assert_allclose(found.theta, expected.theta, rtol=0, atol=1e-12)
+
+
+def test_a_sample_that_misleads_costs_passes_but_not_the_minimum():
+    every, some = objectives(n=240_000)
+    other = RowPasses(open_rows(some.rows.whole.x, 1 - some.rows.whole.codes))
+    misled = Objective(other, some.classes, some.coordinates)
+    problem = problem_of(every, 0.0)
+    found = minimise(problem, every, [Part(misled, 1 / 8)], "newton", 100)
+    assert found.converged
+    assert_allclose(found.theta, newton(every, problem.start).theta, rtol=0, atol=1e-7)
+
+
+def test_without_a_penalty_quasi_newton_keeps_the_classes_balanced():
+    every, some = objectives(classes=4)
+    problem = problem_of(every, 0.0)
+    found = minimise(problem, every, [Part(some, 1 / 8)], "quasi-newton", 200)
+    assert found.converged
+    assert_allclose(found.theta.sum(axis=0), 0.0, atol=1e-10)
+    held = problem_of(every, 0.0, hold=True)
+    expected = newton(every, held.start, free=held.free)
+    assert_allclose(found.theta - found.theta[0], expected.theta, atol=1e-4)
+
+
+def test_more_coefficients_than_a_curvature_has_room_for_are_fitted_too(monkeypatch):
+    monkeypatch.setattr(smooth, "CURVED_SIZE", 3)
+    every, some = objectives()
+    problem = problem_of(every, 1.0)
+    found = minimise(problem, every, [Part(some, 1 / 8)], "quasi-newton", 500)
+    assert found.converged
+    exact = newton(every, problem.start, ridge=problem.ridge)
+    assert abs(found.value - exact.value) <= smooth.WIDE_CLOSE * exact.at.weight
+
+
+def test_knowing_how_large_the_columns_are_saves_passes_where_there_is_no_curvature(monkeypatch):
+    monkeypatch.setattr(smooth, "CURVED_SIZE", 3)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2000, 30)) * np.geomspace(0.05, 20.0, 30)
+    y = (x @ (rng.normal(size=30) / np.geomspace(0.05, 20.0, 30)) / 4 + rng.logistic(size=2000) > 0).astype(int)
+    objective = Objective(RowPasses(open_rows(x, y)), np.arange(2), Coordinates(np.zeros(30), np.ones(30)))
+    blind = problem_of(objective, 1.0)
+    seeing = replace(blind, squares=np.append(1.0, np.mean(x**2, axis=0)))
+    passes = []
+    for problem in (blind, seeing):
+        objective.passes = 0
+        found = minimise(problem, objective, [], "quasi-newton", 2000)
+        assert found.converged
+        passes.append(objective.passes)
+    assert passes[1] < passes[0] / 2
+
+
+def test_the_route_follows_the_number_of_coefficients():
+    assert choose_route(10) == "newton"
+    assert choose_route(100_000) == "quasi-newton"
+
+
+def test_a_curvature_that_nobody_needs_afterwards_must_be_cheaper():
+    assert choose_route(101, 100_000) == "newton"
+    assert choose_route(101, 100_000, used=False) == "quasi-newton"
+    assert choose_route(101, 1_000, used=False) == "newton"
+
+
+def test_a_part_of_the_rows_has_its_part_of_the_penalty():
+    problem = Smooth(np.full(3, 8.0), np.ones(3, bool), np.zeros(3))
+    assert problem.for_part(0.25).ridge.tolist() == [2.0, 2.0, 2.0]
