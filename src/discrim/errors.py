@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import inspect
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -138,8 +138,12 @@ class PriorsWarning(DiscrimWarning):
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the line outside this library that led here, however deep the call was made."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "discrim":
+    frame, level = inspect.currentframe(), 1
+    while (
+        frame is not None
+        and frame.f_back is not None
+        and frame.f_globals.get("__name__", "").partition(".")[0] == "discrim"
+    ):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
 

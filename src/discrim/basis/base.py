@@ -23,7 +23,7 @@ class Basis(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A map from rows of p columns to rows of functions of them.
 
     A subclass says what it learns of the rows (``_learn``), how it maps a block (``_map``), and what its columns
-    are called (``_names``). A map of more rows than SAMPLE learns from that many, drawn evenly.
+    are called (``names_of``). A map of more rows than SAMPLE learns from that many, drawn evenly.
     """
 
     n_features_in_: int
@@ -34,7 +34,7 @@ class Basis(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Learn what the functions need to know of the rows."""
         rows = self._open(X, reset=True)
         self._learn(_sample(rows))
-        self._columns = list(self._names(rows.design.names_out))
+        self._columns = list(self.names_of(rows.design.names_out))
         return self
 
     @all_or_nothing
@@ -78,7 +78,7 @@ class Basis(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 f"input_features should have length equal to number of features ({self.n_features_in_}), "
                 f"got {len(given)}"
             )
-        return np.array(self._names(given), dtype=object)
+        return np.array(self.names_of(given), dtype=object)
 
     @abstractmethod
     def _learn(self, x: NDArray[np.float64]) -> None:
@@ -89,7 +89,7 @@ class Basis(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """The functions of the columns, n x q."""
 
     @abstractmethod
-    def _names(self, names: Sequence[str]) -> Sequence[str]:
+    def names_of(self, names: Sequence[str]) -> Sequence[str]:
         """Names of the q functions of columns with these names."""
 
     def __sklearn_tags__(self) -> Any:

@@ -52,5 +52,5 @@ class FourierBasis(Basis):
         waves = np.cos(x @ self._directions + self._phases)
         return np.asarray(np.sqrt(2.0 / self.n_components) * waves, dtype=x.dtype)
 
-    def _names(self, names: Sequence[str]) -> list[str]:  # noqa: ARG002 - every function is of all columns
+    def names_of(self, names: Sequence[str]) -> list[str]:  # noqa: ARG002 - every function is of all columns
         return [f"wave{i}" for i in range(self.n_components)]

@@ -52,5 +52,5 @@ class FunctionBasis(Basis):
             )
         return result.astype(x.dtype, copy=False)
 
-    def _names(self, names: Sequence[str]) -> list[str]:  # noqa: ARG002 - nothing is known of what they become
+    def names_of(self, names: Sequence[str]) -> list[str]:  # noqa: ARG002 - nothing is known of what they become
         return [f"f{i}" for i in range(self._width)] if self.names is None else [str(name) for name in self.names]

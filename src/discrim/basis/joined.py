@@ -38,5 +38,5 @@ class JoinedBasis(Basis):
     def _map(self, x: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([x if part is None else part.of_block(x) for part in self.parts_], axis=1)
 
-    def _names(self, names: Sequence[str]) -> list[str]:
-        return [name for part in self.parts_ for name in (names if part is None else part._names(names))]
+    def names_of(self, names: Sequence[str]) -> list[str]:
+        return [name for part in self.parts_ for name in (names if part is None else part.names_of(names))]

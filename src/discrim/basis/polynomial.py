@@ -56,7 +56,7 @@ class PolynomialBasis(Basis):
             place[term] = q
         return result
 
-    def _names(self, names: Sequence[str]) -> list[str]:
+    def names_of(self, names: Sequence[str]) -> list[str]:
         return [":".join(_power(names[j], count) for j, count in Counter(term).items()) for term in self._terms]
 
 

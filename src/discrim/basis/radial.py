@@ -84,7 +84,7 @@ class RadialBasis(Basis):
         columns = [_bumps(z[:, [j]], c, self.width_[j]) for j, c in enumerate(self._places)]
         return np.concatenate(columns, axis=1).astype(x.dtype, copy=False)
 
-    def _names(self, names: Sequence[str]) -> list[str]:
+    def names_of(self, names: Sequence[str]) -> list[str]:
         if not self.per_column:
             return [f"rbf{i}" for i in range(len(self._places[0]))]
         return [f"{name}:rbf{i}" for name, c in zip(names, self._places, strict=True) for i in range(len(c))]

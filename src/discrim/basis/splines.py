@@ -79,6 +79,6 @@ class SplineBasis(Basis):
                     result[beyond] += (x[beyond] - end)[:, None] * spline(end, 1)
         return result
 
-    def _names(self, names: Sequence[str]) -> list[str]:
+    def names_of(self, names: Sequence[str]) -> list[str]:
         sizes = [len(knots) + self.degree for knots in self.knots_]
         return [f"{name}:s{i + 1}" for name, size in zip(names, sizes, strict=True) for i in range(size)]

@@ -53,6 +53,6 @@ class StepBasis(Basis):
         steps = np.where(np.isnan(gaps), np.nan, gaps > 0) if self.values == "step" else np.sign(gaps)
         return np.asarray(steps, dtype=x.dtype)
 
-    def _names(self, names: Sequence[str]) -> list[str]:
+    def names_of(self, names: Sequence[str]) -> list[str]:
         text = "{name}>{t:.6g}" if self.values == "step" else "sign({name}-{t:.6g})"
         return [text.format(name=name, t=t) for name, knots in zip(names, self.knots_, strict=True) for t in knots]

@@ -13,7 +13,7 @@ from discrim.families.first_look import look
 from discrim.families.logistic.coefficients import user_coefficients
 from discrim.families.logistic.fit import Watch
 from discrim.families.logistic.objective import Coordinates
-from discrim.families.recipe import Passes
+from discrim.families.recipe import Passes, Solved
 from discrim.models.logistic.training import Training
 from discrim.typing import Floats
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
         def set_callbacks(self, *callbacks: Any) -> Self: ...
 
-        def _init_callback_context(self, *, max_subtasks: int) -> Any: ...
+        def callback_context(self, *, max_subtasks: int) -> Any: ...
 
 else:
     try:
@@ -40,6 +40,9 @@ else:
 
         class CallbackSupport(CallbackSupportMixin):
             """``set_callbacks``, which says for which solvers single steps are reported."""
+
+            def callback_context(self, *, max_subtasks: int) -> Any:
+                return self._init_callback_context(max_subtasks=max_subtasks)
 
             def set_callbacks(self, *callbacks: Any) -> Self:
                 """Set callbacks for the estimator.
@@ -58,7 +61,7 @@ else:
 @contextmanager
 def reported(
     model: Any, rows: Passes, columns: Mapping[str, Any], given: Training, *, penalised: bool
-) -> Iterator[Watch | None]:
+) -> Iterator[Steps]:
     """The fit as tasks of the callbacks of ``model``, which must have some: one for all, and one for each step.
 
     A task begins where the step before has ended, so that the last one is empty, as in scikit-learn.
@@ -66,52 +69,58 @@ def reported(
     from sklearn.callback._callback_support import callback_management_context
 
     classes = look(rows, 1).classes if rows.shape.classes is None else rows.shape.classes
-    softmax = len(classes) > 2
-    known = {**columns, "classes_": classes}
     metadata = None if given.sample_weight is None else {"sample_weight": given.sample_weight}
-    told: dict[str, Any] = {"estimator": model, "X": given.X, "y": given.y, "metadata": metadata}
-
-    def attributes(user: Floats) -> dict[str, Any]:
-        return {**known, "coef_": user[:, 1:].copy(), "intercept_": user[:, 0].copy()}
-
+    common = {"estimator": model, "X": given.X, "y": given.y, "metadata": metadata}
+    most, seen = max(model.max_iter, 1), model.solver in ("auto", "lbfgs")
     with callback_management_context(model):
-        whole = model._init_callback_context(max_subtasks=max(model.max_iter, 1) + 1)
-        whole.call_on_fit_task_begin(**told)
-        steps = _Steps(whole, told, max(model.max_iter, 1))
-        nothing = np.zeros((len(classes) if softmax else 1, rows.shape.width + 1))
-        steps.begin(attributes(nothing))
-
-        def watch(theta: Floats, coordinates: Coordinates) -> None:
-            steps.end(attributes(user_coefficients(theta, coordinates, softmax=softmax, penalised=penalised)))
-
-        yield watch if model.solver in ("auto", "lbfgs") else None
-        # What the solver did after its last step, such as a proof that classes overlap, counts as steps too.
-        final = attributes(np.column_stack([model.intercept_, model.coef_]))
-        while steps.count < max(int(model.n_iter_[0]), 1) and model.solver in ("auto", "lbfgs"):
-            steps.end(final)
+        whole = model.callback_context(max_subtasks=most + 1)
+        whole.call_on_fit_task_begin(**common)
+        steps = Steps(whole, common, {**columns, "classes_": classes}, most, penalised=penalised, seen=seen)
+        steps.begin(np.zeros((len(classes) if steps.softmax else 1, rows.shape.width + 1)))
+        yield steps
         steps.close()
-        whole.call_on_fit_task_end(**told, reconstruction_attributes={})
+        whole.call_on_fit_task_end(**common, reconstruction_attributes={})
 
 
-class _Steps:
-    """The tasks of single steps, at most ``most`` and the empty one."""
+class Steps:
+    """The tasks of single steps, at most ``most`` and the empty one; only those of some solvers are ``seen``."""
 
-    def __init__(self, whole: Any, told: dict[str, Any], most: int) -> None:
-        self._whole, self._told, self._most = whole, told, most
+    def __init__(
+        self, whole: Any, common: dict[str, Any], known: dict[str, Any], most: int, *, penalised: bool, seen: bool
+    ) -> None:
+        self._whole, self._common, self._known, self._most = whole, common, known, most
+        self._penalised, self._seen = penalised, seen
         self._task: Any = None
-        self.count = 0
+        self._count = 0
+        self.softmax = len(known["classes_"]) > 2
 
-    def begin(self, attributes: dict[str, Any]) -> None:
+    @property
+    def watch(self) -> Watch | None:
+        """What the solver calls after every step."""
+        return self._step if self._seen else None
+
+    def begin(self, user: Floats) -> None:
         self._task = self._whole.subcontext(task_name="lbfgs-iter")
-        self._task.call_on_fit_task_begin(**self._told, reconstruction_attributes=attributes)
+        self._task.call_on_fit_task_begin(**self._common, reconstruction_attributes=self._attributes(user))
 
-    def end(self, attributes: dict[str, Any]) -> None:
-        """The step that was begun has led to these attributes; the next one begins there."""
-        if self.count == self._most:
-            return
-        self._task.call_on_fit_task_end(**self._told, reconstruction_attributes=attributes)
-        self.count += 1
-        self.begin(attributes)
+    def ended(self, solved: Solved) -> None:
+        """What the solver did after its last step, such as a proof that classes overlap, counts as steps too."""
+        found = solved.attributes
+        while self._seen and self._count < max(int(found["n_iter_"][0]), 1):
+            self._end(np.column_stack([found["intercept_"], found["coef_"]]))
 
     def close(self) -> None:
-        self._task.call_on_fit_task_end(**self._told)
+        self._task.call_on_fit_task_end(**self._common)
+
+    def _step(self, theta: Floats, coordinates: Coordinates) -> None:
+        self._end(user_coefficients(theta, coordinates, softmax=self.softmax, penalised=self._penalised))
+
+    def _end(self, user: Floats) -> None:
+        """The step that was begun has led to these coefficients; the next one begins there."""
+        if self._count < self._most:
+            self._task.call_on_fit_task_end(**self._common, reconstruction_attributes=self._attributes(user))
+            self._count += 1
+            self.begin(user)
+
+    def _attributes(self, user: Floats) -> dict[str, Any]:
+        return {**self._known, "coef_": user[:, 1:].copy(), "intercept_": user[:, 0].copy()}

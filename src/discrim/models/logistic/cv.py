@@ -23,7 +23,7 @@ from discrim.inference.fitted import Fitted
 from discrim.models.logistic.cv_grid import GridResult, attributes_of, averaged, cross_validated, folds_of
 from discrim.models.logistic.cv_options import read_options, strengths
 from discrim.models.logistic.cv_scores import PLAIN, judge_for
-from discrim.models.logistic.regression import LogisticRegression
+from discrim.models.logistic.regression import CONSTRAINTS, LogisticRegression
 from discrim.models.logistic.training import Training, groups_of, open_training, select_columns
 from discrim.models.parameters import Check, boolean, check_parameters, either, numbers, one_of
 from discrim.sources import in_memory
@@ -93,7 +93,7 @@ class LogisticRegressionCV(LogisticRegression):
     _constraints: ClassVar[dict[str, Check]] = {
         **{
             name: check
-            for name, check in LogisticRegression._constraints.items()
+            for name, check in CONSTRAINTS.items()
             if name not in {"C", "l1_ratio", "warm_start", "bias_reduction", "aliased"}
         },
         "Cs": strengths(),
@@ -264,13 +264,13 @@ class LogisticRegressionCV(LogisticRegression):
         }
         return self._take_over(learned)
 
-    def _told(self) -> Fitted:
+    def fitted_model(self) -> Fitted:
         if not self.refit:
             raise ParameterError(
                 "With refit=False the coefficients are averages over the folds, for which there is no inference. "
                 "Set refit=True."
             )
-        return super()._told()
+        return super().fitted_model()
 
     def _refit_on(self, terms: Sequence[str]) -> Any:
         """A plain model with the chosen penalty, on some columns of the rows."""

@@ -151,9 +151,10 @@ def _with_labels(scorer: Any, classes: NDArray[Any]) -> Any:
     from sklearn.metrics import make_scorer
 
     more = {"pos_label": classes[-1]} if len(classes) == 2 and "pos_label" in known else {}
+    made = vars(scorer)
     return make_scorer(
         score,
-        greater_is_better=scorer._sign == 1,
-        response_method=scorer._response_method,
-        **{"labels": classes, **more, **scorer._kwargs},
+        greater_is_better=made["_sign"] == 1,
+        response_method=made["_response_method"],
+        **{"labels": classes, **more, **made["_kwargs"]},
     )

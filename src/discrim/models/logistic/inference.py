@@ -46,7 +46,7 @@ class LogisticInference:
         depend on each other within ``groups``, one label a row). "auto" is the model's, or HC0 where weights are class
         weights or fractions, which carry no more information than their rows. The heading names what was taken.
         """
-        return glm_summary(self._told(), cov_type, groups)
+        return glm_summary(self.fitted_model(), cov_type, groups)
 
     def _summarise(self) -> Summary:
         return self.summary()
@@ -54,7 +54,7 @@ class LogisticInference:
     @property
     def vcov(self) -> Floats:
         """The covariance matrix of the coefficients, in the order of ``summary().names``."""
-        fitted = self._told()
+        fitted = self.fitted_model()
         intervals.refuse_after_choice(fitted, "vcov")
         return standard_errors(fitted).vcov
 
@@ -65,58 +65,59 @@ class LogisticInference:
 
         ``cov_type`` and ``groups`` choose the standard errors of Wald's intervals, as in ``summary``.
         """
-        return intervals.confint(self._told(), level, method, cov_type, groups)
+        return intervals.confint(self.fitted_model(), level, method, cov_type, groups)
 
     def odds_ratios(
         self, level: float = 0.95, method: str = "wald", cov_type: str = "auto", groups: Any = None
     ) -> Table:
         """exp(coefficient) with the ends of its interval, as ``confint`` has it."""
-        return intervals.odds_ratios(self._told(), level, method, cov_type, groups)
+        return intervals.odds_ratios(self.fitted_model(), level, method, cov_type, groups)
 
     def drop1(self, test: str | None = "chisq") -> Table:
         """Each term left out in turn: Df, Deviance, AIC, LRT and Pr(>Chi); the whole model is ``<none>``."""
-        return deviance_tests.drop1(self._told(), test)
+        return deviance_tests.drop1(self.fitted_model(), test)
 
     def anova(self, smaller: LogisticInference | Sequence[str]) -> Table:
         """The likelihood-ratio test of this model against a smaller one, given fitted or as a list of terms."""
-        other = smaller._told() if isinstance(smaller, LogisticInference) else smaller
-        return deviance_tests.anova(self._told(), other)
+        other = smaller.fitted_model() if isinstance(smaller, LogisticInference) else smaller
+        return deviance_tests.anova(self.fitted_model(), other)
 
     def step(self, criterion: str = "aic", direction: str = "both") -> Self:
         """The model of the terms that AIC or BIC chooses step by step; its ``steps_`` tells how.
 
         "both" and "backward" begin with all terms, "forward" with none; "both" may take terms back.
         """
-        steps = stepwise(self._told(), criterion, direction)
+        steps = stepwise(self.fitted_model(), criterion, direction)
         model = self._refit_on(steps.terms)
         model.steps_ = steps.table
         return model
 
     def residuals(self, kind: str = "deviance") -> Floats:
         """Residuals of the rows: "deviance", "pearson", "response" or "working"."""
-        return influence.residuals(self._told(), kind)
+        return influence.residuals(self.fitted_model(), kind)
 
     def leverage(self) -> Floats:
         """The diagonal of the hat matrix; it sums to the number of parameters."""
-        return influence.leverage(self._told())
+        return influence.leverage(self.fitted_model())
 
     def cooks_distance(self) -> Floats:
         """How far leaving out a row moves all coefficients, in units of their joint spread."""
-        return influence.cooks_distance(self._told())
+        return influence.cooks_distance(self.fitted_model())
 
     @property
     def loo_(self) -> influence.LeaveOneOut:
         """Every row predicted without itself, in closed form; ``loo_.exact()`` checks it by refits."""
-        fitted = self._told()
+        fitted = self.fitted_model()
         known: tuple[Fitted, influence.LeaveOneOut] | None = self.__dict__.get("_loo")
         if known is None or known[0] is not fitted:
             known = fitted, influence.leave_one_out(fitted)
             self.__dict__["_loo"] = known
         return known[1]
 
-    def _told(self) -> Fitted:
+    def fitted_model(self) -> Fitted:
+        """All that inference is made of; an error where the model has not kept it."""
         check_is_fitted(self, "coef_")
-        fitted: Fitted | None = getattr(self, "_fitted", None)
+        fitted: Fitted | None = self._fitted
         if fitted is None:
             if getattr(self, "inference", False) is False:
                 raise ParameterError("The model was fitted with inference=False. Fit it with inference=True.")

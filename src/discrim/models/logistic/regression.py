@@ -39,6 +39,26 @@ from discrim.models.shell import Classifier
 from discrim.sources import Design, Rows
 from discrim.typing import Floats
 
+CONSTRAINTS: dict[str, Check] = {
+    "penalty": one_of("deprecated", "l1", "l2", "elasticnet", None),
+    "C": positive(infinite=True),
+    "l1_ratio": either(number(0, 1), (lambda v: v is None, "None")),
+    "dual": boolean(),
+    "tol": number(0),
+    "fit_intercept": boolean(),
+    "intercept_scaling": positive(),
+    "class_weight": either(one_of("balanced", None), (lambda v: isinstance(v, dict), "a dict of class to weight")),
+    "random_state": seed(),
+    "solver": one_of(*SOLVERS),
+    "max_iter": integer(0),
+    "verbose": either(boolean(), integer(0)),
+    "warm_start": boolean(),
+    "n_jobs": either(integer(-1000), (lambda v: v is None, "None")),
+    "inference": either(boolean(), one_of("auto")),
+    "bias_reduction": one_of(None, "firth"),
+    "aliased": one_of("drop", "minimum-norm"),
+}
+
 
 class LogisticRegression(CallbackSupport, LogisticInference, Classifier):
     """Log-odds that are linear in the columns, by maximum likelihood with or without a penalty.
@@ -113,25 +133,7 @@ class LogisticRegression(CallbackSupport, LogisticInference, Classifier):
 
     # scikit-learn's callbacks see the steps of this fit.
     _reports_steps: ClassVar[bool] = True
-    _constraints: ClassVar[dict[str, Check]] = {
-        "penalty": one_of("deprecated", "l1", "l2", "elasticnet", None),
-        "C": positive(infinite=True),
-        "l1_ratio": either(number(0, 1), (lambda v: v is None, "None")),
-        "dual": boolean(),
-        "tol": number(0),
-        "fit_intercept": boolean(),
-        "intercept_scaling": positive(),
-        "class_weight": either(one_of("balanced", None), (lambda v: isinstance(v, dict), "a dict of class to weight")),
-        "random_state": seed(),
-        "solver": one_of(*SOLVERS),
-        "max_iter": integer(0),
-        "verbose": either(boolean(), integer(0)),
-        "warm_start": boolean(),
-        "n_jobs": either(integer(-1000), (lambda v: v is None, "None")),
-        "inference": either(boolean(), one_of("auto")),
-        "bias_reduction": one_of(None, "firth"),
-        "aliased": one_of("drop", "minimum-norm"),
-    }
+    _constraints: ClassVar[dict[str, Check]] = CONSTRAINTS
 
     def __init__(
         self,
@@ -215,8 +217,10 @@ class LogisticRegression(CallbackSupport, LogisticInference, Classifier):
     ) -> Self:
         if not (self._reports_steps and getattr(self, "_skl_callbacks", None)):
             return self._learn(recipe.fit(rows.shape, rows), columns, given, **more)
-        with reported(self, rows, columns, given, penalised=recipe.penalty.name != "none") as watch:
-            return self._learn(replace(recipe, watch=watch).fit(rows.shape, rows), columns, given, **more)
+        with reported(self, rows, columns, given, penalised=recipe.penalty.name != "none") as steps:
+            solved = replace(recipe, watch=steps.watch).fit(rows.shape, rows)
+            steps.ended(solved)
+        return self._learn(solved, columns, given, **more)
 
     def _learn(self, solved: Solved, columns: Mapping[str, Any], given: Training, **more: Any) -> Self:
         """Take over a fit, in one step; ``more`` are further attributes."""
