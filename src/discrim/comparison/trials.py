@@ -25,25 +25,19 @@ from discrim.comparison.tuning import (
     can_be_grouped,
     group_folds,
     tune_grid,
-    tune_lasso,
-    tune_ridge,
 )
-from discrim.comparison.way import Way, expands
+from discrim.comparison.way import Way
 from discrim.errors import DataError, DiscrimError, ParameterError
 from discrim.evaluation.cross_validation import CrossValidation, kind_of_trial, result_of
 from discrim.evaluation.held_out import HeldOut
-from discrim.evaluation.one_pass import OnePassTrial
 from discrim.evaluation.resampling import MOST_NUMBERS, Trial
 from discrim.families.recipe import Shape, Turned
 from discrim.models.additive import AdditiveClassifier
-from discrim.models.base import OnePassClassifier
 from discrim.models.shell import Classifier, RecipeClassifier, recipe_of
 from discrim.typing import Index
 
 # Ways of models that have no recipe yet.
 TUNERS: dict[str, Callable[[ComparedRows, Groups, bool], Tuned]] = {
-    "ridge": tune_ridge,
-    "lasso": tune_lasso,
     "logistic": tune_logistic,
 }
 # Folds of a training part, where the folds of the comparison cannot be used for tuning.
@@ -191,16 +185,11 @@ def _run_folds(model: Any, rows: ComparedRows, folds: Index, *, standardise: boo
         return held, route
     recipe = recipe_of(model)
     if rows.block is not None and rows.dense:
-        found = None
-        if recipe is not None:
-            found = standardised(recipe, rows, folds)
-        elif isinstance(model, OnePassClassifier):
-            trial = OnePassTrial.sharing(model, rows.block, rows.design, rows.statistics)
-            found = trial.run_standardised(rows.fold_of, folds)
+        found = None if recipe is None else standardised(recipe, rows, folds)
         if found is not None:
             return found, "statistics"
     held = HeldOut(rows.n, len(rows.classes))
-    if not run_wide(model, recipe, rows, folds, held):
+    if not run_wide(recipe, rows, folds, held):
         Way.of(model, rows, standardise=True).run(model, rows, folds, held)
     return held, "refits"
 
@@ -212,14 +201,11 @@ def _run(model: Any, rows: ComparedRows) -> tuple[HeldOut, str, Way]:
         shape = Shape(rows.design, rows.classes, rows.n)
         held, route = Trial(recipe, rows.block, shape, rows.statistics).run(rows.fold_of)
         return held, route, way
-    if isinstance(model, OnePassClassifier) and rows.block is not None and rows.dense and not expands(model):
-        held, route = OnePassTrial.sharing(model, rows.block, rows.design, rows.statistics).run(rows.fold_of)
-        return held, route, way
     kind = kind_of_trial(model)
     if way.prepares and isinstance(model, Classifier):
         return _run_prepared(model, rows, way)
     coded = isinstance(model, Classifier) and rows.block is not None
-    if coded and not isinstance(model, AdditiveClassifier) and not expands(model):
+    if coded and not isinstance(model, AdditiveClassifier):
         assert rows.block is not None
         trial = kind(model, rows.block.x, rows.labels, rows.weight)
         return *trial.run(rows.fold_of), way
@@ -239,14 +225,11 @@ def _run_prepared(model: Any, rows: ComparedRows, way: Way) -> tuple[HeldOut, st
 
 def _check_size(candidate: Candidate, rows: ComparedRows, groups: Groups) -> None:
     recipe = recipe_of(candidate.model)
-    if recipe is not None:
-        # Rows that are fewer than the columns are turned into the space that they span, where that may be.
-        shape = Shape(Turned(min(rows.width, rows.n)), rows.classes)
-        numbers = groups.count * recipe.reduction(shape).numbers(shape)
-    else:
-        width = min(rows.width, rows.n) if candidate.tuning != "lasso" else rows.width
-        numbers = groups.count * width**2
-    if numbers > MOST_NUMBERS:
+    if recipe is None:
+        return
+    # Rows that are fewer than the columns are turned into the space that they span, where that may be.
+    shape = Shape(Turned(min(rows.width, rows.n)), rows.classes)
+    if groups.count * recipe.reduction(shape).numbers(shape) > MOST_NUMBERS:
         raise DataError(
             f"{rows.width:,} columns are too many to tune it from the statistics of {groups.count} groups of folds. "
             "Give the model with numbers instead."

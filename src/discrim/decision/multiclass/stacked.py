@@ -12,17 +12,11 @@ from sklearn.utils.validation import _num_samples
 from discrim.decision.multiclass.problems import side_scores
 from discrim.decision.wrapping import posteriors
 from discrim.families.rule import LinearRule, Output
-from discrim.models import LeastSquaresClassifier, RidgeClassifier
 from discrim.models.scoring import apply_rule
 from discrim.models.shell import recipe_of
 from discrim.sources import Scan, check_structure
 from discrim.typing import Floats
 
-# Per model: the weights of the two regression functions in its score, and what makes their difference a log odds.
-LINEAR: dict[type, tuple[tuple[float, float], float]] = {
-    LeastSquaresClassifier: ((-1.0, 1.0), 2.0),
-    RidgeClassifier: ((0.0, 1.0), 1.0),
-}
 # Scores that are held at once.
 MOST_SCORES = 1 << 25
 
@@ -62,10 +56,8 @@ def _joint_rule(models: Sequence[Any], *, odds: bool) -> LinearRule | None:
     if None in rules or any(model.columns_ is not first.columns_ for model in models):
         return None
     known = [rule for rule in rules if rule is not None]
-    # The scores of a recipe's rule are log posteriors.
-    (low, high), to_odds = LINEAR.get(type(first), ((-1.0, 1.0), 1.0))
-    if odds:
-        low, high = -to_odds, to_odds
+    # The scores of a rule are log posteriors.
+    low, high = (-1.0, 1.0) if odds else first.margin_weights
     origin = known[0].origin
     coef = np.stack([low * rule.coef[0] + high * rule.coef[1] for rule in known])
     with np.errstate(invalid="ignore"):  # a class without weight has the offset -inf: such models are asked one by one
@@ -75,10 +67,7 @@ def _joint_rule(models: Sequence[Any], *, odds: bool) -> LinearRule | None:
 
 
 def _linear_rule(model: Any) -> LinearRule | None:
-    if recipe_of(model) is not None:
-        rule = model.solution().rule
-    elif type(model) in LINEAR:
-        rule = model._check_solved()._rule
-    else:
+    if recipe_of(model) is None:
         return None
+    rule = model.solution().rule
     return rule if isinstance(rule, LinearRule) and len(rule.coef) == 2 else None
