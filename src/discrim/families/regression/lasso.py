@@ -72,6 +72,7 @@ class LassoRecipe(RegressionRecipe):
         self, statistic: Statistic, shape: Shape, passes: Passes | None = None, before: Chosen | None = None
     ) -> Solved:
         if self.search() is not None and passes is None and before is None:
+            self.check(statistic)
             raise DataError("alpha='cv' needs the rows themselves: use fit, or give a number.")
         return super().solve(statistic, shape, passes, before)
 

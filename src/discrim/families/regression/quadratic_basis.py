@@ -74,6 +74,11 @@ class QuadraticBasisRule(Rule):
     def constant(self) -> Floats:
         return self.inner.constant
 
+    def joined(self, rules: Sequence[Rule], weights: tuple[float, float]) -> QuadraticBasisRule | None:
+        alike = [rule.inner for rule in rules if isinstance(rule, QuadraticBasisRule)]
+        joint = self.inner.joined(alike, weights) if len(alike) == len(rules) else None
+        return None if joint is None else QuadraticBasisRule(joint)
+
     def scores(self, x: NDArray[Any]) -> Floats:
         return self.inner.scores(expand(x))
 

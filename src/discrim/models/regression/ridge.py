@@ -15,7 +15,7 @@ from discrim.errors import DataError, ParameterError
 from discrim.families.priors import log_priors
 from discrim.families.recipe import Solved, Statistic
 from discrim.families.regression.ridge import RidgeRecipe
-from discrim.families.rule import LinearRule, Output
+from discrim.families.rule import LinearRule, Output, side_by_side
 from discrim.inference.summary import Summary, Table
 from discrim.models.beyond import METHODS, beyond_sklearn
 from discrim.models.parameters import (
@@ -208,17 +208,10 @@ class RidgeClassifier(RecipeClassifier):
             clone(self).set_params(alpha=float(alpha), class_weight=None).fit(X, column, sample_weight)
             for alpha, column in zip(np.broadcast_to(alphas, y.shape[1]), y.T, strict=True)
         ]
-        functions = [_function(part) for part in parts]
-        origin = functions[0].origin
-        rule = LinearRule(
-            np.vstack([one.coef for one in functions]),
-            np.array([(one.offset + one.coef @ (origin - one.origin)).item() for one in functions]),
-            origin,
-        )
-        dtype, first = parts[0].columns_.dtype, parts[0]
+        rule, first = side_by_side([_function(part) for part in parts]), parts[0]
         attributes = {
             "classes_": np.arange(y.shape[1]),
-            "coef_": rule.coef.astype(dtype),
+            "coef_": rule.coef.astype(first.columns_.dtype),
             "intercept_": np.concatenate([_sign(part) * np.atleast_1d(part.intercept_) for part in parts]),
             "solver_": first.solver_,
             "n_iter_": first.n_iter_,
