@@ -128,6 +128,10 @@ class PrecisionWarning(DiscrimWarning):
     """The values of a column are so large that their rounding hides how they vary."""
 
 
+class UnfinishedWarning(DiscrimWarning, ConvergenceWarning):  # type: ignore[misc]
+    """A descent stopped before it had converged."""
+
+
 class WeightsWarning(DiscrimWarning):
     """What was asked for takes weights as numbers of equal rows, and they are something else."""
 

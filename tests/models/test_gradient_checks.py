@@ -3,8 +3,8 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from discrim import LassoClassifier
 from discrim.models.gradient_descent import GradientDescentClassifier
-from discrim.models.lasso_classifier import LassoClassifier
 
 ESTIMATORS = [
     GradientDescentClassifier(),

@@ -8,11 +8,6 @@ import numpy as np
 
 from discrim.comparison.majority import MajorityClassifier
 from discrim.comparison.prepared import unwrapped
-from discrim.models import (
-    LassoClassifier,
-    LogisticRegression,
-    RidgeClassifier,
-)
 from discrim.models.shell import recipe_of
 
 
@@ -59,9 +54,8 @@ def is_regularised(model: Any) -> bool:
     recipe = recipe_of(model)
     if recipe is not None:
         return recipe.regularised(model.solution())
-    if isinstance(model, (RidgeClassifier, LassoClassifier)):
-        return bool(np.any(np.asarray(model.alpha_ if isinstance(model, LassoClassifier) else model.alpha) > 0))
-    return isinstance(model, LogisticRegression) and bool(np.isfinite(getattr(model, "C", 1.0)))
+    # What a cross-validated penalty came to, in scikit-learn's words.
+    return bool(np.isfinite(np.max(getattr(model, "C_", np.inf))))
 
 
 def _numbers_a_class(model: Any) -> int:

@@ -6,18 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import clone
 
 from discrim.block import Block
 from discrim.comparison.rows import ComparedRows
 from discrim.evaluation.held_out import HeldOut
 from discrim.evaluation.resampling import MOST_NUMBERS, Trial, report
 from discrim.families.recipe import Recipe, Remark, Shape, Turned, rotated
-from discrim.families.rule import Output
-from discrim.models import RidgeClassifier
 from discrim.parallel import blas_threads
-from discrim.statistics import ClassMoments, Depth
 from discrim.typing import Floats, Index
 
 # Rows up to which the coordinates of all training parts are kept for the next model.
@@ -38,12 +33,6 @@ def spanned(rows: ComparedRows, train: Index, *, indicators: bool = True) -> Flo
     if rows.n <= KEPT_ROWS:
         rows.spans[key] = z
     return z
-
-
-def moments_of(rows: ComparedRows, index: Index, z: NDArray[Any], depth: Depth) -> ClassMoments:
-    """The statistic of rows ``index``, whose columns are z."""
-    weight = None if rows.weight is None else rows.weight[index]
-    return ClassMoments.of(Block(z, rows.codes[index], rows.classes, weight), depth)
 
 
 def standardised(recipe: Recipe[Any], rows: ComparedRows, folds: Iterable[int]) -> HeldOut | None:
@@ -73,23 +62,14 @@ def standardised(recipe: Recipe[Any], rows: ComparedRows, folds: Iterable[int]) 
     return held
 
 
-def run_wide(model: Any, recipe: Recipe[Any] | None, rows: ComparedRows, folds: Iterable[int], held: HeldOut) -> bool:
+def run_wide(recipe: Recipe[Any] | None, rows: ComparedRows, folds: Iterable[int], held: HeldOut) -> bool:
     """The answers for these folds of a model that a rotation leaves as it is; False where it has to be refitted."""
-    rotates = isinstance(model, RidgeClassifier) if recipe is None else recipe.rotation_invariant
-    if not is_wide(rows) or not rotates:
+    if recipe is None or not is_wide(rows) or not recipe.rotation_invariant:
         return False
+    marks = "own covariances" not in recipe.assumptions
     for f in folds:
-        train, test = rows.fold_of.train(f), rows.fold_of.test(f)
-        if recipe is not None:
-            marks = "own covariances" not in recipe.assumptions
-            z = spanned(rows, train, indicators=marks)
-            shape = Shape(Turned(z.shape[1]), rows.classes, rows.n, spanned_from=rows.prepared_width(indicators=marks))
-            block = Block(z, rows.codes, rows.classes, rows.weight)
-            Trial(recipe, block, shape).refit(rows.fold_of, [f], held)
-            continue
-        z = spanned(rows, train)
-        known = np.unique(rows.codes[train]).astype(np.intp)
-        weights = {} if rows.weight is None else {"sample_weight": rows.weight[train]}
-        fitted = clone(model).fit(z[train], rows.labels[train], **weights)
-        held.put(test, known, fitted._apply(z[test], Output.POSTERIOR), fitted._apply(z[test], Output.BEST))
+        z = spanned(rows, rows.fold_of.train(f), indicators=marks)
+        shape = Shape(Turned(z.shape[1]), rows.classes, rows.n, spanned_from=rows.prepared_width(indicators=marks))
+        block = Block(z, rows.codes, rows.classes, rows.weight)
+        Trial(recipe, block, shape).refit(rows.fold_of, [f], held)
     return True

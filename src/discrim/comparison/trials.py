@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -14,7 +13,6 @@ from sklearn.base import clone
 
 from discrim.block import Block
 from discrim.comparison.candidates import Candidate
-from discrim.comparison.logistic import cross_validate_logistic, tune_logistic
 from discrim.comparison.prepared import unwrapped
 from discrim.comparison.rows import ComparedRows
 from discrim.comparison.spanned import run_wide, standardised
@@ -25,27 +23,17 @@ from discrim.comparison.tuning import (
     can_be_grouped,
     group_folds,
     tune_grid,
-    tune_lasso,
-    tune_ridge,
 )
-from discrim.comparison.way import Way, expands
+from discrim.comparison.way import Way
 from discrim.errors import DataError, DiscrimError, ParameterError
 from discrim.evaluation.cross_validation import CrossValidation, kind_of_trial, result_of
 from discrim.evaluation.held_out import HeldOut
-from discrim.evaluation.one_pass import OnePassTrial
 from discrim.evaluation.resampling import MOST_NUMBERS, Trial
 from discrim.families.recipe import Shape, Turned
 from discrim.models.additive import AdditiveClassifier
-from discrim.models.base import OnePassClassifier
 from discrim.models.shell import Classifier, RecipeClassifier, recipe_of
 from discrim.typing import Index
 
-# Ways of models that have no recipe yet.
-TUNERS: dict[str, Callable[[ComparedRows, Groups, bool], Tuned]] = {
-    "ridge": tune_ridge,
-    "lasso": tune_lasso,
-    "logistic": tune_logistic,
-}
 # Folds of a training part, where the folds of the comparison cannot be used for tuning.
 INNER_FOLDS = 5
 # What a column without a name is called in messages.
@@ -117,20 +105,14 @@ def _held_out(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -> _O
     if not can_be_grouped(rows):
         return _nested(candidate, rows, by_error=by_error)
     groups = group_folds(rows)
-    if candidate.tuning == "logistic":
-        held, tuned = cross_validate_logistic(rows, groups)
-        route = "refits"
-    else:
-        _check_size(candidate, rows, groups)
-        tuned = _tune(candidate, rows, groups, by_error=by_error)
-        held, route = _run_tuned(candidate.model, rows, tuned)
+    _check_size(candidate, rows, groups)
+    tuned = _tune(candidate, rows, groups, by_error=by_error)
+    held, route = _run_tuned(candidate.model, rows, tuned)
     way = Way.of(candidate.model, rows, standardise=tuned.standardised)
     return _Outcome(held, route, clone(candidate.model).set_params(**tuned.best()), tuned.best(), way)
 
 
 def _tune(candidate: Candidate, rows: ComparedRows, groups: Groups, *, by_error: bool) -> Tuned:
-    if candidate.tuning != "grid":
-        return TUNERS[candidate.tuning](rows, groups, by_error)
     recipe = recipe_of(candidate.model)
     if recipe is None:
         raise ParameterError("it is to be tuned by the grid of its recipe, and has none")
@@ -191,16 +173,11 @@ def _run_folds(model: Any, rows: ComparedRows, folds: Index, *, standardise: boo
         return held, route
     recipe = recipe_of(model)
     if rows.block is not None and rows.dense:
-        found = None
-        if recipe is not None:
-            found = standardised(recipe, rows, folds)
-        elif isinstance(model, OnePassClassifier):
-            trial = OnePassTrial.sharing(model, rows.block, rows.design, rows.statistics)
-            found = trial.run_standardised(rows.fold_of, folds)
+        found = None if recipe is None else standardised(recipe, rows, folds)
         if found is not None:
             return found, "statistics"
     held = HeldOut(rows.n, len(rows.classes))
-    if not run_wide(model, recipe, rows, folds, held):
+    if not run_wide(recipe, rows, folds, held):
         Way.of(model, rows, standardise=True).run(model, rows, folds, held)
     return held, "refits"
 
@@ -212,14 +189,11 @@ def _run(model: Any, rows: ComparedRows) -> tuple[HeldOut, str, Way]:
         shape = Shape(rows.design, rows.classes, rows.n)
         held, route = Trial(recipe, rows.block, shape, rows.statistics).run(rows.fold_of)
         return held, route, way
-    if isinstance(model, OnePassClassifier) and rows.block is not None and rows.dense and not expands(model):
-        held, route = OnePassTrial.sharing(model, rows.block, rows.design, rows.statistics).run(rows.fold_of)
-        return held, route, way
     kind = kind_of_trial(model)
     if way.prepares and isinstance(model, Classifier):
         return _run_prepared(model, rows, way)
     coded = isinstance(model, Classifier) and rows.block is not None
-    if coded and not isinstance(model, AdditiveClassifier) and not expands(model):
+    if coded and not isinstance(model, AdditiveClassifier):
         assert rows.block is not None
         trial = kind(model, rows.block.x, rows.labels, rows.weight)
         return *trial.run(rows.fold_of), way
@@ -239,14 +213,11 @@ def _run_prepared(model: Any, rows: ComparedRows, way: Way) -> tuple[HeldOut, st
 
 def _check_size(candidate: Candidate, rows: ComparedRows, groups: Groups) -> None:
     recipe = recipe_of(candidate.model)
-    if recipe is not None:
-        # Rows that are fewer than the columns are turned into the space that they span, where that may be.
-        shape = Shape(Turned(min(rows.width, rows.n)), rows.classes)
-        numbers = groups.count * recipe.reduction(shape).numbers(shape)
-    else:
-        width = min(rows.width, rows.n) if candidate.tuning != "lasso" else rows.width
-        numbers = groups.count * width**2
-    if numbers > MOST_NUMBERS:
+    if recipe is None:
+        return
+    # Rows that are fewer than the columns are turned into the space that they span, where that may be.
+    shape = Shape(Turned(min(rows.width, rows.n)), rows.classes)
+    if groups.count * recipe.reduction(shape).numbers(shape) > MOST_NUMBERS:
         raise DataError(
             f"{rows.width:,} columns are too many to tune it from the statistics of {groups.count} groups of folds. "
             "Give the model with numbers instead."

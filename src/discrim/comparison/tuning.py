@@ -13,21 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim.block import Block
 from discrim.comparison.rows import ComparedRows
-from discrim.comparison.spanned import is_wide, moments_of, spanned
+from discrim.comparison.spanned import is_wide, spanned
 from discrim.errors import ParameterError
-from discrim.families.recipe import Recipe, Reduction, Shape, Turned
-from discrim.models.lasso_classifier import second_of_two, squared_errors
+from discrim.families.recipe import Grid, Recipe, Reduction, Shape, Turned
 from discrim.parallel import one_blas_thread, run
-from discrim.solvers.lasso import lasso_path
-from discrim.solvers.regression import Regression, indicator_regression
-from discrim.statistics import Depth, MomentsOf, merge_moments
 from discrim.typing import Floats, Index
 
 Pair = tuple[int, int]
@@ -40,8 +36,6 @@ PairLosses = tuple[Floats, Floats]
 MOST_GROUPS = 10
 # Rows that are enough to judge a setting by.
 ENOUGH_ROWS = 1000
-RIDGES: Floats = np.asarray(10.0 ** np.arange(-6, 2), dtype=np.float64)
-LASSOS: Floats = np.asarray(10.0 ** -np.linspace(0.0, 3.5, 15), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,16 +117,35 @@ def tune_grid(recipe: Recipe[Any], rows: ComparedRows, groups: Groups, by_error:
 
     Columns are standardised where the answer would depend on their units.
     """
-    standardise = recipe.needs_units or rows.block is None
+    # Counts of words are in one unit, and dividing by it would blow up the rare ones.
+    standardise = (recipe.needs_units and rows.words is None) or rows.block is None
     # As the models of the folds get their columns: those with a covariance for each class have no marks of gaps.
-    marks = "own covariances" not in recipe.assumptions
-    grid = recipe.grid(_whole(recipe, rows, standardise=standardise, indicators=marks))
+    how = _Columns(standardise, indicators="own covariances" not in recipe.assumptions)
+    grid = recipe.grid(_whole(recipe, rows, groups, how))
     if grid is None:
         raise ParameterError("it is to be tuned by the grid of its recipe, and there is no such grid")
     why_not = grid.impossible(Shape(rows.design, rows.classes, rows.n))
     if why_not:
         raise ParameterError(why_not)
-    states = None if standardise else _group_states(rows, groups, grid.reduction)
+    trying = _by_statistics if grid.by_statistic else _by_rows
+    losses = trying(grid, rows, groups, how)
+    with one_blas_thread():
+        found = run(losses, len(groups.pairs))
+    if by_error and not grid.by_statistic and grid.criterion == "error":
+        found = [(error, loss) for loss, error in found]
+    return choose(groups, tuple(grid.settings), found, standardised=standardise)
+
+
+class _Columns(NamedTuple):
+    """How columns are prepared: standardised or not, and with marks of gaps or without."""
+
+    standardise: bool
+    indicators: bool
+
+
+def _by_rows(grid: Grid, rows: ComparedRows, groups: Groups, how: _Columns) -> Callable[[int], PairLosses]:
+    """Log losses and errors of a pair, from the scores of its rows."""
+    states = None if how.standardise else _group_states(rows, groups, grid.reduction)
     w, size = np.ones(rows.n) if rows.weight is None else rows.weight, len(grid.settings)
 
     def losses(i: int) -> PairLosses:
@@ -144,113 +157,74 @@ def tune_grid(recipe: Recipe[Any], rows: ComparedRows, groups: Groups, by_error:
             judged, shape = rows.block.take(test), Shape(rows.design, rows.classes)
         else:
             train = np.flatnonzero((groups.of_row != g) & (groups.of_row != h))
-            z = _prepared(rows, train, [train, test], rotate=grid.rotation_invariant, indicators=marks)
-            state, judged = grid.reduction.of(_block(rows, train, z[0])), _block(rows, test, z[1])
-            shape = Shape(Turned(z[0].shape[1]), rows.classes, spanned_from=rows.prepared_width(indicators=marks))
+            (fitted, judged), shape = _prepared(grid, rows, how, [train, test])
+            state = grid.reduction.of(fitted)
         side = np.stack([w[test] * (groups.of_row[test] == group) for group in (g, h)], axis=1)
         error, loss = np.zeros((2, size)), np.zeros((2, size))
         for settings, part, wrong, log_loss in grid.losses(state, shape, judged):
             error[:, settings] += (wrong @ side[part]).T
             loss[:, settings] += (log_loss @ side[part]).T
-        return (error, loss) if by_error else (loss, error)
+        return loss, error
 
-    with one_blas_thread():
-        found = run(losses, len(groups.pairs))
-    return choose(groups, tuple(grid.settings), found, standardised=standardise)
+    return losses
 
 
-def _whole(recipe: Recipe[Any], rows: ComparedRows, *, standardise: bool, indicators: bool) -> Any:
-    """The statistic of all rows."""
-    shape = Shape(rows.design, rows.classes, rows.n)
-    if not standardise:
-        assert rows.block is not None
-        return recipe.reduction(shape).of(rows.block)
-    every = np.arange(rows.n)
-    z = _prepared(rows, every, [every], rotate=False, indicators=indicators)[0]
-    return recipe.reduction(shape).of(_block(rows, every, z))
-
-
-def tune_ridge(rows: ComparedRows, groups: Groups, by_error: bool) -> Tuned:  # noqa: ARG001 - one criterion
-    """alpha of the ridge by the squared error of held-out indicators, which the statistics tell without the rows.
-
-    Around the sum of squares of a standardised column, which is the weight of the rows.
-    """
-    weight = float(rows.n if rows.weight is None else rows.weight.sum())
-    alphas = float(10.0 ** np.round(np.log10(weight))) * RIDGES
-
-    def path(problem: Regression) -> Floats:
-        values, vectors = np.linalg.eigh(problem.spread.dense())
-        turned = vectors.T @ second_of_two(2.0 * problem.cross)
-        shrunk = np.maximum(values, 0.0) + (alphas / problem.weight)[:, None]
-        return np.asarray(vectors @ (turned / shrunk[:, :, None]))
-
-    return _by_squared_error(rows, groups, alphas, path, rotate=True)
-
-
-def tune_lasso(rows: ComparedRows, groups: Groups, by_error: bool) -> Tuned:  # noqa: ARG001 - one criterion
-    """alpha of the lasso, by squared error in the same way; from where no column is left, rounded up."""
-    if rows.block is not None:
-        whole = merge_moments(_group_states(rows, groups, MomentsOf(Depth.POOLED)))
-        s = whole.in_units(*whole.units())
-    else:
-        every = np.arange(rows.n)
-        s = moments_of(rows, every, _prepared(rows, every, [every], rotate=False)[0], Depth.POOLED)
-    top = float(np.abs(2.0 * indicator_regression(s, 0.0).cross).max(initial=0.0))
-    alphas = float(10.0 ** np.ceil(np.log10(top or 1.0))) * LASSOS
-    return _by_squared_error(
-        rows,
-        groups,
-        alphas,
-        lambda problem: lasso_path(problem.spread, second_of_two(2.0 * problem.cross), alphas)[0],
-        rotate=False,
-    )
-
-
-def _by_squared_error(
-    rows: ComparedRows, groups: Groups, alphas: Floats, path: Callable[[Regression], Floats], *, rotate: bool
-) -> Tuned:
-    """Alphas for standardised columns; ``rotate`` where a rotation of the columns changes nothing."""
-    fast = rows.block is not None and (_tall(rows) or not rotate)
-    statistics = _group_states(rows, groups, MomentsOf(Depth.POOLED)) if fast else None
+def _by_statistics(grid: Grid, rows: ComparedRows, groups: Groups, how: _Columns) -> Callable[[int], PairLosses]:
+    """The losses of a pair from the statistics of its groups; nothing decides between equals."""
+    fast = _in_groups(rows, rotates=grid.rotation_invariant)
+    states = _group_states(rows, groups, grid.reduction) if fast else None
 
     def losses(i: int) -> PairLosses:
         g, h = groups.pairs[i]
-        if statistics is not None:
-            s = merge_moments([part for k, part in enumerate(statistics) if k not in (g, h)])
-            units = s.units()
-            s, *parts = (part.in_units(*units) for part in (s, statistics[g], statistics[h]))
+        if states is not None:
+            state = grid.reduction.merge([part for k, part in enumerate(states) if k not in (g, h)])
+            parts, shape = [states[g], states[h]], Shape(rows.design, rows.classes)
+            if how.standardise:
+                units = state.units()
+                state, *parts = (part.in_units(*units) for part in (state, *parts))
         else:
             each = [np.flatnonzero((groups.of_row != g) & (groups.of_row != h))]
             each += [np.flatnonzero(groups.of_row == k) for k in (g, h)]
-            prepared = _prepared(rows, each[0], each, rotate=rotate)
-            s, *parts = (moments_of(rows, own, z, Depth.POOLED) for own, z in zip(each, prepared, strict=True))
-        problem = indicator_regression(s, 0.0)
-        coef = path(problem)
-        intercept = second_of_two(2.0 * problem.level - 1.0) - np.einsum("j,ajm->am", problem.origin, coef)
-        both = np.stack([squared_errors(part, coef, intercept) for part in parts])
-        both *= np.array([[part.total_weight] for part in parts])
+            blocks, shape = _prepared(grid, rows, how, each)
+            state, *parts = map(grid.reduction.of, blocks)
+        both = grid.mean_losses(state, shape, parts).T * np.array([[part.weight.sum()] for part in parts])
         return both, np.zeros_like(both)
 
-    with one_blas_thread():
-        found = run(losses, len(groups.pairs))
-    return choose(groups, tuple({"alpha": float(alpha)} for alpha in alphas), found, standardised=True)
+    return losses
 
 
-def _tall(rows: ComparedRows) -> bool:
-    """Complete rows, and more of them than columns: statistics of groups serve all pairs."""
-    return rows.block is not None and rows.n > rows.width
+def _whole(recipe: Recipe[Any], rows: ComparedRows, groups: Groups, how: _Columns) -> Any:
+    """The statistic of all rows."""
+    shape = Shape(rows.design, rows.classes, rows.n)
+    if not how.standardise:
+        assert rows.block is not None
+        return recipe.reduction(shape).of(rows.block)
+    if recipe.one_pass and _in_groups(rows, rotates=recipe.rotation_invariant):
+        reduction = recipe.reduction(Shape(rows.design, rows.classes))
+        whole = reduction.merge(_group_states(rows, groups, reduction))
+        return whole.in_units(*whole.units())
+    every = np.arange(rows.n)
+    z = _standardised(rows, every, rotate=False, indicators=how.indicators)
+    return recipe.reduction(shape).of(_block(rows, every, z))
 
 
-def _prepared(
-    rows: ComparedRows, train: Index, parts: list[Index], *, rotate: bool = True, indicators: bool = True
-) -> list[Floats]:
-    """These rows, standardised as the rows ``train`` say; turned into few columns where that may and can be."""
+def _in_groups(rows: ComparedRows, *, rotates: bool) -> bool:
+    """Do statistics of groups serve all pairs? Of incomplete rows, or few rows of many columns, they do not."""
+    return rows.block is not None and (rows.n > rows.width or not rotates)
+
+
+def _prepared(grid: Grid, rows: ComparedRows, how: _Columns, parts: list[Index]) -> tuple[list[Block], Shape]:
+    """These rows, standardised as the first part says; turned into few columns where that may and can be."""
+    z = _standardised(rows, parts[0], rotate=grid.rotation_invariant, indicators=how.indicators)
+    shape = Shape(Turned(z.shape[1]), rows.classes, spanned_from=rows.prepared_width(indicators=how.indicators))
+    return [_block(rows, part, z[part]) for part in parts], shape
+
+
+def _standardised(rows: ComparedRows, train: Index, *, rotate: bool, indicators: bool) -> Floats:
     if rotate and is_wide(rows):
-        z = spanned(rows, train, indicators=indicators)
-        return [z[part] for part in parts]
+        return spanned(rows, train, indicators=indicators)
     assert rows.numbers is not None
-    ready = rows.prepared_by(train, standardise=True, indicators=indicators)
-    return [np.asarray(ready.apply(rows.numbers.x[part])) for part in parts]
+    return np.asarray(rows.prepared_by(train, standardise=True, indicators=indicators).apply(rows.numbers.x))
 
 
 def _group_states(rows: ComparedRows, groups: Groups, reduction: Reduction[State]) -> list[State]:

@@ -18,14 +18,8 @@ from discrim.evaluation.held_out import HeldOut
 from discrim.evaluation.refits import put_answers
 from discrim.families.rule import Output, score_rows
 from discrim.models.additive import AdditiveClassifier
-from discrim.models.base import OnePassClassifier
 from discrim.models.shell import Classifier, recipe_of
 from discrim.sources import Scan
-
-
-def expands(model: Any) -> bool:
-    """Does the model make columns of its own from those that it is given?"""
-    return getattr(model, "basis", None) is not None
 
 
 @dataclass(frozen=True)
@@ -71,9 +65,6 @@ class Way:
                 known, rule = np.searchsorted(rows.classes, fitted.classes_), fitted.solution().rule
                 posterior = score_rows(rule, z, Output.POSTERIOR)[0] if rule.has_posterior else None
                 held.put(test, known, posterior, score_rows(rule, z, Output.BEST)[0])
-            elif isinstance(fitted, OnePassClassifier):
-                known = np.searchsorted(rows.classes, fitted.classes_)
-                held.put(test, known, fitted._apply(z, Output.POSTERIOR), fitted._apply(z, Output.BEST))
             else:
                 put_answers(held, fitted, z, test, rows.classes)
 

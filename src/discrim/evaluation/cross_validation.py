@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from discrim.block import Block
 from discrim.evaluation.held_out import HeldOut
-from discrim.evaluation.one_pass import OnePassTrial
 from discrim.evaluation.refits import OrdinaryTrial
 from discrim.evaluation.resampling import Trial
-from discrim.models.base import OnePassClassifier
 from discrim.models.mergeable import MergeableClassifier
 from discrim.models.shell import recipe_of
 from discrim.statistics.folds import Folds, fold_numbers
@@ -71,8 +69,6 @@ def kind_of_trial(model: Any) -> Any:
     recipe = recipe_of(model)
     if recipe is not None:
         return partial(Trial.of, recipe)
-    if isinstance(model, OnePassClassifier):
-        return OnePassTrial
     if isinstance(model, MergeableClassifier):
         # Read late: most who cross-validate have neither counts nor categories.
         from discrim.evaluation.additive import AdditiveTrial

@@ -228,6 +228,10 @@ class Grid(ABC):
 
     # Of settings with equal errors: the one of least log loss, or the first.
     ties: ClassVar[Literal["log loss", "first"]] = "log loss"
+    # What a choice goes by, where a user wants few errors: these, or the log loss for what is fitted by likelihood.
+    criterion: ClassVar[Literal["error", "log loss"]] = "error"
+    # Are models judged by what is known of the held-out rows (``mean_losses``) instead of row by row (``losses``)?
+    by_statistic: ClassVar[bool] = False
     # What to say where every setting is impossible in some fold.
     no_setting: ClassVar[str] = "No setting can be fitted to every training part. Use fewer folds, or other settings."
 
@@ -240,9 +244,16 @@ class Grid(ABC):
     def reduction(self) -> Reduction[Any]:
         """What must be known of the training rows."""
 
-    @abstractmethod
     def losses(self, statistic: Any, shape: Shape, block: Block) -> Iterator[Losses]:
         """Losses of every setting on the rows of ``block`` by models of ``statistic``; NaN where one is impossible."""
+        raise NotImplementedError
+
+    def mean_losses(self, statistic: Any, shape: Shape, held_out: Sequence[Any]) -> Floats:
+        """The mean loss of every setting (settings x parts) on rows of which only the statistics ``held_out`` are left.
+
+        It is the loss that the choice goes by, whatever its name.
+        """
+        raise NotImplementedError
 
     def impossible(self, shape: Shape) -> str:  # noqa: ARG002 - the same for all rows, unless a family says otherwise
         """Why these settings cannot be tried on such rows; empty where they can."""

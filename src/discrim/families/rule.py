@@ -6,7 +6,8 @@ A rule is a plain value, a kind and its arrays, so that files and exports can be
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from typing import Any, ClassVar
 
@@ -68,6 +69,13 @@ class Rule(ABC):
             scores = self.scores(x)
         return _finish(np.where(possible, scores, 0.0), possible, output, out)
 
+    def joined(self, rules: Sequence[Rule], weights: tuple[float, float]) -> Rule | None:  # noqa: ARG002 - as a rule
+        """One rule for many of two classes, of which this is the first: what ``weights`` make of the scores of each.
+
+        None where one reading of the rows would not do for all of them.
+        """
+        return None
+
     def described(self) -> tuple[str, dict[str, Any]]:
         """The kind and the arrays by name; a rule inside is described in the same way."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
@@ -94,6 +102,15 @@ class LinearRule(Rule):
         """The constant when the score is written offset_k + coef_k'x."""
         return np.asarray(self.offset - self.coef @ self.origin)
 
+    def joined(self, rules: Sequence[Rule], weights: tuple[float, float]) -> LinearRule | None:
+        alike = [rule for rule in rules if isinstance(rule, LinearRule) and rule.threshold == self.threshold]
+        if len(alike) < len(rules) or any(len(rule.coef) != 2 for rule in alike):
+            return None
+        take = np.array([weights])
+        with np.errstate(invalid="ignore"):  # a class that cannot occur has the offset -inf
+            joint = side_by_side([replace(rule, coef=take @ rule.coef, offset=take @ rule.offset) for rule in alike])
+        return joint if np.isfinite(joint.offset).all() else None
+
     def scores(self, x: NDArray[Any]) -> Floats:
         return _by_kernel(self, x)
 
@@ -102,6 +119,13 @@ class LinearRule(Rule):
             with np.errstate(invalid="ignore"):  # what is not finite stays so
                 x = (x > self.threshold) + (x - x)
         return kernels.score(x, kernels.LINEAR, self.origin, self.coef, self.offset, False, output, out)
+
+
+def side_by_side(rules: Sequence[LinearRule]) -> LinearRule:
+    """The scores of all of these rules, as one rule with the origin of the first."""
+    origin = rules[0].origin
+    offset = np.concatenate([rule.offset + rule.coef @ (origin - rule.origin) for rule in rules])
+    return LinearRule(np.concatenate([rule.coef for rule in rules]), offset, origin, rules[0].threshold)
 
 
 @dataclass(frozen=True)

@@ -38,19 +38,25 @@ def tune(grid: Grid, search: Search, shape: Shape, passes: Passes | None, before
             if table is None:
                 raise ParameterError("There is no closed form for 'loo' here; use 'cv'.")
         else:
-            table = table_of(*_fold_losses(grid, shape, block, fold_numbers(search.cv, block.codes)))
+            table = _fold_table(grid, shape, block, fold_numbers(search.cv, block.codes))
     best = choose(table, search.selection, grid)
     return Chosen(grid.settings[best], {**grid.results(table, best), "method": search.how})
 
 
-def _fold_losses(grid: Grid, shape: Shape, block: Block, folds: Folds) -> tuple[Floats, Floats, Floats]:
+def _fold_table(grid: Grid, shape: Shape, block: Block, folds: Folds) -> dict[str, Floats]:
     if not folds.complementary:
         raise ParameterError(
             "The 'cv' parameter leaves some rows out of both training and test part; "
             "use a splitter that trains on all rows that it does not hold out."
         )
     reduction = grid.reduction
-    return fold_losses(grid, of_others(of_folds(block, folds, reduction.of), reduction.merge), shape, block, folds)
+    parts = of_folds(block, folds, reduction.of)
+    others = of_others(parts, reduction.merge)
+    if not grid.by_statistic:
+        return table_of(*fold_losses(grid, others, shape, block, folds))
+    each = [grid.mean_losses(state, shape, [part]) for state, part in zip(others, parts, strict=True)]
+    error, weight = np.concatenate(each, axis=1), np.array([part.weight.sum() for part in parts])
+    return {**table_of(error, np.zeros_like(error), weight), "fold_error": error}
 
 
 def fold_losses(

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from discrim.models.gaussian.qda import QuadraticDiscriminantAnalysis
     from discrim.models.gaussian.rda import RegularizedDiscriminantAnalysis
     from discrim.models.gradient_descent import GradientDescentClassifier
-    from discrim.models.lasso_classifier import LassoClassifier
-    from discrim.models.least_squares import LeastSquaresClassifier
     from discrim.models.logistic.cv import LogisticRegressionCV
     from discrim.models.logistic.path import logistic_path
     from discrim.models.logistic.regression import LogisticRegression
@@ -28,7 +26,9 @@ if TYPE_CHECKING:
     from discrim.models.online.passive_aggressive import PassiveAggressiveClassifier
     from discrim.models.online.perceptron import Perceptron
     from discrim.models.online.sgd import SGDClassifier
-    from discrim.models.ridge import RidgeClassifier
+    from discrim.models.regression.lasso import LassoClassifier
+    from discrim.models.regression.least_squares import LeastSquaresClassifier
+    from discrim.models.regression.ridge import RidgeClassifier
     from discrim.models.text_classifier import TextClassifier
 
 __all__ = [
@@ -70,8 +70,8 @@ __getattr__ = read_later(
         "ComplementNB": "discrim.models.complement_nb",
         "GaussianNB": "discrim.models.gaussian.naive",
         "GradientDescentClassifier": "discrim.models.gradient_descent",
-        "LassoClassifier": "discrim.models.lasso_classifier",
-        "LeastSquaresClassifier": "discrim.models.least_squares",
+        "LassoClassifier": "discrim.models.regression.lasso",
+        "LeastSquaresClassifier": "discrim.models.regression.least_squares",
         "LinearDiscriminantAnalysis": "discrim.models.gaussian.lda",
         "LogisticRegression": "discrim.models.logistic.regression",
         "LogisticRegressionCV": "discrim.models.logistic.cv",
@@ -82,7 +82,7 @@ __getattr__ = read_later(
         "Perceptron": "discrim.models.online.perceptron",
         "QuadraticDiscriminantAnalysis": "discrim.models.gaussian.qda",
         "RegularizedDiscriminantAnalysis": "discrim.models.gaussian.rda",
-        "RidgeClassifier": "discrim.models.ridge",
+        "RidgeClassifier": "discrim.models.regression.ridge",
         "SGDClassifier": "discrim.models.online.sgd",
         "TextClassifier": "discrim.models.text_classifier",
         "logistic_path": "discrim.models.logistic.path",

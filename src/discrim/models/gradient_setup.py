@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 
 from discrim.block import Block
 from discrim.engines import RowPasses
-from discrim.errors import DataError, DiscrimWarning, ParameterError, name_list, plural, warn
+from discrim.errors import DataError, ParameterError, UnfinishedWarning, name_list, plural, warn
 from discrim.families.first_look import Overview, look
 from discrim.families.logistic.objective import Coordinates
 from discrim.online.descent import Descent, Schedule
@@ -28,10 +27,6 @@ SAMPLE_NUMBERS = 4_000_000
 KEPT = 1 << 24
 # Products that find the longest direction of the rows.
 PRODUCTS = 30
-
-
-class UnfinishedWarning(DiscrimWarning, ConvergenceWarning):  # type: ignore[misc]
-    """A descent stopped before it had converged."""
 
 
 @dataclass(frozen=True)

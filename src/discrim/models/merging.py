@@ -26,8 +26,6 @@ def merge(first: Model, *others: Model) -> Model:
     if isinstance(first, RecipeClassifier):
         merged: Model = _merged(first, others)
         return merged
-    if any(hasattr(model, "_labels") for model in (first, *others)):
-        raise DataError("Models of several labels cannot be merged. Fit and merge one model for each label.")
     result: Any = clone(first)
     statistic = first.statistic_
     for other in others:
@@ -48,14 +46,14 @@ def merge(first: Model, *others: Model) -> Model:
 
 
 def _merged(first: Any, others: Sequence[Any]) -> Any:
+    parts = [first.mergeable_statistic()]
     for other in others:
         _check_alike(first, other)
-        check_is_fitted(other, "statistic_")
+        parts.append(other.mergeable_statistic())
         if other.columns_.names_out != first.columns_.names_out:
             raise DataError("The models to be merged were fitted on different columns.")
     models = (first, *others)
-    reduction = first.recipe().reduction(Shape(first.columns_), first.statistic_)
-    statistic = reduction.merge([model.statistic_ for model in models])
+    statistic = first.recipe().reduction(Shape(first.columns_), parts[0]).merge(parts)
     chosen = [model.chosen for model in models if model.chosen is not None]
     if any(dict(one.settings) != dict(chosen[0].settings) for one in chosen):
         found = ", ".join(str(dict(one.settings)) for one in chosen)

@@ -132,7 +132,7 @@ class Entry:
     kind: type
     make: Callable[[Facts], Any]
     cost: float
-    tuning: Literal["", "grid", "ridge", "lasso", "logistic"] = ""
+    tuning: Literal["", "grid"] = ""
     why_not: Callable[[Facts], str] = dense_numbers
     offered: Callable[[Facts], bool] = lambda _: True
     words: bool = False

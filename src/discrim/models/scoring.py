@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from discrim.errors import DataError
 from discrim.families.rule import Output, Rule, Scored, float_type, score_rows
-from discrim.models.expansion import QuadraticRows
 from discrim.sources import Rows, find_non_finite
 
 
@@ -22,13 +21,15 @@ def apply_rule(rule: Rule, rows: Rows, output: Output) -> NDArray[Any]:
     return _over_blocks(rows, lambda x: score_rows(rule, x, output))
 
 
-def score_margin(rule: Rule, rows: Rows) -> NDArray[Any]:
-    """The score of the second of two classes minus that of the first, taken in double precision."""
+def score_margin(rule: Rule, rows: Rows, weights: tuple[float, float] = (-1.0, 1.0)) -> NDArray[Any]:
+    """The scores of two classes by these weights, as a rule their difference, taken in double precision."""
 
     def of(x: Any) -> Scored:
         scores, finite = score_rows(rule, x, Output.SCORES, np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
-            return (scores[:, 1] - scores[:, 0]).astype(float_type(x)), finite
+            # The score of a class that cannot occur is -inf, which zero must not be multiplied by.
+            margin = scores @ np.array(weights) if weights[0] else weights[1] * scores[:, 1]
+            return margin.astype(float_type(x)), finite
 
     return _over_blocks(rows, of)
 
@@ -50,5 +51,4 @@ def _over_blocks(rows: Rows, of: Callable[[Any], Scored]) -> NDArray[Any]:
 
 def non_finite_error(rows: Rows) -> DataError | None:
     """The error that names the columns with NaN or infinity, as the user knows them; None if there are none."""
-    original = rows.inner if isinstance(rows, QuadraticRows) else rows
-    return find_non_finite(original) if original.rereadable else None
+    return find_non_finite(rows) if rows.rereadable else None

@@ -30,6 +30,8 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A classifier whose answers follow from a rule on the columns of a design."""
 
     _constraints: ClassVar[Mapping[str, Check]] = {}
+    # What ``decision_function`` takes of the scores of two classes: their difference, unless a model says otherwise.
+    margin_weights: ClassVar[tuple[float, float]] = (-1.0, 1.0)
 
     classes_: NDArray[Any]
     n_features_in_: int
@@ -59,7 +61,8 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n."""
         if len(self._check_solved().classes_) == 2:
-            return score_margin(self._rule, self._open(X, None, None, reset=False, labelled=False))
+            rows = self._open(X, None, None, reset=False, labelled=False)
+            return score_margin(self._rule, rows, self.margin_weights)
         scores = self._apply(X, Output.SCORES)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
@@ -263,6 +266,11 @@ class RecipeClassifier(Classifier):
     def from_solution(self, solved: Solved, columns: Mapping[str, Any]) -> Self:
         """This model, fitted by what somebody else has solved for rows with these ``columns``."""
         return self._assign(columns, solved)
+
+    def mergeable_statistic(self) -> Statistic:
+        """The statistic, to be merged with those of other models; an error where it does not say all of this one."""
+        check_is_fitted(self, "statistic_")
+        return self.statistic_
 
     def solution(self) -> Solved:
         """What the recipe made of the statistic."""

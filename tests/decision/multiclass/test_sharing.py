@@ -15,6 +15,7 @@ from discrim import (
     BayesianLinearDiscriminantAnalysis,
     BayesianQuadraticDiscriminantAnalysis,
     GaussianNB,
+    LassoClassifier,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
     LogisticRegression,
@@ -40,7 +41,10 @@ MODELS = [
     RidgeClassifier(methods="all"),
     RidgeClassifier(class_weight="balanced", alpha=3.0, methods="all"),
     RidgeClassifier(fit_intercept=False, methods="all"),
+    LassoClassifier(0.05),
+    LassoClassifier(0.02, fit_intercept=False),
 ]
+LINEAR = (LinearDiscriminantAnalysis, LeastSquaresClassifier, RidgeClassifier, LassoClassifier)
 SCHEMES = [
     OneVsRestClassifier(None),
     OneVsOneClassifier(None),
@@ -208,9 +212,7 @@ def test_nothing_is_said_where_nothing_is_wrong():
             scheme(LinearDiscriminantAnalysis()).fit(X, y).predict_proba(X)
 
 
-@pytest.mark.parametrize(
-    "model", [m for m in MODELS if type(m) in {LinearDiscriminantAnalysis, *stacked.LINEAR}], ids=str
-)
+@pytest.mark.parametrize("model", [m for m in MODELS if isinstance(m, LINEAR)], ids=str)
 def test_linear_models_are_asked_together_and_answer_as_alone(model):
     X, y, _ = rows_of(90, 5)
     scheme = OneVsOneClassifier(model).fit(X, y)

@@ -29,7 +29,6 @@ from discrim.decision.wrapping import (
     posteriors,
 )
 from discrim.errors import DataError
-from discrim.models.base import OnePassClassifier
 from discrim.models.beyond import METHODS, offers_all
 from discrim.models.parameters import Check, check_parameters, one_of, with_method
 from discrim.models.shell import RecipeClassifier
@@ -118,7 +117,7 @@ class OneVsOneClassifier(Scheme):
             raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         self._fit_split(how, X, y, _pairs)
         self.pairwise_indices_ = None
-        if isinstance(self.estimators_[0], (RecipeClassifier, OnePassClassifier)):
+        if isinstance(self.estimators_[0], RecipeClassifier):
             # The pairs (0, 1), (0, 2), ... know the weights of all classes: a stream is not read again for them.
             others = [model.statistic_.weight[1] for model in self.estimators_[: self.n_classes_ - 1]]
             self.class_weight_ = np.array([self.estimators_[0].statistic_.weight[0], *others])
@@ -230,7 +229,7 @@ class OneVsOneClassifier(Scheme):
     def _views(self, X: Any) -> list[tuple[Any, Any]]:
         """Each model with the rows as it knows them."""
         check_structure(X)
-        if not isinstance(X, Scan) and not isinstance(self.estimators_[0], (RecipeClassifier, OnePassClassifier)):
+        if not isinstance(X, Scan) and not isinstance(self.estimators_[0], RecipeClassifier):
             validate_data(self, checked_table(X), reset=False, skip_check_array=True)
         if self.pairwise_indices_ is None:
             return [(model, X) for model in self.estimators_]

@@ -15,7 +15,6 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from discrim.errors import DiscrimWarning, warn
-from discrim.models.base import OnePassClassifier
 from discrim.models.shell import recipe_of
 from discrim.sources import Scan
 from discrim.typing import Floats
@@ -149,10 +148,6 @@ def side_threshold(estimator: Any) -> float:
 def answers_and_scores(estimator: Any, X: Any) -> tuple[NDArray[Any], Floats]:
     """The answers 0 and 1, and the scores of the positive side."""
     scores = side_scores(estimator, X)
-    if recipe_of(estimator) is not None:
-        by_score = estimator.solution().rule.by_score
-    else:
-        by_score = isinstance(estimator, OnePassClassifier)
-    if by_score:
+    if recipe_of(estimator) is not None and estimator.solution().rule.by_score:
         return (scores > side_threshold(estimator)).astype(np.intp), scores
     return np.asarray(estimator.predict(X)), scores

@@ -1,4 +1,4 @@
-"""What all recipes of Gaussian classes share: class moments, R-factors where these lost their digits, priors."""
+"""What all recipes of class moments share: R-factors where these lost their digits, priors; then Gaussian classes."""
 
 from __future__ import annotations
 
@@ -28,13 +28,12 @@ TINY = 32
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianRecipe(Recipe[Statistic]):
+class MomentsRecipe(Recipe[Statistic]):
     """Classes that are known by their weights, means and scatter.
 
     A subclass says how deep the scatter must be, and how it is solved.
     """
 
-    assumptions: ClassVar[tuple[str, ...]] = ("normal",)
     # A statistic of variances alone is as small for wide data as for long.
     thin_for_wide: ClassVar[bool] = True
     # Up to so many classes each has a scatter matrix of its own.
@@ -43,7 +42,6 @@ class GaussianRecipe(Recipe[Statistic]):
     strict_priors: ClassVar[bool] = False
 
     priors: Any = None
-    normalization: Normalization = "mle"
 
     @abstractmethod
     def depth(self) -> Depth:
@@ -109,6 +107,15 @@ class GaussianRecipe(Recipe[Statistic]):
     def fixed_priors(self, weight: Floats) -> Floats | None:
         """The priors that the user fixed; None where they are the shares of the classes."""
         return None if self.priors is None else self.class_priors(weight)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianRecipe(MomentsRecipe):
+    """Gaussian classes, whose covariances divide the scatter by n or by n - K."""
+
+    assumptions: ClassVar[tuple[str, ...]] = ("normal",)
+
+    normalization: Normalization = "mle"
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,11 @@ from discrim.families.first_look import Overview, look
 from discrim.families.logistic.class_weight import Reweighted, class_factors, class_weights
 from discrim.families.logistic.coefficients import fitted_rule, user_coefficients
 from discrim.families.logistic.fit import Problem, SmoothFit, fit_smooth, fits_row_space
+from discrim.families.logistic.grid import StrengthGrid
 from discrim.families.logistic.remarks import remarks_of, without_weightless
 from discrim.families.logistic.sparse_fit import fit_sparse
 from discrim.families.one_block import OneBlock
-from discrim.families.recipe import Passes, Recipe, Reduction, Shape, Solved, Sum
+from discrim.families.recipe import Passes, Recipe, Reduction, Shape, Solved, Sum, Turned
 from discrim.families.rule import LinearRule
 from discrim.parallel import one_blas_thread
 from discrim.typing import Floats
@@ -43,6 +44,9 @@ class LogisticRecipe(Problem, Recipe[Block]):
 
     def estimate(self, statistic: Block, shape: Shape, passes: Passes | None) -> Solved:
         return self.fit(shape, OneBlock(statistic) if passes is None else passes)
+
+    def grid(self, statistic: Block) -> StrengthGrid:
+        return StrengthGrid.of(self, statistic, self.reduction(Shape(Turned(statistic.x.shape[1]))))
 
     @property
     def needs_rows(self) -> bool:

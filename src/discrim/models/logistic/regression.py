@@ -388,7 +388,7 @@ enter(
         LogisticRegression,
         lambda _: LogisticRegression(),
         cost=14,
-        tuning="logistic",
+        tuning="grid",
         why_not=any_numbers,
         words=True,
     )

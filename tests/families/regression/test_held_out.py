@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from discrim.solvers.leave_one_out_smoother import linear_smoother_loo
+from discrim.families.regression.held_out import linear_smoother_loo
 
 
 def ridge(n=40, p=5, penalty=2.0, seed=0):

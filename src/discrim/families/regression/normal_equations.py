@@ -1,8 +1,8 @@
-"""Regression of class indicators on the columns, from class moments alone."""
+"""Normal equations of class indicators, from class moments alone, and their solutions by least squares and ridge."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,9 @@ PATIENCE = 3
 
 @dataclass(frozen=True)
 class Regression:
-    """Normal equations of K indicators: T = sum w (x - origin)(x - origin)' and X'Y, columns centred or not.
+    """Normal equations of K targets: T = sum w (x - origin)(x - origin)' and X'Y, columns centred or not.
 
-    ``spread`` is T / n, ``cross`` is X'Y / n for indicators Y (p x K), ``level`` their means (K).
+    ``spread`` is T / n, ``cross`` is X'Y / n for targets Y (p x K), ``level`` their means (K), zero without centring.
     """
 
     spread: Within
@@ -49,8 +49,42 @@ def indicator_regression(statistic: ClassMoments | ClassFactors, eps: float, *, 
     return Regression(spread, cross, level, origin, n)
 
 
+def signed_regression(statistic: ClassMoments | ClassFactors, eps: float, *, centred: bool = True) -> Regression:
+    """The same for targets +1 for a class and -1 for the others, 2 Y - 1: once X is centred, X'Y counts twice."""
+    found = indicator_regression(statistic, eps, centred=centred)
+    if centred:
+        return replace(found, cross=2.0 * found.cross, level=2.0 * found.level - 1.0)
+    return replace(found, cross=2.0 * found.cross - found.cross.sum(axis=1, keepdims=True))
+
+
+def second_of_two(values: Floats) -> Floats:
+    """Of two classes the second: with targets +1 and -1 the first is its opposite."""
+    return values[..., 1:] if values.shape[-1] == 2 else values
+
+
+def intercepts(problem: Regression, coef: Floats) -> Floats:
+    """b_0 of targets +1 and -1 (alphas x m) from their coefficients (alphas x p x m), of two classes the second."""
+    return np.asarray(second_of_two(problem.level) - np.einsum("j,ajm->am", problem.origin, coef))
+
+
+def squared_errors(part: ClassMoments | ClassFactors, coef: Floats, intercept: Floats) -> Floats:
+    """Mean squared errors of b_0 + b'x (coef alphas x p x m) for the targets 2 Y - 1 of the rows behind a statistic.
+
+    The mean of (y - b_0 - b'x)^2 is the square of its mean plus the variance of y - b'x, which follows from the normal
+    equations of those rows.
+    """
+    there = signed_regression(part, 0.0)
+    level, cross = second_of_two(there.level), second_of_two(there.cross)
+    bias = level - intercept - np.einsum("j,ajm->am", there.origin, coef)
+    explained = np.einsum("jm,ajm->am", cross, coef)
+    flat = coef.transpose(1, 0, 2).reshape(coef.shape[1], -1)
+    quadratic = (flat * there.spread.times(flat)).sum(axis=0).reshape(explained.shape)
+    variance = np.maximum(1.0 - level**2 - 2.0 * explained + quadratic, 0.0)
+    return np.asarray((bias**2 + variance).sum(axis=1))
+
+
 def least_squares(problem: Regression, tol: float, *, reread: bool) -> tuple[Floats, Sphering]:
-    """Coefficients p x K of the indicators; directions without variance get none."""
+    """Coefficients p x K of the targets; directions without variance get none."""
     sphering = problem.spread.sphere(tol=tol, reread=reread)
     return sphering.backward(sphering.forward(problem.cross)), sphering
 
@@ -62,6 +96,13 @@ def ridge(problem: Regression, alpha: float, *, reread: bool) -> Floats:
     added = np.full(len(problem.origin), alpha / problem.weight)
     sphering = problem.spread.sphere_added(1.0, added, reread=reread)
     return sphering.backward(sphering.forward(problem.cross))
+
+
+def ridge_path(problem: Regression, alphas: Floats) -> Floats:
+    """Coefficients (alphas x p x K) for all alphas from one eigendecomposition."""
+    values, vectors = np.linalg.eigh(problem.spread.dense())
+    shrunk = np.maximum(values, 0.0) + (alphas / problem.weight)[:, None]
+    return np.asarray(vectors @ ((vectors.T @ problem.cross) / shrunk[:, :, None]))
 
 
 def positive_ridge(problem: Regression, target: Floats, alpha: float) -> Floats:

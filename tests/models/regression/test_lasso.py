@@ -9,10 +9,8 @@ from sklearn.linear_model import Lasso, LassoCV
 from sklearn.model_selection import StratifiedKFold
 
 import discrim
-from discrim import LeastSquaresClassifier, cross_validate
-from discrim.errors import DataError, ParameterError
-from discrim.models.gradient_setup import UnfinishedWarning
-from discrim.models.lasso_classifier import LassoClassifier
+from discrim import LassoClassifier, LeastSquaresClassifier, cross_validate
+from discrim.errors import DataError, ParameterError, UnfinishedWarning
 
 pytestmark = pytest.mark.every_version
 

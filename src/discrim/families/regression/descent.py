@@ -1,4 +1,4 @@
-"""Least squares with an L1 penalty, from normal equations alone."""
+"""Least squares with an L1 penalty from normal equations alone, by coordinate descent."""
 
 from __future__ import annotations
 

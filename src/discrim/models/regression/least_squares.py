@@ -5,24 +5,19 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from discrim.errors import CollinearWarning, name_list, warn
-from discrim.families.gaussian.covariance import Sphering
-from discrim.families.gaussian.recipe import rank_tolerance
-from discrim.families.rule import LinearRule
+from discrim.families.recipe import Recipe
+from discrim.families.regression.least_squares import LeastSquaresDetails, LeastSquaresRecipe
+from discrim.families.regression.quadratic_basis import InQuadraticBasis, expanded_names
 from discrim.inference.discriminant import coefficient_table
 from discrim.inference.summary import Summary, Table
-from discrim.models.base import Statistic
-from discrim.models.expansion import QuadraticRows, expanded_names
-from discrim.models.indicator_base import IndicatorClassifier
 from discrim.models.parameters import Check, array_like, either, none, number, one_of
-from discrim.solvers.regression import Regression, indicator_regression, least_squares
-from discrim.sources import Rows
-from discrim.statistics import Depth
+from discrim.models.shell import RecipeClassifier
 from discrim.typing import Floats
 
 
-class LeastSquaresClassifier(IndicatorClassifier):
+class LeastSquaresClassifier(RecipeClassifier):
     """Linear regression of each class's indicator on the columns.
 
     **Model.** E(1{class k} | x) = b_k0 + b_k'x.
@@ -58,6 +53,11 @@ class LeastSquaresClassifier(IndicatorClassifier):
     0.847
     """
 
+    coef_: NDArray[Any]
+    intercept_: NDArray[Any]
+
+    # Scores are twice the regression functions.
+    margin_weights: ClassVar[tuple[float, float]] = (-0.5, 0.5)
     _constraints: ClassVar[dict[str, Check]] = {
         "basis": one_of(None, "quadratic"),
         "priors": either(none(), array_like()),
@@ -73,38 +73,24 @@ class LeastSquaresClassifier(IndicatorClassifier):
         self.tol = tol
         self.normalization = normalization
 
-    def _depth(self, classes: int | None = None) -> Depth:  # noqa: ARG002 - the same for any number
-        return Depth.POOLED if self.priors is None else Depth.FULL
+    def recipe(self) -> Recipe[Any]:
+        """The model that these parameters describe."""
+        plain = LeastSquaresRecipe(priors=self.priors, tol=self.tol)
+        return plain if self.basis is None else InQuadraticBasis(plain)
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, labelled: bool = True) -> Rows:
-        rows = super()._open(X, y, sample_weight, reset=reset, labelled=labelled)
-        return rows if self.basis is None else QuadraticRows(rows)
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Regression functions n x K; for two classes, the second minus the first, n."""
+        scores = super().decision_function(X)
+        return scores if len(self.classes_) == 2 else np.asarray(0.5 * scores)
 
     @property
     def _names(self) -> list[str]:
         return super()._names if self.basis is None else expanded_names(super()._names)
 
-    def _solve(self, statistic: Statistic, rows: Rows | None, *, reread: bool) -> LinearRule:  # noqa: ARG002
-        problem = indicator_regression(self._with_priors(statistic), self._eps)
-        coef, sphering = least_squares(problem, rank_tolerance(self.tol), reread=reread)
-        self._warn_of_collinear(sphering, statistic)
-        self._problem, self._sphering = problem, sphering
-        rule = LinearRule(np.ascontiguousarray(coef.T), problem.level, problem.origin)
-        self.coef_ = rule.coef.astype(self._design.dtype)
-        self.intercept_ = rule.intercept.astype(self._design.dtype)
-        return rule
-
-    def _warn_of_collinear(self, sphering: Sphering, statistic: Statistic) -> None:
-        if len(sphering.dependent) and statistic.rows.sum() > statistic.n_features:
-            names = name_list(self._names[j] for j in sphering.dependent)
-            warn(
-                f"Columns {names} are constant or determined by the others; they are handled by the pseudo-inverse.",
-                CollinearWarning,
-            )
-
     def _summarise(self) -> Summary:
-        errors, df = _standard_errors(self._problem, self._sphering, self._rule, self.normalization)
-        coef = np.column_stack([self._rule.intercept, self._rule.coef]).T
+        details: LeastSquaresDetails = self._details
+        errors, df = _standard_errors(details, self.normalization)
+        coef = np.column_stack([details.functions.intercept, details.functions.coef]).T
         statistic, p_value = coefficient_table(coef, errors, df)
         names, labels = ["(Intercept)", *self._names], [str(label) for label in self.classes_]
         columns = ["Estimate", "Std. Error", "t value", "Pr(>|t|)"]
@@ -122,13 +108,12 @@ class LeastSquaresClassifier(IndicatorClassifier):
         )  # fmt: skip
 
 
-def _standard_errors(
-    problem: Regression, sphering: Sphering, rule: LinearRule, normalization: str
-) -> tuple[Floats, float]:
+def _standard_errors(details: LeastSquaresDetails, normalization: str) -> tuple[Floats, float]:
     """Classical standard errors (p + 1) x K, and the residual degrees of freedom."""
+    problem, sphering, functions = details
     n = problem.weight
     df = n - sphering.rank - 1
-    explained = np.einsum("kp,pk->k", rule.coef, problem.cross)
+    explained = np.einsum("kp,pk->k", functions.coef, problem.cross)
     residual = n * np.maximum(problem.level * (1.0 - problem.level) - explained, 0.0)
     variance = residual / (df if normalization == "unbiased" else n) if df > 0 else np.full_like(residual, np.nan)
     root = sphering.backward(np.eye(sphering.rank))

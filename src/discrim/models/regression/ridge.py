@@ -6,18 +6,18 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.base import clone
-from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 
-from discrim.atomic import all_or_nothing
 from discrim.errors import DataError, ParameterError
 from discrim.families.priors import log_priors
-from discrim.families.rule import LinearRule, Output
+from discrim.families.recipe import Solved, Statistic
+from discrim.families.regression.ridge import RidgeRecipe
+from discrim.families.rule import LinearRule, Output, side_by_side
 from discrim.inference.summary import Summary, Table
-from discrim.models.base import Statistic
 from discrim.models.beyond import METHODS, beyond_sklearn
-from discrim.models.indicator_base import IndicatorClassifier
 from discrim.models.parameters import (
     Check,
     array_like,
@@ -32,15 +32,13 @@ from discrim.models.parameters import (
     seed,
 )
 from discrim.models.registry import Entry, enter
-from discrim.solvers.regression import Regression, indicator_regression, positive_ridge, ridge
-from discrim.sources import Rows, check_structure
-from discrim.statistics import Depth
-from discrim.typing import Floats
+from discrim.models.shell import RecipeClassifier
+from discrim.sources import check_structure
 
 SOLVERS = ("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs")
 
 
-class RidgeClassifier(IndicatorClassifier):
+class RidgeClassifier(RecipeClassifier):
     """Ridge regression on targets +1 for a class and -1 for the others.
 
     **Model.** E(2 1{class k} - 1 | x) = b_k0 + b_k'x, with b_k drawn towards zero.
@@ -79,8 +77,11 @@ class RidgeClassifier(IndicatorClassifier):
     0.853
     """
 
+    coef_: NDArray[Any]
     intercept_: Any
 
+    # Of two classes the function of the second.
+    margin_weights: ClassVar[tuple[float, float]] = (0.0, 1.0)
     _constraints: ClassVar[dict[str, Check]] = {
         "alpha": either(number(0), numbers(0)),
         "fit_intercept": boolean(),
@@ -122,10 +123,15 @@ class RidgeClassifier(IndicatorClassifier):
         self.priors = priors
         self.methods = methods
 
-    @all_or_nothing
+    def recipe(self) -> RidgeRecipe:
+        """The model that these parameters describe."""
+        return RidgeRecipe(
+            priors=self.priors, alpha=self.alpha, fit_intercept=self.fit_intercept, class_weight=self.class_weight,
+            solver=self.solver, positive=self.positive,
+        )  # fmt: skip
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y (n, or n x m of zeros and ones), or from a ``scan``."""
-        self.__dict__.pop("_labels", None)
         check_structure(y, "y")
         if isinstance(y, list) and type_of_target(y).startswith("multi"):
             y = np.asarray(y)
@@ -136,16 +142,26 @@ class RidgeClassifier(IndicatorClassifier):
             return self._fit_labels(X, np.asarray(y.toarray() if hasattr(y, "toarray") else y), sample_weight)
         return super().fit(X, y, sample_weight)
 
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        self._check_one_label()
+        return super().partial_fit(X, y, classes, sample_weight)
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        self._check_one_label()
+        return super().forget(X, y, sample_weight)
+
+    def mergeable_statistic(self) -> Statistic:
+        if self._several_labels:
+            raise DataError("Models of several labels cannot be merged. Fit and merge one model for each label.")
+        return super().mergeable_statistic()
+
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Regression functions n x K; for two classes (n,), positive for the second."""
-        if hasattr(self, "_labels"):
-            return np.column_stack([_sign(part) * part.decision_function(X) for part in self._labels])
-        scores = self._apply(X, Output.SCORES)
-        return scores[:, 1] if len(self.classes_) == 2 else scores[:, 0] if len(self.classes_) == 1 else scores
+        return self._apply(X, Output.SCORES) if self._several_labels else super().decision_function(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the largest regression function; with several labels, a column of 0 or 1 each."""
-        if hasattr(self, "_labels"):
+        if self._several_labels:
             return (self.decision_function(X) > 0).astype(int)
         return super().predict(X)
 
@@ -157,9 +173,7 @@ class RidgeClassifier(IndicatorClassifier):
     @beyond_sklearn
     def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """Logarithms of ``predict_proba``."""
-        if hasattr(self, "_labels"):
-            return log_priors(self._posteriors(X))
-        return super().predict_log_proba(X)
+        return log_priors(self._posteriors(X)) if self._several_labels else super().predict_log_proba(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -167,10 +181,20 @@ class RidgeClassifier(IndicatorClassifier):
         return tags
 
     def _posteriors(self, X: Any) -> NDArray[Any]:
-        if hasattr(self, "_labels"):
-            # A label that all rows share, or none, is certain.
-            return np.column_stack([part._posteriors(X)[:, -1] * (_sign(part) > 0) for part in self._labels])
-        return super().predict_proba(X)
+        if not self._several_labels:
+            return super().predict_proba(X)
+        # A label that all rows share, or none, is certain.
+        shares = expit(2.0 * self._apply(X, Output.SCORES))
+        return np.where(np.isnan(self._certain), shares, self._certain).astype(shares.dtype)
+
+    @property
+    def _several_labels(self) -> bool:
+        """Was the model fitted to indicators of several labels, of which a row may have any number?"""
+        return "_certain" in self.__dict__
+
+    def _check_one_label(self) -> None:
+        if self._several_labels:
+            raise DataError("With several labels only fit is there: parts and forgetting need a model for each label.")
 
     def _fit_labels(self, X: Any, y: NDArray[Any], sample_weight: Any) -> Self:
         """One two-class problem a column of y."""
@@ -184,77 +208,16 @@ class RidgeClassifier(IndicatorClassifier):
             clone(self).set_params(alpha=float(alpha), class_weight=None).fit(X, column, sample_weight)
             for alpha, column in zip(np.broadcast_to(alphas, y.shape[1]), y.T, strict=True)
         ]
-        self._labels, first = parts, parts[0]
-        self.n_features_in_, self._design = first.n_features_in_, first._design
-        if hasattr(first, "feature_names_in_"):
-            self.feature_names_in_ = first.feature_names_in_
-        self.statistic_, self._unsolved, self.classes_ = first.statistic_, None, np.arange(y.shape[1])
-        self.coef_ = np.vstack([_sign(part) * part.coef_ for part in parts])
-        self.intercept_ = np.concatenate([_sign(part) * np.atleast_1d(part.intercept_) for part in parts])
-        self.solver_, self.n_iter_ = first.solver_, first.n_iter_
-        return self
-
-    def _learn(self, statistic: Statistic, rows: Rows | None) -> None:
-        if hasattr(self, "_labels"):
-            raise DataError("With several labels only fit is there: parts and forgetting need a model for each label.")
-        super()._learn(statistic, rows)
-
-    def _depth(self, classes: int | None = None) -> Depth:  # noqa: ARG002 - the same for any number
-        return Depth.POOLED if self.priors is None and self.class_weight is None else Depth.FULL
-
-    def _solve(self, statistic: Statistic, rows: Rows | None, *, reread: bool) -> LinearRule:  # noqa: ARG002
-        if self.solver == "lbfgs" and not self.positive:
-            raise ParameterError("'lbfgs' solver can be used only when positive=True. Use another solver.")
-        problem = indicator_regression(
-            self._with_class_weight(self._with_priors(statistic)), self._eps, centred=self.fit_intercept
-        )
-        coef = self._coefficients(problem, reread=reread)
-        level = 2.0 * problem.level - 1.0 if self.fit_intercept else np.zeros(len(statistic.classes))
-        rule = LinearRule(np.ascontiguousarray(coef.T), level, problem.origin)
-        dtype = self._design.dtype
-        two = len(statistic.classes) == 2
-        self.coef_ = (rule.coef[1] if two else rule.coef).astype(dtype)
-        intercept = rule.intercept[1:] if two else rule.intercept
-        self.intercept_ = intercept.astype(dtype) if self.fit_intercept else 0.0
-        self.solver_, self.n_iter_ = "lbfgs" if self.positive else "cholesky", 1
-        self._indicator_scale = 0.5
-        return rule
-
-    def _coefficients(self, problem: Regression, *, reread: bool) -> Floats:
-        """Columns of coefficients; the targets are 2 Y - 1, so that X'Y counts twice once X is centred."""
-        cross = 2.0 * problem.cross
-        if not self.fit_intercept:
-            cross = cross - problem.cross.sum(axis=1, keepdims=True)
-        doubled = Regression(problem.spread, cross, problem.level, problem.origin, problem.weight)
-        alphas = self._alphas(cross.shape[1])
-        if self.positive:
-            return self._positive(doubled, alphas)
-        if (alphas == alphas[0]).all():
-            return ridge(doubled, float(alphas[0]), reread=reread)
-        return np.column_stack([ridge(doubled, float(a), reread=reread)[:, k] for k, a in enumerate(alphas)])
-
-    def _positive(self, problem: Regression, alphas: Floats) -> Floats:
-        columns = [positive_ridge(problem, problem.cross[:, k], float(a)) for k, a in enumerate(alphas)]
-        if len(columns) == 2:
-            columns[0] = -columns[1]
-        return np.column_stack(columns)
-
-    def _alphas(self, classes: int) -> Floats:
-        alphas = np.atleast_1d(np.asarray(self.alpha, dtype=np.float64))
-        targets = 1 if classes == 2 else classes
-        if len(alphas) not in (1, targets) or (alphas < 0).any():
-            raise ParameterError.bad_value("alpha", self.alpha, f"one number or {targets} numbers, none negative")
-        return np.full(classes, alphas[0]) if len(alphas) == 1 else alphas
-
-    def _with_class_weight(self, statistic: Statistic) -> Statistic:
-        if self.class_weight is None:
-            return statistic
-        if self.class_weight == "balanced":
-            present = statistic.weight > 0
-            factors = statistic.total_weight / (present.sum() * np.where(present, statistic.weight, 1.0))
-        else:
-            factors = compute_class_weight(self.class_weight, classes=statistic.classes, y=statistic.classes)
-        return statistic.reweighted(np.asarray(factors, dtype=np.float64))
+        rule, first = side_by_side([_function(part) for part in parts]), parts[0]
+        attributes = {
+            "classes_": np.arange(y.shape[1]),
+            "coef_": rule.coef.astype(first.columns_.dtype),
+            "intercept_": np.concatenate([_sign(part) * np.atleast_1d(part.intercept_) for part in parts]),
+            "solver_": first.solver_,
+            "n_iter_": first.n_iter_,
+            "_certain": np.array([np.nan if len(part.classes_) == 2 else float(_sign(part) > 0) for part in parts]),
+        }
+        return self.from_solution(Solved(rule, first.statistic_, attributes), first.known_columns)
 
     def _summarise(self) -> Summary:
         names = ["(Intercept)", *self._names]
@@ -271,4 +234,11 @@ def _sign(label: RidgeClassifier) -> float:
     return -1.0 if len(label.classes_) == 1 and not label.classes_[0] else 1.0
 
 
-enter(Entry("Ridge", RidgeClassifier, lambda _: RidgeClassifier(methods="all"), cost=9, tuning="ridge"))
+def _function(label: RidgeClassifier) -> LinearRule:
+    """What speaks for a label."""
+    rule, sign = label.solution().rule, _sign(label)
+    assert isinstance(rule, LinearRule)
+    return LinearRule(sign * rule.coef[-1:], sign * rule.offset[-1:], rule.origin)
+
+
+enter(Entry("Ridge", RidgeClassifier, lambda _: RidgeClassifier(methods="all"), cost=9, tuning="grid"))

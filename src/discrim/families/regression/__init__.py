@@ -1,0 +1,1 @@
+"""Regression of class indicators: recipes and their algebra."""

@@ -1,0 +1,166 @@
+"""Any recipe on the columns with their squares and products."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.block import Block
+from discrim.families.recipe import Columns, LeftOut, Passes, Recipe, Reduction, Shape, Solved
+from discrim.families.rule import Output, Rule
+from discrim.typing import Floats, Index
+
+S = TypeVar("S")
+# Rows that are expanded at once.
+ROWS = 8192
+
+
+def expand(x: NDArray[Any]) -> NDArray[Any]:
+    """Columns x_i, then x_i x_j for i <= j."""
+    i, j = np.triu_indices(x.shape[1])
+    with np.errstate(over="ignore", invalid="ignore"):  # reported later, with the names of the columns
+        return np.concatenate([x, x[:, i] * x[:, j]], axis=1)
+
+
+def expanded_names(names: list[str]) -> list[str]:
+    pairs = zip(*np.triu_indices(len(names)), strict=True)
+    return names + [f"{names[i]}^2" if i == j else f"{names[i]}:{names[j]}" for i, j in pairs]
+
+
+@dataclass(frozen=True, eq=False)
+class InQuadraticBasis(Recipe[S]):
+    """``inner`` on the expanded columns. Rows are expanded block by block, and never kept."""
+
+    inner: Recipe[S]
+
+    def reduction(self, shape: Shape, like: S | None = None) -> Reduction[S]:
+        return ExpandedOf(self.inner.reduction(_expanded(shape), like))
+
+    def estimate(self, statistic: S, shape: Shape, passes: Passes | None) -> Solved:
+        solved = self.inner.estimate(statistic, _expanded(shape), None if passes is None else ExpandedPasses(passes))
+        return replace(solved, rule=QuadraticBasisRule(solved.rule))
+
+    def adopt(self, statistic: S) -> S:
+        return self.inner.adopt(statistic)
+
+    def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:
+        of_expanded = self.inner.held_out(solved, _expanded(shape))
+        return None if of_expanded is None else lambda block: of_expanded(_of_block(block))
+
+    def among(self, known: Index, size: int) -> Self:
+        return replace(self, inner=self.inner.among(known, size))
+
+    def rule_size(self, solved: Solved) -> float:
+        return self.inner.rule_size(solved)
+
+    def regularised(self, solved: Solved) -> bool:
+        return self.inner.regularised(solved)
+
+
+@dataclass(frozen=True)
+class QuadraticBasisRule(Rule):
+    """The scores of ``inner`` for the expanded columns."""
+
+    kind = "quadratic basis"
+    bulky = True
+
+    inner: Rule
+
+    @property
+    def constant(self) -> Floats:
+        return self.inner.constant
+
+    def joined(self, rules: Sequence[Rule], weights: tuple[float, float]) -> QuadraticBasisRule | None:
+        alike = [rule.inner for rule in rules if isinstance(rule, QuadraticBasisRule)]
+        joint = self.inner.joined(alike, weights) if len(alike) == len(rules) else None
+        return None if joint is None else QuadraticBasisRule(joint)
+
+    def scores(self, x: NDArray[Any]) -> Floats:
+        return self.inner.scores(expand(x))
+
+    def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
+        return self.inner.fill(expand(x), output, out)
+
+
+@dataclass(frozen=True)
+class ExpandedOf:
+    """A reduction of the expanded columns."""
+
+    inner: Reduction[Any]
+
+    @property
+    def uses_blas(self) -> bool:
+        return self.inner.uses_blas
+
+    def of(self, block: Block) -> Any:
+        parts = [block.rows(start, start + ROWS) for start in range(0, max(len(block), 1), ROWS)]
+        return self.inner.merge([self.inner.of(_of_block(part)) for part in parts])
+
+    def merge(self, states: Sequence[Any]) -> Any:
+        return self.inner.merge(states)
+
+    def numbers(self, shape: Any) -> int:
+        return self.inner.numbers(_expanded(shape))
+
+    def by_class(self) -> ExpandedOf:
+        return ExpandedOf(self.inner.by_class())
+
+    def covers(self, other: Any) -> bool:
+        return isinstance(other, ExpandedOf) and self.inner.covers(other.inner)
+
+    def narrow(self, state: Any) -> Any:
+        return self.inner.narrow(state)
+
+
+@dataclass(frozen=True)
+class ExpandedPasses(Passes):
+    """Passes over the expanded columns."""
+
+    passes: Passes
+
+    @property
+    def shape(self) -> Shape:
+        return _expanded(self.passes.shape)
+
+    @property
+    def again(self) -> bool:
+        return self.passes.again
+
+    def reduce(self, reduction: Reduction[S], *, title: str = "reading") -> S:
+        state: S = self.passes.reduce(ExpandedOf(reduction), title=title)
+        return state
+
+    def block(self) -> Block:
+        return _of_block(self.passes.block())
+
+
+@dataclass(frozen=True)
+class ExpandedColumns:
+    """The columns that ``inner`` become."""
+
+    inner: Columns
+
+    @property
+    def n_out(self) -> int:
+        p = self.inner.n_out
+        return p + p * (p + 1) // 2
+
+    @property
+    def names_out(self) -> list[str]:
+        return expanded_names(self.inner.names_out)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.inner.dtype
+
+
+def _expanded(shape: Shape) -> Shape:
+    return replace(shape, columns=ExpandedColumns(shape.columns))
+
+
+def _of_block(block: Block) -> Block:
+    return replace(block, x=expand(block.dense()))

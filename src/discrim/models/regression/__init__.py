@@ -1,0 +1,1 @@
+"""Regression of class indicators: least squares, ridge, lasso."""
