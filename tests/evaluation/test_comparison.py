@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from discrim.comparison.logistic import STRENGTHS
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.linear_model import Lasso, LogisticRegression, Ridge
@@ -20,6 +19,7 @@ from discrim.comparison import comparing, tuning
 from discrim.comparison.scores import holm
 from discrim.errors import DiscrimError
 from discrim.evaluation import mcnemar
+from discrim.families.logistic.grid import STRENGTHS
 from discrim.families.regression import lasso, ridge
 
 X, y = datasets.load_iris().xy

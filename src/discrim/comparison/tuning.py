@@ -220,11 +220,12 @@ def _prepared(grid: Grid, rows: ComparedRows, how: _Columns, parts: list[Index])
     return [_block(rows, part, z[part]) for part in parts], shape
 
 
-def _standardised(rows: ComparedRows, train: Index, *, rotate: bool, indicators: bool) -> Floats:
+def _standardised(rows: ComparedRows, train: Index, *, rotate: bool, indicators: bool) -> Any:
+    """All rows; sparse ones stay so."""
     if rotate and is_wide(rows):
         return spanned(rows, train, indicators=indicators)
     assert rows.numbers is not None
-    return np.asarray(rows.prepared_by(train, standardise=True, indicators=indicators).apply(rows.numbers.x))
+    return rows.prepared_by(train, standardise=True, indicators=indicators).apply(rows.numbers.x)
 
 
 def _group_states(rows: ComparedRows, groups: Groups, reduction: Reduction[State]) -> list[State]:
@@ -235,7 +236,7 @@ def _group_states(rows: ComparedRows, groups: Groups, reduction: Reduction[State
     return [reduction.of(rows.block.take(np.flatnonzero(groups.of_row == g))) for g in range(groups.count)]
 
 
-def _block(rows: ComparedRows, index: Index, z: Floats) -> Block:
+def _block(rows: ComparedRows, index: Index, z: Any) -> Block:
     """The rows ``index``, whose columns are z."""
     weight = None if rows.weight is None else rows.weight[index]
     return Block(z, rows.codes[index], rows.classes, weight)
