@@ -34,8 +34,6 @@ def rule_size(model: Any) -> float:
     others = len(model.classes_) - 1
     if hasattr(model, "feature_log_prob_"):
         return float(others * (np.shape(model.feature_log_prob_)[-1] + 1))
-    if hasattr(model, "likelihoods_"):
-        return float(others * (1 + _numbers_a_class(model)))
     coef = getattr(model, "coef_", None)
     if coef is None:
         return np.nan
@@ -62,10 +60,3 @@ def is_regularised(model: Any) -> bool:
     if isinstance(model, (RidgeClassifier, LassoClassifier)):
         return bool(np.any(np.asarray(model.alpha_ if isinstance(model, LassoClassifier) else model.alpha) > 0))
     return isinstance(model, LogisticRegression) and bool(np.isfinite(getattr(model, "C", 1.0)))
-
-
-def _numbers_a_class(model: Any) -> int:
-    """Of naive Bayes of mixed columns: two for a measurement, one for a count, one less than the levels else."""
-    numeric = sum(2 if kind in {"gaussian", "student-t", "kernel"} else 1 for kind in model.likelihoods_.values())
-    levels = model.statistic_.counts.levels or ()
-    return numeric + sum(max(len(known) - 2, 0) for known in levels)

@@ -28,14 +28,13 @@ from discrim.comparison.tuning import (
     tune_lasso,
     tune_ridge,
 )
-from discrim.comparison.way import Way, expands
+from discrim.comparison.way import Way, expands, reads_mixed
 from discrim.errors import DataError, DiscrimError, ParameterError
 from discrim.evaluation.cross_validation import CrossValidation, kind_of_trial, result_of
 from discrim.evaluation.held_out import HeldOut
 from discrim.evaluation.one_pass import OnePassTrial
 from discrim.evaluation.resampling import MOST_NUMBERS, Trial
 from discrim.families.recipe import Shape, Turned
-from discrim.models.additive import AdditiveClassifier
 from discrim.models.base import OnePassClassifier
 from discrim.models.shell import Classifier, RecipeClassifier, recipe_of
 from discrim.typing import Index
@@ -208,10 +207,10 @@ def _run_folds(model: Any, rows: ComparedRows, folds: Index, *, standardise: boo
 def _run(model: Any, rows: ComparedRows) -> tuple[HeldOut, str, Way]:
     """Ours on the coded columns; anybody else's on the table as it came, or coded where it cannot take gaps."""
     way, recipe = Way.of(model, rows), recipe_of(model)
-    if recipe is not None and rows.block is not None and rows.dense:
-        shape = Shape(rows.design, rows.classes, rows.n)
-        held, route = Trial(recipe, rows.block, shape, rows.statistics).run(rows.fold_of)
-        return held, route, way
+    readable = recipe is not None and (recipe.reads == "sparse" or (recipe.reads == "dense" and rows.dense))
+    if recipe is not None and readable and rows.block is not None:
+        block, shape = rows.block.kept(recipe.reads), Shape(rows.design, rows.classes, rows.n)
+        return *Trial(recipe, block, shape, rows.statistics).run(rows.fold_of), way
     if isinstance(model, OnePassClassifier) and rows.block is not None and rows.dense and not expands(model):
         held, route = OnePassTrial.sharing(model, rows.block, rows.design, rows.statistics).run(rows.fold_of)
         return held, route, way
@@ -219,7 +218,7 @@ def _run(model: Any, rows: ComparedRows) -> tuple[HeldOut, str, Way]:
     if way.prepares and isinstance(model, Classifier):
         return _run_prepared(model, rows, way)
     coded = isinstance(model, Classifier) and rows.block is not None
-    if coded and not isinstance(model, AdditiveClassifier) and not expands(model):
+    if coded and not reads_mixed(recipe) and not expands(model):
         assert rows.block is not None
         trial = kind(model, rows.block.x, rows.labels, rows.weight)
         return *trial.run(rows.fold_of), way

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeVar
 
-from discrim.block import Block
+from discrim.block import Block, Reads
 from discrim.engines.threads import reduce
 from discrim.errors import DataError
 from discrim.families.recipe import Reduction
@@ -16,10 +16,11 @@ State = TypeVar("State")
 
 @dataclass(frozen=True)
 class RowPasses:
-    """``Passes`` over rows of any source; ``again`` as they say themselves."""
+    """``Passes`` over rows of any source, for a recipe that ``reads`` them so; ``again`` as they say themselves."""
 
     rows: Rows
     again: bool
+    reads: Reads = "dense"
 
     def reduce(self, reduction: Reduction[State]) -> State:
         if not self.again:
@@ -27,4 +28,4 @@ class RowPasses:
         return reduce(self.rows, reduction)
 
     def block(self) -> Block:
-        return in_memory(self.rows)
+        return in_memory(self.rows, self.reads)

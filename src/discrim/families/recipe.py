@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, 
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.block import Block
+from discrim.block import Block, Reads
 from discrim.errors import DataError, ParameterError
 from discrim.families.rule import Output, Rule
 from discrim.typing import Codes, Floats, Index
@@ -105,8 +105,8 @@ class Reduction(Protocol[S]):
     def numbers(self, shape: Shape) -> int:
         """How many numbers a state has."""
 
-    def by_class(self) -> Reduction[Any]:
-        """The same with a state from which that of some classes alone can be made."""
+    def by_class(self) -> Reduction[Any] | None:
+        """The same with a state from which that of some classes alone can be made; None where there is none."""
 
     def covers(self, other: Reduction[Any]) -> bool: ...
     def narrow(self, state: Any) -> S: ...
@@ -119,7 +119,7 @@ class Passes(Protocol):
     def again(self) -> bool: ...
     def reduce(self, reduction: Reduction[S]) -> S: ...
     def block(self) -> Block:
-        """All rows in memory, dense."""
+        """All rows in memory, as the recipe reads them."""
 
 
 class Remark(NamedTuple):
@@ -222,6 +222,10 @@ class Recipe(ABC, Generic[S]):
 
     # What the model assumes of the data, for those who check assumptions: "normal", "equal covariances", "independent".
     assumptions: ClassVar[tuple[str, ...]] = ()
+    # How it reads rows: "dense", "sparse" for models to which zeros say nothing, "mixed" for levels and missing values.
+    reads: ClassVar[Reads] = "dense"
+    # Is ``held_out`` right for rows of other weights than 1?
+    held_out_weighted: ClassVar[bool] = False
 
     @abstractmethod
     def reduction(self, shape: Shape, like: S | None = None) -> Reduction[S]:
@@ -259,6 +263,11 @@ class Recipe(ABC, Generic[S]):
         """A statistic from elsewhere in the form that these parameters need; an error where it cannot have it."""
         return statistic
 
+    def without(self, statistic: S, gone: S) -> S:
+        """The statistic without the rows of another; an error where they cannot have been among its own."""
+        known: Any = statistic
+        return known.subtract(gone)  # type: ignore[no-any-return]
+
     @property
     def needs_units(self) -> bool:
         """Does the answer depend on the units of the columns, as a penalty on coefficients does?"""
@@ -270,7 +279,7 @@ class Recipe(ABC, Generic[S]):
         return self.search() is not None
 
     def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:  # noqa: ARG002 - there may be no closed form
-        """Leave-one-out scores in closed form, for rows of weight 1; None where there are none."""
+        """Leave-one-out scores in closed form, for rows of weight 1 at least; None where there are none."""
         return None
 
     def grid(self, statistic: S) -> Grid | None:  # noqa: ARG002 - there may be nothing to tune
@@ -349,16 +358,17 @@ class Turned:
         return [f"x{j}" for j in range(self.n_out)]
 
 
-def overflow() -> DataError:
+def overflow(statistic: Any = None) -> DataError:
     """Sums that are not finite, where nobody knows the column."""
-    return DataError("The sums of squares of X overflow or X holds NaN or infinity. Scale the columns or clean them.")
+    summed = getattr(statistic, "summed", "sums of squares")
+    return DataError(f"The {summed} of X overflow or X holds NaN or infinity. Scale the columns or clean them.")
 
 
 def checked_sum(statistic: S) -> S:
     """The statistic itself, if it is finite."""
     known: Any = statistic
     if not known.finite:
-        raise overflow()
+        raise overflow(statistic)
     return statistic
 
 

@@ -57,8 +57,11 @@ def _applied(rule: LinearRule, first: Any, X: Any) -> Floats:
 
 def _joint_rule(models: Sequence[Any], *, odds: bool) -> LinearRule | None:
     """One linear rule whose b-th score is that of model b, or its log odds; None where some model is not linear."""
-    rules = [_linear_rule(model) for model in models]
     first = models[0]
+    if not odds and recipe_of(first) is not None and not hasattr(first, "decision_function"):
+        # What speaks for a side is then its probability.
+        return None
+    rules = [_linear_rule(model) for model in models]
     if None in rules or any(model.columns_ is not first.columns_ for model in models):
         return None
     known = [rule for rule in rules if rule is not None]
@@ -66,12 +69,12 @@ def _joint_rule(models: Sequence[Any], *, odds: bool) -> LinearRule | None:
     (low, high), to_odds = LINEAR.get(type(first), ((-1.0, 1.0), 1.0))
     if odds:
         low, high = -to_odds, to_odds
-    origin = known[0].origin
+    origin, threshold = known[0].origin, known[0].threshold
     coef = np.stack([low * rule.coef[0] + high * rule.coef[1] for rule in known])
     with np.errstate(invalid="ignore"):  # a class without weight has the offset -inf: such models are asked one by one
         offset = np.array([low * rule.offset[0] + high * rule.offset[1] for rule in known])
     offset += np.array([c @ (origin - rule.origin) for c, rule in zip(coef, known, strict=True)])
-    return LinearRule(coef, offset, origin) if np.isfinite(offset).all() else None
+    return LinearRule(coef, offset, origin, threshold) if np.isfinite(offset).all() else None
 
 
 def _linear_rule(model: Any) -> LinearRule | None:
