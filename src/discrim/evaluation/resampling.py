@@ -143,6 +143,7 @@ class Trial:
         left_out = self.recipe.held_out(solved, work.shape)
         if left_out is None:
             return None
+        report({remark.text: remark for remark in solved.remarks})
         scores = left_out(work.block)
         held = HeldOut.of_scores(scores)
         self.refit(folds, folds.number[np.isnan(scores).any(axis=1)].tolist(), held)
@@ -206,7 +207,9 @@ def read_block(recipe: Recipe[Any], model: Classifier, X: Any, y: Any, sample_we
         return block, design
     if design.named or design.n_in != x.shape[1]:
         design = Design([Column(name) for name in design.names_out], x.dtype)
-    if not np.isfinite(x.sum()):
+    with np.errstate(over="ignore"):  # counts may be larger than any sum of them
+        total = x.sum()
+    if not np.isfinite(total):
         error = find_non_finite(rows if rows.rereadable else open_rows(x, design=design))
         if error is not None:
             raise error

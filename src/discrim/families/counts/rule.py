@@ -60,6 +60,7 @@ class LimitRule(Rule):
         elif output is Output.BEST:
             out[:] = scores.argmax(axis=1)
         else:
-            logs = log_softmax(scores, axis=1)
+            with np.errstate(invalid="ignore"):  # what is not finite is looked for by the caller
+                logs = log_softmax(scores, axis=1)
             out[:] = logs if output is Output.LOG_POSTERIOR else np.exp(logs)
         return finite
