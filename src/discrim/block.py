@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,36 @@ from discrim.typing import Codes, Floats, Index
 
 # Sorted distinct values (float64 or text), of which some may not occur, and a code for each row, -1 if missing.
 Coded = tuple[NDArray[Any], Codes]
+# How a model reads its rows: as an array, as a sparse matrix in which zeros take no room, as ``Mixed`` columns, or as
+# they come, dense or sparse.
+Reads = Literal["dense", "sparse", "mixed", "any"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """Columns of some rows: ``numbers`` n x m, NaN where missing, and the coded ``levels`` of the others, in order."""
+
+    numbers: NDArray[Any]
+    levels: tuple[Coded, ...]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.numbers), self.numbers.shape[1] + len(self.levels)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float64)
+
+    def __getitem__(self, rows: Any) -> Mixed:
+        """The rows of a slice as views, or copies of those with these numbers; all levels stay known."""
+        return Mixed(self.numbers[rows], tuple((values, codes[rows]) for values, codes in self.levels))
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """Rows ``x`` (n x p) of classes ``classes[codes]`` with weights ``weight`` (None is all ones).
 
-    ``x`` is float64 or float32 in any memory order, or a SciPy sparse array;
+    ``x`` is float64 or float32 in any memory order, a SciPy sparse array, or ``Mixed`` for the models that read those;
     ``codes`` is int32; ``classes`` is sorted. ``offset`` is a known part of the rows' linear predictor, and
     ``share`` the part of a row of weight w that is of the second class, where rows stand for groups.
     """
@@ -34,7 +57,7 @@ class Block:
 
     def rows(self, start: int, stop: int) -> Block:
         """The rows start to stop as views."""
-        x = self.x[start:stop] if isinstance(self.x, np.ndarray) else _sparse_rows(self.x, start, stop)
+        x = _sparse_rows(self.x, start, stop) if sparse.issparse(self.x) else self.x[start:stop]
         return Block(x, self.codes[start:stop], self.classes, *_parts(self, slice(start, stop)))
 
     def take(self, index: Index) -> Block:
@@ -55,42 +78,27 @@ class Block:
         """The rows as an array."""
         return self.x if isinstance(self.x, np.ndarray) else np.asarray(self.x.toarray())
 
-    def __len__(self) -> int:
-        return int(self.codes.shape[0])
-
-
-@dataclass(frozen=True, slots=True)
-class MixedBlock:
-    """Some rows: ``numbers`` n x m with NaN where missing, and the coded ``levels`` of the other columns, in order."""
-
-    numbers: NDArray[Any]
-    levels: tuple[Coded, ...]
-    codes: Codes
-    classes: NDArray[Any]
-    weight: Floats | None = None
-
-    def take(self, index: Index) -> MixedBlock:
-        """Copies of the rows with these numbers; all levels stay known."""
-        levels = tuple((values, codes[index]) for values, codes in self.levels)
-        weight = None if self.weight is None else self.weight[index]
-        return MixedBlock(self.numbers[index], levels, self.codes[index], self.classes, weight)
-
-    def present(self) -> MixedBlock:
-        """The same without the classes that have no row."""
-        found, codes = np.unique(self.codes, return_inverse=True)
-        return replace(self, codes=codes.astype(np.int32), classes=self.classes[found])
+    def kept(self, reads: Reads) -> Block:
+        """The same with the rows as a model reads them."""
+        if reads == "dense" and not isinstance(self.x, np.ndarray):
+            return replace(self, x=self.dense())
+        if reads == "sparse" and isinstance(self.x, np.ndarray):
+            return replace(self, x=sparse.csr_array(self.x))
+        return self
 
     def __len__(self) -> int:
         return int(self.codes.shape[0])
 
 
 def join(blocks: Sequence[Block]) -> Block:
-    """All blocks as one, with the union of their classes; sparse rows stay sparse if all are."""
+    """All blocks as one, with the union of their classes and levels; sparse rows stay sparse if all are."""
     if len(blocks) == 1:
         return blocks[0]
     classes, codes = _joined_codes(blocks)
-    x: Any
-    if all(sparse.issparse(block.x) for block in blocks):
+    x: Any = blocks[0].x
+    if isinstance(x, Mixed):
+        x = _joined_columns([block.x for block in blocks])
+    elif all(sparse.issparse(block.x) for block in blocks):
         stacked: Any = [block.x for block in blocks]
         x = sparse.csr_array(sparse.vstack(stacked, format="csr"))
     else:
@@ -99,19 +107,11 @@ def join(blocks: Sequence[Block]) -> Block:
     return Block(x, codes, classes, *extra)
 
 
-def join_mixed(blocks: Sequence[MixedBlock]) -> MixedBlock:
-    """All blocks as one, with the union of their classes and levels."""
-    classes, codes = _joined_codes(blocks)
-    levels = tuple(_joined_levels(column) for column in zip(*(block.levels for block in blocks), strict=True))
-    numbers = np.concatenate([block.numbers for block in blocks])
-    return MixedBlock(numbers, levels, codes, classes, _joined([block.weight for block in blocks]))
-
-
 def _parts(block: Block, rows: Any) -> list[Floats | None]:
     return [None if values is None else values[rows] for values in (block.weight, block.offset, block.share)]
 
 
-def _joined_codes(blocks: Sequence[Block | MixedBlock]) -> tuple[NDArray[Any], Codes]:
+def _joined_codes(blocks: Sequence[Block]) -> tuple[NDArray[Any], Codes]:
     first = blocks[0].classes
     if all(block.classes is first for block in blocks):
         return first, np.concatenate([block.codes for block in blocks])
@@ -123,6 +123,11 @@ def _joined_codes(blocks: Sequence[Block | MixedBlock]) -> tuple[NDArray[Any], C
 def _joined(parts: Sequence[Floats | None]) -> Floats | None:
     present = [part for part in parts if part is not None]
     return np.concatenate(present) if present else None
+
+
+def _joined_columns(parts: Sequence[Any]) -> Mixed:
+    levels = tuple(_joined_levels(column) for column in zip(*(part.levels for part in parts), strict=True))
+    return Mixed(np.concatenate([part.numbers for part in parts]), levels)
 
 
 def _joined_levels(parts: Sequence[Coded]) -> Coded:

@@ -37,6 +37,10 @@ class DataError(DiscrimError, ValueError):
             "Remove or impute these values first, for example with sklearn.impute.SimpleImputer."
         )
 
+    @classmethod
+    def empty_column(cls, name: str) -> DataError:
+        return cls(f"Column '{name}' has no value in any row. Leave it out.")
+
 
 class SingularClassError(DataError, np.linalg.LinAlgError):
     """A class covariance matrix has no inverse."""

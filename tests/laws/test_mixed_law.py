@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from discrim.block import Block, MixedBlock
+from discrim.block import Block, Mixed, join
 from discrim.errors import DataError, ForgetError
 from discrim.statistics import CellMoments, ClassBins, MixedStatistic, merge_bins, merge_cells, merge_mixed
 
@@ -39,21 +41,19 @@ def draw(world, n, part):
     known, place = np.unique(towns[towns >= 0], return_inverse=True)
     town = np.full(n, -1, dtype=np.int32)
     town[towns >= 0] = place
-    return MixedBlock(x, ((TOWNS[known], town),), codes.astype(np.int32), LABELS[classes], weight)
+    return Block(Mixed(x, ((TOWNS[known], town),)), codes.astype(np.int32), LABELS[classes], weight)
 
 
 def together(*blocks):
-    from discrim.block import join_mixed
-
-    return join_mixed(blocks)
+    return join(blocks)
 
 
 def cells(block):
-    return CellMoments.of(Block(block.numbers, block.codes, block.classes, block.weight))
+    return CellMoments.of(Block(block.x.numbers, block.codes, block.classes, block.weight))
 
 
 def bins(block, j=2):
-    return ClassBins.of(block.numbers[:, j], block.codes, block.classes, block.weight)
+    return ClassBins.of(block.x.numbers[:, j], block.codes, block.classes, block.weight)
 
 
 def mixed(block):
@@ -94,11 +94,11 @@ def test_cells_are_the_moments_of_the_values_that_are_there(world, n):
     w = np.ones(n) if block.weight is None else block.weight
     for k in range(len(block.classes)):
         for j in range(3):
-            here = (block.codes == k) & ~np.isnan(block.numbers[:, j])
+            here = (block.codes == k) & ~np.isnan(block.x.numbers[:, j])
             assert found.rows[k, j] == here.sum()
             assert_allclose(found.weight[k, j], w[here].sum(), rtol=1e-14)
             if here.any():
-                x = block.numbers[here, j].astype(np.longdouble)
+                x = block.x.numbers[here, j].astype(np.longdouble)
                 mean = (w[here] * x).sum() / w[here].sum()
                 assert_allclose(found.mean[k, j], float(mean), rtol=1e-14, atol=1e-14)
                 assert_allclose(found.scatter[k, j], float((w[here] * (x - mean) ** 2).sum()), rtol=1e-6, atol=1e-7)
@@ -184,8 +184,8 @@ def test_statistics_of_other_columns_do_not_mix():
     other = MixedStatistic.of(a, ("u", "v", "w", "city"), ("gaussian", "poisson", "kernel", "categorical"))
     with pytest.raises(DataError, match="different columns"):
         merge_mixed([mixed(a), other])
-    text, numbers = mixed(a), mixed(MixedBlock(a.numbers, ((np.array([1.0]), a.codes * 0),), a.codes, a.classes))
+    text, numbers = mixed(a), mixed(replace(a, x=Mixed(a.x.numbers, ((np.array([1.0]), a.codes * 0),))))
     with pytest.raises(DataError, match="'town' holds text in some rows and numbers in others"):
         text.merge(numbers)
-    empty = MixedBlock(a.numbers, ((np.empty(0), a.codes * 0 - 1),), a.codes, a.classes)
+    empty = replace(a, x=Mixed(a.x.numbers, ((np.empty(0), a.codes * 0 - 1),)))
     assert text.merge(mixed(empty)).counts.levels[0].tolist() == text.counts.levels[0].tolist()

@@ -21,7 +21,6 @@ from sklearn.utils import get_tags
 
 import discrim
 from discrim.errors import DataError, ParameterError
-from discrim.models import multinomial_nb
 from discrim.models.text_classifier import TextClassifier
 from discrim.text import DocumentBlock, Documents, WordCounts, documents
 from discrim.text.counted import Kept
@@ -52,7 +51,7 @@ def test_the_default_is_multinomial_naive_bayes_of_this_package(mails, table):
         TextClassifier().fit(*mails),
         TextClassifier().fit(documents(table, text="text", target="kind", batch_rows=7)),
     ):
-        assert type(model.model_) is multinomial_nb.MultinomialNB
+        assert type(model.model_) is discrim.MultinomialNB
         assert_allclose(model.predict_proba(mails[0]), theirs.predict_proba(mails[0]), rtol=1e-10)
 
 

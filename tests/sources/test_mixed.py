@@ -7,9 +7,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from discrim import scan
-from discrim.block import join_mixed
+from discrim.block import join
 from discrim.errors import DataError
-from discrim.sources import code_numbers, find_infinite, open_mixed
+from discrim.sources import code_numbers, find_non_finite, open_mixed
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -46,7 +46,7 @@ def read(X, levelled=None, **options):
     rows = open_mixed(X, **options)
     if levelled is not None:
         rows = rows.reading([name in levelled for name in rows.design.names])
-    return join_mixed([piece.read() for piece in rows.blocks()])
+    return join(list(rows.blocks())).x
 
 
 @pytest.mark.parametrize("name", CONTAINERS)
@@ -78,12 +78,12 @@ def test_a_file_is_read_in_blocks_that_each_know_their_own_levels(tmp_path):
     frame = pd.DataFrame({"x": rng.normal(size=3000), "town": towns, "y": rng.integers(0, 2, 3000)})
     frame.to_parquet(path)
     rows = open_mixed(scan(path, target="y", batch_rows=500))
-    blocks = [piece.read() for piece in rows.blocks()]
-    assert [block.levels[0][0].tolist() for block in blocks[:2]] == [["Bern"], ["Bern"]]
-    joined = join_mixed(blocks)
-    levels, codes = joined.levels[0]
+    blocks = list(rows.blocks())
+    assert [block.x.levels[0][0].tolist() for block in blocks[:2]] == [["Bern"], ["Bern"]]
+    joined = join(blocks)
+    levels, codes = joined.x.levels[0]
     assert_array_equal(levels[codes], towns)
-    assert_array_equal(joined.numbers[:, 0], frame["x"])
+    assert_array_equal(joined.x.numbers[:, 0], frame["x"])
     assert_array_equal(joined.classes[joined.codes], frame["y"])
 
 
@@ -91,7 +91,7 @@ def test_a_stream_that_can_be_read_only_once_is_read_once():
     table = pa.table({**COLUMNS, "y": [0, 1, 0, 1]})
     rows = open_mixed(scan(pa.RecordBatchReader.from_batches(table.schema, table.to_batches()), target="y"))
     assert not rows.rereadable
-    assert join_mixed([piece.read() for piece in rows.blocks()]).levels[0][0].tolist() == ["Bern", "Wil"]
+    assert join(list(rows.blocks())).x.levels[0][0].tolist() == ["Bern", "Wil"]
 
 
 @pytest.mark.parametrize(
@@ -152,10 +152,10 @@ def test_what_is_neither_number_nor_category_is_named():
 
 def test_infinity_is_counted_by_column():
     rows = open_mixed(pd.DataFrame({"a": [1.0, np.inf, np.nan], "b": [-np.inf, np.inf, 0.0], "c": ["x", "y", "z"]}))
-    assert str(find_infinite(rows)).startswith(
+    assert str(find_non_finite(rows)).startswith(
         "Input X contains infinity: column 'a' has 1 infinite; column 'b' has 2 infinite."
     )
-    assert find_infinite(open_mixed(np.array([[np.nan, 1.0]]))) is None
+    assert find_non_finite(open_mixed(np.array([[np.nan, 1.0]]))) is None
 
 
 def test_paths_scans_with_labels_and_sparse_matrices_are_refused():

@@ -29,8 +29,6 @@ def rule_size(model: Any) -> float:
     others = len(model.classes_) - 1
     if hasattr(model, "feature_log_prob_"):
         return float(others * (np.shape(model.feature_log_prob_)[-1] + 1))
-    if hasattr(model, "likelihoods_"):
-        return float(others * (1 + _numbers_a_class(model)))
     coef = getattr(model, "coef_", None)
     if coef is None:
         return np.nan
@@ -56,10 +54,3 @@ def is_regularised(model: Any) -> bool:
         return recipe.regularised(model.solution())
     # What a cross-validated penalty came to, in scikit-learn's words.
     return bool(np.isfinite(np.max(getattr(model, "C_", np.inf))))
-
-
-def _numbers_a_class(model: Any) -> int:
-    """Of naive Bayes of mixed columns: two for a measurement, one for a count, one less than the levels else."""
-    numeric = sum(2 if kind in {"gaussian", "student-t", "kernel"} else 1 for kind in model.likelihoods_.values())
-    levels = model.statistic_.counts.levels or ()
-    return numeric + sum(max(len(known) - 2, 0) for known in levels)

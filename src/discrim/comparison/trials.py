@@ -24,13 +24,12 @@ from discrim.comparison.tuning import (
     group_folds,
     tune_grid,
 )
-from discrim.comparison.way import Way
+from discrim.comparison.way import Way, reads_mixed
 from discrim.errors import DataError, DiscrimError, ParameterError
 from discrim.evaluation.cross_validation import CrossValidation, kind_of_trial, result_of
 from discrim.evaluation.held_out import HeldOut
 from discrim.evaluation.resampling import MOST_NUMBERS, Trial
 from discrim.families.recipe import Shape, Turned
-from discrim.models.additive import AdditiveClassifier
 from discrim.models.shell import Classifier, RecipeClassifier, recipe_of
 from discrim.typing import Index
 
@@ -96,8 +95,7 @@ class _Outcome(NamedTuple):
 
 
 def _held_out(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -> _Outcome:
-    smoothed = recipe_of(candidate.model) is None and isinstance(getattr(candidate.model, "alpha", None), str)
-    if not candidate.tuning and rows.dealer.grouped and smoothed:
+    if not candidate.tuning and rows.dealer.grouped and _sought(candidate.model):
         return _nested(candidate, rows, by_error=by_error)
     if not candidate.tuning:
         held, route, way = _run(candidate.model, rows)
@@ -138,19 +136,33 @@ def _tuned_on(
         return candidate.model, None, Way.of(candidate.model, rows, standardise=bool(candidate.tuning))
     part = rows.take(train, folds)
     if not candidate.tuning:
-        return *_smoothed(candidate.model, part), Way.of(candidate.model, rows)
+        way = Way.of(candidate.model, rows)
+        return *_chosen_by_groups(candidate.model, part, way), way
     tuned = _tune(candidate, part, group_folds(part), by_error=by_error)
     way = Way.of(candidate.model, rows, standardise=tuned.standardised)
     return clone(candidate.model).set_params(**tuned.best()), tuned.best(), way
 
 
-def _smoothed(model: Any, part: ComparedRows) -> tuple[Any, Setting]:
-    """A model of counts with the smoothing that these folds choose: its own ways hold out rows, not groups."""
+def _sought(model: Any) -> list[str]:
+    """The parameters that a model chooses by itself, and can choose by folds that it is given."""
+    recipe = recipe_of(model)
+    search, given = None if recipe is None else recipe.search(), model.get_params(deep=False)
+    if search is None or "cv" not in given:
+        return []
+    return [name for name, value in given.items() if isinstance(value, str) and value == search.how]
+
+
+def _chosen_by_groups(model: Any, part: ComparedRows, way: Way) -> tuple[Any, Setting]:
+    """The model with the settings that these folds choose: its own ways hold out rows, not groups."""
     assert part.numbers is not None
     folds = [(part.fold_of.train(f), part.fold_of.test(f)) for f in range(len(part.fold_of.parts))]
     weights = {} if part.weight is None else {"sample_weight": part.weight}
-    chosen = clone(model).set_params(alpha="cv", cv=folds).fit(part.numbers.x, part.labels, **weights).alpha_
-    return clone(model).set_params(alpha=float(chosen)), {"alpha": float(chosen)}
+    x, sought = part.numbers.x, _sought(model)
+    if way.prepares:
+        x = part.prepared_by(np.arange(part.n), standardise=way.standardises, indicators=way.indicators).apply(x)
+    fitted = clone(model).set_params(**dict.fromkeys(sought, "cv"), cv=folds).fit(x, part.labels, **weights)
+    setting = {name: fitted.chosen.settings[name] for name in sought}
+    return clone(model).set_params(**setting), setting
 
 
 def _run_tuned(model: Any, rows: ComparedRows, tuned: Tuned) -> tuple[HeldOut, str]:
@@ -185,15 +197,16 @@ def _run_folds(model: Any, rows: ComparedRows, folds: Index, *, standardise: boo
 def _run(model: Any, rows: ComparedRows) -> tuple[HeldOut, str, Way]:
     """Ours on the coded columns; anybody else's on the table as it came, or coded where it cannot take gaps."""
     way, recipe = Way.of(model, rows), recipe_of(model)
-    if recipe is not None and rows.block is not None and rows.dense:
-        shape = Shape(rows.design, rows.classes, rows.n)
-        held, route = Trial(recipe, rows.block, shape, rows.statistics).run(rows.fold_of)
+    readable = recipe is not None and (recipe.reads in ("sparse", "any") or (recipe.reads == "dense" and rows.dense))
+    if recipe is not None and readable and rows.block is not None:
+        block, shape = rows.block.kept(recipe.reads), Shape(rows.design, rows.classes, rows.n)
+        held, route = Trial(recipe, block, shape, rows.statistics).run(rows.fold_of)
         return held, route, way
     kind = kind_of_trial(model)
     if way.prepares and isinstance(model, Classifier):
         return _run_prepared(model, rows, way)
     coded = isinstance(model, Classifier) and rows.block is not None
-    if coded and not isinstance(model, AdditiveClassifier):
+    if coded and not reads_mixed(recipe):
         assert rows.block is not None
         trial = kind(model, rows.block.x, rows.labels, rows.weight)
         return *trial.run(rows.fold_of), way

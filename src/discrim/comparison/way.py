@@ -16,10 +16,15 @@ from discrim.comparison.sizes import family_of
 from discrim.errors import ParameterError
 from discrim.evaluation.held_out import HeldOut
 from discrim.evaluation.refits import put_answers
+from discrim.families.recipe import Recipe
 from discrim.families.rule import Output, score_rows
-from discrim.models.additive import AdditiveClassifier
 from discrim.models.shell import Classifier, recipe_of
 from discrim.sources import Scan
+
+
+def reads_mixed(recipe: Recipe[Any] | None) -> bool:
+    """Does the model take categories and missing values as they are?"""
+    return recipe is not None and recipe.reads == "mixed"
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,7 @@ class Way:
         marks = family_of(model) != "own"
         if standardise:
             return cls(bool(rows.missing), standardises=True, indicators=marks)
-        fills = bool(rows.missing) and isinstance(model, Classifier) and not isinstance(model, AdditiveClassifier)
+        fills = bool(rows.missing) and isinstance(model, Classifier) and not reads_mixed(recipe_of(model))
         return cls(fills, indicators=marks)
 
     @classmethod
@@ -61,7 +66,8 @@ class Way:
             weights = {} if rows.weight is None else {"sample_weight": rows.weight[train]}
             fitted = clone(model).fit(ready.apply(x[train]), rows.labels[train], **weights)
             z = ready.apply(x[test])
-            if recipe_of(fitted) is not None:
+            recipe = recipe_of(fitted)
+            if recipe is not None and not reads_mixed(recipe):
                 known, rule = np.searchsorted(rows.classes, fitted.classes_), fitted.solution().rule
                 posterior = score_rows(rule, z, Output.POSTERIOR)[0] if rule.has_posterior else None
                 held.put(test, known, posterior, score_rows(rule, z, Output.BEST)[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeVar
 
-from discrim.block import Block
+from discrim.block import Block, Reads
 from discrim.engines.threads import reduce
 from discrim.errors import DataError
 from discrim.families.recipe import Passes, Reduction, Shape
@@ -16,10 +16,10 @@ State = TypeVar("State")
 
 
 class RowPasses(Passes):
-    """Passes over rows of any source."""
+    """Passes over rows of any source, for a recipe that ``reads`` them so."""
 
-    def __init__(self, rows: Rows) -> None:
-        self._rows, self._fresh = rows, True
+    def __init__(self, rows: Rows, reads: Reads = "dense") -> None:
+        self._rows, self._reads, self._fresh = rows, reads, True
 
     @property
     def rows(self) -> Rows:
@@ -47,7 +47,7 @@ class RowPasses(Passes):
         return self.rows.blocks()
 
     def block(self) -> Block:
-        return in_memory(self.rows)
+        return in_memory(self.rows, self._reads)
 
     def over(self, block: Block) -> RowPasses:
         design, width = self.rows.design, block.x.shape[1]

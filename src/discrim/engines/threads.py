@@ -7,16 +7,17 @@ from concurrent.futures import Future, wait
 from contextlib import nullcontext
 from functools import partial
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from scipy import sparse
 
 from discrim.block import Block
 from discrim.engines.progress import Progress
 from discrim.errors import DataError
 from discrim.families.recipe import Reduction, Shape
 from discrim.parallel import SINGLE, one_blas_thread, pool, run, split, thread_count
-from discrim.sources import Rows, Scan
+from discrim.sources import Rows
 
 State = TypeVar("State")
 
@@ -50,7 +51,8 @@ def reduce_blocks(
     """
     if rows.whole is not None:
         return _reduce_whole(rows.whole, of, merge, state_bytes)
-    pieces = rows.pieces() if isinstance(rows, Scan) else (partial(_itself, block) for block in rows.blocks())
+    own: Any = getattr(rows, "pieces", None)
+    pieces = (partial(_itself, block) for block in rows.blocks()) if own is None else own()
     with Progress(title, rows.n_rows) as progress:
         return _reduce_stream(pieces, of, merge, progress)
 
@@ -66,10 +68,10 @@ def _reduce_whole(
     block: Block, of: Callable[[Block], State], merge: Callable[[Sequence[State]], State], state_bytes: int
 ) -> State:
     n, p = block.x.shape
-    dense = isinstance(block.x, np.ndarray)
-    if dense and n * p <= SINGLE:
+    thin = sparse.issparse(block.x)
+    if not thin and n * p <= SINGLE:
         return of(block)
-    ranges = split(n, p, state_bytes) if dense else _split_sparse(block)
+    ranges = _split_sparse(block) if thin else split(n, p, state_bytes)
     if len(ranges) == 1:
         return of(block)
     return merge(run(lambda i: of(block.rows(*ranges[i])), len(ranges)))

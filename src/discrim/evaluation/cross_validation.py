@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,9 @@ from discrim.block import Block
 from discrim.evaluation.held_out import HeldOut
 from discrim.evaluation.refits import OrdinaryTrial
 from discrim.evaluation.resampling import Trial
-from discrim.models.mergeable import MergeableClassifier
 from discrim.models.shell import recipe_of
 from discrim.statistics.folds import Folds, fold_numbers
 from discrim.typing import Floats
-
-if TYPE_CHECKING:
-    from discrim.block import MixedBlock
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,21 +65,10 @@ def kind_of_trial(model: Any) -> Any:
     recipe = recipe_of(model)
     if recipe is not None:
         return partial(Trial.of, recipe)
-    if isinstance(model, MergeableClassifier):
-        # Read late: most who cross-validate have neither counts nor categories.
-        from discrim.evaluation.additive import AdditiveTrial
-        from discrim.evaluation.counts import CountsTrial
-        from discrim.models.additive import AdditiveClassifier
-        from discrim.models.counts_base import CountsClassifier
-
-        if isinstance(model, CountsClassifier):
-            return CountsTrial
-        if isinstance(model, AdditiveClassifier):
-            return AdditiveTrial
     return OrdinaryTrial
 
 
-def result_of(block: Block | MixedBlock, folds: Folds, held: HeldOut, route: str) -> CrossValidation:
+def result_of(block: Block, folds: Folds, held: HeldOut, route: str) -> CrossValidation:
     weight = np.ones(len(block)) if block.weight is None else block.weight
     error = float(np.average(held.best != block.codes, weights=weight))
     own = held.posterior[np.arange(len(block)), block.codes]

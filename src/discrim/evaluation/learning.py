@@ -77,7 +77,7 @@ def learning_curve(
     """
     recipe = recipe_of(model)
     adds_up = recipe is not None and not recipe.needs_rows and (y is not None or isinstance(X, Scan))
-    rows = CodedRows(*read_block(model, X, y, None)) if adds_up else TableRows(X, y)
+    rows = CodedRows(*read_block(recipe, model, X, y, None)) if recipe is not None and adds_up else TableRows(X, y)
     folds = fold_numbers(cv, rows.codes)
     counts = _counts(sizes, min(len(folds.train(f)) for f in range(len(folds.parts))), len(rows.classes))
     rng = np.random.default_rng(random_state)

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.block import Block
+from discrim.block import Block, Reads
 from discrim.engines import RowPasses
 from discrim.errors import DataError, warn
 from discrim.evaluation.held_out import HeldOut
-from discrim.families.recipe import Recipe, Reduction, Remark, Shape, Solved, checked_sum, spanned
+from discrim.families.recipe import Recipe, Reduction, Remark, Shape, Solved, checked_sum, overflow, spanned
 from discrim.families.rule import Output, score_rows
 from discrim.later import cached_property
+from discrim.models.scoring import non_finite_error
 from discrim.models.shell import Classifier
 from discrim.parallel import blas_threads
 from discrim.sources import Column, Design, find_non_finite, in_memory, open_rows
@@ -82,7 +83,7 @@ class Trial:
     @classmethod
     def of(cls, recipe: Recipe[Any], model: Classifier, X: Any, y: Any, sample_weight: Any) -> Trial:
         """The rows as ``model`` would read them."""
-        block, design = read_block(model, X, y, sample_weight, sparse=recipe.reads == "sparse")
+        block, design = read_block(recipe, model, X, y, sample_weight)
         return cls(recipe, block, Shape(design, block.classes, len(block)))
 
     def run(self, folds: Folds) -> tuple[HeldOut, str]:
@@ -95,7 +96,7 @@ class Trial:
         remarks: dict[str, Remark] = {}
         for f in numbers:
             train = folds.train(f)
-            known, passes = self._classes_in(train), _Training(self.block, train, self.shape)
+            known, passes = self._classes_in(train), self.passes(train)
             shape = self._shape_of(known, len(train))
             recipe = self.recipe.among(known, len(self.block.classes))
             solved = recipe.fit(shape, passes)
@@ -116,7 +117,7 @@ class Trial:
         """
         known, size = self._classes_in(train), len(self.block.classes)
         state = checked_sum(state).select(np.isin(np.arange(size), known))
-        passes = _Training(self.block, train, self.shape, units)
+        passes = self.passes(train, units)
         solved = self.recipe.among(known, size).solve(state, self._shape_of(known, len(train)), passes)
         return Fold(solved, known, read=solved.statistic is not state)
 
@@ -133,14 +134,16 @@ class Trial:
             held.best[test] = known[score_rows(rule, x, Output.BEST)[0]]
 
     def _closed_form(self, folds: Folds) -> tuple[HeldOut, str] | None:
-        if not folds.one_at_a_time or self.block.weight is not None or self.recipe.needs_rows:
+        weighted = self.block.weight is not None and not self.recipe.held_out_weighted
+        if not folds.one_at_a_time or weighted or self.recipe.needs_rows:
             return None
         work = self._turned(len(self.block))
         statistic = checked_sum(self.recipe.reduction(work.shape).of(work.block))
-        solved = self.recipe.solve(statistic, work.shape, _Training(work.block, None, work.shape))
+        solved = self.recipe.solve(statistic, work.shape, work.passes(None))
         left_out = self.recipe.held_out(solved, work.shape)
         if left_out is None:
             return None
+        report({remark.text: remark for remark in solved.remarks})
         scores = left_out(work.block)
         held = HeldOut.of_scores(scores)
         self.refit(folds, folds.number[np.isnan(scores).any(axis=1)].tolist(), held)
@@ -180,6 +183,9 @@ class Trial:
         block, shape = spanned(self.block, self.shape)
         return Trial(self.recipe, block, shape)
 
+    def passes(self, train: Index | None, units: Units | None = None) -> _Training:
+        return _Training(self.block, train, self.shape, self.recipe.reads, units)
+
     def _classes_in(self, rows: Index) -> Index:
         return np.flatnonzero(np.bincount(self.block.codes[rows], minlength=len(self.block.classes)))
 
@@ -187,17 +193,23 @@ class Trial:
         return replace(self.shape, classes=self.block.classes[known], n_rows=n_rows)
 
 
-def read_block(model: Classifier, X: Any, y: Any, sample_weight: Any, *, sparse: bool = False) -> tuple[Block, Design]:
-    """All rows as ``model`` would read them, in memory and finite; categories are columns of their own.
+def read_block(recipe: Recipe[Any], model: Classifier, X: Any, y: Any, sample_weight: Any) -> tuple[Block, Design]:
+    """All rows as ``model`` would read them, in memory and finite.
 
-    Rows that are ``sparse`` may stay so.
+    Categories are columns of their own, but where columns of different kinds are read.
     """
     rows = model.open_rows(X, y, sample_weight)
-    block = rows.whole if sparse and rows.whole is not None else in_memory(rows, first_read=True)
-    x, design = block.x, rows.design
+    block, design = in_memory(rows, recipe.reads, first_read=True), rows.design
+    x: Any = block.x
+    if recipe.reads == "mixed":
+        if np.isinf(x.numbers).any():
+            raise non_finite_error(rows) or overflow()
+        return block, design
     if design.named or design.n_in != x.shape[1]:
         design = Design([Column(name) for name in design.names_out], x.dtype)
-    if not np.isfinite(x.sum()):
+    with np.errstate(over="ignore"):  # counts may be larger than any sum of them
+        total = x.sum()
+    if not np.isfinite(total):
         error = find_non_finite(rows if rows.rereadable else open_rows(x, design=design))
         if error is not None:
             raise error
@@ -223,8 +235,10 @@ def report(remarks: dict[str, Remark]) -> None:
 class _Training(RowPasses):
     """Passes over some rows of a block, which are taken when they are asked for; None is all of them."""
 
-    def __init__(self, block: Block, train: Index | None, shape: Shape, units: Units | None = None) -> None:
-        self._block, self._train, self._columns, self._units = block, train, shape.columns, units
+    def __init__(
+        self, block: Block, train: Index | None, shape: Shape, reads: Reads, units: Units | None = None
+    ) -> None:
+        self._block, self._train, self._columns, self._reads, self._units = block, train, shape.columns, reads, units
 
     @cached_property
     def rows(self) -> ArrayRows:

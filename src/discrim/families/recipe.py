@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, 
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.block import Block
+from discrim.block import Block, Reads
 from discrim.errors import DataError, ParameterError
 from discrim.families.rule import Output, Rule
 from discrim.typing import Codes, Floats, Index
@@ -105,8 +105,8 @@ class Reduction(Protocol[S]):
     def numbers(self, shape: Shape) -> int:
         """How many numbers a state has."""
 
-    def by_class(self) -> Reduction[Any]:
-        """The same with a state from which that of some classes alone can be made."""
+    def by_class(self) -> Reduction[Any] | None:
+        """The same with a state from which that of some classes alone can be made; None where there is none."""
 
     def covers(self, other: Reduction[Any]) -> bool: ...
     def narrow(self, state: Any) -> S: ...
@@ -124,8 +124,8 @@ class Sum(Generic[S]):
     def numbers(self, shape: Shape) -> int:  # noqa: ARG002 - known beforehand
         return self.size
 
-    def by_class(self) -> Sum[S]:
-        return self
+    def by_class(self) -> None:
+        return None
 
     def covers(self, other: Reduction[Any]) -> bool:  # noqa: ARG002 - functions cannot be compared
         return False
@@ -162,7 +162,7 @@ class Passes(ABC):
         yield self.block()
 
     def block(self) -> Block:
-        """All rows in memory, dense."""
+        """All rows in memory, as the recipe reads them."""
         raise DataError("Here models share statistics, not rows. Fit the model by itself.")
 
     def over(self, block: Block) -> Passes:
@@ -285,10 +285,13 @@ class Recipe(ABC, Generic[S]):
 
     # Is there a statistic, smaller than the rows, that is all the model needs?
     one_pass: ClassVar[bool] = True
-    # What blocks it reads: "dense" ones, or "sparse" ones where the rows are.
-    reads: ClassVar[str] = "dense"
     # What the model assumes of the data, for those who check assumptions: "normal", "equal covariances", "independent".
     assumptions: ClassVar[tuple[str, ...]] = ()
+    # How it reads rows: "dense", "sparse" for models to which zeros say nothing, "mixed" for levels and
+    # missing values, "any" for rows as they come, dense or sparse.
+    reads: ClassVar[Reads] = "dense"
+    # Is ``held_out`` right for rows of other weights than 1?
+    held_out_weighted: ClassVar[bool] = False
 
     @abstractmethod
     def reduction(self, shape: Shape, like: S | None = None) -> Reduction[S]:
@@ -333,6 +336,11 @@ class Recipe(ABC, Generic[S]):
         """A statistic from elsewhere in the form that these parameters need; an error where it cannot have it."""
         return statistic
 
+    def without(self, statistic: S, gone: S) -> S:
+        """The statistic without the rows of another; an error where they cannot have been among its own."""
+        known: Any = statistic
+        return known.subtract(gone)  # type: ignore[no-any-return]
+
     @property
     def needs_units(self) -> bool:
         """Does the answer depend on the units of the columns, as a penalty on coefficients does?"""
@@ -344,7 +352,7 @@ class Recipe(ABC, Generic[S]):
         return self.search() is not None
 
     def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:  # noqa: ARG002 - there may be no closed form
-        """Leave-one-out scores in closed form, for rows of weight 1; None where there are none."""
+        """Leave-one-out scores in closed form, for rows of weight 1 at least; None where there are none."""
         return None
 
     def grid(self, statistic: S) -> Grid | None:  # noqa: ARG002 - there may be nothing to tune
@@ -423,16 +431,17 @@ class Turned:
         return [f"x{j}" for j in range(self.n_out)]
 
 
-def overflow() -> DataError:
+def overflow(statistic: Any = None) -> DataError:
     """Sums that are not finite, where nobody knows the column."""
-    return DataError("The sums of squares of X overflow or X holds NaN or infinity. Scale the columns or clean them.")
+    summed = getattr(statistic, "summed", "sums of squares")
+    return DataError(f"The {summed} of X overflow or X holds NaN or infinity. Scale the columns or clean them.")
 
 
 def checked_sum(statistic: S) -> S:
     """The statistic itself, if it is finite."""
     known: Any = statistic
     if not known.finite:
-        raise overflow()
+        raise overflow(statistic)
     return statistic
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discrim import kernels
+from discrim.block import Reads
 from discrim.families.sparse_scores import can_stay_sparse, score_sparse
 from discrim.parallel import run, split
 from discrim.typing import Floats, Mask
@@ -48,10 +49,17 @@ class Rule(ABC):
     kind: ClassVar[str]
     # Do the intermediate results of a row take many times its own size?
     bulky: ClassVar[bool] = False
+    # How it takes rows: "dense" rules take sparse ones too, block by block.
+    reads: ClassVar[Reads] = "dense"
     # Is the answer the class with the largest score?
     by_score: ClassVar[bool] = True
     # Are scores log posteriors, up to a constant?
     has_posterior: ClassVar[bool] = True
+
+    @property
+    def keeps_sparse(self) -> bool:
+        """Does ``fill`` take sparse rows as they are, on all threads?"""
+        return False
 
     @property
     @abstractmethod
@@ -111,10 +119,16 @@ class LinearRule(Rule):
             joint = side_by_side([replace(rule, coef=take @ rule.coef, offset=take @ rule.offset) for rule in alike])
         return joint if np.isfinite(joint.offset).all() else None
 
+    @property
+    def keeps_sparse(self) -> bool:
+        return can_stay_sparse(self)
+
     def scores(self, x: NDArray[Any]) -> Floats:
         return _by_kernel(self, x)
 
     def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
+        if sparse.issparse(x):
+            return score_sparse(self, x, output, out)
         if self.threshold is not None:
             with np.errstate(invalid="ignore"):  # what is not finite stays so
                 x = (x > self.threshold) + (x - x)
@@ -267,12 +281,15 @@ def score_rows(rule: Rule, x: Any, output: Output, dtype: type[Any] | None = Non
     dtype = float_type(x) if dtype is None else dtype
     shape: Any = n if output is Output.BEST else (n, len(rule.constant))
     out: NDArray[Any] = np.empty(shape, dtype=np.int64 if output is Output.BEST else dtype)
+    thin = hasattr(x, "indptr")
     if not out.size:
         # Nothing is scored, as by a transform without coordinates; bad values are still to be found.
-        return out, bool(np.isfinite(x.data if hasattr(x, "indptr") else x).all())
-    if sparse.issparse(x) and isinstance(rule, LinearRule) and can_stay_sparse(rule):
-        return out, score_sparse(rule, x, output, out)
-    if sparse.issparse(x) or rule.bulky:
+        return out, bool(np.isfinite(x.data if thin else x).all())
+    if thin and rule.keeps_sparse:
+        return out, rule.fill(x, output, out)
+    if rule.reads == "mixed":
+        ranges = [(0, n)]
+    elif thin or rule.bulky:
         step = min(DENSE_ROWS, max(DENSE_SIZE // p, 1))
         ranges = [(start, min(start + step, n)) for start in range(0, n, step)]
     else:
@@ -281,7 +298,7 @@ def score_rows(rule: Rule, x: Any, output: Output, dtype: type[Any] | None = Non
     def task(i: int) -> bool:
         start, stop = ranges[i]
         part = x[start:stop]
-        return rule.fill(part if isinstance(part, np.ndarray) else part.toarray(), output, out[start:stop])
+        return rule.fill(part.toarray() if thin else part, output, out[start:stop])
 
     return out, all(run(task, len(ranges)))
 

@@ -7,9 +7,9 @@ from discrim.later import read_later
 if TYPE_CHECKING:
     from discrim.models.bayesian.lda import BayesianLinearDiscriminantAnalysis
     from discrim.models.bayesian.qda import BayesianQuadraticDiscriminantAnalysis
-    from discrim.models.bernoulli_nb import BernoulliNB
-    from discrim.models.categorical_nb import CategoricalNB
-    from discrim.models.complement_nb import ComplementNB
+    from discrim.models.counts.bernoulli import BernoulliNB
+    from discrim.models.counts.complement import ComplementNB
+    from discrim.models.counts.multinomial import MultinomialNB
     from discrim.models.gaussian.lda import LinearDiscriminantAnalysis
     from discrim.models.gaussian.naive import GaussianNB
     from discrim.models.gaussian.nearest_centroid import NearestCentroid
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from discrim.models.logistic.path import logistic_path
     from discrim.models.logistic.regression import LogisticRegression
     from discrim.models.merging import merge
-    from discrim.models.mixed_nb import MixedNB
-    from discrim.models.multinomial_nb import MultinomialNB
+    from discrim.models.mixed.categorical import CategoricalNB
+    from discrim.models.mixed.mixed import MixedNB
     from discrim.models.online.arow import AROWClassifier
     from discrim.models.online.passive_aggressive import PassiveAggressiveClassifier
     from discrim.models.online.perceptron import Perceptron
@@ -65,9 +65,9 @@ __getattr__ = read_later(
         "AROWClassifier": "discrim.models.online.arow",
         "BayesianLinearDiscriminantAnalysis": "discrim.models.bayesian.lda",
         "BayesianQuadraticDiscriminantAnalysis": "discrim.models.bayesian.qda",
-        "BernoulliNB": "discrim.models.bernoulli_nb",
-        "CategoricalNB": "discrim.models.categorical_nb",
-        "ComplementNB": "discrim.models.complement_nb",
+        "BernoulliNB": "discrim.models.counts.bernoulli",
+        "CategoricalNB": "discrim.models.mixed.categorical",
+        "ComplementNB": "discrim.models.counts.complement",
         "GaussianNB": "discrim.models.gaussian.naive",
         "GradientDescentClassifier": "discrim.models.gradient_descent",
         "LassoClassifier": "discrim.models.regression.lasso",
@@ -75,8 +75,8 @@ __getattr__ = read_later(
         "LinearDiscriminantAnalysis": "discrim.models.gaussian.lda",
         "LogisticRegression": "discrim.models.logistic.regression",
         "LogisticRegressionCV": "discrim.models.logistic.cv",
-        "MixedNB": "discrim.models.mixed_nb",
-        "MultinomialNB": "discrim.models.multinomial_nb",
+        "MixedNB": "discrim.models.mixed.mixed",
+        "MultinomialNB": "discrim.models.counts.multinomial",
         "NearestCentroid": "discrim.models.gaussian.nearest_centroid",
         "PassiveAggressiveClassifier": "discrim.models.online.passive_aggressive",
         "Perceptron": "discrim.models.online.perceptron",

@@ -201,7 +201,7 @@ class RecipeClassifier(Classifier):
         recipe = self.checked_recipe()
         rows = self._read(X, y, sample_weight)
         columns = self.columns_of(X, rows)
-        passes = RowPasses(rows)
+        passes = RowPasses(rows, recipe.reads)
         return self._assign(columns, recipe.fit(passes.shape, passes))
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -228,10 +228,10 @@ class RecipeClassifier(Classifier):
         """Unlearn rows: the model becomes what it would be had it never seen them."""
         check_is_fitted(self, "statistic_")
         rows = self._read(X, y, sample_weight, design=self._design)
-        shape = Shape(rows.design, rows.classes, rows.n_rows)
-        gone = _collected(rows, self.recipe().reduction(shape, self.statistic_))
+        shape, recipe = Shape(rows.design, rows.classes, rows.n_rows), self.recipe()
+        gone = _collected(rows, recipe.reduction(shape, self.statistic_))
         try:
-            left = self.statistic_.subtract(gone)
+            left = recipe.without(self.statistic_, gone)
         except ForgetError as error:
             raise error.named(self._names) from None
         if not len(left.classes):
@@ -246,8 +246,12 @@ class RecipeClassifier(Classifier):
         model = cls(**parameters)
         check_parameters(model, cls._constraints)
         statistic = model.recipe().adopt(statistic)
+        return model.from_sum(statistic, model.columns_from(statistic))
+
+    def columns_from(self, statistic: Any) -> dict[str, Any]:
+        """What a statistic alone says of the columns, as ``known_columns`` has it."""
         design = Design.unnamed(statistic.n_features, np.float64)
-        return model.from_sum(statistic, {"n_features_in_": statistic.n_features, "_design": design})
+        return {"n_features_in_": statistic.n_features, "_design": design}
 
     def from_sum(
         self,
@@ -378,5 +382,5 @@ def _collected(rows: Rows, reduction: Reduction[S]) -> S:
     """One pass over the rows."""
     statistic: Any = reduce(rows, reduction)
     if not statistic.finite:
-        raise non_finite_error(rows) or overflow()
+        raise non_finite_error(rows) or overflow(statistic)
     return statistic  # type: ignore[no-any-return]

@@ -251,7 +251,7 @@ def _fit_at_once(model: Any, blocks: list[CountedBlock]) -> None:
 
 
 def _default_model() -> Any:
-    from discrim.models.multinomial_nb import MultinomialNB
+    from discrim.models.counts.multinomial import MultinomialNB
 
     return MultinomialNB()
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from discrim.later import read_later
 from discrim.sources.attached import Attached
 from discrim.sources.design import Column, Design
-from discrim.sources.held import in_memory, in_memory_sparse
+from discrim.sources.held import in_memory
 from discrim.sources.labels import code_labels, recode
 from discrim.sources.mapped import MappedScan
 from discrim.sources.rows import Rows, find_non_finite, non_finite_in
@@ -15,7 +15,7 @@ from discrim.sources.tables import is_query, open_mixed, open_rows
 from discrim.sources.weights import check_weights
 
 if TYPE_CHECKING:
-    from discrim.sources.mixed import MixedRows, Piece, Schema, code_numbers, find_infinite
+    from discrim.sources.mixed import MixedRows, Schema, code_numbers
 
 __all__ = [
     "Attached",
@@ -23,7 +23,6 @@ __all__ = [
     "Design",
     "MappedScan",
     "MixedRows",
-    "Piece",
     "Rows",
     "Scan",
     "Schema",
@@ -31,10 +30,8 @@ __all__ = [
     "check_weights",
     "code_labels",
     "code_numbers",
-    "find_infinite",
     "find_non_finite",
     "in_memory",
-    "in_memory_sparse",
     "is_query",
     "non_finite_in",
     "open_mixed",
@@ -47,9 +44,7 @@ __getattr__ = read_later(
     __name__,
     {
         "MixedRows": "discrim.sources.mixed",
-        "Piece": "discrim.sources.mixed",
         "Schema": "discrim.sources.mixed",
         "code_numbers": "discrim.sources.mixed",
-        "find_infinite": "discrim.sources.mixed",
     },
 )

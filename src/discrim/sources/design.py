@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import DataError, ManyLevelsWarning, name_list, plural, warn
-from discrim.sources.table import INSTEAD_OF_DATES, Table, empty_column, float_type, unusable_column
+from discrim.sources.table import INSTEAD_OF_DATES, Table, float_type, unusable_column
 from discrim.sources.text_values import are_dates, as_number
 
 # Up to so many levels a category is small whatever the rows; from so many on most rows must not have one of their own.
@@ -185,7 +185,7 @@ def sort_levels(name: str, found: Iterable[Any], missing: int, n_rows: int, *, g
     """
     levels = [level.item() if isinstance(level, np.generic) else level for level in found]
     if not levels:
-        raise empty_column(name)
+        raise DataError.empty_column(name)
     check_levels(name, levels, n_rows - missing)
     if len(levels) == 1 and missing and not gaps:
         raise DataError.non_finite({name: missing}, {})

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim import kernels
-from discrim.block import Coded, MixedBlock
+from discrim.block import Block, Coded, Mixed
 from discrim.errors import DataError, name_list, plural
 from discrim.sources.arrays import Labels
 from discrim.sources.parsed import read_as_fitted
@@ -19,6 +20,7 @@ from discrim.sources.scan import Scan
 from discrim.sources.table import Table, refuse_duplicates, unusable_column
 
 Kind = Literal["number", "boolean", "text"]
+Check = Callable[[Mixed], Mixed]
 
 # Up to this number the categories of an array are counted in a table of their own.
 MOST_CODES = 1 << 12
@@ -34,8 +36,20 @@ class Schema:
     named: bool
 
     @property
+    def names_in(self) -> list[str]:
+        return list(self.names)
+
+    @property
     def names_out(self) -> list[str]:
         return list(self.names)
+
+    @property
+    def n_in(self) -> int:
+        return len(self.names)
+
+    @property
+    def n_out(self) -> int:
+        return len(self.names)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -50,6 +64,10 @@ class Schema:
     def categorical(self) -> list[str]:
         """Names of the columns that are read as levels."""
         return [name for name, level in zip(self.names, self.levelled, strict=True) if level]
+
+    def reading(self, levelled: Sequence[bool]) -> Schema:
+        """The same with these columns read as levels."""
+        return replace(self, levelled=tuple(levelled))
 
     def renamed(self, names: Sequence[str]) -> Schema:
         """The same under other names, for a table whose columns are matched by position."""
@@ -68,33 +86,21 @@ class Schema:
             raise DataError(f"X lacks {name_list(lacking)}, which the model was fitted on. It has {name_list(names)}.")
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Rows that are yet to be turned into numbers and codes, so that any thread can do it."""
-
-    rows: MixedRows
-    table: Table
-    start: int
-    stop: int
-
-    def read(self) -> MixedBlock:
-        return self.rows.read(self.table, self.start, self.stop)
-
-    def __len__(self) -> int:
-        return self.stop - self.start
-
-
 class MixedRows:
-    """``Rows`` whose blocks are ``Piece``: of an array, a table, or a scan.
+    """``Rows`` whose blocks have ``Mixed`` columns: of an array, a table, or a scan.
 
-    Levels need not be known before the first row is read, so that one pass is enough for any source.
+    Levels need not be known before the first row is read, so that one pass is enough for any source. What is read goes
+    through ``check``, which raises for values that a model cannot take.
     """
 
     whole = None
 
-    def __init__(self, origin: Table | Scan, labels: Labels | None, schema: Schema | None = None) -> None:
+    def __init__(
+        self, origin: Table | Scan, labels: Labels | None, schema: Schema | None = None, check: Check | None = None
+    ) -> None:
         self._origin = origin
         self._labels = labels
+        self._check = check
         self._head: Table = origin.head if isinstance(origin, Scan) else origin
         names = origin.features if isinstance(origin, Scan) else origin.names
         refuse_duplicates(names)
@@ -116,25 +122,29 @@ class MixedRows:
     def rereadable(self) -> bool:
         return not isinstance(self._origin, Scan) or self._origin.rereadable
 
-    def reading(self, levelled: Sequence[bool]) -> MixedRows:
+    def reading(self, levelled: Sequence[bool], check: Check | None = None) -> MixedRows:
         """The same rows with these columns read as levels."""
-        return MixedRows(self._origin, self._labels, replace(self.design, levelled=tuple(levelled)))
+        return MixedRows(self._origin, self._labels, self.design.reading(levelled), check)
 
-    def blocks(self) -> Iterator[Any]:
+    def blocks(self) -> Iterator[Block]:
+        return (piece() for piece in self.pieces())
+
+    def pieces(self) -> Iterator[Callable[[], Block]]:
+        """The blocks as calls that make them, so that another thread can turn what was read into codes."""
         step = rows_per_block(len(self.design.names))
         for table in self._tables():
             for start in range(0, table.n_rows, step):
-                yield Piece(self, table, start, min(start + step, table.n_rows))
+                yield partial(self._read, table, start, min(start + step, table.n_rows))
 
-    def read(self, table: Table, start: int, stop: int) -> MixedBlock:
+    def _read(self, table: Table, start: int, stop: int) -> Block:
         """Rows start to stop of a table of this source."""
         numbers = _numbers(table, self.design.numeric, start, stop)
-        levels = _all_levels(table, self.design.categorical, start, stop)
+        x: Any = Mixed(numbers, _all_levels(table, self.design.categorical, start, stop))
+        x = x if self._check is None else self._check(x)
         if isinstance(self._origin, Scan):
-            return MixedBlock(numbers, levels, *self._origin.labels(table, start, stop))
+            return Block(x, *self._origin.labels(table, start, stop))
         assert self._labels is not None
-        block = self._labels.block(numbers, start, stop)
-        return MixedBlock(numbers, levels, block.codes, block.classes, block.weight)
+        return self._labels.block(x, start, stop)
 
     def _tables(self) -> Iterator[Table]:
         if isinstance(self._origin, Scan):
@@ -193,15 +203,12 @@ class ArrayTable:
         return self.x[start:stop, self._place[name]]
 
 
-def find_infinite(rows: MixedRows) -> DataError | None:
-    """The error that names the columns with infinity and counts them; None if there are none.
-
-    To be called after a statistic or a score came out non-finite.
-    """
+def find_infinite(rows: Any) -> DataError | None:
+    """The error that names the columns of ``MixedRows`` with infinity and counts them; None if there are none."""
     names = rows.design.numeric
     infinite = np.zeros(len(names), dtype=np.int64)
-    for piece in rows.blocks():
-        infinite += np.isinf(piece.read().numbers).sum(axis=0)
+    for block in rows.blocks():
+        infinite += np.isinf(block.x.numbers).sum(axis=0)
     found = {name: int(count) for name, count in zip(names, infinite, strict=True) if count}
     return DataError.non_finite({}, found) if found else None
 

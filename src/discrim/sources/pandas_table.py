@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
-from discrim.sources.table import Kind, UnusableColumnError, empty_column, unusable_column
+from discrim.errors import DataError
+from discrim.sources.table import Kind, UnusableColumnError, unusable_column
 
 
 class PandasTable:
@@ -116,7 +117,7 @@ def _kind_of_objects(column: Any, name: str) -> Kind:
     if inside in {"integer", "floating", "mixed-integer-float", "boolean", "decimal"}:
         return "number"
     if inside == "empty":
-        raise empty_column(name)
+        raise DataError.empty_column(name)
     if inside in {"mixed", "mixed-integer"}:
         raise _of_several_types(column.dropna().head(1000), name)
     raise unusable_column(name, inside)

@@ -68,9 +68,14 @@ def find_non_finite(rows: Rows) -> DataError | None:
     """The error that names the columns with NaN or infinity and counts them; None if all is finite.
 
     To be called after a statistic came out non-finite: nobody scans finite data for it. Rows of
-    weight zero count too.
+    weight zero count too. In mixed columns NaN is a missing value.
     """
-    return non_finite_in(rows.blocks(), rows.design)
+    design: Any = rows.design
+    if isinstance(design, Design):
+        return non_finite_in(rows.blocks(), design)
+    from discrim.sources.mixed import find_infinite
+
+    return find_infinite(rows)
 
 
 def non_finite_in(blocks: Iterable[Block], design: Design) -> DataError | None:

@@ -85,10 +85,6 @@ def _is_time(found: str) -> bool:
     return any(word in found.lower() for word in ("date", "time", "duration", "period"))
 
 
-def empty_column(name: str) -> DataError:
-    return DataError(f"Column '{name}' has no value in any row. Leave it out.")
-
-
 def refuse_duplicates(names: Sequence[str]) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:

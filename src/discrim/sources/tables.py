@@ -24,7 +24,7 @@ from discrim.sources.table import Table
 from discrim.sources.weights import check_weights
 
 if TYPE_CHECKING:
-    from discrim.sources.mixed import MixedRows, Schema
+    from discrim.sources.mixed import Check, MixedRows, Schema
 
 
 def open_rows(X: Any, y: Any = None, sample_weight: Any = None, *, design: Design | None = None) -> Rows:
@@ -56,10 +56,13 @@ def _opened(X: Any, y: Any, sample_weight: Any, design: Design | None) -> Rows:
     return FrameRows(table, _labels(y, sample_weight, table.n_rows), design)
 
 
-def open_mixed(X: Any, y: Any = None, sample_weight: Any = None, *, schema: Schema | None = None) -> MixedRows:
+def open_mixed(
+    X: Any, y: Any = None, sample_weight: Any = None, *, schema: Schema | None = None, check: Check | None = None
+) -> MixedRows:
     """The same containers but sparse matrices, with categories as they are and room for missing values.
 
-    ``schema`` is that of a fitted model: its columns are then read, as they were for it.
+    ``schema`` is that of a fitted model: its columns are then read, as they were for it. What is read goes through
+    ``check``.
     """
     from discrim.sources.mixed import ArrayTable, MixedRows
 
@@ -71,7 +74,7 @@ def open_mixed(X: Any, y: Any = None, sample_weight: Any = None, *, schema: Sche
             rows = rows.with_features(schema.names).with_numbers(schema.numeric)
         if schema is None:
             warn_if_slow(None)
-        return MixedRows(rows, None, schema)
+        return MixedRows(rows, None, schema, check)
     if isinstance(X, (str, os.PathLike)):
         raise _is_path(X, y)
     if sparse.issparse(X):
@@ -81,7 +84,7 @@ def open_mixed(X: Any, y: Any = None, sample_weight: Any = None, *, schema: Sche
         _check_array(np.empty((table.n_rows, len(table.names))))
     if schema is None and y is not None:
         warn_if_slow(table.n_rows * len(table.names))
-    return MixedRows(table, _labels(y, sample_weight, table.n_rows), schema)
+    return MixedRows(table, _labels(y, sample_weight, table.n_rows), schema, check)
 
 
 def _size(rows: Rows) -> int | None:

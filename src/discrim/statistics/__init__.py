@@ -10,9 +10,9 @@ from discrim.statistics.moments import ClassMoments, MomentsOf, merge_moments
 if TYPE_CHECKING:
     from discrim.statistics.bins import ClassBins, merge_bins
     from discrim.statistics.cells import CellMoments, merge_cells
-    from discrim.statistics.counts import ClassCounts, merge_counts
-    from discrim.statistics.levels import count_levels
-    from discrim.statistics.mixed import MixedStatistic, merge_mixed
+    from discrim.statistics.counts import ClassCounts, CountsOf, merge_counts
+    from discrim.statistics.levels import LevelsOf, count_levels
+    from discrim.statistics.mixed import MixedOf, MixedStatistic, merge_mixed
 
 __all__ = [
     "CellMoments",
@@ -20,8 +20,11 @@ __all__ = [
     "ClassCounts",
     "ClassFactors",
     "ClassMoments",
+    "CountsOf",
     "Depth",
     "FactorsOf",
+    "LevelsOf",
+    "MixedOf",
     "MixedStatistic",
     "MomentsOf",
     "count_levels",
@@ -39,6 +42,9 @@ __getattr__ = read_later(
         "CellMoments": "discrim.statistics.cells",
         "ClassBins": "discrim.statistics.bins",
         "ClassCounts": "discrim.statistics.counts",
+        "CountsOf": "discrim.statistics.counts",
+        "LevelsOf": "discrim.statistics.levels",
+        "MixedOf": "discrim.statistics.mixed",
         "MixedStatistic": "discrim.statistics.mixed",
         "count_levels": "discrim.statistics.levels",
         "merge_bins": "discrim.statistics.bins",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,9 @@ from discrim.block import Block
 from discrim.errors import DataError, ForgetError, NegativeCountError, name_list
 from discrim.statistics.align import places, spread_out, union_of_classes
 from discrim.statistics.means import ROUNDING
+from discrim.statistics.one_form import OneForm
 from discrim.statistics.packing import pack, unpack
-from discrim.typing import Floats
+from discrim.typing import Floats, Index
 
 Levels = tuple[NDArray[Any], ...]
 
@@ -37,6 +38,8 @@ class ClassCounts:
     rows: NDArray[np.int64]
     count: Floats
     levels: Levels | None = None
+
+    summed: ClassVar[str] = "sums"
 
     @classmethod
     def of(cls, block: Block, threshold: float | None = None, *, signed: bool = True) -> ClassCounts:
@@ -100,8 +103,28 @@ class ClassCounts:
             lacking |= (counted > (weight + ROUNDING * whole.weight)[:, None]).any(axis=1)
         if lacking.any():
             k = int(np.argmax(lacking))
-            raise ForgetError.never_seen(self.classes[k], (int(gone.rows[k]), float(gone.weight[k])))
+            raise _too_often(whole, gone) or ForgetError.never_seen(*_gone_from(gone, k))
         return left.select(rows > 0)
+
+    def check_indicators(self, left: ClassCounts) -> None:
+        """Raise where a column of zeros and ones would be ``left`` with more ones than there are rows."""
+        place = np.searchsorted(self.classes, left.classes)
+        slack = ROUNDING * self.weight[place]
+        over = left.count > (left.weight + slack)[:, None]
+        # Numbers that were no zeros and ones to begin with are for others to refuse.
+        over &= self.count[place] <= (self.weight[place] + slack)[:, None]
+        if over.any():
+            k, j = (int(i) for i in np.argwhere(over)[0])
+            zeros = self.weight[place[k]] - self.count[place[k], j]
+            raise self.never_seen(
+                left, k, f"Column {{column}} was 0 in rows of weight {zeros:g} there; they have more.", j
+            )
+
+    def never_seen(self, left: ClassCounts, k: int, fact: str, column: int) -> ForgetError:
+        """What to say where class k of what is ``left`` gives away that rows were never seen."""
+        before = int(np.searchsorted(self.classes, left.classes[k]))
+        gone = int(self.rows[before] - left.rows[k]), float(self.weight[before] - left.weight[k])
+        return ForgetError.of_column(str(ForgetError.never_seen(left.classes[k], gone, fact)), column)
 
     def including(self, classes: NDArray[Any]) -> ClassCounts:
         """The same with further classes of weight zero."""
@@ -122,6 +145,16 @@ class ClassCounts:
         ]
         return replace(self, count=np.ascontiguousarray(np.hstack(parts)), levels=levels)
 
+    def relabel(self, sides: Index, labels: Sequence[Any]) -> ClassCounts:
+        """The statistic of the same rows when class k is called ``labels[sides[k]]``; sides[k] = -1 leaves it out."""
+        kept = np.flatnonzero(sides >= 0)
+        classes, side = np.unique(np.asarray(labels)[sides[kept]], return_inverse=True)
+        weight: Floats = np.bincount(side, self.weight[kept]).astype(np.float64)
+        rows = np.bincount(side, self.rows[kept]).astype(np.int64)
+        count = np.stack([self.count[kept[side == k]].sum(axis=0) for k in range(len(classes))])
+        joint = ClassCounts(classes, weight, rows, count, self.levels)
+        return joint if self.levels is None else joint.select(np.ones(len(classes), dtype=bool))
+
     def to_bytes(self) -> bytes:
         arrays: dict[str, NDArray[Any]] = {"weight": self.weight, "rows": self.rows, "count": self.count}
         return pack("counts", None, arrays, self.classes, self.levels)
@@ -141,6 +174,39 @@ class ClassCounts:
         alive = [kept.of_feature(j).any(axis=0) for j in range(len(self.levels))]
         levels = tuple(known[here] for known, here in zip(self.levels, alive, strict=True))
         return replace(kept, count=kept.count[:, np.concatenate(alive)], levels=levels)
+
+
+@dataclass(frozen=True)
+class CountsOf(OneForm):
+    """The reduction to ``ClassCounts`` of columns, or of the indicators x_ij > ``threshold``.
+
+    Unless ``signed``, an entry below zero is an error that names the ``model`` and the column.
+    """
+
+    threshold: float | None = None
+    signed: bool = True
+    model: str = field(default="", compare=False)
+    columns: Any = field(default=None, compare=False)
+
+    def of(self, block: Block) -> ClassCounts:
+        try:
+            return ClassCounts.of(block, self.threshold, signed=self.signed)
+        except NegativeCountError:
+            raise self._negative(block.x) from None
+
+    def merge(self, states: Sequence[ClassCounts]) -> ClassCounts:
+        return merge_counts(states)
+
+    def numbers(self, shape: Any) -> int:
+        """How many counts there are."""
+        return int(shape.width) * (2 if shape.classes is None else len(shape.classes))
+
+    def _negative(self, x: Any) -> DataError:
+        found = np.unique(np.nonzero(x < 0)[1] if isinstance(x, np.ndarray) else x.indices[x.data < 0])
+        return DataError(
+            f"Negative values in data passed to {self.model} (input X): column '{self.columns.names_out[found[0]]}' is "
+            f"the first of {len(found)}. Counts are zero or more; for other numbers use GaussianNB."
+        )
 
 
 def merge_counts(parts: Sequence[ClassCounts]) -> ClassCounts:
@@ -171,6 +237,24 @@ def _joint_levels(parts: Sequence[ClassCounts]) -> Levels | None:
 
 def _same(a: Levels, b: Levels) -> bool:
     return a is b or all(len(x) == len(y) and bool(np.all(x == y)) for x, y in zip(a, b, strict=True))
+
+
+def _gone_from(gone: ClassCounts, k: int) -> tuple[Any, tuple[int, float]]:
+    return gone.classes[k], (int(gone.rows[k]), float(gone.weight[k]))
+
+
+def _too_often(whole: ClassCounts, gone: ClassCounts) -> ForgetError | None:
+    """The error for the first column, or level, of which more would be forgotten than was counted."""
+    more = (gone.count > whole.count + ROUNDING * np.abs(whole.count)) & (whole.count >= 0)
+    if not more.any():
+        return None
+    k, j = (int(i) for i in np.argwhere(more)[0])
+    feature, counted = j, "was counted"
+    if whole.levels is not None:
+        feature = int(np.repeat(np.arange(len(whole.levels)), [len(levels) for levels in whole.levels])[j])
+        counted = f"had the level '{np.concatenate(whole.levels)[j]}'"
+    fact = f"Column {{column}} {counted} {whole.count[k, j]:g} times there; they have {gone.count[k, j]:g}."
+    return ForgetError.of_column(str(ForgetError.never_seen(*_gone_from(gone, k), fact)), feature)
 
 
 def _left_over(count: Floats, whole: ClassCounts, rows: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -10,17 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.block import Block, MixedBlock
+from discrim.block import Block
 from discrim.errors import DataError, ForgetError, name_list
 from discrim.statistics.align import union_of_classes
 from discrim.statistics.bins import ClassBins, merge_bins
 from discrim.statistics.cells import CellMoments, merge_cells
 from discrim.statistics.counts import ClassCounts, merge_counts
 from discrim.statistics.levels import count_levels
+from discrim.statistics.one_form import OneForm
 from discrim.statistics.packing import pack, unpack
-from discrim.typing import Floats
+from discrim.typing import Floats, Index
 
 CATEGORICAL, KERNEL = "categorical", "kernel"
+# What the mean of counts, and of zeros and ones, may be.
+LARGEST_MEAN = {"poisson": np.inf, "gamma-poisson": np.inf, "bernoulli": 1.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +43,13 @@ class MixedStatistic:
     bins: tuple[ClassBins, ...] = ()
 
     @classmethod
-    def of(cls, block: MixedBlock, names: Sequence[str], likelihoods: Sequence[str]) -> MixedStatistic:
+    def of(cls, block: Block, names: Sequence[str], likelihoods: Sequence[str]) -> MixedStatistic:
         """The statistic of one block."""
-        cells = CellMoments.of(Block(block.numbers, block.codes, block.classes, block.weight))
+        x: Any = block.x
+        cells = CellMoments.of(replace(block, x=x.numbers))
         numeric = [likelihood for likelihood in likelihoods if likelihood != CATEGORICAL]
         bins = tuple(
-            ClassBins.of(block.numbers[:, j], block.codes, block.classes, block.weight)
+            ClassBins.of(x.numbers[:, j], block.codes, block.classes, block.weight)
             for j, likelihood in enumerate(numeric)
             if likelihood == KERNEL
         )
@@ -79,15 +83,17 @@ class MixedStatistic:
     def subtract(self, other: MixedStatistic) -> MixedStatistic:
         """The statistic without the rows of ``other``; refuses rows that cannot have been there."""
         one, gone = _comparable([self, other])
-        counts = one.counts.subtract(gone.counts)
+        try:
+            counts = one.counts.subtract(gone.counts)
+        except ForgetError as error:
+            raise error.named(self._of_kind(categorical=True)) from None
         unknown = gone.classes[~np.isin(gone.classes, one.classes)]
         if len(unknown):
             raise ForgetError(f"Cannot forget rows of class {name_list(unknown)}: the statistic has no such class.")
         try:
             cells = one.cells.subtract(gone.cells).including(one.classes)
         except ForgetError as error:
-            numeric = [n for n, kind in zip(self.names, self.likelihoods, strict=True) if kind != CATEGORICAL]
-            raise error.named(numeric) from None
+            raise error.named(self._of_kind(categorical=False)) from None
         bins = [whole.subtract(part) for whole, part in zip(one.bins, gone.bins, strict=True)]
         keep = np.isin(one.classes, counts.classes)
         left = replace(one, cells=cells.only(keep), counts=counts, bins=tuple(part.only(keep) for part in bins))
@@ -95,10 +101,41 @@ class MixedStatistic:
             raise ForgetError("Cannot forget these rows: columns would be left with more values than rows.")
         return left
 
+    def check_means(self, left: MixedStatistic) -> None:
+        """Raise where counts, or zeros and ones, would be left with a mean that they cannot have."""
+        numeric = [(i, kind) for i, kind in enumerate(self.likelihoods) if kind != CATEGORICAL]
+        for j, (i, kind) in enumerate(numeric):
+            if kind not in LARGEST_MEAN:
+                continue
+            mean = left.cells.mean[:, j]
+            slack = 1e-9 * np.maximum(1.0, np.abs(self.cells.mean[:, j]).max(initial=0.0))
+            wrong = (left.cells.weight[:, j] > 0) & ((mean < -slack) | (mean > LARGEST_MEAN[kind] + slack))
+            if wrong.any():
+                k = int(np.argmax(wrong))
+                fact = f"Column {{column}} would be left with the mean {mean[k]:g}."
+                raise self.counts.never_seen(left.counts, k, fact, i).named(self.names)
+
     def including(self, classes: NDArray[Any]) -> MixedStatistic:
         """The same with further classes of weight zero."""
         bins = tuple(part.including(classes) for part in self.bins)
         return replace(self, cells=self.cells.including(classes), counts=self.counts.including(classes), bins=bins)
+
+    def select(self, keep: NDArray[np.bool_]) -> MixedStatistic:
+        """The classes ``keep``, which have all values that are binned."""
+        bins = tuple(part.only(keep) for part in self.bins)
+        return replace(self, cells=self.cells.only(keep), counts=self.counts.select(keep), bins=bins)
+
+    def relabel(self, sides: Index, labels: Sequence[Any]) -> MixedStatistic:
+        """The statistic of the same rows when class k is called ``labels[sides[k]]``; sides[k] = -1 leaves it out."""
+        if self.bins:
+            raise DataError("Bins of all classes say too little of some of them.")
+        each = np.arange(len(self.classes))
+        alone = [replace(self.cells.only(each == k), classes=np.array([labels[sides[k]]])) for k in each[sides >= 0]]
+        return replace(self, cells=merge_cells(alone), counts=self.counts.relabel(sides, labels))
+
+    def _of_kind(self, *, categorical: bool) -> list[str]:
+        kinds = zip(self.names, self.likelihoods, strict=True)
+        return [name for name, kind in kinds if (kind == CATEGORICAL) is categorical]
 
     def to_bytes(self) -> bytes:
         """The bytes of the parts side by side, and the columns as JSON."""
@@ -114,6 +151,28 @@ class MixedStatistic:
         bins = tuple(ClassBins.from_bytes(parts[f"bins {i}"]) for i in range(likelihoods.count(KERNEL)))
         cells, counts = CellMoments.from_bytes(parts["cells"]), ClassCounts.from_bytes(parts["counts"])
         return cls(names, likelihoods, cells, counts, bins)
+
+
+@dataclass(frozen=True)
+class MixedOf(OneForm):
+    """The reduction to ``MixedStatistic`` of columns with these names and likelihoods."""
+
+    names: tuple[str, ...]
+    likelihoods: tuple[str, ...]
+
+    def of(self, block: Block) -> MixedStatistic:
+        return MixedStatistic.of(block, self.names, self.likelihoods)
+
+    def merge(self, states: Sequence[MixedStatistic]) -> MixedStatistic:
+        return merge_mixed(states)
+
+    def numbers(self, shape: Any) -> int:
+        """How many numbers the cells have; nobody knows how many levels there are."""
+        return 3 * len(self.names) * (2 if shape.classes is None else len(shape.classes))
+
+    def by_class(self) -> MixedOf | None:
+        """Bins are as wide as the values of all classes ask for."""
+        return None if KERNEL in self.likelihoods else self
 
 
 def merge_mixed(parts: Sequence[MixedStatistic]) -> MixedStatistic:

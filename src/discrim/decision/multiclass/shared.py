@@ -44,12 +44,12 @@ def fit_together(
     columns = how.estimator.columns_of(X, rows)
     shape = Shape(rows.design, rows.classes, rows.n_rows)
     reduction = recipe.reduction(shape).by_class()
-    if reduction.numbers(shape) > MOST_NUMBERS:
+    if reduction is None or reduction.numbers(shape) > MOST_NUMBERS:
         return None
     passes = _ByClass(rows)
     whole = passes.reduce(reduction)
     if not whole.finite:
-        raise non_finite_error(rows) or overflow()
+        raise non_finite_error(rows) or overflow(whole)
     listed = problems(whole.classes)
     return whole.classes, [_solved(how, recipe, columns, whole, passes, problem) for problem in listed]
 

@@ -54,6 +54,9 @@ def _joint_rule(models: Sequence[Any], *, odds: bool) -> Rule | None:
     first = models[0]
     if any(recipe_of(model) is None or model.columns_ is not first.columns_ for model in models):
         return None
+    if not odds and not hasattr(first, "decision_function"):
+        # What speaks for a side is then its probability.
+        return None
     rules = [model.solution().rule for model in models]
     # The scores of a rule are log posteriors.
     joint: Rule | None = rules[0].joined(rules, (-1.0, 1.0) if odds else first.margin_weights)

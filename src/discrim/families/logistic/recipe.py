@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discrim.block import Block, join
+from discrim.block import Block, Reads, join
 from discrim.errors import DataError, ParameterError
 from discrim.families.first_look import Overview, look
 from discrim.families.logistic.class_weight import Reweighted, class_factors, class_weights
@@ -37,7 +37,7 @@ class LogisticRecipe(Problem, Recipe[Block]):
     class_weight: Any = None
 
     one_pass: ClassVar[bool] = False
-    reads: ClassVar[str] = "sparse"
+    reads: ClassVar[Reads] = "any"
 
     def reduction(self, shape: Shape, like: Block | None = None) -> Reduction[Block]:  # noqa: ARG002 - rows are rows
         return Sum(_itself, join, size=(shape.n_rows or 0) * shape.width)

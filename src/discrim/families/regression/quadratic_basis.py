@@ -106,8 +106,9 @@ class ExpandedOf:
     def numbers(self, shape: Any) -> int:
         return self.inner.numbers(_expanded(shape))
 
-    def by_class(self) -> ExpandedOf:
-        return ExpandedOf(self.inner.by_class())
+    def by_class(self) -> ExpandedOf | None:
+        inner = self.inner.by_class()
+        return None if inner is None else ExpandedOf(inner)
 
     def covers(self, other: Any) -> bool:
         return isinstance(other, ExpandedOf) and self.inner.covers(other.inner)

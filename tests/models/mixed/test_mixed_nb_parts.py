@@ -17,7 +17,7 @@ pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 LIKELIHOODS = {"visits": "poisson", "income": "kernel", "age": "student-t", "code": "categorical"}
 
 

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from discrim.errors import DataError, ParameterError
-from discrim.families.rule import LinearRule
+from discrim.families.counts.models import BernoulliRecipe
 from discrim.inference.conjugate import BetaPosterior
 from discrim.inference.summary import Summary
 from discrim.models.beyond import METHODS
-from discrim.models.counts_base import CountsClassifier
-from discrim.models.counts_summary import counts_summary, place_of
-from discrim.models.forgetting import check_indicators
+from discrim.models.counts.base import SHARED, CountsClassifier
+from discrim.models.counts.summary import counts_summary, place_of
 from discrim.models.parameters import Check, array_like, boolean, either, none, number
 from discrim.models.registry import Entry, enter, zeros_and_ones
-from discrim.models.scoring import score_margin
-from discrim.solvers.counts import Bernoulli
-from discrim.solvers.threshold import best_shift
-from discrim.sources import Rows
-from discrim.statistics import ClassCounts
 from discrim.typing import Floats
 
 
@@ -88,9 +80,8 @@ class BernoulliNB(CountsClassifier):
     BetaPosterior(a=3.0, b=1.0)
     """
 
-    _signed = True
     _constraints: ClassVar[dict[str, Check]] = {
-        **CountsClassifier._constraints,
+        **SHARED,
         "binarize": either(none(), number(0)),
         "beta": either(none(), array_like()),
         "tune_intercept": boolean(),
@@ -127,89 +118,42 @@ class BernoulliNB(CountsClassifier):
     @property
     def coef_(self) -> Floats:
         """Log odds of every column: of the second class against the first, or for each class."""
-        coef = self._check_solved()._rule.coef
+        coef: Floats = self._scored().coef
         return coef[1:] - coef[:1] if len(coef) == 2 else coef
 
     @property
     def intercept_(self) -> Floats:
         """The constants that go with ``coef_``."""
-        offset = self._check_solved()._rule.offset
+        offset: Floats = self._scored().offset
         return offset[1:] - offset[:1] if len(offset) == 2 else offset
 
     def posterior(self, feature: Any, cls: Any) -> BetaPosterior:
         """What is known of phi_kj, for the column ``feature`` (name or number) of class ``cls``."""
         k = place_of(cls, self._check_solved().classes_, "class")
         j = place_of(feature, self._names, "column")
-        a, b = (self._at(part, j) for part in self._family().pair(self.alpha_))
+        a, b = (float(np.broadcast_to(part, len(self._names))[j]) for part in self.recipe().added(self.alpha_))
         return BetaPosterior(a, b).after(float(self.feature_count_[k, j]), float(self.class_count_[k]))
 
-    def _family(self) -> Bernoulli:
-        threshold = None if self.binarize is None else float(self.binarize)
-        return Bernoulli(threshold, None if self.beta is None else _beta_pair(self.beta))
+    def recipe(self) -> BernoulliRecipe:
+        """The model that these parameters describe."""
+        own = {"binarize": self.binarize, "beta": self.beta, "tune_intercept": self.tune_intercept}
+        return BernoulliRecipe(**own, **self._shared())
 
-    def _subtract(self, gone: ClassCounts) -> ClassCounts:
-        left = super()._subtract(gone)
-        check_indicators(self.statistic_, left, self._names)
-        return left
+    def _scored(self) -> Any:
+        """The rule, which is linear but for alpha = 0, where it has the same parts."""
+        return self.solution().rule
 
-    def _solved(self, statistic: ClassCounts, rows: Rows | None) -> tuple[LinearRule, ClassCounts]:
-        self._check_binary(statistic)
-        self._check_beta(statistic.n_features)
-        rule, statistic = super()._solved(statistic, rows)
-        return (self._tuned(rule, rows) if self.tune_intercept else rule), statistic
-
-    def _tuned(self, rule: LinearRule, rows: Rows | None) -> LinearRule:
-        """The rule with the constant of fewest training errors."""
-        if rows is None:
-            raise ParameterError("tune_intercept=True needs the rows themselves: use fit on all rows.")
-        if len(self.classes_) != 2 or self._never is not None:
-            raise DataError(
-                f"tune_intercept=True needs two classes and alpha above zero; found {len(self.classes_)} classes."
-            )
-        margin = score_margin(rule, rows).astype(np.float64)
-        blocks = list(rows.blocks())
-        second = np.concatenate([np.asarray(b.classes[b.codes] == self.classes_[1]) for b in blocks])
-        weight = np.concatenate([np.ones(len(b)) if b.weight is None else b.weight for b in blocks])
-        return replace(rule, offset=rule.offset + np.array([0.0, best_shift(margin, second, weight)]))
-
-    def _check_beta(self, p: int) -> None:
-        if any(np.ndim(part) and len(part) != p for part in self._family().beta or ()):
-            raise ParameterError.bad_value("beta", self.beta, f"a pair (a, b) of numbers or arrays of {p} numbers")
-
-    def _check_binary(self, s: ClassCounts) -> None:
-        if self.binarize is not None:
-            return
-        slack = 1e-9 * s.weight[:, None]
-        wrong = (s.count < -slack) | (s.count > s.weight[:, None] + slack)
-        if wrong.any():
-            name = self._names[int(np.argmax(wrong.any(axis=0)))]
-            raise DataError(
-                f"With binarize=None every entry of X must be 0 or 1; column '{name}' has other values. "
-                "Set binarize to the number above which an entry counts as 1."
-            )
-
-    @staticmethod
-    def _at(value: Any, j: int) -> float:
-        return float(np.asarray(value)[j] if np.ndim(value) else value)
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = False
+        return tags
 
     def _summarise(self) -> Summary:
-        a, b = self._family().pair(self.alpha_)
+        a, b = self.recipe().added(self.alpha_)
         n, total = self.class_count_[:, None], self.class_count_.sum()
         here = self.feature_count_ + a, n - self.feature_count_ + b
         rest = self.feature_count_.sum(axis=0) - self.feature_count_
-        return counts_summary(self, "Bernoulli naive Bayes", here, (rest + a, total - n - rest + b))
-
-
-def _beta_pair(given: Any) -> tuple[Any, Any]:
-    """a and b as floats or arrays; else the error that says what they must be."""
-    wanted = "a pair (a, b) of numbers or arrays, none below 0"
-    try:
-        a, b = (np.asarray(part, dtype=np.float64) for part in given)
-    except (TypeError, ValueError):
-        raise ParameterError.bad_value("beta", given, wanted) from None
-    if not all(part.ndim <= 1 and np.isfinite(part).all() and (part >= 0).all() for part in (a, b)):
-        raise ParameterError.bad_value("beta", given, wanted)
-    return tuple(part if part.ndim else float(part) for part in (a, b))  # type: ignore[return-value]
+        return counts_summary(self, self._names, "Bernoulli naive Bayes", here, (rest + a, total - n - rest + b))
 
 
 enter(

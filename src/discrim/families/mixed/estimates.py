@@ -1,18 +1,17 @@
-"""Naive Bayes as an additive rule: a constant for each class, and one term for each column."""
+"""What one column says of the classes, estimated from its part of the statistic."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from discrim.block import MixedBlock
+from discrim.errors import DataError
 from discrim.families.gaussian.covariance import last_place
 from discrim.families.gaussian.naive import CONSTANT, GUARD
-from discrim.solvers.dirichlet import log_probabilities, log_unseen
-from discrim.solvers.terms import (
+from discrim.families.mixed.dirichlet import log_probabilities, log_unseen
+from discrim.families.mixed.terms import (
     BernoulliTerm,
     GammaPoissonTerm,
     GaussianTerm,
@@ -22,41 +21,10 @@ from discrim.solvers.terms import (
     StudentTerm,
     Term,
 )
-from discrim.sources.table import empty_column
 from discrim.statistics import ClassBins, ClassCounts, MixedStatistic
 from discrim.typing import Floats
 
 EPS = float(np.finfo(float).eps)
-
-
-@dataclass(frozen=True)
-class AdditiveRule:
-    """score_k(x) = offset_k + sum_j term_jk(x_j); columns are ``levelled`` or numbers, in the order of the schema."""
-
-    offset: Floats
-    terms: tuple[Term, ...]
-    levelled: tuple[bool, ...]
-
-    def scores(self, block: MixedBlock) -> Floats:
-        """K x n."""
-        result = np.repeat(self.offset[:, None], len(block), axis=1)
-        for term, values in zip(self.terms, self._columns(block), strict=True):
-            if isinstance(term, LevelTerm):
-                term.add_to(result, values)
-            else:
-                result += term.log_likelihood(values)
-        return result
-
-    def contributions(self, block: MixedBlock) -> Floats:
-        """The terms by themselves, n x K x p."""
-        result = np.empty((len(block), len(self.offset), len(self.terms)))
-        for j, (term, values) in enumerate(zip(self.terms, self._columns(block), strict=True)):
-            result[:, :, j] = term.log_likelihood(values).T
-        return result
-
-    def _columns(self, block: MixedBlock) -> list[Any]:
-        levels, numbers = iter(block.levels), iter(block.numbers.T)
-        return [next(levels) if levelled else next(numbers) for levelled in self.levelled]
 
 
 @dataclass(frozen=True)
@@ -86,7 +54,7 @@ def mixed_terms(statistic: MixedStatistic, alpha: float, smoothing: float) -> tu
         j = numeric
         numeric += 1
         if known[j] == 0:
-            raise empty_column(name)
+            raise DataError.empty_column(name)
         column = Cells(cells.weight[:, j], cells.mean[:, j], cells.scatter[:, j], float(centre[j]), float(total[j]))
         if likelihood == "gaussian":
             terms.append(gaussian_term(column, smoothing, largest))
@@ -102,7 +70,7 @@ def level_term(name: str, counts: ClassCounts, j: int, alpha: float) -> LevelTer
     assert counts.levels is not None
     count = counts.of_feature(j)
     if not count.any():
-        raise empty_column(name)
+        raise DataError.empty_column(name)
     return LevelTerm(counts.levels[j], log_probabilities(count, alpha), log_unseen(count, alpha))
 
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.families.mixed.estimates import information
+from discrim.families.mixed.rule import AdditiveRule
+from discrim.families.mixed.terms import short
 from discrim.inference.summary import Summary, Table
-from discrim.models.counts_summary import Pair, telling_table
-from discrim.solvers.additive import AdditiveRule, information
-from discrim.solvers.terms import short
+from discrim.models.counts.summary import Pair, telling_table
 from discrim.typing import Floats
 
 
@@ -44,10 +45,10 @@ def additive_summary(
     bits = np.array([information(term, priors) for term in rule.terms])
     order = np.argsort(-bits, kind="stable")
     names = list(columns)
-    told = [term.told() for term in rule.terms]
+    shown = [term.shown() for term in rule.terms]
     entropy = -float(priors[priors > 0] @ np.log2(priors[priors > 0]))
     facts = {**facts, "Entropy of the class": f"{entropy:.4g} bits"}
-    rows = [[*columns[names[j]], round(float(bits[j]), 4), *told[j]] for j in order]
+    rows = [[*columns[names[j]], round(float(bits[j]), 4), *shown[j]] for j in order]
     table = Table("Columns, the most telling first", [names[j] for j in order], [*heads, "bits", *groups.index], rows)
     tables = [table, *_telling_levels(levels, groups.index), groups]
     return Summary(title, facts, tables, names=names, information=bits)

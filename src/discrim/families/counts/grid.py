@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from discrim import kernels
 from discrim.block import Block
+from discrim.families.counts.distributions import Bernoulli, Complement, Distribution, Multinomial, complements
 from discrim.families.sparse_scores import entries
-from discrim.solvers.counts import Bernoulli, Complement, Family, Multinomial, complements
 from discrim.statistics import ClassCounts
 from discrim.typing import Floats
 
@@ -24,7 +24,7 @@ class GridScores:
     A count N stands for the logarithms log(N + alpha) of all alphas, which lie side by side: a row is read once.
     """
 
-    def __init__(self, family: Family, s: ClassCounts, alphas: Floats) -> None:
+    def __init__(self, family: Distribution, s: ClassCounts, alphas: Floats) -> None:
         self.family, self.alphas, p = family, alphas, s.count.shape[1]
         count = complements(s.count) if isinstance(family, Complement) else s.count
         self._present = _Logs(count, alphas)
@@ -72,7 +72,7 @@ class LeftOutScores:
             self._constant = _Logs(absent - 1.0, alphas).sums() - self._p * totals
 
     @staticmethod
-    def can_serve(family: Family, block: Block, s: ClassCounts) -> bool:
+    def can_serve(family: Distribution, block: Block, s: ClassCounts) -> bool:
         x: Any = block.x
         return (
             isinstance(family, Multinomial | Bernoulli)

@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import integrate, stats
 
-from discrim.solvers.additive import (
+from discrim.families.mixed.dirichlet import leave_one_out_alpha, log_probabilities, log_unseen
+from discrim.families.mixed.estimates import (
     Cells,
     bernoulli_term,
     gamma_poisson_term,
@@ -15,8 +16,7 @@ from discrim.solvers.additive import (
     poisson_term,
     student_term,
 )
-from discrim.solvers.dirichlet import leave_one_out_alpha, log_probabilities, log_unseen
-from discrim.solvers.terms import GaussianTerm, LevelTerm, PoissonTerm
+from discrim.families.mixed.terms import GaussianTerm, LevelTerm, PoissonTerm
 from discrim.statistics import ClassBins
 
 VALUES = np.array([-3.0, 0.0, 0.5, np.nan, 2.0, 40.0])

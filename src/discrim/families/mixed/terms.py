@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
 from discrim import kernels
+from discrim.block import Coded
 from discrim.typing import Floats
-
-# Values and codes into them, as a block has them.
-Coded = tuple[NDArray[Any], NDArray[np.int32]]
 
 # Points between which a density is integrated, for each class, and how many deviations out they go.
 _POINTS, _WIDTH = 401, 10.0
@@ -21,23 +20,32 @@ _POINTS, _WIDTH = 401, 10.0
 _MOST_NUMBERS = 1 << 20
 
 
-class Term(Protocol):
-    """One column of an additive rule."""
+class Term(ABC):
+    """One column of an additive rule: a plain value, a kind and its arrays."""
 
+    kind: ClassVar[str]
+
+    @abstractmethod
     def log_likelihood(self, values: Any) -> Floats: ...
 
+    @abstractmethod
     def support(self) -> tuple[Any, Floats]:
         """Points, as ``log_likelihood`` takes them, and weights with which sums over them are integrals."""
-        ...
 
-    def told(self) -> list[str]:
+    @abstractmethod
+    def shown(self) -> list[str]:
         """The distribution of each class in a few characters."""
-        ...
+
+    def described(self) -> tuple[str, dict[str, NDArray[Any]]]:
+        """The kind and the arrays by name."""
+        return self.kind, {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
-class GaussianTerm:
+class GaussianTerm(Term):
     """N(mean_k, variance_k). A column that does not vary in any class says nothing."""
+
+    kind = "gaussian"
 
     mean: Floats
     variance: Floats
@@ -54,13 +62,15 @@ class GaussianTerm:
     def support(self) -> tuple[Floats, Floats]:
         return _grid(self.mean, np.sqrt(self.variance))
 
-    def told(self) -> list[str]:
+    def shown(self) -> list[str]:
         return [f"{m:.3g} ({s:.2g})" for m, s in zip(self.mean, np.sqrt(self.variance), strict=True)]
 
 
 @dataclass(frozen=True)
-class StudentTerm:
+class StudentTerm(Term):
     """mean_k + scale_k t with df_k degrees of freedom."""
+
+    kind = "student-t"
 
     df: Floats
     mean: Floats
@@ -78,13 +88,15 @@ class StudentTerm:
     def support(self) -> tuple[Floats, Floats]:
         return _grid(self.mean, self.scale)
 
-    def told(self) -> list[str]:
+    def shown(self) -> list[str]:
         return [f"{m:.3g} ({s:.2g})" for m, s in zip(self.mean, self.scale, strict=True)]
 
 
 @dataclass(frozen=True)
-class KernelTerm:
+class KernelTerm(Term):
     """sum_b share_kb N(centre_b, bandwidth_k^2), over the bins b of a column. Cost of a value: one exp a bin."""
+
+    kind = "kernel"
 
     centre: Floats
     share: Floats
@@ -106,7 +118,7 @@ class KernelTerm:
         spread = np.sqrt(np.maximum(self.share @ self.centre**2 - mean**2, 0.0) + self.bandwidth**2)
         return _grid(mean, spread)
 
-    def told(self) -> list[str]:
+    def shown(self) -> list[str]:
         medians = [float(self.centre[np.searchsorted(np.cumsum(share), 0.5)]) for share in self.share]
         return [f"{m:.3g} [{h:.2g}]" for m, h in zip(medians, self.bandwidth, strict=True)]
 
@@ -120,8 +132,10 @@ class KernelTerm:
 
 
 @dataclass(frozen=True)
-class PoissonTerm:
+class PoissonTerm(Term):
     """Poisson(rate_k). A column that is zero throughout says nothing."""
+
+    kind = "poisson"
 
     rate: Floats
 
@@ -134,13 +148,15 @@ class PoissonTerm:
     def support(self) -> tuple[Floats, Floats]:
         return _counts(self.rate, np.sqrt(self.rate))
 
-    def told(self) -> list[str]:
+    def shown(self) -> list[str]:
         return [f"{rate:.4g}" for rate in self.rate]
 
 
 @dataclass(frozen=True)
-class GammaPoissonTerm:
+class GammaPoissonTerm(Term):
     """Poisson whose rate is known as well as Gamma(shape_k, rows_k) says: negative binomial."""
+
+    kind = "gamma-poisson"
 
     shape: Floats
     rows: Floats
@@ -156,13 +172,15 @@ class GammaPoissonTerm:
         mean = self.shape / self.rows
         return _counts(mean, np.sqrt(mean * (1.0 + 1.0 / self.rows)))
 
-    def told(self) -> list[str]:
+    def shown(self) -> list[str]:
         return [f"{mean:.4g}" for mean in self.shape / self.rows]
 
 
 @dataclass(frozen=True)
-class BernoulliTerm:
+class BernoulliTerm(Term):
     """One with probability exp(log_one_k), zero with probability exp(log_zero_k)."""
+
+    kind = "bernoulli"
 
     log_one: Floats
     log_zero: Floats
@@ -173,13 +191,15 @@ class BernoulliTerm:
     def support(self) -> tuple[Floats, Floats]:
         return np.array([0.0, 1.0]), np.ones(2)
 
-    def told(self) -> list[str]:
+    def shown(self) -> list[str]:
         return [f"{p:.1%}" for p in np.exp(self.log_one)]
 
 
 @dataclass(frozen=True)
-class LevelTerm:
+class LevelTerm(Term):
     """Level l with probability exp(log_prob_kl), a level that was never met with exp(log_unseen_k)."""
+
+    kind = "categorical"
 
     levels: NDArray[Any]
     log_prob: Floats
@@ -201,7 +221,7 @@ class LevelTerm:
     def support(self) -> tuple[Coded, Floats]:
         return (self.levels, np.arange(len(self.levels), dtype=np.int32)), np.ones(len(self.levels))
 
-    def told(self) -> list[str]:
+    def shown(self) -> list[str]:
         best = self.log_prob.argmax(axis=1)
         shares = np.exp(self.log_prob[np.arange(len(best)), best])
         return [f"{short(self.levels[b])} {share:.0%}" for b, share in zip(best, shares, strict=True)]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from discrim.families.counts.models import MultinomialRecipe
 from discrim.inference.conjugate import BetaPosterior, DirichletPosterior
 from discrim.inference.summary import Summary
-from discrim.models.counts_base import CountsClassifier
-from discrim.models.counts_summary import counts_summary, place_of
+from discrim.models.counts.base import CountsClassifier
+from discrim.models.counts.summary import counts_summary, place_of
 from discrim.models.registry import Entry, counts, enter
-from discrim.solvers.counts import Multinomial
 
 
 class MultinomialNB(CountsClassifier):
@@ -90,15 +90,16 @@ class MultinomialNB(CountsClassifier):
         """What is known of theta_kj, for the column ``feature`` (name or number) of class ``cls``."""
         return self.feature_posterior(cls).marginal(place_of(feature, self._names, "column"))
 
-    def _family(self) -> Multinomial:
-        return Multinomial()
+    def recipe(self) -> MultinomialRecipe:
+        """The model that these parameters describe."""
+        return MultinomialRecipe(**self._shared())
 
     def _summarise(self) -> Summary:
         a = self.feature_count_ + self.alpha_
         rest = a.sum(axis=0) - a
         sums = a.sum(axis=1, keepdims=True)
         others = rest, rest.sum(axis=1, keepdims=True) - rest
-        return counts_summary(self, "Multinomial naive Bayes", (a, sums - a), others)
+        return counts_summary(self, self._names, "Multinomial naive Bayes", (a, sums - a), others)
 
 
 enter(

@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 from discrim import BernoulliNB, ComplementNB, MultinomialNB, cross_validate
 
 KINDS = [BernoulliNB, ComplementNB, MultinomialNB]
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 
 
 def rows(n=50):

@@ -2,41 +2,76 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim import kernels
 from discrim.block import Block
+from discrim.families.counts.distributions import (
+    ROUNDING,
+    Alpha,
+    Bernoulli,
+    Complement,
+    Distribution,
+    Multinomial,
+    Solution,
+    complements,
+)
 from discrim.families.rule import LinearRule
 from discrim.families.sparse_scores import entries, over_rows, score_sparse
-from discrim.solvers.counts import ROUNDING, Alpha, Bernoulli, Complement, Family, Multinomial, complements
 from discrim.statistics import ClassCounts
 from discrim.typing import Floats
+
+if TYPE_CHECKING:
+    from discrim.families.counts.recipe import CountsRecipe
 
 # Whole numbers whose logarithms are kept: most counts are small.
 LOOKED_UP = 1 << 17
 
 
-def counts_scores(family: Family, block: Block, s: ClassCounts, alpha: Alpha) -> Floats:
+def leave_one_out_scores(
+    recipe: CountsRecipe, block: Block, statistic: ClassCounts, alpha: Alpha, solution: Solution | None = None
+) -> Floats:
+    """Scores n x K with the classes' priors, each row by the model without it; -inf for a class that is gone."""
+    prior = left_out_priors(recipe, block, statistic)
+    # What a class that is gone would have scored does not matter.
+    scores = counts_scores(recipe.distribution, block, statistic, alpha, solution)
+    return np.where(np.isneginf(prior), -np.inf, scores + prior)
+
+
+def left_out_priors(recipe: CountsRecipe, block: Block, statistic: ClassCounts) -> Floats:
+    """What the classes' priors add to the scores of each row without it, n x K."""
+    gone = np.ones(len(block)) if block.weight is None else block.weight
+    left = _log_priors_left(block.codes, statistic.weight, gone, np.asarray(recipe.class_alpha, dtype=np.float64))
+    learned = recipe.fit_prior and recipe.class_prior is None
+    prior = recipe.score_prior(left if learned else recipe.log_prior(statistic.weight))
+    return np.where(np.isneginf(left), -np.inf, prior)
+
+
+def counts_scores(
+    family: Distribution, block: Block, s: ClassCounts, alpha: Alpha, solution: Solution | None = None
+) -> Floats:
     """Scores n x K of every row of sparse ``block`` by the model without it, before the classes' priors.
 
-    ``s`` is the statistic of all rows of the block; row i of class g leaves with its weight w_i. alpha is positive.
+    ``s`` is the statistic of all rows of the block, and ``solution`` what follows from it, where that is known; row i
+    of class g leaves with its weight w_i. alpha is positive.
 
     Multinomial: N_gj becomes N_gj - w_i x_ij, all other classes stay: one logarithm for each entry of the row.
     Bernoulli: N_gj becomes N_gj - w_i x_ij and n_g becomes n_g - w_i. The absent columns are all columns less the
     present ones, so that again only the entries count, besides p logarithms for each class and weight that occurs.
     Complement: the row is in the complement of every class but its own, C_kj becomes C_kj - w_i x_ij for k != g.
     """
+    start = _begin(family, block, s, family.solve(s, alpha) if solution is None else solution)
     if isinstance(family, Multinomial):
-        return _multinomial(family, block, s, alpha)
+        return _multinomial(start, block, s, alpha)
     if isinstance(family, Bernoulli):
-        return _bernoulli(family, block, s, alpha)
-    return _complement(family, block, s, alpha)
+        return _bernoulli(family, start, block, s, alpha)
+    return _complement(family, start, block, s, alpha)
 
 
-def log_priors_left(codes: NDArray[np.int32], weight: Floats, gone: Floats, added: Floats) -> Floats:
+def _log_priors_left(codes: NDArray[np.int32], weight: Floats, gone: Floats, added: Floats) -> Floats:
     """log P(class) n x K without each row, from n_k + added_k; -inf where no row of the class is left."""
     n, size = len(codes), len(weight)
     counted = np.broadcast_to(weight + added, (n, size)).copy()
@@ -48,8 +83,8 @@ def log_priors_left(codes: NDArray[np.int32], weight: Floats, gone: Floats, adde
         return np.asarray(np.log(counted) - np.log(counted.sum(axis=1, keepdims=True)))
 
 
-def _multinomial(family: Multinomial, block: Block, s: ClassCounts, alpha: Alpha) -> Floats:
-    scores, own, gone, size = _begin(family, block, s, alpha)
+def _multinomial(start: _Start, block: Block, s: ClassCounts, alpha: Alpha) -> Floats:
+    scores, own, gone, size = start
     prior = np.broadcast_to(np.asarray(alpha, dtype=np.float64), s.count.shape[1:]).sum()
     total = np.maximum(s.count.sum(axis=1)[block.codes] - gone * size, 0.0) + prior
     logs = _held_out(block, s.count, alpha, None)[:, 0]
@@ -57,8 +92,8 @@ def _multinomial(family: Multinomial, block: Block, s: ClassCounts, alpha: Alpha
     return scores
 
 
-def _bernoulli(family: Bernoulli, block: Block, s: ClassCounts, alpha: Alpha) -> Floats:
-    scores, own, gone, _ = _begin(family, block, s, alpha)
+def _bernoulli(family: Bernoulli, start: _Start, block: Block, s: ClassCounts, alpha: Alpha) -> Floats:
+    scores, own, gone, _ = start
     a, b = family.pair(alpha)
     absent = s.weight[:, None] - s.count
     absent[np.abs(absent) <= ROUNDING * s.count] = 0.0
@@ -79,8 +114,8 @@ def _absent_from_all(absent: Floats, weight: float, gone: float, a: Alpha, b: Al
     return float(np.log(chance).sum() - np.log(total).sum())
 
 
-def _complement(family: Complement, block: Block, s: ClassCounts, alpha: Alpha) -> Floats:
-    scores, own, gone, size = _begin(family, block, s, alpha)
+def _complement(family: Complement, start: _Start, block: Block, s: ClassCounts, alpha: Alpha) -> Floats:
+    scores, own, gone, size = start
     kept = scores[own]
     count = complements(s.count)
     prior = np.broadcast_to(np.asarray(alpha, dtype=np.float64), s.count.shape[1:]).sum()
@@ -101,9 +136,11 @@ def _complement(family: Complement, block: Block, s: ClassCounts, alpha: Alpha) 
     return np.asarray(scores)
 
 
-def _begin(family: Family, block: Block, s: ClassCounts, alpha: Alpha) -> tuple[Floats, Any, Floats, Floats]:
-    """Scores with the row itself, the places of the rows' own classes, the weights and the sums of the rows."""
-    solution = family.solve(s, alpha)
+# Scores with the row itself, the places of the rows' own classes, the weights and the sums of the rows.
+_Start = tuple[Floats, Any, Floats, Floats]
+
+
+def _begin(family: Distribution, block: Block, s: ClassCounts, solution: Solution) -> _Start:
     n = len(block)
     scores = np.empty((n, len(s.weight)))
     origin = np.zeros(s.count.shape[1])

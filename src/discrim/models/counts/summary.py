@@ -23,13 +23,13 @@ CANDIDATES = 200
 TOLD = 40
 
 
-def counts_summary(model: Any, title: str, here: Pair, rest: Pair) -> Summary:
+def counts_summary(model: Any, names: list[str], title: str, here: Pair, rest: Pair) -> Summary:
     """Columns in order of the lower end of their log odds ratio, class against the other classes.
 
     ``here`` and ``rest`` are the posteriors of the columns' probabilities in each class and in all others. The
     interval is normal, from the moments of the log odds of the two Beta distributions.
     """
-    s, names, labels = model.statistic_, model._names, [str(label) for label in model.classes_]
+    s, labels = model.statistic_, [str(label) for label in model.classes_]
     telling = telling_table("Most telling columns", names, labels, here, rest, s.count)
     shares = np.column_stack([np.exp(model.class_log_prior_), s.rows, s.count.sum(axis=1)])
     groups = Table("Classes", labels, ["probability", "rows", "count"], shares)

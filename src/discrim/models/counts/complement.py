@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
-from discrim.families.rule import LinearRule
+from discrim.families.counts.distributions import complements
+from discrim.families.counts.models import ComplementRecipe
 from discrim.inference.summary import Summary
-from discrim.models.counts_base import CountsClassifier
-from discrim.models.counts_summary import counts_summary
+from discrim.models.counts.base import SHARED, CountsClassifier
+from discrim.models.counts.summary import counts_summary
 from discrim.models.parameters import Check, boolean
 from discrim.models.registry import Entry, counts, enter
-from discrim.solvers.counts import Complement, complements
-from discrim.sources import Rows
-from discrim.statistics import ClassCounts
 from discrim.typing import Floats
 
 
@@ -65,7 +61,7 @@ class ComplementNB(CountsClassifier):
     ['sport', 'law']
     """
 
-    _constraints: ClassVar[dict[str, Check]] = {**CountsClassifier._constraints, "norm": boolean()}
+    _constraints: ClassVar[dict[str, Check]] = {**SHARED, "norm": boolean()}
 
     feature_all_: Floats
 
@@ -90,20 +86,14 @@ class ComplementNB(CountsClassifier):
         self.alphas = alphas
         self.cv = cv
 
-    def _family(self) -> Complement:
-        return Complement(self.norm)
-
-    def _solved(self, statistic: ClassCounts, rows: Rows | None) -> tuple[LinearRule, ClassCounts]:
-        self.feature_all_ = statistic.count.sum(axis=0)
-        return super()._solved(statistic, rows)
-
-    def _score_prior(self, log_prior: Floats) -> Floats:
-        return log_prior if log_prior.shape[-1] == 1 else np.zeros_like(log_prior)
+    def recipe(self) -> ComplementRecipe:
+        """The model that these parameters describe."""
+        return ComplementRecipe(norm=self.norm, **self._shared())
 
     def _summarise(self) -> Summary:
         a, rest = self.feature_count_ + self.alpha_, complements(self.feature_count_) + self.alpha_
         pairs = [(part, part.sum(axis=1, keepdims=True) - part) for part in (a, rest)]
-        return counts_summary(self, "Complement naive Bayes", pairs[0], pairs[1])
+        return counts_summary(self, self._names, "Complement naive Bayes", pairs[0], pairs[1])
 
 
 enter(

@@ -148,7 +148,7 @@ class Complement:
         return Solution(np.where(zero, np.inf, weights), weights, constant, (-zero.astype(np.float64), constant))
 
 
-Family = Multinomial | Bernoulli | Complement
+Distribution = Multinomial | Bernoulli | Complement
 
 
 def complements(count: Floats) -> Floats:

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
-from discrim.block import MixedBlock
-from discrim.errors import DataError, ParameterError, name_list, warn
-from discrim.families.gaussian.rounding import rounded_deviations
+from discrim.families.mixed.mixed import MixedRecipe
 from discrim.inference.summary import Summary
-from discrim.models.additive import AdditiveClassifier, check_levels
-from discrim.models.counts_summary import place_of
-from discrim.models.forgetting import subtract_mixed
-from discrim.models.mixed_posterior import Posterior, mixed_posterior
-from discrim.models.mixed_summary import Levels, additive_summary, groups_table
-from discrim.models.parameters import Check, array_like, boolean, check_parameters, either, none, number
+from discrim.models.counts.summary import place_of
+from discrim.models.mixed.base import MixedClassifier
+from discrim.models.mixed.posterior import Posterior, mixed_posterior
+from discrim.models.mixed.summary import Levels, additive_summary, groups_table
+from discrim.models.parameters import Check, array_like, boolean, either, none, number
 from discrim.models.registry import Entry, enter, mixed, nothing
-from discrim.solvers.additive import AdditiveRule, mixed_terms
-from discrim.sources import Rows, Schema
-from discrim.statistics import MixedStatistic, merge_mixed
+from discrim.sources import Schema
+from discrim.statistics import MixedStatistic
 from discrim.typing import Floats
-
-LIKELIHOODS = ("gaussian", "student-t", "kernel", "poisson", "gamma-poisson", "bernoulli", "categorical")
-DEFAULTS = {"number": "gaussian", "boolean": "bernoulli", "text": "categorical"}
-COUNTS = ("poisson", "gamma-poisson")
 
 
 def _mapping() -> Check:
     return lambda value: isinstance(value, Mapping), "a dictionary of likelihoods by column"
 
 
-class MixedNB(AdditiveClassifier[MixedStatistic]):
+class MixedNB(MixedClassifier):
     """Numbers, counts, yes-or-no columns and categories side by side, each with a likelihood of its own.
 
     **Model.** Within class k, which has probability pi_k, the columns are independent: x_j ~ f_kj.
@@ -88,6 +80,10 @@ class MixedNB(AdditiveClassifier[MixedStatistic]):
     array(['a', 'b'], dtype='<U1')
     """
 
+    statistic_: MixedStatistic
+    likelihoods_: dict[str, str]
+    class_log_prior_: Floats
+
     _constraints: ClassVar[dict[str, Check]] = {
         "likelihoods": either(none(), _mapping()),
         "alpha": number(0),
@@ -118,24 +114,20 @@ class MixedNB(AdditiveClassifier[MixedStatistic]):
         tags.input_tags.string = False
         return tags
 
-    @classmethod
-    def from_statistic(cls, statistic: MixedStatistic, **parameters: Any) -> Self:
-        """A fitted model from a statistic alone, which knows its columns and their likelihoods."""
-        model = cls(**parameters)
-        check_parameters(model, model._constraints)
-        made = dict(zip(statistic.names, statistic.likelihoods, strict=True))
-        for key, likelihood in (model.likelihoods or {}).items():
-            name = _column(key, statistic.names)
-            if made[name] != likelihood:
-                raise ParameterError(f"The statistic has column '{name}' as '{made[name]}', not as '{likelihood}'.")
+    def recipe(self) -> MixedRecipe:
+        """The model that these parameters describe."""
+        return MixedRecipe(self.fit_prior, self.class_prior, self.likelihoods, self.alpha, self.var_smoothing)
+
+    def columns_from(self, statistic: MixedStatistic) -> dict[str, Any]:
+        """What a statistic alone says of the columns: their names, and which hold text."""
         levels = iter(statistic.counts.levels or ())
         levelled = tuple(likelihood == "categorical" for likelihood in statistic.likelihoods)
         kinds: Any = tuple("text" if is_level and next(levels).dtype.kind == "U" else "number" for is_level in levelled)
-        model._design = Schema(statistic.names, kinds, levelled, named=True)
-        model.n_features_in_ = len(statistic.names)
-        model.feature_names_in_ = np.array(statistic.names, dtype=object)
-        model._learn(statistic, None)
-        return model
+        return {
+            "n_features_in_": len(statistic.names),
+            "feature_names_in_": np.array(statistic.names, dtype=object),
+            "_design": Schema(statistic.names, kinds, levelled, named=True),
+        }
 
     def posterior(self, feature: Any, cls: Any) -> Posterior:
         """What is known of the parameters of column ``feature`` (name or number) in class ``cls``.
@@ -149,67 +141,6 @@ class MixedNB(AdditiveClassifier[MixedStatistic]):
         j = place_of(feature, self.statistic_.names, "column")
         return mixed_posterior(self.statistic_, j, k, float(self.alpha))
 
-    def _levelled(self, schema: Schema) -> Sequence[bool]:
-        chosen = {name: DEFAULTS[kind] for name, kind in zip(schema.names, schema.kinds, strict=True)}
-        kinds = dict(zip(schema.names, schema.kinds, strict=True))
-        for key, likelihood in (self.likelihoods or {}).items():
-            name = _column(key, schema.names)
-            if likelihood not in LIKELIHOODS:
-                expected = f"one of {', '.join(map(repr, LIKELIHOODS))}"
-                raise ParameterError(f"The likelihood of column '{name}' is {likelihood!r}; it must be {expected}.")
-            if kinds[name] == "text" and likelihood != "categorical":
-                raise ParameterError(
-                    f"Column '{name}' holds text: its likelihood is 'categorical', not '{likelihood}'."
-                )
-            chosen[name] = likelihood
-        self.likelihoods_ = chosen
-        return [likelihood == "categorical" for likelihood in chosen.values()]
-
-    def _of_block(self, block: MixedBlock) -> MixedStatistic:
-        return MixedStatistic.of(block, tuple(self.likelihoods_), tuple(self.likelihoods_.values()))
-
-    def _subtract(self, gone: MixedStatistic) -> MixedStatistic:
-        return subtract_mixed(self.statistic_, gone)
-
-    def _combine(self, parts: Sequence[MixedStatistic]) -> MixedStatistic:
-        return merge_mixed(parts)
-
-    def _collect(self, rows: Rows, like: MixedStatistic | None) -> MixedStatistic:
-        statistic = super()._collect(rows, like)
-        if not statistic.finite:
-            raise self._non_finite(rows)  # type: ignore[arg-type]
-        return statistic
-
-    def _checked(self, block: MixedBlock) -> MixedBlock:
-        numeric = [item for item in self.likelihoods_.items() if item[1] != "categorical"]
-        for (name, likelihood), values in zip(numeric, block.numbers.T, strict=True):
-            if likelihood == "bernoulli":
-                bad, wanted = (values != 0) & (values != 1), "only 0 and 1"
-            elif likelihood in COUNTS:
-                bad, wanted = (values < 0) | (values != np.floor(values)), "counts 0, 1, 2 and so on"
-            else:
-                continue
-            bad &= np.isfinite(values)
-            if bad.any():
-                raise DataError(
-                    f"Column '{name}' holds {values[bad][0]:g}, but the likelihood '{likelihood}' needs {wanted}. "
-                    f"Choose another: likelihoods={{'{name}': 'gaussian'}}."
-                )
-        check_levels(self._design.categorical, self.statistic_.counts if hasattr(self, "statistic_") else None, block)
-        return block
-
-    def _solved(self, statistic: MixedStatistic, rows: Rows | None) -> tuple[Any, MixedStatistic]:  # noqa: ARG002
-        self.likelihoods_ = dict(zip(statistic.names, statistic.likelihoods, strict=True))
-        terms = mixed_terms(statistic, float(self.alpha), float(self.var_smoothing))
-        self.class_count_ = statistic.weight
-        self.class_log_prior_ = self._log_priors(statistic.weight)
-        cells, numeric = statistic.cells, [n for n, kind in self.likelihoods_.items() if kind != "categorical"]
-        deviation = np.sqrt(cells.scatter / np.where(cells.weight > 0, cells.weight, 1.0))
-        remark = rounded_deviations(cells.mean, deviation, numeric, float(np.finfo(float).eps))
-        if remark is not None:
-            warn(*remark)
-        return AdditiveRule(self.class_log_prior_, terms, self._design.levelled), statistic
-
     def _summarise(self) -> Summary:
         statistic, labels = self.statistic_, [str(label) for label in self.classes_]
         facts = {"Rows": int(statistic.rows.sum()), "Columns": statistic.n_features, "Classes": len(labels)}
@@ -220,18 +151,7 @@ class MixedNB(AdditiveClassifier[MixedStatistic]):
             for (name, likelihood), share in zip(self.likelihoods_.items(), missing, strict=True)
         }
         heads, levels = ["likelihood", "missing"], _levels(statistic, float(self.alpha))
-        return additive_summary("Naive Bayes of mixed columns", facts, self._rule, groups, heads, columns, levels)
-
-
-def _column(key: Any, names: Sequence[str]) -> str:
-    """The column that a key of ``likelihoods`` means: its name, or its number."""
-    if isinstance(key, (int, np.integer)) and not isinstance(key, bool) and 0 <= key < len(names):
-        return names[int(key)]
-    if key not in names:
-        raise ParameterError(
-            f"The 'likelihoods' parameter names {key!r}, but X has no such column: {name_list(names)}."
-        )
-    return str(key)
+        return additive_summary("Naive Bayes of mixed columns", facts, self._additive, groups, heads, columns, levels)
 
 
 def _levels(statistic: MixedStatistic, alpha: float) -> list[Levels]:

@@ -9,9 +9,9 @@ from scipy import sparse
 
 from discrim import BernoulliNB, MultinomialNB
 from discrim.block import Block
-from discrim.solvers.counts import Bernoulli, Complement, Multinomial
-from discrim.solvers.grid_counts import LeftOutScores
-from discrim.solvers.leave_one_out_counts import counts_scores
+from discrim.families.counts.distributions import Bernoulli, Complement, Multinomial
+from discrim.families.counts.grid import LeftOutScores
+from discrim.families.counts.leave_one_out import counts_scores
 from discrim.statistics import ClassCounts
 
 ALPHAS = np.array([1e-3, 0.3, 1.0, 7.0, 20.0])

@@ -1,0 +1,1 @@
+"""Naive Bayes of counts: words that occur, or occur so often."""

@@ -1,0 +1,1 @@
+"""Models of categories, and of columns of different kinds."""
