@@ -33,8 +33,13 @@ class HeldOut:
 
     def put_scores(self, rows: Index, known: Index, scores: Floats) -> None:
         """The answers of one model that knows the classes ``known``, from log posteriors up to a constant."""
-        e = np.exp(scores - scores.max(axis=1, keepdims=True))
-        self.put(rows, known, e / e.sum(axis=1, keepdims=True), scores.argmax(axis=1))
+        # A class a line: along lines that are much longer than there are classes NumPy is several times faster.
+        by_class = np.array(scores.T, order="C")
+        best = by_class.argmax(axis=0)
+        by_class -= by_class.max(axis=0)
+        np.exp(by_class, out=by_class)
+        by_class /= by_class.sum(axis=0)
+        self.put(rows, known, by_class.T, best)
 
     def put(self, rows: Index, known: Index, posterior: Floats | None, best: NDArray[Any]) -> None:
         """The answers of one model that knows the classes ``known``; ``best`` are places among these."""

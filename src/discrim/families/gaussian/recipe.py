@@ -70,7 +70,7 @@ class MomentsRecipe(Recipe[Statistic]):
                 reduction = FactorsOf(self.depth(), self.full_up_to)
                 statistic = passes.reduce(reduction).including(statistic.classes)
                 solved = self.estimate_from(statistic, shape, passes, reread=False)
-        found = rounded(statistic, shape)
+            found = rounded(statistic, shape)
         return solved if found is None else replace(solved, remarks=(*solved.remarks, found))
 
     def check(self, statistic: Statistic) -> None:

@@ -81,7 +81,9 @@ class LeastSquaresClassifier(RecipeClassifier):
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Regression functions n x K; for two classes, the second minus the first, n."""
         scores = super().decision_function(X)
-        return scores if len(self.classes_) == 2 else np.asarray(0.5 * scores)
+        if len(self.classes_) != 2:
+            scores *= 0.5
+        return scores
 
     @property
     def _names(self) -> list[str]:
