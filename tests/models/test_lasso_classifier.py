@@ -11,8 +11,8 @@ from sklearn.model_selection import StratifiedKFold
 import discrim
 from discrim import LeastSquaresClassifier, cross_validate
 from discrim.errors import DataError, ParameterError
-from discrim.models.gradient_setup import UnfinishedWarning
 from discrim.models.lasso_classifier import LassoClassifier
+from discrim.models.unfinished import UnfinishedWarning
 
 pytestmark = pytest.mark.every_version
 

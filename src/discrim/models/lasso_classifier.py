@@ -15,10 +15,10 @@ from discrim.errors import DataError, ParameterError, warn
 from discrim.families.rule import LinearRule, Output
 from discrim.inference.summary import Summary, Table
 from discrim.models.base import Statistic
-from discrim.models.gradient_setup import UnfinishedWarning
 from discrim.models.indicator_base import IndicatorClassifier
 from discrim.models.parameters import Check, array_like, boolean, either, none, number, one_of
 from discrim.models.registry import Entry, Facts, dense_numbers, enter
+from discrim.models.unfinished import UnfinishedWarning
 from discrim.parallel import blas_threads
 from discrim.solvers.lasso import alpha_grid, lasso, lasso_path
 from discrim.solvers.regression import Regression, indicator_regression, least_squares
