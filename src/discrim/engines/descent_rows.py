@@ -102,21 +102,25 @@ class RowSums:
 
     def of(self, block: Block, theta: Floats) -> Sums:
         """The sums over one block; sparse rows are neither centred nor copied."""
-        x, scale, units = block.x, 1.0, self.coordinates
-        if units is not None and isinstance(x, np.ndarray):
-            with np.errstate(all="ignore"):
-                x = (x - units.shift) / units.scale
-        elif units is not None:
-            scale = units.scale  # type: ignore[assignment]
-        seen = replace(block, x=x, codes=codes_in(block, self.classes), classes=self.classes)
-        return self.criterion.sums(seen, theta, scale, intercept=self.intercept)
+        scale: Any = 1.0
+        if self.coordinates is not None or block.classes is not self.classes:
+            x, units = block.x, self.coordinates
+            if units is not None and isinstance(x, np.ndarray):
+                with np.errstate(all="ignore"):
+                    x = (x - units.shift) / units.scale
+            elif units is not None:
+                scale = units.scale
+            block = Block(x, codes_in(block, self.classes), self.classes, block.weight)
+        return self.criterion.sums(block, theta, scale, intercept=self.intercept)
 
 
 def descend_by_batches(sums: RowSums, walker: Walker, steps: BatchSteps, order: MiniBatches, n_rows: int) -> Descent:
     """Epochs of steps by a few rows each. Cost: a pass an epoch, and a few array operations a step."""
     state, options = EpochsOfBatches(walker), steps.options
     steps.write_down(walker)
-    walk(steps, state, [Lane((0,), order)], Stopping(options.max_iter), n_rows, title="gradient descent")
+    # What overflows on the way is a divergence, and reported as such.
+    with np.errstate(over="ignore", invalid="ignore"):
+        walk(steps, state, [Lane((0,), order)], Stopping(options.max_iter), n_rows, title="gradient descent")
     final = sums.at(walker.theta)
     value = final.loss / final.weight + options.penalty(walker.theta)
     return Descent(walker.theta, value, state.end, np.nan, state.first, state.value)

@@ -112,7 +112,9 @@ class Permuted(Order):
 
     def epoch(self) -> Iterator[Visits]:
         here = self._in_turn
-        yield here if self._rng is None else Visits.of(here.block, self._rng.permutation(len(here)).astype(np.int32))
+        if self._rng is not None:
+            here = Visits.of(here.block, self._rng.permutation(len(here)).astype(np.int32))
+        return iter((here,))
 
 
 def weave(blocks: NDArray[np.int32], n: int) -> NDArray[np.int32]:

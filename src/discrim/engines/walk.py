@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from discrim.engines.orders import Order
 from discrim.engines.progress import Progress
@@ -21,10 +21,9 @@ class Lane:
     problems: tuple[int, ...]
     order: Order
 
-    def without(self, watches: Sequence[Watch]) -> Lane | None:
-        """The problems that go on."""
-        left = tuple(k for k in self.problems if not watches[k].stopped)
-        return Lane(left, self.order) if left else None
+    def among(self, problems: Container[int]) -> Lane:
+        """The same for some of its problems."""
+        return Lane(tuple(k for k in self.problems if k in problems), self.order)
 
 
 @dataclass(frozen=True)
@@ -49,25 +48,26 @@ def walk(
     Problems of one lane share each reading of the rows; several lanes run on threads. ``n_rows`` is shown on a
     terminal as what there is to do, under this ``title``.
     """
-    watches = [Watch(stopping) for _ in range(sum(len(lane.problems) for lane in lanes))]
+    everyone = [k for lane in lanes for k in lane.problems]
+    watches = {k: Watch(stopping) for k in everyone}
+    learning = watches
     total = None if n_rows is None or stopping.tol is not None else stopping.max_iter * n_rows * len(lanes)
     with Progress(title, total) as progress:
-        while lanes:
-            last = all(watch.stopped or watch.epochs + 1 >= stopping.max_iter for watch in watches)
-            _epoch(_Turn(sequence, state, lanes, progress), last=last)
-            judged = {k: watches[k] for lane in lanes for k in lane.problems}
-            for watch in judged.values():
+        while learning:
+            _epoch(_Turn(sequence, state, lanes, progress), learning)
+            for watch in learning.values():
                 watch.epochs += 1
-            sequence.judge(state, judged)
-            for watch in judged.values():
+            sequence.judge(state, learning)
+            for watch in learning.values():
                 watch.stopped |= watch.epochs >= stopping.max_iter
-            lanes = [left for lane in lanes if (left := lane.without(watches)) is not None]
-    epochs = tuple(watch.epochs for watch in watches)
+            if any(watch.stopped for watch in learning.values()):
+                learning = {k: watch for k, watch in learning.items() if not watch.stopped}
+                lanes = [left for lane in lanes if (left := lane.among(learning)).problems]
+    epochs = tuple(watches[k].epochs for k in sorted(everyone))
     return Walked(epochs, stopping.tol is None or max(epochs) < stopping.max_iter)
 
 
-@dataclass(frozen=True)
-class _Turn:
+class _Turn(NamedTuple):
     """An epoch of every lane."""
 
     sequence: Sequential[Any]
@@ -83,11 +83,15 @@ class _Turn:
                 self.progress.add(len(part) * len(self.lanes))
 
 
-def _epoch(turn: _Turn, *, last: bool) -> None:
+def _epoch(turn: _Turn, watches: Mapping[int, Watch]) -> None:
     """Lanes on threads; one that is alone gets its next order from another thread meanwhile."""
-    order = turn.lanes[0].order
-    if len(turn.lanes) > 1 or not order.costly:
+    if len(turn.lanes) > 1:
         run(turn.learn, len(turn.lanes))
         return
+    order = turn.lanes[0].order
     parts = order.epoch()
-    run(lambda i: order.prepare() if i else turn.learn(0, parts), 1 if last else 2)
+    ahead = order.costly and any(watch.epochs + 1 < watch.stopping.max_iter for watch in watches.values())
+    if ahead:
+        run(lambda i: order.prepare() if i else turn.learn(0, parts), 2)
+    else:
+        turn.learn(0, parts)

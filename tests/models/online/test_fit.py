@@ -324,13 +324,26 @@ def test_a_file_is_learned_in_passes(model, tmp_path):
     assert part.t_ == 151
 
 
-def test_a_file_in_turn_is_learned_as_an_array_in_turn(tmp_path):
+@pytest.mark.parametrize(
+    "model",
+    [
+        SGDClassifier(shuffle=False, max_iter=7, tol=None, alpha=0.01),
+        SGDClassifier(shuffle=False, alpha=0.01),
+        Perceptron(shuffle=False),
+        Perceptron(shuffle=False, multi_class="multinomial"),
+        PassiveAggressiveClassifier(shuffle=False),
+        AROWClassifier(shuffle=False),
+    ],
+    ids=str,
+)
+def test_a_file_in_turn_is_learned_as_an_array_in_turn(model, tmp_path):
+    """Each class stops after the same epoch, too."""
     X, y = iris()
     path = tmp_path / "iris.parquet"
     pl.DataFrame(X, schema=list("abcd")).with_columns(y=pl.Series(y)).write_parquet(path)
-    options = {"shuffle": False, "max_iter": 7, "tol": None, "alpha": 0.01}
-    scanned = SGDClassifier(**options).fit(discrim.scan(path, target="y", batch_rows=32))
-    assert_allclose(scanned.coef_, SGDClassifier(**options).fit(X, y).coef_, rtol=1e-10)
+    scanned, whole = clone(model).fit(discrim.scan(path, target="y", batch_rows=32)), clone(model).fit(X, y)
+    assert_allclose(scanned.coef_, whole.coef_, rtol=1e-10)
+    assert (scanned.n_iter_, scanned.t_) == (whole.n_iter_, whole.t_)
 
 
 def test_a_scan_refuses_what_it_cannot_do(tmp_path):

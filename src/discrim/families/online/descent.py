@@ -324,25 +324,23 @@ class BatchSteps:
 
     def step(self, state: EpochsOfBatches, rows: Visits, problems: Sequence[int]) -> None:  # noqa: ARG002 - there is one
         walker, options = state.walker, self.options
-        with np.errstate(over="ignore", invalid="ignore"):
-            point = walker.theta + options.momentum * walker.velocity if options.nesterov else walker.theta
-            part = self.sums.of(rows.block, point)
-            state.loss, state.weight = state.loss + part.loss, state.weight + part.weight
-            gradient = part.gradient / (len(rows) * self.mean_weight)
-            new = options.step(point, gradient, options.schedule.at(walker.steps + 1))
-            if options.momentum and not options.nesterov:
-                new = new + options.momentum * walker.velocity
-            walker.velocity, walker.theta = new - walker.theta, new
+        point = walker.theta + options.momentum * walker.velocity if options.nesterov else walker.theta
+        part = self.sums.of(rows.block, point)
+        state.loss, state.weight = state.loss + part.loss, state.weight + part.weight
+        gradient = part.gradient / (len(rows) * self.mean_weight)
+        new = options.step(point, gradient, options.schedule.at(walker.steps + 1))
+        if options.momentum and not options.nesterov:
+            new = new + options.momentum * walker.velocity
+        walker.velocity, walker.theta = new - walker.theta, new
         walker.steps += 1
 
     def judge(self, state: EpochsOfBatches, watches: Mapping[int, Watch]) -> None:
         (watch,) = watches.values()
         walker, options = state.walker, self.options
-        with np.errstate(over="ignore", invalid="ignore"):
-            walker.theta = options.of_length_one(walker.theta)
-            walker.epochs += 1
-            mean = state.loss / state.weight if state.weight > 0 else 0.0
-            state.value = mean + options.penalty(walker.theta)
+        walker.theta = options.of_length_one(walker.theta)
+        walker.epochs += 1
+        mean = state.loss / state.weight if state.weight > 0 else 0.0
+        state.value = mean + options.penalty(walker.theta)
         state.loss = state.weight = 0.0
         if watch.epochs == 1:
             state.first = min(state.first, state.value)

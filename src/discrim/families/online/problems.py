@@ -50,6 +50,8 @@ def problem_count(classes: NDArray[Any]) -> int:
 
 def class_gains(class_weight: Any, classes: NDArray[Any], counts: NDArray[np.integer]) -> Floats:
     """How much rows of each class count; 'balanced' is by how many rows of each there are."""
+    if class_weight is None:
+        return np.ones(len(classes))
     if isinstance(class_weight, str) and class_weight == "balanced":
         rows = int(counts.sum())
         return np.asarray(rows / (len(classes) * np.where(counts > 0, counts, 1).astype(float)))

@@ -214,8 +214,7 @@ class Corrections:
         return self.updates > before
 
     def end_epoch(self, epoch: int) -> None:
-        length = float(np.linalg.norm(self.theta))
-        if self.options.normalize_weights and length > 0:
+        if self.options.normalize_weights and (length := float(np.linalg.norm(self.theta))) > 0:
             change = self.theta / length - self.theta
             self.theta = self.theta + change
             self.late += self.presented * change

@@ -73,7 +73,9 @@ class Scaling:
         """The mean |z|^2 of a part of the rows."""
         part = block.rows(0, min(FIRST_LOOK, len(block)))
         step = max(len(part) // LENGTHS, 1)
-        x: Any = self.scaled(Block(part.x[::step], part.codes[::step], part.classes)).x
+        some: Any = part.x[::step]
+        some = np.ascontiguousarray(some) if isinstance(some, np.ndarray) else some
+        x: Any = self.scaled(Block(some, part.codes[::step], part.classes)).x
         squares = np.asarray(x.multiply(x).sum(axis=1)).ravel() if hasattr(x, "indptr") else np.einsum("ij,ij->i", x, x)
         squares = squares[np.isfinite(squares)]
         return float(squares.mean()) if len(squares) else 0.0

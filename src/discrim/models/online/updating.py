@@ -121,9 +121,12 @@ class UpdatingClassifier(OnlineClassifier):
         updates = self._updates_for(at, targets, stopping, len(rows) if kept is None else int(kept.sum()), held, slow)
         return _walked(updates, at.state, lanes, stopping, len(rows))
 
-    def _walk_scan(self, at: Standing, rows: Scan, counts: NDArray[np.int64]) -> Walked:
+    def _learned_scan(self, rows: Scan) -> tuple[Standing, Walked]:
         if self.early_stopping:
             raise ParameterError("early_stopping needs rows held out of memory; with a scan, leave it out.")
+        return super()._learned_scan(rows)
+
+    def _walk_scan(self, at: Standing, rows: Scan, counts: NDArray[np.int64]) -> Walked:
         stopping = Stopping(self.max_iter, self.tol, self.n_iter_no_change)
         targets = self._targets(at.classes, counts)
         rng = as_random_state(self.random_state)
