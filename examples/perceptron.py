@@ -10,8 +10,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from discrim.errors import DiscrimWarning
-from discrim.models.gradient_descent import GradientDescentClassifier
-from discrim.online.lecture_perceptron import PerceptronOptions, learn
+from discrim.families.online.rosenblatt import PerceptronOptions
+from discrim.models.online.gradient_descent import GradientDescentClassifier
+from discrim.models.online.rosenblatt import learn
 
 BLUE, RED, GREY = "#1f6fb4", "#c0392b", "#666666"
 RATES = {"too small": (0.03, GREY), "right": (0.5, BLUE), "too large": (1.04, RED)}

@@ -27,15 +27,14 @@ def all_or_nothing(method: Method) -> Method:
         working = object.__new__(type(self))
         working.__dict__.update(before)
         generator = before.get("random_state")
-        drawn = _state_of(generator) if isinstance(generator, _GENERATORS) else None
+        drawn = generator_state(generator)
         try:
             result = method(working, *args, **parameters)
             self.__dict__ = dict(working.__dict__)
             return self if result is working else result  # noqa: TRY300 - an interrupt on the way out is one too
         except BaseException:
             self.__dict__ = before
-            if drawn is not None:
-                _set_back(generator, drawn)
+            set_back(generator, drawn)
             raise
 
     return whole  # type: ignore[return-value]
@@ -47,15 +46,16 @@ def learning_copy(model: Model) -> Model:
     return copy(model) if ours else deepcopy(model)
 
 
-_GENERATORS = (np.random.RandomState, np.random.Generator)
+def generator_state(generator: Any) -> Any:
+    """Where a random generator is; None for a seed and for None."""
+    if isinstance(generator, np.random.RandomState):
+        return generator.get_state()
+    return generator.bit_generator.state if isinstance(generator, np.random.Generator) else None
 
 
-def _state_of(generator: Any) -> Any:
-    return generator.get_state() if isinstance(generator, np.random.RandomState) else generator.bit_generator.state
-
-
-def _set_back(generator: Any, state: Any) -> None:
+def set_back(generator: Any, state: Any) -> None:
+    """Where it was when ``generator_state`` gave this."""
     if isinstance(generator, np.random.RandomState):
         generator.set_state(state)
-    else:
+    elif isinstance(generator, np.random.Generator):
         generator.bit_generator.state = state

@@ -264,7 +264,7 @@ def test_ctrl_c_comes_out_of_cross_validation_and_schemes():
         calls = {
             "cross_validate": lambda: discrim.cross_validate(endless, X, y, cv=3),
             "one vs rest": lambda: discrim.OneVsRestClassifier(endless).fit(X, y),
-            "perceptron": lambda: discrim.Perceptron(rule="chicago", max_iter=10**6, tol=None).fit(X, y),
+            "perceptron": lambda: discrim.RosenblattPerceptron("chicago", max_iter=10**6).fit(X, y),
             "descent": lambda: discrim.GradientDescentClassifier(max_iter=10**6, tol=0.0).fit(X, y),
         }
         signal.signal(signal.SIGALRM, signal.default_int_handler)
@@ -296,7 +296,7 @@ def test_ctrl_c_in_a_part_with_a_new_class_keeps_the_labels_in_place(monkeypatch
         def pressed(*_):
             raise KeyboardInterrupt
 
-        name = "_solved_or_kept" if isinstance(model, LinearDiscriminantAnalysis) else "_write_out"
+        name = "_solved_or_kept" if isinstance(model, LinearDiscriminantAnalysis) else "_written"
         with monkeypatch.context() as patch:
             patch.setattr(type(model), name, pressed)
             with pytest.raises(KeyboardInterrupt):

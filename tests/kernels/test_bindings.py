@@ -15,10 +15,10 @@ from discrim.kernels import (
     reference_counts,
     reference_levels,
     reference_likelihood,
-    reference_online,
 )
 from discrim.kernels.gaussian import reference
-from discrim.kernels.reference_online import MEMORY
+from discrim.kernels.online import reference as reference_online
+from discrim.kernels.online.reference import MEMORY
 
 REFERENCE = SimpleNamespace(
     **{

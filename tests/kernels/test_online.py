@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from discrim import kernels
-from discrim.kernels import reference_online as reference
-from discrim.kernels.reference_online import LOSSES, MEMORY, PENALTIES, RATES, UPDATES
+from discrim.kernels.online import reference
+from discrim.kernels.online.reference import LOSSES, MEMORY, PENALTIES, RATES, UPDATES
 
 ALPHA = 0.01
 NATIVE = pytest.mark.skipif(kernels.BACKEND != "native", reason="the compiled kernels are not built")

@@ -37,7 +37,7 @@ ONLINE = {
     "sgd elasticnet averaged": discrim.SGDClassifier(
         penalty="elasticnet", average=True, random_state=np.random.RandomState(0), max_iter=20
     ),
-    "sgd newton": discrim.SGDClassifier(loss="log_loss", learning_rate="newton", random_state=0),
+    "one pass": discrim.OnePassLogisticRegression(random_state=np.random.RandomState(3)),
     "sgd auto": discrim.SGDClassifier(learning_rate="auto", random_state=0, max_iter=20),
     "sgd stopped early": discrim.SGDClassifier(early_stopping=True, random_state=0, max_iter=20),
     "sgd warm": discrim.SGDClassifier(warm_start=True, random_state=0, max_iter=20),
@@ -71,7 +71,7 @@ ON_NUMBERS = {
     "gradient descent by batches": discrim.GradientDescentClassifier(
         max_iter=10, batch_size=8, random_state=np.random.default_rng(3)
     ),
-    "perceptron as taught": discrim.Perceptron(rule="chicago", pocket=True, trace="epoch", max_iter=20),
+    "rosenblatt": discrim.RosenblattPerceptron("chicago", pocket=True, trace="epoch", max_iter=20),
     "one vs rest": discrim.OneVsRestClassifier(discrim.LinearDiscriminantAnalysis()),
     "one vs rest online": discrim.OneVsRestClassifier(discrim.SGDClassifier(random_state=0, max_iter=5)),
     "one vs one": discrim.OneVsOneClassifier(discrim.GaussianNB()),
@@ -256,7 +256,7 @@ def test_interrupted_forgetting_leaves_the_model(name):
 @pytest.mark.parametrize("row", [({0: 1.0, 1: 2.0}, "a"), ({"new": 1.0, 1: 2.0}, "a"), ({"new": 1.0}, "d")])
 def test_an_interrupted_row_leaves_the_model(name, row):
     model = deepcopy(ONLINE[name])
-    if name in {"sgd newton", "sgd auto", "sgd stopped early"}:
+    if name in {"one pass", "sgd auto", "sgd stopped early"}:
         pytest.skip("does not learn single rows")
     for i in range(0, 60, 2):
         model.learn_one(dict(enumerate(NUMBERS[i])), LABELS[i])

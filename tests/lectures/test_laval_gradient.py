@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from discrim import LogisticRegression
-from discrim.models.gradient_descent import GradientDescentClassifier
-from discrim.models.gradient_setup import UnfinishedWarning
+from discrim.errors import UnfinishedWarning
+from discrim.models.online.gradient_descent import GradientDescentClassifier
 
 # Two rows, of which every step is computed by hand.
 X, Y = np.array([[0.0], [1.0]]), np.array([0, 1])
@@ -75,7 +75,7 @@ def test_batch_gradient_on_cross_entropy_reaches_the_optimum_of_logistic_regress
         assert abs(losses[0] - losses[1]) < 1e-8
 
 
-@pytest.mark.filterwarnings("ignore::discrim.models.gradient_setup.UnfinishedWarning")
+@pytest.mark.filterwarnings("ignore::discrim.errors.UnfinishedWarning")
 def test_a_rate_can_be_too_small_right_or_too_large():
     x, y = clouds()
     z = (x - x.mean(axis=0)) / x.std(axis=0)

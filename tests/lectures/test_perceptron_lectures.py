@@ -5,7 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from discrim.online.lecture_perceptron import PerceptronOptions, learn
+from discrim.families.online.rosenblatt import PerceptronOptions
+from discrim.models.online.rosenblatt import learn
 
 
 def line(gap, n=30, seed=0):

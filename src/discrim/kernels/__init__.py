@@ -8,7 +8,6 @@ from discrim.kernels import (
     reference_counts,
     reference_levels,
     reference_likelihood,
-    reference_online,
     reference_placements,
     versions,
 )
@@ -25,6 +24,7 @@ from discrim.kernels.gaussian.reference import (
     QUADRATIC,
     SCORES,
 )
+from discrim.kernels.online import reference as reference_online
 
 # The version that was chosen when the library was loaded.
 REFERENCE = versions.REFERENCE

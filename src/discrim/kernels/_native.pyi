@@ -1,5 +1,9 @@
 from discrim.kernels.gaussian.reference import class_moments as class_moments
 from discrim.kernels.gaussian.reference import score as score
+from discrim.kernels.online.reference import Stream as Stream
+from discrim.kernels.online.reference import learn_dense as learn_dense
+from discrim.kernels.online.reference import learn_sparse as learn_sparse
+from discrim.kernels.online.reference import shuffle as shuffle
 from discrim.kernels.reference_columns import dense_descent as dense_descent
 from discrim.kernels.reference_columns import dense_slopes as dense_slopes
 from discrim.kernels.reference_columns import residuals as residuals
@@ -23,10 +27,6 @@ from discrim.kernels.reference_likelihood import binary_likelihood as binary_lik
 from discrim.kernels.reference_likelihood import binary_newton as binary_newton
 from discrim.kernels.reference_likelihood import softmax_likelihood as softmax_likelihood
 from discrim.kernels.reference_likelihood import sparse_likelihood as sparse_likelihood
-from discrim.kernels.reference_online import Stream as Stream
-from discrim.kernels.reference_online import learn_dense as learn_dense
-from discrim.kernels.reference_online import learn_sparse as learn_sparse
-from discrim.kernels.reference_online import shuffle as shuffle
 from discrim.kernels.reference_placements import placements as placements
 
 def versions() -> tuple[str, ...]: ...

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from discrim.models.gaussian.nearest_centroid import NearestCentroid
     from discrim.models.gaussian.qda import QuadraticDiscriminantAnalysis
     from discrim.models.gaussian.rda import RegularizedDiscriminantAnalysis
-    from discrim.models.gradient_descent import GradientDescentClassifier
     from discrim.models.logistic.cv import LogisticRegressionCV
     from discrim.models.logistic.path import logistic_path
     from discrim.models.logistic.regression import LogisticRegression
@@ -23,8 +22,11 @@ if TYPE_CHECKING:
     from discrim.models.mixed.categorical import CategoricalNB
     from discrim.models.mixed.mixed import MixedNB
     from discrim.models.online.arow import AROWClassifier
+    from discrim.models.online.gradient_descent import GradientDescentClassifier
+    from discrim.models.online.one_pass import OnePassLogisticRegression
     from discrim.models.online.passive_aggressive import PassiveAggressiveClassifier
     from discrim.models.online.perceptron import Perceptron
+    from discrim.models.online.rosenblatt import RosenblattPerceptron
     from discrim.models.online.sgd import SGDClassifier
     from discrim.models.regression.lasso import LassoClassifier
     from discrim.models.regression.least_squares import LeastSquaresClassifier
@@ -48,11 +50,13 @@ __all__ = [
     "MixedNB",
     "MultinomialNB",
     "NearestCentroid",
+    "OnePassLogisticRegression",
     "PassiveAggressiveClassifier",
     "Perceptron",
     "QuadraticDiscriminantAnalysis",
     "RegularizedDiscriminantAnalysis",
     "RidgeClassifier",
+    "RosenblattPerceptron",
     "SGDClassifier",
     "TextClassifier",
     "logistic_path",
@@ -69,7 +73,7 @@ __getattr__ = read_later(
         "CategoricalNB": "discrim.models.mixed.categorical",
         "ComplementNB": "discrim.models.counts.complement",
         "GaussianNB": "discrim.models.gaussian.naive",
-        "GradientDescentClassifier": "discrim.models.gradient_descent",
+        "GradientDescentClassifier": "discrim.models.online.gradient_descent",
         "LassoClassifier": "discrim.models.regression.lasso",
         "LeastSquaresClassifier": "discrim.models.regression.least_squares",
         "LinearDiscriminantAnalysis": "discrim.models.gaussian.lda",
@@ -78,11 +82,13 @@ __getattr__ = read_later(
         "MixedNB": "discrim.models.mixed.mixed",
         "MultinomialNB": "discrim.models.counts.multinomial",
         "NearestCentroid": "discrim.models.gaussian.nearest_centroid",
+        "OnePassLogisticRegression": "discrim.models.online.one_pass",
         "PassiveAggressiveClassifier": "discrim.models.online.passive_aggressive",
         "Perceptron": "discrim.models.online.perceptron",
         "QuadraticDiscriminantAnalysis": "discrim.models.gaussian.qda",
         "RegularizedDiscriminantAnalysis": "discrim.models.gaussian.rda",
         "RidgeClassifier": "discrim.models.regression.ridge",
+        "RosenblattPerceptron": "discrim.models.online.rosenblatt",
         "SGDClassifier": "discrim.models.online.sgd",
         "TextClassifier": "discrim.models.text_classifier",
         "logistic_path": "discrim.models.logistic.path",

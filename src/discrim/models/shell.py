@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from discrim.atomic import generator_state, set_back
 from discrim.engines import RowPasses, reduce
 from discrim.errors import DataError, DiscrimError, ForgetError, ParameterError, warn
 from discrim.families.recipe import Chosen, Recipe, Reduction, Remark, Shape, Solved, Statistic, overflow
@@ -112,13 +113,30 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Have these attributes, and none that an earlier call learned, in one step; before it, warn of the remarks."""
         for remark in remarks:
             warn(*remark)
-        before = self.__dict__
-        kept = {name: value for name, value in before.items() if name not in before.get("_learned", ())}
+        return self._at_once(lambda: learned)
+
+    @property
+    def known_columns(self) -> dict[str, Any]:
+        """What the model remembers of its columns."""
+        names = ("n_features_in_", "feature_names_in_", "_design")
+        return {name: self.__dict__[name] for name in names if name in self.__dict__}
+
+    def _at_once(self, learn: Callable[[], Mapping[str, Any]]) -> Self:
+        """Take over the attributes that ``learn`` gives, in place of those that were learned before, in one step.
+
+        Where that fails or is interrupted, the model is as it was, and so is a generator that was given as
+        ``random_state``.
+        """
+        before, generator = self.__dict__, self.__dict__.get("random_state")
+        drawn = generator_state(generator)
         try:
+            learned = learn()
+            kept = {name: value for name, value in before.items() if name not in before.get("_learned", ())}
             self.__dict__ = {**kept, **learned, "_learned": (*learned, "_learned")}
             return self  # noqa: TRY300 - an interrupt on the way out is one too
         except BaseException:
             self.__dict__ = before
+            set_back(generator, drawn)
             raise
 
     @property
@@ -294,12 +312,6 @@ class RecipeClassifier(Classifier):
     def chosen(self) -> Chosen | None:
         """The settings that a fit chose, where it had to."""
         return getattr(self, "_chosen", None)
-
-    @property
-    def known_columns(self) -> dict[str, Any]:
-        """What the model remembers of its columns."""
-        names = ("n_features_in_", "feature_names_in_", "_design")
-        return {name: self.__dict__[name] for name in names if name in self.__dict__}
 
     @property
     def declared_classes(self) -> NDArray[Any] | None:

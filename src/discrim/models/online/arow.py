@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from discrim.models.online.options import SHARED, above
+from discrim.engines.orders import Shuffle
+from discrim.families.online.learning import Learning
+from discrim.families.online.scaling import Scaling
+from discrim.models.online.parameters import SHARED, above
 from discrim.models.online.stream import StreamClassifier
-from discrim.models.online.training import Shuffle
 from discrim.models.parameters import Check
-from discrim.online.learning import Learning
 
 
 class AROWClassifier(StreamClassifier):
@@ -82,13 +83,13 @@ class AROWClassifier(StreamClassifier):
     @property
     def variance_(self) -> Any:
         """Variances of the weights, 1 before a column was seen."""
-        self._tell_stream()
-        if "_weights" not in self.__dict__:
+        if "_state" not in self.__dict__:
             raise AttributeError("This AROWClassifier has no variances yet: call fit first.")
-        assert self._weights.second is not None
-        return self._weights.second.copy()
+        columns = self.coef_.shape[1]
+        assert self._state.second is not None
+        return self._state.second[:, :columns].copy()
 
-    def _learning(self) -> Learning:
+    def _learning(self, scaling: Scaling | None) -> Learning:  # noqa: ARG002 - columns are as they come
         return Learning(
             update="confidence",
             rate="constant",

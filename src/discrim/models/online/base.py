@@ -1,109 +1,105 @@
-"""What all classifiers that learn row by row share."""
+"""Fits of rows in order, whole or in parts, from memory or from a scan."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
-from typing import Any, Self
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
-from discrim.atomic import all_or_nothing
-from discrim.block import Block
+from discrim import kernels
+from discrim.block import Block, join
+from discrim.engines import RowPasses, passes_over
+from discrim.engines.progress import Progress
+from discrim.engines.walk import Walked
 from discrim.errors import DataError, ParameterError, warn
-from discrim.families.logistic.coefficients import as_one, written_rule
-from discrim.families.rule import Output
-from discrim.inference.summary import Summary, Table
+from discrim.families.first_look import look
+from discrim.families.online.features import Features, as_dict, not_a_number, refuse_non_finite
+from discrim.families.online.learning import Learning
+from discrim.families.online.problems import Targets, coded, problem_count, refuse_one_class
+from discrim.families.online.scaling import FIRST_LOOK, Scaling
+from discrim.families.online.updates import stream_state
+from discrim.families.online.weights import Weights, dense
 from discrim.models.declared import check_declared, declared_classes
-from discrim.models.online.training import (
-    HeldOut,
-    Shuffle,
-    class_gains,
-    given_start,
-    held_out_rows,
-    in_blocks,
-    in_memory,
-    problem_count,
-    refuse_one_class,
-    row_seeds,
-    sparse_step,
-    targets_of,
-)
+from discrim.models.online.linear import LinearClassifier
 from discrim.models.parameters import check_parameters
 from discrim.models.scoring import non_finite_error
-from discrim.models.shell import Classifier
-from discrim.online.epochs import Course, Plan, learn_epochs
-from discrim.online.grow import grown
-from discrim.online.learning import Learning
-from discrim.online.rows import OnlineRows
-from discrim.online.scaling import Scaling
-from discrim.online.weights import Weights
-from discrim.sources import Design, Rows, Scan
+from discrim.sources import Rows, Scan, recode
 from discrim.typing import Floats
 
-FITTED = (
-    "classes_",
-    "t_",
-    "n_iter_",
-    "_weights",
-    "_coef",
-    "_intercept",
-    "_declared",
-    "_scaling",
-    "_columns",
-    "_memory",
-    "_untold",
-    "_live",
-)
+# Coefficients to begin at, as the user gave them.
+Start = tuple[Any, Any]
+NOWHERE: Start = (None, None)
 
 
-def _has_probabilities(model: OnlineClassifier) -> bool:
-    model._check_probabilities()
-    return True
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Where learning is: the ``state`` of the sequence for these classes, in units of ``scaling``, before row ``t``."""
+
+    classes: NDArray[Any]
+    state: Any
+    scaling: Scaling | None
+    t: float = 1.0
+
+    def prepared(self, block: Block) -> Block:
+        """Rows in the codes and units of the model."""
+        rows = coded(block, self.classes)
+        return rows if self.scaling is None else self.scaling.scaled(rows)
 
 
-class OnlineClassifier(Classifier):
-    """A linear classifier whose weights are changed by one row after another.
+class OnlineClassifier(LinearClassifier):
+    """A linear classifier that rows change in order.
 
-    A subclass says how (``_learning``); epochs, stopping, parts, streams and answers follow.
+    A subclass says what a walk over the rows learns (``_start``, ``_walk``, ``_walk_scan``). Whatever a call learns is
+    assigned in one step at its end.
     """
 
     t_: float
-    n_iter_: int
-    # Parameters that not every subclass has.
-    max_iter: int = 1000
-    tol: float | None = 1e-3
-    shuffle: Shuffle = True
-    random_state: Any = None
-    early_stopping: bool = False
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 5
     class_weight: Any = None
-    warm_start: bool = False
-    average: bool | int = False
+    random_state: Any = None
+    shuffle: Any = True
 
-    _weights: Weights
-    _scaling: Scaling | None
-    _rule_of: Floats
-    _declared: NDArray[Any] | None
-    # Does one order of the rows serve all classes?
-    _together: bool = False
+    _state: Any
+    _scaling: Scaling | None = None
+    _declared: NDArray[Any] | None = None
+    # Where each feature of a dict is kept, once somebody has asked.
+    _columns: dict[Any, int] | None = None
     # Are columns brought to one size?
     _scales: bool = False
+    # What a row of dicts is scored with.
+    _plain: ClassVar[Learning] = Learning(rate="constant", penalty=None)
 
     @abstractmethod
-    def _learning(self) -> Learning:
-        """How a row changes the weights, before anything is known of the rows."""
+    def _start(self, shape: tuple[int, int], scaling: Scaling | None, start: Start) -> Any:
+        """The state before the first row, for so many problems and columns."""
+
+    @abstractmethod
+    def _grow(self, at: Standing, wanted: NDArray[Any]) -> Any:
+        """The state for the classes ``wanted``, among which are those of the model."""
+
+    @abstractmethod
+    def _walk(self, at: Standing, block: Block, *, whole: bool) -> Walked:
+        """Learn rows in memory, all there are or a part of them."""
+
+    @abstractmethod
+    def _walk_scan(self, at: Standing, rows: Scan, counts: NDArray[np.int64]) -> Walked:
+        """Learn the rows of a file, of whose classes there are so many."""
+
+    @abstractmethod
+    def _answer(self, at: Standing) -> tuple[Floats, Floats]:
+        """Coefficients and intercepts, in the units that the model learns in."""
+
+    @abstractmethod
+    def _copied(self) -> Any:
+        """The state of the model, for more learning: steps write into it."""
 
     def _check_together(self, *, parts: bool) -> None:
         """Raise for parameters that do not go together, or not with fitting in parts."""
-        if parts and self.early_stopping:
-            raise ParameterError("early_stopping should be False with partial_fit: no rows are held out there.")
         if parts and isinstance(self.class_weight, str) and self.class_weight == "balanced":
             raise ParameterError(
                 "class_weight 'balanced' is not supported for partial_fit. In order to use 'balanced' weights, use "
@@ -112,278 +108,188 @@ class OnlineClassifier(Classifier):
                 "the resulting weights as the class_weight parameter."
             )
 
-    @all_or_nothing
-    def fit(
-        self, X: Any, y: Any = None, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
-    ) -> Self:
-        """Learn from rows X with labels y, or from a ``scan``, epoch after epoch.
-
-        ``coef_init`` and ``intercept_init`` are where to begin.
-        """
+    def _fit(self, X: Any, y: Any, sample_weight: Any, start: Start = NOWHERE) -> Self:
         check_parameters(self, self._constraints)
         self._check_together(parts=False)
-        if self.warm_start and hasattr(self, "coef_"):
-            coef_init = self.coef_ if coef_init is None else coef_init
-            intercept_init = self.intercept_ if intercept_init is None else intercept_init
-        for name in FITTED:
-            self.__dict__.pop(name, None)
-        rows = self._open(X, y, sample_weight, reset=True)
-        if isinstance(rows, Scan):
-            from discrim.models.online.scanning import fit_scan
 
-            return fit_scan(self, rows)
-        block = in_memory(rows)
-        refuse_one_class(block.classes)
-        self._begin(block, coef_init, intercept_init)
-        course = self._learn(rows, block, self.max_iter, self.tol)
-        self._tell(course, len(block))
-        return self
+        def learned() -> Mapping[str, Any]:
+            rows = self._read(X, y, sample_weight)
+            columns = self.columns_of(X, rows)
+            at, walked = self._learned_scan(rows) if isinstance(rows, Scan) else self._learned_whole(rows, start)
+            return self._found(columns, at, walked, None)
 
-    @all_or_nothing
+        return self._at_once(learned)
+
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows, each once.
 
         A class that was not there before is added, unless ``classes`` was given: then labels outside it are an error.
         """
         check_parameters(self, self._constraints)
-        self._tell_stream()
         first = not hasattr(self, "classes_")
         self._check_together(parts=True)
-        rows = self._open(X, y, sample_weight, reset=first)
-        if not first:
-            # Learning writes into the weights: those of the model stay as they are until it is done.
-            self._weights = self._weights.copied()
-        declared = declared_classes(getattr(self, "_declared", None), classes)
-        if isinstance(rows, Scan):
-            from discrim.models.online.scanning import learn_scan
 
-            return learn_scan(self, rows, declared)
-        return self._learn_part(rows, in_memory(rows), declared)
+        def learned() -> Mapping[str, Any]:
+            at = None if first else Standing(self.classes_, self._copied(), self._scaling, self.t_)
+            rows = self._read(X, y, sample_weight, design=None if first else self._design)
+            columns = self.columns_of(X, rows) if first else self.known_columns
+            declared = declared_classes(self._declared, classes)
+            if isinstance(rows, Scan):
+                at = self._learned_parts(rows, at, declared)
+            else:
+                at = self._learned_part(rows, _whole(rows), at, declared)
+            return self._found(columns, at, Walked((1,), converged=True), declared)
 
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Scores w_k'x + b_k, n x K; for two classes that of the second, n."""
-        self._check_solved()
-        rows = self._open(X, None, None, reset=False, labelled=False)
-        if rows.whole is None or not sparse.issparse(rows.whole.x):
-            return super().decision_function(X)
-        # A product with few entries: rows are not made dense.
-        x, told = rows.whole.x, self._rule_of
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores = np.asarray(x @ told[:, 1:].T) + told[:, 0]
-        if not np.isfinite(scores).all():
-            raise non_finite_error(rows) or DataError("The scores of some rows overflow. Scale the columns.")
-        scores = scores.astype(x.dtype)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return self._at_once(learned)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class with the largest score."""
-        scores = self.decision_function(X)
-        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_.take(np.minimum(best, len(self.classes_) - 1)))
+    def predict_one(self, x: Features) -> Any:
+        """The label with the largest score for one row, a dict of feature to number; None before a fit."""
+        if "classes_" not in self.__dict__:
+            return None
+        scores = self._scores_one(x)
+        best = int(scores[0] > 0) if len(scores) == 1 else scores.index(max(scores))
+        label = self.classes_[min(best, len(self.classes_) - 1)]
+        return label if self.classes_.dtype == object else label.item()
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Probabilities n x K, where the loss has a meaning as such."""
-        return self._probabilities(self.decision_function(X))
+    def predict_proba_one(self, x: Features) -> dict[Any, float]:
+        """The probability of each label seen so far."""
+        self._check_probabilities()
+        if "classes_" not in self.__dict__:
+            return {}
+        if len(self.classes_) == 1:
+            return {self.classes_.tolist()[0]: 1.0}
+        scores = np.array(self._scores_one(x))
+        shares = self._probabilities(scores if len(scores) == 1 else scores[None])[0]
+        return dict(zip(self.classes_.tolist(), shares.tolist(), strict=True))
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> NDArray[Any]:
-        """Logarithms of the probabilities; -inf where one is 0."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
+    def _scores_one(self, x: Features) -> list[float]:
+        coef, intercept = np.atleast_2d(dense(self.coef_)).astype(float), np.asarray(self.intercept_, float)
+        state = stream_state(Weights.at(coef, intercept, self._plain), Targets.of(np.ones(len(self.classes_))))
+        return self._scored(kernels.Stream(self._plain.packed, state), x, averaged=False)
 
-    def _check_probabilities(self) -> None:
-        raise AttributeError(
-            f"{type(self).__name__} gives margins, not probabilities. Use SGDClassifier(loss='log_loss'), or wrap it "
-            "in sklearn.calibration.CalibratedClassifierCV."
-        )
+    def _scored(self, stream: Any, x: Features, *, averaged: bool) -> list[float]:
+        row, known = as_dict(x), self._known_columns()
+        scores: list[float] | None = stream.scores(row, known, averaged)
+        if scores is not None and isfinite(sum(scores)):
+            return scores
+        seen = {name: value for name, value in row.items() if name in known}
+        if scores is None:
+            raise not_a_number(seen)
+        refuse_non_finite(seen)
+        raise DataError("The scores of this row overflow. Scale the features.")
 
-    def _probabilities(self, scores: NDArray[Any]) -> NDArray[Any]:
-        """Of the scores n x K, or n for two classes."""
-        raise NotImplementedError
+    def _known_columns(self) -> dict[Any, int]:
+        if self._columns is None:
+            self._columns = {name: j for j, name in enumerate(self._names)}
+        return self._columns
 
-    def sparsify(self) -> Self:
-        """Keep ``coef_`` as a sparse matrix."""
-        check_is_fitted(self, "coef_")
-        self.coef_ = sparse.csr_matrix(self.coef_)
-        return self
+    def _begin(self, classes: NDArray[Any], block: Block, start: Start = NOWHERE) -> Standing:
+        """Before the first row of these classes; the size of the columns is that of the rows of the block."""
+        scaling = _scaling_of(block) if self._scales else None
+        state = self._start((problem_count(classes), int(block.x.shape[1])), scaling, start)
+        return Standing(classes, state, scaling)
 
-    def densify(self) -> Self:
-        """Keep ``coef_`` as an array."""
-        check_is_fitted(self, "coef_")
-        self.coef_ = _dense(self.coef_)
-        return self
+    def _learned_whole(self, rows: Rows, start: Start) -> tuple[Standing, Walked]:
+        block = _whole(rows)
+        refuse_one_class(block.classes)
+        at = self._begin(block.classes, block, start)
+        try:
+            walked = self._walk(at, block, whole=True)
+        except DataError as error:
+            raise non_finite_error(rows) or error from None
+        return replace(at, t=at.t + max(walked.epochs) * len(block)), walked
 
-    @property
-    def coef_(self) -> Any:
-        """Weights in the user's units: 1 x p for two classes, else K x p."""
-        self._tell_stream()
-        if "_coef" not in self.__dict__:
-            raise AttributeError(f"This {type(self).__name__} has no coefficients yet: call fit first.")
-        return self.__dict__["_coef"]
+    def _learned_scan(self, rows: Scan) -> tuple[Standing, Walked]:
+        """Passes over the file until nothing improves; rows are shuffled through a buffer of bounded size.
 
-    @coef_.setter
-    def coef_(self, value: Any) -> None:
-        self.__dict__["_coef"] = value
+        A first pass reads the labels alone. A stream that can be read once is learned in one pass; classes join it as
+        they come.
+        """
+        if not rows.rereadable:
+            return self._learned_parts(rows, None, None), Walked((1,), converged=True)
+        classes, counts = _labels(rows)
+        refuse_one_class(classes)
+        # Files are often sorted: where columns are to be scaled, the sample is of all rows.
+        first = look(RowPasses(rows), FIRST_LOOK).sample if self._scales else next(iter(rows.blocks()))
+        at = self._begin(classes, replace(first, codes=recode(first.classes[first.codes], classes), classes=classes))
+        try:
+            walked = self._walk_scan(at, rows, counts)
+        except DataError as error:
+            raise non_finite_error(rows) or error from None
+        return replace(at, t=at.t + max(walked.epochs) * int(counts.sum())), walked
 
-    @property
-    def intercept_(self) -> Any:
-        self._tell_stream()
-        if "_intercept" not in self.__dict__:
-            raise AttributeError(f"This {type(self).__name__} has no coefficients yet: call fit first.")
-        return self.__dict__["_intercept"]
+    def _learned_parts(self, rows: Scan, at: Standing | None, declared: NDArray[Any] | None) -> Standing:
+        """Every row once, in the order of the file; new classes join unless they were declared."""
+        with Progress("learning", rows.n_rows) as progress:
+            for block in rows.blocks():
+                at = self._learned_part(rows, block, at, declared)
+                progress.add(len(block))
+        if at is None:
+            raise DataError("There are no rows to read.")
+        refuse_one_class(at.classes)
+        return at
 
-    @intercept_.setter
-    def intercept_(self, value: Any) -> None:
-        self.__dict__["_intercept"] = value
-
-    def _tell_stream(self) -> None:
-        """Write out what ``learn_one`` has changed since; a model without it has nothing to do."""
-
-    def _check_solved(self) -> Self:
-        check_is_fitted(self, "coef_")
-        if "_design" not in self.__dict__:
-            self.n_features_in_ = int(self.coef_.shape[-1])
-            self._design = Design.unnamed(self.n_features_in_, np.float64)
-        told = as_one(self.coef_, self.intercept_)
-        if not np.array_equal(told, self.__dict__.get("_rule_of", ())):
-            self._rule, self._rule_of = written_rule(told), told
-        return self
-
-    def _apply(self, X: Any, output: Output) -> NDArray[Any]:
-        if output is Output.SCORES:
-            return super()._apply(X, output)
-        raise NotImplementedError("Scores that are margins have no softmax.")
-
-    def _begin(self, block: Block, coef_init: Any, intercept_init: Any) -> None:
-        """Weights for these classes and columns, at zero or where the user wants to begin."""
-        self.classes_, self.t_ = block.classes, 1.0
-        self._scaling = self._find_scaling(block)
-        learning = self._learning()
-        shape = (problem_count(self.classes_), int(block.x.shape[1]))
-        if coef_init is None and intercept_init is None:
-            self._weights = Weights.zeros(*shape, learning)
-            return
-        coef, intercept = given_start(coef_init, intercept_init, shape)
-        if self._scaling is not None:
-            coef, intercept = self._scaling.from_user(coef, intercept)
-        self._weights = Weights.at(coef, intercept, learning)
-
-    def _find_scaling(self, block: Block) -> Scaling | None:  # noqa: ARG002 - for subclasses
-        """The size of the columns, where the rate is to suit them."""
-        return None
-
-    def _learning_now(self, classes: int | None = None) -> Learning:
-        """The learning for so many classes (those of the model): two that compete are one problem."""
-        learning = self._learning()
-        count = len(self.classes_) if classes is None else classes
-        return replace(learning, update="gradient") if learning.update == "best_class" and count <= 2 else learning
-
-    def _coded(self, block: Block) -> OnlineRows:
-        """Rows of a block, coded as the model's classes."""
-        codes = np.searchsorted(self.classes_, block.classes).astype(np.int32)[block.codes]
-        return OnlineRows.of(Block(block.x, codes, self.classes_, block.weight))
-
-    def _prepared(self, block: Block) -> OnlineRows:
-        """The same in the units that the model learns in."""
-        rows = self._coded(block)
-        return rows if self._scaling is None else self._scaling.scaled(rows)
-
-    def _learn(self, rows: Rows, block: Block, max_iter: int, tol: float | None) -> Course:
-        """Epochs over rows in memory; errors name what was wrong with them."""
-        scaled = self._prepared(block)
-        targets = targets_of(class_gains(self.class_weight, self.classes_, scaled.codes))
-        mask = score = None
-        seeds = row_seeds(self.random_state, 1 if self._together else len(targets.positive)) if self.shuffle else None
-        if self.early_stopping:
-            mask = held_out_rows(scaled, scaled.codes, self.validation_fraction, self.random_state)
-            score = HeldOut(scaled, mask, targets)
-        woven = in_blocks(scaled, self.shuffle, ours=self._scales)
-        plan = Plan(max_iter, tol, self.n_iter_no_change, seeds, mask, woven, score)
-        learning = self._learning_now()
-        step = learning.intercept_step * (sparse_step(block.x) if self._scaling is None else 1.0)
-        learning = replace(learning, intercept_step=step, told=tol is not None and max_iter > 1 and score is None)
-        self._weights.begin(learning)
-        course = learn_epochs(scaled, learning, self._weights, targets, plan)
-        if course.broken is not None:
-            raise non_finite_error(rows) or DataError(
-                f"Floating-point under-/overflow occurred at epoch #{course.broken}. Scaling input data with "
-                "StandardScaler or MinMaxScaler might help."
-            )
-        return course
-
-    def _read_through(self, rows: Scan, counts: NDArray[np.int64]) -> Course:
-        """Epochs over a file, of whose classes these are the rows."""
-        from discrim.models.online.scanning import passes
-
-        return passes(self, rows, counts)
-
-    def _learn_part(self, rows: Rows, block: Block, declared: NDArray[Any] | None) -> Self:
+    def _learned_part(self, rows: Rows, block: Block, at: Standing | None, declared: NDArray[Any] | None) -> Standing:
         if declared is not None:
             check_declared(block.classes, declared)
-        if not hasattr(self, "classes_"):
-            known = block.classes if declared is None else declared
-            self._begin(Block(block.x, block.codes, known, block.weight), None, None)
-        self._declared = declared
-        wanted = np.union1d(self.classes_, block.classes) if declared is None else declared
-        self._follow_user()
-        self._grow(wanted)
-        self._learn(rows, block, 1, None)
-        self._tell(Course([1]), len(block))
-        return self
+        at = at or self._begin(block.classes if declared is None else declared, block)
+        wanted = np.union1d(at.classes, block.classes) if declared is None else declared
+        if len(wanted) > len(at.classes):
+            at = replace(at, classes=wanted, state=self._grow(at, wanted))
+        try:
+            self._walk(at, block, whole=False)
+        except DataError as error:
+            raise non_finite_error(rows) or error from None
+        return replace(at, t=at.t + len(block))
 
-    def _grow(self, wanted: NDArray[Any]) -> None:
-        """Room for the classes ``wanted``, among which are those of the model."""
-        self.classes_, self._weights = grown(self.classes_, self._weights, wanted, self._learning())
-
-    def _follow_user(self) -> None:
-        """Coefficients that somebody has written to since they were told are where learning goes on."""
-        told = self.__dict__.get("_told")
-        if told is None or self.average:
-            return
-        coef, intercept = _dense(self.coef_), self.intercept_
-        if coef.shape == told[0].shape and np.array_equal(coef, told[0]) and np.array_equal(intercept, told[1]):
-            return
-        start = np.atleast_2d(np.asarray(coef, float)), np.atleast_1d(np.asarray(intercept, float))
-        w, b = start if self._scaling is None else self._scaling.from_user(*start)
-        self._weights.w[:] = w
-        self._weights.memory[:, 0] = b
-
-    def _tell(self, course: Course, n: int) -> None:
-        self.n_iter_ = max(course.epochs)
-        self.t_ += self.n_iter_ * n
-        self._write_out()
-        if not course.converged:
+    def _found(
+        self, columns: Mapping[str, Any], at: Standing, walked: Walked, declared: NDArray[Any] | None
+    ) -> dict[str, Any]:
+        """Everything that is remembered of a call; coefficients are in the user's units."""
+        coef, intercept = self._answer(at)
+        if at.scaling is not None:
+            coef, intercept = at.scaling.to_user(coef, intercept)
+        written = self._written(coef, intercept, columns["_design"].dtype)
+        if not walked.converged:
             warn(
                 "Maximum number of iteration reached before convergence. Consider increasing max_iter to improve the "
                 "fit.",
                 ConvergenceWarning,
             )
-
-    def _write_out(self) -> None:
-        """Fitted coefficients in the user's units and the rows' precision."""
-        weights, dtype = self._weights, self._design.dtype
-        averaged = weights.averages is not None and self.average <= self.t_ - 1
-        w, intercept = (weights.averages, weights.average_intercept) if averaged else (weights.w, weights.intercept)
-        assert w is not None
-        if self._scaling is not None:
-            w, intercept = self._scaling.to_user(w, intercept)
-        with np.errstate(over="ignore"):
-            self.coef_, self.intercept_ = w.astype(dtype), intercept.astype(dtype)
-        if not (np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()):
-            raise DataError(f"The coefficients are too large for the precision {dtype.name}. Scale the columns.")
-        self._told = self.coef_.copy(), self.intercept_.copy()
-        told = as_one(self.coef_, self.intercept_)
-        self._rule, self._rule_of = written_rule(told), told
-
-    def _summarise(self) -> Summary:
-        names = ["(Intercept)", *self._names]
-        slopes = as_one(self.coef_, self.intercept_)
-        labels = [str(label) for label in self.classes_[-len(slopes) :]]
-        facts = {"Epochs": self.n_iter_, "Updates": self._weights.updates, "Columns": len(self._names)}
-        table = Table("Coefficients", names, labels, slopes.T)
-        return Summary(type(self).__name__, facts, [table], names=names, coef=slopes.T, iterations=self.n_iter_)
+        return {
+            **columns,
+            **written,
+            "classes_": at.classes,
+            "t_": at.t,
+            "n_iter_": max(walked.epochs),
+            "_state": at.state,
+            "_scaling": at.scaling,
+            "_declared": declared,
+            "_columns": None,
+        }
 
 
-def _dense(coef: Any) -> Any:
-    return coef.toarray() if hasattr(coef, "toarray") else coef
+def _whole(rows: Rows) -> Block:
+    """All rows as one block; a single block row by row, as the learners read it."""
+    if rows.whole is not None:
+        return rows.whole
+    block = join(list(rows.blocks()))
+    return replace(block, x=np.ascontiguousarray(block.x)) if isinstance(block.x, np.ndarray) else block
+
+
+def _scaling_of(block: Block) -> Scaling:
+    if not isinstance(block.x, np.ndarray):
+        return Scaling.of(block, np.zeros(0), np.zeros(0))
+    view = look(passes_over(block), FIRST_LOOK)
+    return Scaling.of(block, view.mean, view.deviation)
+
+
+def _labels(rows: Scan) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The classes and how many rows each has: a pass over one column beside the labels."""
+    found: dict[Any, int] = {}
+    for block in rows.with_features(rows.features[:1]).blocks():
+        for label, count in zip(block.classes.tolist(), np.bincount(block.codes).tolist(), strict=True):
+            found[label] = found.get(label, 0) + count
+        dtype = block.classes.dtype
+    labels = sorted(found)
+    return np.array(labels, dtype=dtype if dtype.kind != "U" else None), np.array([found[label] for label in labels])

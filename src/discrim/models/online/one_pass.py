@@ -1,113 +1,148 @@
-"""One pass over rows in memory or in a file, block by block with Newton's steps."""
+"""Logistic regression of rows that are read once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from discrim.block import Block
-from discrim.engines.progress import Progress
-from discrim.errors import DataError
-from discrim.kernels import reference_online as names
-from discrim.models.online.training import LARGEST, as_random_state, class_gains
-from discrim.models.scoring import non_finite_error
-from discrim.online.buffer import shuffled
-from discrim.online.epochs import Course
-from discrim.online.renewal import learn_block, rows_at_once
-from discrim.online.rows import OnlineRows
-from discrim.sources import Rows, Scan
-
-if TYPE_CHECKING:
-    from discrim.models.online.sgd import SGDClassifier
-
-# Neighbours that stay together when rows in memory are shuffled.
-RUN = 8
+from discrim.engines import passes_over
+from discrim.engines.orders import LARGEST, Parts, as_random_state, gathered, in_runs, shuffled
+from discrim.engines.walk import Lane, Walked, walk
+from discrim.families.online.losses import softmax
+from discrim.families.online.one_pass_logistic import Memory, OnePass, Past, rows_at_once
+from discrim.families.online.problems import class_gains, coded
+from discrim.families.online.scaling import Scaling
+from discrim.families.sequence import Stopping
+from discrim.models.online.base import OnlineClassifier, Standing, Start
+from discrim.models.online.parameters import SHARED
+from discrim.models.parameters import Check, boolean, number
+from discrim.sources import Scan
+from discrim.typing import Floats
 
 
-def learn_once(model: SGDClassifier, rows: Rows, block: Block) -> Course:
-    """Rows in memory, in random order where they are more than one block."""
-    coded = model._coded(block)
-    gains = class_gains(model.class_weight, model.classes_, coded.codes)
-    return _learn(model, rows, _blocks(model, coded), gains)
+class OnePassLogisticRegression(OnlineClassifier):
+    """Logistic regression that comes as close to the optimum as rows that are seen once allow.
 
+    **Model.** log P(k | x) = w_k'x + b_k up to a constant; for two classes log P(2 | x) / P(1 | x) = w'x + b.
 
-def learn_scan_once(model: SGDClassifier, rows: Scan, counts: NDArray[np.int64]) -> Course:
-    """Rows of a file, through the buffer that shuffles them."""
-    codes = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-    parts: Iterator[OnlineRows] = (model._coded(block) for block in rows.blocks())
-    rng = as_random_state(model.random_state)
-    mixed = shuffled(parts, rng) if model.shuffle else parts
-    return _learn(model, rows, _gathered(mixed), class_gains(model.class_weight, model.classes_, codes))
+    **Statistic.** Of rows that are gone, a quadratic memory of their log loss: where they left the coefficients, and
+    the slope and curvature of the loss there, class by class. It is renewed by the next rows, and neither merged nor
+    subtracted.
 
+    **Estimate.** Rows come in blocks of a million numbers (or as ``partial_fit`` is given them). Each block is solved
+    to the minimum of its log loss, the memory of those before it, and alpha |w|^2 / 2 for each unit of weight. So the
+    answer is the mean of the blocks' optima, each weighted by its curvature: no step can be too large, and the first
+    blocks are not forgotten. Columns are centred and scaled inside by a first look (sparse ones are scaled only).
 
-def _learn(model: SGDClassifier, rows: Rows, blocks: Iterator[OnlineRows], gains: NDArray[np.float64]) -> Course:
-    course, memory, scaling = Course([1]), model._memory, model._scaling
-    assert scaling is not None
-    alpha = float(model.alpha) if model.penalty else 0.0
-    try:
-        with Progress("learning", rows.n_rows) as progress:
-            for part in blocks:
-                memory = learn_block(memory, _weighted(part, gains), scaling, alpha)
-                model._weights.memory[0, names.UPDATES_MADE] += 1
-                progress.add(len(part))
-    except DataError as error:
-        # What one block knows of its columns is told of all rows.
-        raise non_finite_error(rows) or error from None
-    model._memory = memory
-    model._weights.w[:] = memory.slopes
-    model._weights.memory[:, names.INTERCEPT] = memory.intercepts
-    return course
+    **Rule.** The class with the largest w_k'x + b_k. Classes that join later begin as rare as the rows so far made
+    them.
 
+    Cost: n p^2 K / 2 multiplications for the curvature, 2 n p K for each of five to a hundred slopes a block, K p^3 / 3
+    a block; K p^2 numbers of memory. With more than 500 columns the memory keeps the diagonal of the curvature alone,
+    K p numbers, and sparse rows cost their entries. The rows are read once; a ``scan`` that can be read again is looked
+    at before, for its labels and for the size of the columns.
 
-def _blocks(model: SGDClassifier, rows: OnlineRows) -> Iterator[OnlineRows]:
-    size, n = rows_at_once(rows), len(rows)
-    if n <= size or not model.shuffle:
-        for start in range(0, n, size):
-            yield rows.part(start, min(start + size, n))
-        return
-    rng = np.random.RandomState(as_random_state(model.random_state).randint(LARGEST))
-    order = np.add.outer(rng.permutation(-(-n // RUN)) * RUN, np.arange(RUN)).ravel()
-    order = order[order < n]
-    for start in range(0, n, size):
-        at = order[start : start + size]
-        yield OnlineRows(rows.x[at], rows.codes[at], None if rows.weight is None else rows.weight[at])
+    Parameters
+    ----------
+    alpha : float, strength of the penalty on weights of scaled columns, for each unit of weight
+        A row that counts twice is two rows. 0 is no penalty.
+    fit_intercept : bool
+    shuffle : bool, read rows in random order, as far as they are more than a block; a ``scan`` through a buffer
+    random_state : int, generator or None
+    class_weight : dict of class to weight, 'balanced' or None
 
+    Attributes
+    ----------
+    coef_, intercept_ : 1 x p and 1 for two classes, else K x p and K
+    classes_, n_iter_ : n_iter_ is 1
+    t_ : float, one more than the rows learned so far
 
-def _gathered(parts: Iterator[OnlineRows]) -> Iterator[OnlineRows]:
-    """Dense parts of any size as blocks of the size that is solved at a time."""
-    held: list[OnlineRows] = []
-    for part in parts:
-        held.append(part)
-        if sum(map(len, held)) < rows_at_once(part):
-            continue
-        yield from _cut(_joined(held))
-        held = []
-    if held:
-        yield from _cut(_joined(held))
+    Examples
+    --------
+    >>> from discrim import OnePassLogisticRegression, datasets
+    >>> X, y = datasets.load_iris().xy
+    >>> model = OnePassLogisticRegression(random_state=0)
+    >>> for part in (slice(0, 150, 2), slice(1, 150, 2)):
+    ...     model = model.partial_fit(X[part], y[part])
+    >>> model.score(X, y) > 0.95
+    True
+    """
 
+    _state: Past
+    _scales: bool = True
+    _constraints: ClassVar[dict[str, Check]] = {
+        "alpha": number(0),
+        "fit_intercept": boolean(),
+        "shuffle": boolean(),
+        **{name: SHARED[name] for name in ("random_state", "class_weight")},
+    }
 
-def _cut(rows: OnlineRows) -> Iterator[OnlineRows]:
-    pieces = max(round(len(rows) / rows_at_once(rows)), 1)
-    for i in range(pieces):
-        yield rows.part(len(rows) * i // pieces, len(rows) * (i + 1) // pieces)
+    def __init__(
+        self,
+        *,
+        alpha: float = 0.0001,
+        fit_intercept: bool = True,
+        shuffle: bool = True,
+        random_state: Any = None,
+        class_weight: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.class_weight = class_weight
 
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows X with labels y, or from a ``scan``, block after block."""
+        return self._fit(X, y, sample_weight)
 
-def _joined(parts: list[OnlineRows]) -> OnlineRows:
-    if len(parts) == 1:
-        return parts[0]
-    weights = [part.weight for part in parts if part.weight is not None]
-    return OnlineRows(
-        np.concatenate([part.x for part in parts]),
-        np.concatenate([part.codes for part in parts]),
-        np.concatenate(weights) if weights else None,
-    )
+    def _check_probabilities(self) -> None:
+        """There always are."""
 
+    def _probabilities(self, scores: NDArray[Any]) -> NDArray[Any]:
+        if scores.ndim == 2:
+            return softmax(scores)
+        one = expit(scores)
+        return np.column_stack([1 - one, one])
 
-def _weighted(rows: OnlineRows, gains: NDArray[np.float64]) -> OnlineRows:
-    if (gains == 1.0).all():
-        return rows
-    gain = gains[rows.codes]
-    return OnlineRows(rows.x, rows.codes, gain if rows.weight is None else gain * rows.weight)
+    def _start(self, shape: tuple[int, int], scaling: Scaling | None, start: Start) -> Past:  # noqa: ARG002
+        return Past(Memory.empty(*shape, intercept=self.fit_intercept))
+
+    def _grow(self, at: Standing, wanted: NDArray[Any]) -> Past:
+        past: Past = at.state
+        functions = 1 if len(wanted) <= 2 else len(wanted)
+        return Past(past.memory.grown(functions, np.searchsorted(wanted, at.classes)), past.blocks)
+
+    def _walk(self, at: Standing, block: Block, *, whole: bool) -> Walked:  # noqa: ARG002 - a part is as good
+        rows = coded(block, at.classes)
+        size, rng = rows_at_once(rows.x), None
+        if len(rows) > size and self.shuffle:
+            rng = np.random.RandomState(as_random_state(self.random_state).randint(LARGEST))
+        counts = np.bincount(rows.codes, minlength=len(at.classes))
+        return self._once(at, counts, in_runs(rows, size, rng), len(rows))
+
+    def _walk_scan(self, at: Standing, rows: Scan, counts: NDArray[np.int64]) -> Walked:
+        parts: Iterator[Block] = (coded(block, at.classes) for block in rows.blocks())
+        mixed = shuffled(parts, as_random_state(self.random_state)) if self.shuffle else parts
+        return self._once(at, counts, gathered(mixed, rows_at_once), rows.n_rows)
+
+    def _once(self, at: Standing, counts: NDArray[np.integer], blocks: Iterator[Block], n: int | None) -> Walked:
+        assert at.scaling is not None
+        gains = class_gains(self.class_weight, at.classes, counts)
+        sequence = OnePass(at.scaling, gains, float(self.alpha), passes_over)
+        return walk(sequence, at.state, [Lane((0,), Parts(lambda: blocks))], Stopping(), n)
+
+    def _answer(self, at: Standing) -> tuple[Floats, Floats]:
+        memory: Memory = at.state.memory
+        return memory.slopes, memory.intercepts
+
+    def _copied(self) -> Past:
+        return Past(self._state.memory, self._state.blocks)
+
+    def _updates(self) -> int:
+        return self._state.blocks

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from discrim.models.online.options import SHARED, above
+from discrim.engines.orders import Shuffle
+from discrim.families.online.learning import Learning
+from discrim.families.online.scaling import Scaling
+from discrim.models.online.parameters import SHARED, above
 from discrim.models.online.stream import StreamClassifier
-from discrim.models.online.training import Shuffle
 from discrim.models.parameters import Check, one_of
-from discrim.online.learning import Learning
 
 
 class PassiveAggressiveClassifier(StreamClassifier):
@@ -81,7 +82,7 @@ class PassiveAggressiveClassifier(StreamClassifier):
         self.class_weight = class_weight
         self.average = average
 
-    def _learning(self) -> Learning:
+    def _learning(self, scaling: Scaling | None) -> Learning:  # noqa: ARG002 - columns are as they come
         return Learning(
             rate="pa1" if self.loss == "hinge" else "pa2",
             penalty=None,

@@ -9,30 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from discrim.block import Block
+from discrim.engines.orders import Shuffle
 from discrim.errors import ParameterError, warn
-from discrim.kernels.reference_online import LOSSES
-from discrim.losses import LOSSES as LOSS_OBJECTS
-from discrim.losses import Loss, softmax
-from discrim.models.online.one_pass import learn_once, learn_scan_once
-from discrim.models.online.options import SHARED, above
+from discrim.families.online.learning import Learning
+from discrim.families.online.losses import LOSSES as LOSS_OBJECTS
+from discrim.families.online.losses import Loss
+from discrim.families.online.scaling import Scaling
+from discrim.kernels.online.reference import LOSSES
+from discrim.models.online.parameters import SHARED, above
 from discrim.models.online.stream import StreamClassifier
-from discrim.models.online.training import Shuffle, problem_count
 from discrim.models.parameters import Check, either, none, number, one_of
-from discrim.online.epochs import Course
-from discrim.online.learning import Learning
-from discrim.online.renewal import Memory
-from discrim.online.rows import OnlineRows
-from discrim.online.scaling import Scaling
-from discrim.online.weights import Weights
-from discrim.sources import Rows, Scan
 
-RATES = ("optimal", "constant", "invscaling", "adaptive", "pa1", "pa2", "auto", "newton")
+RATES = ("optimal", "constant", "invscaling", "adaptive", "pa1", "pa2", "auto")
 # The rate "auto" is STEP / (c R^2 sqrt(t)), with R^2 the mean |z|^2 and c the curvature of the loss, but at most
 # 1 / (c |z|^2): a row never goes beyond what would suit it best.
 STEP = 15.0
 CURVATURE = {"squared_hinge": 2.0, "modified_huber": 2.0, "squared_epsilon_insensitive": 2.0, "squared_error": 1.0}
 OTHER_CURVATURE = 0.25
+
+
+def _rate() -> Check:
+    fits, names = one_of(*RATES)
+    return fits, f"{names}; one pass by Newton's method is OnePassLogisticRegression"
 
 
 class SGDClassifier(StreamClassifier):
@@ -45,24 +43,15 @@ class SGDClassifier(StreamClassifier):
     answers agree to rounding. L2 is a number that scales all weights, L1 is given to a column when it is next seen and
     averages are sums that are read at the end: a row costs its entries.
 
-    **Rule.** The largest score; more than two classes are learned each against the rest, with
-    ``learning_rate="newton"`` together, as a softmax.
+    **Rule.** The largest score; more than two classes are learned each against the rest.
 
     Cost: an epoch reads the rows once a class (once for all classes with ``shuffle=False`` or
     ``learning_rate="auto"``), with 4 n p multiplications a class.
 
-    **One pass.** Two ways need no tuning and one reading of the rows, from memory, a ``scan`` or ``partial_fit``; in
-    both columns are brought to one size by a first look.
-    ``SGDClassifier(loss="log_loss", learning_rate="newton")`` comes as close to the batch optimum's test error as
-    rows that are seen once allow. Rows come in blocks of a million numbers (or as ``partial_fit`` is given them). Each
-    block is solved to its optimum together with a quadratic memory of the loss of those before it, so that the answer
-    is the mean of the blocks' optima, each weighted by its curvature; no step can be too large, and the first blocks
-    are not forgotten. Cost: n p^2 K / 2 multiplications for the curvature, 2 n p K for each of five to a hundred slopes
-    a block, K p^3 / 3 a block; K p^2 numbers of memory. With more than 500 columns the memory keeps the diagonal of the
-    curvature alone, K p numbers, and sparse rows cost their entries.
-    ``SGDClassifier(loss="log_loss", learning_rate="auto", average=True, max_iter=1, tol=None)`` steps row by row, for
-    any loss, with 4 n p K multiplications: the rate follows from the rows' length, and the answer is the mean of all
-    weights. Few rows with many classes are not enough for it.
+    **One pass.** ``SGDClassifier(loss="log_loss", learning_rate="auto", average=True, max_iter=1, tol=None)`` needs no
+    tuning and one reading of the rows, from memory, a ``scan`` or ``partial_fit``: columns are brought to one size by a
+    first look, the rate follows from the rows' length, and the answer is the mean of all weights, for any loss. Few
+    rows with many classes are not enough for it; ``OnePassLogisticRegression`` comes closer to the optimum of log loss.
 
     Parameters
     ----------
@@ -82,12 +71,10 @@ class SGDClassifier(StreamClassifier):
     verbose, n_jobs : accepted, without effect on the answer
     epsilon : float, of 'huber' and the insensitive losses
     random_state : int, RandomState or None
-    learning_rate : {'optimal', 'constant', 'invscaling', 'adaptive', 'pa1', 'pa2', 'auto', 'newton'}
+    learning_rate : {'optimal', 'constant', 'invscaling', 'adaptive', 'pa1', 'pa2', 'auto'}
         The first six as in scikit-learn. With 'auto' columns are centred and scaled inside (``alpha`` then penalises
-        weights of scaled columns; sparse ones are scaled only), ``eta0`` and ``power_t`` are not used, and answers are
-        told in the user's units. 'newton' does so too, for loss='log_loss' with penalty 'l2' or None; it reads the
-        rows once, so that ``max_iter``, ``tol`` and ``average`` are not used either. There ``alpha`` is for each unit
-        of weight, so that a row that counts twice is two rows.
+        weights of scaled columns; sparse ones are scaled only), ``eta0`` and ``power_t`` are not used, and coefficients
+        are in the user's units.
     eta0, power_t : float, the rate eta0 / t^power_t, and what the other rates make of eta0
     early_stopping : bool, stop by the share of right rows among ``validation_fraction`` of them, which are held out
     validation_fraction : float
@@ -111,7 +98,6 @@ class SGDClassifier(StreamClassifier):
     """
 
     loss_functions: ClassVar[tuple[str, ...]] = LOSSES
-    _memory: Memory
 
     _constraints: ClassVar[dict[str, Check]] = {
         "loss": one_of(*LOSSES),
@@ -120,7 +106,7 @@ class SGDClassifier(StreamClassifier):
         "l1_ratio": either(number(0, 1), none()),
         **SHARED,
         "epsilon": number(0),
-        "learning_rate": one_of(*RATES),
+        "learning_rate": _rate(),
         "eta0": above(0),
         "power_t": number(-np.inf),
     }
@@ -178,8 +164,6 @@ class SGDClassifier(StreamClassifier):
 
     def _probabilities(self, scores: NDArray[Any]) -> NDArray[Any]:
         """The logistic function, or (score + 1) / 2 within [0, 1]; those of more than two classes are rescaled."""
-        if self._in_one_pass and scores.ndim == 2:
-            return softmax(scores)
         one = expit(scores) if self.loss == "log_loss" else (np.clip(scores, -1, 1) + 1) / 2
         if one.ndim == 1:
             return np.column_stack([1 - one, one])
@@ -196,44 +180,11 @@ class SGDClassifier(StreamClassifier):
 
     @property
     def _scales(self) -> bool:  # type: ignore[override]
-        return self.learning_rate in {"auto", "newton"}
-
-    @property
-    def _in_one_pass(self) -> bool:
-        return self.learning_rate == "newton"
+        return self.learning_rate == "auto"
 
     @property
     def _together(self) -> bool:  # type: ignore[override]
         return self._scales
-
-    def _find_scaling(self, block: Block) -> Scaling | None:
-        if not self._scales:
-            return None
-        scaling = Scaling.of(block)
-        self._length = scaling.length(OnlineRows.of(block))
-        return scaling
-
-    def _begin(self, block: Block, coef_init: Any, intercept_init: Any) -> None:
-        super()._begin(block, coef_init, intercept_init)
-        if self._in_one_pass:
-            memory = Memory.empty(*self._weights.w.shape, intercept=self.fit_intercept)
-            self._memory = memory.started(self._weights.w, self._weights.intercept)
-
-    def _learn(self, rows: Rows, block: Block, max_iter: int, tol: float | None) -> Course:
-        if self._in_one_pass:
-            return learn_once(self, rows, block)
-        return super()._learn(rows, block, max_iter, tol)
-
-    def _read_through(self, rows: Scan, counts: NDArray[np.int64]) -> Course:
-        return learn_scan_once(self, rows, counts) if self._in_one_pass else super()._read_through(rows, counts)
-
-    def _grow(self, wanted: NDArray[Any]) -> None:
-        if not self._in_one_pass or len(wanted) == len(self.classes_):
-            super()._grow(wanted)
-            return
-        memory = self._memory.grown(problem_count(wanted), np.searchsorted(wanted, self.classes_))
-        self.classes_, self._memory = wanted, memory
-        self._weights = Weights.at(memory.slopes, memory.intercepts, self._learning())
 
     def _check_together(self, *, parts: bool) -> None:
         super()._check_together(parts=parts)
@@ -244,12 +195,6 @@ class SGDClassifier(StreamClassifier):
             )
         if self.learning_rate in {"pa1", "pa2"} and self.loss != "hinge":
             raise ParameterError(f"Learning rate '{self.learning_rate}' only works with loss 'hinge'.")
-        if self._in_one_pass and self.loss != "log_loss":
-            raise ParameterError("learning_rate='newton' only works with loss 'log_loss'.")
-        if self._in_one_pass and self.penalty not in {"l2", None}:
-            raise ParameterError("learning_rate='newton' goes with penalty 'l2' or None.")
-        if self._in_one_pass and self.early_stopping:
-            raise ParameterError("learning_rate='newton' reads every row once: early_stopping has nothing to stop.")
         if self.power_t < 0:
             warn(
                 "Negative values for `power_t` are deprecated: the rate would grow. Use values of 0 or more.",
@@ -258,7 +203,7 @@ class SGDClassifier(StreamClassifier):
         if self.penalty == "elasticnet" and self.l1_ratio is None:
             raise ParameterError("l1_ratio must be set when penalty is 'elasticnet'.")
 
-    def _learning(self) -> Learning:
+    def _learning(self, scaling: Scaling | None) -> Learning:
         learning = Learning(
             loss=self.loss,
             rate=self.learning_rate,
@@ -271,10 +216,8 @@ class SGDClassifier(StreamClassifier):
             intercept_step=float(self.fit_intercept),
             average=float(self.average),
         )
-        if self._in_one_pass:
-            return replace(learning, rate="constant", average=0.0)
         if not self._scales:
             return learning
         curvature = CURVATURE.get(self.loss, OTHER_CURVATURE)
-        eta0 = STEP / (curvature * (1.0 + self.__dict__.get("_length", 1.0)))
+        eta0 = STEP / (curvature * (1.0 + (1.0 if scaling is None else scaling.length)))
         return replace(learning, rate="invscaling", power=0.5, eta0=eta0, cap=1.0 / curvature)

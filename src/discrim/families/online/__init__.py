@@ -1,0 +1,1 @@
+"""Weights that rows change in order: stochastic gradients, perceptrons, and descent step by step."""

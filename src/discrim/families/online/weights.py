@@ -1,0 +1,180 @@
+"""Weights that learn: K linear functions and what each remembers of its way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.errors import ParameterError
+from discrim.families.online.learning import Learning
+from discrim.kernels.online import reference as names
+from discrim.typing import Floats
+
+
+@dataclass(eq=False)
+class Weights:
+    """``w`` (K x p) and its companions, as ``kernels.online.reference`` describes them; changed in place by learning.
+
+    The first steps of a class that comes late are not smaller than those of the others were: its time starts at one.
+    """
+
+    w: Floats
+    averages: Floats | None
+    second: Floats | None
+    memory: Floats
+
+    @classmethod
+    def zeros(cls, problems: int, columns: int, learning: Learning) -> Self:
+        shape = (problems, columns)
+        memory = np.zeros((problems, len(names.MEMORY)))
+        memory[:, [names.T, names.SCALE, names.AVERAGE_B, names.FINITE]] = 1.0
+        memory[:, names.ETA] = 1.0 if learning.update == "confidence" else learning.eta0
+        second = None
+        if learning.needs_second:
+            second = np.ones(shape) if learning.update == "confidence" else np.zeros(shape)
+        return cls(np.zeros(shape), np.zeros(shape) if learning.average else None, second, memory)
+
+    @classmethod
+    def at(cls, coef: Floats, intercept: Floats, learning: Learning) -> Self:
+        """Weights that begin at the given coefficients."""
+        weights = cls.zeros(coef.shape[0], coef.shape[1], learning)
+        weights.w[:] = coef
+        weights.memory[:, names.INTERCEPT] = intercept
+        weights.measure()
+        return weights
+
+    def __len__(self) -> int:
+        return len(self.w)
+
+    def begin(self, learning: Learning) -> None:
+        """Another call of fit or partial_fit: what L1 has taken, the rate and the counts start anew, time goes on."""
+        if learning.update != "confidence":
+            self.memory[:, names.ETA] = learning.eta0
+            if self.second is not None:
+                self.second[:] = 0.0
+        self.memory[:, [names.SHRUNK, names.LOSS]] = 0.0
+        self.memory[:, names.FINITE] = 1.0
+        self.measure()
+
+    def measure(self) -> None:
+        self.memory[:, names.SQUARE] = np.einsum("kj,kj->k", self.w, self.w)
+        self.memory[:, names.ABSOLUTE] = np.abs(self.w).sum(axis=1)
+
+    def settle(self) -> None:
+        """Multiply what was kept apart (scale, sums of averages) into the arrays."""
+        with np.errstate(all="ignore"):  # what is not finite is told by whoever reads it
+            m = self.memory
+            if self.averages is not None:
+                self.averages += m[:, [names.AVERAGE_A]] * self.w
+                self.averages /= m[:, [names.AVERAGE_B]]
+                m[:, names.AVERAGE_A], m[:, names.AVERAGE_B] = 0.0, 1.0
+            if not (m[:, names.SCALE] == 1.0).all():
+                self.w *= m[:, [names.SCALE]]
+                m[:, names.SCALE] = 1.0
+
+    @property
+    def intercept(self) -> Floats:
+        return self.memory[:, names.INTERCEPT]
+
+    @property
+    def average_intercept(self) -> Floats:
+        return self.memory[:, names.AVERAGE_INTERCEPT]
+
+    @property
+    def finite(self) -> bool:
+        return bool(self.memory[:, names.FINITE].all() and np.isfinite(self.memory[:, names.INTERCEPT]).all())
+
+    @property
+    def updates(self) -> int:
+        return int(self.memory[:, names.UPDATES_MADE].sum())
+
+    def taken(self, which: Any) -> Weights:
+        """Some of the problems: views for a slice, copies for a list."""
+        averages = None if self.averages is None else self.averages[which]
+        second = None if self.second is None else self.second[which]
+        return Weights(self.w[which], averages, second, self.memory[which])
+
+    def columns(self, p: int) -> Weights:
+        """The first p columns by themselves."""
+        averages = None if self.averages is None else np.ascontiguousarray(self.averages[:, :p])
+        second = None if self.second is None else np.ascontiguousarray(self.second[:, :p])
+        return Weights(np.ascontiguousarray(self.w[:, :p]), averages, second, self.memory)
+
+    def copied(self) -> Weights:
+        averages = None if self.averages is None else self.averages.copy()
+        second = None if self.second is None else self.second.copy()
+        return Weights(self.w.copy(), averages, second, self.memory.copy())
+
+    def put(self, which: Any, part: Weights) -> None:
+        for mine, theirs in ((self.w, part.w), (self.averages, part.averages), (self.second, part.second)):
+            if mine is not None and theirs is not None:
+                mine[which] = theirs
+        self.memory[which] = part.memory
+
+    def grown(self, problems: int, columns: int, places: Any, learning: Learning) -> Weights:
+        """More classes or columns; the old problems go to ``places``."""
+        larger = Weights.zeros(problems, columns, learning)
+        p = self.w.shape[1]
+        larger.w[places, :p] = self.w
+        for mine, theirs in ((self.averages, larger.averages), (self.second, larger.second)):
+            if mine is not None and theirs is not None:
+                theirs[places, :p] = mine
+        larger.memory[places] = self.memory
+        return larger
+
+    def with_classes(self, old: NDArray[Any], wanted: NDArray[Any], learning: Learning) -> Weights:
+        """Weights for the classes ``wanted`` (sorted, with all the ``old`` ones), one class against the rest.
+
+        What was learned stays: with two classes the first is what the second is not. A new class begins at the
+        score -1 for every row, which is what it would have been taught by the rows before it.
+        """
+        if len(wanted) == len(old):
+            return self
+        settled = self.copied()
+        settled.settle()
+        p = settled.w.shape[1]
+        places = np.searchsorted(wanted, old)
+        if len(old) > 2:
+            larger = settled.grown(len(wanted), p, places, learning)
+            larger.memory[np.setdiff1d(np.arange(len(wanted)), places), names.INTERCEPT] = -1.0
+            return larger
+        if len(wanted) == 2:
+            return settled.negated() if places[0] == 1 else settled
+        # The one problem becomes two, one for each side; the first side is there even where it has no class yet.
+        larger = Weights.zeros(len(wanted), p, learning)
+        larger.memory[:, names.INTERCEPT] = -1.0
+        larger.put(slice(places[0], places[0] + 1), settled.negated())
+        if len(old) == 2:
+            larger.put(slice(places[1], places[1] + 1), settled)
+        return larger
+
+    def negated(self) -> Weights:
+        """The same boundary seen from the other side."""
+        other = self.copied()
+        other.w *= -1.0
+        other.memory[:, [names.INTERCEPT, names.AVERAGE_INTERCEPT]] *= -1.0
+        if other.averages is not None:
+            other.averages *= -1.0
+        return other
+
+
+def given_start(coef_init: Any, intercept_init: Any, shape: tuple[int, int]) -> tuple[Floats, Floats]:
+    """Coefficients and intercepts to begin at, in this shape; zeros where none are given."""
+    coef = np.zeros(shape) if coef_init is None else np.array(dense(coef_init), dtype=np.float64)
+    intercept = np.zeros(shape[0]) if intercept_init is None else np.array(intercept_init, dtype=np.float64)
+    expected = f"shape {shape}" if shape[0] > 1 else f"{shape[1]} numbers"
+    fits = coef.shape == shape if shape[0] > 1 else coef.size == shape[1]
+    if not fits:
+        raise ParameterError(f"Provided coef_init does not match dataset: it has shape {coef.shape}, not {expected}.")
+    if intercept.shape not in {(shape[0],), () if shape[0] == 1 else (shape[0],)}:
+        raise ParameterError(
+            f"Provided intercept_init does not match dataset: it has shape {intercept.shape}, not ({shape[0]},)."
+        )
+    return coef.reshape(shape), intercept.reshape(shape[0])
+
+
+def dense(coef: Any) -> Any:
+    return coef.toarray() if hasattr(coef, "toarray") else coef

@@ -1,0 +1,102 @@
+"""What is learned from rows in order, where a recipe would reduce them: there is no merge, and nothing is forgotten.
+
+A sequence says how some rows change what was learned so far. Epochs, orders and the end are the business of whoever
+walks over the rows (``engines.walk``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.block import Block
+from discrim.typing import Floats
+
+S_contra = TypeVar("S_contra", contravariant=True)
+
+
+@dataclass(slots=True)
+class Visits:
+    """Rows of a block in the order in which they are learned (None: in turn).
+
+    Codes and weights are in that order, so that they are read in turn. ``known``: the rows were visited before, and
+    all their columns are there.
+    """
+
+    block: Block
+    order: NDArray[np.int32] | None
+    codes: NDArray[np.int32]
+    weight: Floats | None
+    known: bool = False
+
+    @classmethod
+    def of(cls, block: Block, order: NDArray[np.int32] | None = None, *, known: bool = False) -> Visits:
+        codes, weight = block.codes, block.weight
+        if order is not None:
+            codes, weight = codes.take(order), None if weight is None else weight.take(order)
+        return cls(block, order, codes, weight, known)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def parts(self, size: int) -> Iterator[Visits]:
+        """The same, so many rows at a time."""
+        if len(self) <= size:
+            yield self
+            return
+        for start in range(0, len(self), size):
+            here = slice(start, start + size)
+            block = self.block if self.order is not None else self.block.rows(start, min(start + size, len(self)))
+            order = None if self.order is None else self.order[here]
+            weight = None if self.weight is None else self.weight[here]
+            yield Visits(block, order, self.codes[here], weight, self.known)
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """At most ``max_iter`` epochs, and not more than ``patience`` of them without a gain of ``tol`` (None: as many)."""
+
+    max_iter: int = 1
+    tol: float | None = None
+    patience: int = 5
+
+
+@dataclass
+class Watch:
+    """Looks for the end of one problem: ``best`` is the least value so far, ``stale`` the epochs without a gain."""
+
+    stopping: Stopping
+    best: float = np.inf
+    stale: int = 0
+    epochs: int = 0
+    stopped: bool = False
+
+    def worn_out(self, value: float) -> bool:
+        """Has ``value``, which is to be small, not gained for too long?"""
+        tol = self.stopping.tol
+        self.stale = self.stale + 1 if tol is not None and value > self.best - tol else 0
+        self.best = min(self.best, value)
+        return self.stale >= self.stopping.patience
+
+
+class Sequential(Protocol[S_contra]):
+    """How rows change a state, which belongs to the walk: it is changed in place, and given to a model at the end.
+
+    A state may hold several problems (one class against the rest, each), of which a step learns those that it is told.
+    """
+
+    def step(self, state: S_contra, rows: Visits, problems: Sequence[int]) -> None:
+        """Learn from these rows."""
+
+    def judge(self, state: S_contra, watches: Mapping[int, Watch]) -> None:
+        """After an epoch: let the watches of its problems stop, or raise where it went wrong."""
+
+
+def entries_per_row(x: Any) -> int:
+    """Numbers that a row has, on the average where it is sparse; one at least."""
+    width = x.nnz // max(x.shape[0], 1) if hasattr(x, "indptr") else x.shape[1]
+    return int(max(width, 1))

@@ -1,0 +1,1 @@
+"""Rows that change the weights one after another."""

@@ -1,1 +1,0 @@
-"""Row-by-row updates, and descent step by step."""

@@ -1,1 +1,0 @@
-"""Small algebra without data: from statistics to rules."""
