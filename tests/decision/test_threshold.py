@@ -18,7 +18,7 @@ from sklearn.svm import LinearSVC
 import discrim
 from discrim import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from discrim.decision import ThresholdClassifier
-from discrim.decision.cut_points import CutPoints
+from discrim.decision.threshold import CutPoints
 from discrim.evaluation import proportion_interval
 
 LDA = LinearDiscriminantAnalysis()

@@ -13,8 +13,7 @@ from scipy import optimize, special, stats
 from discrim.datasets import load_iris
 from discrim.errors import DataError, ParameterError
 from discrim.families.logistic.firth import firth
-from discrim.inference.intervals import Intervals, confint, odds_ratios
-from discrim.inference.profile import Turned, profile_interval
+from discrim.inference.intervals import Intervals, Turned, confint, odds_ratios, profile_interval
 from discrim.statistics.likelihood import CURVATURE
 
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from discrim.errors import ParameterError
-from discrim.inference.stepwise import stepwise
+from discrim.inference.deviance_tests import stepwise
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """Where the sum runs. One verb: reduce."""
 
-from discrim.engines.passes import RowPasses, passes_over
-from discrim.engines.threads import reduce, reduce_blocks
+from discrim.engines.threads import RowPasses, passes_over, reduce, reduce_blocks
 
 __all__ = ["RowPasses", "passes_over", "reduce", "reduce_blocks"]

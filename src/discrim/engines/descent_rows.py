@@ -12,9 +12,8 @@ from scipy import sparse
 
 from discrim.block import Block
 from discrim.engines.orders import Order
-from discrim.engines.passes import RowPasses
 from discrim.engines.progress import Progress
-from discrim.engines.threads import reduce_blocks
+from discrim.engines.threads import RowPasses, reduce_blocks
 from discrim.engines.walk import Lane, walk
 from discrim.errors import DataError
 from discrim.families.first_look import Overview, look

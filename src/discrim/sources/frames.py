@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from discrim.block import Block
 from discrim.sources.arrays import Labels
 from discrim.sources.design import Column, Design, sort_levels
-from discrim.sources.guess import comes_from
 from discrim.sources.parsed import ParsedTable, read_as_fitted
 from discrim.sources.rows import SMALL, rows_per_block
-from discrim.sources.table import Table, float_type, refuse_duplicates, text_levels
+from discrim.sources.table import Table, comes_from, float_type, refuse_duplicates, text_levels
 
 
 class FrameRows:

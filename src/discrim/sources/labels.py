@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discrim.errors import DataError, name_list, plural
 from discrim.kernels import code_integers
-from discrim.sources.guess import comes_from
+from discrim.sources.table import comes_from
 from discrim.typing import Codes
 
 Coded = tuple[NDArray[Any], Codes]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.block import Block
+from discrim.block import Block, Reads, join
 from discrim.errors import DataError
+from discrim.later import cached_property
 from discrim.sources.design import Design
+from discrim.typing import Floats
 
 # Below this many numbers a table is converted at once; above, block by block.
 SMALL = 1_000_000
@@ -108,3 +111,61 @@ def _by_column(design: Design, counts: NDArray[np.int64]) -> dict[str, int]:
             named[column.name] = int(counts[j])
         j += column.n_out
     return named
+
+
+def in_memory(rows: Rows, reads: Reads = "dense", *, first_read: bool = False) -> Block:
+    """All rows as one block, as a model reads them; ``first_read`` where nobody has read them before."""
+    if rows.whole is not None:
+        return rows.whole.kept(reads)
+    if not rows.rereadable and not first_read:
+        raise DataError(
+            "These rows can be read only once, and 'cv', 'loo' and covariance estimators read them again. "
+            "Give a number instead, or a table or a file instead of the stream."
+        )
+    return join(list(rows.blocks())).kept(reads)
+
+
+@dataclass(frozen=True)
+class Attached:
+    """The rows of ``inner``, each with more.
+
+    ``offset`` and ``share`` are one number a row; with ``share`` every row has the code 1 among two ``classes``.
+    """
+
+    inner: Rows
+    classes: NDArray[Any]
+    offset: Floats | None = None
+    share: Floats | None = None
+    labelled: bool = True
+
+    @property
+    def design(self) -> Design:
+        return self.inner.design
+
+    @property
+    def n_rows(self) -> int | None:
+        return self.inner.n_rows
+
+    @property
+    def rereadable(self) -> bool:
+        return self.inner.rereadable
+
+    @cached_property
+    def whole(self) -> Block | None:
+        return None if self.inner.whole is None else self._attach(self.inner.whole, 0)
+
+    def blocks(self) -> Iterator[Block]:
+        if self.whole is not None:
+            yield self.whole
+            return
+        start = 0
+        for block in self.inner.blocks():
+            yield self._attach(block, start)
+            start += len(block)
+
+    def _attach(self, block: Block, start: int) -> Block:
+        stop = start + len(block)
+        codes = block.codes if self.share is None else np.ones(len(block), np.int32)
+        offset = block.offset if self.offset is None else self.offset[start:stop]
+        share = None if self.share is None else self.share[start:stop]
+        return Block(block.x, codes, self.classes, block.weight, offset, share)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.errors import DataError, name_list
+from discrim.errors import DataError, MissingDependencyError, name_list
 
 Kind = Literal["float32", "number", "text"]
 
@@ -100,3 +102,26 @@ def text_levels(table: Table, name: str, found: set[Any]) -> int:
         found.update(values[k] for k in np.flatnonzero(occurring).tolist())
         missing += int((codes < 0).sum())
     return missing
+
+
+def comes_from(thing: object, package: str, *names: str) -> bool:
+    """Is ``thing`` an instance of one of the classes ``package.names``?
+
+    An object of a package exists only if the package is imported already, so
+    looking in ``sys.modules`` is enough and costs no import.
+    """
+    module = sys.modules.get(package)
+    if module is None:
+        return False
+    classes = tuple(found for name in names if (found := getattr(module, name, None)) is not None)
+    return isinstance(thing, classes)
+
+
+def installed(package: str) -> bool:
+    return package in sys.modules or find_spec(package) is not None
+
+
+def need(package: str, purpose: str) -> None:
+    """Raise the error that says how to install a package, unless it is there."""
+    if not installed(package):
+        raise MissingDependencyError.for_package(package, purpose, "app")

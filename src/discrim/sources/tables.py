@@ -15,12 +15,11 @@ from discrim.kernels.fallback import warn_if_slow
 from discrim.sources.arrays import ArrayRows, Labels, array_rows, as_csr, is_ready
 from discrim.sources.design import Design
 from discrim.sources.frames import FrameRows, as_table
-from discrim.sources.guess import comes_from, need
 from discrim.sources.labels import code_labels
 from discrim.sources.rows import Rows
 from discrim.sources.scan import Scan, scan
 from discrim.sources.structure import check_structure
-from discrim.sources.table import Table
+from discrim.sources.table import Table, comes_from, need
 from discrim.sources.weights import check_weights
 
 if TYPE_CHECKING:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from discrim.errors import DataError, ParameterError
-from discrim.text.block import BATCH, Documents
-from discrim.text.column import ColumnDocuments, Columns
-from discrim.text.folder import FolderDocuments
-from discrim.text.strings import StringDocuments
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.errors import DataError, ParameterError, name_list, plural
+from discrim.sources import Scan, check_weights, code_labels
+from discrim.sources.readers import Reader, open_reader
+from discrim.sources.table import Table
+from discrim.sources.weights import refuse_bad_weights
+from discrim.text.block import BATCH, CHARACTERS, DocumentBlock, Documents, as_list, check_texts
 
 
 def documents(
@@ -89,3 +96,208 @@ def open_documents(X: Any, y: Any = None, sample_weight: Any = None) -> Document
             "documents(data, text=..., target=..., weight=...)."
         )
     return X
+
+
+class Columns(NamedTuple):
+    """What is read of a table."""
+
+    text: str
+    target: str | None
+    weight: str | None
+
+
+class ColumnDocuments(Documents):
+    """Documents in one column of a table, with labels and weights in others. No other column is read."""
+
+    def __init__(self, data: Any, columns: Columns, *, empty: bool, batch_rows: int) -> None:
+        named = [name for name in columns if name is not None]
+        if len(set(named)) < len(named):
+            raise ParameterError.bad_value("text", columns.text, f"another column than {columns[1:]}")
+        self._reader: Reader = open_reader(data)
+        # A scan of the same columns refuses those that are not there, or differ from file to file.
+        Scan(self._reader, [columns.text], target=columns.target, weight=columns.weight, batch_rows=batch_rows)
+        for part in self._reader.parts:
+            if part.head.kind(columns.text) != "text":
+                raise DataError(f"Column '{columns.text}' of '{part.name}' holds numbers; documents are strings.")
+        self._columns, self._empty, self._batch_rows = columns, empty, batch_rows
+        self.title = f"column '{columns.text}' of {self._reader.title}"
+        self.n_rows = self._reader.n_rows
+        self.labelled = columns.target is not None
+        self.rereadable = self._reader.rereadable
+
+    def blocks(self) -> Iterator[DocumentBlock]:
+        first = 0
+        for table in self._reader.tables([c for c in self._columns if c is not None], self._batch_rows):
+            for start in range(0, table.n_rows, self._batch_rows):
+                stop = min(start + self._batch_rows, table.n_rows)
+                yield self._block(table, start, stop, first + start)
+            first += table.n_rows
+        if not first:
+            raise DataError(f"The {self._reader.title} holds no rows.")
+
+    def classes(self) -> NDArray[Any]:
+        target = self._columns.target
+        assert target is not None
+        if not self.rereadable:
+            raise DataError(
+                f"The {self._reader.title} can be read only once, but its labels must be known first. "
+                "Pass a table or a file instead."
+            )
+        tables = self._reader.tables([target], 1 << 16)
+        found = [code_labels(table.labels(target, 0, table.n_rows), column=target)[0] for table in tables]
+        return code_labels(np.concatenate(found), column=target)[0]
+
+    def _block(self, table: Table, start: int, stop: int, first: int) -> DocumentBlock:
+        text, target, weight_column = self._columns
+        values = as_list(table.labels(text, start, stop))
+        texts = check_texts(values, first=first, of=f"column '{text}'", empty=self._empty)
+        labels = weight = None
+        if target is not None:
+            classes, codes = code_labels(table.labels(target, start, stop), column=target)
+            labels = classes[codes]
+        if weight_column is not None:
+            weight = np.ascontiguousarray(table.numbers([weight_column], start, stop, np.float64)[:, 0])
+            refuse_bad_weights(weight, weight_column)
+        return DocumentBlock(texts, labels, weight)
+
+
+class FolderDocuments(Documents):
+    """The names of one class are held at a time, so that millions of files are no matter."""
+
+    def __init__(self, folder: Path, batch_rows: int) -> None:
+        self._batch_rows = batch_rows
+        self._folders = [path for path in _entries(folder) if path.is_dir()]
+        self.labelled = bool(self._folders)
+        self.title = f"folder '{folder}'"
+        if not self.labelled:
+            self._folders = [folder]
+        for path in self._folders:
+            self._refuse_without_files(path)
+
+    def blocks(self) -> Iterator[DocumentBlock]:
+        texts: list[str] = []
+        labels: list[str] = []
+        size = 0
+        for path, label in self._files():
+            raw = _read(path)
+            if texts and (len(texts) == self._batch_rows or size + len(raw) > CHARACTERS):
+                yield self._block(texts, labels)
+                texts, labels, size = [], [], 0
+            texts.append(_decode(raw, path))
+            labels.append(label)
+            size += len(raw)
+        yield self._block(texts, labels)
+
+    def classes(self) -> NDArray[Any]:
+        return np.unique(np.array([folder.name for folder in self._folders]))
+
+    def _files(self) -> Iterator[tuple[Path, str]]:
+        for folder in self._folders:
+            for path in _entries(folder):
+                if not path.is_dir():
+                    yield path, folder.name
+
+    def _block(self, texts: list[str], labels: list[str]) -> DocumentBlock:
+        return DocumentBlock(texts, np.array(labels) if self.labelled else None)
+
+    def _refuse_without_files(self, folder: Path) -> None:
+        entries = _entries(folder)
+        if any(not path.is_dir() for path in entries):
+            return
+        if not entries:
+            raise DataError(f"The folder '{folder}' holds no document. Remove it, or put its documents there.")
+        raise DataError(
+            f"The folder '{folder}' holds no document, only the folders {name_list(path.name for path in entries)}. "
+            "Give the folder whose folders are the classes."
+        )
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    except OSError as error:
+        raise DataError(f"The folder '{folder}' cannot be read: {error.strerror}.") from error
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DataError(f"The document '{path}' cannot be read: {error.strerror}.") from error
+
+
+def _decode(raw: bytes, path: Path) -> str:
+    """UTF-8, else Latin-1; a zero byte occurs in neither kind of text."""
+    if b"\0" in raw:
+        raise DataError(f"The document '{path}' holds zero bytes: it is no text, or UTF-16. Convert it to UTF-8.")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+class StringDocuments(Documents):
+    """One string per document. An iterator may be endless, has no labels, and is used up by reading."""
+
+    title = "strings in memory"
+
+    def __init__(self, X: Any, y: Any = None, sample_weight: Any = None) -> None:
+        _refuse_other_shapes(X)
+        self.labelled = y is not None
+        self._labels: NDArray[Any] | None = None
+        self._weight: NDArray[np.float64] | None = None
+        self._iterator: Iterator[Any] | None = None
+        if isinstance(X, Iterator):
+            self._take_iterator(X, y, sample_weight)
+            return
+        self._texts = as_list(X)
+        self.n_rows = len(self._texts)
+        if not self.n_rows:
+            raise DataError("There are no documents: X is empty.")
+        if y is not None:
+            classes, codes = code_labels(y)
+            self._labels = classes[codes]
+            if len(codes) != self.n_rows:
+                raise ValueError(
+                    f"Found input variables with inconsistent numbers of samples: [{self.n_rows}, {len(codes)}]"
+                )
+        self._weight = check_weights(sample_weight, self.n_rows)
+
+    def blocks(self) -> Iterator[DocumentBlock]:
+        if self._iterator is not None:
+            yield from self._blocks_of_iterator()
+            return
+        for start in range(0, len(self._texts), BATCH):
+            part = slice(start, start + BATCH)
+            labels = None if self._labels is None else self._labels[part]
+            weight = None if self._weight is None else self._weight[part]
+            yield DocumentBlock(check_texts(self._texts[part], first=start, of="X"), labels, weight)
+
+    def classes(self) -> NDArray[Any]:
+        assert self._labels is not None
+        return code_labels(self._labels)[0]
+
+    def _take_iterator(self, X: Iterator[Any], y: Any, sample_weight: Any) -> None:
+        if y is not None or sample_weight is not None:
+            raise DataError("X is an iterator, whose documents cannot be matched with labels. Pass a list.")
+        self.title, self.rereadable, self._iterator = "iterator", False, X
+
+    def _blocks_of_iterator(self) -> Iterator[DocumentBlock]:
+        assert self._iterator is not None
+        start = 0
+        while part := list(islice(self._iterator, BATCH)):
+            yield DocumentBlock(check_texts(part, first=start, of="X"))
+            start += len(part)
+
+
+def _refuse_other_shapes(X: Any) -> None:
+    if isinstance(X, str | bytes):
+        raise DataError("X is a single string. Pass a list of documents, or a folder through documents(X).")
+    dimensions = getattr(X, "ndim", 2 if hasattr(X, "columns") else 1)
+    if dimensions != 1:
+        raise DataError(
+            f"X has {plural(dimensions, 'dimension')}; documents are one string per row. Pass one column of the "
+            "table, such as X['text'], or documents(X, text='text')."
+        )
+    if isinstance(X, Mapping | AbstractSet) or not (hasattr(X, "__iter__") or hasattr(X, "to_pylist")):
+        raise DataError(f"X is of the type {type(X).__name__}. Pass a list of documents.")

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 from discrim import GaussianNB, LinearDiscriminantAnalysis, datasets
 from discrim.decision.multiclass import OutputCodeClassifier
-from discrim.decision.multiclass.codes import _generator_polynomial, bch_code, exhaustive_code
+from discrim.decision.multiclass.output_code import _generator_polynomial, bch_code, exhaustive_code
 
 
 def distances(book):

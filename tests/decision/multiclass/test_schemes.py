@@ -143,7 +143,7 @@ def test_an_answer_of_another_type_than_the_labels_does_not_change_these(overlap
 @pytest.mark.parametrize("coupling", ["wu-lin-weng", "hastie-tibshirani"])
 def test_coupling_returns_probabilities_that_agree_with_consistent_pairs(coupling):
     """Pairs r_ij = p_i / (p_i + p_j) of a distribution p are coupled to p again."""
-    from discrim.decision.multiclass.coupling import couple
+    from discrim.decision.multiclass.one_vs_one import couple
 
     p = np.random.default_rng(0).dirichlet(np.ones(5), size=40)
     r = p[:, :, None] / (p[:, :, None] + p[:, None, :])
@@ -153,7 +153,7 @@ def test_coupling_returns_probabilities_that_agree_with_consistent_pairs(couplin
 def test_coupling_by_least_squares_is_the_minimum_found_by_a_general_optimiser():
     from scipy.optimize import minimize
 
-    from discrim.decision.multiclass.coupling import couple
+    from discrim.decision.multiclass.one_vs_one import couple
 
     rng = np.random.default_rng(1)
     r = rng.uniform(0.05, 0.95, size=(3, 4, 4))
@@ -170,7 +170,7 @@ def test_coupling_by_least_squares_is_the_minimum_found_by_a_general_optimiser()
 
 def test_coupling_by_hastie_and_tibshirani_fits_the_expected_wins():
     """At the solution sum_j n_ij mu_ij = sum_j n_ij r_ij for every class."""
-    from discrim.decision.multiclass.coupling import couple
+    from discrim.decision.multiclass.one_vs_one import couple
 
     rng = np.random.default_rng(2)
     r = rng.uniform(0.05, 0.95, size=(5, 4, 4))
@@ -183,7 +183,7 @@ def test_coupling_by_hastie_and_tibshirani_fits_the_expected_wins():
 
 
 def test_certain_pairs_are_coupled_without_a_warning_even_in_a_circle():
-    from discrim.decision.multiclass.coupling import couple
+    from discrim.decision.multiclass.one_vs_one import couple
 
     ring = np.array([[[0, 1, 0], [0, 0, 1], [1, 0, 0]], [[0, 1, 1], [0, 0, 1], [0, 0, 0]]], dtype=float)
     for method in ("wu-lin-weng", "hastie-tibshirani"):

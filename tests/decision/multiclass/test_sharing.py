@@ -23,7 +23,7 @@ from discrim import (
     RegularizedDiscriminantAnalysis,
     RidgeClassifier,
 )
-from discrim.decision.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier, shared, stacked
+from discrim.decision.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier, scheme as shared, stacked
 from discrim.statistics import ClassMoments
 
 MODELS = [

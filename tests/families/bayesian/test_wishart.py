@@ -10,10 +10,9 @@ from scipy import integrate
 from scipy.stats import invgamma, multivariate_t
 
 from discrim.block import Block
+from discrim.families.bayesian.prior import best_prior, best_psi, units_left_out
 from discrim.families.bayesian.wishart import ClassUnits, Units
 from discrim.families.bayesian.wishart_rules import Prior, class_variances, evidence_of, left_out, scatter_diagonal
-from discrim.families.bayesian.wishart_search import best_prior, best_psi
-from discrim.families.bayesian.wishart_units import units_left_out
 from discrim.statistics import ClassFactors, ClassMoments, Depth
 
 each_depth = pytest.mark.parametrize("depth", [Depth.FULL, Depth.POOLED])

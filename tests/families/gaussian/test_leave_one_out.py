@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import norm
 from sklearn.naive_bayes import GaussianNB
 
+from discrim.families.gaussian.held_out import nb_scores
 from discrim.families.gaussian.leave_one_out import lda_scores, log_priors_without, qda_scores
-from discrim.families.gaussian.leave_one_out_naive import nb_scores
 from discrim.families.gaussian.regularized import Moments
 
 PRIORS = np.array([0.2, 0.5, 0.3])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discrim.errors import ParameterError
-from discrim.families.online.losses import LOSSES, SOFTMAX_CURVATURE, find_loss, softmax, softmax_slope, softmax_value
+from discrim.losses import LOSSES, SOFTMAX_CURVATURE, find_loss, softmax, softmax_slope, softmax_value
 
 MARGINS = np.linspace(-4.0, 4.0, 2001)
 

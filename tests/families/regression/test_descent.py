@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from discrim.families.gaussian.covariance import Within
-from discrim.families.regression import descent as module
-from discrim.families.regression.descent import alpha_grid, lasso, lasso_path
+from discrim.families.regression import lasso as module
+from discrim.families.regression.lasso import alpha_grid, lasso, lasso_path
 from discrim.parallel import one_blas_thread
 
 pytestmark = pytest.mark.every_version

@@ -13,7 +13,7 @@ import discrim
 from discrim import LogisticRegression
 from discrim.engines.descent_rows import RowSums
 from discrim.errors import DataError, DiscrimWarning, ParameterError, UnfinishedWarning
-from discrim.families.online.losses import LOSSES
+from discrim.losses import LOSSES
 from discrim.models.online.gradient_descent import GradientDescentClassifier
 
 

@@ -12,14 +12,21 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
-from discrim.decision.multiclass.codes import bch_code, exhaustive_code, given_code
 from discrim.decision.multiclass.problems import Fitting, Problem
 from discrim.decision.multiclass.scheme import Scheme
 from discrim.decision.multiclass.stacked import all_scores
 from discrim.decision.wrapping import fit_arguments
-from discrim.errors import DataError, ParameterError
+from discrim.errors import DataError, ParameterError, plural
 from discrim.models.parameters import Check, array_like, check_parameters, either, number, one_of, seed, with_method
 from discrim.sources import Scan
+
+Bits = NDArray[np.int8]
+
+# More classes than this have more than a thousand exhaustive columns.
+MOST_EXHAUSTIVE = 11
+# Feedback of a shift register of m bits that runs through all 2^m - 1 states: bits of a primitive polynomial.
+PRIMITIVE = {2: 0b111, 3: 0b1011, 4: 0b10011, 5: 0b100101, 6: 0b1000011, 7: 0b10001001, 8: 0b100011101,
+             9: 0b1000010001, 10: 0b10000001001, 11: 0b100000000101, 12: 0b1000001010011}  # fmt: skip
 
 
 class OutputCodeClassifier(Scheme):
@@ -133,3 +140,126 @@ class OutputCodeClassifier(Scheme):
         if self.code == "bch":
             return bch_code(classes, count, generator)
         return np.asarray(generator.uniform(size=(classes, count)) > 0.5).astype(np.int8)
+
+
+def exhaustive_code(classes: int) -> Bits:
+    """All 2^(K-1) - 1 ways to split K classes in two (Dietterich and Bakiri 1995); any two rows differ in 2^(K-2)."""
+    if classes > MOST_EXHAUSTIVE:
+        raise ParameterError(
+            f"code='exhaustive' has 2^(K-1) - 1 columns, too many for {classes} classes; take 'bch' from "
+            f"{MOST_EXHAUSTIVE + 1} classes on."
+        )
+    columns = np.arange(1, 2 ** (classes - 1))
+    bits = (columns >> np.arange(classes - 1)[:, None]) & 1
+    return np.vstack([bits, np.zeros_like(columns)]).astype(np.int8)
+
+
+def bch_code(classes: int, least: int, generator: np.random.RandomState) -> Bits:
+    """K words of a binary BCH code of length 2^m - 1 >= ``least`` that corrects as many errors as K words allow.
+
+    The generator polynomial is the least common multiple of the minimal polynomials of a, a^2, ..., a^2t, for the
+    largest t that leaves enough words; words are drawn at random. Columns that put all classes on one side, or say
+    the same as another, are left out.
+    """
+    m = 2
+    while 2**m - 1 < max(least, int(np.ceil(np.log2(max(classes, 2)))) + 1):
+        m += 1
+    while m in PRIMITIVE:
+        polynomial = _generator_polynomial(m, classes)
+        if polynomial is not None:
+            words = _words(polynomial, 2**m - 1, classes, generator)
+            book = _useful_columns(words)
+            if len(np.unique(book, axis=0)) == classes:
+                return book
+        m += 1
+    raise DataError(f"There is no BCH code of up to 4,095 bits for {classes} classes of this code_size.")
+
+
+def given_code(code: Any, classes: int) -> Bits:
+    """A code book of the user as zeros and ones."""
+    book = np.asarray(code)
+    values = set(np.unique(book).tolist()) if book.dtype.kind in "iufb" else {None}
+    if book.ndim != 2 or book.shape[0] != classes or not (values <= {0, 1} or values <= {-1, 1}):
+        raise ParameterError(
+            f"The 'code' parameter must be a matrix of 0 and 1, or -1 and 1, with {plural(classes, 'row')}, one for "
+            f"each class; found one of the shape {book.shape}."
+        )
+    bits = (book > 0).astype(np.int8)
+    if len(np.unique(bits, axis=0)) < classes:
+        raise ParameterError("The 'code' parameter has two equal rows: their classes could not be told apart.")
+    return bits
+
+
+def _useful_columns(words: Bits) -> Bits:
+    mixed = words[:, (words != words[:1]).any(axis=0)]
+    # A column and its complement pose the same problem: compare them from the first class on.
+    _, first = np.unique(mixed ^ mixed[:1], axis=1, return_index=True)
+    return mixed[:, np.sort(first)]
+
+
+def _words(polynomial: int, length: int, classes: int, generator: np.random.RandomState) -> Bits:
+    """Multiples of the polynomial, as rows of bits."""
+    messages = length - (polynomial.bit_length() - 1)
+    chosen: set[int] = set()
+    while len(chosen) < classes:
+        chosen.add(int("".join(map(str, generator.randint(0, 2, size=messages))), 2))
+    words = [_times(message, polynomial) for message in sorted(chosen)]
+    return np.array([[(word >> bit) & 1 for bit in range(length)] for word in words], dtype=np.int8)
+
+
+def _generator_polynomial(m: int, classes: int) -> int | None:
+    """The longest product of minimal polynomials that leaves words for all classes."""
+    length, polynomial, best, covered = 2**m - 1, 1, None, set()
+    for root in range(1, length, 2):
+        if root in covered:
+            continue
+        coset = _coset(root, length)
+        covered |= coset
+        polynomial = _times(polynomial, _minimal_polynomial(coset, m))
+        messages = length - (polynomial.bit_length() - 1)
+        if 2**messages < classes:
+            break
+        best = polynomial
+    return best
+
+
+def _coset(root: int, length: int) -> set[int]:
+    """Exponents of the conjugates of a^root: root, 2 root, 4 root, ... modulo the length."""
+    found = set()
+    while root not in found:
+        found.add(root)
+        root = 2 * root % length
+    return found
+
+
+def _minimal_polynomial(coset: set[int], m: int) -> int:
+    """The product of (x - a^e) over the coset, whose coefficients are 0 and 1."""
+    powers = _powers(m)
+    place = {value: e for e, value in enumerate(powers)}
+    coefficients = [1]
+    for exponent in coset:
+        shifted = [0, *coefficients]
+        scaled = [powers[(place[c] + exponent) % len(powers)] if c else 0 for c in coefficients]
+        coefficients = [a ^ b for a, b in zip(shifted, [*scaled, 0], strict=True)]
+    return sum(bit << i for i, bit in enumerate(coefficients))
+
+
+def _powers(m: int) -> list[int]:
+    """a^0, a^1, ... of the field of 2^m elements, as numbers of m bits."""
+    values, value = [], 1
+    for _ in range(2**m - 1):
+        values.append(value)
+        value <<= 1
+        if value >> m:
+            value ^= PRIMITIVE[m]
+    return values
+
+
+def _times(a: int, b: int) -> int:
+    """Product of two polynomials over two elements, as numbers of bits."""
+    product = 0
+    while b:
+        if b & 1:
+            product ^= a
+        a, b = a << 1, b >> 1
+    return product

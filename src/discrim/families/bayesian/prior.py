@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from discrim.errors import DataError, ParameterError, name_list
-from discrim.families.bayesian.wishart import ClassUnits, Units
+from discrim.families.bayesian.wishart import ClassUnits, Criterion, Evidence, Units
 from discrim.families.bayesian.wishart_rules import (
     OWN_ROWS,
     Prior,
@@ -17,13 +19,19 @@ from discrim.families.bayesian.wishart_rules import (
     left_out,
     scatter_diagonal,
 )
-from discrim.families.bayesian.wishart_search import best_prior
-from discrim.families.bayesian.wishart_units import units_left_out
+from discrim.families.gaussian.leave_one_out import rho_of
 from discrim.families.gaussian.recipe import Statistic
 from discrim.families.recipe import Chosen, Passes
 from discrim.typing import Floats, Mask
 
 Targets = dict[str, Units | ClassUnits]
+# psi is looked for between these multiples of what would make the prior's scale that of the rows.
+_PSI_RANGE = (-10.0, 10.0)
+_PSI_STEPS = 41
+# nu - (p - 1), as powers of ten: from hardly proper to a prior that outweighs any rows.
+_NU_POWERS = np.linspace(-1.5, 7.0, 35)
+# A variance that is that of one row alone is not followed to zero: the pooled one would take its place.
+_LEAST_SHARE = 1e-3
 
 
 def prior_units(model: Any, statistic: Statistic, noise: Floats) -> tuple[Units, Mask]:
@@ -178,3 +186,86 @@ def _given(psi: Any, p: int) -> Units:
         except np.linalg.LinAlgError:
             pass
     raise ParameterError.bad_value("psi", psi, expected)
+
+
+def best_prior(criterion: Criterion, psi: float | None, nu: float | None, n_columns: int) -> tuple[float, float]:
+    """(psi, nu) with the largest criterion; a number that is given stays.
+
+    A maximum is located on a grid and then found as a root of the slope, which is known to full precision where
+    the values of the criterion are not: rows that come in parts give the same prior.
+    """
+    if nu is not None:
+        return (psi if psi is not None else best_psi(criterion, nu, n_columns)), nu
+    least = n_columns - 1.0
+
+    def at(power: float) -> tuple[float, float]:
+        tried = least + 10.0**power
+        return (psi if psi is not None else best_psi(criterion, tried, n_columns)), tried
+
+    found = [at(power) for power in _NU_POWERS]
+    best = int(np.argmax([criterion.value(*prior) for prior in found]))
+    around = _NU_POWERS[[max(best - 1, 0), min(best + 1, len(_NU_POWERS) - 1)]]
+    # Along the best psi of every nu, the slope is the one at a fixed psi.
+    power = _root(lambda power: criterion.along_nu(*at(power)), around[0], around[1])
+    return found[best] if power is None else at(power)
+
+
+def best_psi(criterion: Criterion, nu: float, n_columns: int) -> float:
+    """The psi of the largest criterion for this nu."""
+    centre = np.log(criterion.scale * max(nu - n_columns + 1.0, 1.0))
+    ends = np.log(10.0) * np.array(_PSI_RANGE) + centre
+
+    def slope(log_psi: float) -> float:
+        return criterion.along_psi(float(np.exp(log_psi)), nu)
+
+    grid = np.linspace(ends[0], ends[1], _PSI_STEPS)
+    if isinstance(criterion, Evidence):
+        best, around = (0 if slope(ends[0]) <= 0 else -1), ends
+    else:
+        best = int(np.argmax([criterion.value(float(psi), nu) for psi in np.exp(grid)]))
+        around = grid[[max(best - 1, 0), min(best + 1, _PSI_STEPS - 1)]]
+    log_psi = _root(slope, around[0], around[1])
+    return float(np.exp(grid[best] if log_psi is None else log_psi))
+
+
+def _root(slope: Callable[[float], float], lo: float, hi: float) -> float | None:
+    """Where the slope goes from rising to falling; None if it does not."""
+    if not (slope(lo) > 0 > slope(hi)):
+        return None
+    return float(brentq(slope, lo, hi, xtol=1e-14, rtol=4 * float(np.finfo(float).eps)))
+
+
+def units_left_out(x: Floats, codes: NDArray[np.int32], statistic: Statistic, prior: Prior) -> float:
+    """The change of the sum of log f(x_i | other rows) when row i leaves the variances of the units too.
+
+    To first order: the slope of log f along log u_j, with A = Psi + S, d = x - mu, E = d'A^-1 d, rho = n_k/(n_k - 1),
+
+        psi u_j/2 [(nu + n_k - 2) rho (A^-1 d)_j^2/(1 - rho E) - (A^-1)_jj],
+
+    times the change of log u_j, u_j = S_jj/n, without the row, log[n/(n - 1) (1 - rho d_j^2/S_jj)]; n is n_k for the
+    units of a class. It is negative where units follow the rows, and the more so the fewer rows they are of.
+    The statistic must be full. Cost n p^2 + K p^3, or K n_k^2 p for classes of fewer rows than columns.
+    """
+    total, psi, rhos = 0.0, prior.psi, rho_of(statistic.weight)
+    for k in np.flatnonzero(statistic.weight > 1).tolist():
+        z, rho = prior.units.of_class(k).rows(x[codes == k] - statistic.mean[k]), float(rhos[k])
+        own = isinstance(prior.units, ClassUnits) and statistic.weight[k] >= OWN_ROWS
+        n = float(statistic.weight[k] if own else statistic.total_weight)
+        along, diagonal = _solved(z, psi)
+        left = np.maximum(1.0 - rho * np.einsum("ij,ij->i", z, along), np.finfo(float).eps)
+        gain = (prior.nu + statistic.weight[k] - 2.0) * rho / left[:, None]
+        slope = 0.5 * psi * (gain * np.square(along) - diagonal)
+        share = n / (n - 1.0) * (1.0 - rho / n * np.square(z))
+        total += float(np.vdot(slope, np.log(np.maximum(share, _LEAST_SHARE))))
+    return total
+
+
+def _solved(z: Floats, psi: float) -> tuple[Floats, Floats]:
+    """Rows of z A^-1 and the diagonal of A^-1, A = psi I + z'z."""
+    n, p = z.shape
+    values, vectors = np.linalg.eigh(z.T @ z if n > p else z @ z.T)
+    inverse: Floats = (vectors / (np.maximum(values, 0.0) + psi)) @ vectors.T
+    if n > p:
+        return z @ inverse, np.diagonal(inverse)
+    along = inverse @ z
+    return along, (1.0 - np.einsum("ij,ij->j", z, along)) / psi

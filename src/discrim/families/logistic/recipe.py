@@ -12,11 +12,10 @@ from discrim.block import Block, Reads, join
 from discrim.errors import DataError, ParameterError
 from discrim.families.first_look import Overview, look
 from discrim.families.logistic.class_weight import Reweighted, class_factors, class_weights
-from discrim.families.logistic.coefficients import fitted_rule, user_coefficients
-from discrim.families.logistic.fit import Problem, SmoothFit, fit_smooth, fits_row_space
-from discrim.families.logistic.grid import StrengthGrid
+from discrim.families.logistic.fit import Problem, SmoothFit, fit_smooth, fit_sparse, fits_row_space
+from discrim.families.logistic.objective import fitted_rule, user_coefficients
+from discrim.families.logistic.penalty_path import StrengthGrid
 from discrim.families.logistic.remarks import remarks_of, without_weightless
-from discrim.families.logistic.sparse_fit import fit_sparse
 from discrim.families.one_block import OneBlock
 from discrim.families.recipe import Passes, Recipe, Reduction, Shape, Solved, Sum, Turned
 from discrim.families.rule import LinearRule

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.block import Block
-from discrim.families.online.losses import SOFTMAX_CURVATURE, Loss, softmax_slope, softmax_value
+from discrim.losses import SOFTMAX_CURVATURE, Loss, softmax_slope, softmax_value
 from discrim.typing import Floats
 
 

@@ -14,10 +14,10 @@ from discrim.errors import DataError
 from discrim.families.logistic.objective import Coordinates, Objective
 from discrim.families.logistic.quasi_newton import Enough, cholesky_inverse, quasi_newton
 from discrim.families.one_block import OneBlock
-from discrim.families.online.losses import sigmoid, softmax
 from discrim.families.online.scaling import Scaling
 from discrim.families.recipe import Passes
 from discrim.families.sequence import Visits, Watch, entries_per_row
+from discrim.losses import sigmoid, softmax
 from discrim.parallel import blas_threads
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS, Likelihood
 from discrim.typing import Floats

@@ -10,9 +10,8 @@ import numpy as np
 
 from discrim.errors import warn
 from discrim.families.first_look import look
-from discrim.families.logistic.coefficients import user_coefficients
 from discrim.families.logistic.fit import Watch
-from discrim.families.logistic.objective import Coordinates
+from discrim.families.logistic.objective import Coordinates, user_coefficients
 from discrim.families.recipe import Passes, Solved
 from discrim.models.logistic.training import Training
 from discrim.typing import Floats

@@ -15,8 +15,8 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from discrim.engines import passes_over
 from discrim.errors import ParameterError, name_list, warn
 from discrim.families.first_look import look
-from discrim.families.logistic.coefficients import as_one, written_rule
 from discrim.families.logistic.fit import PenaltyTerms, check_finite
+from discrim.families.logistic.objective import as_one, written_rule
 from discrim.families.logistic.recipe import LogisticRecipe
 from discrim.families.recipe import Selection, Solved
 from discrim.inference.fitted import Fitted

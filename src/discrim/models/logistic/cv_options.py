@@ -9,7 +9,7 @@ import numpy as np
 
 from discrim.errors import ParameterError, warn
 from discrim.families.logistic.fit import PenaltyTerms
-from discrim.models.logistic.options import check_solver, terms_for
+from discrim.models.logistic.training import check_solver, terms_for
 from discrim.models.parameters import Check, either, integer
 from discrim.typing import Floats
 

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from discrim.engines import RowPasses
 from discrim.errors import ParameterError, warn
 from discrim.families.logistic.class_weight import written
-from discrim.families.logistic.coefficients import as_one, written_rule
 from discrim.families.logistic.fit import SmoothFit, separation_of
+from discrim.families.logistic.objective import as_one, written_rule
 from discrim.families.logistic.recipe import LogisticRecipe
 from discrim.families.logistic.remarks import Named, named_separation, without_weightless
 from discrim.families.logistic.separation import Separation
@@ -24,12 +24,14 @@ from discrim.inference.fitted import Fitted
 from discrim.inference.logistic import fitted_from, is_wide, terms_of
 from discrim.models.logistic.callbacks import CallbackSupport, reported
 from discrim.models.logistic.inference import LogisticInference
-from discrim.models.logistic.options import SOLVERS, penalty_terms, positive
 from discrim.models.logistic.training import (
+    SOLVERS,
     NoColumns,
     Training,
     known_offset,
     open_training,
+    penalty_terms,
+    positive,
     select_columns,
     with_offset,
 )

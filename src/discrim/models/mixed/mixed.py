@@ -7,17 +7,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discrim.errors import DataError, ParameterError
 from discrim.families.mixed.mixed import MixedRecipe
+from discrim.inference.conjugate import BetaPosterior, DirichletPosterior
+from discrim.inference.conjugate_numbers import GammaPosterior, NormalPosterior
 from discrim.inference.summary import Summary
 from discrim.models.counts.summary import place_of
 from discrim.models.mixed.base import MixedClassifier
-from discrim.models.mixed.posterior import Posterior, mixed_posterior
 from discrim.models.mixed.summary import Levels, additive_summary, groups_table
 from discrim.models.parameters import Check, array_like, boolean, either, none, number
 from discrim.models.registry import Entry, enter, mixed, nothing
 from discrim.sources import Schema
 from discrim.statistics import MixedStatistic
 from discrim.typing import Floats
+
+# What the mean of whole numbers may lose.
+ROUNDING = 1e-12
+
+Posterior = BetaPosterior | DirichletPosterior | GammaPosterior | NormalPosterior
 
 
 def _mapping() -> Check:
@@ -185,3 +192,35 @@ def _known_shares(statistic: MixedStatistic) -> Floats:
 
 
 enter(Entry("Mixed NB", MixedNB, lambda _: MixedNB(), cost=2, why_not=nothing, offered=mixed))
+
+
+def mixed_posterior(statistic: MixedStatistic, j: int, k: int, alpha: float) -> Posterior:
+    """The posterior of column j in class k, with the priors of the likelihoods."""
+    likelihood = statistic.likelihoods[j]
+    levelled = [likelihood == "categorical" for likelihood in statistic.likelihoods]
+    if levelled[j]:
+        return DirichletPosterior(statistic.counts.of_feature(sum(levelled[:j]))[k] + alpha)
+    if likelihood == "kernel":
+        raise ParameterError(f"Column '{statistic.names[j]}' has a kernel density, which has no parameters.")
+    at, cells = j - sum(levelled[:j]), statistic.cells
+    n, mean, scatter = float(cells.weight[k, at]), float(cells.mean[k, at]), float(cells.scatter[k, at])
+    _, centre, total = (float(values[at]) for values in cells.pooled())
+    if likelihood == "bernoulli":
+        return BetaPosterior(alpha, alpha).after(_sum(n, mean), n)
+    if likelihood in ("poisson", "gamma-poisson") and n + alpha > 0:
+        return GammaPosterior(alpha * centre, alpha).after(_sum(n, mean), n)
+    if likelihood == "student-t" and alpha > 0:
+        prior = NormalPosterior(centre, alpha, alpha, total)
+        return prior.after(n, mean, scatter) if n > 0 else prior
+    if n <= 1:
+        raise DataError(
+            f"Column '{statistic.names[j]}' has {n:g} values in class '{statistic.classes[k]}': without a prior "
+            "nothing can be said of its parameters."
+        )
+    return NormalPosterior.of(n, mean, scatter)
+
+
+def _sum(n: float, mean: float) -> float:
+    """n times the mean; a whole number where only rounding keeps it from being one."""
+    total = n * mean
+    return float(round(total)) if abs(total - round(total)) <= ROUNDING * n else total

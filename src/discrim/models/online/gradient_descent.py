@@ -18,10 +18,10 @@ from discrim.engines.progress import Progress
 from discrim.errors import DataError, ParameterError, UnfinishedWarning, name_list, warn
 from discrim.families.online.criterion import Criterion
 from discrim.families.online.descent import BatchSteps, Descent, DescentOptions, Schedule, Walker, descend
-from discrim.families.online.losses import LOSSES, find_loss, sigmoid
 from discrim.families.online.trace import Recorder, Trace
 from discrim.families.rule import LinearRule, Output
 from discrim.inference.summary import Summary, Table
+from discrim.losses import LOSSES, find_loss, sigmoid
 from discrim.models.parameters import Check, boolean, check_parameters, either, integer, none, number, one_of, seed
 from discrim.models.shell import Classifier
 from discrim.parallel import one_blas_thread

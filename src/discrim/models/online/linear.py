@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.errors import DataError
-from discrim.families.logistic.coefficients import as_one, written_rule
+from discrim.families.logistic.objective import as_one, written_rule
 from discrim.families.online.weights import dense
 from discrim.families.rule import Output
 from discrim.inference.summary import Summary, Table

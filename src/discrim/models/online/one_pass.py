@@ -13,11 +13,11 @@ from discrim.block import Block
 from discrim.engines import passes_over
 from discrim.engines.orders import LARGEST, Parts, as_random_state, gathered, in_runs, shuffled
 from discrim.engines.walk import Lane, Walked, walk
-from discrim.families.online.losses import softmax
 from discrim.families.online.one_pass_logistic import Memory, OnePass, Past, rows_at_once
 from discrim.families.online.problems import class_gains, coded
 from discrim.families.online.scaling import Scaling
 from discrim.families.sequence import Stopping
+from discrim.losses import softmax
 from discrim.models.online.base import OnlineClassifier, Standing, Start
 from discrim.models.online.parameters import SHARED
 from discrim.models.parameters import Check, boolean, number

@@ -12,10 +12,10 @@ from scipy.special import expit
 from discrim.engines.orders import Shuffle
 from discrim.errors import ParameterError, warn
 from discrim.families.online.learning import Learning
-from discrim.families.online.losses import LOSSES as LOSS_OBJECTS
-from discrim.families.online.losses import Loss
 from discrim.families.online.scaling import Scaling
 from discrim.kernels.online.reference import LOSSES
+from discrim.losses import LOSSES as LOSS_OBJECTS
+from discrim.losses import Loss
 from discrim.models.online.parameters import SHARED, above
 from discrim.models.online.stream import StreamClassifier
 from discrim.models.parameters import Check, either, none, number, one_of

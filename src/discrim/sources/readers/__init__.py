@@ -8,8 +8,7 @@ from typing import Any, Protocol
 
 from discrim.errors import DataError
 from discrim.sources.frames import as_table
-from discrim.sources.guess import comes_from, need
-from discrim.sources.table import Table
+from discrim.sources.table import Table, comes_from, need
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from discrim.errors import DataError, name_list, plural
-from discrim.sources.guess import installed, need
 from discrim.sources.readers import Reader
+from discrim.sources.table import installed, need
 
 SUFFIXES = {
     ".parquet": "parquet", ".pq": "parquet", ".parq": "parquet",
