@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import discrim
 from discrim import compare, datasets
-from discrim.comparison import rows as compared_rows
+from discrim.comparison import compared_rows
 from discrim.comparison.prepared import PreparedClassifier
 
 FIGURES = ["error", "error_low", "error_high", "log_loss", "auc", "brier", "parameters"]

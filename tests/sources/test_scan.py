@@ -9,7 +9,7 @@ import pytest
 
 from discrim.errors import DataError
 from discrim.sources import find_non_finite, open_rows, scan
-from discrim.sources.readers import files
+from discrim.sources import readers as files
 
 pa = pytest.importorskip("pyarrow")
 

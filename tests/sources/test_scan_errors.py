@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from discrim.errors import DataError, MissingDependencyError, ParameterError
-from discrim.sources import guess, scan
-from discrim.sources.readers import files
+from discrim.sources import readers as files
+from discrim.sources import scan
+from discrim.sources import table as guess
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from discrim.block import Block
+from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.majority import MajorityClassifier, shares_of
-from discrim.comparison.rows import ComparedRows
 from discrim.comparison.trials import Tried
 from discrim.evaluation.cross_validation import result_of
 from discrim.evaluation.held_out import HeldOut

@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.base import clone, is_classifier
 
-from discrim.comparison.rows import ComparedRows
+from discrim.comparison.compared_rows import ComparedRows
 from discrim.errors import ParameterError, name_list
 from discrim.models.registry import Entry, all_entries
 

@@ -8,8 +8,8 @@ from typing import Any
 from discrim.comparison.baseline import try_baseline
 from discrim.comparison.candidates import Candidate, candidates_for
 from discrim.comparison.choice import choose
+from discrim.comparison.compared_rows import ComparedRows, read_rows
 from discrim.comparison.result import Comparison
-from discrim.comparison.rows import ComparedRows, read_rows
 from discrim.comparison.scores import Metric, check_metric, row_losses, score_rows
 from discrim.comparison.trials import Tried, try_candidate
 from discrim.comparison.verdict import verdict_of

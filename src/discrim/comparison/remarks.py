@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.prepared import PreparedClassifier
-from discrim.comparison.rows import ComparedRows
 from discrim.comparison.trials import Tried
 from discrim.errors import name_list, plural
 

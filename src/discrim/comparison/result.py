@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discrim.comparison.baseline import BASELINE
+from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.remarks import remarks_of
-from discrim.comparison.rows import ComparedRows
 from discrim.comparison.scores import Metric, Row
 from discrim.comparison.trials import Tried
 from discrim.comparison.words import HEADER, cells_of, left_out

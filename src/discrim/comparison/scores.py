@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special
 
 from discrim.comparison.baseline import BASELINE
-from discrim.comparison.rows import ComparedRows
+from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.sizes import family_of, is_regularised, rule_size
 from discrim.comparison.trials import Tried
 from discrim.errors import DiscrimError, ParameterError

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discrim.block import Block
-from discrim.comparison.rows import ComparedRows
+from discrim.comparison.compared_rows import ComparedRows
 from discrim.evaluation.held_out import HeldOut
 from discrim.evaluation.resampling import MOST_NUMBERS, Trial, report
 from discrim.families.recipe import Recipe, Remark, Shape, Turned, rotated

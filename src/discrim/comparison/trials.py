@@ -15,8 +15,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 from discrim.block import Block
 from discrim.comparison.candidates import Candidate
+from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.prepared import PreparedClassifier, unwrapped
-from discrim.comparison.rows import ComparedRows
 from discrim.comparison.sizes import family_of
 from discrim.comparison.spanned import run_wide, standardised
 from discrim.comparison.tuning import (

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.block import Block
-from discrim.comparison.rows import ComparedRows
+from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.spanned import is_wide, spanned
 from discrim.errors import ParameterError
 from discrim.families.recipe import Grid, Recipe, Reduction, Shape, Turned

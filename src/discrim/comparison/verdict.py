@@ -6,8 +6,8 @@ import numpy as np
 
 from discrim.comparison.baseline import BASELINE
 from discrim.comparison.choice import Choice
+from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.remarks import TAKES_GAPS
-from discrim.comparison.rows import ComparedRows
 from discrim.comparison.scores import Metric, Row
 from discrim.comparison.words import percent, written
 from discrim.errors import name_list

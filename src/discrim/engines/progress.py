@@ -21,7 +21,7 @@ class Progress:
     far, and those of passes inside are not shown.
     """
 
-    _clock: ClassVar[Progress | None] = None
+    clock: ClassVar[Progress | None] = None
 
     def __init__(self, title: str, total: int | None, unit: str = "rows", *, clock: bool = False) -> None:
         self.title, self.total, self.unit, self.done = title, total, unit, 0
@@ -32,8 +32,8 @@ class Progress:
         self._ticker: threading.Thread | None = None
 
     def __enter__(self) -> Self:
-        if self._ticks and Progress._clock is None and sys.stderr.isatty():
-            Progress._clock = self
+        if self._ticks and type(self).clock is None and sys.stderr.isatty():
+            type(self).clock = self
             self._ticker = threading.Thread(target=self._tick, daemon=True)
             self._ticker.start()
         return self
@@ -44,7 +44,7 @@ class Progress:
         if self._ticker is not None:
             self._over.set()
             self._ticker.join()
-            Progress._clock = None
+            type(self).clock = None
         if self._shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
@@ -52,7 +52,7 @@ class Progress:
     def add(self, rows: int) -> None:
         """So many more rows are done."""
         self.done += rows
-        if monotonic() >= self._next and Progress._clock in (None, self) and sys.stderr.isatty():
+        if monotonic() >= self._next and type(self).clock in (None, self) and sys.stderr.isatty():
             self._draw()
 
     def line(self) -> str:

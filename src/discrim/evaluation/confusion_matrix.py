@@ -101,7 +101,7 @@ class Confusion:
         return str(self.summary())
 
     def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
+        return self.summary().to_html()
 
 
 def confusion(y: Any, predicted: Any, *, sample_weight: Any = None) -> Confusion:

@@ -18,7 +18,6 @@ from discrim.evaluation.resampling import read_block
 from discrim.evaluation.table_rows import TableRows
 from discrim.families.recipe import Recipe, Shape, Solved, checked_sum
 from discrim.families.rule import Output, score_rows
-from discrim.models.mergeable import MergeableClassifier
 from discrim.models.shell import recipe_of
 from discrim.sources import Design, Scan
 from discrim.statistics.folds import fold_numbers
@@ -81,7 +80,6 @@ def learning_curve(
     folds = fold_numbers(cv, rows.codes)
     counts = _counts(sizes, min(len(folds.train(f)) for f in range(len(folds.parts))), len(rows.classes))
     rng = np.random.default_rng(random_state)
-    mergeable = adds_up or (recipe is None and isinstance(model, MergeableClassifier) and _adds_up(model))
     errors = np.full((len(folds.parts), len(counts), 2), np.nan)
     with Progress("learning curve", len(folds.parts) * len(counts), "fits") as progress:
         for f in range(len(folds.parts)):
@@ -91,13 +89,13 @@ def learning_curve(
                 assert recipe is not None
                 fits = rows.grown(recipe, train, counts)
             else:
-                fits = _grown(model, rows, train, counts) if mergeable else _refitted(model, rows, train, counts)
+                fits = _refitted(model, rows, train, counts)
             for i, fitted in enumerate(fits):
                 if fitted is not None:
                     errors[f, i] = rows.error(fitted, train[: counts[i]]), rows.error(fitted, test)
                 progress.add(1)
     mean, spread = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
-    route = "statistics" if mergeable else "refits"
+    route = "statistics" if adds_up else "refits"
     return LearningCurve(np.array(counts), mean[:, 0], mean[:, 1], spread[:, 0], spread[:, 1], route)
 
 
@@ -126,20 +124,6 @@ class CodedRows:
         """Share of these rows that are taken for another class."""
         best, _ = score_rows(solved.rule, self.block.x[rows], Output.BEST)
         return float(np.mean(solved.statistic.classes[best] != self.classes[self.codes[rows]]))
-
-
-def _adds_up(model: Any) -> bool:
-    """Does nothing but the statistic matter, so that parts can be added?"""
-    return not getattr(model, "_needs_rows", lambda: False)()
-
-
-def _grown(model: Any, rows: TableRows, train: Index, counts: Sequence[int]) -> Iterator[Any]:
-    growing, start = clone(model), 0
-    for stop in counts:
-        growing.partial_fit(*rows.take(train[start:stop]))
-        start = stop
-        # Too few rows are an error that the model keeps until somebody asks it for an answer.
-        yield growing if growing._unsolved is None else None
 
 
 def _refitted(model: Any, rows: TableRows, train: Index, counts: Sequence[int]) -> Iterator[Any]:

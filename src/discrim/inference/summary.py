@@ -200,9 +200,13 @@ class Summary:
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
+    def to_html(self) -> str:
+        """The summary as a page of its own."""
         head = f"<h4>{html.escape(self.title)}</h4>"
         return html_page([head, html_facts(self._written_facts()), *(t.to_html() for t in self.tables)])
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
 
     def to_frame(self, title: str | None = None) -> pd.DataFrame:
         """The table of this title as a frame; the main table where none is named."""

@@ -8,11 +8,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from discrim.errors import DataError, name_list
 from discrim.families.recipe import Shape
-from discrim.models.mergeable import MergeableClassifier
 from discrim.models.shell import Classifier, RecipeClassifier
 
 Model = TypeVar("Model", bound=Classifier)
@@ -22,27 +20,8 @@ def merge(first: Model, *others: Model) -> Model:
     """The model that one fit of all rows would give, from fitted models with the same parameters and columns."""
     for model in (first, *others):
         _check_mergeable(model)
-    check_is_fitted(first, "statistic_")
-    if isinstance(first, RecipeClassifier):
-        merged: Model = _merged(first, others)
-        return merged
-    result: Any = clone(first)
-    statistic = first.statistic_
-    for other in others:
-        _check_alike(first, other)
-        check_is_fitted(other, "statistic_")
-        if other._design.names_out != first._design.names_out:
-            raise DataError("The models to be merged were fitted on different columns.")
-        statistic = result._combine([statistic, other.statistic_])
-    for name in ("n_features_in_", "feature_names_in_", "_design"):
-        if hasattr(first, name):
-            setattr(result, name, getattr(first, name))
-    declared = [model._declared for model in (first, *others) if hasattr(model, "_declared")]
-    if declared:
-        result._declared = np.unique(np.concatenate(declared))
-    result._learn(statistic, None)
-    learned: Model = result
-    return learned
+    merged: Model = _merged(first, others)
+    return merged
 
 
 def _merged(first: Any, others: Sequence[Any]) -> Any:
@@ -64,7 +43,7 @@ def _merged(first: Any, others: Sequence[Any]) -> Any:
 
 
 def _check_mergeable(model: Any) -> None:
-    if isinstance(model, (MergeableClassifier, RecipeClassifier)):
+    if isinstance(model, RecipeClassifier):
         return
     name = type(model).__name__
     instead = ", or pass the rows of one model to the other's partial_fit" if hasattr(model, "partial_fit") else ""

@@ -15,7 +15,6 @@ from discrim.atomic import all_or_nothing, learning_copy
 from discrim.engines.progress import Progress
 from discrim.errors import DataError, ParameterError
 from discrim.inference.summary import Summary
-from discrim.models.mergeable import MergeableClassifier
 from discrim.models.parameters import Check, check_parameters, either, none, with_method
 from discrim.models.shell import Classifier, RecipeClassifier
 from discrim.sources import code_labels
@@ -86,7 +85,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"A vocabulary of so many words takes two reads, but the {source.title} can be read only once. "
                 "Hash the words instead: TextClassifier(counts=WordCounts(buckets=2**18))."
             )
-        if blocks is not None and isinstance(model, (RecipeClassifier, MergeableClassifier)):
+        if blocks is not None and isinstance(model, RecipeClassifier):
             # Parts do not matter to such a model, and solving once is enough.
             blocks = [together(blocks)]
         self._learn(source, counts, model, None, blocks)
@@ -194,11 +193,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.counts_, self.model_, self.classes_ = counts, model, model.classes_
             return
         told = {} if classes is None else {"classes": classes}
-        if (
-            not told
-            and not isinstance(model, (RecipeClassifier, MergeableClassifier))
-            and not hasattr(model, "classes_")
-        ):
+        if not told and not isinstance(model, RecipeClassifier) and not hasattr(model, "classes_"):
             told = {"classes": source.classes() if kept is None else code_labels(together(kept).labels)[0]}
         for block in _counted(source, counts) if kept is None else kept:
             if block.weight is None:

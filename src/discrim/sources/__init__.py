@@ -6,10 +6,10 @@ from discrim.later import read_later
 from discrim.sources.design import Column, Design
 from discrim.sources.labels import code_labels, recode
 from discrim.sources.mapped import MappedScan
+from discrim.sources.opening import is_query, open_mixed, open_rows
 from discrim.sources.rows import Attached, Rows, find_non_finite, in_memory, non_finite_in
 from discrim.sources.scan import Scan, scan
 from discrim.sources.structure import check_structure
-from discrim.sources.tables import is_query, open_mixed, open_rows
 from discrim.sources.weights import check_weights
 
 if TYPE_CHECKING:

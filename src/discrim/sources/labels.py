@@ -26,7 +26,7 @@ def code_labels(y: Any, *, column: str | None = None) -> Coded:
     ``classes`` is what ``np.unique`` gives, dtype included. ``column`` is the name
     that errors give to the labels; a Series brings its own.
     """
-    if type(y) is not np.ndarray or y.ndim != 1:
+    if y.__class__ is not np.ndarray or y.ndim != 1:
         if y is None:
             raise DataError("This call requires y to be passed, but the target y is None.")
         column = column if column is not None else _own_name(y)

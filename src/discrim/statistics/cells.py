@@ -17,7 +17,7 @@ from discrim.statistics.lost_digits import lost_digits, scatter_error
 from discrim.statistics.means import ROUNDING, join_means, mean_error, two_sum
 from discrim.statistics.moments import ClassMoments
 from discrim.statistics.packing import pack, unpack
-from discrim.statistics.remainder import left_of_variances, lost_error
+from discrim.statistics.subtraction import left_of_variances, lost_error
 from discrim.typing import Floats
 
 
@@ -50,7 +50,7 @@ class CellMoments:
         # NaN and infinity surface in the sums of their own column, and only such columns are looked at again.
         finite = np.isfinite(moments.mean).all(axis=0) & np.isfinite(moments.scatter).all(axis=0)
         for j in np.flatnonzero(~finite).tolist():
-            cells._read_again(j, block)
+            cells.read_again(j, block)
         return cells
 
     @property
@@ -118,7 +118,7 @@ class CellMoments:
         stored = unpack(buffer, "cells")
         return cls(classes=stored.classes, **stored.arrays)
 
-    def _read_again(self, j: int, block: Block) -> None:
+    def read_again(self, j: int, block: Block) -> None:
         """Write the cells of column j from the rows that have a value in it."""
         size, w = len(block.classes), block.weight
         x = np.asarray(block.x[:, j], dtype=np.float64)

@@ -17,7 +17,7 @@ from discrim.statistics.depth import Depth, WithDepth
 from discrim.statistics.means import join, low_of, take_away
 from discrim.statistics.moments import ClassMoments, MomentsOf
 from discrim.statistics.packing import pack, unpack
-from discrim.statistics.remainder import deviations_of, left_of_factor, refuse_lost_digits
+from discrim.statistics.subtraction import deviations_of, left_of_factor, refuse_lost_digits
 from discrim.typing import Floats, Index
 
 

@@ -16,7 +16,7 @@ from discrim.statistics.align import places, spread_out, union_of_classes
 from discrim.statistics.depth import Depth, WithDepth
 from discrim.statistics.means import Apart, join, low_of, take_away, two_sum
 from discrim.statistics.packing import pack, unpack
-from discrim.statistics.remainder import deviations_of, left_of_matrix, left_of_variances, refuse_lost_digits
+from discrim.statistics.subtraction import deviations_of, left_of_matrix, left_of_variances, refuse_lost_digits
 from discrim.typing import Floats, Index
 
 # The numbers by which the kernels know the depths.

@@ -84,6 +84,6 @@ def as_list(column: Any) -> list[Any]:
 
 
 def _is_missing(value: Any) -> bool:
-    # The names of pandas' marks of a missing value, so that pandas need not be imported to ask.
-    unknown = type(value).__name__ in {"NoneType", "NAType", "NaTType"}
+    # As pandas' marks of a missing value are written, so that pandas need not be imported to ask.
+    unknown = value is None or repr(value) in {"<NA>", "NaT"}
     return unknown or (isinstance(value, float) and value != value)  # noqa: PLR0124 -- only NaN differs from itself

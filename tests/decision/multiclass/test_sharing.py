@@ -23,7 +23,8 @@ from discrim import (
     RegularizedDiscriminantAnalysis,
     RidgeClassifier,
 )
-from discrim.decision.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier, scheme as shared, stacked
+from discrim.decision.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier, stacked
+from discrim.decision.multiclass import scheme as shared
 from discrim.statistics import ClassMoments
 
 MODELS = [

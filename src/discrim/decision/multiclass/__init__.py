@@ -1,7 +1,5 @@
-"""Many classes told apart by classifiers of two."""
+"""Many classes by classifiers of two."""
 
-from discrim.decision.multiclass.one_vs_one import OneVsOneClassifier
-from discrim.decision.multiclass.one_vs_rest import OneVsRestClassifier
-from discrim.decision.multiclass.output_code import OutputCodeClassifier
-
-__all__ = ["OneVsOneClassifier", "OneVsRestClassifier", "OutputCodeClassifier"]
+from discrim.decision.multiclass.one_vs_one import OneVsOneClassifier as OneVsOneClassifier
+from discrim.decision.multiclass.one_vs_rest import OneVsRestClassifier as OneVsRestClassifier
+from discrim.decision.multiclass.output_code import OutputCodeClassifier as OutputCodeClassifier

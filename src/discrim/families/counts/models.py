@@ -27,8 +27,6 @@ Margins = tuple[Floats, NDArray[np.bool_], Floats]
 class MultinomialRecipe(CountsRecipe):
     """theta_kj = (N_kj + alpha_j) / sum_j (N_kj + alpha_j); the largest log pi_k + sum_j x_j log theta_kj."""
 
-    model: ClassVar[str] = "MultinomialNB"
-
     @property
     def distribution(self) -> Multinomial:
         return Multinomial()
@@ -37,8 +35,6 @@ class MultinomialRecipe(CountsRecipe):
 @dataclass(frozen=True, eq=False)
 class ComplementRecipe(CountsRecipe):
     """q_kj the multinomial estimate from all other classes; the largest -sum_j x_j log q_kj."""
-
-    model: ClassVar[str] = "ComplementNB"
 
     norm: bool = False
 
@@ -59,7 +55,6 @@ class ComplementRecipe(CountsRecipe):
 class BernoulliRecipe(CountsRecipe):
     """phi_kj = (N_kj + a) / (n_k + a + b); the largest log pi_k + sum_j log(1 - phi_kj) + sum_j x_j logit(phi_kj)."""
 
-    model: ClassVar[str] = "BernoulliNB"
     signed: ClassVar[bool] = True
 
     binarize: float | None = 0.0

@@ -31,8 +31,7 @@ class CountsRecipe(Recipe[ClassCounts]):
 
     reads: ClassVar[Reads] = "sparse"
     held_out_weighted: ClassVar[bool] = True
-    # What the model is called, and may it read entries below zero?
-    model: ClassVar[str]
+    # May it read entries below zero?
     signed: ClassVar[bool] = False
 
     alpha: Any = 1.0
@@ -42,6 +41,7 @@ class CountsRecipe(Recipe[ClassCounts]):
     class_alpha: Any = 0.0
     alphas: Any = None
     cv: Any = 10
+    model: str = "This model"
 
     @property
     @abstractmethod

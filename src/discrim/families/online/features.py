@@ -16,7 +16,7 @@ Features = Mapping[Any, Any]
 
 def as_dict(x: Any) -> dict[Any, Any]:
     """The row as a dict that the kernels can read."""
-    if type(x) is dict:
+    if x.__class__ is dict:
         return x
     try:
         return dict(x)

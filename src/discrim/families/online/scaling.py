@@ -48,7 +48,7 @@ class Scaling:
         moving = np.isfinite(size) & (size > CONSTANT * np.abs(mean))
         factor = np.where(moving, 1.0 / np.where(moving, size, 1.0), 0.0)
         found = cls(np.where(np.isfinite(mean), mean, 0.0), factor)
-        return replace(found, length=found._length(block))
+        return replace(found, length=found.typical_length(block))
 
     def scaled(self, block: Block) -> Block:
         """A copy of the rows in these units."""
@@ -69,7 +69,7 @@ class Scaling:
         size = np.where(self.factor > 0, self.factor, 1.0)
         return np.where(self.factor > 0, coef / size, 0.0), intercept + coef @ self.shift
 
-    def _length(self, block: Block) -> float:
+    def typical_length(self, block: Block) -> float:
         """The mean |z|^2 of a part of the rows."""
         part = block.rows(0, min(FIRST_LOOK, len(block)))
         step = max(len(part) // LENGTHS, 1)

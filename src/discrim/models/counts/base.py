@@ -78,7 +78,8 @@ class CountsClassifier(RecipeClassifier):
 
     def _shared(self) -> dict[str, Any]:
         """The parameters that all recipes of counts have."""
-        return {name: getattr(self, name) for name in (*SHARED, "cv")}
+        named = {name: getattr(self, name) for name in (*SHARED, "cv")}
+        return {**named, "model": type(self).__name__}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

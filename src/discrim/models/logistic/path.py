@@ -268,7 +268,7 @@ class LogisticPath:
         return str(self._summary())
 
     def _repr_html_(self) -> str:
-        return self._summary()._repr_html_()
+        return self._summary().to_html()
 
     def _summary(self) -> Summary:
         count = len(self.lambdas)

@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from discrim.sources.arrow_table import ArrowTable
-from discrim.sources.readers import Part
-from discrim.sources.readers.files import separator_of, unreadable
+from discrim.sources.readers import Part, separator_of, unreadable
 
 
 class ArrowCsvReader:

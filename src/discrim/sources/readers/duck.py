@@ -9,8 +9,7 @@ from typing import Any
 import duckdb
 
 from discrim.sources.arrow_table import ArrowTable
-from discrim.sources.readers import Part
-from discrim.sources.readers.files import separator_of, unreadable
+from discrim.sources.readers import Part, separator_of, unreadable
 
 
 class DuckReader:

@@ -9,8 +9,7 @@ import polars as pl
 
 from discrim.errors import DataError
 from discrim.sources.polars_table import PolarsTable
-from discrim.sources.readers import Part
-from discrim.sources.readers.files import separator_of, unreadable
+from discrim.sources.readers import Part, separator_of, unreadable
 
 # The values of a CSV file that mean "not known"; "NA" is what R writes.
 NULLS = ["", "NA"]

@@ -38,7 +38,7 @@ def open_rows(X: Any, y: Any = None, sample_weight: Any = None, *, design: Desig
 
 
 def _opened(X: Any, y: Any, sample_weight: Any, design: Design | None) -> Rows:
-    if type(X) is np.ndarray and X.ndim == 2 and X.size and is_ready(X):
+    if X.__class__ is np.ndarray and X.ndim == 2 and X.size and is_ready(X):
         return _rows_of_array(X, y, sample_weight, design)
     if isinstance(X, Scan) or is_query(X, y, sample_weight):
         return _rows_of_scan(X, y, sample_weight, design)
