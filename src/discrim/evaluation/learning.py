@@ -14,9 +14,9 @@ from discrim.block import Block
 from discrim.engines.progress import Progress
 from discrim.errors import DataError, ParameterError
 from discrim.evaluation.cross_validation import cross_validate
-from discrim.evaluation.resampling import read_block
+from discrim.evaluation.resampling import read_block, report
 from discrim.evaluation.table_rows import TableRows
-from discrim.families.recipe import Recipe, Shape, Solved, checked_sum
+from discrim.families.recipe import Recipe, Remark, Shape, Solved, checked_sum
 from discrim.families.rule import Output, score_rows
 from discrim.models.shell import recipe_of
 from discrim.sources import Design, Scan
@@ -80,7 +80,7 @@ def learning_curve(
     folds = fold_numbers(cv, rows.codes)
     counts = _counts(sizes, min(len(folds.train(f)) for f in range(len(folds.parts))), len(rows.classes))
     rng = np.random.default_rng(random_state)
-    errors = np.full((len(folds.parts), len(counts), 2), np.nan)
+    errors, remarks = np.full((len(folds.parts), len(counts), 2), np.nan), dict[str, Remark]()
     with Progress("learning curve", len(folds.parts) * len(counts), "fits") as progress:
         for f in range(len(folds.parts)):
             train, test = _in_turn(folds.train(f), rows.codes, rng), folds.test(f)
@@ -93,7 +93,10 @@ def learning_curve(
             for i, fitted in enumerate(fits):
                 if fitted is not None:
                     errors[f, i] = rows.error(fitted, train[: counts[i]]), rows.error(fitted, test)
+                if isinstance(fitted, Solved):
+                    remarks.update({remark.text: remark for remark in fitted.remarks})
                 progress.add(1)
+    report(remarks)
     mean, spread = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
     route = "statistics" if adds_up else "refits"
     return LearningCurve(np.array(counts), mean[:, 0], mean[:, 1], spread[:, 0], spread[:, 1], route)
