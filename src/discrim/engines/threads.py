@@ -54,6 +54,8 @@ def reduce_blocks(
         return _reduce_whole(rows.whole, of, merge, state_bytes)
     own: Any = getattr(rows, "pieces", None)
     pieces = (partial(_itself, block) for block in rows.blocks()) if own is None else own()
+    if rows.n_rows is not None and rows.n_rows * rows.design.n_out <= SINGLE:
+        return _reduce_here(pieces, of, merge)
     with Progress(title, rows.n_rows) as progress:
         return _reduce_stream(pieces, of, merge, progress)
 
@@ -80,6 +82,20 @@ def _reduce_whole(
 
 def _itself(block: Block) -> Block:
     return block
+
+
+def _reduce_here(
+    pieces: Iterable[Callable[[], Block]], of: Callable[[Block], State], merge: Callable[[Sequence[State]], State]
+) -> State:
+    """Few rows, for which no thread is started; merged in the same groups as if there were."""
+    states: list[State] = []
+    for piece in pieces:
+        states.append(of(piece()))
+        if len(states) >= GROUP:
+            states[:] = [merge(states)]
+    if not states:
+        raise _no_rows()
+    return merge(states)
 
 
 def _reduce_stream(
@@ -115,8 +131,12 @@ def _reduce_stream(
         wait([future for future in waiting if not future.cancel()])
         raise
     if not states:
-        raise DataError("There are no rows to read.")
+        raise _no_rows()
     return merge(states)
+
+
+def _no_rows() -> DataError:
+    return DataError("There are no rows to read.")
 
 
 class RowPasses(Passes):

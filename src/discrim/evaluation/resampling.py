@@ -143,7 +143,8 @@ class Trial:
         left_out = self.recipe.held_out(solved, work.shape)
         if left_out is None:
             return None
-        report({remark.text: remark for remark in solved.remarks})
+        if work is self:  # else the columns that are named are nobody's
+            report({remark.text: remark for remark in solved.remarks})
         scores = left_out(work.block)
         held = HeldOut.of_scores(scores)
         self.refit(folds, folds.number[np.isnan(scores).any(axis=1)].tolist(), held)

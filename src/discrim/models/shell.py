@@ -128,7 +128,7 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         ``random_state``.
         """
         before, generator = self.__dict__, self.__dict__.get("random_state")
-        drawn = generator_state(generator)
+        drawn = None if generator is None else generator_state(generator)
         try:
             learned = learn()
             kept = {name: value for name, value in before.items() if name not in before.get("_learned", ())}
@@ -136,7 +136,8 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             return self  # noqa: TRY300 - an interrupt on the way out is one too
         except BaseException:
             self.__dict__ = before
-            set_back(generator, drawn)
+            if drawn is not None:
+                set_back(generator, drawn)
             raise
 
     @property
