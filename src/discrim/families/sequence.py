@@ -19,7 +19,7 @@ from discrim.typing import Floats
 S_contra = TypeVar("S_contra", contravariant=True)
 
 
-@dataclass(slots=True)
+@dataclass(eq=False)
 class Visits:
     """Rows of a block in the order in which they are learned (None: in turn).
 
