@@ -3,8 +3,10 @@
 The first two compare equal work: the same rows in the same order, the same number of epochs, and, to rounding, the
 same coefficients. The third compares the time to a test log loss within 1 % of the optimum's, on rows as many and as
 wide as covertype's, with columns of very different sizes: ours takes one pass by itself; the peer is scaled first,
-averaged, and gets a rate that was found by hand to be enough in one epoch (its default rate needs dozens). The last
-learns from one dict after another; both ways end at the same coefficients.
+averaged, and gets a rate that was found by hand to be enough in one epoch (its default rate needs dozens). Then the
+same rows and peer for the logistic regression that solves block after block, and corrections until no row is wrong,
+for which the peer is given the number of epochs. The last learns from one dict after another; both ways end at the same
+coefficients.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.linear_model import SGDClassifier
+from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -51,6 +53,20 @@ def online_jobs() -> list[Job]:
             Contestant("discrim", lambda data: lambda: ours("SGDClassifier")(**ONE_PASS).fit(data.X, data.y)),
             (Contestant("sklearn SGD, scaled, averaged", _scaled_sgd),),
             3.0,
+        ),
+        Job(
+            "one-pass-logistic",
+            "One-pass logistic 580,000 x 54",
+            partial(_unequal, 580_000, 54),
+            Contestant("discrim", lambda data: lambda: ours("OnePassLogisticRegression")().fit(data.X, data.y)),
+            (Contestant("sklearn SGD, scaled, averaged", _scaled_sgd),),
+        ),
+        Job(
+            "rosenblatt",
+            "Perceptron 100,000 x 20 until no row is wrong",
+            _separable,
+            Contestant("discrim", lambda data: lambda: _rosenblatt(data)),
+            (Contestant("sklearn Perceptron, as many epochs", _epochs_of_sklearn),),
         ),
         Job(
             "sgd-stream",
@@ -105,6 +121,15 @@ def _river(data: Data) -> Turn:
     return _one_by_one(lambda: linear_model.LogisticRegression(optimizer=optim.SGD(0.01)), data)
 
 
+def _rosenblatt(data: Data) -> Any:
+    return ours("RosenblattPerceptron")(shuffle=False).fit(data.X, data.y)
+
+
+def _epochs_of_sklearn(data: Data) -> Turn:
+    epochs = _rosenblatt(data).n_iter_
+    return lambda: Perceptron(shuffle=False, tol=None, max_iter=epochs).fit(data.X, data.y)
+
+
 def _scaled_sgd(data: Data) -> Turn:
     def fit() -> Any:
         model = SGDClassifier(**TUNED)
@@ -123,6 +148,16 @@ def _words(small: bool) -> Data:
     X.sum_duplicates()
     y = (X @ rng.standard_normal(p) + rng.logistic(size=n) > 0).astype(int)
     return Data(X, y)
+
+
+def _separable(small: bool) -> Data:
+    """Two classes with a gap between them."""
+    n, p = (500, 5) if small else (100_000, 20)
+    rng = np.random.default_rng(20260)
+    X, w = rng.standard_normal((n, p)), rng.standard_normal(p)
+    w /= np.linalg.norm(w)
+    y = X @ w > 0
+    return Data(X + np.where(y, 0.2, -0.2)[:, None] * w, y.astype(int))
 
 
 def _unequal(n: int, p: int, small: bool) -> Data:

@@ -38,7 +38,7 @@ PRODUCTS = 30
 class Ground:
     """Rows as the descent reads them.
 
-    ``rows`` are scaled already where ``scaled``; ``coordinates`` tell how, in any case. ``bend`` is the largest
+    ``rows`` are scaled already where ``scaled``; ``coordinates`` say how, in any case. ``bend`` is the largest
     eigenvalue of the mean z z' and ``length`` the mean, ``longest`` the largest |z|^2, constants included.
     """
 

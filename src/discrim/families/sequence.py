@@ -19,7 +19,7 @@ from discrim.typing import Floats
 S_contra = TypeVar("S_contra", contravariant=True)
 
 
-@dataclass(slots=True)
+@dataclass(eq=False)
 class Visits:
     """Rows of a block in the order in which they are learned (None: in turn).
 
@@ -86,7 +86,7 @@ class Watch:
 class Sequential(Protocol[S_contra]):
     """How rows change a state, which belongs to the walk: it is changed in place, and given to a model at the end.
 
-    A state may hold several problems (one class against the rest, each), of which a step learns those that it is told.
+    A state may hold several problems (one class against the rest, each), of which a step learns those that it is given.
     """
 
     def step(self, state: S_contra, rows: Visits, problems: Sequence[int]) -> None:

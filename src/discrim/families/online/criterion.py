@@ -38,8 +38,8 @@ def merge_sums(parts: Sequence[Sums]) -> Sums:
 class Criterion:
     """What a row costs: a ``loss`` of each function's score, or softmax cross entropy where that is None.
 
-    With ``functions`` = 1 the score tells the second class from the first; with K of them each tells its class from
-    the others. ``by_length`` divides each row's cost by its squared length |z|^2 (a row of zeros keeps its cost).
+    With ``functions`` = 1 the score separates the second class from the first; with K of them each separates its class
+    from the others. ``by_length`` divides each row's cost by its squared length |z|^2 (a row of zeros keeps its cost).
     """
 
     loss: Loss | None

@@ -15,7 +15,7 @@ from discrim.families.sequence import Visits, Watch
 from discrim.typing import Floats
 
 End = Literal["converged", "unfinished", "diverged", "stuck", "wrong"]
-# Is told of the step (or epoch), the weights, the objective and the rows on the wrong side.
+# Takes the step (or epoch), the weights, the objective and the number of rows on the wrong side.
 Note = Callable[[int, Floats, float, int], None]
 
 # The objective has diverged where it is this many times its first value plus one.

@@ -74,7 +74,7 @@ class Learned:
     all rows right.
 
     ``radius`` is R = max |x|. Where it converged, ``gamma`` is the margin min y (w'x + b) / |w| of the last weights,
-    ``bound`` the updates that the rule can at most need as far as that hyperplane tells, and ``best_bound`` as the one
+    ``bound`` the updates that the rule can at most need as far as that hyperplane shows, and ``best_bound`` as the one
     with the widest margin does, where that is cheap to find. They are None for the batch rule, for weighted rows and
     with a normalisation, for which there is no theorem.
     """

@@ -65,7 +65,7 @@ class Weights:
 
     def settle(self) -> None:
         """Multiply what was kept apart (scale, sums of averages) into the arrays."""
-        with np.errstate(all="ignore"):  # what is not finite is told by whoever reads it
+        with np.errstate(all="ignore"):  # what is not finite is reported by whoever reads it
             m = self.memory
             if self.averages is not None:
                 self.averages += m[:, [names.AVERAGE_A]] * self.w

@@ -85,7 +85,7 @@ class AROWClassifier(StreamClassifier):
         """Variances of the weights, 1 before a column was seen."""
         if "_state" not in self.__dict__:
             raise AttributeError("This AROWClassifier has no variances yet: call fit first.")
-        columns = self.coef_.shape[1]
+        columns = self.coef_.shape[1]  # writes out what single rows have changed
         assert self._state.second is not None
         return self._state.second[:, :columns].copy()
 
