@@ -12,7 +12,7 @@ from sklearn.base import clone
 import discrim
 from discrim import BernoulliNB, ComplementNB, MultinomialNB, OneVsOneClassifier, OneVsRestClassifier, merge, scan
 from discrim.block import Block
-from discrim.decision.multiclass import shared
+from discrim.decision.multiclass import scheme as shared
 from discrim.errors import DataError, ParameterError
 from discrim.evaluation import learning_curve, permutation_test
 from discrim.families.counts.rule import LimitRule

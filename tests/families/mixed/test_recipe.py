@@ -11,7 +11,7 @@ from sklearn.base import clone
 import discrim
 from discrim import CategoricalNB, MixedNB, OneVsOneClassifier, OneVsRestClassifier
 from discrim.block import Block, Mixed, join
-from discrim.decision.multiclass import shared
+from discrim.decision.multiclass import scheme as shared
 from discrim.evaluation import learning_curve, permutation_test
 from discrim.families.recipe import Shape
 from discrim.models.shell import recipe_of
