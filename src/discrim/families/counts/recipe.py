@@ -76,7 +76,7 @@ class CountsRecipe(Recipe[ClassCounts]):
     def estimate(self, statistic: ClassCounts, shape: Shape, passes: Passes | None) -> Solved:  # noqa: ARG002
         self.refuse(statistic, shape)
         log_prior = self.log_prior(statistic.weight)
-        alpha, remarks = self._checked_alpha(statistic.n_features)
+        alpha, remarks = self.checked_alpha(statistic.n_features)
         solution = self.distribution.solve(statistic, alpha)
         attributes = {
             "class_count_": statistic.weight,
@@ -123,6 +123,26 @@ class CountsRecipe(Recipe[ClassCounts]):
         """What is added to the counts."""
         return (alpha,)
 
+    def checked_alpha(self, columns: int) -> tuple[Any, tuple[Remark, ...]]:
+        """What is added to the counts of so many columns, raised where it may not be too small."""
+        alpha: Any = float(self.alpha) if isinstance(self.alpha, Real) else np.asarray(self.alpha, dtype=np.float64)
+        if isinstance(alpha, np.ndarray):
+            if alpha.shape != (columns,):
+                raise ParameterError(
+                    "When alpha is an array, it should contains `n_features`. "
+                    f"Got {_described_shape(alpha)} instead of {columns}."
+                )
+            bad = alpha[~(np.isfinite(alpha) & (alpha >= 0))]
+            if len(bad):
+                raise ParameterError(f"All values in alpha must be greater than 0, and finite. One is {bad[0]:g}.")
+        if np.min(alpha, initial=np.inf) >= LEAST_ALPHA or self.force_alpha:
+            return alpha, ()
+        raised = (
+            f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. Use "
+            "`force_alpha=True` to keep alpha unchanged."
+        )
+        return np.maximum(alpha, LEAST_ALPHA), (Remark(raised, UserWarning),)
+
     def score_prior(self, log_prior: Floats) -> Floats:
         """What the classes' probabilities add to the scores."""
         return log_prior
@@ -158,25 +178,6 @@ class CountsRecipe(Recipe[ClassCounts]):
         if solution.never is not None:
             return LimitRule(solution.coef, offset, *solution.never, threshold)
         return LinearRule(solution.coef, offset, np.zeros(solution.coef.shape[1]), threshold)
-
-    def _checked_alpha(self, columns: int) -> tuple[Any, tuple[Remark, ...]]:
-        alpha: Any = float(self.alpha) if isinstance(self.alpha, Real) else np.asarray(self.alpha, dtype=np.float64)
-        if isinstance(alpha, np.ndarray):
-            if alpha.shape != (columns,):
-                raise ParameterError(
-                    "When alpha is an array, it should contains `n_features`. "
-                    f"Got {_described_shape(alpha)} instead of {columns}."
-                )
-            bad = alpha[~(np.isfinite(alpha) & (alpha >= 0))]
-            if len(bad):
-                raise ParameterError(f"All values in alpha must be greater than 0, and finite. One is {bad[0]:g}.")
-        if np.min(alpha, initial=np.inf) >= LEAST_ALPHA or self.force_alpha:
-            return alpha, ()
-        raised = (
-            f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. Use "
-            "`force_alpha=True` to keep alpha unchanged."
-        )
-        return np.maximum(alpha, LEAST_ALPHA), (Remark(raised, UserWarning),)
 
 
 def _described_shape(values: NDArray[Any]) -> str:

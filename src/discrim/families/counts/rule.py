@@ -60,7 +60,7 @@ class LimitRule(Rule):
         elif output is Output.BEST:
             out[:] = scores.argmax(axis=1)
         else:
-            with np.errstate(invalid="ignore"):  # what is not finite is looked for by the caller
+            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for by the caller
                 logs = log_softmax(scores, axis=1)
             out[:] = logs if output is Output.LOG_POSTERIOR else np.exp(logs)
         return finite

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.errors import warn
 from discrim.families.counts.recipe import LEAST_ALPHA, CountsRecipe
 from discrim.families.counts.rule import LimitRule
 from discrim.families.rule import Output
@@ -46,14 +48,18 @@ class CountsClassifier(RecipeClassifier):
 
     _constraints: ClassVar[dict[str, Check]] = SHARED
 
+    @abstractmethod
+    def recipe(self) -> CountsRecipe:
+        """The model that these parameters describe."""
+
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows: any number of parts gives what one fit of all rows gives.
 
         A class that was not there before is added, unless ``classes`` was given: then labels outside it
         are an error.
         """
-        recipe: Any = self.recipe()
-        if isinstance(recipe, CountsRecipe) and recipe.search() is not None and self.chosen is None:
+        recipe = self.recipe()
+        if recipe.search() is not None and self.chosen is None:
             raise recipe.needs_rows_error()
         return super().partial_fit(X, y, classes=classes, sample_weight=sample_weight)
 
@@ -75,6 +81,13 @@ class CountsClassifier(RecipeClassifier):
         """What is known of the classes' probabilities: Dirichlet(class_alpha + n_k)."""
         self._check_solved()
         return DirichletPosterior(self.class_count_ + np.asarray(self.class_alpha, dtype=np.float64))
+
+    def _check_alpha(self) -> Any:
+        """What is added to the counts: scikit-learn's classes have it under this name, and its tests ask for it."""
+        alpha, remarks = self.recipe().checked_alpha(getattr(self, "n_features_in_", 0))
+        for remark in remarks:
+            warn(*remark)
+        return alpha
 
     def _shared(self) -> dict[str, Any]:
         """The parameters that all recipes of counts have."""
