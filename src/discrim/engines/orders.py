@@ -113,7 +113,7 @@ class Permuted(Order):
     def epoch(self) -> Iterator[Visits]:
         here = self._in_turn
         if self._rng is not None:
-            here = Visits.of(here.block, self._rng.permutation(len(here)).astype(np.int32))
+            here = Visits.of(here.block, self._rng.permutation(len(here)))
         return iter((here,))
 
 

@@ -50,19 +50,18 @@ def walk(
     """
     everyone = [k for lane in lanes for k in lane.problems]
     watches = {k: Watch(stopping) for k in everyone}
-    learning = watches
+    learning, turn = watches, None
     total = None if n_rows is None or stopping.tol is not None else stopping.max_iter * n_rows * len(lanes)
     with Progress(title, total) as progress:
         while learning:
-            _epoch(_Turn(sequence, state, lanes, progress), learning)
+            turn = turn or _Turn(sequence, state, lanes, progress)
+            _epoch(turn, learning)
             for watch in learning.values():
                 watch.epochs += 1
             sequence.judge(state, learning)
-            for watch in learning.values():
-                watch.stopped |= watch.epochs >= stopping.max_iter
-            if any(watch.stopped for watch in learning.values()):
-                learning = {k: watch for k, watch in learning.items() if not watch.stopped}
-                lanes = [left for lane in lanes if (left := lane.among(learning)).problems]
+            if any(watch.over for watch in learning.values()):
+                learning = {k: watch for k, watch in learning.items() if not watch.over}
+                lanes, turn = [left for lane in lanes if (left := lane.among(learning)).problems], None
     epochs = tuple(watches[k].epochs for k in sorted(everyone))
     return Walked(epochs, stopping.tol is None or max(epochs) < stopping.max_iter)
 

@@ -28,13 +28,13 @@ class Visits:
     """
 
     block: Block
-    order: NDArray[np.int32] | None
+    order: NDArray[Any] | None
     codes: NDArray[np.int32]
     weight: Floats | None
     known: bool = False
 
     @classmethod
-    def of(cls, block: Block, order: NDArray[np.int32] | None = None, *, known: bool = False) -> Visits:
+    def of(cls, block: Block, order: NDArray[Any] | None = None, *, known: bool = False) -> Visits:
         codes, weight = block.codes, block.weight
         if order is not None:
             codes, weight = codes.take(order), None if weight is None else weight.take(order)
@@ -74,6 +74,10 @@ class Watch:
     stale: int = 0
     epochs: int = 0
     stopped: bool = False
+
+    @property
+    def over(self) -> bool:
+        return self.stopped or self.epochs >= self.stopping.max_iter
 
     def worn_out(self, value: float) -> bool:
         """Has ``value``, which is to be small, not gained for too long?"""
