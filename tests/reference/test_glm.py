@@ -125,7 +125,7 @@ def test_the_estimates_are_the_attributes_that_predict_uses(name, model, expecte
 @each_case
 def test_the_covariance_of_the_estimates_is_vcov(name, model, expected):
     kept = ~np.isnan(expected["coef"])
-    found = standard_errors(model._told(), "model").vcov
+    found = standard_errors(model.fitted_model(), "model").vcov
     assert found.shape == (len(kept), len(kept))
     scale = np.outer(expected["std_error"], expected["std_error"])[np.ix_(kept, kept)]
     same(found[np.ix_(kept, kept)] / scale, expected["vcov"] / scale, rtol=0, atol=1e-7)

@@ -84,7 +84,9 @@ def test_log_odds_and_standard_errors_are_those_of_multinom(name, model, expecte
 @each_case
 def test_the_covariance_is_the_inverse_of_the_hessian(name, model, expected):
     scale = np.outer(np.ravel(expected["std_error"]), np.ravel(expected["std_error"]))
-    assert_allclose(standard_errors(model._told(), "model").vcov / scale, expected["vcov"] / scale, rtol=0, atol=1e-7)
+    assert_allclose(
+        standard_errors(model.fitted_model(), "model").vcov / scale, expected["vcov"] / scale, rtol=0, atol=1e-7
+    )
 
 
 @each_case

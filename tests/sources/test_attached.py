@@ -1,10 +1,10 @@
-"""Class weights, offsets and counts are added to rows that stay as they are."""
+"""Offsets and counts are added to rows that stay as they are."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 
 from discrim.sources import Attached, open_rows, scan
 
@@ -23,19 +23,6 @@ def parts(rows):
     return labels, *(None if values[0] is None else np.concatenate(values) for values in columns)
 
 
-def test_class_weights_multiply_the_weights_of_the_rows(data):
-    x, y, w = data
-    factors = np.array([1.0, 2.0, 5.0])
-    for weight, expected in ((w, w * factors[y]), (None, factors[y])):
-        rows = open_rows(x, y, weight)
-        labels, found, offset, share = parts(Attached(rows, rows.classes, factors))
-        assert_array_equal(labels, y)
-        assert_array_equal(found, expected)
-        assert offset is None
-        assert share is None
-        assert_array_equal(parts(rows)[1], weight)
-
-
 def test_offsets_and_shares_keep_to_their_rows_in_blocks_of_any_size(data, tmp_path):
     x, y, _ = data
     pa = pytest.importorskip("pyarrow")
@@ -44,28 +31,12 @@ def test_offsets_and_shares_keep_to_their_rows_in_blocks_of_any_size(data, tmp_p
     parquet.write_table(pa.table({"a": x[:, 0], "b": x[:, 1], "y": y}), tmp_path / "t.parquet")
     offset, share = np.arange(11.0), np.linspace(0, 1, 11)
     for rows in (open_rows(x, y), scan(tmp_path / "t.parquet", target="y", batch_rows=4)):
-        attached = Attached(rows, np.array([0, 1]), None, offset, share)
+        attached = Attached(rows, np.array([0, 1]), offset, share)
         labels, _, found_offset, found_share = parts(attached)
         assert_array_equal(labels, np.ones(11))
         assert_array_equal(found_offset, offset)
         assert_array_equal(found_share, share)
         assert_array_equal(np.vstack([block.x for block in attached.blocks()]), x)
-
-
-def test_blocks_that_know_some_classes_are_told_all(tmp_path):
-    pa = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
-    y = ["b"] * 4 + ["c"] * 4 + ["a", "b", "c", "a"]
-    parquet.write_table(pa.table({"x": np.arange(12.0), "y": y}), tmp_path / "t.parquet")
-    rows = scan(tmp_path / "t.parquet", target="y", batch_rows=4)
-    classes = np.array(["a", "b", "c"])
-    attached = Attached(rows, classes, np.array([1.0, 10.0, 100.0]))
-    for block in attached.blocks():
-        assert block.classes is classes
-    labels, weight, _, _ = parts(attached)
-    assert labels.tolist() == y
-    assert weight.tolist() == [10.0] * 4 + [100.0] * 4 + [1.0, 10.0, 100.0, 1.0]
 
 
 def test_it_is_rows_like_those_it_holds(data):
@@ -78,15 +49,3 @@ def test_it_is_rows_like_those_it_holds(data):
     assert attached.whole.x is rows.whole.x
     (block,) = attached.blocks()
     assert_array_equal(block.rows(3, 5).offset, [3.0, 4.0])
-
-
-def test_class_weights_multiply_failures_and_successes(data):
-    x, _, trials = data
-    share = np.linspace(0, 1, 11)
-    rows = open_rows(x, np.ones(11, int), trials)
-    _, weight, _, found = parts(Attached(rows, np.array([0, 1]), np.array([2.0, 5.0]), None, share))
-    assert_allclose(weight * found, 5 * trials * share)
-    assert_allclose(weight * (1 - found), 2 * trials * (1 - share))
-    _, weight, _, found = parts(Attached(rows, np.array([0, 1]), np.array([0.0, 5.0]), None, share))
-    assert weight[0] == 0
-    assert np.isfinite(found).all()

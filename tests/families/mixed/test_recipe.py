@@ -51,9 +51,9 @@ def test_the_problems_of_a_scheme_share_one_pass_and_are_those_fitted_apart(mode
     frame, y = rows()
     X = columns_for(model, frame)
     together = scheme(clone(model)).fit(X, y)
+    assert shared.shares(model)
     monkeypatch.setattr("discrim.decision.multiclass.scheme.shares", lambda _: False)
     apart = scheme(clone(model)).fit(X, y)
-    assert shared.shares(model)
     assert_array_equal(together.predict(X), apart.predict(X))
     for one, other in zip(together.estimators_, apart.estimators_, strict=True):
         assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=1e-6)
