@@ -1,4 +1,4 @@
-"""Where the sum runs. One verb: reduce."""
+"""Where rows are read: reduced to a sum, or learned in order."""
 
 from discrim.engines.threads import RowPasses, passes_over, reduce, reduce_blocks
 
