@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
-from contextlib import nullcontext
 from functools import partial
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -16,6 +15,7 @@ from discrim.block import Block, Reads
 from discrim.engines.progress import Progress
 from discrim.errors import DataError
 from discrim.families.recipe import Passes, Reduction, Shape
+from discrim.later import cached_property
 from discrim.parallel import SINGLE, one_blas_thread, pool, run, split, thread_count
 from discrim.sources import Design, Rows, find_non_finite, in_memory
 from discrim.sources.arrays import ArrayRows
@@ -28,11 +28,12 @@ SPARSE = 200_000
 GROUP = 16
 
 
-def reduce(rows: Rows, reduction: Reduction[State], *, title: str = "reading") -> State:
-    """The state of all rows, the same bits whatever the number of threads."""
-    with one_blas_thread() if reduction.uses_blas else nullcontext():
-        shape = Shape(rows.design, rows.classes, rows.n_rows)
-        size = 8 * reduction.numbers(shape)
+def reduce(rows: Rows, reduction: Reduction[State], *, title: str = "reading", shape: Shape | None = None) -> State:
+    """The state of all rows, the same bits whatever the number of threads; ``shape`` is theirs, where it is known."""
+    size = 8 * reduction.numbers(shape or Shape(rows.design, rows.classes, rows.n_rows))
+    if not reduction.uses_blas:
+        return reduce_blocks(rows, reduction.of, reduction.merge, state_bytes=size, title=title)
+    with one_blas_thread():
         return reduce_blocks(rows, reduction.of, reduction.merge, state_bytes=size, title=title)
 
 
@@ -153,7 +154,7 @@ class RowPasses(Passes):
     def again(self) -> bool:
         return self.rows.rereadable
 
-    @property
+    @cached_property
     def shape(self) -> Shape:
         return Shape(self.rows.design, self.rows.classes, self.rows.n_rows)
 
@@ -165,7 +166,7 @@ class RowPasses(Passes):
         if not (self.again or self._fresh):
             raise DataError("These rows can be read only once. Use a table or a file instead of the stream.")
         self._fresh = False
-        return reduce(self.rows, reduction, title=title)
+        return reduce(self.rows, reduction, title=title, shape=self.shape)
 
     def blocks(self) -> Iterator[Block]:
         return self.rows.blocks()

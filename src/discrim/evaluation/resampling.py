@@ -241,6 +241,10 @@ class _Training(RowPasses):
     ) -> None:
         self._block, self._train, self._columns, self._reads, self._units = block, train, shape.columns, reads, units
 
+    @property
+    def again(self) -> bool:
+        return True  # without a look at the rows, which most models never ask for
+
     @cached_property
     def rows(self) -> ArrayRows:
         # A class without rows in this part is not known to its model.

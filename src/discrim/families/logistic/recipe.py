@@ -65,8 +65,9 @@ class LogisticRecipe(Problem, Recipe[Block]):
             else:
                 fit = fit_smooth(rows, problem, view)
         empty = _weightless(rows, problem, view)
-        separation = without_weightless(fit.separation, empty, intercept=self.intercept) if empty else fit.separation
-        fit = replace(fit, empty=empty, separation=separation)
+        if empty:
+            separation = without_weightless(fit.separation, empty, intercept=self.intercept)
+            fit = replace(fit, empty=empty, separation=separation)
         return self._solved(fit, shape)
 
     def opened(self, passes: Passes) -> tuple[Passes, Problem, Overview | None]:
@@ -126,7 +127,7 @@ class LogisticRecipe(Problem, Recipe[Block]):
             "n_iter_": np.array([min(fit.solution.iterations, self.most)], dtype=np.int32),
             "solver_": fit.solver,
         }
-        remarks = tuple(remarks_of(fit, shape.columns.names_out))
+        remarks = tuple(remarks_of(fit, shape.columns))
         rule = fitted_rule(user, fit.theta, coordinates)
         return Solved(rule, None, attributes, remarks=remarks, details=fit)
 

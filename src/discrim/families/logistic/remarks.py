@@ -14,7 +14,7 @@ from discrim.errors import SeparationWarning, name_list
 from discrim.families.logistic.class_weight import written
 from discrim.families.logistic.fit import SmoothFit
 from discrim.families.logistic.separation import Separation
-from discrim.families.recipe import Remark
+from discrim.families.recipe import Columns, Remark
 from discrim.typing import Floats
 
 # scikit-learn's words for a solver that was stopped early, where they are not those of the others.
@@ -26,7 +26,7 @@ STOPPED = {
 }
 
 
-def remarks_of(fit: SmoothFit, names: Sequence[str]) -> Iterator[Remark]:
+def remarks_of(fit: SmoothFit, columns: Columns) -> Iterator[Remark]:
     """Which classes are without weight, which others are separated, and whether the solver ended too early."""
     found, empty, problem = fit.separation, fit.empty, fit.problem
     classes = problem.classes
@@ -34,7 +34,7 @@ def remarks_of(fit: SmoothFit, names: Sequence[str]) -> Iterator[Remark]:
     if empty:
         yield Remark(_weightless(classes[list(empty)].tolist()), SeparationWarning)
     if found is not None and separated and not set(found.classes.tolist()) <= set(empty):
-        named = named_separation(found, ["(Intercept)", *names], classes)
+        named = named_separation(found, ["(Intercept)", *columns.names_out], classes)
         yield Remark(separation_message(named, len(classes)), SeparationWarning)
     if not separated and not fit.solution.converged:
         name = fit.solver if problem.solver == "auto" else problem.solver
