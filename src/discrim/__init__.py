@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from discrim import basis, datasets, decision, evaluation, inference, losses, text
     from discrim.comparison import compare
     from discrim.decision.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
-    from discrim.engines.versions import show_versions
     from discrim.evaluation import compare_auc, confusion, cross_validate, roc
     from discrim.models import (
         AROWClassifier,
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
         merge,
     )
     from discrim.sources.scan import scan
+    from discrim.versions import show_versions
 
 __version__ = "0.1.0"
 
@@ -129,7 +129,7 @@ __getattr__ = read_later(
         "merge": "discrim.models",
         "roc": "discrim.evaluation",
         "scan": "discrim.sources",
-        "show_versions": "discrim.engines.versions",
+        "show_versions": "discrim.versions",
     },
     packages=("basis", "datasets", "decision", "evaluation", "inference", "losses", "text"),
 )

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from discrim import kernels
-from discrim.kernels import reference_columns, reference_coordinate
+from discrim.kernels.logistic import reference_columns, reference_coordinate
 
 BOTH = pytest.mark.parametrize("kernels", [kernels, reference_coordinate], ids=["kernel", "reference"])
 

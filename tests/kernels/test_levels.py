@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from discrim import kernels
-from discrim.kernels import reference_levels
+from discrim.kernels.counts import reference_levels
 
 BACKENDS = pytest.mark.parametrize("backend", [kernels, reference_levels], ids=["kernel", "reference"])
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from discrim import kernels
-from discrim.kernels import reference_likelihood as reference
+from discrim.kernels.logistic import reference_likelihood as reference
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS
 
 BACKENDS = pytest.mark.parametrize("backend", [kernels, reference], ids=["kernel", "reference"])

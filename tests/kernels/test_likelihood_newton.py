@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from discrim import kernels
-from discrim.kernels import reference_likelihood as reference
+from discrim.kernels.logistic import reference_likelihood as reference
 
 BACKENDS = pytest.mark.parametrize("backend", [kernels, reference], ids=["kernel", "reference"])
 LAYOUTS = {

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from discrim.kernels import (
-    reference_columns,
-    reference_coordinate,
-    reference_counts,
-    reference_levels,
-    reference_likelihood,
-    reference_placements,
-    versions,
-)
+from discrim.kernels import reference_placements, versions
+from discrim.kernels.counts import reference_counts, reference_levels
 from discrim.kernels.gaussian import reference as reference_gaussian
 from discrim.kernels.gaussian.reference import (
     BEST,
@@ -24,6 +17,7 @@ from discrim.kernels.gaussian.reference import (
     QUADRATIC,
     SCORES,
 )
+from discrim.kernels.logistic import reference_columns, reference_coordinate, reference_likelihood
 from discrim.kernels.online import reference as reference_online
 
 # The version that was chosen when the library was loaded.

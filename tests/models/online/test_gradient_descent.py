@@ -11,9 +11,9 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import discrim
 from discrim import LogisticRegression
-from discrim.engines.descent_rows import RowSums
 from discrim.errors import DataError, DiscrimWarning, ParameterError, UnfinishedWarning
 from discrim.losses import LOSSES
+from discrim.models.online.descent_rows import RowSums
 from discrim.models.online.gradient_descent import GradientDescentClassifier
 
 

@@ -52,8 +52,8 @@ class OneVsOneClassifier(Scheme):
     **Posteriors.** Probabilities of the pairs are coupled to one a class: 'wu-lin-weng' (2004, second method) or
     'hastie-tibshirani' (1998). Their order can differ from the votes.
 
-    Cost: for the Gaussian, least-squares and ridge models one pass over the rows for all K (K - 1) / 2 pairs; the
-    result is that of so many fits. Other estimators are fitted pair by pair.
+    Cost: for the Gaussian, Bayesian, count, least-squares, ridge and lasso models one pass over the rows for all
+    K (K - 1) / 2 pairs; the result is that of so many fits. Other estimators are fitted pair by pair.
 
     Parameters
     ----------

@@ -33,8 +33,8 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
 
     With y as an n x m matrix of zeros and ones every column is a problem by itself, and a row may have several labels.
 
-    Cost: for the Gaussian, least-squares and ridge models one pass over the rows, whose class statistics are merged
-    into the K problems; the result is that of K fits. Other estimators are fitted K times.
+    Cost: for the Gaussian, Bayesian, count, least-squares, ridge and lasso models one pass over the rows, whose class
+    statistics are merged into the K problems; the result is that of K fits. Other estimators are fitted K times.
 
     Parameters
     ----------

@@ -35,8 +35,8 @@ class OutputCodeClassifier(Scheme):
     **Rule.** The smallest Euclidean distance between the scores of the models and the word of the class. Words that
     differ in d bits survive (d - 1) / 2 wrong models.
 
-    Cost: for the Gaussian, least-squares and ridge models one pass over the rows for all bits; the result is that of so
-    many fits. Other estimators are fitted bit by bit.
+    Cost: for the Gaussian, Bayesian, count, least-squares, ridge and lasso models one pass over the rows for all bits;
+    the result is that of so many fits. Other estimators are fitted bit by bit.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ class Scheme(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignor
         if isinstance(X, Scan):
             raise DataError(
                 f"{type(self).__name__} reads a scan only for estimators that share one pass (discriminant "
-                "analysis, naive Bayes, least squares, ridge, without tuning). Pass a table in memory."
+                "analysis, naive Bayes, least squares, ridge, lasso, without tuning). Pass a table in memory."
             )
         X = checked_table(X, y)
         classes, codes = code_labels(y)

@@ -11,7 +11,7 @@ import numpy as np
 from discrim import kernels
 from discrim.families.logistic.elastic_net_gram import SWEEPS, GramFollower, Penalty
 from discrim.families.logistic.objective import Objective
-from discrim.kernels.reference_coordinate import SEVERAL
+from discrim.kernels.logistic.reference_coordinate import SEVERAL
 from discrim.statistics.likelihood import CURVATURE
 from discrim.typing import Floats
 

@@ -15,7 +15,7 @@ from discrim import kernels
 from discrim.block import Block
 from discrim.families.recipe import Passes, Sum
 from discrim.families.rule import LinearRule
-from discrim.kernels.reference_coordinate import SEVERAL
+from discrim.kernels.logistic.reference_coordinate import SEVERAL
 from discrim.later import cached_property
 from discrim.parallel import SINGLE
 from discrim.statistics.align import places

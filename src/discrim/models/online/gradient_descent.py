@@ -13,7 +13,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.engines.descent_rows import Ground, MiniBatches, RowSums, descend_by_batches, survey
 from discrim.engines.progress import Progress
 from discrim.errors import DataError, ParameterError, UnfinishedWarning, name_list, warn
 from discrim.families.online.criterion import Criterion
@@ -22,6 +21,7 @@ from discrim.families.online.trace import Recorder, Trace
 from discrim.families.rule import LinearRule, Output
 from discrim.inference.summary import Summary, Table
 from discrim.losses import LOSSES, find_loss, sigmoid
+from discrim.models.online.descent_rows import Ground, MiniBatches, RowSums, descend_by_batches, survey
 from discrim.models.parameters import Check, boolean, check_parameters, either, integer, none, number, one_of, seed
 from discrim.models.shell import Classifier
 from discrim.parallel import one_blas_thread

@@ -6,8 +6,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "online.hpp"
-#include "online_rules.hpp"
+#include "online/online.hpp"
+#include "online/online_rules.hpp"
 
 #if DISCRIM_HAS_VERSIONS
 #define DISCRIM_UNFUSED(name, parameters, arguments)                                              \

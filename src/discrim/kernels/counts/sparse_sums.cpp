@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "counts.hpp"
+#include "counts/counts.hpp"
 #include "native_lanes.hpp"
 
 namespace discrim {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "likelihood.hpp"
+#include "logistic/likelihood.hpp"
 
 namespace discrim {
 namespace {

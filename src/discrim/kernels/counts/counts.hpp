@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "likelihood.hpp"
+#include "logistic/likelihood.hpp"
 #include "gaussian/moments.hpp"
 #include "gaussian/scores.hpp"
 

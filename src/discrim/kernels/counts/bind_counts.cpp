@@ -12,7 +12,7 @@
 #include <algorithm>
 
 #include "arrays.hpp"
-#include "counts.hpp"
+#include "counts/counts.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -2,14 +2,14 @@
 // curvature of its rows and multiplied with itself. The constant is no column of these products: its own are sums that
 // come by the way.
 
-#include "likelihood.hpp"
+#include "logistic/likelihood.hpp"
 
 #include <limits>
 #include <numeric>
 #include <vector>
 
-#include "logistic_lanes.hpp"
-#include "packing.hpp"
+#include "logistic/logistic_lanes.hpp"
+#include "logistic/packing.hpp"
 
 namespace discrim {
 namespace {

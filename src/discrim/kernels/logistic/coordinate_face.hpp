@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "coordinate.hpp"
+#include "logistic/coordinate.hpp"
 #include "native_lanes.hpp"
 
 namespace discrim {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "online.hpp"
+#include "online/online.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -8,8 +8,8 @@
 
 #include "lanes.hpp"
 #include "native_lanes.hpp"
-#include "online.hpp"
-#include "online_rows.hpp"
+#include "online/online.hpp"
+#include "online/online_rows.hpp"
 
 namespace discrim {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "likelihood.hpp"
+#include "logistic/likelihood.hpp"
 #include "native_lanes.hpp"
 
 namespace discrim {

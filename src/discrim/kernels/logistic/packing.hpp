@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "likelihood.hpp"
+#include "logistic/likelihood.hpp"
 #include "native_lanes.hpp"
 #include "products.hpp"
 

@@ -2,13 +2,13 @@
 // that stays in cache, or read where they are if there is nothing to shift; then the linear predictors and the
 // gradients are products of matrices. Columns whose coefficients are all zero have no part in the predictors.
 
-#include "several.hpp"
+#include "logistic/path_gradients.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "logistic_lanes.hpp"
+#include "logistic/logistic_lanes.hpp"
 
 namespace discrim {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "columns.hpp"
-#include "coordinate.hpp"
-#include "several.hpp"
+#include "logistic/columns.hpp"
+#include "logistic/coordinate.hpp"
+#include "logistic/path_gradients.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -1,6 +1,6 @@
 // Every entry is read once and added to the sum of its class and column; and what is left of sums without a row.
 
-#include "counts.hpp"
+#include "counts/counts.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "arrays.hpp"
-#include "likelihood.hpp"
+#include "logistic/likelihood.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

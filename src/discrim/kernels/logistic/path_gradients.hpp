@@ -1,7 +1,7 @@
 // Loss and gradient of the binary log-likelihood at several thetas at once, in one read of the rows.
 #pragma once
 
-#include "likelihood.hpp"
+#include "logistic/likelihood.hpp"
 
 namespace discrim {
 

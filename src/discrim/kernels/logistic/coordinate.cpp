@@ -1,13 +1,13 @@
 // Coordinate descent on a Gram matrix. Sweeps find which coefficients are zero; a Cholesky factor of the others'
 // curvature then ends the slow convergence that correlated columns cause.
 
-#include "coordinate.hpp"
+#include "logistic/coordinate.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "coordinate_face.hpp"
+#include "logistic/coordinate_face.hpp"
 
 namespace discrim {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "likelihood.hpp"
+#include "logistic/likelihood.hpp"
 #include "gaussian/moments.hpp"
 
 namespace discrim {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "columns_access.hpp"
+#include "logistic/columns_access.hpp"
 
 namespace discrim {
 

@@ -2,13 +2,13 @@
 // spreads, so that moving its coefficient never disturbs the constant. Sparse columns stay sparse, because the
 // centring is one number C for all rows: the true residual is r - C v.
 
-#include "columns.hpp"
+#include "logistic/columns.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "columns_anderson.hpp"
-#include "logistic_lanes.hpp"
+#include "logistic/columns_anderson.hpp"
+#include "logistic/logistic_lanes.hpp"
 
 namespace discrim {
 namespace {

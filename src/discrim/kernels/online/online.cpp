@@ -1,9 +1,9 @@
 // Dense rows, learned one after another.
-#include "online.hpp"
+#include "online/online.hpp"
 
 #include <vector>
 
-#include "online_rules.hpp"
+#include "online/online_rules.hpp"
 
 namespace discrim {
 namespace {

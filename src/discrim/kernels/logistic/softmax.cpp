@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "logistic_lanes.hpp"
-#include "packing.hpp"
+#include "logistic/logistic_lanes.hpp"
+#include "logistic/packing.hpp"
 
 namespace discrim {
 namespace {

@@ -1,0 +1,1 @@
+"""Loops of logistic regression: likelihoods, and coordinate descent."""
