@@ -15,7 +15,6 @@ from discrim.block import Block, Reads
 from discrim.engines.progress import Progress
 from discrim.errors import DataError
 from discrim.families.recipe import Passes, Reduction, Shape
-from discrim.later import cached_property
 from discrim.parallel import SINGLE, one_blas_thread, pool, run, split, thread_count
 from discrim.sources import Design, Rows, find_non_finite, in_memory
 from discrim.sources.arrays import ArrayRows
@@ -143,6 +142,8 @@ def _no_rows() -> DataError:
 class RowPasses(Passes):
     """Passes over rows of any source, for a recipe that ``reads`` them so."""
 
+    _shape: Shape | None = None
+
     def __init__(self, rows: Rows, reads: Reads = "dense") -> None:
         self._rows, self._reads, self._fresh = rows, reads, True
 
@@ -154,9 +155,11 @@ class RowPasses(Passes):
     def again(self) -> bool:
         return self.rows.rereadable
 
-    @cached_property
+    @property
     def shape(self) -> Shape:
-        return Shape(self.rows.design, self.rows.classes, self.rows.n_rows)
+        if self._shape is None:
+            self._shape = Shape(self.rows.design, self.rows.classes, self.rows.n_rows)
+        return self._shape
 
     @property
     def whole(self) -> Block | None:
