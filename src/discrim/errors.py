@@ -46,6 +46,10 @@ class SingularClassError(DataError, np.linalg.LinAlgError):
     """A class covariance matrix has no inverse."""
 
 
+class RowsNeededError(DataError):
+    """The parameters ask for the rows themselves, and only their statistic is there."""
+
+
 class ForgetError(DataError):
     """Rows cannot be forgotten: the statistic does not contain them, or only rounding would be left without them."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discrim.block import Block
-from discrim.errors import DataError, ParameterError
+from discrim.errors import ParameterError, RowsNeededError
 from discrim.families.recipe import Chosen, Grid, Passes, Search, Selection, Shape, spanned
 from discrim.parallel import blas_threads
 from discrim.statistics.folds import Folds, fold_numbers, of_folds, of_others
@@ -24,7 +24,7 @@ def tune(grid: Grid, search: Search, shape: Shape, passes: Passes | None, before
     if passes is None:
         if before is not None:
             return before
-        raise DataError(f"'{search.how}' needs the rows themselves: use fit first, or give numbers.")
+        raise RowsNeededError(f"'{search.how}' needs the rows themselves: use fit first, or give numbers.")
     block = passes.block()
     shape = Shape(shape.columns, block.classes, len(block), shape.spanned_from)
     why_not = grid.impossible(shape)

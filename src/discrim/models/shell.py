@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from discrim.atomic import generator_state, set_back
 from discrim.engines import RowPasses, reduce
-from discrim.errors import DataError, DiscrimError, ForgetError, ParameterError, warn
+from discrim.errors import DataError, DiscrimError, ForgetError, ParameterError, RowsNeededError, warn
 from discrim.families.recipe import Chosen, Recipe, Reduction, Remark, Shape, Solved, Statistic, overflow
 from discrim.families.rule import Output, Rule
 from discrim.inference.summary import Summary
@@ -333,11 +333,16 @@ class RecipeClassifier(Classifier):
         """What follows from a sum. One that cannot be solved is kept, since more parts may come, with its error."""
         if declared is not None:
             statistic = statistic.including(declared)
-        recipe = self.recipe()
+        recipe, adopted = self.recipe(), None
         try:
             adopted = recipe.adopt(statistic)
             solved = recipe.solve(adopted, Shape(design, statistic.classes), None, before)
         except (DataError, ParameterError) as error:
+            # More rows do not help where the statistic cannot serve the parameters: a model that had a rule keeps it.
+            if self.__dict__.get("_solved") is not None and (
+                adopted is None or isinstance(error, ParameterError | RowsNeededError)
+            ):
+                raise
             return error, statistic
         return solved, solved.statistic
 

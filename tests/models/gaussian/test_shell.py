@@ -7,6 +7,7 @@ import traceback
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 
 import discrim
 from discrim.errors import DataError, ParameterError
@@ -49,11 +50,36 @@ def test_a_number_that_is_given_later_stands_against_what_was_chosen():
 
 
 def test_parameters_that_need_a_deeper_statistic_are_refused_in_words():
-    model = LDA().fit(X, y).set_params(shrinkage="oas").partial_fit(X[:30], y[:30])
+    model = LDA().fit(X, y).set_params(shrinkage="oas")
     with pytest.raises(DataError, match=r"needs a statistic of depth 'full'.*Fit all rows again"):
-        model.predict(X)
+        model.partial_fit(X[:30], y[:30])
     shallower = LDA(shrinkage="oas").fit(X, y).set_params(shrinkage=0.1).forget(X[:10], y[:10])
     assert_allclose(shallower.coef_, LDA(shrinkage=0.1).fit(X[10:], y[10:]).coef_, rtol=1e-8)
+
+
+CHANGES = [
+    (LDA(), {"shrinkage": "oas"}),
+    (LDA(), {"shrinkage": "cv"}),
+    (discrim.NearestCentroid(), {"metric": "manhattan"}),
+    (discrim.RidgeClassifier(), {"class_weight": "balanced"}),
+    (discrim.LassoClassifier(0.1), {"priors": [0.2, 0.3, 0.5]}),
+    (discrim.LeastSquaresClassifier(), {"priors": [0.2, 0.3, 0.5]}),
+    (discrim.MultinomialNB(), {"alpha": "loo"}),
+    (discrim.MixedNB(), {"likelihoods": {"x0": "poisson"}}),
+]
+
+
+@pytest.mark.parametrize(("model", "change"), CHANGES, ids=str)
+def test_a_change_that_the_statistic_cannot_serve_is_refused_and_the_model_keeps_its_answers(model, change):
+    rows = np.abs(X)
+    model = clone(model).fit(rows, y)
+    solution, statistic = model.solution(), model.statistic_
+    model.set_params(**change)
+    for call in (model.partial_fit, model.forget):
+        with pytest.raises((DataError, ParameterError)):
+            call(rows[:10], y[:10])
+        assert model.statistic_ is statistic
+        assert model.solution() is solution
 
 
 def test_merging_keeps_what_one_of_the_models_chose_whatever_their_order():

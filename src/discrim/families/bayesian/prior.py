@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from discrim.errors import DataError, ParameterError, name_list
+from discrim.errors import DataError, ParameterError, RowsNeededError, name_list
 from discrim.families.bayesian.wishart import ClassUnits, Criterion, Evidence, Units
 from discrim.families.bayesian.wishart_rules import (
     OWN_ROWS,
@@ -99,7 +99,7 @@ def chosen_prior(
         # The parts of a stream are not kept: what an earlier fit chose is kept instead.
         earlier = None if model.earlier is None else model.earlier.settings
         if earlier is None or earlier["target"] not in targets:
-            raise DataError("'loo' needs the rows themselves: use fit first, or 'evidence', or numbers.")
+            raise RowsNeededError("'loo' needs the rows themselves: use fit first, or 'evidence', or numbers.")
         return earlier["target"], Prior(targets[earlier["target"]], earlier["psi"], earlier["nu"]), model.earlier
     x, codes = _unweighted(passes, alive)
     found = {name: _by_leave_one_out(x, codes, statistic, units, psi, nu) for name, units in targets.items()}

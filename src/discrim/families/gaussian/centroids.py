@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.block import Block
-from discrim.errors import CollinearWarning, DataError, ParameterError, PriorsWarning, name_list, plural
+from discrim.errors import (
+    CollinearWarning,
+    DataError,
+    ParameterError,
+    PriorsWarning,
+    RowsNeededError,
+    name_list,
+    plural,
+)
 from discrim.families.gaussian.recipe import GaussianRecipe, Statistic, possible_logs
 from discrim.families.recipe import (
     Grid,
@@ -179,7 +187,7 @@ class NearestCentroidRecipe(GaussianRecipe):
 
     def _medians(self, statistic: Statistic, passes: Passes | None) -> Floats:
         if passes is None:
-            raise DataError("metric='manhattan' needs the rows themselves, for their medians: use fit.")
+            raise RowsNeededError("metric='manhattan' needs the rows themselves, for their medians: use fit.")
         block = passes.block()
         x, parts = block.dense(), [block.codes == k for k in range(len(statistic.classes))]
         if block.weight is None:

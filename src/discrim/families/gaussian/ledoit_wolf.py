@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from discrim.block import Block
-from discrim.errors import DataError, ParameterError
+from discrim.errors import DataError, ParameterError, RowsNeededError
 from discrim.families.gaussian.covariance import Within
 from discrim.families.gaussian.shrinkage import covariance_norms, ledoit_wolf_intensity, oas_intensity
 from discrim.families.recipe import Passes
@@ -128,7 +128,7 @@ def fourth_powers(passes: Passes | None, statistic: ClassMoments | ClassFactors,
 def estimated_covariances(estimator: Any, passes: Passes | None, classes: int) -> list[Floats]:
     """``estimator`` fitted to the rows of each class in turn."""
     if passes is None:
-        raise DataError("A covariance_estimator needs the rows themselves: use fit, not a statistic.")
+        raise RowsNeededError("A covariance_estimator needs the rows themselves: use fit, not a statistic.")
     block = passes.block()
     if block.weight is not None and len(np.unique(block.weight)) > 1:
         raise ParameterError("A covariance_estimator takes no weights: leave sample_weight out, or use shrinkage.")

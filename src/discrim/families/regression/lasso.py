@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim import kernels
-from discrim.errors import DataError, UnfinishedWarning, warn
+from discrim.errors import RowsNeededError, UnfinishedWarning, warn
 from discrim.families.gaussian.covariance import Within
 from discrim.families.gaussian.recipe import Statistic
 from discrim.families.recipe import Chosen, Passes, Remark, Search, Shape, Solved
@@ -86,7 +86,7 @@ class LassoRecipe(RegressionRecipe):
     ) -> Solved:
         if self.search() is not None and passes is None and before is None:
             self.check(statistic)
-            raise DataError("alpha='cv' needs the rows themselves: use fit, or give a number.")
+            raise RowsNeededError("alpha='cv' needs the rows themselves: use fit, or give a number.")
         return super().solve(statistic, shape, passes, before)
 
     def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002

@@ -240,7 +240,6 @@ class LogisticRegression(CallbackSupport, LogisticInference, Classifier):
             "_rule": solved.rule,
             "_rule_of": as_one(shown["coef_"], shown["intercept_"]),
             "_separation": fit.separation,
-            "_empty": fit.empty,
             "_known_fit": known,
             "_loo": None,
         }
