@@ -243,10 +243,7 @@ def test_an_interrupted_part_with_a_new_class_leaves_the_model(name):
     assert_all_or_nothing(model, lambda m: m.partial_fit(X, LABELS), 20)
 
 
-# Medians are no sum, so that a model of them refuses to forget.
-FORGETTING = [
-    name for name, (model, _) in CLASSIFIERS.items() if hasattr(model, "forget") and name != "nearest medians"
-]
+FORGETTING = [name for name, (model, _) in CLASSIFIERS.items() if hasattr(model, "forget")]
 
 
 @pytest.mark.parametrize("name", FORGETTING)

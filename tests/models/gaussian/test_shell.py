@@ -60,7 +60,6 @@ def test_parameters_that_need_a_deeper_statistic_are_refused_in_words():
 CHANGES = [
     (LDA(), {"shrinkage": "oas"}),
     (LDA(), {"shrinkage": "cv"}),
-    (discrim.NearestCentroid(), {"metric": "manhattan"}),
     (discrim.RidgeClassifier(), {"class_weight": "balanced"}),
     (discrim.LassoClassifier(0.1), {"priors": [0.2, 0.3, 0.5]}),
     (discrim.LeastSquaresClassifier(), {"priors": [0.2, 0.3, 0.5]}),

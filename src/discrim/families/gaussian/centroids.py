@@ -15,7 +15,6 @@ from discrim.errors import (
     DataError,
     ParameterError,
     PriorsWarning,
-    RowsNeededError,
     name_list,
     plural,
 )
@@ -187,7 +186,7 @@ class NearestCentroidRecipe(GaussianRecipe):
 
     def _medians(self, statistic: Statistic, passes: Passes | None) -> Floats:
         if passes is None:
-            raise RowsNeededError("metric='manhattan' needs the rows themselves, for their medians: use fit.")
+            raise DataError("metric='manhattan' needs the rows themselves, for their medians: use fit.")
         block = passes.block()
         x, parts = block.dense(), [block.codes == k for k in range(len(statistic.classes))]
         if block.weight is None:
