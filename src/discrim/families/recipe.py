@@ -303,10 +303,7 @@ class Recipe(ABC, Generic[S]):
 
     def fit(self, shape: Shape, passes: Passes) -> Solved:
         """One pass, and what follows from it."""
-        statistic: Any = passes.reduce(self.reduction(shape))
-        if not statistic.finite:
-            raise passes.fault() or overflow()
-        return self.solve(statistic, shape, passes)
+        return self.solve(collected(passes, self.reduction(shape)), shape, passes)
 
     def solve(self, statistic: S, shape: Shape, passes: Passes | None = None, before: Chosen | None = None) -> Solved:
         """The same, with settings chosen first where they are to be; ``before`` is what an earlier fit chose."""
@@ -435,6 +432,14 @@ def overflow(statistic: Any = None) -> DataError:
     """Sums that are not finite, where nobody knows the column."""
     summed = getattr(statistic, "summed", "sums of squares")
     return DataError(f"The {summed} of X overflow or X holds NaN or infinity. Scale the columns or clean them.")
+
+
+def collected(passes: Passes, reduction: Reduction[S]) -> S:
+    """One pass: the statistic, if it is finite; else the error that names the columns, where these can be found."""
+    statistic: Any = passes.reduce(reduction)
+    if not statistic.finite:
+        raise passes.fault() or overflow(statistic)
+    return statistic  # type: ignore[no-any-return]
 
 
 def checked_sum(statistic: S) -> S:

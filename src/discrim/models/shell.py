@@ -9,18 +9,19 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from discrim.atomic import generator_state, set_back
-from discrim.engines import RowPasses, reduce
+from discrim.engines import RowPasses
 from discrim.errors import DataError, DiscrimError, ForgetError, ParameterError, RowsNeededError, warn
-from discrim.families.recipe import Chosen, Recipe, Reduction, Remark, Shape, Solved, Statistic, overflow
+from discrim.families.recipe import Chosen, Recipe, Remark, Shape, Solved, Statistic, collected
 from discrim.families.rule import Output, Rule
 from discrim.inference.summary import Summary
 from discrim.models.declared import check_declared, declared_classes
 from discrim.models.parameters import Check, check_parameters
-from discrim.models.scoring import apply_rule, non_finite_error, score_margin
+from discrim.models.scoring import apply_rule, score_margin
 from discrim.sources import Design, MappedScan, Rows, Scan, open_rows
 from discrim.sources.rows import check_labelled
 
@@ -62,7 +63,7 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n."""
         if len(self._check_solved().classes_) == 2:
-            rows = self._open(X, None, None, reset=False, labelled=False)
+            rows = self.rows_of(X)
             return score_margin(self._rule, rows, self.margin_weights)
         scores = self._apply(X, Output.SCORES)
         return scores[:, 0] if scores.shape[1] == 1 else scores
@@ -91,7 +92,7 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def rows_of(self, X: Any) -> Rows:
         """Rows as ``predict`` reads them."""
-        return self._open(X, None, None, reset=False, labelled=False)
+        return self._read(X, None, None, design=self._design, labelled=False)
 
     @property
     def columns_(self) -> Design:
@@ -145,23 +146,9 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Names of the columns of the design, categories expanded."""
         return self._design.names_out
 
-    @property
-    def _eps(self) -> float:
-        return float(np.finfo(self._design.dtype).eps)
-
     def _apply(self, X: Any, output: Output) -> NDArray[Any]:
         self._check_solved()
-        return apply_rule(self._rule, self._open(X, None, None, reset=False, labelled=False), output)
-
-    def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, labelled: bool = True) -> Rows:
-        """The rows of X, checked against the columns that the model knows, or setting them."""
-        if not reset:
-            return self._read(X, y, sample_weight, design=self._design, labelled=labelled)
-        # Opened first where columns are new, so that errors of a bad table name its columns.
-        rows = self._read(X, y, sample_weight, labelled=labelled)
-        self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(self.columns_of(X, rows))
-        return rows
+        return apply_rule(self._rule, self.rows_of(X), output)
 
     def _read(self, X: Any, y: Any, sample_weight: Any, *, design: Design | None = None, labelled: bool = True) -> Rows:
         """The rows of X; with a ``design`` the columns must be those that the model knows."""
@@ -236,7 +223,7 @@ class RecipeClassifier(Classifier):
         declared = declared_classes(getattr(self, "_declared", None), classes)
         before = None if first else self.statistic_
         reduction = self.recipe().reduction(Shape(rows.design, rows.classes, rows.n_rows), before)
-        statistic = _collected(rows, reduction)
+        statistic = collected(RowPasses(rows), reduction)
         if declared is not None:
             check_declared(statistic.classes, declared)
         statistic = statistic if first else reduction.merge([before, statistic])
@@ -248,7 +235,7 @@ class RecipeClassifier(Classifier):
         check_is_fitted(self, "statistic_")
         rows = self._read(X, y, sample_weight, design=self._design)
         shape, recipe = Shape(rows.design, rows.classes, rows.n_rows), self.recipe()
-        gone = _collected(rows, recipe.reduction(shape, self.statistic_))
+        gone = collected(RowPasses(rows), recipe.reduction(shape, self.statistic_))
         try:
             left = recipe.without(self.statistic_, gone)
         except ForgetError as error:
@@ -376,6 +363,25 @@ class RecipeClassifier(Classifier):
         return self
 
 
+class SparseCoefficients:
+    """A model whose ``coef_`` may be kept as a sparse matrix."""
+
+    coef_: Any
+
+    def sparsify(self) -> Self:
+        """Keep ``coef_`` as a sparse matrix."""
+        check_is_fitted(self, "coef_")
+        self.coef_ = sparse.csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Keep ``coef_`` as an array."""
+        check_is_fitted(self, "coef_")
+        if not isinstance(self.coef_, np.ndarray):
+            self.coef_ = self.coef_.toarray()
+        return self
+
+
 # A subclass that writes one of these anew is not what its recipe says.
 OWN_ANSWERS = {"fit", "predict", "predict_proba", "predict_log_proba", "decision_function"}
 
@@ -389,16 +395,8 @@ def recipe_of(model: Any) -> Recipe[Any] | None:
         return None
     for kind in type(model).__mro__:
         own = vars(kind)
-        if "recipe" in own:
+        if "recipe" in own and kind is not Classifier:
             return model.checked_recipe()
         if own.keys() & OWN_ANSWERS:
             return None
     return None
-
-
-def _collected(rows: Rows, reduction: Reduction[S]) -> S:
-    """One pass over the rows."""
-    statistic: Any = reduce(rows, reduction)
-    if not statistic.finite:
-        raise non_finite_error(rows) or overflow(statistic)
-    return statistic  # type: ignore[no-any-return]

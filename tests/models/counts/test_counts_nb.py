@@ -271,3 +271,9 @@ def test_choosing_alpha_needs_the_rows(kind, how):
     model = kind(alpha=how, cv=3).fit(X, y)
     chosen = model.alpha_
     assert model.partial_fit(X, y).alpha_ == chosen
+
+
+@pytest.mark.parametrize("call", ["fit", "partial_fit"])
+def test_counts_whose_sums_overflow_are_refused_in_the_words_of_counts(call):
+    with pytest.raises(DataError, match="The sums of X overflow or X holds NaN or infinity"):
+        getattr(MultinomialNB(), call)(np.full((6, 2), 1e308), [0, 0, 0, 1, 1, 1])

@@ -17,8 +17,7 @@ from discrim.decision.multiclass.problems import Fitting, Problem, constant, fit
 from discrim.decision.wrapping import checked_table, remember_columns, with_inner_tags
 from discrim.engines import RowPasses, reduce
 from discrim.errors import DataError
-from discrim.families.recipe import Passes, Recipe, Shape, overflow
-from discrim.models.scoring import non_finite_error
+from discrim.families.recipe import Passes, Recipe, Shape, collected
 from discrim.models.shell import recipe_of
 from discrim.sources import Rows, Scan, code_labels
 
@@ -114,9 +113,7 @@ def fit_together(
     if reduction is None or reduction.numbers(shape) > MOST_NUMBERS:
         return None
     passes = _ByClass(rows)
-    whole = passes.reduce(reduction)
-    if not whole.finite:
-        raise non_finite_error(rows) or overflow(whole)
+    whole = collected(passes, reduction)
     listed = problems(whole.classes)
     return whole.classes, [_solved(how, recipe, columns, whole, passes, problem) for problem in listed]
 

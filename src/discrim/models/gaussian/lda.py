@@ -152,7 +152,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         scalings = canonical.scalings[:, : self._n_features_out]
         origin = np.zeros(len(scalings)) if self.solver == "eigen" else canonical.origin
         coordinates = LinearRule(np.ascontiguousarray(scalings.T), np.zeros(scalings.shape[1]), origin)
-        return apply_rule(coordinates, self._open(X, None, None, reset=False, labelled=False), Output.SCORES)
+        return apply_rule(coordinates, self.rows_of(X), Output.SCORES)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n.
@@ -161,7 +161,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         if len(self._check_solved().classes_) <= 2:
             return super().decision_function(X)
-        return apply_rule(self._details.shown, self._open(X, None, None, reset=False, labelled=False), Output.SCORES)
+        return apply_rule(self._details.shown, self.rows_of(X), Output.SCORES)
 
     def fisher(self) -> FisherDiscriminant:
         """Fisher's direction for two classes, and the Gaussian threshold on the projection."""

@@ -37,7 +37,7 @@ from discrim.models.logistic.training import (
 )
 from discrim.models.parameters import Check, boolean, either, integer, number, one_of, seed
 from discrim.models.registry import Entry, any_numbers, enter
-from discrim.models.shell import Classifier
+from discrim.models.shell import Classifier, SparseCoefficients
 from discrim.sources import Design, Rows
 from discrim.typing import Floats
 
@@ -62,7 +62,7 @@ CONSTRAINTS: dict[str, Check] = {
 }
 
 
-class LogisticRegression(CallbackSupport, LogisticInference, Classifier):
+class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients, Classifier):
     """Log-odds that are linear in the columns, by maximum likelihood with or without a penalty.
 
     **Model.** P(class k | x) is proportional to exp(alpha_k + beta_k'x); for two classes
@@ -274,21 +274,6 @@ class LogisticRegression(CallbackSupport, LogisticInference, Classifier):
             return super().predict_log_proba(X)
         eta = self.decision_function(X, offset)
         return np.asarray(-np.logaddexp(0.0, np.column_stack([eta, -eta])))
-
-    def sparsify(self) -> Self:
-        """Keep ``coef_`` as a sparse matrix."""
-        from scipy import sparse
-
-        check_is_fitted(self, "coef_")
-        self.coef_ = sparse.csr_matrix(self.coef_)
-        return self
-
-    def densify(self) -> Self:
-        """Keep ``coef_`` as an array."""
-        check_is_fitted(self, "coef_")
-        if not isinstance(self.coef_, np.ndarray):
-            self.coef_ = self.coef_.toarray()
-        return self
 
     @property
     def separation_(self) -> Named:

@@ -12,11 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from discrim.errors import DataError
 from discrim.families.logistic.objective import as_one, written_rule
-from discrim.families.online.weights import dense
 from discrim.families.rule import Output
 from discrim.inference.summary import Summary, Table
 from discrim.models.scoring import non_finite_error
-from discrim.models.shell import Classifier
+from discrim.models.shell import Classifier, SparseCoefficients
 from discrim.sources import Design
 from discrim.typing import Floats
 
@@ -26,7 +25,7 @@ def _has_probabilities(self: LinearClassifier) -> bool:
     return True
 
 
-class LinearClassifier(Classifier):
+class LinearClassifier(SparseCoefficients, Classifier):
     """Scores w_k'x + b_k of the coefficients as they are now."""
 
     n_iter_: int
@@ -35,7 +34,7 @@ class LinearClassifier(Classifier):
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Scores w_k'x + b_k, n x K; for two classes that of the second, n."""
         self._check_solved()
-        rows = self._open(X, None, None, reset=False, labelled=False)
+        rows = self.rows_of(X)
         if rows.whole is None or not sparse.issparse(rows.whole.x):
             return super().decision_function(X)
         # A product with few entries: rows are not made dense.
@@ -73,18 +72,6 @@ class LinearClassifier(Classifier):
     def _probabilities(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Of the scores n x K, or n for two classes."""
         raise NotImplementedError
-
-    def sparsify(self) -> Self:
-        """Keep ``coef_`` as a sparse matrix."""
-        check_is_fitted(self, "coef_")
-        self.coef_ = sparse.csr_matrix(self.coef_)
-        return self
-
-    def densify(self) -> Self:
-        """Keep ``coef_`` as an array."""
-        check_is_fitted(self, "coef_")
-        self.coef_ = dense(self.coef_)
-        return self
 
     @property
     def coef_(self) -> Any:
