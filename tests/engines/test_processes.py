@@ -183,13 +183,14 @@ def test_an_interrupt_at_any_line_lifts_the_limit(error):
                     raise error
             return trace
 
+        tracer = sys.gettrace()
         sys.settrace(trace)
         try:
             LinearDiscriminantAnalysis().fit(X, y)
         except error:
             pass
         finally:
-            sys.settrace(None)
+            sys.settrace(tracer)
         assert blas_threads_now() == before, f"stopped at line {line}"
         assert not parallel._owner.lock._is_owned(), f"stopped at line {line}"
     assert seen < 59
