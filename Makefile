@@ -13,6 +13,7 @@ BUILD  := pyproject.toml CMakeLists.txt $(wildcard src/discrim/kernels/*.[ch]pp 
 demo: $(VENV)/examples.stamp
 	@echo "== Comparing all models on the rock crabs (examples/crabs.py)"
 	@$(BIN)/python examples/crabs.py
+	@echo "== Done. On your own file: $(BIN)/discrim compare FILE.csv --target COLUMN"
 
 test: check
 	$(BIN)/python -m pytest -n 2 -m "not slow"
