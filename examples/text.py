@@ -31,7 +31,8 @@ def main() -> None:
 
     packages, sizes = np.unique(truth, return_counts=True)
     print(model.summary(), "\n")
-    print(f"Of {len(truth)} docstrings that the model has not seen, {np.mean(found == truth):.0%} are assigned to the right package.")
+    right = np.mean(found == truth)
+    print(f"Of {len(truth)} docstrings that the model has not seen, {right:.0%} are assigned to the right package.")
     print(f"Always answering '{packages[sizes.argmax()]}' is right for {sizes.max() / len(truth):.0%}.")
 
 
