@@ -4,7 +4,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
+# -qq: pip prints errors only.
+PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
 BUILD  := pyproject.toml CMakeLists.txt $(wildcard src/discrim/kernels/*.[ch]pp src/discrim/kernels/*/*.[ch]pp)
 
 .PHONY: demo test test-all check lint bench bench-scan clean
