@@ -4,14 +4,17 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+# -qq: pip prints errors only.
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
 BUILD  := pyproject.toml CMakeLists.txt $(wildcard src/discrim/kernels/*.[ch]pp src/discrim/kernels/*/*.[ch]pp)
 
 .PHONY: demo test test-all check lint bench bench-scan clean
 .DEFAULT_GOAL := test
 
-demo: $(VENV)/app.stamp
+demo: $(VENV)/examples.stamp
+	@echo "== Comparing all models on the rock crabs (examples/crabs.py)"
 	@$(BIN)/python examples/crabs.py
+	@echo "== Done. On your own file: $(BIN)/discrim compare FILE.csv --target COLUMN"
 
 test: check
 	$(BIN)/python -m pytest -n 2 -m "not slow"
@@ -46,24 +49,27 @@ clean:
 $(VENV)/python.stamp:
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v < (3, 14) else \
 	    "discrim needs Python 3.11, 3.12 or 3.13; this is %d.%d. Try: make PYTHON=python3.12 ..." % v)'
-	$(PYTHON) -m venv $(VENV)
+	@echo "== Creating the environment $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-# The extras of `test` include those of `app`, so the one install serves both.
-$(VENV)/app.stamp: $(VENV)/python.stamp $(BUILD)
-	$(PIP) install --editable '.[app]'
-	@$(SAY_KERNELS)
-	@touch $@
+$(VENV)/examples.stamp: $(VENV)/python.stamp $(BUILD)
+	$(call install,examples)
 
+# The extras of `test` include those of `examples`, so the one install serves both.
 $(VENV)/test.stamp: $(VENV)/python.stamp $(BUILD)
-	$(PIP) install --editable '.[test]'
-	@$(SAY_KERNELS)
-	@touch $(VENV)/app.stamp $@
+	$(call install,test)
+	@touch $(VENV)/examples.stamp
 
 $(VENV)/bench.stamp: $(VENV)/python.stamp $(BUILD)
-	$(PIP) install --editable '.[app,bench]'
+	$(call install,bench)
+
+define install
+	@echo "== Installing discrim[$(1)] and compiling its kernels; this takes a few minutes"
+	@$(PIP) install --editable '.[$(1)]'
 	@$(SAY_KERNELS)
-	@touch $(VENV)/app.stamp $@
+	@touch $@
+endef
 
 SAY_KERNELS = $(BIN)/python -c 'from discrim.kernels import BACKEND as b, VERSION as v; \
 	print("kernels:", v if b == "native" else b + " (no working C++ compiler was found; same answers, more slowly)")'

@@ -1,7 +1,7 @@
 """Compare all models on the rock crabs: ``make demo``, or ``python examples/crabs.py``.
 
 Prints the comparison and the summary of the discriminant analysis; writes demo/report.html, demo/crabs.svg, and the
-measurements as demo/crabs.csv, to try the command on.
+measurements as demo/crabs.csv, as input for the command.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import discrim
 EXPLANATION = """\
 Fifty crabs of each of four groups (blue or orange form, female or male) were
 measured with callipers. All five lengths grow with the crab, so no single one
-tells the groups apart, and naive Bayes, which looks at one column at a time,
-misses most of it. Discriminant analysis finds the directions that do.
+separates the groups, and naive Bayes, which looks at one column at a time, has
+a high error. Discriminant analysis finds combinations that separate them.
 """
 
 
@@ -37,11 +37,11 @@ def main() -> None:
     X.with_columns(group=y).write_csv(folder / "crabs.csv")
     print(f"\nThe comparison with pictures: {folder / 'report.html'}")
     print(f"The crabs in the plane that separates them best: {folder / 'crabs.svg'}")
-    print(f"Their measurements, for a try: discrim compare {folder / 'crabs.csv'} --target group")
+    print(f"Their measurements, as a table: {folder / 'crabs.csv'}")
 
 
 def plane(lda: discrim.LinearDiscriminantAnalysis, X: pl.DataFrame, y: object) -> Figure:
-    """The crabs in the first two discriminant coordinates: one tells the forms apart, the other the sexes."""
+    """The crabs in the first two discriminant coordinates: one separates the forms, the other the sexes."""
     look = {"B": "#1f6fb4", "O": "#e07b00", "F": "o", "M": "^"}
     figure = Figure(figsize=(7, 4.6), layout="constrained")
     axes = figure.subplots()

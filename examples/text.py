@@ -1,6 +1,6 @@
-"""Which room of this package does a docstring come from? ``python examples/text.py``. Prints what the model learned.
+"""Which package of discrim does a docstring come from? ``python examples/text.py``. Prints what the model learned.
 
-The docstrings are written to a folder with one folder per room, as mail is often kept, and read back block by block.
+The docstrings are written to a folder with one subfolder per package, and read back block by block.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import discrim
 from discrim.models.text_classifier import TextClassifier
 from discrim.text import WordCounts, documents
 
-ROOMS = ("sources", "statistics", "solvers", "inference", "models")
+PACKAGES = ("sources", "statistics", "families", "inference", "models")
 STOP_WORDS = ["the", "of", "and", "or", "is", "are", "in", "to", "with", "at", "from", "that", "not", "for", "by"]
 
 
@@ -29,23 +29,24 @@ def main() -> None:
         truth = np.concatenate([block.labels for block in documents(test).blocks()])
         found = model.predict(documents(test))
 
-    rooms, sizes = np.unique(truth, return_counts=True)
+    packages, sizes = np.unique(truth, return_counts=True)
     print(model.summary(), "\n")
-    print(f"Of {len(truth)} docstrings that the model has not seen, {np.mean(found == truth):.0%} go to their room.")
-    print(f"Saying '{rooms[sizes.argmax()]}' each time is right for {sizes.max() / len(truth):.0%}.")
+    right = np.mean(found == truth)
+    print(f"Of {len(truth)} docstrings that the model has not seen, {right:.0%} are assigned to the right package.")
+    print(f"Always answering '{packages[sizes.argmax()]}' is right for {sizes.max() / len(truth):.0%}.")
 
 
 def write_docstrings(train: Path, test: Path) -> None:
-    """Every other docstring goes to the folder for testing."""
-    for room in ROOMS:
-        for i, text in enumerate(docstrings(Path(discrim.__file__).parent / room)):
-            folder = (test if i % 2 else train) / room
+    """Every other docstring is written to the folder for testing."""
+    for package in PACKAGES:
+        for i, text in enumerate(docstrings(Path(discrim.__file__).parent / package)):
+            folder = (test if i % 2 else train) / package
             folder.mkdir(parents=True, exist_ok=True)
             (folder / f"{i:04}.txt").write_text(text, encoding="utf-8")
 
 
-def docstrings(room: Path) -> Iterator[str]:
-    for path in sorted(room.rglob("*.py")):
+def docstrings(package: Path) -> Iterator[str]:
+    for path in sorted(package.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
                 yield text

@@ -1,28 +1,11 @@
-"""Names that a package reads, and values that an object makes, when they are first asked for."""
+"""Values that an object computes when they are first used."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar, overload
 
 T = TypeVar("T")
-
-
-def read_later(package: str, where: Mapping[str, str], packages: Sequence[str] = ()) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a package whose names ``where`` are found in these modules; ``packages`` are its own."""
-
-    def get(name: str) -> Any:
-        if name in packages:
-            return import_module(f"{package}.{name}")
-        if name not in where:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(where[name]), name)
-        setattr(sys.modules[package], name, value)
-        return value
-
-    return get
 
 
 class cached_property(Generic[T]):  # noqa: N801 - named as the one it stands for

@@ -15,10 +15,7 @@ from discrim.parallel import thread_count
 
 CORE = ("discrim", "numpy", "scipy", "scikit-learn", "threadpoolctl", "safetensors")
 # What discrim can use where it is installed.
-OPTIONAL = (
-    "pandas", "polars", "pyarrow", "duckdb", "click", "rich", "matplotlib", "dask", "pyspark", "onnx", "onnxruntime",
-    "statsmodels",
-)  # fmt: skip
+OPTIONAL = ("pandas", "polars", "pyarrow", "duckdb", "click")
 
 
 def show_versions() -> None:

@@ -1,4 +1,4 @@
-"""The rules of the house, as claims about the source tree."""
+"""The rules of CONTRIBUTING.md, as claims about the source tree and its pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-HEAVY = ("pandas", "polars", "pyarrow", "matplotlib", "duckdb", "click", "rich", "dask", "pyspark", "onnx")
+HEAVY = ("pandas", "polars", "pyarrow", "matplotlib", "duckdb", "click")
 
 
 def functions_of(path):
@@ -73,9 +73,9 @@ def test_no_function_but_a_constructor_takes_more_than_8_parameters():
 @pytest.mark.parametrize("package", ["", ".basis", ".decision", ".evaluation", ".models", ".sources", ".statistics"])
 def test_a_public_name_is_never_the_file_of_that_name(package):
     module = importlib.import_module(f"discrim{package}")
-    rooms = {path.parent.name for path in (ROOT / "src" / "discrim").glob("*/__init__.py")}
+    public = () if package else (*(path.parent.name for path in (ROOT / "src/discrim").glob("*/__init__.py")), "errors")
     values = {name: getattr(module, name) for name in module.__all__}
-    assert [name for name, value in values.items() if inspect.ismodule(value) and name not in rooms] == []
+    assert [name for name, value in values.items() if inspect.ismodule(value) and name not in public] == []
 
 
 def test_importing_discrim_adds_nothing_heavy_or_optional_to_scikit_learn():
@@ -103,14 +103,6 @@ def test_importing_discrim_says_nothing():
         [sys.executable, "-W", "error", "-c", "import discrim"], capture_output=True, text=True, check=True
     )
     assert done.stdout + done.stderr == ""
-
-
-def test_every_public_name_exists_and_is_listed_once():
-    import discrim
-
-    names = discrim.__all__
-    assert len(names) == len(set(names))
-    assert [name for name in names if not hasattr(discrim, name)] == []
 
 
 def test_the_package_is_marked_as_typed():

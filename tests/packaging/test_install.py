@@ -86,7 +86,7 @@ def test_with_a_compiler_the_wheel_holds_the_extension_and_the_data_but_no_sourc
     wheel, said = build_wheel(checkout, tmp_path / "out", dict(os.environ))
     names = zipfile.ZipFile(wheel).namelist()
     assert any("kernels/_native" in name and not name.endswith(".pyi") for name in names)
-    assert {"discrim/py.typed", "discrim/datasets/crabs.csv"} <= set(names)
+    assert {"discrim/py.typed", "discrim/__init__.pyi", "discrim/datasets/crabs.csv"} <= set(names)
     assert [name for name in names if name.endswith((".cpp", ".hpp"))] == []
     assert "built with the compiled kernels" in said
     assert try_installed(wheel, tmp_path / "site")[0] == "native"

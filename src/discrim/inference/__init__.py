@@ -1,23 +1,5 @@
 """What a fit says about the world: standard errors, tests and the summary that prints them."""
 
-from typing import TYPE_CHECKING
+from discrim.public import names_in_stub
 
-from discrim.later import read_later
-
-if TYPE_CHECKING:
-    from discrim.inference.assumption_findings import AssumptionCheck
-    from discrim.inference.assumptions import AssumptionChecks, assumption_checks
-    from discrim.inference.summary import Summary, Table
-
-__all__ = ["AssumptionCheck", "AssumptionChecks", "Summary", "Table", "assumption_checks"]
-
-__getattr__ = read_later(
-    __name__,
-    {
-        "AssumptionCheck": "discrim.inference.assumption_findings",
-        "AssumptionChecks": "discrim.inference.assumptions",
-        "Summary": "discrim.inference.summary",
-        "Table": "discrim.inference.summary",
-        "assumption_checks": "discrim.inference.assumptions",
-    },
-)
+__getattr__, __dir__, __all__ = names_in_stub(__name__)

@@ -172,6 +172,6 @@ def all_entries() -> dict[str, Entry]:
     """Every model that has entered, by name, in the order of cost; modules that nobody has needed are read first."""
     from discrim import models
 
-    for name in models.__all__:
+    for name in dir(models):
         getattr(models, name)
     return {entry.name: entry for entry in sorted(_entries.values(), key=lambda entry: entry.cost)}
