@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from discrim.families.counts.models import BernoulliRecipe
+from discrim.families.counts.recipe import BernoulliRecipe
 from discrim.inference.conjugate import BetaPosterior
 from discrim.inference.summary import Summary
 from discrim.models.beyond import METHODS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from discrim.families.counts.distributions import complements
-from discrim.families.counts.models import ComplementRecipe
+from discrim.families.counts.recipe import ComplementRecipe
+from discrim.families.counts.rule import complements
 from discrim.inference.summary import Summary
 from discrim.models.counts.base import SHARED, CountsClassifier
 from discrim.models.counts.summary import counts_summary

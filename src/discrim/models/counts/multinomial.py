@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from discrim.families.counts.models import MultinomialRecipe
+from discrim.families.counts.recipe import MultinomialRecipe
 from discrim.inference.conjugate import BetaPosterior, DirichletPosterior
 from discrim.inference.summary import Summary
 from discrim.models.counts.base import CountsClassifier
