@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.block import Block, Reads
-from discrim.errors import DataError, ParameterError
+from discrim.errors import DataError, DiscrimWarning, ParameterError
 from discrim.families.counts.held_out import choose_alpha, leave_one_out_scores
 from discrim.families.counts.rule import Bernoulli, Complement, Distribution, LimitRule, Multinomial
 from discrim.families.recipe import Chosen, LeftOut, Passes, Recipe, Remark, Search, Shape, Solved, Sum
@@ -79,7 +79,7 @@ class CountsRecipe(Recipe[ClassCounts]):
     def estimate(self, statistic: ClassCounts, shape: Shape, passes: Passes | None) -> Solved:  # noqa: ARG002
         self.refuse(statistic, shape)
         log_prior = self.log_prior(statistic.weight)
-        alpha, remarks = self.checked_alpha(statistic.n_features)
+        alpha, remarks = checked_alpha(self.alpha, self.force_alpha, statistic.n_features)
         distribution = self.distribution
         solution = distribution.solve(statistic, alpha)
         attributes = {
@@ -129,26 +129,6 @@ class CountsRecipe(Recipe[ClassCounts]):
         """What is added to the counts."""
         return (alpha,)
 
-    def checked_alpha(self, columns: int) -> tuple[Any, tuple[Remark, ...]]:
-        """What is added to the counts of so many columns, raised where it may not be too small."""
-        alpha: Any = float(self.alpha) if isinstance(self.alpha, Real) else np.asarray(self.alpha, dtype=np.float64)
-        if isinstance(alpha, np.ndarray):
-            if alpha.shape != (columns,):
-                found = f"{alpha.size} elements" if alpha.ndim == 1 else f"an array of the shape {alpha.shape}"
-                raise ParameterError(
-                    f"When alpha is an array, it should contains `n_features`. Got {found} instead of {columns}."
-                )
-            bad = alpha[~(np.isfinite(alpha) & (alpha >= 0))]
-            if len(bad):
-                raise ParameterError(f"All values in alpha must be greater than 0, and finite. One is {bad[0]:g}.")
-        if np.min(alpha, initial=np.inf) >= LEAST_ALPHA or self.force_alpha:
-            return alpha, ()
-        raised = (
-            f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. Use "
-            "`force_alpha=True` to keep alpha unchanged."
-        )
-        return np.maximum(alpha, LEAST_ALPHA), (Remark(raised, UserWarning),)
-
     def score_prior(self, log_prior: Floats) -> Floats:
         """What the classes' probabilities add to the scores."""
         return log_prior
@@ -178,6 +158,27 @@ class CountsRecipe(Recipe[ClassCounts]):
         return ParameterError(
             f"alpha='{self.alpha}' needs the rows themselves to leave some out: use fit on all rows, or give a number."
         )
+
+
+def checked_alpha(alpha: Any, force_alpha: bool, columns: int) -> tuple[Any, tuple[Remark, ...]]:
+    """What is added to the counts of so many columns: one number or one a column, raised where it may not be tiny."""
+    alpha = float(alpha) if isinstance(alpha, Real) else np.asarray(alpha, dtype=np.float64)
+    if isinstance(alpha, np.ndarray):
+        if alpha.shape != (columns,):
+            found = f"{alpha.size} elements" if alpha.ndim == 1 else f"an array of the shape {alpha.shape}"
+            raise ParameterError(
+                f"When alpha is an array, it should contains `n_features`. Got {found} instead of {columns}."
+            )
+        bad = alpha[~(np.isfinite(alpha) & (alpha >= 0))]
+        if len(bad):
+            raise ParameterError(f"All values in alpha must be greater than 0, or 0, and finite. One is {bad[0]:g}.")
+    if force_alpha or np.min(alpha, initial=np.inf) >= LEAST_ALPHA:
+        return alpha, ()
+    raised = (
+        f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. Use "
+        "`force_alpha=True` to keep alpha unchanged."
+    )
+    return np.maximum(alpha, LEAST_ALPHA), (Remark(raised, DiscrimWarning),)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import warn
-from discrim.families.counts.recipe import LEAST_ALPHA, CountsRecipe
+from discrim.families.counts.recipe import LEAST_ALPHA, CountsRecipe, checked_alpha
 from discrim.families.counts.rule import LimitRule
 from discrim.families.rule import Output
 from discrim.inference.conjugate import DirichletPosterior
@@ -84,7 +84,7 @@ class CountsClassifier(RecipeClassifier):
 
     def _check_alpha(self) -> Any:
         """What is added to the counts: scikit-learn's classes have it under this name, and its tests ask for it."""
-        alpha, remarks = self.recipe().checked_alpha(getattr(self, "n_features_in_", 0))
+        alpha, remarks = checked_alpha(self.alpha, self.force_alpha, getattr(self, "n_features_in_", 0))
         for remark in remarks:
             warn(*remark)
         return alpha

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from numpy.typing import NDArray
 
-from discrim.families.mixed.categorical import CategoricalRecipe
+from discrim.families.mixed.recipe import CategoricalRecipe
 from discrim.inference.conjugate import DirichletPosterior
 from discrim.inference.summary import Summary
 from discrim.models.beyond import METHODS, beyond_sklearn

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discrim.errors import DataError, ParameterError
-from discrim.families.mixed.mixed import MixedRecipe
+from discrim.families.mixed.recipe import MixedRecipe
 from discrim.inference.conjugate import BetaPosterior, DirichletPosterior
 from discrim.inference.conjugate_numbers import GammaPosterior, NormalPosterior
 from discrim.inference.summary import Summary

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.families.mixed.estimates import information
-from discrim.families.mixed.rule import AdditiveRule
-from discrim.families.mixed.terms import short
+from discrim.families.mixed.rule import AdditiveRule, short
 from discrim.inference.summary import Summary, Table
 from discrim.models.counts.summary import Pair, telling_table
 from discrim.typing import Floats
