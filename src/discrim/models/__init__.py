@@ -10,7 +10,7 @@ if TYPE_CHECKING:
         BayesianQuadraticDiscriminantAnalysis as BayesianQuadraticDiscriminantAnalysis,
     )
     from discrim.models.counts.bernoulli import BernoulliNB as BernoulliNB
-    from discrim.models.counts.complement import ComplementNB as ComplementNB
+    from discrim.models.counts.multinomial import ComplementNB as ComplementNB
     from discrim.models.counts.multinomial import MultinomialNB as MultinomialNB
     from discrim.models.gaussian.lda import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
     from discrim.models.gaussian.naive import GaussianNB as GaussianNB
@@ -41,7 +41,7 @@ _MODULES = {
     "BayesianQuadraticDiscriminantAnalysis": "discrim.models.bayesian.qda",
     "BernoulliNB": "discrim.models.counts.bernoulli",
     "CategoricalNB": "discrim.models.mixed.categorical",
-    "ComplementNB": "discrim.models.counts.complement",
+    "ComplementNB": "discrim.models.counts.multinomial",
     "GaussianNB": "discrim.models.gaussian.naive",
     "GradientDescentClassifier": "discrim.models.online.gradient_descent",
     "LassoClassifier": "discrim.models.regression.lasso",

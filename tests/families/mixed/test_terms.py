@@ -1,4 +1,4 @@
-"""Each likelihood against SciPy's distributions, and what a column tells against integrals done another way."""
+"""Each likelihood against SciPy's distributions, and the information of a column against integrals done another way."""
 
 import numpy as np
 import pytest

@@ -250,7 +250,7 @@ def test_hard_rows_are_answered(kind):
     ],
     ids=str,
 )
-def test_parameters_that_cannot_be_used_are_told(kind, options, message):
+def test_parameters_that_cannot_be_used_are_named(kind, options, message):
     X, y, _ = rows()
     with pytest.raises(ValueError, match=message):
         kind(**options).fit(X, y)

@@ -242,7 +242,7 @@ def test_what_scikit_learns_own_test_says_besides():
         assert model.predict([[0, 0]]).tolist() == [2]
 
 
-def test_the_summary_puts_the_telling_column_first(towns):
+def test_the_summary_puts_the_informative_column_first(towns):
     frame, y = towns
     summary = CategoricalNB().fit(frame, y).summary()
     text = str(summary)

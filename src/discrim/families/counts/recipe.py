@@ -171,7 +171,7 @@ def checked_alpha(alpha: Any, force_alpha: bool, columns: int) -> tuple[Any, tup
             )
         bad = alpha[~(np.isfinite(alpha) & (alpha >= 0))]
         if len(bad):
-            raise ParameterError(f"All values in alpha must be greater than 0, or 0, and finite. One is {bad[0]:g}.")
+            raise ParameterError(f"All values in alpha must be greater than 0, and finite. One is {bad[0]:g}.")
     if force_alpha or np.min(alpha, initial=np.inf) >= LEAST_ALPHA:
         return alpha, ()
     raised = (

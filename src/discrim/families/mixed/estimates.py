@@ -189,7 +189,7 @@ def kernel_term(cells: Cells, bins: ClassBins) -> KernelTerm:
 
 
 def information(term: Term, priors: Floats) -> float:
-    """Mutual information of the column and the class, in bits: what the column tells on average."""
+    """Mutual information of the column and the class, in bits."""
     points, width = term.support()
     logs = term.log_likelihood(points)
     with np.errstate(divide="ignore", invalid="ignore"):

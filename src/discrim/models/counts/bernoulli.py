@@ -10,8 +10,7 @@ from discrim.families.counts.recipe import BernoulliRecipe
 from discrim.inference.conjugate import BetaPosterior
 from discrim.inference.summary import Summary
 from discrim.models.beyond import METHODS
-from discrim.models.counts.base import SHARED, CountsClassifier
-from discrim.models.counts.summary import counts_summary, place_of
+from discrim.models.counts.base import SHARED, CountsClassifier, place_of
 from discrim.models.parameters import Check, array_like, boolean, either, none, number
 from discrim.models.registry import Entry, enter, zeros_and_ones
 from discrim.typing import Floats
@@ -153,7 +152,7 @@ class BernoulliNB(CountsClassifier):
         n, total = self.class_count_[:, None], self.class_count_.sum()
         here = self.feature_count_ + a, n - self.feature_count_ + b
         rest = self.feature_count_.sum(axis=0) - self.feature_count_
-        return counts_summary(self, self._names, "Bernoulli naive Bayes", here, (rest + a, total - n - rest + b))
+        return self._counts_summary("Bernoulli naive Bayes", here, (rest + a, total - n - rest + b))
 
 
 enter(

@@ -10,9 +10,8 @@ from discrim.families.mixed.recipe import CategoricalRecipe
 from discrim.inference.conjugate import DirichletPosterior
 from discrim.inference.summary import Summary
 from discrim.models.beyond import METHODS, beyond_sklearn
-from discrim.models.counts.summary import place_of
-from discrim.models.mixed.base import MixedClassifier
-from discrim.models.mixed.summary import Levels, additive_summary, groups_table
+from discrim.models.counts.base import place_of
+from discrim.models.mixed.base import Levels, MixedClassifier
 from discrim.models.parameters import Check, array_like, boolean, either, none, number, one_of
 from discrim.sources import Schema
 from discrim.typing import Floats
@@ -72,7 +71,6 @@ class CategoricalNB(MixedClassifier):
     categories_: list[NDArray[Any]]
     category_count_: list[Floats]
     n_categories_: NDArray[Any]
-    class_log_prior_: Floats
     alpha_: Floats
 
     _constraints: ClassVar[dict[str, Check]] = {
@@ -130,10 +128,7 @@ class CategoricalNB(MixedClassifier):
         return DirichletPosterior(self.category_count_[j][k] + self.alpha_[j])
 
     def _summarise(self) -> Summary:
-        labels = [str(label) for label in self.classes_]
-        facts = {"Rows": int(self.statistic_.rows.sum()), "Columns": self.n_features_in_, "Classes": len(labels)}
-        groups = groups_table(labels, self.class_log_prior_, self.statistic_.rows)
         columns = {name: [int(n)] for name, n in zip(self._names, self.n_categories_, strict=True)}
         parts = zip(self._names, self.categories_, self.category_count_, self.alpha_, strict=True)
         levels = [Levels(name, known, count, float(alpha)) for name, known, count, alpha in parts]
-        return additive_summary("Categorical naive Bayes", facts, self._additive, groups, ["levels"], columns, levels)
+        return self._additive_summary("Categorical naive Bayes", ["levels"], columns, levels)
