@@ -77,7 +77,7 @@ class Rule:
         self.fill(x, Output.SCORES, scores)
         return scores
 
-    def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
+    def fill(self, x: Any, output: Output, out: NDArray[Any]) -> bool:
         """Write what is wanted of the scores into ``out``; False where a row has no finite best score."""
         possible = ~np.isneginf(self.constant)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for by the caller
@@ -128,7 +128,7 @@ class LinearRule(Rule):
         with np.errstate(over="ignore", invalid="ignore"):
             return not self.origin.any() or bool((np.abs(self.coef) @ np.abs(self.origin) <= MOST_CENTRED).all())
 
-    def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
+    def fill(self, x: Any, output: Output, out: NDArray[Any]) -> bool:
         if sparse.issparse(x):
             return self._fill_sparse(x, output, out)
         if self.threshold is not None:

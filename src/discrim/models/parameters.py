@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cache
-from inspect import Parameter, signature
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-
-from discrim.errors import ParameterError
 
 Check = tuple[Callable[[Any], bool], str]
 
@@ -80,17 +76,3 @@ def with_method(name: str) -> Check:
 
 def either(*checks: Check) -> Check:
     return lambda value: any(fits(value) for fits, _ in checks), " or ".join(text for _, text in checks)
-
-
-def check_parameters(estimator: Any, table: Mapping[str, Check]) -> None:
-    """Raise ParameterError for the first parameter whose value cannot be used; the defaults can."""
-    defaults = _defaults(type(estimator).__init__)
-    for name, (fits, expected) in table.items():
-        value = getattr(estimator, name)
-        if value is not defaults.get(name, Parameter.empty) and not fits(value):
-            raise ParameterError.bad_value(name, value, expected)
-
-
-@cache
-def _defaults(constructor: Callable[..., Any]) -> dict[str, Any]:
-    return {name: parameter.default for name, parameter in signature(constructor).parameters.items()}

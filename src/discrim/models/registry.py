@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -148,24 +147,6 @@ def enter(*entries: Entry) -> None:
         if known is not None and known.kind.__qualname__ != entry.kind.__qualname__:
             raise ParameterError(f"There is a model called '{entry.name}' already, {known.kind.__name__}.")
         _entries[entry.name] = entry
-
-
-def remove(name: str) -> None:
-    """Have a model no longer tried."""
-    _entries.pop(name, None)
-
-
-@contextmanager
-def entered(*entries: Entry) -> Iterator[None]:
-    """Have these models tried within this context."""
-    before = dict(_entries)
-    enter(*entries)
-    try:
-        yield
-    finally:
-        for entry in entries:
-            remove(entry.name)
-            _entries.update({name: old for name, old in before.items() if name == entry.name})
 
 
 def all_entries() -> dict[str, Entry]:

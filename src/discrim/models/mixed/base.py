@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array, validate_data
 
 from discrim.families.mixed.estimates import information
 from discrim.families.mixed.recipe import AdditiveRecipe
@@ -20,8 +19,7 @@ from discrim.inference.summary import Summary, Table
 from discrim.models.counts.base import Pair, against_all, distinctive_table
 from discrim.models.scoring import each_block, unscored
 from discrim.models.shell import RecipeClassifier
-from discrim.sources import Scan, Schema, is_query, open_mixed, scan
-from discrim.sources.rows import check_labelled
+from discrim.sources import Schema, open_mixed
 from discrim.typing import Floats
 
 
@@ -61,21 +59,12 @@ class MixedClassifier(RecipeClassifier):
             raise unscored(rows)
         return np.concatenate([part for part, _ in parts])
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, *, design: Any = None, labelled: bool = True) -> Any:
-        X = scan(X) if is_query(X, y, sample_weight) else X
-        if labelled and y is None and not isinstance(X, Scan):
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        if isinstance(X, (np.ndarray, list, tuple)) and np.ndim(X) != 2:
-            check_array(X, ensure_all_finite=False)  # raises, and says how to reshape
-        if design is not None and not isinstance(X, Scan):
-            validate_data(self, X, reset=False, skip_check_array=True)
+    def _opened(self, X: Any, y: Any, sample_weight: Any, design: Any) -> Any:
         recipe = self.recipe()
-        check = None if design is None else partial(recipe.checked, columns=design, like=self.statistic_)
-        rows = open_mixed(X, y, sample_weight, schema=design, check=check)
-        if labelled:
-            check_labelled(rows)
         if design is not None:
-            return rows
+            check = partial(recipe.checked, columns=design, like=self.statistic_)
+            return open_mixed(X, y, sample_weight, schema=design, check=check)
+        rows = open_mixed(X, y, sample_weight)
         levelled = recipe.levelled(rows.design)
         return rows.reading(levelled, partial(recipe.checked, columns=rows.design.reading(levelled), like=None))
 
@@ -105,8 +94,8 @@ class MixedClassifier(RecipeClassifier):
             tables.append(_levels_table(levels, labels))
         shares = np.column_stack([np.exp(self.class_log_prior_), rows])
         tables.append(Table("Groups", labels, ["prior", "rows"], shares))
-        facts = {"Rows": int(rows.sum()), "Columns": len(names), "Classes": len(labels)}
-        facts = {**facts, "Entropy of the class": f"{entropy:.4g} bits"}
+        facts: dict[str, object] = {"Rows": int(rows.sum()), "Columns": len(names), "Classes": len(labels)}
+        facts["Entropy of the class"] = f"{entropy:.4g} bits"
         return Summary(title, facts, tables, names=names, information=bits)
 
 
