@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
+from dataclasses import replace
 from functools import cache
 from inspect import Parameter, signature
 from typing import Any, ClassVar, Self, TypeVar
@@ -35,6 +36,8 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     _constraints: ClassVar[Mapping[str, Check]] = {}
     # What ``decision_function`` takes of the scores of two classes: their difference, unless a model says otherwise.
     margin_weights: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    # What scikit-learn's tags say of the input.
+    _input_tags: ClassVar[Mapping[str, bool]] = {"sparse": True}
 
     classes_: NDArray[Any]
     n_features_in_: int
@@ -102,7 +105,7 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags = replace(tags.input_tags, **self._input_tags)
         return tags
 
     def renamed(self, names: list[str]) -> Self:

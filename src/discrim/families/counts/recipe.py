@@ -16,6 +16,7 @@ from discrim.block import Block, Reads
 from discrim.errors import DataError, DiscrimWarning, ParameterError
 from discrim.families.counts.held_out import choose_alpha, leave_one_out_scores
 from discrim.families.counts.rule import Bernoulli, Complement, Distribution, LimitRule, Multinomial
+from discrim.families.priors import checked_priors, log_priors
 from discrim.families.recipe import Chosen, LeftOut, Passes, Recipe, Remark, Search, Shape, Solved, Sum
 from discrim.families.rule import LinearRule, Output, Rule, float_type
 from discrim.statistics import ClassCounts, CountsOf
@@ -136,23 +137,15 @@ class CountsRecipe(Recipe[ClassCounts]):
     def log_prior(self, weight: Floats) -> Floats:
         """The logarithms of the classes' probabilities."""
         size = len(weight)
-        with np.errstate(divide="ignore"):
-            if self.class_prior is not None:
-                given = np.asarray(self.class_prior, dtype=np.float64)
-                if given.shape != (size,):
-                    raise ParameterError(
-                        f"Number of priors must match number of classes. There are {given.size} for {size} classes."
-                    )
-                if not (np.isfinite(given) & (given >= 0)).all():
-                    raise ParameterError("The priors in 'class_prior' must be finite and not negative.")
-                return np.asarray(np.log(given))
-            if not self.fit_prior:
-                return np.full(size, -np.log(size))
-            added = np.asarray(self.class_alpha, dtype=np.float64)
-            if added.ndim and added.shape != (size,):
-                raise ParameterError(f"'class_alpha' has {added.size} numbers for {size} classes.")
-            counted = weight + added
-            return np.asarray(np.log(counted) - np.log(counted.sum()))
+        if self.class_prior is not None:
+            return log_priors(checked_priors(self.class_prior, weight))
+        if not self.fit_prior:
+            return np.full(size, -np.log(size))
+        added = np.asarray(self.class_alpha, dtype=np.float64)
+        if added.ndim and added.shape != (size,):
+            raise ParameterError(f"'class_alpha' has {added.size} numbers for {size} classes.")
+        counted = weight + added
+        return np.asarray(log_priors(counted) - log_priors(counted.sum()))
 
     def needs_rows_error(self) -> ParameterError:
         return ParameterError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -58,6 +58,7 @@ class CountsClassifier(RecipeClassifier):
     alpha_: Any
 
     _constraints: ClassVar[dict[str, Check]] = SHARED
+    _input_tags: ClassVar[Mapping[str, bool]] = {"sparse": True, "positive_only": True}
 
     @abstractmethod
     def recipe(self) -> CountsRecipe:
@@ -83,10 +84,7 @@ class CountsClassifier(RecipeClassifier):
         return np.where(never == 0, scores, np.where(never > 0, -np.inf, np.inf)).astype(scores.dtype)
 
     # The models without a parameter ``methods`` never have it: scikit-learn's checks would hand them negative numbers.
-    @beyond_sklearn
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n."""
-        return super().decision_function(X)
+    decision_function = beyond_sklearn(RecipeClassifier.decision_function)
 
     def class_posterior(self) -> DirichletPosterior:
         """What is known of the classes' probabilities: Dirichlet(class_alpha + n_k)."""
@@ -124,7 +122,6 @@ class CountsClassifier(RecipeClassifier):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
-        tags.input_tags.positive_only = True
         return tags
 
 

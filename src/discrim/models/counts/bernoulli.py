@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -86,6 +87,7 @@ class BernoulliNB(CountsClassifier):
         "tune_intercept": boolean(),
         "methods": METHODS,
     }
+    _input_tags: ClassVar[Mapping[str, bool]] = {"sparse": True}
 
     def __init__(
         self,
@@ -141,11 +143,6 @@ class BernoulliNB(CountsClassifier):
     def _scored(self) -> Any:
         """The rule, which is linear but for alpha = 0, where it has the same parts."""
         return self.solution().rule
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = False
-        return tags
 
     def _summarise(self) -> Summary:
         a, b = self.recipe().added(self.alpha_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from numpy.typing import NDArray
@@ -81,6 +82,7 @@ class CategoricalNB(MixedClassifier):
         "min_categories": either(none(), number(1), array_like()),
         "methods": METHODS,
     }
+    _input_tags: ClassVar[Mapping[str, bool]] = {"categorical": True, "positive_only": True}
 
     def __init__(
         self,
@@ -99,17 +101,7 @@ class CategoricalNB(MixedClassifier):
         self.min_categories = min_categories
         self.methods = methods
 
-    @beyond_sklearn
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n."""
-        return super().decision_function(X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        tags.input_tags.categorical = True
-        tags.input_tags.positive_only = True
-        return tags
+    decision_function = beyond_sklearn(MixedClassifier.decision_function)
 
     def recipe(self) -> CategoricalRecipe:
         """The model that these parameters describe."""

@@ -97,6 +97,7 @@ class MixedNB(MixedClassifier):
         "class_prior": either(none(), array_like()),
         "var_smoothing": number(0),
     }
+    _input_tags: ClassVar[Mapping[str, bool]] = {"allow_nan": True}
 
     def __init__(
         self,
@@ -112,13 +113,6 @@ class MixedNB(MixedClassifier):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.var_smoothing = var_smoothing
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = False
-        return tags
 
     def recipe(self) -> MixedRecipe:
         """The model that these parameters describe."""
