@@ -428,6 +428,36 @@ class Turned:
         return [f"x{j}" for j in range(self.n_out)]
 
 
+class OneBlock(Passes):
+    """Passes over checked rows in memory, read by the calling thread: one of several fits that run in parallel."""
+
+    again = True
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+
+    @property
+    def whole(self) -> Block:
+        return self._block
+
+    @property
+    def shape(self) -> Shape:
+        x = self.whole.x
+        return Shape(Turned(x.shape[1], x.dtype), self.whole.classes, len(self.whole))
+
+    def reduce(self, reduction: Reduction[S], *, title: str = "") -> S:  # noqa: ARG002 - soon done
+        return reduction.of(self.whole)
+
+    def blocks(self) -> Iterator[Block]:
+        yield self.whole
+
+    def block(self) -> Block:
+        return replace(self.whole, x=np.asarray(self.whole.dense()))
+
+    def over(self, block: Block) -> OneBlock:
+        return OneBlock(block)
+
+
 def overflow(statistic: Any = None) -> DataError:
     """Sums that are not finite, where nobody knows the column."""
     summed = getattr(statistic, "summed", "sums of squares")

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from discrim.kernels import reference_placements, versions
 from discrim.kernels.counts import reference_counts, reference_levels
-from discrim.kernels.gaussian import reference as gaussian_reference
+from discrim.kernels.gaussian import reference as reference_gaussian
 from discrim.kernels.logistic import reference_columns, reference_coordinate, reference_likelihood
-from discrim.kernels.online import reference as online_reference
+from discrim.kernels.online import reference as reference_online
 
 # The version that was chosen when the library was loaded.
 VERSION = versions.start()
 BACKEND = "numpy" if VERSION == versions.REFERENCE else "native"
 
-BEST = gaussian_reference.BEST
-DIAGONAL = gaussian_reference.DIAGONAL
-DIAGONAL_RULE = gaussian_reference.DIAGONAL_RULE
-FULL = gaussian_reference.FULL
-LINEAR = gaussian_reference.LINEAR
-LOG_POSTERIOR = gaussian_reference.LOG_POSTERIOR
-POOLED = gaussian_reference.POOLED
-POSTERIOR = gaussian_reference.POSTERIOR
-QUADRATIC = gaussian_reference.QUADRATIC
-SCORES = gaussian_reference.SCORES
+BEST = reference_gaussian.BEST
+DIAGONAL = reference_gaussian.DIAGONAL
+DIAGONAL_RULE = reference_gaussian.DIAGONAL_RULE
+FULL = reference_gaussian.FULL
+LINEAR = reference_gaussian.LINEAR
+LOG_POSTERIOR = reference_gaussian.LOG_POSTERIOR
+POOLED = reference_gaussian.POOLED
+POSTERIOR = reference_gaussian.POSTERIOR
+QUADRATIC = reference_gaussian.QUADRATIC
+SCORES = reference_gaussian.SCORES
 
-class_moments = gaussian_reference.class_moments
-score = gaussian_reference.score
+class_moments = reference_gaussian.class_moments
+score = reference_gaussian.score
 code_integers = reference_levels.code_integers
 dense_descent = reference_columns.dense_descent
 sparse_descent = reference_columns.sparse_descent
@@ -48,10 +48,10 @@ binary_likelihood = reference_likelihood.binary_likelihood
 binary_newton = reference_likelihood.binary_newton
 softmax_likelihood = reference_likelihood.softmax_likelihood
 sparse_likelihood = reference_likelihood.sparse_likelihood
-Stream = online_reference.Stream
-learn_dense = online_reference.learn_dense
-learn_sparse = online_reference.learn_sparse
-shuffle = online_reference.shuffle
+Stream = reference_online.Stream
+learn_dense = reference_online.learn_dense
+learn_sparse = reference_online.learn_sparse
+shuffle = reference_online.shuffle
 placements = reference_placements.placements
 
 if BACKEND == "native":

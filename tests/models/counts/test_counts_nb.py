@@ -237,7 +237,11 @@ def test_hard_rows_are_answered(kind):
         (MultinomialNB, {"alpha": [1.0] * 6 + [-0.1]}, r"must be greater than 0, and finite\. One is -0\.1"),
         (MultinomialNB, {"alpha": [1.0] * 6 + [np.inf]}, r"and finite\. One is inf"),
         (MultinomialNB, {"class_prior": [0.5, 0.5]}, "Number of priors must match number of classes"),
-        (MultinomialNB, {"class_prior": [0.5, 0.6, -0.1]}, "priors must be non-negative and finite; one of those given is -0.1"),
+        (
+            MultinomialNB,
+            {"class_prior": [0.5, 0.6, -0.1]},
+            "priors must be non-negative and finite; one of those given is -0.1",
+        ),
         (MultinomialNB, {"class_alpha": [1.0, 2.0]}, "'class_alpha' has 2 numbers for 3 classes"),
         (MultinomialNB, {"alpha": "loo", "alphas": [0.0, 1.0]}, "'alphas' parameter"),
         (BernoulliNB, {"beta": (1.0,)}, "'beta' parameter is .*a pair"),
