@@ -1,12 +1,12 @@
 """Fitted rules: arrays that say how a row is scored, and nothing else.
 
-A rule is a plain value, a kind and its arrays, so that files and exports can be made from it without knowing the model.
+A rule is a plain value, which knows nothing of the model that it was made for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, ClassVar, TypeVar
 
@@ -46,11 +46,10 @@ Scored = tuple[NDArray[Any], bool]
 class Rule:
     """Scores of rows, one a class: log posteriors up to a constant of the row.
 
-    A subclass is a dataclass of arrays with a ``kind``. It says how dense rows are scored, by ``scores`` or by
+    A subclass is a dataclass of arrays. It says how dense rows are scored, by ``scores`` or by
     ``fill``; posteriors, best classes, sparse rows and threads follow.
     """
 
-    kind: ClassVar[str]
     offset: Floats
     # Do the intermediate results of a row take many times its own size?
     bulky: ClassVar[bool] = False
@@ -91,17 +90,10 @@ class Rule:
         """
         return None
 
-    def described(self) -> tuple[str, dict[str, Any]]:
-        """The kind and the arrays by name; a rule inside is described in the same way."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        return self.kind, {name: v.described() if isinstance(v, Rule) else v for name, v in values.items()}
-
 
 @dataclass(frozen=True)
 class LinearRule(Rule):
     """score_k(x) = offset_k + coef_k'(x - origin); with a ``threshold`` the indicators x_j > threshold stand for x."""
-
-    kind = "linear"
 
     coef: Floats
     offset: Floats
@@ -180,8 +172,6 @@ def side_by_side(rules: Sequence[LinearRule]) -> LinearRule:
 class DiagonalRule(Rule):
     """score_k(x) = offset_k - sum_j precision_kj (x_j - mean_kj)^2 / 2."""
 
-    kind = "diagonal"
-
     mean: Floats
     precision: Floats
     offset: Floats
@@ -193,8 +183,6 @@ class DiagonalRule(Rule):
 @dataclass(frozen=True)
 class QuadraticRule(Rule):
     """score_k(x) = offset_k - |factor_k (x - mean_k)|^2 / 2, factor K x r x p (triangular: r = p, lower)."""
-
-    kind = "quadratic"
 
     mean: Floats
     factor: Floats
@@ -212,7 +200,6 @@ class ProjectedRule(Rule):
     What lies outside the basis counts as - residual_precision_k |x - origin - basis z|^2 / 2.
     """
 
-    kind = "projected"
     bulky = True
 
     origin: Floats
@@ -241,7 +228,6 @@ class LowRankRule(Rule):
     ``root`` is K x p, infinite for a column that says nothing; V_k = ``directions[k]`` is p x r_k, ``gain[k]`` r_k.
     """
 
-    kind = "low rank"
     bulky = True
 
     mean: Floats
@@ -266,8 +252,6 @@ class StudentRule(Rule):
     A Student-t in p columns with df degrees and scale matrix c A has power (df + p)/2 and, where q is taken
     by A, rate 1/(c df). An offset of -inf marks a class that cannot occur.
     """
-
-    kind = "student"
 
     inner: QuadraticRule | ProjectedRule | LowRankRule
     offset: Floats

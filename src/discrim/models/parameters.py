@@ -18,9 +18,8 @@ def one_of(*options: str | None) -> Check:
 
 def number(lo: float, hi: float = np.inf) -> Check:
     def fits(value: Any) -> bool:
-        if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-            return False
-        return bool(np.isfinite(float(value))) and lo <= float(value) <= hi
+        real = isinstance(value, Real) and not isinstance(value, bool)
+        return real and bool(np.isfinite(float(value))) and lo <= float(value) <= hi
 
     upper = f" and at most {hi:g}" if np.isfinite(hi) else ""
     return fits, f"a finite number of at least {lo:g}{upper}"
@@ -28,9 +27,7 @@ def number(lo: float, hi: float = np.inf) -> Check:
 
 def integer(lo: int) -> Check:
     def fits(value: Any) -> bool:
-        if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
-            return False
-        return int(value) >= lo
+        return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= lo
 
     return fits, f"an integer of at least {lo}"
 
@@ -44,10 +41,7 @@ def none() -> Check:
 
 
 def array_like() -> Check:
-    def fits(value: Any) -> bool:
-        return hasattr(value, "__len__") and not isinstance(value, (str, bytes, dict))
-
-    return fits, "a list or an array"
+    return lambda value: hasattr(value, "__len__") and not isinstance(value, (str, bytes, dict)), "a list or an array"
 
 
 def numbers(lo: float, hi: float = np.inf) -> Check:

@@ -134,11 +134,3 @@ def test_a_model_that_tunes_itself_takes_part_in_a_comparison_by_groups():
 def test_tiny_shrinkage_is_not_solved_in_the_space_of_the_rows():
     assert LDA(shrinkage=0.3).recipe().rotation_invariant
     assert not LDA(shrinkage=1e-10).recipe().rotation_invariant
-
-
-@pytest.mark.parametrize("model", MODELS, ids=str)
-def test_a_rule_is_a_kind_and_its_arrays(model):
-    kind, arrays = model.fit(X, y).solution().rule.described()
-    assert kind
-    flat = [v for value in arrays.values() for v in (value[1].values() if isinstance(value, tuple) else [value])]
-    assert any(isinstance(value, np.ndarray) for value in flat)

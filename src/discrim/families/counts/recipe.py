@@ -104,13 +104,10 @@ class CountsRecipe(Recipe[ClassCounts]):
         return Search(self.alpha, self.cv) if isinstance(self.alpha, str) else None
 
     def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:  # noqa: ARG002 - the statistic says all
-        if not all((np.asarray(part) > 0).all() for part in self.added(solved.attributes["alpha_"])):
+        alpha = solved.attributes["alpha_"]
+        if not all((np.asarray(part) > 0).all() for part in self.added(alpha)):
             return None
-
-        def scores(block: Block) -> Floats:
-            return leave_one_out_scores(self, block, solved.statistic, solved.attributes["alpha_"], solved.details)
-
-        return scores
+        return lambda block: leave_one_out_scores(self, block, solved.statistic, alpha, solved.details)
 
     def among(self, known: Index, size: int) -> Self:
         """Of a class that does not occur nothing is known; the others share its prior."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,9 +25,8 @@ TINY = float(np.finfo(float).tiny)
 
 
 class Term(ABC):
-    """One column of an additive rule: a plain value, a kind and its arrays."""
+    """One column of an additive rule: a plain value of arrays."""
 
-    kind: ClassVar[str]
     # The array that is zero in every class where the column does not vary and so says nothing; none where it is empty.
     spread: ClassVar[str] = ""
 
@@ -52,16 +51,11 @@ class Term(ABC):
     def shown(self) -> list[str]:
         """The distribution of each class in a few characters."""
 
-    def described(self) -> tuple[str, dict[str, NDArray[Any]]]:
-        """The kind and the arrays by name."""
-        return self.kind, {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-
 
 @dataclass(frozen=True)
 class GaussianTerm(Term):
     """N(mean_k, variance_k). A column that does not vary in any class says nothing."""
 
-    kind = "gaussian"
     spread = "variance"
 
     mean: Floats
@@ -84,7 +78,6 @@ class GaussianTerm(Term):
 class StudentTerm(Term):
     """mean_k + scale_k t with df_k degrees of freedom."""
 
-    kind = "student-t"
     spread = "scale"
 
     df: Floats
@@ -108,7 +101,6 @@ class StudentTerm(Term):
 class KernelTerm(Term):
     """sum_b share_kb N(centre_b, bandwidth_k^2), over the bins b of a column. Cost of a value: one exp a bin."""
 
-    kind = "kernel"
     spread = "bandwidth"
 
     centre: Floats
@@ -145,7 +137,6 @@ class KernelTerm(Term):
 class PoissonTerm(Term):
     """Poisson(rate_k). A column that is zero throughout says nothing."""
 
-    kind = "poisson"
     spread = "rate"
 
     rate: Floats
@@ -165,7 +156,6 @@ class PoissonTerm(Term):
 class GammaPoissonTerm(Term):
     """Poisson whose rate is known as well as Gamma(shape_k, rows_k) says: negative binomial."""
 
-    kind = "gamma-poisson"
     spread = "shape"
 
     shape: Floats
@@ -188,8 +178,6 @@ class GammaPoissonTerm(Term):
 class BernoulliTerm(Term):
     """One with probability exp(log_one_k), zero with probability exp(log_zero_k)."""
 
-    kind = "bernoulli"
-
     log_one: Floats
     log_zero: Floats
 
@@ -206,8 +194,6 @@ class BernoulliTerm(Term):
 @dataclass(frozen=True)
 class LevelTerm(Term):
     """Level l with probability exp(log_prob_kl), a level that was never met with exp(log_unseen_k)."""
-
-    kind = "categorical"
 
     levels: NDArray[Any]
     log_prob: Floats
@@ -249,7 +235,6 @@ class AdditiveRule(Rule):
     A row that no class can have says nothing: its scores are the constants.
     """
 
-    kind = "additive"
     reads = "mixed"
 
     offset: Floats
@@ -267,13 +252,6 @@ class AdditiveRule(Rule):
         for j, (term, values) in enumerate(zip(self.terms, self._columns(x), strict=True)):
             result[:, :, j] = term.log_likelihood(values).T
         return result
-
-    def described(self) -> tuple[str, dict[str, Any]]:
-        return self.kind, {
-            "offset": self.offset,
-            "levelled": self.levelled,
-            "terms": tuple(term.described() for term in self.terms),
-        }
 
     def _by_class(self, x: Mixed) -> tuple[Floats, bool]:
         """K x n; False where numbers are infinite, or too large to be squared."""

@@ -25,7 +25,7 @@ def class_sums(x: NDArray[Any], codes: Codes, weight: Floats | None, classes: in
 
     With a ``threshold`` an entry counts as 1 above it and as 0 else. What is not finite makes its sum so.
     """
-    return _sums(np.asarray(x, dtype=np.float64), codes, weight, classes, threshold)
+    return _sums(sparse.csr_array(np.asarray(x, dtype=np.float64)), codes, weight, classes, threshold)
 
 
 def sparse_class_sums(
@@ -108,12 +108,11 @@ def held_out_logs(
 def _sums(x: Any, codes: Codes, weight: Floats | None, classes: int, threshold: float | None) -> Sums:
     n = x.shape[0]
     check_labels(codes, weight, n, classes)
-    least = float(np.fmin.reduce(_stored(x), axis=None, initial=0.0))
+    least = float(np.fmin.reduce(x.data, initial=0.0))
     w = np.ones(n) if weight is None else weight
     groups = sparse.csr_array((w, (codes, np.arange(n))), shape=(classes, n))
     with np.errstate(invalid="ignore"):
-        count: Any = groups @ _entries(x, threshold)
-    count = count if isinstance(count, np.ndarray) else count.toarray()
+        count: Any = (groups @ _entries(x, threshold)).toarray()
     rows = np.bincount(codes[w > 0], minlength=classes)
     total = np.bincount(codes, w, classes).astype(np.float64)
     return total, rows, np.asarray(count, dtype=np.float64), least
@@ -122,15 +121,9 @@ def _sums(x: Any, codes: Codes, weight: Floats | None, classes: int, threshold: 
 def _entries(x: Any, threshold: float | None) -> Any:
     if threshold is None:
         return x
-    values = _stored(x)
     with np.errstate(invalid="ignore"):
-        binary = (values > threshold) + (values - values)
-    return binary if isinstance(x, np.ndarray) else sparse.csr_array((binary, x.indices, x.indptr), shape=x.shape)
-
-
-def _stored(x: Any) -> Floats:
-    values: Floats = x if isinstance(x, np.ndarray) else x.data
-    return values
+        binary = (x.data > threshold) + (x.data - x.data)
+    return sparse.csr_array((binary, x.indices, x.indptr), shape=x.shape)
 
 
 def _matrix(rows: Compressed, columns: int) -> Any:
