@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discrim.kernels import reference_placements, versions
-from discrim.kernels.counts import reference_counts, reference_levels
+from discrim.kernels.counts import reference as reference_counts
 from discrim.kernels.gaussian import reference as reference_gaussian
 from discrim.kernels.logistic import reference_columns, reference_coordinate, reference_likelihood
 from discrim.kernels.online import reference as reference_online
@@ -25,7 +25,7 @@ SCORES = reference_gaussian.SCORES
 
 class_moments = reference_gaussian.class_moments
 score = reference_gaussian.score
-code_integers = reference_levels.code_integers
+code_integers = reference_counts.code_integers
 dense_descent = reference_columns.dense_descent
 sparse_descent = reference_columns.sparse_descent
 dense_slopes = reference_columns.dense_slopes
@@ -41,9 +41,9 @@ sparse_class_sums = reference_counts.sparse_class_sums
 sparse_score = reference_counts.sparse_score
 held_out_logs = reference_counts.held_out_logs
 grid_sums = reference_counts.grid_sums
-read_codes = reference_levels.read_codes
-count_codes = reference_levels.count_codes
-add_levels = reference_levels.add_levels
+read_codes = reference_counts.read_codes
+count_codes = reference_counts.count_codes
+add_levels = reference_counts.add_levels
 binary_likelihood = reference_likelihood.binary_likelihood
 binary_newton = reference_likelihood.binary_newton
 softmax_likelihood = reference_likelihood.softmax_likelihood

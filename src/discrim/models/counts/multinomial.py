@@ -64,25 +64,6 @@ class MultinomialNB(CountsClassifier):
     ['sport', 'law']
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: Any = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        class_alpha: Any = 0.0,
-        alphas: Any = None,
-        cv: Any = 10,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.class_alpha = class_alpha
-        self.alphas = alphas
-        self.cv = cv
-
     def feature_posterior(self, cls: Any) -> DirichletPosterior:
         """What is known of all probabilities theta_k of class ``cls``: Dirichlet(alpha + N_k)."""
         k = place_of(cls, self._check_solved().classes_, "class")
