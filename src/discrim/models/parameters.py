@@ -18,7 +18,7 @@ def one_of(*options: str | None) -> Check:
 
 def number(lo: float, hi: float = np.inf) -> Check:
     def fits(value: Any) -> bool:
-        real = isinstance(value, Real) and not isinstance(value, bool)
+        real = not isinstance(value, bool) and isinstance(value, Real)
         return real and bool(np.isfinite(float(value))) and lo <= float(value) <= hi
 
     upper = f" and at most {hi:g}" if np.isfinite(hi) else ""
@@ -27,7 +27,7 @@ def number(lo: float, hi: float = np.inf) -> Check:
 
 def integer(lo: int) -> Check:
     def fits(value: Any) -> bool:
-        return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= lo
+        return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= lo
 
     return fits, f"an integer of at least {lo}"
 

@@ -150,7 +150,7 @@ def enter(*entries: Entry) -> None:
 
 
 def all_entries() -> dict[str, Entry]:
-    """Every model that has entered, by name, in the order of cost; modules that nobody has needed are read first."""
+    """Every model that has entered, by name, in the order of cost; modules that were not needed yet are read first."""
     from discrim import models
 
     for name in models.__all__:

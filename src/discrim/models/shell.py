@@ -290,7 +290,7 @@ class RecipeClassifier(Classifier):
         return self._assign(columns, solved, declared=declared)
 
     def from_solution(self, solved: Solved, columns: Mapping[str, Any]) -> Self:
-        """This model, fitted by what somebody else has solved for rows with these ``columns``."""
+        """This model, fitted by what was solved elsewhere for rows with these ``columns``."""
         return self._assign(columns, solved)
 
     def mergeable_statistic(self) -> Statistic:
@@ -306,7 +306,7 @@ class RecipeClassifier(Classifier):
 
     @property
     def _details(self) -> Any:
-        """What attributes are made from when they are asked for; where there is no solution, they are not there."""
+        """What attributes are made from on first use; without a solution they do not exist."""
         try:
             return self.solution().details
         except DiscrimError as error:

@@ -90,7 +90,7 @@ def leave_one_out_alpha(count: Floats) -> float:
 
     Without one of the N_kl rows its probability is (N_kl - 1 + alpha) / (N_k - 1 + alpha L): the sum over the rows of
     its logarithm needs the counts alone. The maximum is found on a grid of 1e-3 to 1e6 and refined. A single
-    level has nothing to choose. Weights count as numbers of rows.
+    level has nothing to choose. Weights count as rows.
     """
     if count.shape[1] < 2 or not count.any():
         return 1.0

@@ -62,7 +62,7 @@ class GaussianTerm(Term):
     variance: Floats
 
     def _of_known(self, values: Floats) -> Floats:
-        # A class that is constant where others vary keeps a variance too small to matter to anybody else.
+        # A class that is constant where others vary keeps a variance too small to matter to the others.
         variance = np.maximum(self.variance, TINY)[:, None]
         z = np.square(values - self.mean[:, None]) / variance
         return np.asarray(-0.5 * (z + np.log(2.0 * np.pi * variance)))

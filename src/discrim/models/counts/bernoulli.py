@@ -29,7 +29,7 @@ class BernoulliNB(CountsClassifier):
 
     **Rule.** Linear in x: the largest log pi_k + sum_j log(1 - phi_kj) + sum_j x_j log(phi_kj / (1 - phi_kj)).
 
-    Cost: one read of the stored entries, K p numbers of memory.
+    Cost: one read of the stored entries, K p values of memory.
 
     Parameters
     ----------

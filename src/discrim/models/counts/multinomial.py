@@ -27,7 +27,7 @@ class MultinomialNB(CountsClassifier):
 
     **Rule.** The largest log pi_k + sum_j x_j log theta_kj.
 
-    Cost: one read of the stored entries, K p numbers of memory.
+    Cost: one read of the stored entries, K p values of memory.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class ComplementNB(CountsClassifier):
     **Rule.** The largest -sum_j x_j log q_kj; with ``norm`` the weights log q_kj of a class are divided by their sum.
     Classes have no prior probabilities, and posteriors are the softmax of the scores.
 
-    Cost: one read of the stored entries, K p numbers of memory.
+    Cost: one read of the stored entries, K p values of memory.
 
     Parameters
     ----------

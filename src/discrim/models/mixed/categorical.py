@@ -32,7 +32,7 @@ class CategoricalNB(MixedClassifier):
 
     **Rule.** The largest log pi_k + sum_j log p_kj(x_j): one look into a table for each column.
 
-    Cost: one read of X, K (L_1 + ... + L_p) numbers of memory. Arrays hold the numbers 0, 1, 2, ... of the
+    Cost: one read of X, K (L_1 + ... + L_p) values of memory. Arrays hold the numbers 0, 1, 2, ... of the
     categories, as in scikit-learn, which also cuts off fractions; in frames and scans a column may also be text or
     categorical, and its levels are found on the way.
 
