@@ -10,6 +10,7 @@ from hypothesis import settings
 
 from discrim import kernels
 from discrim.kernels import versions
+from discrim.models import registry
 
 # A failure that is found stays found, and a pass does not depend on how busy the machine is.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -57,3 +58,10 @@ def kernel_version(request):
         del os.environ[versions.VARIABLE]
     else:
         os.environ[versions.VARIABLE] = before
+
+
+@pytest.fixture
+def own_registry(monkeypatch):
+    """The registry of models, with which a test may do what it likes."""
+    monkeypatch.setattr(registry, "_entries", registry.all_entries())
+    return registry

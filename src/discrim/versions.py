@@ -52,19 +52,18 @@ def _installed(packages: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def _of_kernels() -> list[tuple[str, str]]:
-    have, asked = versions.available(), os.environ.get(versions.VARIABLE) or "not set"
-    compiled = have != (versions.REFERENCE,)
-    facts = [
-        ("running", "native (compiled)" if kernels.BACKEND == "native" else "reference (NumPy, slower)"),
-        ("version", f"{kernels.VERSION}, of {', '.join(have)}"),
-    ]
-    if compiled:
+    have = versions.available()
+    compiler = "none: install a C++17 compiler and reinstall discrim for the compiled kernels"
+    if have != (versions.REFERENCE,):
         from discrim.kernels import _native
 
-        facts.append(("compiler", _native.compiler()))
-    else:
-        facts.append(("compiler", "none: install a C++17 compiler and reinstall discrim for the compiled kernels"))
-    return [*facts, (versions.VARIABLE, asked)]
+        compiler = _native.compiler()
+    return [
+        ("running", "native (compiled)" if kernels.BACKEND == "native" else "reference (NumPy, slower)"),
+        ("version", f"{kernels.VERSION}, of {', '.join(have)}"),
+        ("compiler", compiler),
+        (versions.VARIABLE, os.environ.get(versions.VARIABLE) or "not set"),
+    ]
 
 
 def _of_blas() -> list[tuple[str, str]]:

@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from discrim import LinearDiscriminantAnalysis, LogisticRegression, RidgeClassifier
-from discrim.families.rule import LinearRule
-from discrim.families.sparse_scores import by_column, can_stay_sparse
+from discrim.families.rule import LinearRule, by_column
 
 
 def rows(shift=0.0):
@@ -32,9 +31,9 @@ def test_sparse_rows_get_the_answers_of_dense_ones(model, shift):
 
 def test_an_origin_that_would_cost_digits_keeps_the_rows_dense():
     coef, offset = np.ones((2, 3)), np.zeros(2)
-    assert can_stay_sparse(LinearRule(coef, offset, np.zeros(3)))
-    assert can_stay_sparse(LinearRule(coef, offset, np.full(3, 10.0)))
-    assert not can_stay_sparse(LinearRule(coef, offset, np.full(3, 1e6)))
+    assert LinearRule(coef, offset, np.zeros(3)).keeps_sparse
+    assert LinearRule(coef, offset, np.full(3, 10.0)).keeps_sparse
+    assert not LinearRule(coef, offset, np.full(3, 1e6)).keeps_sparse
 
 
 @pytest.mark.parametrize(("classes", "width"), [(1, 1), (2, 2), (3, 4), (4, 4), (5, 8), (9, 16), (20, 24)])

@@ -18,7 +18,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import discrim
 from discrim.errors import DataError, ForgetError, ParameterError
 from discrim.evaluation import learning_curve, permutation_test
-from discrim.models import registry
 from discrim.models.shell import recipe_of
 
 HOME = Path(__file__).parent / "toy.py"
@@ -123,15 +122,13 @@ def test_the_problems_of_a_scheme_share_one_statistic(scheme):
         assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-10)
 
 
-def test_compare_tunes_it_inside_the_folds_and_forgets_it_afterwards():
-    with registry.entered(toy.ENTRY):
-        found = discrim.compare(X, y, ["Balls", "LDA"])
-        assert "Balls" in registry.all_entries()
-        assert discrim.compare(X, y).table.loc["Balls", "error"] == found.table.loc["Balls", "error"]
-    assert found.table.loc["Balls", "error"] < 0.15
-    assert "Balls" not in registry.all_entries()
+def test_compare_tunes_it_inside_the_folds(own_registry):
     with pytest.raises(ParameterError, match="Balls"):
         discrim.compare(X, y, ["Balls"])
+    own_registry.enter(toy.ENTRY)
+    found = discrim.compare(X, y, ["Balls", "LDA"])
+    assert discrim.compare(X, y).table.loc["Balls", "error"] == found.table.loc["Balls", "error"]
+    assert found.table.loc["Balls", "error"] < 0.15
 
 
 def test_files_weights_and_copies(tmp_path):

@@ -13,7 +13,6 @@ from discrim import kernels
 from discrim.kernels import (
     reference_columns,
     reference_counts,
-    reference_levels,
     reference_likelihood,
 )
 from discrim.kernels.gaussian import reference
@@ -23,7 +22,7 @@ from discrim.kernels.online.reference import MEMORY
 REFERENCE = SimpleNamespace(
     **{
         name: getattr(module, name)
-        for module in (reference_columns, reference_online, reference_levels, reference)
+        for module in (reference_columns, reference_online, reference_counts, reference)
         for name in dir(module)
         if not name.startswith("_")
     }

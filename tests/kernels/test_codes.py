@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discrim import kernels
-from discrim.kernels.counts import reference_levels as reference
+from discrim.kernels.counts import reference
 
 BACKENDS = pytest.mark.parametrize("backend", [kernels, reference], ids=["kernel", "reference"])
 

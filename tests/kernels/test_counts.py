@@ -10,7 +10,7 @@ from scipy.special import log_softmax, softmax
 
 from discrim import kernels
 from discrim.kernels import BEST, LOG_POSTERIOR, POSTERIOR, SCORES
-from discrim.kernels.counts import reference_counts as reference
+from discrim.kernels.counts import reference
 
 BACKENDS = pytest.mark.parametrize("backend", [kernels, reference], ids=["kernel", "reference"])
 TYPES = pytest.mark.parametrize(

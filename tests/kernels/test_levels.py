@@ -7,9 +7,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from discrim import kernels
-from discrim.kernels.counts import reference_levels
+from discrim.kernels.counts import reference
 
-BACKENDS = pytest.mark.parametrize("backend", [kernels, reference_levels], ids=["kernel", "reference"])
+BACKENDS = pytest.mark.parametrize("backend", [kernels, reference], ids=["kernel", "reference"])
 
 
 @BACKENDS
@@ -28,7 +28,7 @@ def test_small_whole_numbers_are_their_own_codes_and_what_is_none_is_told(backen
 def test_the_kernel_reads_what_the_reference_reads_in_any_memory_order(dtype, shape):
     x = np.random.default_rng(0).integers(-1, 9, shape).astype(dtype)
     for given in (x, np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], x[::-1]):
-        for found, expected in zip(kernels.read_codes(given), reference_levels.read_codes(given), strict=True):
+        for found, expected in zip(kernels.read_codes(given), reference.read_codes(given), strict=True):
             assert_array_equal(found, expected)
 
 

@@ -18,7 +18,8 @@ from discrim.errors import DataError, ParameterError, name_list, plural
 from discrim.evaluation import Confusion, cross_validate, proportion_interval
 from discrim.evaluation.proportions import ProportionMethod
 from discrim.models.beyond import posteriors_of
-from discrim.models.parameters import Check, check_parameters, either, none, number, one_of
+from discrim.models.parameters import Check, either, none, number, one_of
+from discrim.models.shell import check_parameters
 from discrim.sources import Scan
 from discrim.statistics.folds import Folds, fold_numbers
 from discrim.typing import Floats

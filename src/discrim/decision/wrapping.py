@@ -19,7 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 from discrim.atomic import all_or_nothing
 from discrim.errors import DataError, ParameterError
 from discrim.models.beyond import posteriors_of
-from discrim.models.parameters import Check, check_parameters
+from discrim.models.parameters import Check
+from discrim.models.shell import check_parameters
 from discrim.sources import Scan, check_structure, check_weights, code_labels, open_rows, recode
 from discrim.sources.rows import check_labelled
 from discrim.typing import Codes, Floats

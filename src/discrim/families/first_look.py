@@ -1,4 +1,4 @@
-"""A first look at the rows: who is there, where the columns lie, and a random part to start from."""
+"""A first look at the rows: classes, location and scale of the columns, and a random part to start from."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Overview:
 
     @property
     def everything(self) -> bool:
-        """Is the sample all there is?"""
+        """Are all rows in the sample?"""
         return len(self.sample) >= self.n_rows
 
 
@@ -67,7 +67,7 @@ def _columns(block: Block) -> tuple[Floats, Floats]:
     """Mean and deviation of the columns; sparse ones are taken about zero, where they will stay."""
     if sparse.issparse(block.x):
         p = block.x.shape[1]
-        # Squares that overflow are told by whoever asks for the deviation.
+        # Squares that overflow are reported where the deviation is used.
         with np.errstate(over="ignore"):
             squares = np.bincount(block.x.indices, weights=block.x.data.astype(float) ** 2, minlength=p)
         return np.zeros(p), np.sqrt(squares / max(len(block), 1))
@@ -78,7 +78,7 @@ def _columns(block: Block) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class _Seen:
-    """The look at some rows: moments of all, and the rows with the smallest random keys."""
+    """What was seen of some rows: moments of all, and the rows with the smallest random keys."""
 
     moments: ClassMoments
     sample: Block
@@ -88,7 +88,7 @@ class _Seen:
     @classmethod
     def of(cls, wanted: int, share: float, block: Block) -> _Seen:
         moments = ClassMoments.of(block, Depth.DIAGONAL)
-        # The keys follow from the rows, so that they are the same whoever draws them.
+        # The keys follow from the rows, so that every engine draws the same.
         first = np.nan_to_num(np.asarray(block.x[:1].todense() if sparse.issparse(block.x) else block.x[:1], float))
         seed = np.frombuffer(first.tobytes(), np.uint32).astype(np.uint64).sum() if first.size else np.uint64(0)
         keys = np.random.default_rng([int(seed), len(block)]).random(len(block))

@@ -24,6 +24,17 @@ def resolve_priors(given: Any, weight: Floats, *, strict: bool = False) -> Float
 
 def given_priors(given: Any, weight: Floats, *, strict: bool) -> tuple[Floats, tuple[Remark, ...]]:
     """Given priors, one a class. Those that do not sum to one are rescaled with a remark, or refused (strict)."""
+    priors = checked_priors(given, weight, "Priors" if strict else "priors")
+    total = priors.sum()
+    if abs(total - 1.0) <= (1e-8 if strict else 1e-5):
+        return priors, ()
+    if strict or total == 0:
+        raise ParameterError(f"The sum of the priors should be 1. It is {total:g}; divide them by that.")
+    return priors / total, (Remark(f"The priors sum to {total:g}, not to 1, and were rescaled.", PriorsWarning),)
+
+
+def checked_priors(given: Any, weight: Floats, name: str = "priors") -> Floats:
+    """Given priors as they are, one a class, none of them negative."""
     try:
         priors = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -34,14 +45,8 @@ def given_priors(given: Any, weight: Floats, *, strict: bool) -> tuple[Floats, t
         )
     bad = priors[~(np.isfinite(priors) & (priors >= 0))]
     if len(bad):
-        name = "Priors" if strict else "priors"
         raise ParameterError(f"{name} must be non-negative and finite; one of those given is {bad[0]:g}.")
-    total = priors.sum()
-    if abs(total - 1.0) <= (1e-8 if strict else 1e-5):
-        return priors, ()
-    if strict or total == 0:
-        raise ParameterError(f"The sum of the priors should be 1. It is {total:g}; divide them by that.")
-    return priors / total, (Remark(f"The priors sum to {total:g}, not to 1, and were rescaled.", PriorsWarning),)
+    return priors
 
 
 def log_priors(priors: Floats) -> Floats:

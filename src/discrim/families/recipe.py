@@ -57,17 +57,17 @@ class Shape:
 
     @property
     def wide(self) -> bool:
-        """Are there no more rows than columns, as far as one knows?"""
+        """Are there no more rows than columns, as far as known?"""
         return self.n_rows is not None and self.n_rows <= self.columns.n_out
 
     @property
     def eps(self) -> float:
-        """The rounding of the numbers as they were given."""
+        """The rounding of the values as they were given."""
         return float(np.finfo(self.columns.dtype).eps)
 
 
 class Statistic(Protocol):
-    """A state that is kept: what a model asks of it besides the numbers in it."""
+    """A state that is kept: what a model asks of it besides its values."""
 
     @property
     def classes(self) -> NDArray[Any]: ...
@@ -137,7 +137,7 @@ class Sum(Generic[S]):
 class Passes(ABC):
     """The rows once more. ``again`` is False where they can be read only once, and ``reduce`` raises.
 
-    Who shares sums and not rows need not give more than these.
+    The defaults of the other methods suit passes that share sums and not rows.
     """
 
     @property
@@ -155,7 +155,7 @@ class Passes(ABC):
 
     @abstractmethod
     def reduce(self, reduction: Reduction[S], *, title: str = "reading") -> S:
-        """One pass; a terminal shows how far a long one is, under this title."""
+        """One pass; a terminal shows the progress of a long one under this title."""
 
     def blocks(self) -> Iterator[Block]:
         """The rows in their order."""
@@ -203,7 +203,7 @@ class Chosen:
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """What follows from a statistic: a value, set on nobody.
+    """What follows from a statistic: a value, which changes no estimator.
 
     ``statistic`` is the one to be kept (moments may have become R-factors), ``attributes`` are the fitted ones by name,
     ``details`` what the model's own methods make further attributes from when they are asked for.
@@ -285,9 +285,9 @@ class Recipe(ABC, Generic[S]):
 
     # Is there a statistic, smaller than the rows, that is all the model needs?
     one_pass: ClassVar[bool] = True
-    # What the model assumes of the data, for those who check assumptions: "normal", "equal covariances", "independent".
+    # What the model assumes of the data, where assumptions are checked: "normal", "equal covariances", "independent".
     assumptions: ClassVar[tuple[str, ...]] = ()
-    # How it reads rows: "dense", "sparse" for models to which zeros say nothing, "mixed" for levels and
+    # How it reads rows: "dense", "sparse" for models in which zeros add nothing, "mixed" for levels and
     # missing values, "any" for rows as they come, dense or sparse.
     reads: ClassVar[Reads] = "dense"
     # Is ``held_out`` right for rows of other weights than 1?
@@ -369,12 +369,12 @@ class Recipe(ABC, Generic[S]):
         """The same where only the classes ``known`` of ``size`` occur."""
         return self
 
-    def rule_size(self, solved: Solved) -> float:  # noqa: ARG002 - nobody knows
-        """Free numbers of the log odds of the classes against one of them; NaN where nobody knows."""
+    def rule_size(self, solved: Solved) -> float:  # noqa: ARG002 - unknown, unless a family says otherwise
+        """Free parameters of the log odds of the classes against one of them; NaN where unknown."""
         return np.nan
 
     def regularised(self, solved: Solved) -> bool:  # noqa: ARG002 - as above
-        """Does a penalty, shrinkage or a prior hold the numbers of the rule back?"""
+        """Are the parameters of the rule held back by a penalty, shrinkage or a prior?"""
         return False
 
 
@@ -428,8 +428,38 @@ class Turned:
         return [f"x{j}" for j in range(self.n_out)]
 
 
+class OneBlock(Passes):
+    """Passes over checked rows in memory, read by the calling thread: one of several fits that run in parallel."""
+
+    again = True
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+
+    @property
+    def whole(self) -> Block:
+        return self._block
+
+    @property
+    def shape(self) -> Shape:
+        x = self.whole.x
+        return Shape(Turned(x.shape[1], x.dtype), self.whole.classes, len(self.whole))
+
+    def reduce(self, reduction: Reduction[S], *, title: str = "") -> S:  # noqa: ARG002 - soon done
+        return reduction.of(self.whole)
+
+    def blocks(self) -> Iterator[Block]:
+        yield self.whole
+
+    def block(self) -> Block:
+        return replace(self.whole, x=np.asarray(self.whole.dense()))
+
+    def over(self, block: Block) -> OneBlock:
+        return OneBlock(block)
+
+
 def overflow(statistic: Any = None) -> DataError:
-    """Sums that are not finite, where nobody knows the column."""
+    """The error of sums that are not finite, where the column is unknown."""
     summed = getattr(statistic, "summed", "sums of squares")
     return DataError(f"The {summed} of X overflow or X holds NaN or infinity. Scale the columns or clean them.")
 

@@ -1,15 +1,14 @@
 """Fitted rules: arrays that say how a row is scored, and nothing else.
 
-A rule is a plain value, a kind and its arrays, so that files and exports can be made from it without knowing the model.
+A rule is a plain value, which knows nothing of the model that it was made for.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +16,18 @@ from scipy import sparse
 
 from discrim import kernels
 from discrim.block import Reads
-from discrim.families.sparse_scores import can_stay_sparse, score_sparse
 from discrim.parallel import run, split
 from discrim.typing import Floats, Mask
 
 # Rows of a sparse or projected block that are made dense at once, and the numbers that these may have.
 DENSE_ROWS = 4096
 DENSE_SIZE = 1 << 20
+# Stored entries of sparse rows that are worth a task.
+TASK = 100_000
+# Where |coef|'|origin| stays below this, scores of rows that are not centred are exact to 1e-12.
+MOST_CENTRED = 1e4
+
+T = TypeVar("T")
 
 
 class Output(IntEnum):
@@ -39,14 +43,14 @@ class Output(IntEnum):
 Scored = tuple[NDArray[Any], bool]
 
 
-class Rule(ABC):
+class Rule:
     """Scores of rows, one a class: log posteriors up to a constant of the row.
 
-    A subclass is a dataclass of arrays with a ``kind``. It says how dense rows are scored; posteriors, best classes,
-    sparse rows and threads follow.
+    A subclass is a dataclass of arrays. It says how dense rows are scored, by ``scores`` or by
+    ``fill``; posteriors, best classes, sparse rows and threads follow.
     """
 
-    kind: ClassVar[str]
+    offset: Floats
     # Do the intermediate results of a row take many times its own size?
     bulky: ClassVar[bool] = False
     # How it takes rows: "dense" rules take sparse ones too, block by block.
@@ -62,15 +66,17 @@ class Rule(ABC):
         return False
 
     @property
-    @abstractmethod
     def constant(self) -> Floats:
         """What the score of each class has whatever the row; -inf for a class that cannot occur."""
+        return self.offset
 
-    @abstractmethod
     def scores(self, x: NDArray[Any]) -> Floats:
         """n x K scores of dense rows, in double precision."""
+        scores = np.empty((x.shape[0], len(self.constant)))
+        self.fill(x, Output.SCORES, scores)
+        return scores
 
-    def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
+    def fill(self, x: Any, output: Output, out: NDArray[Any]) -> bool:
         """Write what is wanted of the scores into ``out``; False where a row has no finite best score."""
         possible = ~np.isneginf(self.constant)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for by the caller
@@ -84,26 +90,15 @@ class Rule(ABC):
         """
         return None
 
-    def described(self) -> tuple[str, dict[str, Any]]:
-        """The kind and the arrays by name; a rule inside is described in the same way."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        return self.kind, {name: v.described() if isinstance(v, Rule) else v for name, v in values.items()}
-
 
 @dataclass(frozen=True)
 class LinearRule(Rule):
     """score_k(x) = offset_k + coef_k'(x - origin); with a ``threshold`` the indicators x_j > threshold stand for x."""
 
-    kind = "linear"
-
     coef: Floats
     offset: Floats
     origin: Floats
     threshold: float | None = None
-
-    @property
-    def constant(self) -> Floats:
-        return self.offset
 
     @property
     def intercept(self) -> Floats:
@@ -121,18 +116,49 @@ class LinearRule(Rule):
 
     @property
     def keeps_sparse(self) -> bool:
-        return can_stay_sparse(self)
+        """May the origin go into the constant, so that zeros need not be read, without a loss of digits?"""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return not self.origin.any() or bool((np.abs(self.coef) @ np.abs(self.origin) <= MOST_CENTRED).all())
 
-    def scores(self, x: NDArray[Any]) -> Floats:
-        return _by_kernel(self, x)
-
-    def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
+    def fill(self, x: Any, output: Output, out: NDArray[Any]) -> bool:
         if sparse.issparse(x):
-            return score_sparse(self, x, output, out)
+            return self._fill_sparse(x, output, out)
         if self.threshold is not None:
             with np.errstate(invalid="ignore"):  # what is not finite stays so
                 x = (x > self.threshold) + (x - x)
         return kernels.score(x, kernels.LINEAR, self.origin, self.coef, self.offset, False, output, out)
+
+    def _fill_sparse(self, x: Any, output: Output, out: NDArray[Any]) -> bool:
+        """The same from the stored entries alone. Cost: K operations for each of them."""
+        table, offset = by_column(self.coef), self.intercept if self.origin.any() else self.offset
+
+        def task(start: int, stop: int) -> bool:
+            rows = entries(x, start, stop)
+            return kernels.sparse_score(rows, table, offset, self.threshold, output, out[start:stop])
+
+        return all(over_rows(x, task))
+
+
+def over_rows(x: Any, task: Callable[[int, int], T]) -> list[T]:
+    """``task(start, stop)`` for ranges of rows that cover sparse x, on all threads."""
+    n, tasks = x.shape[0], max(min(x.nnz // TASK, x.shape[0]), 1)
+    return run(lambda i: task(n * i // tasks, n * (i + 1) // tasks), tasks)
+
+
+def entries(x: Any, start: int, stop: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Values, columns and row pointers of some rows, as views."""
+    return x.data, x.indices, x.indptr[start : stop + 1]
+
+
+def by_column(coef: Floats) -> Floats:
+    """Coefficients K x p as p x K, padded so that no column needs more cache lines than it must."""
+    size, p = coef.shape
+    width = next((w for w in (1, 2, 4) if size <= w), -(-size // 8) * 8)
+    padded = np.zeros(p * width + 7)
+    first = -(padded.ctypes.data // 8) % 8
+    table = padded[first : first + p * width].reshape(p, width)
+    table[:, :size] = coef.T
+    return table
 
 
 def side_by_side(rules: Sequence[LinearRule]) -> LinearRule:
@@ -146,18 +172,9 @@ def side_by_side(rules: Sequence[LinearRule]) -> LinearRule:
 class DiagonalRule(Rule):
     """score_k(x) = offset_k - sum_j precision_kj (x_j - mean_kj)^2 / 2."""
 
-    kind = "diagonal"
-
     mean: Floats
     precision: Floats
     offset: Floats
-
-    @property
-    def constant(self) -> Floats:
-        return self.offset
-
-    def scores(self, x: NDArray[Any]) -> Floats:
-        return _by_kernel(self, x)
 
     def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
         return kernels.score(x, kernels.DIAGONAL_RULE, self.mean, self.precision, self.offset, False, output, out)
@@ -167,19 +184,10 @@ class DiagonalRule(Rule):
 class QuadraticRule(Rule):
     """score_k(x) = offset_k - |factor_k (x - mean_k)|^2 / 2, factor K x r x p (triangular: r = p, lower)."""
 
-    kind = "quadratic"
-
     mean: Floats
     factor: Floats
     offset: Floats
     triangular: bool
-
-    @property
-    def constant(self) -> Floats:
-        return self.offset
-
-    def scores(self, x: NDArray[Any]) -> Floats:
-        return _by_kernel(self, x)
 
     def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
         return kernels.score(x, kernels.QUADRATIC, self.mean, self.factor, self.offset, self.triangular, output, out)
@@ -192,7 +200,6 @@ class ProjectedRule(Rule):
     What lies outside the basis counts as - residual_precision_k |x - origin - basis z|^2 / 2.
     """
 
-    kind = "projected"
     bulky = True
 
     origin: Floats
@@ -221,7 +228,6 @@ class LowRankRule(Rule):
     ``root`` is K x p, infinite for a column that says nothing; V_k = ``directions[k]`` is p x r_k, ``gain[k]`` r_k.
     """
 
-    kind = "low rank"
     bulky = True
 
     mean: Floats
@@ -229,10 +235,6 @@ class LowRankRule(Rule):
     directions: tuple[Floats, ...]
     gain: tuple[Floats, ...]
     offset: Floats
-
-    @property
-    def constant(self) -> Floats:
-        return self.offset
 
     def scores(self, x: NDArray[Any]) -> Floats:
         scores = np.repeat(self.offset[None], len(x), axis=0)
@@ -251,8 +253,6 @@ class StudentRule(Rule):
     by A, rate 1/(c df). An offset of -inf marks a class that cannot occur.
     """
 
-    kind = "student"
-
     inner: QuadraticRule | ProjectedRule | LowRankRule
     offset: Floats
     power: Floats
@@ -261,10 +261,6 @@ class StudentRule(Rule):
     @property
     def bulky(self) -> bool:  # type: ignore[override]
         return self.inner.bulky
-
-    @property
-    def constant(self) -> Floats:
-        return self.offset
 
     def scores(self, x: NDArray[Any]) -> Floats:
         scores = self.inner.scores(x)
@@ -307,10 +303,21 @@ def float_type(x: Any) -> type[Any]:
     return np.float32 if x.dtype == np.float32 else np.float64
 
 
-def _by_kernel(rule: Rule, x: NDArray[Any]) -> Floats:
-    scores = np.empty((len(x), len(rule.constant)))
-    rule.fill(x, Output.SCORES, scores)
-    return scores
+def write_answers(scores: Floats, output: Output, out: NDArray[Any], axis: int = 1) -> None:
+    """What is wanted of scores that may be -inf for some rows only, where no kernel takes them.
+
+    Classes are along ``axis``; the scores are overwritten.
+    """
+    if output is Output.BEST:
+        out[:] = scores.argmax(axis=axis)
+        return
+    if output is not Output.SCORES:
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for by the caller
+            scores -= scores.max(axis=axis, keepdims=True)
+            chances = np.exp(scores)
+            total = chances.sum(axis=axis, keepdims=True)
+            scores = chances / total if output is Output.POSTERIOR else scores - np.log(total)
+    out[:] = scores if axis == 1 else scores.T
 
 
 def _finish(scores: Floats, possible: Mask, output: Output, out: NDArray[Any]) -> bool:

@@ -1,7 +1,6 @@
 """What is learned from rows in order, where a recipe would reduce them: there is no merge, and nothing is forgotten.
 
-A sequence says how some rows change what was learned so far. Epochs, orders and the end are the business of whoever
-walks over the rows (``engines.walk``).
+A sequence says how some rows change what was learned so far. ``engines.walk`` has the epochs, the orders and the end.
 """
 
 from __future__ import annotations
@@ -101,6 +100,6 @@ class Sequential(Protocol[S_contra]):
 
 
 def entries_per_row(x: Any) -> int:
-    """Numbers that a row has, on the average where it is sparse; one at least."""
+    """Entries of a row, on average where rows are sparse; at least one."""
     width = x.nnz // max(x.shape[0], 1) if hasattr(x, "indptr") else x.shape[1]
     return int(max(width, 1))

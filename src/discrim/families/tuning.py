@@ -12,7 +12,7 @@ from discrim.errors import ParameterError, RowsNeededError
 from discrim.families.recipe import Chosen, Grid, Passes, Search, Selection, Shape, spanned
 from discrim.parallel import blas_threads
 from discrim.statistics.folds import Folds, fold_numbers, of_folds, of_others
-from discrim.typing import Floats
+from discrim.typing import Codes, Floats
 
 
 def tune(grid: Grid, search: Search, shape: Shape, passes: Passes | None, before: Chosen | None) -> Chosen:
@@ -38,17 +38,23 @@ def tune(grid: Grid, search: Search, shape: Shape, passes: Passes | None, before
             if table is None:
                 raise ParameterError("There is no closed form for 'loo' here; use 'cv'.")
         else:
-            table = _fold_table(grid, shape, block, fold_numbers(search.cv, block.codes))
+            table = _fold_table(grid, shape, block, complementary_folds(search.cv, block.codes))
     best = choose(table, search.selection, grid)
     return Chosen(grid.settings[best], {**grid.results(table, best), "method": search.how})
 
 
-def _fold_table(grid: Grid, shape: Shape, block: Block, folds: Folds) -> dict[str, Floats]:
+def complementary_folds(cv: Any, codes: Codes) -> Folds:
+    """The folds of ``cv``, if the training part of each has all rows that are not held out."""
+    folds = fold_numbers(cv, codes)
     if not folds.complementary:
         raise ParameterError(
             "The 'cv' parameter leaves some rows out of both training and test part; "
             "use a splitter that trains on all rows that it does not hold out."
         )
+    return folds
+
+
+def _fold_table(grid: Grid, shape: Shape, block: Block, folds: Folds) -> dict[str, Floats]:
     reduction = grid.reduction
     parts = of_folds(block, folds, reduction.of)
     others = of_others(parts, reduction.merge)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 
-from discrim.errors import KernelsError, name_list
+from discrim.errors import KernelsError, SlowKernelsWarning, name_list, warn
 
 VARIABLE = "DISCRIM_KERNELS"
 REFERENCE = "reference"
 # Every name that the variable may have, whatever this machine can run.
 NAMES = (REFERENCE, "baseline", "avx2", "avx512")
+# Entries of X from which the difference is felt.
+LARGE = 1_000_000
 
 
 def available() -> tuple[str, ...]:
@@ -51,3 +54,22 @@ def start() -> str:
 
         _native.use(chosen)
     return chosen
+
+
+def warn_if_slow(size: int | None) -> None:
+    """Warn once in a process, at the first fit of so many entries (None: unknown), where no kernels were compiled.
+
+    There is no warning where the environment variable asks for the reference.
+    """
+    if (size is None or size >= LARGE) and not os.environ.get(VARIABLE) and available() == (REFERENCE,):
+        _warn_once()
+
+
+@cache
+def _warn_once() -> None:
+    warn(
+        "discrim runs without its compiled kernels, which were not built when it was installed: the answers are the "
+        "same, but large fits take many times longer. Install a C++17 compiler (gcc or clang) and reinstall discrim "
+        f"to get them, or set {VARIABLE}=reference if this is intended. discrim.show_versions() shows what runs.",
+        SlowKernelsWarning,
+    )

@@ -1,7 +1,7 @@
 from discrim.models.bayesian.lda import BayesianLinearDiscriminantAnalysis as BayesianLinearDiscriminantAnalysis
 from discrim.models.bayesian.qda import BayesianQuadraticDiscriminantAnalysis as BayesianQuadraticDiscriminantAnalysis
 from discrim.models.counts.bernoulli import BernoulliNB as BernoulliNB
-from discrim.models.counts.complement import ComplementNB as ComplementNB
+from discrim.models.counts.multinomial import ComplementNB as ComplementNB
 from discrim.models.counts.multinomial import MultinomialNB as MultinomialNB
 from discrim.models.gaussian.lda import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
 from discrim.models.gaussian.naive import GaussianNB as GaussianNB

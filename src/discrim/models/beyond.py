@@ -2,7 +2,7 @@
 
 Client code asks an estimator whether it has ``predict_proba`` or ``decision_function`` and acts accordingly: a
 threshold is put on the one or the other, a calibration is fitted to it. So a method that scikit-learn's class lacks is
-hidden under scikit-learn's name, and there only with ``methods='all'``.
+hidden under scikit-learn's name, and only available with ``methods='all'``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ METHODS: Check = one_of("scikit-learn", "all")
 
 
 def beyond_sklearn(method: Method) -> Method:
-    """A method that is there only with ``methods='all'``."""
+    """A method that is only available with ``methods='all'``."""
     decorated: Method = available_if(offers_all)(method)
     return decorated
 

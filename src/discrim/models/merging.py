@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,28 +17,24 @@ Model = TypeVar("Model", bound=Classifier)
 
 def merge(first: Model, *others: Model) -> Model:
     """The model that one fit of all rows would give, from fitted models with the same parameters and columns."""
-    for model in (first, *others):
+    models: list[Any] = [first, *others]
+    for model in models:
         _check_mergeable(model)
-    merged: Model = _merged(first, others)
-    return merged
-
-
-def _merged(first: Any, others: Sequence[Any]) -> Any:
-    parts = [first.mergeable_statistic()]
-    for other in others:
-        _check_alike(first, other)
+    head, parts = models[0], [models[0].mergeable_statistic()]
+    for other in models[1:]:
+        _check_alike(head, other)
         parts.append(other.mergeable_statistic())
-        if other.columns_.names_out != first.columns_.names_out:
+        if other.columns_.names_out != head.columns_.names_out:
             raise DataError("The models to be merged were fitted on different columns.")
-    models = (first, *others)
-    statistic = first.recipe().reduction(Shape(first.columns_), parts[0]).merge(parts)
+    statistic = head.recipe().reduction(Shape(head.columns_), parts[0]).merge(parts)
     chosen = [model.chosen for model in models if model.chosen is not None]
     if any(dict(one.settings) != dict(chosen[0].settings) for one in chosen):
         found = ", ".join(str(dict(one.settings)) for one in chosen)
         raise DataError(f"The models to be merged chose different settings: {found}. Fit them all with one of these.")
     lists = [model.declared_classes for model in models if model.declared_classes is not None]
     declared = np.unique(np.concatenate(lists)) if lists else None
-    return clone(first).from_sum(statistic, first.known_columns, declared, chosen[0] if chosen else None)
+    merged: Model = clone(head).from_sum(statistic, head.known_columns, declared, chosen[0] if chosen else None)
+    return merged
 
 
 def _check_mergeable(model: Any) -> None:
@@ -58,8 +53,7 @@ def _check_alike(first: Any, other: Any) -> None:
     if type(other) is not type(first):
         raise DataError(text)
     mine, theirs = first.get_params(), other.get_params()
-    differing = [name for name in mine if name not in theirs or not _equal(mine[name], theirs[name])]
-    differing += [name for name in theirs if name not in mine]
+    differing = [name for name in {**mine, **theirs} if not _equal(mine.get(name), theirs.get(name))]
     if differing:
         raise DataError(f"{text} They differ in {name_list(differing)}.")
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cache
-from inspect import Parameter, signature
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-
-from discrim.errors import ParameterError
 
 Check = tuple[Callable[[Any], bool], str]
 
@@ -22,9 +18,8 @@ def one_of(*options: str | None) -> Check:
 
 def number(lo: float, hi: float = np.inf) -> Check:
     def fits(value: Any) -> bool:
-        if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-            return False
-        return bool(np.isfinite(float(value))) and lo <= float(value) <= hi
+        real = not isinstance(value, bool) and isinstance(value, Real)
+        return real and bool(np.isfinite(float(value))) and lo <= float(value) <= hi
 
     upper = f" and at most {hi:g}" if np.isfinite(hi) else ""
     return fits, f"a finite number of at least {lo:g}{upper}"
@@ -32,9 +27,7 @@ def number(lo: float, hi: float = np.inf) -> Check:
 
 def integer(lo: int) -> Check:
     def fits(value: Any) -> bool:
-        if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
-            return False
-        return int(value) >= lo
+        return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= lo
 
     return fits, f"an integer of at least {lo}"
 
@@ -48,10 +41,7 @@ def none() -> Check:
 
 
 def array_like() -> Check:
-    def fits(value: Any) -> bool:
-        return hasattr(value, "__len__") and not isinstance(value, (str, bytes, dict))
-
-    return fits, "a list or an array"
+    return lambda value: hasattr(value, "__len__") and not isinstance(value, (str, bytes, dict)), "a list or an array"
 
 
 def numbers(lo: float, hi: float = np.inf) -> Check:
@@ -80,17 +70,3 @@ def with_method(name: str) -> Check:
 
 def either(*checks: Check) -> Check:
     return lambda value: any(fits(value) for fits, _ in checks), " or ".join(text for _, text in checks)
-
-
-def check_parameters(estimator: Any, table: Mapping[str, Check]) -> None:
-    """Raise ParameterError for the first parameter whose value cannot be used; the defaults can."""
-    defaults = _defaults(type(estimator).__init__)
-    for name, (fits, expected) in table.items():
-        value = getattr(estimator, name)
-        if value is not defaults.get(name, Parameter.empty) and not fits(value):
-            raise ParameterError.bad_value(name, value, expected)
-
-
-@cache
-def _defaults(constructor: Callable[..., Any]) -> dict[str, Any]:
-    return {name: parameter.default for name, parameter in signature(constructor).parameters.items()}

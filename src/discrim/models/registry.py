@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -150,26 +149,8 @@ def enter(*entries: Entry) -> None:
         _entries[entry.name] = entry
 
 
-def remove(name: str) -> None:
-    """Have a model no longer tried."""
-    _entries.pop(name, None)
-
-
-@contextmanager
-def entered(*entries: Entry) -> Iterator[None]:
-    """Have these models tried within this context."""
-    before = dict(_entries)
-    enter(*entries)
-    try:
-        yield
-    finally:
-        for entry in entries:
-            remove(entry.name)
-            _entries.update({name: old for name, old in before.items() if name == entry.name})
-
-
 def all_entries() -> dict[str, Entry]:
-    """Every model that has entered, by name, in the order of cost; modules that nobody has needed are read first."""
+    """Every model that has entered, by name, in the order of cost; modules that were not needed yet are read first."""
     from discrim import models
 
     for name in dir(models):

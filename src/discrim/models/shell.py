@@ -5,6 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
+from dataclasses import replace
+from functools import cache
+from inspect import Parameter, signature
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -15,14 +18,13 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from discrim.atomic import generator_state, set_back
 from discrim.engines import RowPasses
-from discrim.errors import DataError, DiscrimError, ForgetError, ParameterError, RowsNeededError, warn
+from discrim.errors import DataError, DiscrimError, ForgetError, ParameterError, RowsNeededError, name_list, warn
 from discrim.families.recipe import Chosen, Recipe, Remark, Shape, Solved, Statistic, collected
 from discrim.families.rule import Output, Rule
 from discrim.inference.summary import Summary
-from discrim.models.declared import check_declared, declared_classes
-from discrim.models.parameters import Check, check_parameters
+from discrim.models.parameters import Check
 from discrim.models.scoring import apply_rule, score_margin
-from discrim.sources import Design, MappedScan, Rows, Scan, open_rows
+from discrim.sources import Design, MappedScan, Rows, Scan, code_labels, is_query, open_rows, scan
 from discrim.sources.rows import check_labelled
 
 S = TypeVar("S")
@@ -34,6 +36,8 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     _constraints: ClassVar[Mapping[str, Check]] = {}
     # What ``decision_function`` takes of the scores of two classes: their difference, unless a model says otherwise.
     margin_weights: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    # What scikit-learn's tags say of the input.
+    _input_tags: ClassVar[Mapping[str, bool]] = {"sparse": True}
 
     classes_: NDArray[Any]
     n_features_in_: int
@@ -101,7 +105,7 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags = replace(tags.input_tags, **self._input_tags)
         return tags
 
     def renamed(self, names: list[str]) -> Self:
@@ -152,19 +156,22 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _read(self, X: Any, y: Any, sample_weight: Any, *, design: Design | None = None, labelled: bool = True) -> Rows:
         """The rows of X; with a ``design`` the columns must be those that the model knows."""
-        if isinstance(X, Scan):
-            rows = open_rows(X, y, sample_weight, design=design)
-            if labelled:
-                check_labelled(rows)
-            return rows
-        if labelled and y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        if isinstance(X, (np.ndarray, list, tuple)) and np.ndim(X) != 2:
-            check_array(X, ensure_all_finite=False)  # raises, and says how to reshape
-        if design is not None:
-            plain = type(X) is np.ndarray and X.dtype.kind == "f"
-            if not plain or X.shape[1] != self.n_features_in_ or hasattr(self, "feature_names_in_"):
-                validate_data(self, X, reset=False, skip_check_array=True)
+        X = scan(X) if is_query(X, y, sample_weight) else X
+        if not isinstance(X, Scan):
+            if labelled and y is None:
+                raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+            if isinstance(X, (np.ndarray, list, tuple)) and np.ndim(X) != 2:
+                check_array(X, ensure_all_finite=False)  # raises, and says how to reshape
+            if design is not None:
+                plain = type(X) is np.ndarray and X.dtype.kind == "f"
+                if not plain or X.shape[1] != self.n_features_in_ or hasattr(self, "feature_names_in_"):
+                    validate_data(self, X, reset=False, skip_check_array=True)
+        rows = self._opened(X, y, sample_weight, design)
+        if labelled:
+            check_labelled(rows)
+        return rows
+
+    def _opened(self, X: Any, y: Any, sample_weight: Any, design: Design | None) -> Rows:
         return open_rows(X, y, sample_weight, design=design)
 
     def columns_of(self, X: Any, rows: Rows) -> dict[str, Any]:
@@ -182,8 +189,7 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             other = copy(self)
             other.__dict__.pop("feature_names_in_", None)
             validate_data(other, X, reset=True, skip_check_array=True)
-            names = ("n_features_in_", "feature_names_in_")
-            found.update({name: other.__dict__[name] for name in names if name in other.__dict__})
+            found = {**other.known_columns, **found}
         return found
 
 
@@ -220,15 +226,14 @@ class RecipeClassifier(Classifier):
         first = not hasattr(self, "statistic_")
         rows = self._read(X, y, sample_weight, design=None if first else self._design)
         columns = self.columns_of(X, rows) if first else self.known_columns
-        declared = declared_classes(getattr(self, "_declared", None), classes)
+        declared = declared_classes(self.declared_classes, classes)
         before = None if first else self.statistic_
         reduction = self.recipe().reduction(Shape(rows.design, rows.classes, rows.n_rows), before)
         statistic = collected(RowPasses(rows), reduction)
         if declared is not None:
             check_declared(statistic.classes, declared)
         statistic = statistic if first else reduction.merge([before, statistic])
-        found = self._solved_or_kept(statistic, rows.design, declared, self.chosen)
-        return self._assign(columns, *found, declared=declared)
+        return self.from_sum(statistic, columns, declared, self.chosen)
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Unlearn rows: the model becomes what it would be had it never seen them."""
@@ -242,9 +247,7 @@ class RecipeClassifier(Classifier):
             raise error.named(self._names) from None
         if not len(left.classes):
             raise DataError("Nothing would be left: all rows that the model has seen are to be forgotten.")
-        declared = getattr(self, "_declared", None)
-        found = self._solved_or_kept(left, self._design, declared, self.chosen)
-        return self._assign(self.known_columns, *found, declared=declared)
+        return self.from_sum(left, self.known_columns, self.declared_classes, self.chosen)
 
     @classmethod
     def from_statistic(cls, statistic: Any, **parameters: Any) -> Self:
@@ -268,13 +271,26 @@ class RecipeClassifier(Classifier):
     ) -> Self:
         """This model, fitted to the statistic of rows with these ``columns``, as ``known_columns`` has them.
 
-        ``chosen`` is what the fit of some of these rows chose.
+        ``chosen`` is what the fit of some of these rows chose. A statistic that cannot be solved is kept with its
+        error, since more rows may come.
         """
-        found = self._solved_or_kept(statistic, columns["_design"], declared, chosen)
-        return self._assign(columns, *found, declared=declared)
+        if declared is not None:
+            statistic = statistic.including(declared)
+        recipe, adopted = self.recipe(), None
+        try:
+            adopted = recipe.adopt(statistic)
+            solved = recipe.solve(adopted, Shape(columns["_design"], statistic.classes), None, chosen)
+        except (DataError, ParameterError) as error:
+            # More rows do not help where the statistic cannot serve the parameters: a model that had a rule keeps it.
+            if self.__dict__.get("_solved") is not None and (
+                adopted is None or isinstance(error, ParameterError | RowsNeededError)
+            ):
+                raise
+            return self._assign(columns, error, statistic, declared)
+        return self._assign(columns, solved, declared=declared)
 
     def from_solution(self, solved: Solved, columns: Mapping[str, Any]) -> Self:
-        """This model, fitted by what somebody else has solved for rows with these ``columns``."""
+        """This model, fitted by what was solved elsewhere for rows with these ``columns``."""
         return self._assign(columns, solved)
 
     def mergeable_statistic(self) -> Statistic:
@@ -290,7 +306,7 @@ class RecipeClassifier(Classifier):
 
     @property
     def _details(self) -> Any:
-        """What attributes are made from when they are asked for; where there is no solution, they are not there."""
+        """What attributes are made from on first use; without a solution they do not exist."""
         try:
             return self.solution().details
         except DiscrimError as error:
@@ -313,25 +329,6 @@ class RecipeClassifier(Classifier):
         if solved is None:
             raise AttributeError("There is no rule yet.")
         return solved.rule
-
-    def _solved_or_kept(
-        self, statistic: Any, design: Design, declared: NDArray[Any] | None, before: Chosen | None
-    ) -> tuple[Solved | DiscrimError, Any]:
-        """What follows from a sum. One that cannot be solved is kept, since more parts may come, with its error."""
-        if declared is not None:
-            statistic = statistic.including(declared)
-        recipe, adopted = self.recipe(), None
-        try:
-            adopted = recipe.adopt(statistic)
-            solved = recipe.solve(adopted, Shape(design, statistic.classes), None, before)
-        except (DataError, ParameterError) as error:
-            # More rows do not help where the statistic cannot serve the parameters: a model that had a rule keeps it.
-            if self.__dict__.get("_solved") is not None and (
-                adopted is None or isinstance(error, ParameterError | RowsNeededError)
-            ):
-                raise
-            return error, statistic
-        return solved, solved.statistic
 
     def _assign(
         self,
@@ -400,3 +397,40 @@ def recipe_of(model: Any) -> Recipe[Any] | None:
         if own.keys() & OWN_ANSWERS:
             return None
     return None
+
+
+def declared_classes(before: NDArray[Any] | None, classes: Any) -> NDArray[Any] | None:
+    """The classes that were declared, now or before; two lists that differ are an error."""
+    if classes is None:
+        return before
+    declared = code_labels(classes)[0]
+    if before is not None and not np.array_equal(before, declared):
+        raise ParameterError(
+            f"`classes` ({name_list(declared)}) is not the same as on last call to partial_fit, when it was "
+            f"{name_list(before)}. Give the same classes, or leave them out."
+        )
+    return declared
+
+
+def check_declared(found: NDArray[Any], declared: NDArray[Any]) -> None:
+    """Raise where a label was found that was not declared."""
+    strange = found[~np.isin(found, declared)]
+    if len(strange):
+        raise DataError(
+            f"The target label(s) {name_list(strange)} in y do not exist in the initial classes "
+            f"{name_list(declared)}. Leave `classes` out to let new classes in."
+        )
+
+
+def check_parameters(estimator: Any, table: Mapping[str, Check]) -> None:
+    """Raise ParameterError for the first parameter whose value cannot be used; the defaults can."""
+    defaults = _defaults(type(estimator).__init__)
+    for name, (fits, expected) in table.items():
+        value = getattr(estimator, name)
+        if value is not defaults.get(name, Parameter.empty) and not fits(value):
+            raise ParameterError.bad_value(name, value, expected)
+
+
+@cache
+def _defaults(constructor: Callable[..., Any]) -> dict[str, Any]:
+    return {name: parameter.default for name, parameter in signature(constructor).parameters.items()}

@@ -15,8 +15,9 @@ from discrim.atomic import all_or_nothing, learning_copy
 from discrim.engines.progress import Progress
 from discrim.errors import DataError, ParameterError
 from discrim.inference.summary import Summary
-from discrim.models.parameters import Check, check_parameters, either, none, with_method
-from discrim.models.shell import Classifier, RecipeClassifier
+from discrim.models.counts.multinomial import MultinomialNB
+from discrim.models.parameters import Check, either, none, with_method
+from discrim.models.shell import Classifier, RecipeClassifier, check_parameters
 from discrim.sources import code_labels
 from discrim.text import DocumentBlock, Documents, WordCounts, open_documents
 from discrim.text.counted import CountedBlock, together
@@ -38,8 +39,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     **Reading.** ``counts`` turns one block of documents after the other into counts, and ``model`` learns from each
     by ``partial_fit``. A learned vocabulary takes one read of the documents as long as the counts can be kept meanwhile
     (16 million, 130 MB); beyond that two, one for the words and one for the counts. With ``WordCounts(buckets=...)``
-    it is one read, unless the model is to be told all classes first,
-    as scikit-learn's are: then the labels are read before. In memory are one block, the vocabulary and the model.
+    it is one read, unless the model must know all classes first, as scikit-learn's models do: then the labels are
+    read before. In memory are one block, the vocabulary and the model.
     A model without ``partial_fit`` learns from all counts at once, and these are held too.
 
     Documents are strings in memory with ``y``, or ``documents(...)`` of a folder or of a column, which bring their
@@ -103,7 +104,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more documents. The words are those of ``fit``, or hashed: then no ``fit`` has to come before.
 
-        ``classes`` are the labels that may come; models that have to know them first are told those of X otherwise.
+        ``classes`` are the labels that may come; models that have to know them first get those of X otherwise.
         """
         fitted = hasattr(self, "model_")
         counts, model = (self.counts_, learning_copy(self.model_)) if fitted else self._hashing()
@@ -163,7 +164,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.counts is not None and not isinstance(self.counts, WordCounts):
             raise ParameterError.bad_value("counts", self.counts, "WordCounts(...) or None")
         counts = WordCounts() if self.counts is None else clone(self.counts)
-        return counts, _default_model() if self.model is None else clone(self.model)
+        return counts, MultinomialNB() if self.model is None else clone(self.model)
 
     def _hashing(self) -> tuple[WordCounts, Any]:
         """Both parts for a first ``partial_fit``, which sees only some of the words."""
@@ -188,27 +189,31 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, source: Documents, counts: WordCounts, model: Any, classes: Any, kept: list[CountedBlock] | None = None
     ) -> None:
         """Let the model learn from the blocks that were ``kept``, or from those of the source."""
+        blocks = _counted(source, counts) if kept is None else kept
         if not hasattr(model, "partial_fit"):
-            _fit_at_once(model, list(_counted(source, counts)) if kept is None else kept)
-            self.counts_, self.model_, self.classes_ = counts, model, model.classes_
-            return
-        told = {} if classes is None else {"classes": classes}
-        if not told and not isinstance(model, RecipeClassifier) and not hasattr(model, "classes_"):
-            told = {"classes": source.classes() if kept is None else code_labels(together(kept).labels)[0]}
-        for block in _counted(source, counts) if kept is None else kept:
-            if block.weight is None:
-                model.partial_fit(block.x, block.labels, **told)
-            elif block.weight.any():  # a block that counts for nothing is passed over: models refuse it
-                model.partial_fit(block.x, block.labels, sample_weight=block.weight, **told)
-        if not hasattr(model, "classes_"):
-            raise _no_weight()
+            whole = list(blocks)
+            if not whole:
+                raise _no_documents()
+            x, labels, weight = together(whole)
+            model.fit(x, labels, **({} if weight is None else {"sample_weight": weight}))
+        else:
+            if classes is None and not isinstance(model, RecipeClassifier) and not hasattr(model, "classes_"):
+                classes = source.classes() if kept is None else code_labels(together(kept).labels)[0]
+            options = {} if classes is None else {"classes": classes}
+            for block in blocks:
+                if block.weight is None:
+                    model.partial_fit(block.x, block.labels, **options)
+                elif block.weight.any():  # models refuse a block without any weight
+                    model.partial_fit(block.x, block.labels, sample_weight=block.weight, **options)
+            if not hasattr(model, "classes_"):
+                raise _no_weight()
         self.counts_, self.model_, self.classes_ = counts, model, model.classes_
 
     def _answers(self, X: Any, method: str) -> NDArray[Any]:
         check_is_fitted(self, "model_")
         parts = [self._ask(method, block) for block in open_documents(X).blocks()]
         if not parts:
-            raise DataError("There are no documents: X is empty.")
+            raise _no_documents()
         return np.concatenate(parts)
 
     def _ask(self, method: str, block: DocumentBlock) -> NDArray[Any]:
@@ -216,7 +221,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class Watched(Documents):
-    """The same documents, with a line on the terminal that tells how far a long read is."""
+    """The same documents, with a line on the terminal that shows the progress of a long read."""
 
     def __init__(self, source: Documents, purpose: str) -> None:
         self._source, self._purpose = source, purpose
@@ -238,17 +243,8 @@ def _counted(source: Documents, counts: WordCounts) -> Iterator[CountedBlock]:
         yield CountedBlock(counts.transform(block.texts), block.labels, block.weight)
 
 
-def _fit_at_once(model: Any, blocks: list[CountedBlock]) -> None:
-    if not blocks:
-        raise DataError("There are no documents: X is empty.")
-    x, labels, weight = together(blocks)
-    model.fit(x, labels, **({} if weight is None else {"sample_weight": weight}))
-
-
-def _default_model() -> Any:
-    from discrim.models.counts.multinomial import MultinomialNB
-
-    return MultinomialNB()
+def _no_documents() -> DataError:
+    return DataError("There are no documents: X is empty.")
 
 
 def _no_weight() -> DataError:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from discrim import kernels
 from discrim.errors import DataError
-from discrim.kernels.fallback import warn_if_slow
+from discrim.kernels.versions import warn_if_slow
 from discrim.sources.arrays import ArrayRows, Labels, array_rows, as_csr, is_ready
 from discrim.sources.design import Design
 from discrim.sources.frames import FrameRows, as_table
@@ -32,7 +32,7 @@ def open_rows(X: Any, y: Any = None, sample_weight: Any = None, *, design: Desig
     ``design`` is that of a fitted model: the columns are then read and coded as they were for it.
     """
     rows = _opened(X, y, sample_weight, design)
-    if design is None and kernels.VERSION == kernels.REFERENCE and rows.labelled:
+    if design is None and kernels.BACKEND == "numpy" and rows.labelled:
         warn_if_slow(_size(rows))
     return rows
 

@@ -9,9 +9,8 @@ from scipy import sparse
 
 from discrim import BernoulliNB, MultinomialNB
 from discrim.block import Block
-from discrim.families.counts.distributions import Bernoulli, Complement, Multinomial
-from discrim.families.counts.leave_one_out import counts_scores
-from discrim.families.counts.smoothing import LeftOutScores
+from discrim.families.counts.held_out import LeftOutScores, counts_scores
+from discrim.families.counts.rule import Bernoulli, Complement, Multinomial
 from discrim.statistics import ClassCounts
 
 ALPHAS = np.array([1e-3, 0.3, 1.0, 7.0, 20.0])

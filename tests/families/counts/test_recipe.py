@@ -135,13 +135,6 @@ def test_without_smoothing_sparse_rows_are_scored_as_dense_ones(kind, output):
         assert_allclose(*answers, rtol=1e-12)
 
 
-@pytest.mark.parametrize("model", MODELS, ids=str)
-def test_a_rule_is_a_kind_and_its_arrays(model):
-    kind, arrays = clone(model).fit(*rows()).solution().rule.described()
-    assert kind in {"linear", "counts without smoothing"}
-    assert isinstance(arrays["coef"], np.ndarray)
-
-
 def test_a_constant_is_tuned_block_by_block():
     X, y = rows()
     X, y = X[y != "c"], y[y != "c"]

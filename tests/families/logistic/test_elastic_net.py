@@ -13,7 +13,7 @@ from discrim.engines import RowPasses
 from discrim.families.logistic.elastic_net import COLUMNS, GRAM, fit_elastic_net, follower_for, route_for
 from discrim.families.logistic.elastic_net_gram import elastic_net
 from discrim.families.logistic.objective import Coordinates, Objective
-from discrim.families.one_block import OneBlock
+from discrim.families.recipe import OneBlock
 from discrim.sources import open_rows
 
 pytestmark = pytest.mark.every_version

@@ -80,17 +80,6 @@ def test_curves_and_permutations_come_from_statistics(model):
     assert shuffled.observed == discrim.cross_validate(model, X, y, 3).error
 
 
-@pytest.mark.parametrize("model", MODELS, ids=str)
-def test_a_rule_is_a_kind_and_its_arrays_and_so_is_every_term(model):
-    frame, y = rows()
-    kind, parts = clone(model).fit(columns_for(model, frame), y).solution().rule.described()
-    assert kind == "additive"
-    assert len(parts["terms"]) == len(parts["levelled"])
-    for term, arrays in parts["terms"]:
-        assert term
-        assert all(isinstance(value, np.ndarray) for value in arrays.values())
-
-
 def test_mixed_columns_are_taken_and_joined_as_other_rows_are():
     levels = np.array(["u", "v"])
     x = Mixed(np.arange(6.0).reshape(3, 2), ((levels, np.array([0, 1, -1], np.int32)),))

@@ -1,11 +1,10 @@
-"""Each likelihood against SciPy's distributions, and what a column tells against integrals done another way."""
+"""Each likelihood against SciPy's distributions, and the information of a column against integrals done another way."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import integrate, stats
 
-from discrim.families.mixed.dirichlet import leave_one_out_alpha, log_probabilities, log_unseen
 from discrim.families.mixed.estimates import (
     Cells,
     bernoulli_term,
@@ -13,10 +12,13 @@ from discrim.families.mixed.estimates import (
     gaussian_term,
     information,
     kernel_term,
+    leave_one_out_alpha,
+    log_probabilities,
+    log_unseen,
     poisson_term,
     student_term,
 )
-from discrim.families.mixed.terms import GaussianTerm, LevelTerm, PoissonTerm
+from discrim.families.mixed.rule import GaussianTerm, LevelTerm, PoissonTerm
 from discrim.statistics import ClassBins
 
 VALUES = np.array([-3.0, 0.0, 0.5, np.nan, 2.0, 40.0])

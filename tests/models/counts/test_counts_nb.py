@@ -237,7 +237,11 @@ def test_hard_rows_are_answered(kind):
         (MultinomialNB, {"alpha": [1.0] * 6 + [-0.1]}, r"must be greater than 0, and finite\. One is -0\.1"),
         (MultinomialNB, {"alpha": [1.0] * 6 + [np.inf]}, r"and finite\. One is inf"),
         (MultinomialNB, {"class_prior": [0.5, 0.5]}, "Number of priors must match number of classes"),
-        (MultinomialNB, {"class_prior": [0.5, 0.6, -0.1]}, "must be finite and not negative"),
+        (
+            MultinomialNB,
+            {"class_prior": [0.5, 0.6, -0.1]},
+            "priors must be non-negative and finite; one of those given is -0.1",
+        ),
         (MultinomialNB, {"class_alpha": [1.0, 2.0]}, "'class_alpha' has 2 numbers for 3 classes"),
         (MultinomialNB, {"alpha": "loo", "alphas": [0.0, 1.0]}, "'alphas' parameter"),
         (BernoulliNB, {"beta": (1.0,)}, "'beta' parameter is .*a pair"),
@@ -250,7 +254,7 @@ def test_hard_rows_are_answered(kind):
     ],
     ids=str,
 )
-def test_parameters_that_cannot_be_used_are_told(kind, options, message):
+def test_parameters_that_cannot_be_used_are_named(kind, options, message):
     X, y, _ = rows()
     with pytest.raises(ValueError, match=message):
         kind(**options).fit(X, y)

@@ -1,4 +1,4 @@
-"""The summary of naive Bayes of counts tells the columns that set a class apart."""
+"""The summary of naive Bayes of counts shows the columns that set a class apart."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def fitted(kind):
 
 
 @pytest.mark.parametrize("kind", [BernoulliNB, ComplementNB, MultinomialNB])
-def test_the_telling_columns_come_first_and_fit_the_page(kind):
+def test_the_distinctive_columns_come_first_and_fit_the_page(kind):
     summary = fitted(kind).summary()
     assert max(map(len, str(summary).splitlines())) <= 80
     frame = summary.to_frame()
@@ -44,5 +44,5 @@ def test_the_interval_is_that_of_two_beta_posteriors():
     assert_allclose([row["lower"], row["upper"]], [mean - other - half, mean - other + half])
 
 
-def test_one_class_has_nothing_to_be_told_from():
+def test_one_class_has_nothing_to_be_distinguished_from():
     assert "(no rows)" in str(MultinomialNB().fit([[1, 2]], ["a"]).summary())

@@ -70,7 +70,7 @@ def load(name):
 @pytest.mark.shared
 @pytest.mark.parametrize("alpha", [1.0, 0.01])
 @pytest.mark.parametrize("kind", KINDS)
-def test_newsgroups_are_told_apart_as_well_as_by_scikit_learn(kind, alpha):
+def test_newsgroups_are_classified_as_well_as_by_scikit_learn(kind, alpha):
     (X, y), (new, truth) = load("newsgroups20/counts_train.npz"), load("newsgroups20/counts_test.npz")
     ours, peer = kind(alpha=alpha).fit(X, y), getattr(peers, kind.__name__)(alpha=alpha).fit(X, y)
     assert (ours.predict(new) == truth).mean() == (peer.predict(new) == truth).mean()

@@ -106,10 +106,10 @@ def test_priors_that_are_no_numbers_are_refused_by_every_model():
             discrim.cross_validate(model, X, y, cv=3)
 
 
-def test_an_entry_that_cannot_be_tuned_says_why():
-    entry = registry.Entry("No grid", discrim.GaussianNB, lambda _: discrim.GaussianNB(), cost=50, tuning="grid")
-    with registry.entered(entry):
-        found = discrim.compare(X, y, ["No grid", "LDA"])
+def test_an_entry_that_cannot_be_tuned_says_why(own_registry):
+    model = discrim.GaussianNB()
+    own_registry.enter(registry.Entry("No grid", discrim.GaussianNB, lambda _: model, cost=50, tuning="grid"))
+    found = discrim.compare(X, y, ["No grid", "LDA"])
     assert "there is no such grid" in repr(found).replace("\n  ", " ")
 
 
@@ -126,13 +126,6 @@ def test_weights_that_are_shares_count_as_rows_for_nearest_centroids():
     assert_allclose(shares.predict_proba(X), plain.predict_proba(X), atol=1e-10)
 
 
-def test_an_entry_that_stood_in_for_another_gives_its_place_back():
-    own = registry.all_entries()["LDA"]
-    with registry.entered(registry.Entry("LDA", LDA, lambda _: LDA(rank=1), cost=6)):
-        assert registry.all_entries()["LDA"] is not own
-    assert registry.all_entries()["LDA"] is own
-
-
 def test_a_model_that_tunes_itself_takes_part_in_a_comparison_by_groups():
     found = discrim.compare(X, y, {"mine": RDA("loo", "loo")}, groups=np.arange(150) // 3)
     assert found.table.loc["mine", "error"] < 0.1
@@ -141,11 +134,3 @@ def test_a_model_that_tunes_itself_takes_part_in_a_comparison_by_groups():
 def test_tiny_shrinkage_is_not_solved_in_the_space_of_the_rows():
     assert LDA(shrinkage=0.3).recipe().rotation_invariant
     assert not LDA(shrinkage=1e-10).recipe().rotation_invariant
-
-
-@pytest.mark.parametrize("model", MODELS, ids=str)
-def test_a_rule_is_a_kind_and_its_arrays(model):
-    kind, arrays = model.fit(X, y).solution().rule.described()
-    assert kind
-    flat = [v for value in arrays.values() for v in (value[1].values() if isinstance(value, tuple) else [value])]
-    assert any(isinstance(value, np.ndarray) for value in flat)

@@ -216,7 +216,7 @@ class TestErrors:
         [
             ({"alpha": -1.0}, "'alpha' parameter is -1"),
             ({"alpha": "cv"}, "'alpha' parameter is 'cv'"),
-            ({"alpha": [1.0, 2.0]}, "it should contain `n_features` = 4 numbers"),
+            ({"alpha": [1.0, 2.0]}, "Got 2 elements instead of 4"),
             ({"alpha": [1.0, 2.0, 3.0, -1.0]}, "All values in alpha must be greater than 0"),
             ({"min_categories": 2.5}, "'min_categories' should have integral type. Got float64"),
             ({"min_categories": [1, 2]}, r"'min_categories' should have shape \(4,\)"),
@@ -242,7 +242,7 @@ def test_what_scikit_learns_own_test_says_besides():
         assert model.predict([[0, 0]]).tolist() == [2]
 
 
-def test_the_summary_puts_the_telling_column_first(towns):
+def test_the_summary_puts_the_informative_column_first(towns):
     frame, y = towns
     summary = CategoricalNB().fit(frame, y).summary()
     text = str(summary)

@@ -253,7 +253,7 @@ class TestErrors:
         with pytest.raises(DataError, match="'visits' holds -1"):
             model.predict(frame.assign(visits=-1.0))
 
-    def test_an_array_of_text_is_told_to_be_a_frame(self):
+    def test_an_array_of_text_must_become_a_frame(self):
         with pytest.raises(DataError, match=r"X is an array that holds text .* Put it into a data frame"):
             MixedNB().fit(np.array([["a", 1.0], ["b", 2.0]], dtype=object), [0, 1])
 
@@ -266,7 +266,7 @@ class TestErrors:
             model.predict(frame.assign(height="tall"))
 
 
-def test_the_summary_tells_each_column_and_puts_the_telling_ones_first():
+def test_the_summary_shows_each_column_and_puts_the_informative_ones_first():
     frame, y = people(n=2000)
     model = MixedNB(likelihoods=LIKELIHOODS).fit(frame.assign(sure=np.where(y == "a", "yes", "no")), y)
     summary = model.summary()
@@ -278,8 +278,8 @@ def test_the_summary_tells_each_column_and_puts_the_telling_ones_first():
     assert table.loc["visits", "likelihood"] == "poisson"
     assert table.loc["sure", "missing"] == "0.0%"
     share = np.array([np.mean(y == k) for k in "abc"])
-    told = -(share[0] * np.log2(share[0]) + (1 - share[0]) * np.log2(1 - share[0]))
-    assert_allclose(summary.information[7], told, rtol=0.02)
+    expected = -(share[0] * np.log2(share[0]) + (1 - share[0]) * np.log2(1 - share[0]))
+    assert_allclose(summary.information[7], expected, rtol=0.02)
     assert "Entropy of the class:" in text
 
 

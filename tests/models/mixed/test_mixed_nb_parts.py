@@ -222,7 +222,7 @@ def test_census_incomes_with_missing_values_beat_imputing_and_one_hot_columns():
         (indicators, make_column_selector(dtype_exclude="number")), remainder="passthrough"
     )
     peer = make_pipeline(columns, GaussianNB()).fit(X, y).score(X_test, y_test)
-    # A gain of zero, as most have, is no measurement; as levels these columns tell more.
+    # A gain of zero, as most have, is no measurement; as levels these columns say more.
     levels = dict.fromkeys(["capital_gain", "capital_loss", "hours_per_week", "age", "education_num"], "categorical")
     plain, better = (MixedNB(likelihoods=given).fit(X, y).score(X_test, y_test) for given in (None, levels))
     assert peer == pytest.approx(0.796, abs=0.002)

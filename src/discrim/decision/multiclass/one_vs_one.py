@@ -29,8 +29,8 @@ from discrim.decision.wrapping import (
 )
 from discrim.errors import DataError
 from discrim.models.beyond import METHODS, offers_all
-from discrim.models.parameters import Check, check_parameters, one_of, with_method
-from discrim.models.shell import RecipeClassifier
+from discrim.models.parameters import Check, one_of, with_method
+from discrim.models.shell import RecipeClassifier, check_parameters
 from discrim.sources import Scan, check_structure
 from discrim.typing import Floats
 

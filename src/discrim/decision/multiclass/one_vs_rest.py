@@ -19,7 +19,8 @@ from discrim.decision.multiclass.stacked import all_probabilities, all_scores
 from discrim.decision.no_answer import spare_label, with_spare
 from discrim.decision.wrapping import fit_arguments, offered, remember_columns
 from discrim.errors import DataError
-from discrim.models.parameters import Check, check_parameters, one_of, with_method
+from discrim.models.parameters import Check, one_of, with_method
+from discrim.models.shell import check_parameters
 from discrim.sources import Scan, check_structure
 from discrim.typing import Floats
 

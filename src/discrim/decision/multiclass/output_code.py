@@ -17,7 +17,8 @@ from discrim.decision.multiclass.scheme import Scheme
 from discrim.decision.multiclass.stacked import all_scores
 from discrim.decision.wrapping import fit_arguments
 from discrim.errors import DataError, ParameterError, plural
-from discrim.models.parameters import Check, array_like, check_parameters, either, number, one_of, seed, with_method
+from discrim.models.parameters import Check, array_like, either, number, one_of, seed, with_method
+from discrim.models.shell import check_parameters
 from discrim.sources import Scan
 
 Bits = NDArray[np.int8]

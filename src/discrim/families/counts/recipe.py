@@ -1,9 +1,11 @@
-"""What naive Bayes of counts shares: one statistic, smoothing, class probabilities."""
+"""The recipes of counts: how often each word, whether at all, and how little like the other classes."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -11,15 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.block import Block, Reads
-from discrim.errors import DataError, ParameterError
-from discrim.families.counts.distributions import Distribution, Solution
-from discrim.families.counts.rule import LimitRule
-from discrim.families.recipe import Chosen, LeftOut, Passes, Recipe, Remark, Search, Shape, Solved
-from discrim.families.rule import LinearRule
+from discrim.errors import DataError, DiscrimWarning, ParameterError
+from discrim.families.counts.held_out import choose_alpha, leave_one_out_scores
+from discrim.families.counts.rule import Bernoulli, Complement, Distribution, LimitRule, Multinomial
+from discrim.families.priors import checked_priors, log_priors
+from discrim.families.recipe import Chosen, LeftOut, Passes, Recipe, Remark, Search, Shape, Solved, Sum
+from discrim.families.rule import LinearRule, Output, Rule, float_type
 from discrim.statistics import ClassCounts, CountsOf
 from discrim.typing import Floats, Index
 
 LEAST_ALPHA = 1e-10
+
+# Margins of rows, whether they are of the second class, and their weights.
+Margins = tuple[Floats, NDArray[np.bool_], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +71,6 @@ class CountsRecipe(Recipe[ClassCounts]):
         self.refuse(statistic, shape)
         chosen = before
         if passes is not None:
-            from discrim.families.counts.smoothing import choose_alpha
-
             chosen = choose_alpha(self, statistic, passes)
         if chosen is None:
             raise self.needs_rows_error()
@@ -76,8 +80,9 @@ class CountsRecipe(Recipe[ClassCounts]):
     def estimate(self, statistic: ClassCounts, shape: Shape, passes: Passes | None) -> Solved:  # noqa: ARG002
         self.refuse(statistic, shape)
         log_prior = self.log_prior(statistic.weight)
-        alpha, remarks = self.checked_alpha(statistic.n_features)
-        solution = self.distribution.solve(statistic, alpha)
+        alpha, remarks = checked_alpha(self.alpha, self.force_alpha, statistic.n_features)
+        distribution = self.distribution
+        solution = distribution.solve(statistic, alpha)
         attributes = {
             "class_count_": statistic.weight,
             "feature_count_": statistic.count,
@@ -85,8 +90,11 @@ class CountsRecipe(Recipe[ClassCounts]):
             "alpha_": alpha,
             "feature_log_prob_": solution.log_prob,
         }
-        offset = solution.constant + self.score_prior(log_prior)
-        return Solved(self._rule(solution, offset), statistic, attributes, remarks=remarks, details=solution)
+        coef, offset = solution.coef, solution.constant + self.score_prior(log_prior)
+        rule: Rule = LinearRule(coef, offset, np.zeros(coef.shape[1]), distribution.threshold)
+        if solution.never is not None:
+            rule = LimitRule(coef, offset, *solution.never, distribution.threshold)
+        return Solved(rule, statistic, attributes, remarks=remarks, details=solution)
 
     def refuse(self, statistic: ClassCounts, shape: Shape) -> None:  # noqa: ARG002 - a subclass may have more to refuse
         """Raise what ``estimate`` would raise whatever alpha is."""
@@ -96,14 +104,10 @@ class CountsRecipe(Recipe[ClassCounts]):
         return Search(self.alpha, self.cv) if isinstance(self.alpha, str) else None
 
     def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:  # noqa: ARG002 - the statistic says all
-        if not all((np.asarray(part) > 0).all() for part in self.added(solved.attributes["alpha_"])):
+        alpha = solved.attributes["alpha_"]
+        if not all((np.asarray(part) > 0).all() for part in self.added(alpha)):
             return None
-        from discrim.families.counts.leave_one_out import leave_one_out_scores
-
-        def scores(block: Block) -> Floats:
-            return leave_one_out_scores(self, block, solved.statistic, solved.attributes["alpha_"], solved.details)
-
-        return scores
+        return lambda block: leave_one_out_scores(self, block, solved.statistic, alpha, solved.details)
 
     def among(self, known: Index, size: int) -> Self:
         """Of a class that does not occur nothing is known; the others share its prior."""
@@ -123,26 +127,6 @@ class CountsRecipe(Recipe[ClassCounts]):
         """What is added to the counts."""
         return (alpha,)
 
-    def checked_alpha(self, columns: int) -> tuple[Any, tuple[Remark, ...]]:
-        """What is added to the counts of so many columns, raised where it may not be too small."""
-        alpha: Any = float(self.alpha) if isinstance(self.alpha, Real) else np.asarray(self.alpha, dtype=np.float64)
-        if isinstance(alpha, np.ndarray):
-            if alpha.shape != (columns,):
-                raise ParameterError(
-                    "When alpha is an array, it should contains `n_features`. "
-                    f"Got {_described_shape(alpha)} instead of {columns}."
-                )
-            bad = alpha[~(np.isfinite(alpha) & (alpha >= 0))]
-            if len(bad):
-                raise ParameterError(f"All values in alpha must be greater than 0, and finite. One is {bad[0]:g}.")
-        if np.min(alpha, initial=np.inf) >= LEAST_ALPHA or self.force_alpha:
-            return alpha, ()
-        raised = (
-            f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. Use "
-            "`force_alpha=True` to keep alpha unchanged."
-        )
-        return np.maximum(alpha, LEAST_ALPHA), (Remark(raised, UserWarning),)
-
     def score_prior(self, log_prior: Floats) -> Floats:
         """What the classes' probabilities add to the scores."""
         return log_prior
@@ -150,35 +134,180 @@ class CountsRecipe(Recipe[ClassCounts]):
     def log_prior(self, weight: Floats) -> Floats:
         """The logarithms of the classes' probabilities."""
         size = len(weight)
-        with np.errstate(divide="ignore"):
-            if self.class_prior is not None:
-                given = np.asarray(self.class_prior, dtype=np.float64)
-                if given.shape != (size,):
-                    raise ParameterError(
-                        f"Number of priors must match number of classes. There are {given.size} for {size} classes."
-                    )
-                if not (np.isfinite(given) & (given >= 0)).all():
-                    raise ParameterError("The priors in 'class_prior' must be finite and not negative.")
-                return np.asarray(np.log(given))
-            if not self.fit_prior:
-                return np.full(size, -np.log(size))
-            added = np.asarray(self.class_alpha, dtype=np.float64)
-            if added.ndim and added.shape != (size,):
-                raise ParameterError(f"'class_alpha' has {added.size} numbers for {size} classes.")
-            counted = weight + added
-            return np.asarray(np.log(counted) - np.log(counted.sum()))
+        if self.class_prior is not None:
+            return log_priors(checked_priors(self.class_prior, weight))
+        if not self.fit_prior:
+            return np.full(size, -np.log(size))
+        added = np.asarray(self.class_alpha, dtype=np.float64)
+        if added.ndim and added.shape != (size,):
+            raise ParameterError(f"'class_alpha' has {added.size} numbers for {size} classes.")
+        counted = weight + added
+        return np.asarray(log_priors(counted) - log_priors(counted.sum()))
 
     def needs_rows_error(self) -> ParameterError:
         return ParameterError(
             f"alpha='{self.alpha}' needs the rows themselves to leave some out: use fit on all rows, or give a number."
         )
 
-    def _rule(self, solution: Solution, offset: Floats) -> LinearRule | LimitRule:
-        threshold = self.distribution.threshold
-        if solution.never is not None:
-            return LimitRule(solution.coef, offset, *solution.never, threshold)
-        return LinearRule(solution.coef, offset, np.zeros(solution.coef.shape[1]), threshold)
+
+def checked_alpha(alpha: Any, force_alpha: bool, columns: int) -> tuple[Any, tuple[Remark, ...]]:
+    """What is added to the counts of so many columns: one number or one a column, raised where it may not be tiny."""
+    alpha = float(alpha) if isinstance(alpha, Real) else np.asarray(alpha, dtype=np.float64)
+    if isinstance(alpha, np.ndarray):
+        if alpha.shape != (columns,):
+            found = f"{alpha.size} elements" if alpha.ndim == 1 else f"an array of the shape {alpha.shape}"
+            raise ParameterError(
+                f"When alpha is an array, it should contains `n_features`. Got {found} instead of {columns}."
+            )
+        bad = alpha[~(np.isfinite(alpha) & (alpha >= 0))]
+        if len(bad):
+            raise ParameterError(f"All values in alpha must be greater than 0, and finite. One is {bad[0]:g}.")
+    if force_alpha or np.min(alpha, initial=np.inf) >= LEAST_ALPHA:
+        return alpha, ()
+    raised = (
+        f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. Use "
+        "`force_alpha=True` to keep alpha unchanged."
+    )
+    return np.maximum(alpha, LEAST_ALPHA), (Remark(raised, DiscrimWarning),)
 
 
-def _described_shape(values: NDArray[Any]) -> str:
-    return f"{values.size} elements" if values.ndim == 1 else f"an array of the shape {values.shape}"
+@dataclass(frozen=True, eq=False)
+class MultinomialRecipe(CountsRecipe):
+    """theta_kj = (N_kj + alpha_j) / sum_j (N_kj + alpha_j); the largest log pi_k + sum_j x_j log theta_kj."""
+
+    @property
+    def distribution(self) -> Multinomial:
+        return Multinomial()
+
+
+@dataclass(frozen=True, eq=False)
+class ComplementRecipe(CountsRecipe):
+    """q_kj the multinomial estimate from all other classes; the largest -sum_j x_j log q_kj."""
+
+    norm: bool = False
+
+    @property
+    def distribution(self) -> Complement:
+        return Complement(self.norm)
+
+    def estimate(self, statistic: ClassCounts, shape: Shape, passes: Passes | None) -> Solved:
+        solved = super().estimate(statistic, shape, passes)
+        return replace(solved, attributes={"feature_all_": statistic.count.sum(axis=0), **solved.attributes})
+
+    def score_prior(self, log_prior: Floats) -> Floats:
+        """Classes have no prior, unless there is only one."""
+        return log_prior if log_prior.shape[-1] == 1 else np.zeros_like(log_prior)
+
+
+@dataclass(frozen=True, eq=False)
+class BernoulliRecipe(CountsRecipe):
+    """phi_kj = (N_kj + a) / (n_k + a + b); the largest log pi_k + sum_j log(1 - phi_kj) + sum_j x_j logit(phi_kj)."""
+
+    signed: ClassVar[bool] = True
+
+    binarize: float | None = 0.0
+    beta: Any = None
+    tune_intercept: bool = False
+
+    @property
+    def distribution(self) -> Bernoulli:
+        threshold = None if self.binarize is None else float(self.binarize)
+        return Bernoulli(threshold, None if self.beta is None else _beta_pair(self.beta))
+
+    @property
+    def needs_rows(self) -> bool:
+        return self.tune_intercept or super().needs_rows
+
+    def added(self, alpha: Any) -> tuple[Any, ...]:
+        return self.distribution.pair(alpha)
+
+    def without(self, statistic: ClassCounts, gone: ClassCounts) -> ClassCounts:
+        left = statistic.subtract(gone)
+        statistic.check_indicators(left)
+        return left
+
+    def estimate(self, statistic: ClassCounts, shape: Shape, passes: Passes | None) -> Solved:
+        solved = super().estimate(statistic, shape, passes)
+        return self._tuned(solved, passes) if self.tune_intercept else solved
+
+    def refuse(self, statistic: ClassCounts, shape: Shape) -> None:
+        if self.binarize is None:
+            _check_binary(statistic, shape)
+        p = statistic.n_features
+        if any(np.ndim(part) and len(part) != p for part in self.distribution.beta or ()):
+            raise ParameterError.bad_value("beta", self.beta, f"a pair (a, b) of numbers or arrays of {p} numbers")
+        super().refuse(statistic, shape)
+        if isinstance(self.alpha, str) and self.beta is not None:
+            raise ParameterError(f"alpha='{self.alpha}' chooses a and b of the Beta prior: leave 'beta' out.")
+
+    def _tuned(self, solved: Solved, passes: Passes | None) -> Solved:
+        """The rule with the constant of fewest training errors."""
+        if passes is None:
+            raise ParameterError("tune_intercept=True needs the rows themselves: use fit on all rows.")
+        rule, classes = solved.rule, solved.statistic.classes
+        if len(classes) != 2 or not isinstance(rule, LinearRule):
+            raise DataError(
+                f"tune_intercept=True needs two classes and alpha above zero; found {len(classes)} classes."
+            )
+        shift = _best_shift(*passes.reduce(Sum(partial(_margins, rule, classes[1]), _joined)))
+        return replace(solved, rule=replace(rule, offset=rule.offset + np.array([0.0, shift])))
+
+
+def _check_binary(s: ClassCounts, shape: Shape) -> None:
+    slack = 1e-9 * s.weight[:, None]
+    wrong = (s.count < -slack) | (s.count > s.weight[:, None] + slack)
+    if wrong.any():
+        name = shape.columns.names_out[int(np.argmax(wrong.any(axis=0)))]
+        raise DataError(
+            f"With binarize=None every entry of X must be 0 or 1; column '{name}' has other values. "
+            "Set binarize to the number above which an entry counts as 1."
+        )
+
+
+def _beta_pair(given: Any) -> tuple[Any, Any]:
+    """a and b as floats or arrays; else the error that says what they must be."""
+    wanted = "a pair (a, b) of numbers or arrays, none below 0"
+    try:
+        a, b = (np.asarray(part, dtype=np.float64) for part in given)
+    except (TypeError, ValueError):
+        raise ParameterError.bad_value("beta", given, wanted) from None
+    if not all(part.ndim <= 1 and np.isfinite(part).all() and (part >= 0).all() for part in (a, b)):
+        raise ParameterError.bad_value("beta", given, wanted)
+    return tuple(part if part.ndim else float(part) for part in (a, b))  # type: ignore[return-value]
+
+
+def _margins(rule: LinearRule, second: Any, block: Block) -> Margins:
+    """Of the rows of a block; ``second`` is the label of the second class."""
+    scores = np.empty((len(block), 2))
+    x: Any = block.x if rule.keeps_sparse else block.dense()
+    rule.fill(x, Output.SCORES, scores)
+    margin = (scores[:, 1] - scores[:, 0]).astype(float_type(x)).astype(np.float64)
+    weight = np.ones(len(block)) if block.weight is None else block.weight
+    return margin, np.asarray(block.classes[block.codes] == second), weight
+
+
+def _joined(parts: Sequence[Margins]) -> Margins:
+    margin, second, weight = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return margin, second, weight
+
+
+def _best_shift(margin: Floats, second: NDArray[np.bool_], weight: Floats) -> float:
+    """What to add to the margins so that their signs err least; of several the one nearest to zero.
+
+    All cuts between neighbouring margins are tried: rows above a cut are called second. Cost: n log n.
+    """
+    order = np.argsort(margin, kind="stable")
+    m, gain = margin[order], np.where(second, weight, -weight)[order]
+    # errors(cut before position i) = second rows below the cut + first rows above it
+    lost = np.concatenate([[0.0], np.cumsum(gain)])
+    # Margins that differ by rounding cannot be cut apart.
+    apart = m[1:] - m[:-1] > 1e-11 * np.maximum(np.abs(m[1:]), 1.0)
+    cuts = np.concatenate([[True], apart, [True]])
+    # Sums of equal errors differ by rounding.
+    best = np.flatnonzero(cuts & (lost <= lost[cuts].min() + 1e-12 * weight.sum()))
+    edges = np.concatenate([[-np.inf], m, [np.inf]])
+    lower, upper = edges[best], edges[best + 1]
+    if ((lower <= 0) & (upper > 0)).any():
+        return 0.0
+    finite = np.where(np.isinf(lower), upper - 1.0, np.where(np.isinf(upper), lower + 1.0, 0.5 * (lower + upper)))
+    return -float(finite[np.argmin(np.abs(finite))])

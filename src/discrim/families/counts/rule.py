@@ -1,37 +1,140 @@
-"""The rule of counts without smoothing: what small alpha tend to."""
+"""Naive Bayes of counts: the scores that follow from the counts of the classes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax
 
-from discrim.families.rule import LinearRule, Output, Rule
+from discrim.families.rule import LinearRule, Output, Rule, write_answers
+from discrim.parallel import run
+from discrim.statistics import ClassCounts
 from discrim.typing import Floats
+
+# Added to the counts: one number, or one a column.
+Alpha = Any
+
+# What a difference leaves of two equal sums.
+ROUNDING = 1e-12
+# Counts from which on parts of the columns are solved on all threads, and how many columns a part has: intermediate
+# results then stay in cache.
+MANY, PART = 200_000, 1 << 14
+
+
+@dataclass(frozen=True)
+class Solution:
+    """score_k(x) = constant_k + coef_k'x, before the classes' prior probabilities.
+
+    ``log_prob`` is K x p. Where it is infinite, ``coef`` has its finite part as alpha falls to zero, and ``never``
+    (coefficients K x p and constants K) counts the factors alpha: a row is impossible in a class where the count is
+    positive, certain where it is negative, and the class with the least count has the largest score in the limit.
+    """
+
+    log_prob: Floats
+    coef: Floats
+    constant: Floats
+    never: tuple[Floats, Floats] | None = None
+
+
+@dataclass(frozen=True)
+class Multinomial:
+    """P(column j | class k) = (N_kj + alpha_j) / sum_j (N_kj + alpha_j)."""
+
+    threshold: float | None = None
+
+    def solve(self, s: ClassCounts, alpha: Alpha) -> Solution:
+        coef, constant = np.empty_like(s.count), np.zeros(len(s.count))
+        log_total = _log(s.count.sum(axis=1) + summed(alpha, s.count.shape[1]))
+
+        def solve_part(k: int, columns: slice) -> None:
+            np.subtract(_log(s.count[k, columns] + _at(alpha, columns)), log_total[k], out=coef[k, columns])
+
+        _in_parts(solve_part, s.count)
+        zero = s.count + alpha == 0 if np.min(alpha) == 0 else np.zeros(1, dtype=bool)
+        if not zero.any():
+            return Solution(coef, coef, constant)
+        return Solution(np.where(zero, -np.inf, coef), coef, constant, (zero.astype(np.float64), constant))
+
+
+@dataclass(frozen=True)
+class Bernoulli:
+    """P(x_j = 1 | class k) = (N_kj + a_j) / (n_k + a_j + b_j), with a = b = alpha unless ``beta`` = (a, b) is given.
+
+    The rule is linear: coef_kj = log p_kj - log(1 - p_kj), constant_k = sum_j log(1 - p_kj).
+    """
+
+    threshold: float | None
+    beta: tuple[Any, Any] | None = None
+
+    def pair(self, alpha: Alpha) -> tuple[Any, Any]:
+        return (alpha, alpha) if self.beta is None else self.beta
+
+    def solve(self, s: ClassCounts, alpha: Alpha) -> Solution:
+        a, b = self.pair(alpha)
+        log_prob, coef = np.empty_like(s.count), np.empty_like(s.count)
+        parts = np.zeros((len(s.count), -(-s.count.shape[1] // PART)))
+
+        def solve_part(k: int, columns: slice) -> None:
+            count, a_j, b_j = s.count[k, columns], _at(a, columns), _at(b, columns)
+            present, absent = _log(count + a_j), _log(difference(s.weight[k], count) + b_j)
+            total = _log(s.weight[k] + (a_j + b_j))
+            np.subtract(present, total, out=log_prob[k, columns])
+            np.subtract(present, absent, out=coef[k, columns])
+            parts[k, columns.start // PART] = (absent - total).sum()
+
+        _in_parts(solve_part, s.count)
+        constant = parts.sum(axis=1)
+        if np.min(a) > 0 and np.min(b) > 0:
+            return Solution(log_prob, coef, constant)
+        zero, one = s.count + a == 0, difference(s.weight[:, None], s.count) + b == 0
+        if not zero.any() and not one.any():
+            return Solution(log_prob, coef, constant)
+        log_prob[zero] = -np.inf
+        return Solution(log_prob, coef, constant, (zero.astype(np.float64) - one, one.sum(axis=1).astype(np.float64)))
+
+
+@dataclass(frozen=True)
+class Complement:
+    """score_k(x) = -sum_j x_j log q_kj, where q_kj is the multinomial estimate from all other classes.
+
+    With ``norm`` the weights log q_kj of a class are divided by their sum.
+    """
+
+    norm: bool = False
+    threshold: float | None = None
+
+    def solve(self, s: ClassCounts, alpha: Alpha) -> Solution:
+        smoothed = complements(s.count) + alpha
+        weights = _log(smoothed.sum(axis=1, keepdims=True)) - _log(smoothed)
+        constant, zero = np.zeros(len(weights)), smoothed == 0
+        if self.norm:
+            # In the limit the columns that no other class has share all the weight of their class.
+            shares = np.where(zero.any(axis=1, keepdims=True), zero, weights)
+            weights = shares / shares.sum(axis=1, keepdims=True)
+        if self.norm or not zero.any():
+            return Solution(weights, weights, constant)
+        return Solution(np.where(zero, np.inf, weights), weights, constant, (-zero.astype(np.float64), constant))
+
+
+Distribution = Multinomial | Bernoulli | Complement
 
 
 @dataclass(frozen=True)
 class LimitRule(Rule):
     """score_k(x) = offset_k + coef_k'x among the classes with the least never_offset_k + never_k'x, and -inf elsewhere.
 
-    The second sum counts what a row has and its class cannot have; with a ``threshold`` the indicators x_j > threshold
-    stand for x.
+    The rule of counts without smoothing, what small alpha tend to: the second sum counts what a row has and its class
+    cannot have. With a ``threshold`` the indicators x_j > threshold stand for x.
     """
-
-    kind = "counts without smoothing"
 
     coef: Floats
     offset: Floats
     never: Floats
     never_offset: Floats
     threshold: float | None = None
-
-    @property
-    def constant(self) -> Floats:
-        return self.offset
 
     @property
     def keeps_sparse(self) -> bool:
@@ -43,24 +146,48 @@ class LimitRule(Rule):
         coef, offset = np.vstack([self.coef, self.never]), np.concatenate([self.offset, self.never_offset])
         return LinearRule(coef, offset, np.zeros(coef.shape[1]), self.threshold)
 
-    def scores(self, x: NDArray[Any]) -> Floats:
-        scores = np.empty((x.shape[0], len(self.offset)))
-        self.fill(x, Output.SCORES, scores)
-        return scores
-
     def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
-        size = len(self.offset)
-        both = np.empty((x.shape[0], 2 * size))
+        both = np.empty((x.shape[0], 2 * len(self.offset)))
         finite = self.both.fill(x, Output.SCORES, both)
-        scores, never = both[:, :size], both[:, size:]
+        scores, never = np.split(both, 2, axis=1)
         never[:, np.isneginf(self.offset)] = np.inf
         scores[never > never.min(axis=1, keepdims=True)] = -np.inf
-        if output is Output.SCORES:
-            out[:] = scores
-        elif output is Output.BEST:
-            out[:] = scores.argmax(axis=1)
-        else:
-            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for by the caller
-                logs = log_softmax(scores, axis=1)
-            out[:] = logs if output is Output.LOG_POSTERIOR else np.exp(logs)
+        write_answers(scores, output, out)
         return finite
+
+
+def complements(count: Floats) -> Floats:
+    """The counts of all other classes, K x p."""
+    return difference(count.sum(axis=0), count)
+
+
+def difference(whole: Any, part: Any) -> Floats:
+    """What is left of the whole; zero where it is rounding."""
+    left = whole - part
+    left[np.abs(left) <= ROUNDING * np.abs(part)] = 0.0
+    return np.asarray(left)
+
+
+def summed(alpha: Alpha, columns: int) -> float:
+    """What is added to the counts of so many columns together."""
+    return float(np.sum(alpha)) * (columns / np.size(alpha))
+
+
+def _in_parts(task: Callable[[int, slice], None], count: Floats) -> None:
+    """``task(k, columns)`` for every class k and every part of the columns."""
+    classes, width = count.shape
+    parts = [(k, slice(j, j + PART)) for k in range(classes) for j in range(0, width, PART)]
+    if count.size >= MANY:
+        run(lambda i: task(*parts[i]), len(parts))
+        return
+    for part in parts:
+        task(*part)
+
+
+def _at(value: Alpha, columns: slice) -> Any:
+    return value[columns] if np.ndim(value) else value
+
+
+def _log(values: Any) -> Any:
+    """Logarithms; zero where a value is zero, for which the limit is worked out."""
+    return np.log(np.where(values == 0, 1.0, values))

@@ -28,8 +28,7 @@ from discrim.families.logistic.elastic_net_gram import GAP, STEPS, GramFollower,
 from discrim.families.logistic.elastic_net_working import ColumnFollower, Response
 from discrim.families.logistic.newton import Solution
 from discrim.families.logistic.objective import Coordinates, Objective, codes_in
-from discrim.families.one_block import OneBlock
-from discrim.families.recipe import Passes
+from discrim.families.recipe import OneBlock, Passes
 from discrim.typing import Floats
 
 GRAM, COLUMNS = "coordinate-gram", "coordinate-columns"

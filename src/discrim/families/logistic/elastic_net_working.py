@@ -13,7 +13,7 @@ from discrim.block import Block
 from discrim.families.logistic.elastic_net_columns import Columns, Problem, State
 from discrim.families.logistic.elastic_net_gram import GAP, STEPS, elastic_net
 from discrim.families.logistic.objective import Coordinates, Objective
-from discrim.families.one_block import OneBlock
+from discrim.families.recipe import OneBlock
 from discrim.typing import Floats, Index
 
 # Coefficients of all classes up to which these are solved together.

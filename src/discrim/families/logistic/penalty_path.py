@@ -27,8 +27,7 @@ from discrim.families.logistic.newton import Solution, newton
 from discrim.families.logistic.objective import Coordinates, Objective, user_coefficients
 from discrim.families.logistic.rank import row_space
 from discrim.families.logistic.smooth import Smooth, choose_route, minimise
-from discrim.families.one_block import OneBlock
-from discrim.families.recipe import Grid, Losses, Reduction, Shape, row_losses
+from discrim.families.recipe import Grid, Losses, OneBlock, Reduction, Shape, row_losses
 from discrim.statistics.likelihood import Likelihood
 from discrim.typing import Floats
 

@@ -16,8 +16,7 @@ from discrim.families.logistic.fit import Problem, SmoothFit, fit_smooth, fit_sp
 from discrim.families.logistic.objective import fitted_rule, user_coefficients
 from discrim.families.logistic.penalty_path import StrengthGrid
 from discrim.families.logistic.remarks import remarks_of, without_weightless
-from discrim.families.one_block import OneBlock
-from discrim.families.recipe import Passes, Recipe, Reduction, Shape, Solved, Sum, Turned
+from discrim.families.recipe import OneBlock, Passes, Recipe, Reduction, Shape, Solved, Sum, Turned
 from discrim.families.rule import LinearRule
 from discrim.parallel import one_blas_thread
 from discrim.typing import Floats

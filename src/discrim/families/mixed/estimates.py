@@ -10,8 +10,7 @@ import numpy as np
 from discrim.errors import DataError
 from discrim.families.gaussian.covariance import last_place
 from discrim.families.gaussian.naive import CONSTANT, GUARD
-from discrim.families.mixed.dirichlet import log_probabilities, log_unseen
-from discrim.families.mixed.terms import (
+from discrim.families.mixed.rule import (
     BernoulliTerm,
     GammaPoissonTerm,
     GaussianTerm,
@@ -25,6 +24,8 @@ from discrim.statistics import ClassBins, ClassCounts, MixedStatistic
 from discrim.typing import Floats
 
 EPS = float(np.finfo(float).eps)
+# Where the strength of a Dirichlet prior is looked for, as logarithms.
+_RANGE = np.linspace(np.log(1e-3), np.log(1e6), 73)
 
 
 @dataclass(frozen=True)
@@ -42,17 +43,14 @@ def mixed_terms(statistic: MixedStatistic, alpha: float, smoothing: float) -> tu
     """The term of each column by its likelihood; a column without any value is an error."""
     cells, known, centre, total = statistic.cells, *statistic.cells.pooled()
     terms: list[Term] = []
-    numeric, levelled, bins = 0, 0, iter(statistic.bins)
+    bins = iter(statistic.bins)
     gaussian = [likelihood == "gaussian" for likelihood in statistic.likelihoods if likelihood != "categorical"]
     total = np.where(total <= (CONSTANT * last_place(cells.mean, EPS)).max(axis=0, initial=0.0) ** 2, 0.0, total)
     largest = float(total[gaussian].max(initial=0.0))
-    for name, likelihood in zip(statistic.names, statistic.likelihoods, strict=True):
+    for name, likelihood, j in zip(statistic.names, statistic.likelihoods, places_by_kind(statistic), strict=True):
         if likelihood == "categorical":
-            terms.append(level_term(name, statistic.counts, levelled, alpha))
-            levelled += 1
+            terms.append(_level_term(name, statistic.counts, j, alpha))
             continue
-        j = numeric
-        numeric += 1
         if known[j] == 0:
             raise DataError.empty_column(name)
         column = Cells(cells.weight[:, j], cells.mean[:, j], cells.scatter[:, j], float(centre[j]), float(total[j]))
@@ -65,7 +63,57 @@ def mixed_terms(statistic: MixedStatistic, alpha: float, smoothing: float) -> tu
     return tuple(terms)
 
 
-def level_term(name: str, counts: ClassCounts, j: int, alpha: float) -> LevelTerm:
+def places_by_kind(statistic: MixedStatistic) -> list[int]:
+    """The place of each column among the columns of levels, or among those of numbers."""
+    levels = np.array([likelihood == "categorical" for likelihood in statistic.likelihoods], dtype=bool)
+    return list((np.where(levels, np.cumsum(levels), np.cumsum(~levels)) - 1).tolist())
+
+
+def log_probabilities(count: Floats, alpha: float) -> Floats:
+    """log (N_kl + alpha) / (N_k + alpha L) of counts K x L; alike for all levels where there is nothing to go by."""
+    smoothed = count + alpha
+    total = smoothed.sum(axis=1, keepdims=True)
+    size = max(count.shape[1], 1)
+    with np.errstate(divide="ignore"):
+        return np.where(total > 0, np.log(smoothed) - np.log(np.where(total > 0, total, 1.0)), -np.log(size))
+
+
+def log_unseen(count: Floats, alpha: float) -> Floats:
+    """What a level that no row had is given in each class: log alpha / (N_k + alpha L); zeros with alpha = 0."""
+    if alpha == 0:
+        return np.zeros(len(count))
+    return np.asarray(np.log(alpha) - np.log(count.sum(axis=1) + alpha * max(count.shape[1], 1)))
+
+
+def leave_one_out_alpha(count: Floats) -> float:
+    """The alpha under which each row is likeliest, in its class, given all others.
+
+    Without one of the N_kl rows its probability is (N_kl - 1 + alpha) / (N_k - 1 + alpha L): the sum over the rows of
+    its logarithm needs the counts alone. The maximum is found on a grid of 1e-3 to 1e6 and refined. A single
+    level has nothing to choose. Weights count as rows.
+    """
+    if count.shape[1] < 2 or not count.any():
+        return 1.0
+
+    def loss(log_alpha: float) -> float:
+        alpha = np.exp(log_alpha)
+        left = np.maximum(count - 1.0, 0.0)
+        others = np.maximum(count.sum(axis=1, keepdims=True) - 1.0, 0.0)
+        return -float((count * (np.log(left + alpha) - np.log(others + alpha * count.shape[1]))).sum())
+
+    losses = [loss(log_alpha) for log_alpha in _RANGE]
+    best = int(np.argmin(losses))
+    if best in (0, len(_RANGE) - 1):
+        return float(np.exp(_RANGE[best]))
+    from scipy.optimize import minimize_scalar
+
+    found = minimize_scalar(
+        loss, bounds=(_RANGE[best - 1], _RANGE[best + 1]), method="bounded", options={"xatol": 1e-9}
+    )
+    return float(np.exp(found.x))
+
+
+def _level_term(name: str, counts: ClassCounts, j: int, alpha: float) -> LevelTerm:
     """Dirichlet(alpha, ..., alpha) over the levels that were met in any class."""
     assert counts.levels is not None
     count = counts.of_feature(j)
@@ -141,7 +189,7 @@ def kernel_term(cells: Cells, bins: ClassBins) -> KernelTerm:
 
 
 def information(term: Term, priors: Floats) -> float:
-    """Mutual information of the column and the class, in bits: what the column tells on average."""
+    """Mutual information of the column and the class, in bits."""
     points, width = term.support()
     logs = term.log_likelihood(points)
     with np.errstate(divide="ignore", invalid="ignore"):

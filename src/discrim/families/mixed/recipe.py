@@ -1,20 +1,32 @@
-"""What naive Bayes of categories and of mixed columns share: how columns are read, and the classes' priors."""
+"""Naive Bayes of categories, and of columns of different kinds."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.block import Mixed, Reads
-from discrim.errors import DataError
+from discrim.block import Coded, Mixed, Reads
+from discrim.errors import DataError, ParameterError, name_list
+from discrim.families.counts.recipe import checked_alpha
+from discrim.families.gaussian.rounding import rounded_deviations
+from discrim.families.mixed.estimates import leave_one_out_alpha, log_probabilities, log_unseen, mixed_terms
+from discrim.families.mixed.rule import AdditiveRule, LevelTerm
 from discrim.families.priors import given_priors, log_priors
-from discrim.families.recipe import Columns, Recipe, Remark
+from discrim.families.recipe import Columns, Passes, Recipe, Remark, Shape, Solved
+from discrim.statistics import ClassCounts, LevelsOf, MixedOf, MixedStatistic
 from discrim.typing import Floats, Index
+
+LIKELIHOODS = ("gaussian", "student-t", "kernel", "poisson", "gamma-poisson", "bernoulli", "categorical")
+DEFAULTS = {"number": "gaussian", "boolean": "bernoulli", "text": "categorical"}
+COUNTS = ("poisson", "gamma-poisson")
+MEASUREMENTS = ("gaussian", "student-t", "kernel")
+# Categories of a numbered column up to the largest number; a table of more is a mistake.
+MOST_CATEGORIES = 1 << 24
 
 S = TypeVar("S")
 # The levels of every column that is read as such.
@@ -70,7 +82,180 @@ class AdditiveRecipe(Recipe[S]):
         return log_priors(weight / total), ()
 
 
-def check_levels(names: Sequence[str], known: Known | None, x: Mixed) -> None:
+@dataclass(frozen=True, eq=False)
+class CategoricalRecipe(AdditiveRecipe[ClassCounts]):
+    """p_kjl = (N_kjl + alpha_j) / (n_k + alpha_j L_j); the largest log pi_k + sum_j log p_kj(x_j)."""
+
+    alpha: Any = 1.0
+    force_alpha: bool = True
+    min_categories: Any = None
+
+    def levelled(self, columns: Kinds) -> Sequence[bool]:
+        return [True] * len(columns.names)
+
+    def checked(self, x: Mixed, columns: Kinds, like: ClassCounts | None) -> Mixed:
+        names = columns.names
+        _check_levels(names, None if like is None else like.levels, x)
+        for name, (levels, codes) in zip(names, x.levels, strict=True):
+            if codes.size and codes.min() < 0:
+                raise DataError(
+                    f"Input X contains NaN: column '{name}' has missing values. Impute them, give them a category of "
+                    "their own, or use MixedNB, which leaves them out."
+                )
+            if levels.dtype.kind != "U":
+                _check_numbers(name, levels)
+        return replace(x, levels=tuple(_whole(*coded) for coded in x.levels))
+
+    def reduction(self, shape: Shape, like: ClassCounts | None = None) -> LevelsOf:  # noqa: ARG002 - there is one form
+        return LevelsOf(shape.columns)
+
+    def adopt(self, statistic: ClassCounts) -> ClassCounts:
+        if statistic.levels is None:
+            raise DataError("CategoricalNB needs counts of levels; these are counts of columns.")
+        return statistic
+
+    def estimate(self, statistic: ClassCounts, shape: Shape, passes: Passes | None) -> Solved:  # noqa: ARG002
+        assert statistic.levels is not None
+        least = self._least_categories(len(statistic.levels))
+        tables = [_dense(statistic, j, least[j]) for j in range(len(least))]
+        counts = [count for _, count in tables]
+        raised: tuple[Remark, ...] = ()
+        if isinstance(self.alpha, str):
+            alphas = np.array([leave_one_out_alpha(count) for count in counts])
+        else:
+            alpha, raised = checked_alpha(self.alpha, self.force_alpha, len(counts))
+            alphas = np.array(np.broadcast_to(alpha, len(counts)))
+        logs = [log_probabilities(count, alpha) for count, alpha in zip(counts, alphas, strict=True)]
+        log_prior, rescaled = self.log_priors(statistic.weight)
+        attributes = {
+            "alpha_": alphas,
+            "categories_": [levels for levels, _ in tables],
+            "category_count_": counts,
+            "n_categories_": np.array([count.shape[1] for count in counts]),
+            "feature_log_prob_": logs,
+            "class_count_": statistic.weight,
+            "class_log_prior_": log_prior,
+        }
+        terms = tuple(
+            LevelTerm(levels, log_prob, log_unseen(count, alpha))
+            for (levels, count), log_prob, alpha in zip(tables, logs, alphas, strict=True)
+        )
+        rule = AdditiveRule(log_prior, terms, (True,) * len(terms))
+        return Solved(rule, statistic, attributes, remarks=(*raised, *rescaled))
+
+    def rule_size(self, solved: Solved) -> float:
+        levels = solved.attributes["n_categories_"]
+        return float((len(solved.statistic.classes) - 1) * (1 + int(np.maximum(levels - 1, 0).sum())))
+
+    def _least_categories(self, p: int) -> NDArray[np.int64]:
+        if self.min_categories is None:
+            return np.zeros(p, dtype=np.int64)
+        least = np.asarray(self.min_categories)
+        if least.dtype.kind not in "iu":
+            raise ParameterError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
+        if least.ndim and least.shape != (p,):
+            raise ParameterError(
+                f"'min_categories' should have shape ({p},), one number a column; it has {least.shape}."
+            )
+        return np.broadcast_to(least, p).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class MixedRecipe(AdditiveRecipe[MixedStatistic]):
+    """The columns are independent within class k, x_j ~ f_kj; the largest log pi_k + sum_j log f_kj(x_j)."""
+
+    likelihoods: Mapping[Any, str] | None = None
+    alpha: float = 1.0
+    var_smoothing: float = 1e-9
+
+    def levelled(self, columns: Kinds) -> Sequence[bool]:
+        return [likelihood == "categorical" for likelihood in self.by_column(columns)]
+
+    def by_column(self, columns: Kinds) -> tuple[str, ...]:
+        """The likelihood of each column: what was asked for, or what its kind suggests."""
+        chosen = {name: DEFAULTS[kind] for name, kind in zip(columns.names, columns.kinds, strict=True)}
+        kinds = dict(zip(columns.names, columns.kinds, strict=True))
+        for key, likelihood in (self.likelihoods or {}).items():
+            name = _column(key, columns.names)
+            if likelihood not in LIKELIHOODS:
+                expected = f"one of {', '.join(map(repr, LIKELIHOODS))}"
+                raise ParameterError(f"The likelihood of column '{name}' is {likelihood!r}; it must be {expected}.")
+            if kinds[name] == "text" and likelihood != "categorical":
+                raise ParameterError(
+                    f"Column '{name}' holds text: its likelihood is 'categorical', not '{likelihood}'."
+                )
+            chosen[name] = likelihood
+        return tuple(chosen.values())
+
+    def checked(self, x: Mixed, columns: Kinds, like: MixedStatistic | None) -> Mixed:
+        likelihoods = self.by_column(columns) if like is None else like.likelihoods
+        numeric = [item for item in zip(columns.names, likelihoods, strict=True) if item[1] != "categorical"]
+        for (name, likelihood), values in zip(numeric, x.numbers.T, strict=True):
+            if likelihood == "bernoulli":
+                bad, wanted = (values != 0) & (values != 1), "only 0 and 1"
+            elif likelihood in COUNTS:
+                bad, wanted = (values < 0) | (values != np.floor(values)), "counts 0, 1, 2 and so on"
+            else:
+                continue
+            bad &= np.isfinite(values)
+            if bad.any():
+                raise DataError(
+                    f"Column '{name}' holds {values[bad][0]:g}, but the likelihood '{likelihood}' needs {wanted}. "
+                    f"Choose another: likelihoods={{'{name}': 'gaussian'}}."
+                )
+        _check_levels(columns.categorical, None if like is None else like.counts.levels, x)
+        return x
+
+    def reduction(self, shape: Shape, like: MixedStatistic | None = None) -> MixedOf:
+        if like is not None:
+            return MixedOf(like.names, like.likelihoods)
+        columns: Any = shape.columns
+        return MixedOf(columns.names, self.by_column(columns))
+
+    def adopt(self, statistic: MixedStatistic) -> MixedStatistic:
+        made = dict(zip(statistic.names, statistic.likelihoods, strict=True))
+        for key, likelihood in (self.likelihoods or {}).items():
+            name = _column(key, statistic.names)
+            if made[name] != likelihood:
+                raise ParameterError(f"The statistic has column '{name}' as '{made[name]}', not as '{likelihood}'.")
+        return statistic
+
+    def without(self, statistic: MixedStatistic, gone: MixedStatistic) -> MixedStatistic:
+        left = statistic.subtract(gone)
+        statistic.check_means(left)
+        return left
+
+    def estimate(self, statistic: MixedStatistic, shape: Shape, passes: Passes | None) -> Solved:  # noqa: ARG002
+        terms = mixed_terms(statistic, float(self.alpha), float(self.var_smoothing))
+        log_prior, remarks = self.log_priors(statistic.weight)
+        likelihoods = dict(zip(statistic.names, statistic.likelihoods, strict=True))
+        cells, numeric = statistic.cells, [name for name, kind in likelihoods.items() if kind != "categorical"]
+        deviation = np.sqrt(cells.scatter / np.where(cells.weight > 0, cells.weight, 1.0))
+        rounded = rounded_deviations(cells.mean, deviation, numeric, float(np.finfo(float).eps))
+        attributes = {"likelihoods_": likelihoods, "class_count_": statistic.weight, "class_log_prior_": log_prior}
+        rule = AdditiveRule(log_prior, terms, tuple(kind == "categorical" for kind in statistic.likelihoods))
+        return Solved(rule, statistic, attributes, remarks=remarks if rounded is None else (*remarks, rounded))
+
+    def rule_size(self, solved: Solved) -> float:
+        """Two numbers for a measurement, one for a count, one less than the levels else."""
+        statistic = solved.statistic
+        numeric = sum(2 if likelihood in MEASUREMENTS else 1 for likelihood in statistic.likelihoods)
+        levels = sum(max(len(known) - 2, 0) for known in statistic.counts.levels or ())
+        return float((len(statistic.classes) - 1) * (1 + numeric + levels))
+
+
+def _column(key: Any, names: Sequence[str]) -> str:
+    """The column that a key of ``likelihoods`` means: its name, or its number."""
+    if isinstance(key, (int, np.integer)) and not isinstance(key, bool) and 0 <= key < len(names):
+        return names[int(key)]
+    if key not in names:
+        raise ParameterError(
+            f"The 'likelihoods' parameter names {key!r}, but X has no such column: {name_list(names)}."
+        )
+    return str(key)
+
+
+def _check_levels(names: Sequence[str], known: Known | None, x: Mixed) -> None:
     """Raise for infinity, and for text where levels were numbers or the reverse: all of them would be unknown."""
     for j, (name, (levels, _)) in enumerate(zip(names, x.levels, strict=True)):
         text = levels.dtype.kind == "U"
@@ -81,3 +266,34 @@ def check_levels(names: Sequence[str], known: Known | None, x: Mixed) -> None:
         if (known[j].dtype.kind == "U") != text:
             before, now = ("numbers", "text") if text else ("text", "numbers")
             raise DataError(f"Column '{name}' held {before} when the model was fitted and holds {now} now.")
+
+
+def _check_numbers(name: str, levels: Floats) -> None:
+    if levels[0] <= -1:
+        raise DataError(
+            f"Negative values in data passed to CategoricalNB (input X): column '{name}' holds {levels[0]:g}. "
+            "Categories are numbered 0, 1, 2, ..."
+        )
+    if levels[-1] >= MOST_CATEGORIES:
+        raise DataError(f"Column '{name}' holds {levels[-1]:.10g}. Number its categories 0, 1, 2, ...")
+
+
+def _whole(levels: NDArray[Any], codes: NDArray[np.int32]) -> Coded:
+    """Numbers without their fractions, as scikit-learn reads them."""
+    if levels.dtype.kind == "U" or np.array_equal(levels, np.trunc(levels)):
+        return levels, codes
+    whole, place = np.unique(np.trunc(levels) + 0.0, return_inverse=True)
+    return whole, place.astype(np.int32)[codes]
+
+
+def _dense(statistic: ClassCounts, j: int, least: int) -> tuple[NDArray[Any], Floats]:
+    """Levels and counts of a column; numbered categories without a gap, up to ``least``."""
+    assert statistic.levels is not None
+    levels, count = statistic.levels[j], statistic.of_feature(j)
+    if levels.dtype.kind != "U":
+        size = max(int(levels[-1]) + 1 if len(levels) else 0, least)
+        dense = np.zeros((len(count), size))
+        dense[:, levels.astype(np.int64)] = count
+        return np.arange(size, dtype=np.float64), dense
+    # Categories that may come later have no name yet.
+    return levels, np.pad(count, [(0, 0), (0, max(least - len(levels), 0))])

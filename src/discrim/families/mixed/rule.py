@@ -2,19 +2,230 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln, xlogy
 
-from discrim.block import Mixed
-from discrim.families.mixed.terms import LevelTerm, Term
-from discrim.families.rule import Output, Rule
+from discrim import kernels
+from discrim.block import Coded, Mixed
+from discrim.families.rule import Output, Rule, write_answers
 from discrim.typing import Floats
 
+# Points between which a density is integrated, for each class, and how many deviations out they go.
+_POINTS, _WIDTH = 401, 10.0
+# Values that a kernel density works with at once.
+_MOST_VALUES = 1 << 20
 # Numbers beyond this cannot be squared.
 HUGE = 1e150
+TINY = float(np.finfo(float).tiny)
+
+
+class Term(ABC):
+    """One column of an additive rule: a plain value of arrays."""
+
+    # The array that is zero in every class where the column does not vary and so says nothing; none where it is empty.
+    spread: ClassVar[str] = ""
+
+    def log_likelihood(self, values: Any) -> Floats:
+        """Log densities or log probabilities of the values in each class, K x n; zero where a value is missing."""
+        if self.spread and not getattr(self, self.spread).any():
+            return np.zeros((len(getattr(self, self.spread)), len(values)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            result = self._of_known(values)
+        result[:, np.isnan(values)] = 0.0
+        return result
+
+    def _of_known(self, values: Floats) -> Floats:
+        """The same for numbers that are not missing."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def support(self) -> tuple[Any, Floats]:
+        """Points, as ``log_likelihood`` takes them, and weights with which sums over them are integrals."""
+
+    @abstractmethod
+    def shown(self) -> list[str]:
+        """The distribution of each class in a few characters."""
+
+
+@dataclass(frozen=True)
+class GaussianTerm(Term):
+    """N(mean_k, variance_k). A column that does not vary in any class says nothing."""
+
+    spread = "variance"
+
+    mean: Floats
+    variance: Floats
+
+    def _of_known(self, values: Floats) -> Floats:
+        # A class that is constant where others vary keeps a variance too small to matter to the others.
+        variance = np.maximum(self.variance, TINY)[:, None]
+        z = np.square(values - self.mean[:, None]) / variance
+        return np.asarray(-0.5 * (z + np.log(2.0 * np.pi * variance)))
+
+    def support(self) -> tuple[Floats, Floats]:
+        return _grid(self.mean, np.sqrt(self.variance))
+
+    def shown(self) -> list[str]:
+        return [f"{m:.3g} ({s:.2g})" for m, s in zip(self.mean, np.sqrt(self.variance), strict=True)]
+
+
+@dataclass(frozen=True)
+class StudentTerm(Term):
+    """mean_k + scale_k t with df_k degrees of freedom."""
+
+    spread = "scale"
+
+    df: Floats
+    mean: Floats
+    scale: Floats
+
+    def _of_known(self, values: Floats) -> Floats:
+        scale, df = np.maximum(self.scale, TINY)[:, None], self.df[:, None]
+        constant = gammaln((df + 1) / 2) - gammaln(df / 2) - 0.5 * np.log(df * np.pi) - np.log(scale)
+        z = np.square((values - self.mean[:, None]) / scale)
+        return np.asarray(constant - 0.5 * (df + 1) * np.log1p(z / df))
+
+    def support(self) -> tuple[Floats, Floats]:
+        return _grid(self.mean, self.scale)
+
+    def shown(self) -> list[str]:
+        return [f"{m:.3g} ({s:.2g})" for m, s in zip(self.mean, self.scale, strict=True)]
+
+
+@dataclass(frozen=True)
+class KernelTerm(Term):
+    """sum_b share_kb N(centre_b, bandwidth_k^2), over the bins b of a column. Cost of a value: one exp a bin."""
+
+    spread = "bandwidth"
+
+    centre: Floats
+    share: Floats
+    bandwidth: Floats
+
+    def _of_known(self, values: Floats) -> Floats:
+        result = np.zeros((len(self.bandwidth), len(values)))
+        step = max(_MOST_VALUES // max(len(self.centre), 1), 1)
+        for start in range(0, len(values), step):
+            part = values[start : start + step]
+            for k, (share, h) in enumerate(zip(self.share, self.bandwidth, strict=True)):
+                result[k, start : start + step] = self._of_class(part, share, max(h, TINY))
+        return result
+
+    def support(self) -> tuple[Floats, Floats]:
+        mean = self.share @ self.centre
+        spread = np.sqrt(np.maximum(self.share @ self.centre**2 - mean**2, 0.0) + self.bandwidth**2)
+        return _grid(mean, spread)
+
+    def shown(self) -> list[str]:
+        medians = [float(self.centre[np.searchsorted(np.cumsum(share), 0.5)]) for share in self.share]
+        return [f"{m:.3g} [{h:.2g}]" for m, h in zip(medians, self.bandwidth, strict=True)]
+
+    def _of_class(self, values: Floats, share: Floats, h: float) -> Floats:
+        alive = share > 0
+        log_kernel = -0.5 * np.square((values[:, None] - self.centre[alive]) / h) + np.log(share[alive])
+        top = log_kernel.max(axis=1)
+        inside = np.exp(log_kernel - top[:, None]).sum(axis=1)
+        return np.asarray(top + np.log(inside) - np.log(h * np.sqrt(2.0 * np.pi)))
+
+
+@dataclass(frozen=True)
+class PoissonTerm(Term):
+    """Poisson(rate_k). A column that is zero throughout says nothing."""
+
+    spread = "rate"
+
+    rate: Floats
+
+    def _of_known(self, values: Floats) -> Floats:
+        rate = self.rate[:, None]
+        return np.asarray(xlogy(values, rate) - rate - gammaln(values + 1.0))
+
+    def support(self) -> tuple[Floats, Floats]:
+        return _counts(self.rate, np.sqrt(self.rate))
+
+    def shown(self) -> list[str]:
+        return [f"{rate:.4g}" for rate in self.rate]
+
+
+@dataclass(frozen=True)
+class GammaPoissonTerm(Term):
+    """Poisson whose rate is known as well as Gamma(shape_k, rows_k) says: negative binomial."""
+
+    spread = "shape"
+
+    shape: Floats
+    rows: Floats
+
+    def _of_known(self, values: Floats) -> Floats:
+        shape, rows = np.maximum(self.shape, TINY)[:, None], self.rows[:, None]
+        binomial = gammaln(values + shape) - gammaln(shape) - gammaln(values + 1.0)
+        return np.asarray(binomial + shape * np.log(rows / (rows + 1.0)) - values * np.log1p(rows))
+
+    def support(self) -> tuple[Floats, Floats]:
+        mean = self.shape / self.rows
+        return _counts(mean, np.sqrt(mean * (1.0 + 1.0 / self.rows)))
+
+    def shown(self) -> list[str]:
+        return [f"{mean:.4g}" for mean in self.shape / self.rows]
+
+
+@dataclass(frozen=True)
+class BernoulliTerm(Term):
+    """One with probability exp(log_one_k), zero with probability exp(log_zero_k)."""
+
+    log_one: Floats
+    log_zero: Floats
+
+    def _of_known(self, values: Floats) -> Floats:
+        return np.where(values > 0, self.log_one[:, None], self.log_zero[:, None])
+
+    def support(self) -> tuple[Floats, Floats]:
+        return np.array([0.0, 1.0]), np.ones(2)
+
+    def shown(self) -> list[str]:
+        return [f"{p:.1%}" for p in np.exp(self.log_one)]
+
+
+@dataclass(frozen=True)
+class LevelTerm(Term):
+    """Level l with probability exp(log_prob_kl), a level that was never met with exp(log_unseen_k)."""
+
+    levels: NDArray[Any]
+    log_prob: Floats
+    log_unseen: Floats
+
+    def log_likelihood(self, values: Coded) -> Floats:
+        result = np.zeros((len(self.log_unseen), len(values[1])))
+        self.add_to(result, values)
+        return result
+
+    def add_to(self, scores: Floats, values: Coded) -> None:
+        """Add the log likelihoods to scores K x n."""
+        found, codes = values
+        # Last come what an unknown level is given and, for code -1, what a missing one is: nothing.
+        table = np.column_stack([self.log_prob, self.log_unseen, np.zeros(len(self.log_unseen))])
+        place = np.append(self._places(found), table.shape[1] - 1)
+        kernels.add_levels(np.ascontiguousarray(table[:, place]), codes, scores)
+
+    def support(self) -> tuple[Coded, Floats]:
+        return (self.levels, np.arange(len(self.levels), dtype=np.int32)), np.ones(len(self.levels))
+
+    def shown(self) -> list[str]:
+        best = self.log_prob.argmax(axis=1)
+        shares = np.exp(self.log_prob[np.arange(len(best)), best])
+        return [f"{short(self.levels[b])} {share:.0%}" for b, share in zip(best, shares, strict=True)]
+
+    def _places(self, found: NDArray[Any]) -> NDArray[np.intp]:
+        unknown = len(self.levels)
+        if not len(found) or not unknown:
+            return np.full(len(found), unknown, dtype=np.intp)
+        at = np.minimum(np.searchsorted(self.levels, found), unknown - 1)
+        return np.where(self.levels[at] == found, at, unknown)
 
 
 @dataclass(frozen=True)
@@ -24,33 +235,15 @@ class AdditiveRule(Rule):
     A row that no class can have says nothing: its scores are the constants.
     """
 
-    kind = "additive"
     reads = "mixed"
 
     offset: Floats
     terms: tuple[Term, ...]
     levelled: tuple[bool, ...]
 
-    @property
-    def constant(self) -> Floats:
-        return self.offset
-
-    def scores(self, x: Any) -> Floats:
-        return np.ascontiguousarray(self._by_class(x)[0].T)
-
     def fill(self, x: Any, output: Output, out: NDArray[Any]) -> bool:
         scores, finite = self._by_class(x)
-        if output is Output.BEST:
-            out[:] = scores.argmax(axis=0)
-            return finite
-        if output is not Output.SCORES:
-            scores -= scores.max(axis=0)
-            if output is Output.POSTERIOR:
-                np.exp(scores, out=scores)
-                scores /= scores.sum(axis=0)
-            else:
-                scores -= np.log(np.exp(scores).sum(axis=0))
-        out[:] = scores.T
+        write_answers(scores, output, out, axis=0)
         return finite
 
     def contributions(self, x: Mixed) -> Floats:
@@ -59,13 +252,6 @@ class AdditiveRule(Rule):
         for j, (term, values) in enumerate(zip(self.terms, self._columns(x), strict=True)):
             result[:, :, j] = term.log_likelihood(values).T
         return result
-
-    def described(self) -> tuple[str, dict[str, Any]]:
-        return self.kind, {
-            "offset": self.offset,
-            "levelled": self.levelled,
-            "terms": tuple(term.described() for term in self.terms),
-        }
 
     def _by_class(self, x: Mixed) -> tuple[Floats, bool]:
         """K x n; False where numbers are infinite, or too large to be squared."""
@@ -85,3 +271,30 @@ class AdditiveRule(Rule):
     def _columns(self, x: Mixed) -> list[Any]:
         levels, numbers = iter(x.levels), iter(x.numbers.T)
         return [next(levels) if levelled else next(numbers) for levelled in self.levelled]
+
+
+def short(level: Any) -> str:
+    """A level as text of at most 12 characters."""
+    text = f"{level:g}" if isinstance(level, float) else str(level)
+    return text if len(text) <= 12 else f"{text[:10]}.."
+
+
+def _grid(centre: Floats, spread: Floats) -> tuple[Floats, Floats]:
+    """Points around the centre of every class, and the widths between them."""
+    steps = np.linspace(-_WIDTH, _WIDTH, _POINTS)
+    points = np.unique(centre[:, None] + spread[:, None] * steps)
+    if len(points) < 2:
+        return points, np.ones(len(points))
+    gaps = np.diff(points)
+    return points, 0.5 * (np.append(gaps, 0.0) + np.append(0.0, gaps))
+
+
+def _counts(centre: Floats, spread: Floats) -> tuple[Floats, Floats]:
+    """Whole numbers around the centre of every class, all of them where they are not too many."""
+    lo = np.floor(np.maximum(centre - _WIDTH * (spread + 1.0), 0.0))
+    hi = np.ceil(centre + _WIDTH * (spread + 1.0))
+    points = np.unique(np.concatenate([np.rint(np.linspace(a, b, 4001)) for a, b in zip(lo, hi, strict=True)]))
+    gaps = np.diff(points)
+    # Between far points each stands for those around it.
+    weights = 0.5 * (np.append(gaps, 1.0) + np.append(1.0, gaps)) if len(points) > 1 else np.ones(len(points))
+    return points, weights

@@ -13,9 +13,8 @@ from discrim.block import Block
 from discrim.errors import DataError
 from discrim.families.logistic.objective import Coordinates, Objective
 from discrim.families.logistic.quasi_newton import Enough, cholesky_inverse, quasi_newton
-from discrim.families.one_block import OneBlock
 from discrim.families.online.scaling import Scaling
-from discrim.families.recipe import Passes
+from discrim.families.recipe import OneBlock, Passes
 from discrim.families.sequence import Visits, Watch, entries_per_row
 from discrim.losses import sigmoid, softmax
 from discrim.parallel import blas_threads

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from discrim.families.counts.models import BernoulliRecipe
+from discrim.families.counts.recipe import BernoulliRecipe
 from discrim.inference.conjugate import BetaPosterior
 from discrim.inference.summary import Summary
 from discrim.models.beyond import METHODS
-from discrim.models.counts.base import SHARED, CountsClassifier
-from discrim.models.counts.summary import counts_summary, place_of
+from discrim.models.counts.base import SHARED, CountsClassifier, place_of
 from discrim.models.parameters import Check, array_like, boolean, either, none, number
 from discrim.models.registry import Entry, enter, zeros_and_ones
 from discrim.typing import Floats
@@ -29,7 +29,7 @@ class BernoulliNB(CountsClassifier):
 
     **Rule.** Linear in x: the largest log pi_k + sum_j log(1 - phi_kj) + sum_j x_j log(phi_kj / (1 - phi_kj)).
 
-    Cost: one read of the stored entries, K p numbers of memory.
+    Cost: one read of the stored entries, K p values of memory.
 
     Parameters
     ----------
@@ -87,6 +87,7 @@ class BernoulliNB(CountsClassifier):
         "tune_intercept": boolean(),
         "methods": METHODS,
     }
+    _input_tags: ClassVar[Mapping[str, bool]] = {"sparse": True}
 
     def __init__(
         self,
@@ -143,17 +144,12 @@ class BernoulliNB(CountsClassifier):
         """The rule, which is linear but for alpha = 0, where it has the same parts."""
         return self.solution().rule
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = False
-        return tags
-
     def _summarise(self) -> Summary:
         a, b = self.recipe().added(self.alpha_)
         n, total = self.class_count_[:, None], self.class_count_.sum()
         here = self.feature_count_ + a, n - self.feature_count_ + b
         rest = self.feature_count_.sum(axis=0) - self.feature_count_
-        return counts_summary(self, self._names, "Bernoulli naive Bayes", here, (rest + a, total - n - rest + b))
+        return self._counts_summary("Bernoulli naive Bayes", here, (rest + a, total - n - rest + b))
 
 
 enter(

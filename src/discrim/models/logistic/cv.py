@@ -25,7 +25,8 @@ from discrim.models.logistic.cv_options import read_options, strengths
 from discrim.models.logistic.cv_scores import PLAIN, judge_for
 from discrim.models.logistic.regression import CONSTRAINTS, LogisticRegression
 from discrim.models.logistic.training import Training, groups_of, open_training, select_columns
-from discrim.models.parameters import Check, boolean, check_parameters, either, numbers, one_of
+from discrim.models.parameters import Check, boolean, either, numbers, one_of
+from discrim.models.shell import check_parameters
 from discrim.sources import in_memory
 from discrim.typing import Floats
 

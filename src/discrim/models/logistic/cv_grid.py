@@ -12,8 +12,7 @@ from discrim.block import Block
 from discrim.errors import DataError, ParameterError, plural
 from discrim.families.logistic.fit import Problem
 from discrim.families.logistic.penalty_path import Step, fold_path
-from discrim.families.one_block import OneBlock
-from discrim.families.recipe import Selection
+from discrim.families.recipe import OneBlock, Selection
 from discrim.models.logistic.cv_options import PenaltyGrid
 from discrim.models.logistic.cv_scores import Judge
 from discrim.parallel import one_blas_thread, run

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from discrim.block import Block
 from discrim.errors import DataError, name_list
 from discrim.families.logistic.path_problem import PathProblem, Steps, problem_of
-from discrim.families.one_block import OneBlock
+from discrim.families.recipe import OneBlock
 from discrim.parallel import one_blas_thread, run, thread_count
 from discrim.statistics.folds import Folds, fold_numbers
 from discrim.typing import Floats

@@ -1,28 +1,42 @@
-"""What the models of mixed columns share: how they read them, and what each column contributes."""
+"""What the models of mixed columns share: how they read them, what each column contributes, and the summary."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array, validate_data
 
+from discrim.families.mixed.estimates import information
 from discrim.families.mixed.recipe import AdditiveRecipe
-from discrim.families.mixed.rule import AdditiveRule
+from discrim.families.mixed.rule import AdditiveRule, short
 from discrim.families.rule import Output
+from discrim.inference.summary import Summary, Table
+from discrim.models.counts.base import Pair, against_all, distinctive_table
 from discrim.models.scoring import each_block, unscored
 from discrim.models.shell import RecipeClassifier
-from discrim.sources import Scan, Schema, is_query, open_mixed, scan
-from discrim.sources.rows import check_labelled
+from discrim.sources import Schema, open_mixed
 from discrim.typing import Floats
+
+
+@dataclass(frozen=True)
+class Levels:
+    """A column of levels, how often each was met in each class (K x L), and what the prior adds to each."""
+
+    name: str
+    levels: Sequence[Any] | NDArray[Any]
+    count: Floats
+    alpha: float
 
 
 class MixedClassifier(RecipeClassifier):
     """A naive Bayes model whose columns are numbers or levels."""
 
+    class_log_prior_: Floats
     _design: Schema  # type: ignore[assignment]
 
     @abstractmethod
@@ -45,21 +59,12 @@ class MixedClassifier(RecipeClassifier):
             raise unscored(rows)
         return np.concatenate([part for part, _ in parts])
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, *, design: Any = None, labelled: bool = True) -> Any:
-        X = scan(X) if is_query(X, y, sample_weight) else X
-        if labelled and y is None and not isinstance(X, Scan):
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        if isinstance(X, (np.ndarray, list, tuple)) and np.ndim(X) != 2:
-            check_array(X, ensure_all_finite=False)  # raises, and says how to reshape
-        if design is not None and not isinstance(X, Scan):
-            validate_data(self, X, reset=False, skip_check_array=True)
+    def _opened(self, X: Any, y: Any, sample_weight: Any, design: Any) -> Any:
         recipe = self.recipe()
-        check = None if design is None else partial(recipe.checked, columns=design, like=self.statistic_)
-        rows = open_mixed(X, y, sample_weight, schema=design, check=check)
-        if labelled:
-            check_labelled(rows)
         if design is not None:
-            return rows
+            check = partial(recipe.checked, columns=design, like=self.statistic_)
+            return open_mixed(X, y, sample_weight, schema=design, check=check)
+        rows = open_mixed(X, y, sample_weight)
         levelled = recipe.levelled(rows.design)
         return rows.reading(levelled, partial(recipe.checked, columns=rows.design.reading(levelled), like=None))
 
@@ -68,3 +73,45 @@ class MixedClassifier(RecipeClassifier):
         rule = self.solution().rule
         assert isinstance(rule, AdditiveRule)
         return rule
+
+    def _additive_summary(
+        self, title: str, heads: Sequence[str], columns: Mapping[str, Sequence[str | float]], levels: Sequence[Levels]
+    ) -> Summary:
+        """Facts, the columns with their information (bits of the class) and their distributions, and the groups.
+
+        ``columns`` has for each column its name and what else is shown of it, under ``heads``; the most informative
+        columns come first. Of the ``levels`` of columns those that distinguish each class from the others are shown.
+        """
+        rule, rows, labels = self._additive, self.statistic_.rows, [str(label) for label in self.classes_]
+        priors = np.exp(rule.offset) / np.exp(rule.offset).sum()
+        entropy = -float(priors[priors > 0] @ np.log2(priors[priors > 0]))
+        bits = np.array([information(term, priors) for term in rule.terms])
+        order, names = np.argsort(-bits, kind="stable"), list(columns)
+        shown = [[*columns[names[j]], round(float(bits[j]), 4), *rule.terms[j].shown()] for j in order]
+        heads = [*heads, "bits", *labels]
+        tables = [Table("Columns, the most informative first", [names[j] for j in order], heads, shown)]
+        if levels and len(labels) > 1:
+            tables.append(_levels_table(levels, labels))
+        shares = np.column_stack([np.exp(self.class_log_prior_), rows])
+        tables.append(Table("Groups", labels, ["prior", "rows"], shares))
+        facts: dict[str, object] = {"Rows": int(rows.sum()), "Columns": len(names), "Classes": len(labels)}
+        facts["Entropy of the class"] = f"{entropy:.4g} bits"
+        return Summary(title, facts, tables, names=names, information=bits)
+
+
+def _levels_table(levels: Sequence[Levels], labels: Sequence[str]) -> Table:
+    names = [f"{column.name} = {short(level)}" for column in levels for level in column.levels]
+    here = _joined_pairs(levels, [column.count for column in levels])
+    rest = _joined_pairs(levels, [column.count.sum(axis=0) - column.count for column in levels])
+    count = np.hstack([column.count[:, : len(column.levels)] for column in levels])
+    return distinctive_table("Most distinctive levels, class against the others", names, labels, here, rest, count)
+
+
+def _joined_pairs(levels: Sequence[Levels], counts: Sequence[Floats]) -> Pair:
+    """The posteriors of the probabilities of all levels side by side; levels that have no name yet are left out."""
+    pairs = [against_all(count + column.alpha) for column, count in zip(levels, counts, strict=True)]
+    a, b = (
+        np.hstack([pair[i][:, : len(column.levels)] for column, pair in zip(levels, pairs, strict=True)])
+        for i in (0, 1)
+    )
+    return a, b

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from numpy.typing import NDArray
 
-from discrim.families.mixed.categorical import CategoricalRecipe
+from discrim.families.mixed.recipe import CategoricalRecipe
 from discrim.inference.conjugate import DirichletPosterior
 from discrim.inference.summary import Summary
 from discrim.models.beyond import METHODS, beyond_sklearn
-from discrim.models.counts.summary import place_of
-from discrim.models.mixed.base import MixedClassifier
-from discrim.models.mixed.summary import Levels, additive_summary, groups_table
+from discrim.models.counts.base import place_of
+from discrim.models.mixed.base import Levels, MixedClassifier
 from discrim.models.parameters import Check, array_like, boolean, either, none, number, one_of
 from discrim.sources import Schema
 from discrim.typing import Floats
@@ -32,7 +32,7 @@ class CategoricalNB(MixedClassifier):
 
     **Rule.** The largest log pi_k + sum_j log p_kj(x_j): one look into a table for each column.
 
-    Cost: one read of X, K (L_1 + ... + L_p) numbers of memory. Arrays hold the numbers 0, 1, 2, ... of the
+    Cost: one read of X, K (L_1 + ... + L_p) values of memory. Arrays hold the numbers 0, 1, 2, ... of the
     categories, as in scikit-learn, which also cuts off fractions; in frames and scans a column may also be text or
     categorical, and its levels are found on the way.
 
@@ -72,7 +72,6 @@ class CategoricalNB(MixedClassifier):
     categories_: list[NDArray[Any]]
     category_count_: list[Floats]
     n_categories_: NDArray[Any]
-    class_log_prior_: Floats
     alpha_: Floats
 
     _constraints: ClassVar[dict[str, Check]] = {
@@ -83,6 +82,7 @@ class CategoricalNB(MixedClassifier):
         "min_categories": either(none(), number(1), array_like()),
         "methods": METHODS,
     }
+    _input_tags: ClassVar[Mapping[str, bool]] = {"categorical": True, "positive_only": True}
 
     def __init__(
         self,
@@ -101,17 +101,7 @@ class CategoricalNB(MixedClassifier):
         self.min_categories = min_categories
         self.methods = methods
 
-    @beyond_sklearn
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n."""
-        return super().decision_function(X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        tags.input_tags.categorical = True
-        tags.input_tags.positive_only = True
-        return tags
+    decision_function = beyond_sklearn(MixedClassifier.decision_function)
 
     def recipe(self) -> CategoricalRecipe:
         """The model that these parameters describe."""
@@ -130,10 +120,7 @@ class CategoricalNB(MixedClassifier):
         return DirichletPosterior(self.category_count_[j][k] + self.alpha_[j])
 
     def _summarise(self) -> Summary:
-        labels = [str(label) for label in self.classes_]
-        facts = {"Rows": int(self.statistic_.rows.sum()), "Columns": self.n_features_in_, "Classes": len(labels)}
-        groups = groups_table(labels, self.class_log_prior_, self.statistic_.rows)
         columns = {name: [int(n)] for name, n in zip(self._names, self.n_categories_, strict=True)}
         parts = zip(self._names, self.categories_, self.category_count_, self.alpha_, strict=True)
         levels = [Levels(name, known, count, float(alpha)) for name, known, count, alpha in parts]
-        return additive_summary("Categorical naive Bayes", facts, self._additive, groups, ["levels"], columns, levels)
+        return self._additive_summary("Categorical naive Bayes", ["levels"], columns, levels)

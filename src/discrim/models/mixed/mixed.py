@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discrim.errors import DataError, ParameterError
-from discrim.families.mixed.mixed import MixedRecipe
+from discrim.families.mixed.estimates import places_by_kind
+from discrim.families.mixed.recipe import MixedRecipe
 from discrim.inference.conjugate import BetaPosterior, DirichletPosterior
 from discrim.inference.conjugate_numbers import GammaPosterior, NormalPosterior
 from discrim.inference.summary import Summary
-from discrim.models.counts.summary import place_of
-from discrim.models.mixed.base import MixedClassifier
-from discrim.models.mixed.summary import Levels, additive_summary, groups_table
+from discrim.models.counts.base import place_of
+from discrim.models.mixed.base import Levels, MixedClassifier
 from discrim.models.parameters import Check, array_like, boolean, either, none, number
 from discrim.models.registry import Entry, enter, mixed, nothing
 from discrim.sources import Schema
@@ -61,8 +61,8 @@ class MixedNB(MixedClassifier):
     ----------
     likelihoods : dict of column name (or number) to likelihood, or None
         For the columns that are not to have the default: 'gaussian' for numbers, integers too, since a code and a
-        count cannot be told from a measurement before all rows are read; 'bernoulli' for booleans; 'categorical' for
-        text and categories.
+        count cannot be distinguished from a measurement before all rows are read; 'bernoulli' for booleans;
+        'categorical' for text and categories.
     alpha : float
         Rows, or rows a level, that the priors are worth.
     fit_prior : bool
@@ -89,7 +89,6 @@ class MixedNB(MixedClassifier):
 
     statistic_: MixedStatistic
     likelihoods_: dict[str, str]
-    class_log_prior_: Floats
 
     _constraints: ClassVar[dict[str, Check]] = {
         "likelihoods": either(none(), _mapping()),
@@ -98,6 +97,7 @@ class MixedNB(MixedClassifier):
         "class_prior": either(none(), array_like()),
         "var_smoothing": number(0),
     }
+    _input_tags: ClassVar[Mapping[str, bool]] = {"allow_nan": True}
 
     def __init__(
         self,
@@ -113,13 +113,6 @@ class MixedNB(MixedClassifier):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.var_smoothing = var_smoothing
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = False
-        return tags
 
     def recipe(self) -> MixedRecipe:
         """The model that these parameters describe."""
@@ -146,63 +139,51 @@ class MixedNB(MixedClassifier):
         """
         k = place_of(cls, self._check_solved().classes_, "class")
         j = place_of(feature, self.statistic_.names, "column")
-        return mixed_posterior(self.statistic_, j, k, float(self.alpha))
+        return _posterior_of(self.statistic_, j, k, float(self.alpha))
 
     def _summarise(self) -> Summary:
-        statistic, labels = self.statistic_, [str(label) for label in self.classes_]
-        facts = {"Rows": int(statistic.rows.sum()), "Columns": statistic.n_features, "Classes": len(labels)}
-        groups = groups_table(labels, self.class_log_prior_, statistic.rows)
-        missing = 1.0 - _known_shares(statistic)
+        known = _known_shares(self.statistic_)
         columns = {
-            name: [likelihood, f"{share:.1%}"]
-            for (name, likelihood), share in zip(self.likelihoods_.items(), missing, strict=True)
+            name: [likelihood, f"{1.0 - share:.1%}"]
+            for (name, likelihood), share in zip(self.likelihoods_.items(), known, strict=True)
         }
-        heads, levels = ["likelihood", "missing"], _levels(statistic, float(self.alpha))
-        return additive_summary("Naive Bayes of mixed columns", facts, self._additive, groups, heads, columns, levels)
+        levels = _levels(self.statistic_, float(self.alpha))
+        return self._additive_summary("Naive Bayes of mixed columns", ["likelihood", "missing"], columns, levels)
 
 
 def _levels(statistic: MixedStatistic, alpha: float) -> list[Levels]:
     """The columns of levels and of zeros and ones, with their counts."""
-    found, numeric, levelled = [], 0, 0
-    for name, likelihood in zip(statistic.names, statistic.likelihoods, strict=True):
+    found, counts, cells = [], statistic.counts, statistic.cells
+    for name, likelihood, j in zip(statistic.names, statistic.likelihoods, places_by_kind(statistic), strict=True):
         if likelihood == "categorical":
-            assert statistic.counts.levels is not None
-            count = statistic.counts.of_feature(levelled)
-            found.append(Levels(name, statistic.counts.levels[levelled], count, alpha))
+            assert counts.levels is not None
+            found.append(Levels(name, counts.levels[j], counts.of_feature(j), alpha))
         elif likelihood == "bernoulli":
-            n, ones = statistic.cells.weight[:, numeric], (statistic.cells.weight * statistic.cells.mean)[:, numeric]
+            n, ones = cells.weight[:, j], cells.weight[:, j] * cells.mean[:, j]
             found.append(Levels(name, ("0", "1"), np.column_stack([n - ones, ones]), alpha))
-        levelled += likelihood == "categorical"
-        numeric += likelihood != "categorical"
     return found
 
 
 def _known_shares(statistic: MixedStatistic) -> Floats:
     """The share of the weight that has a value, for each column."""
-    total = statistic.weight.sum()
-    numeric, levelled = iter(statistic.cells.weight.sum(axis=0)), 0
-    known = []
-    for likelihood in statistic.likelihoods:
-        if likelihood == "categorical":
-            known.append(float(statistic.counts.of_feature(levelled).sum()))
-            levelled += 1
-        else:
-            known.append(float(next(numeric)))
-    return np.asarray(np.array(known) / total)
+    kinds = zip(statistic.likelihoods, places_by_kind(statistic), strict=True)
+    known = [
+        (statistic.counts.of_feature(j) if likelihood == "categorical" else statistic.cells.weight[:, j]).sum()
+        for likelihood, j in kinds
+    ]
+    return np.asarray(np.array(known) / statistic.weight.sum())
 
 
 enter(Entry("Mixed NB", MixedNB, lambda _: MixedNB(), cost=2, why_not=nothing, offered=mixed))
 
 
-def mixed_posterior(statistic: MixedStatistic, j: int, k: int, alpha: float) -> Posterior:
+def _posterior_of(statistic: MixedStatistic, j: int, k: int, alpha: float) -> Posterior:
     """The posterior of column j in class k, with the priors of the likelihoods."""
-    likelihood = statistic.likelihoods[j]
-    levelled = [likelihood == "categorical" for likelihood in statistic.likelihoods]
-    if levelled[j]:
-        return DirichletPosterior(statistic.counts.of_feature(sum(levelled[:j]))[k] + alpha)
+    likelihood, at, cells = statistic.likelihoods[j], places_by_kind(statistic)[j], statistic.cells
+    if likelihood == "categorical":
+        return DirichletPosterior(statistic.counts.of_feature(at)[k] + alpha)
     if likelihood == "kernel":
         raise ParameterError(f"Column '{statistic.names[j]}' has a kernel density, which has no parameters.")
-    at, cells = j - sum(levelled[:j]), statistic.cells
     n, mean, scatter = float(cells.weight[k, at]), float(cells.mean[k, at]), float(cells.scatter[k, at])
     _, centre, total = (float(values[at]) for values in cells.pooled())
     if likelihood == "bernoulli":

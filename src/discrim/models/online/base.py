@@ -25,10 +25,9 @@ from discrim.families.online.problems import Targets, coded, problem_count, refu
 from discrim.families.online.scaling import FIRST_LOOK, Scaling
 from discrim.families.online.updates import stream_state
 from discrim.families.online.weights import Weights, dense
-from discrim.models.declared import check_declared, declared_classes
 from discrim.models.online.linear import LinearClassifier
-from discrim.models.parameters import check_parameters
 from discrim.models.scoring import non_finite_error
+from discrim.models.shell import check_declared, check_parameters, declared_classes
 from discrim.sources import Rows, Scan, recode
 from discrim.typing import Floats
 

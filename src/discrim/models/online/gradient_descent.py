@@ -22,8 +22,8 @@ from discrim.families.rule import LinearRule, Output
 from discrim.inference.summary import Summary, Table
 from discrim.losses import LOSSES, find_loss, sigmoid
 from discrim.models.online.descent_rows import Ground, MiniBatches, RowSums, descend_by_batches, survey
-from discrim.models.parameters import Check, boolean, check_parameters, either, integer, none, number, one_of, seed
-from discrim.models.shell import Classifier
+from discrim.models.parameters import Check, boolean, either, integer, none, number, one_of, seed
+from discrim.models.shell import Classifier, check_parameters
 from discrim.parallel import one_blas_thread
 from discrim.sources import Design, Rows, find_non_finite
 from discrim.typing import Floats

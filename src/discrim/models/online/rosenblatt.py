@@ -20,8 +20,9 @@ from discrim.families.online.rosenblatt import RULES, Corrections, Learned, Perc
 from discrim.families.sequence import Stopping
 from discrim.models.online.linear import LinearClassifier
 from discrim.models.online.parameters import SHARED, above
-from discrim.models.parameters import Check, boolean, check_parameters, integer, one_of
+from discrim.models.parameters import Check, boolean, integer, one_of
 from discrim.models.scoring import non_finite_error
+from discrim.models.shell import check_parameters
 from discrim.sources import Scan, in_memory, open_rows
 from discrim.typing import Floats
 

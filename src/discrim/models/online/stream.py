@@ -21,10 +21,9 @@ from discrim.families.online.features import (
 from discrim.families.online.updates import stream_state
 from discrim.families.online.weights import Weights
 from discrim.kernels.online.reference import Stream
-from discrim.models.declared import check_declared
 from discrim.models.online.base import Standing
 from discrim.models.online.updating import UpdatingClassifier
-from discrim.models.parameters import check_parameters
+from discrim.models.shell import check_declared, check_parameters
 from discrim.sources import Column, Design
 from discrim.typing import Floats
 

@@ -22,7 +22,6 @@ from discrim.models.parameters import (
     Check,
     array_like,
     boolean,
-    check_parameters,
     either,
     integer,
     none,
@@ -32,7 +31,7 @@ from discrim.models.parameters import (
     seed,
 )
 from discrim.models.registry import Entry, enter
-from discrim.models.shell import RecipeClassifier
+from discrim.models.shell import RecipeClassifier, check_parameters
 from discrim.sources import check_structure
 
 SOLVERS = ("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs")

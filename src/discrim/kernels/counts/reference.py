@@ -1,4 +1,4 @@
-"""The kernels for counts and for compressed rows, in NumPy and SciPy."""
+"""The kernels for counts, for categories and for compressed rows, in NumPy and SciPy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discrim.kernels.gaussian.reference import LINEAR, score
-from discrim.kernels.reference_checks import check_compressed, check_labels, require
+from discrim.kernels.reference_checks import all_inside, check_compressed, check_labels, require
 from discrim.typing import Codes, Floats
 
 # Values, columns and row pointers, as a SciPy CSR array has them.
@@ -18,6 +18,7 @@ Sums = tuple[Floats, NDArray[np.int64], Floats, float]
 
 # What a difference leaves of two equal numbers.
 ROUNDING = 1e-12
+LARGEST = np.iinfo(np.int32).max
 
 
 def class_sums(x: NDArray[Any], codes: Codes, weight: Floats | None, classes: int, threshold: float | None) -> Sums:
@@ -25,7 +26,7 @@ def class_sums(x: NDArray[Any], codes: Codes, weight: Floats | None, classes: in
 
     With a ``threshold`` an entry counts as 1 above it and as 0 else. What is not finite makes its sum so.
     """
-    return _sums(np.asarray(x, dtype=np.float64), codes, weight, classes, threshold)
+    return _sums(sparse.csr_array(np.asarray(x, dtype=np.float64)), codes, weight, classes, threshold)
 
 
 def sparse_class_sums(
@@ -105,15 +106,59 @@ def held_out_logs(
     return out
 
 
+def read_codes(x: NDArray[Any]) -> tuple[Codes, Floats, Floats, NDArray[np.bool_]]:
+    """Each column of float64, int64 or int32 cut to whole numbers, p x n; -1 where it is NaN, negative or too large.
+
+    Then the least and the largest value of each column (inf and -inf where there is none), and whether those that
+    have a code are whole.
+    """
+    values = x.T.astype(np.float64)
+    known = ~np.isnan(values)
+    lo = np.where(known, values, np.inf).min(axis=1, initial=np.inf)
+    hi = np.where(known, values, -np.inf).max(axis=1, initial=-np.inf)
+    coded = known & (values >= 0) & (values <= LARGEST)
+    codes = np.full(values.shape, -1, dtype=np.int32)
+    codes[coded] = values[coded].astype(np.int32)
+    return codes, lo, hi, (~coded | (codes == values)).all(axis=1)
+
+
+def count_codes(classes: Codes, codes: Codes, weight: Floats | None, n_classes: int, n_levels: int) -> Floats:
+    """The weight of the rows of each class that have each code, n_classes x n_levels; a code below zero is missing."""
+    require(len(classes) == len(codes), "classes and codes differ in length")
+    require(weight is None or len(weight) == len(codes), "weights and codes differ in length")
+    require(n_classes >= 0 and n_levels >= 0, "there is a negative number of classes or levels")
+    require(all_inside(classes, n_classes), "a class is negative, or not below its number")
+    require(bool(codes.max(initial=-1) < n_levels), "a code is not below its number")
+    known = codes >= 0
+    key = classes[known].astype(np.int64) * n_levels + codes[known]
+    count = np.bincount(key, None if weight is None else weight[known], n_classes * n_levels)
+    return count.astype(np.float64).reshape(n_classes, n_levels)
+
+
+def add_levels(table: Floats, codes: Codes, scores: Floats) -> None:
+    """Add column ``codes[i]`` of the table to column i of the scores, the last one where the code is below zero."""
+    require(scores.shape == (len(table), len(codes)), "scores must be classes x rows")
+    require(table.shape[1] > 0 and bool(codes.max(initial=-1) < table.shape[1]), "a code is not below its number")
+    scores += np.take(table, np.where(codes < 0, table.shape[1] - 1, codes), axis=1)
+
+
+def code_integers(y: NDArray[np.int64], lo: int, size: int) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+    """Which of lo, lo + 1, ... occur in y, and each label's rank among those."""
+    require(size >= 0, "the stated range is negative")
+    require(not len(y) or (int(y.min()) >= lo and int(y.max()) - lo < size), "a label lies outside the stated range")
+    present = np.bincount(y - lo, minlength=size) > 0
+    ranks = (np.cumsum(present) - 1).astype(np.int32)
+    return present, ranks[y - lo]
+
+
 def _sums(x: Any, codes: Codes, weight: Floats | None, classes: int, threshold: float | None) -> Sums:
     n = x.shape[0]
     check_labels(codes, weight, n, classes)
-    least = float(np.fmin.reduce(_stored(x), axis=None, initial=0.0))
+    least = float(np.fmin.reduce(x.data, initial=0.0))
     w = np.ones(n) if weight is None else weight
     groups = sparse.csr_array((w, (codes, np.arange(n))), shape=(classes, n))
     with np.errstate(invalid="ignore"):
-        count: Any = groups @ _entries(x, threshold)
-    count = count if isinstance(count, np.ndarray) else count.toarray()
+        count: Any = (groups @ _entries(x, threshold)).toarray()
     rows = np.bincount(codes[w > 0], minlength=classes)
     total = np.bincount(codes, w, classes).astype(np.float64)
     return total, rows, np.asarray(count, dtype=np.float64), least
@@ -122,15 +167,9 @@ def _sums(x: Any, codes: Codes, weight: Floats | None, classes: int, threshold: 
 def _entries(x: Any, threshold: float | None) -> Any:
     if threshold is None:
         return x
-    values = _stored(x)
     with np.errstate(invalid="ignore"):
-        binary = (values > threshold) + (values - values)
-    return binary if isinstance(x, np.ndarray) else sparse.csr_array((binary, x.indices, x.indptr), shape=x.shape)
-
-
-def _stored(x: Any) -> Floats:
-    values: Floats = x if isinstance(x, np.ndarray) else x.data
-    return values
+        binary = (x.data > threshold) + (x.data - x.data)
+    return sparse.csr_array((binary, x.indices, x.indptr), shape=x.shape)
 
 
 def _matrix(rows: Compressed, columns: int) -> Any:
