@@ -6,24 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from discrim.errors import DataError, ParameterError, RowsNeededError, name_list
-from discrim.families.bayesian.wishart import ClassUnits, Criterion, Evidence, Units
-from discrim.families.bayesian.wishart_rules import (
-    OWN_ROWS,
-    Prior,
-    class_variances,
-    evidence_of,
-    left_out,
-    scatter_diagonal,
-)
+from discrim.families.bayesian.wishart import ClassUnits, Criterion, Evidence, Prior, Units, evidence_of, left_out
 from discrim.families.gaussian.leave_one_out import rho_of
 from discrim.families.gaussian.recipe import Statistic
 from discrim.families.recipe import Chosen, Passes
-from discrim.typing import Floats, Mask
+from discrim.typing import Codes, Floats, Mask
 
+# A class has variances of its own if it still has some when a row is left out.
+OWN_ROWS = 3
 Targets = dict[str, Units | ClassUnits]
 # psi is looked for between these multiples of what would make the prior's scale that of the rows.
 _PSI_RANGE = (-10.0, 10.0)
@@ -45,7 +38,7 @@ def prior_units(model: Any, statistic: Statistic, noise: Floats) -> tuple[Units,
         return _given(model.psi, p), np.ones(p, bool)
     if model.target == "identity":
         return Units(np.ones(p)), np.ones(p, bool)
-    deviation = np.sqrt(scatter_diagonal(statistic) / statistic.total_weight)
+    deviation = np.sqrt(statistic.squares.sum(axis=0) / statistic.total_weight)
     alive = deviation > noise
     if not alive.any():
         raise DataError(
@@ -65,7 +58,9 @@ def targets_of(model: Any, units: Units, statistic: Statistic, noise: Floats) ->
         return {"given": units}
     if model.target not in ("class-diagonal", "auto"):
         return {model.target: units}
-    deviation = np.sqrt(class_variances(statistic))
+    weight = statistic.weight[:, None]
+    variances = np.where(weight >= OWN_ROWS, np.maximum(statistic.squares, 0.0) / np.maximum(weight, 1.0), 0.0)
+    deviation = np.sqrt(variances)
     own = ClassUnits(np.where(deviation > noise, deviation, units.root))
     return {"diagonal": units, "class-diagonal": own} if model.target == "auto" else {"class-diagonal": own}
 
@@ -135,7 +130,7 @@ def _by_evidence(
     return evidence.value(psi, nu) - variances, Prior(units, psi, nu)
 
 
-def _unweighted(passes: Passes, alive: Mask) -> tuple[Floats, NDArray[np.int32]]:
+def _unweighted(passes: Passes, alive: Mask) -> tuple[Floats, Codes]:
     block = passes.block()
     if block.weight is not None:
         raise ParameterError("'loo' needs rows without weights; use 'evidence', which takes them.")
@@ -144,7 +139,7 @@ def _unweighted(passes: Passes, alive: Mask) -> tuple[Floats, NDArray[np.int32]]
 
 def _by_leave_one_out(
     x: Floats,
-    codes: NDArray[np.int32],
+    codes: Codes,
     statistic: Statistic,
     units: Units | ClassUnits,
     psi: float | None,
@@ -235,7 +230,7 @@ def _root(slope: Callable[[float], float], lo: float, hi: float) -> float | None
     return float(brentq(slope, lo, hi, xtol=1e-14, rtol=4 * float(np.finfo(float).eps)))
 
 
-def units_left_out(x: Floats, codes: NDArray[np.int32], statistic: Statistic, prior: Prior) -> float:
+def units_left_out(x: Floats, codes: Codes, statistic: Statistic, prior: Prior) -> float:
     """The change of the sum of log f(x_i | other rows) when row i leaves the variances of the units too.
 
     To first order: the slope of log f along log u_j, with A = Psi + S, d = x - mu, E = d'A^-1 d, rho = n_k/(n_k - 1),

@@ -7,7 +7,7 @@ variance first, so that the units of measurement decide nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,17 @@ from discrim.families.gaussian.shrinkage import nonlinear_eigenvalues
 from discrim.statistics import ClassFactors, ClassMoments, Depth
 from discrim.typing import Floats
 
+Target = Literal["identity", "diagonal"]
+Normalization = Literal["mle", "unbiased"]
+
 # Below this reciprocal condition the scatter has lost too many digits and R-factors take over.
 ILL_CONDITIONED = 1e-10
 # Relative size of eigenvalues of a scaled scatter that are only rounding.
 SQUARED_NOISE = 1e-11
 # Eigenvalues of A'A above this make its rounding felt beside an identity, so A itself is decomposed.
 LARGE = 1e6
+# Deviations below this part of the last place of the values are what the sums leave of a constant column.
+CONSTANT = 2.0**-5
 EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 
 

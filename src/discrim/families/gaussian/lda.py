@@ -17,15 +17,16 @@ from discrim.families.gaussian.covariance import (
     rounding_noise,
     weighted_within,
 )
-from discrim.families.gaussian.grid import DEFAULT_VALUES, GaussianGrid
-from discrim.families.gaussian.ledoit_wolf import (
-    class_scales,
-    estimated_covariances,
-    fourth_powers,
-    shrunk_within,
+from discrim.families.gaussian.recipe import (
+    CovarianceRecipe,
+    Statistic,
+    rank_tolerance,
+    refuse_one_class,
+    rule_size,
 )
-from discrim.families.gaussian.recipe import LEAST_RIDGE, CovarianceRecipe, Statistic, rank_tolerance, varying_columns
-from discrim.families.recipe import LeftOut, Passes, Remark, Shape, Solved
+from discrim.families.gaussian.shrinkage import class_shrinkage, estimated_covariances
+from discrim.families.gaussian.student import Sizes, check_degrees, debiased_linear, predictive_rule
+from discrim.families.recipe import Passes, Remark, Shape, Solved
 from discrim.families.rule import LinearRule, QuadraticRule, Rule, StudentRule
 from discrim.statistics import Depth
 from discrim.statistics.means import grand_mean
@@ -42,6 +43,7 @@ class LdaRecipe(CovarianceRecipe):
 
     assumptions: ClassVar[tuple[str, ...]] = ("normal", "equal covariances")
     full_up_to: ClassVar[int] = 2
+    shared: ClassVar[bool] = True
 
     n_components: int | None = None
     rank: int | None = None
@@ -56,25 +58,8 @@ class LdaRecipe(CovarianceRecipe):
         return self.solver != "svd" and self.priors is not None
 
     @property
-    def is_plain(self) -> bool:
-        return super().is_plain and self.rank is None and not self.weighs_classes
-
-    def grid(self, statistic: Statistic) -> GaussianGrid:  # noqa: ARG002 - the same for all
-        priors = None if self.priors is None else np.asarray(self.priors, dtype=np.float64)
-        gammas = 1.0 - DEFAULT_VALUES[::-1]
-        return GaussianGrid(np.zeros(1), gammas, self.target, self.normalization, priors, "shrinkage")
-
-    @property
-    def rotation_invariant(self) -> bool:
-        setting = self.setting
-        return setting is not None and setting[1] < 1 - LEAST_RIDGE and self.target == "identity"
-
-    @property
-    def setting(self) -> tuple[float, float] | None:
-        """The (alpha, gamma) of regularised discriminant analysis that this is, or None if it is none."""
-        if self.predict_method != "plug-in" or self.weighs_classes or self.rank is not None:
-            return None
-        return None if self.covariance_estimator is not None or isinstance(self.shrinkage, str) else (0.0, self.kept)
+    def only_shrunk(self) -> bool:
+        return super().only_shrunk and self.rank is None and not self.weighs_classes
 
     def check(self, statistic: Statistic) -> None:
         self.check_options(self.rank)
@@ -87,6 +72,7 @@ class LdaRecipe(CovarianceRecipe):
         if statistic.rows.sum() <= (statistic.rows > 0).sum():
             found = f"{plural(int(statistic.rows.sum()), 'sample')} of {plural(classes, 'class', 'classes')}"
             raise DataError(f"The number of samples must be more than the number of classes; found {found}.")
+        refuse_one_class(statistic)
         check_divisors(statistic, "unbiased" if self.shrinkage == "nonlinear" else self.normalization, pooled=True)
         super().check(statistic)
 
@@ -107,8 +93,6 @@ class LdaRecipe(CovarianceRecipe):
         else:
             linear = reduced_rule(canonical, logs, self.rank)
         if self.predict_method == "debiased":
-            from discrim.families.gaussian.predictive import debiased_linear
-
             linear = debiased_linear(linear, self._sizes(weight, sphering.rank), logs, sphering.rank)
         centred = self.solver == "svd" or self.rank is not None or self.predict_method != "plug-in"
         shown = linear if centred else uncentred(linear, sphering)
@@ -123,13 +107,8 @@ class LdaRecipe(CovarianceRecipe):
         remarks += _collinear(sphering, statistic, shape)
         return Solved(rule, statistic, attributes, remarks=remarks, details=details)
 
-    def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:
-        from discrim.families.gaussian.held_out import held_out_lda
-
-        return held_out_lda(self, solved, shape)
-
     def rule_size(self, solved: Solved) -> float:
-        return float((len(solved.statistic.classes) - 1) * (varying_columns(solved.statistic) + 1))
+        return rule_size(solved, quadratic=False)
 
     def _covariance(
         self, statistic: Statistic, shape: Shape, passes: Passes | None, priors: Floats
@@ -141,9 +120,9 @@ class LdaRecipe(CovarianceRecipe):
             each = estimated_covariances(self.covariance_estimator, passes, len(priors))
             return Within(np.einsum("k,kij->ij", priors, np.stack(each)), None, noise, eps), kept, added
         if shrinkage in ("auto", "ledoit-wolf", "oas"):
-            scales = class_scales(statistic, standardised=shrinkage == "auto")
-            fourth = None if shrinkage == "oas" else fourth_powers(passes, statistic, scales)
-            within, added = shrunk_within(statistic, priors, scales, fourth, noise, eps)
+            intensity, of_classes = class_shrinkage(statistic, shrinkage, passes)
+            within = weighted_within(statistic, priors * (1.0 - intensity), "mle", noise, eps)
+            added = priors @ of_classes
         elif self.weighs_classes:
             within = weighted_within(statistic, priors, self.normalization, noise, eps)
         else:
@@ -165,18 +144,14 @@ class LdaRecipe(CovarianceRecipe):
 
     def _predictive(self, sphering: Sphering, mean: Floats, statistic: Statistic, logs: Floats) -> StudentRule:
         """Geisser's predictive density: a Student-t whose boundaries bend where classes have unequal sizes."""
-        from discrim.families.gaussian.predictive import predictive_rule
-
         sizes, rank = self._sizes(statistic.weight, sphering.rank), sphering.rank
         logs = np.where(statistic.weight > 0, logs, -np.inf)
         factor = np.repeat(sphering.backward(np.eye(rank)).T[None], len(mean), axis=0)
         plug_in = QuadraticRule(mean, factor, logs - 0.5 * sphering.log_det, triangular=False)
         return predictive_rule(plug_in, sizes, logs, rank)
 
-    def _sizes(self, weight: Floats, rank: int) -> Any:
+    def _sizes(self, weight: Floats, rank: int) -> Sizes:
         """Of the pooled scatter, the same for every class; a class without rows has the mean's weight."""
-        from discrim.families.gaussian.predictive import Sizes, check_degrees
-
         degrees = divisors(weight, "unbiased")[1]
         check_degrees(self.predict_method, np.array([degrees]), rank, ["the classes together have"])
         one = np.ones(len(weight))
@@ -190,7 +165,6 @@ class LdaRecipe(CovarianceRecipe):
         coef, intercept = rule.coef, rule.offset - rule.coef @ rule.origin
         if len(coef) == 2:
             coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
-        given = self.shrinkage is not None and not isinstance(self.shrinkage, str)
         return {
             "coef_": coef.astype(dtype),
             "intercept_": intercept.astype(dtype),
@@ -200,7 +174,7 @@ class LdaRecipe(CovarianceRecipe):
             "scalings_": canonical.scalings.astype(dtype),
             "explained_variance_ratio_": canonical.explained[:limit].astype(dtype),
             "_n_features_out": min(limit, canonical.scalings.shape[1]),
-            **({"shrinkage_": float(self.shrinkage)} if given else {}),
+            **self.chosen_shrinkage(),
         }
 
     def _check_components(self, most: int) -> None:

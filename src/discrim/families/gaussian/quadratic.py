@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +10,17 @@ from numpy.typing import NDArray
 from discrim.families.gaussian.covariance import (
     ILL_CONDITIONED,
     IllConditionedError,
+    Normalization,
     Sphering,
+    Target,
     divisors,
     inverse_factor,
+    rounding_noise,
     sphere_factor,
     sphere_low_rank,
     square_root,
 )
+from discrim.families.gaussian.student import GaussianRule
 from discrim.families.rule import LowRankRule, ProjectedRule, QuadraticRule
 from discrim.parallel import run
 from discrim.statistics import ClassFactors, ClassMoments
@@ -48,29 +52,82 @@ class ClassMatrices:
     matrices: Floats | None = None
     rows: tuple[Floats, ...] | None = None
 
+    @property
+    def variances(self) -> Floats:
+        """Diagonals of the M_k, K x p."""
+        if self.matrices is not None:
+            return np.asarray(np.diagonal(self.matrices, axis1=1, axis2=2))
+        return np.stack([np.einsum("ij,ij->j", r, r) for r in self.rows or ()])
+
+    def covariance(self, k: int) -> Floats:
+        """Sigma_k written out."""
+        if self.matrices is not None:
+            product = self.matrices[k]
+        else:
+            assert self.rows is not None
+            product = self.rows[k].T @ self.rows[k]
+        sigma = self.factor[k] * product
+        sigma.flat[:: len(sigma) + 1] += self.ridge[k]
+        return np.asarray(sigma)
+
+    def shrunk(self, kept: float, target: Target, n_columns: int) -> ClassMatrices:
+        """kept M_k + (1 - kept) T_k with T_k = (tr M_k / n_columns) I, or the diagonal of M_k."""
+        variances = self.variances
+        if target == "identity":
+            variances = np.repeat(variances.sum(axis=1, keepdims=True) / n_columns, variances.shape[1], axis=1)
+        return replace(self, factor=np.full(len(variances), kept), ridge=(1.0 - kept) * variances)
+
 
 def class_matrices(
-    statistic: ClassMoments | ClassFactors, normalization: str, alpha: float = 1.0
-) -> tuple[Floats | None, tuple[Floats, ...] | None]:
-    """alpha Sigma_k + (1 - alpha) Sigma for every class, as matrices or as rows."""
+    statistic: ClassMoments | ClassFactors, normalization: Normalization, alpha: float = 1.0
+) -> ClassMatrices:
+    """alpha Sigma_k + (1 - alpha) Sigma for every class."""
     each, total = divisors(statistic.weight, normalization)
     own = np.where(each > 0, alpha / np.where(each > 0, each, 1.0), 0.0)
+    plain = ClassMatrices(statistic.mean, np.ones(len(own)), np.zeros(statistic.mean.shape))
     if isinstance(statistic, ClassMoments):
         matrices = own[:, None, None] * statistic.scatter
         if alpha < 1:
             matrices += (1.0 - alpha) / total * statistic.scatter.sum(axis=0)
-        return matrices, None
-    if alpha == 1:
-        return None, tuple(np.sqrt(f) * r for f, r in zip(own, statistic.factors, strict=True))
-    pooled = np.vstack(statistic.factors) * np.sqrt((1.0 - alpha) / total)
-    return None, tuple(np.vstack([np.sqrt(f) * r, pooled]) for f, r in zip(own, statistic.factors, strict=True))
+        return replace(plain, matrices=matrices)
+    rows = tuple(np.sqrt(f) * r for f, r in zip(own, statistic.factors, strict=True))
+    if alpha < 1:
+        pooled = np.vstack(statistic.factors) * np.sqrt((1.0 - alpha) / total)
+        rows = tuple(np.vstack([r, pooled]) for r in rows)
+    return replace(plain, rows=rows)
 
 
-def class_variances(matrices: Floats | None, thin: tuple[Floats, ...] | None) -> Floats:
-    """Diagonals of the class matrices, K x p."""
-    if matrices is not None:
-        return np.asarray(np.diagonal(matrices, axis1=1, axis2=2))
-    return np.stack([np.einsum("ij,ij->j", r, r) for r in thin or ()])
+def class_rule(
+    statistic: ClassMoments | ClassFactors,
+    parts: ClassMatrices,
+    log_priors: Floats,
+    eps: float,
+    n_columns: int,
+    tol: float = 0.0,
+    *,
+    shared_null: bool = False,
+    reread: bool,
+) -> GaussianRule:
+    """The rule of these matrices, by the way that costs least; SingularError for a class that has no inverse.
+
+    ``shared_null`` says that all classes lack the same directions, ``n_columns`` are those before rows were turned into
+    the space that they span, and ``tol`` is a threshold on scaled singular values.
+    """
+    possible = ~np.isneginf(log_priors)
+    if isinstance(statistic, ClassFactors) and statistic.rows.sum() <= statistic.n_features and parts.ridge.any():
+        if (parts.ridge == parts.ridge[:, :1]).all() and (parts.ridge[possible] > 0).all():
+            return projected_rule(statistic, parts, log_priors, n_columns)
+        return low_rank_rule(parts, log_priors, shared_null=shared_null)
+    if tol > 0 and parts.matrices is not None:
+        parts = replace(parts, matrices=None, rows=tuple(square_root(matrix) for matrix in parts.matrices))
+    noise = rounding_noise(statistic.mean, eps)
+    rule = quadratic_rule(parts, log_priors, noise, eps, tol, reread=reread)
+    outside = n_columns - statistic.n_features
+    if not outside:
+        return rule
+    # In the directions that were left out by turning the rows there is the ridge alone.
+    log_ridge = np.log(np.where(possible, parts.ridge[:, 0], 1.0))
+    return replace(rule, offset=rule.offset - 0.5 * outside * log_ridge)
 
 
 def quadratic_rule(
@@ -165,9 +222,7 @@ def pooled_space_rule(parts: ClassMatrices, pooled: Sphering, log_priors: Floats
 
 def _from_matrix(parts: ClassMatrices, k: int, noise: Floats, *, reread: bool) -> tuple[Floats, float]:
     """L^-1 D^-1 with D the deviations and LL' the correlations."""
-    assert parts.matrices is not None
-    sigma = parts.factor[k] * parts.matrices[k]
-    sigma.flat[:: len(sigma) + 1] += parts.ridge[k]
+    sigma = parts.covariance(k)
     deviation = np.sqrt(np.maximum(np.diagonal(sigma), 0.0))
     if (deviation > noise).all():
         correlation = sigma / deviation[:, None] / deviation[None, :]

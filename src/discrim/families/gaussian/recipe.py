@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from discrim.errors import DataError, ParameterError
-from discrim.families.gaussian.covariance import IllConditionedError
-from discrim.families.gaussian.predictive import PredictMethod
-from discrim.families.gaussian.regularized import Normalization, Target
+from discrim.errors import DataError, ParameterError, PrecisionWarning, name_list
+from discrim.families.gaussian.covariance import CONSTANT, IllConditionedError, Normalization, Target, last_place
+from discrim.families.gaussian.grid import DEFAULT_VALUES, GaussianGrid, Names
+from discrim.families.gaussian.held_out import held_out_gaussian, held_out_predictive
+from discrim.families.gaussian.student import PredictMethod
 from discrim.families.priors import given_priors
-from discrim.families.recipe import Passes, Recipe, Reduction, Remark, Search, Selection, Shape, Solved
+from discrim.families.recipe import LeftOut, Passes, Recipe, Reduction, Remark, Search, Selection, Shape, Solved
 from discrim.parallel import blas_threads
 from discrim.statistics import ClassFactors, ClassMoments, Depth, FactorsOf, MomentsOf
 from discrim.typing import Floats, Index
@@ -70,7 +72,7 @@ class MomentsRecipe(Recipe[Statistic]):
                 reduction = FactorsOf(self.depth(), self.full_up_to)
                 statistic = passes.reduce(reduction).including(statistic.classes)
                 solved = self.estimate_from(statistic, shape, passes, reread=False)
-            found = rounded(statistic, shape)
+            found = rounded_columns(statistic, shape)
         return solved if found is None else replace(solved, remarks=(*solved.remarks, found))
 
     def check(self, statistic: Statistic) -> None:
@@ -119,16 +121,43 @@ class GaussianRecipe(MomentsRecipe):
 
 
 @dataclass(frozen=True, eq=False)
-class CovarianceRecipe(GaussianRecipe):
+class RegularizedRecipe(GaussianRecipe):
+    """Covariances that are shrunk: LDA, QDA, and all that lies between them."""
+
+    # Have all classes the same covariance?
+    shared: ClassVar[bool] = False
+
+    target: Target = "identity"
+    cv: Any = 10
+    selection: Selection = "min"
+    tol: float = 1e-4
+
+    @property
+    @abstractmethod
+    def setting(self) -> tuple[float, float] | None:
+        """The (alpha, gamma) of regularised discriminant analysis that this is, or None."""
+
+    @property
+    def rotation_invariant(self) -> bool:
+        setting = self.setting
+        return setting is not None and setting[1] < 1 - LEAST_RIDGE and self.target == "identity"
+
+    def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:
+        return None if self.setting is None else held_out_gaussian(self, self.setting, solved, shape)
+
+    def grid_of(self, alphas: Floats, gammas: Floats, names: Names = "alpha, gamma") -> GaussianGrid:
+        """Settings to choose from."""
+        priors = None if self.priors is None else np.asarray(self.priors, dtype=np.float64)
+        return GaussianGrid(alphas, gammas, self.target, self.normalization, priors, names)
+
+
+@dataclass(frozen=True, eq=False)
+class CovarianceRecipe(RegularizedRecipe):
     """What LDA and QDA may be asked about their covariance matrices."""
 
     solver: str = "svd"
     shrinkage: Any = None
-    tol: float = 1e-4
     covariance_estimator: Any = None
-    target: Target = "identity"
-    cv: Any = 10
-    selection: Selection = "min"
     predict_method: PredictMethod = "plug-in"
 
     @property
@@ -141,15 +170,33 @@ class CovarianceRecipe(GaussianRecipe):
         return 1.0 if self.shrinkage is None or isinstance(self.shrinkage, str) else 1.0 - float(self.shrinkage)
 
     @property
-    def is_plain(self) -> bool:
-        """Is the covariance the scatter itself, as the other ways to predict need it?"""
-        return self.covariance_estimator is None and not self.shrinkage
+    def only_shrunk(self) -> bool:
+        """Is the covariance the scatter itself, but for shrinkage?"""
+        return self.covariance_estimator is None
+
+    @property
+    def setting(self) -> tuple[float, float] | None:
+        plug_in = self.predict_method == "plug-in" and self.only_shrunk and not isinstance(self.shrinkage, str)
+        return (0.0 if self.shared else 1.0, self.kept) if plug_in else None
+
+    def grid(self, statistic: Statistic) -> GaussianGrid:  # noqa: ARG002 - the same for all
+        return self.grid_of(np.array([0.0 if self.shared else 1.0]), 1.0 - DEFAULT_VALUES[::-1], "shrinkage")
 
     def search(self) -> Search | None:
         return Search(self.shrinkage, self.cv, self.selection) if self.shrinkage in ("cv", "loo") else None
 
-    def regularised(self, solved: Solved) -> bool:  # noqa: ARG002 - it was said beforehand
+    def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:
+        if self.predict_method != "predictive" or not self.only_shrunk or self.shrinkage:
+            return super().held_out(solved, shape)
+        return held_out_predictive(self, solved.statistic)
+
+    def regularised(self, solved: Solved) -> bool:  # noqa: ARG002 - determined by the parameters
         return self.shrinkage is not None
+
+    def chosen_shrinkage(self) -> dict[str, float]:
+        """``shrinkage_``, where it is one number."""
+        given = self.shrinkage is not None and not isinstance(self.shrinkage, str)
+        return {"shrinkage_": float(self.shrinkage)} if given else {}
 
     def check_options(self, *regularisers: Any) -> None:
         """Refuse options that exclude each other; ``regularisers`` are further ones of the model."""
@@ -167,6 +214,11 @@ class CovarianceRecipe(GaussianRecipe):
             )
 
 
+def refuse_one_class(statistic: Statistic) -> None:
+    if len(statistic.classes) < 2:
+        raise DataError("The number of classes has to be greater than one. Got 1 class.")
+
+
 def rank_tolerance(tol: float) -> float:
     """The user's threshold on scaled singular values, where it asks for more than scikit-learn's default.
 
@@ -181,13 +233,19 @@ def possible_logs(priors: Floats, weight: Floats) -> Floats:
         return np.where(weight > 0, np.log(priors), -np.inf)
 
 
+def rule_size(solved: Solved, *, quadratic: bool) -> float:
+    """(K - 1)(1 + p) free parameters of linear log odds, (K - 1)(1 + p + p (p + 1) / 2) of quadratic ones."""
+    p, others = varying_columns(solved.statistic), len(solved.statistic.classes) - 1
+    return float(others * (1 + p + (p * (p + 1) // 2 if quadratic else 0)))
+
+
 def varying_columns(statistic: Statistic) -> int:
     """Columns that vary within some class."""
     return int(np.count_nonzero(statistic.squares.sum(axis=0)))
 
 
-def rounded(statistic: Statistic, shape: Shape) -> Remark | None:
-    """Columns that vary within a class, but by no more than one unit in the last place of their values."""
+def rounded_columns(statistic: Statistic, shape: Shape) -> Remark | None:
+    """Name the columns that vary within a class, but by no more than one unit in the last place of their values."""
     squares, flat = statistic.squares, statistic.mean.ravel()
     if not squares.size:
         return None
@@ -196,6 +254,28 @@ def rounded(statistic: Statistic, shape: Shape) -> Remark | None:
         bound = float(statistic.weight.sum()) * shape.eps**2 * float(flat.dot(flat))
     if float(squares.min()) > bound:
         return None
-    from discrim.families.gaussian.rounding import rounded_columns
+    divisor = statistic.weight[:, None] if statistic.depth is not Depth.POOLED else np.array(statistic.total_weight)
+    deviation = np.sqrt(np.maximum(squares, 0.0) / np.where(divisor > 0, divisor, 1.0))
+    return rounded_deviations(statistic.mean, deviation, shape.columns.names_out, shape.eps)
 
-    return rounded_columns(statistic, shape)
+
+def rounded_deviations(mean: Floats, deviation: Floats, names: Sequence[str], eps: float) -> Remark | None:
+    """The same from means (K x p) and deviations (K x p, or 1 x p of all classes together)."""
+    unit = last_place(mean, eps)
+    if len(deviation) < len(unit):
+        unit = unit.max(axis=0, keepdims=True)
+    lost = np.flatnonzero(((deviation > CONSTANT * unit) & (deviation <= unit)).any(axis=0)).tolist()
+    if not lost:
+        return None
+    size = float(np.abs(mean[:, lost[0]]).max())
+    return Remark(_message([names[j] for j in lost], size, eps), PrecisionWarning)
+
+
+def _message(names: Sequence[str], size: float, eps: float) -> str:
+    one, digits = len(names) == 1, int(-np.log10(eps))
+    return (
+        f"{'Column' if one else 'Columns'} {name_list(names)} {'varies' if one else 'vary'} within a class by no more "
+        f"than the last of the {digits} digits that values near {size:.3g} have here, so most of what "
+        f"{'it says is' if one else 'they say is'} rounding. Subtract a constant before the values are rounded"
+        f"{', or keep them in double precision' if digits < 10 else ''}."
+    )

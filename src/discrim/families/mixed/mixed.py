@@ -10,7 +10,7 @@ import numpy as np
 
 from discrim.block import Mixed
 from discrim.errors import DataError, ParameterError, name_list
-from discrim.families.gaussian.rounding import rounded_deviations
+from discrim.families.gaussian.recipe import rounded_deviations
 from discrim.families.mixed.estimates import mixed_terms
 from discrim.families.mixed.recipe import AdditiveRecipe, Kinds, check_levels
 from discrim.families.mixed.rule import AdditiveRule

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from discrim.block import Block
-from discrim.families.gaussian.held_out import LEAST_LEFT, is_ill
+from discrim.families.gaussian.held_out import is_ill
+from discrim.families.gaussian.naive import LEAST_LEFT
 from discrim.families.gaussian.recipe import Statistic
 from discrim.families.recipe import LeftOut
 from discrim.families.regression.normal_equations import indicator_regression

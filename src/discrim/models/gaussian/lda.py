@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from discrim.families.gaussian.covariance import Normalization, Target
 from discrim.families.gaussian.fisher import FisherDiscriminant, fisher_discriminant
 from discrim.families.gaussian.lda import LdaDetails, LdaRecipe
-from discrim.families.gaussian.predictive import PredictMethod
 from discrim.families.gaussian.recipe import Statistic
-from discrim.families.gaussian.regularized import Normalization, Target
+from discrim.families.gaussian.student import PredictMethod
 from discrim.families.recipe import Selection
 from discrim.families.rule import LinearRule, Output
 from discrim.inference.summary import Summary
@@ -172,7 +172,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def covariance_(self) -> Floats:
         """Sigma as the rule uses it (before directions without variance are left out)."""
         if self.solver == "svd" and not self.store_covariance:
-            raise AttributeError("covariance_ is there with store_covariance=True, or solver 'lsqr' or 'eigen'.")
+            raise AttributeError(
+                "covariance_ is only available with store_covariance=True, or solver 'lsqr' or 'eigen'."
+            )
         details: LdaDetails = self._details
         return details.covariance().astype(self._design.dtype, copy=False)
 

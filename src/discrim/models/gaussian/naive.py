@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.families.gaussian.covariance import Normalization
 from discrim.families.gaussian.naive import GaussianNBRecipe
-from discrim.families.gaussian.regularized import Normalization
 from discrim.families.rule import Output
 from discrim.inference.summary import Summary, Table
 from discrim.models.beyond import METHODS, beyond_sklearn

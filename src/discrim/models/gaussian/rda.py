@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from discrim.families.gaussian.rda import RdaRecipe
-from discrim.families.gaussian.regularized import Normalization, Target
+from discrim.families.gaussian.covariance import Normalization, Target
+from discrim.families.gaussian.qda import RdaRecipe
 from discrim.families.recipe import Selection
 from discrim.inference.summary import Summary
 from discrim.models.gaussian.options import COMMON

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from discrim.families.gaussian.lda import LdaDetails
-from discrim.families.gaussian.own_covariance import QuadraticDetails
+from discrim.families.gaussian.qda import QuadraticDetails
 from discrim.inference.discriminant import univariate_f, wilks_tests
 from discrim.inference.summary import Summary, Table
 
