@@ -1,17 +1,20 @@
-"""Constraints on constructor parameters, as data: the check and its message come from one table."""
+"""Constraints on constructor parameters, as data: the check and its message come from one table; and recipes of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from functools import cache
 from inspect import Parameter, signature
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from discrim.errors import ParameterError
+from discrim.families.recipe import Recipe
 
+R = TypeVar("R", bound=Recipe[Any])
 Check = tuple[Callable[[Any], bool], str]
 
 
@@ -94,3 +97,9 @@ def check_parameters(estimator: Any, table: Mapping[str, Check]) -> None:
 @cache
 def _defaults(constructor: Callable[..., Any]) -> dict[str, Any]:
     return {name: parameter.default for name, parameter in signature(constructor).parameters.items()}
+
+
+def recipe_from(kind: type[R], model: Any, **others: Any) -> R:
+    """The recipe whose fields are the parameters of the model with the same names, but for ``others``."""
+    names = (field.name for field in fields(kind) if hasattr(model, field.name))
+    return kind(**{name: getattr(model, name) for name in names}, **others)

@@ -8,18 +8,30 @@ from typing import Any
 import numpy as np
 
 from discrim.block import Block
-from discrim.errors import CollinearWarning, ParameterError, SingularClassError, name_list
+from discrim.errors import ParameterError, SingularClassError, name_list
 from discrim.families.bayesian.prior import chosen_prior, prior_units, targets_of
 from discrim.families.bayesian.wishart import Prior, of_columns, posterior_matrices
 from discrim.families.gaussian.covariance import rounding_noise
 from discrim.families.gaussian.held_out import is_ill, leaves_one_class
 from discrim.families.gaussian.leave_one_out import log_priors_without, student_scores
 from discrim.families.gaussian.quadratic import SingularError, class_rule
-from discrim.families.gaussian.recipe import GaussianRecipe, Statistic, possible_logs, refuse_one_class, rule_size
+from discrim.families.gaussian.recipe import (
+    GaussianRecipe,
+    Statistic,
+    about_columns,
+    possible_logs,
+    refuse_one_class,
+    rule_size,
+)
 from discrim.families.gaussian.student import predictive, shared_by, student_rule, with_columns
 from discrim.families.recipe import Chosen, LeftOut, Passes, Remark, Shape, Solved, rotated
 from discrim.statistics import ClassMoments, Depth
 from discrim.typing import Floats, Mask
+
+CONSTANT = (
+    "are constant within the classes, so that they have no scale for the prior; they are left out. With "
+    "target='identity' they stay."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +96,9 @@ class BayesianRecipe(GaussianRecipe):
             "priors_": priors.astype(shape.columns.dtype),
         }
         details = BayesianDetails(inside, prior, alive, density)
-        remarks += _constant(statistic, shape, alive)
+        # Of few rows or sparse columns some are constant in any case: there is nothing to report.
+        if statistic.rows.sum() > statistic.n_features:
+            remarks += about_columns(shape, np.flatnonzero(~alive), CONSTANT)
         return Solved(rule, statistic, attributes, chosen, remarks, details)
 
     def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:  # noqa: ARG002 - any shape will do
@@ -159,15 +173,3 @@ class BayesianDetails:
     prior: Prior
     alive: Mask
     density_offset: Floats
-
-
-def _constant(statistic: Statistic, shape: Shape, alive: Mask) -> tuple[Remark, ...]:
-    # Of few rows or sparse columns some are constant in any case: there is nothing to report.
-    if alive.all() or statistic.rows.sum() <= statistic.n_features:
-        return ()
-    names = name_list(name for name, kept in zip(shape.columns.names_out, alive, strict=True) if not kept)
-    text = (
-        f"Columns {names} are constant within the classes, so that they have no scale for the prior; they "
-        "are left out. With target='identity' they stay."
-    )
-    return (Remark(text, CollinearWarning),)

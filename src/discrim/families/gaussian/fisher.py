@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from discrim.errors import DataError
-from discrim.families.gaussian.covariance import pooled_within, rounding_noise
+from discrim.families.gaussian.covariance import EPS, pooled_within
 from discrim.families.gaussian.recipe import Statistic
 from discrim.statistics import ClassFactors, Depth
 from discrim.typing import Floats
@@ -47,8 +47,7 @@ def fisher_discriminant(statistic: Statistic, classes: NDArray[Any]) -> FisherDi
                 f"Fisher's direction compares the means of two classes, and class '{label}' has no rows. Add some, "
                 "or leave the class out."
             )
-    noise = rounding_noise(statistic.mean, float(np.finfo(float).eps))
-    sphering = pooled_within(statistic, "mle", noise, float(np.finfo(float).eps)).sphere(tol=0.0, reread=False)
+    sphering = pooled_within(statistic, "mle", EPS).sphere(tol=0.0, reread=False)
     gap = (statistic.mean[1] - statistic.mean[0])[:, None]
     w = sphering.backward(sphering.forward(gap))[:, 0]
     if not w.any():

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discrim.errors import CollinearWarning, DataError, ParameterError, name_list, plural
+from discrim.errors import ParameterError
 from discrim.families.gaussian.covariance import (
     Sphering,
     Within,
@@ -20,17 +20,23 @@ from discrim.families.gaussian.covariance import (
 from discrim.families.gaussian.recipe import (
     CovarianceRecipe,
     Statistic,
+    about_columns,
     rank_tolerance,
     refuse_one_class,
+    refuse_single_rows,
     rule_size,
 )
 from discrim.families.gaussian.shrinkage import class_shrinkage, estimated_covariances
 from discrim.families.gaussian.student import Sizes, check_degrees, debiased_linear, predictive_rule
-from discrim.families.recipe import Passes, Remark, Shape, Solved
+from discrim.families.recipe import Passes, Shape, Solved
 from discrim.families.rule import LinearRule, QuadraticRule, Rule, StudentRule
 from discrim.statistics import Depth
 from discrim.statistics.means import grand_mean
 from discrim.typing import Floats
+
+COLLINEAR = (
+    "have no variance within the classes beyond that of the other columns; they are handled by the pseudo-inverse."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,13 +74,10 @@ class LdaRecipe(CovarianceRecipe):
                 f"predict_method='{self.predict_method}' needs the pooled covariance, and solver='{self.solver}' "
                 "weighs the classes by the given priors. Use solver='svd'."
             )
-        classes = len(statistic.weight)
-        if statistic.rows.sum() <= (statistic.rows > 0).sum():
-            found = f"{plural(int(statistic.rows.sum()), 'sample')} of {plural(classes, 'class', 'classes')}"
-            raise DataError(f"The number of samples must be more than the number of classes; found {found}.")
-        refuse_one_class(statistic)
+        refuse_single_rows(statistic)
         check_divisors(statistic, "unbiased" if self.shrinkage == "nonlinear" else self.normalization, pooled=True)
         super().check(statistic)
+        refuse_one_class(statistic)
 
     def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:
         self.check(statistic)
@@ -101,10 +104,12 @@ class LdaRecipe(CovarianceRecipe):
         if self.predict_method == "predictive":
             rule = self._predictive(sphering, mean, statistic, logs)
         details = LdaDetails(
-            self.normalization, shape.eps, statistic, within, kept, added, canonical,
+            self.normalization, statistic, within, kept, added, canonical,
             rule if self.predict_method == "predictive" else shown,
         )  # fmt: skip
-        remarks += _collinear(sphering, statistic, shape)
+        # With fewer rows the columns depend on each other in any case: there is nothing to report.
+        if statistic.rows.sum() - (statistic.rows > 0).sum() >= statistic.n_features:
+            remarks += about_columns(shape, sphering.dependent, COLLINEAR)
         return Solved(rule, statistic, attributes, remarks=remarks, details=details)
 
     def rule_size(self, solved: Solved) -> float:
@@ -114,19 +119,19 @@ class LdaRecipe(CovarianceRecipe):
         self, statistic: Statistic, shape: Shape, passes: Passes | None, priors: Floats
     ) -> tuple[Within, float, Floats]:
         """Sigma = kept * within + diag(added)."""
-        noise, eps, shrinkage = rounding_noise(statistic.mean, shape.eps), shape.eps, self.shrinkage
-        added, kept = np.zeros(shape.width), 1.0
+        eps, added, kept = shape.eps, np.zeros(shape.width), 1.0
         if self.covariance_estimator is not None:
             each = estimated_covariances(self.covariance_estimator, passes, len(priors))
-            return Within(np.einsum("k,kij->ij", priors, np.stack(each)), None, noise, eps), kept, added
-        if shrinkage in ("auto", "ledoit-wolf", "oas"):
-            intensity, of_classes = class_shrinkage(statistic, shrinkage, passes)
-            within = weighted_within(statistic, priors * (1.0 - intensity), "mle", noise, eps)
+            sigma = np.einsum("k,kij->ij", priors, np.stack(each))
+            return Within(sigma, rounding_noise(statistic.mean, eps), eps), kept, added
+        if self.shrinkage in ("auto", "ledoit-wolf", "oas"):
+            intensity, of_classes = class_shrinkage(statistic, self.shrinkage, passes)
+            within = weighted_within(statistic, priors * (1.0 - intensity), "mle", eps)
             added = priors @ of_classes
         elif self.weighs_classes:
-            within = weighted_within(statistic, priors, self.normalization, noise, eps)
+            within = weighted_within(statistic, priors, self.normalization, eps)
         else:
-            within = pooled_within(statistic, self.normalization, noise, eps)
+            within = pooled_within(statistic, self.normalization, eps)
         if self.kept < 1:
             kept, variances = self.kept, within.diagonal
             even = np.full_like(variances, variances.sum() / shape.n_columns)
@@ -137,7 +142,7 @@ class LdaRecipe(CovarianceRecipe):
         reread = reread and self.covariance_estimator is None
         if self.shrinkage == "nonlinear":
             degrees = divisors(statistic.weight, "unbiased")[1]
-            return pooled_within(statistic, "unbiased", within.noise, within.eps).sphere_nonlinear(degrees)
+            return pooled_within(statistic, "unbiased", within.eps).sphere_nonlinear(degrees)
         if added.any():
             return within.sphere_added(kept, added, reread=reread)
         return within.sphere(tol=rank_tolerance(self.tol), reread=reread, raw=self.solver == "lsqr")
@@ -192,7 +197,6 @@ class LdaDetails:
     """What further attributes are made from: Sigma = kept * within + diag(added), the directions, the rule as shown."""
 
     normalization: str
-    eps: float
     statistic: Statistic
     within: Within
     kept: float
@@ -208,8 +212,7 @@ class LdaDetails:
 
     def pooled(self) -> Within:
         """Sigma without shrinkage."""
-        noise = rounding_noise(self.statistic.mean, self.eps)
-        return pooled_within(self.statistic, self.normalization, noise, self.eps)
+        return pooled_within(self.statistic, self.normalization, self.within.eps)
 
     def pooled_squares(self) -> Floats:
         """Diagonal of the pooled scatter S."""
@@ -227,19 +230,6 @@ class LdaDetails:
 def _filled(statistic: Statistic) -> Floats:
     """Class means; a class without rows has the mean of all."""
     return np.where(statistic.weight[:, None] > 0, statistic.mean, grand_mean(statistic.weight, statistic.mean))
-
-
-def _collinear(sphering: Sphering, statistic: Statistic, shape: Shape) -> tuple[Remark, ...]:
-    # With fewer rows the columns depend on each other in any case: there is nothing to report.
-    enough = statistic.rows.sum() - (statistic.rows > 0).sum() >= statistic.mean.shape[1]
-    if not len(sphering.dependent) or not enough:
-        return ()
-    names = shape.columns.names_out
-    text = (
-        f"Columns {name_list(names[j] for j in sphering.dependent)} have no variance within the classes beyond that of "
-        "the other columns; they are handled by the pseudo-inverse."
-    )
-    return (Remark(text, CollinearWarning),)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from discrim.errors import DataError, SingularClassError, name_list
-from discrim.families.gaussian.covariance import check_divisors, divisors, pooled_within, rounding_noise
+from discrim.families.gaussian.covariance import check_divisors, divisors, pooled_within
 from discrim.families.gaussian.grid import DEFAULT_VALUES, GaussianGrid
 from discrim.families.gaussian.quadratic import (
     ClassMatrices,
@@ -187,8 +187,7 @@ def _solved(
     except SingularError as error:
         if not shares_null:
             raise _singular(statistic, shape, error, regularised=bool(parts.ridge[error.k].any())) from None
-        noise = rounding_noise(statistic.mean, shape.eps)
-        pooled = pooled_within(statistic, recipe.normalization, noise, shape.eps)
+        pooled = pooled_within(statistic, recipe.normalization, shape.eps)
         rule = pooled_space_rule(parts, pooled.sphere(tol=tol, reread=reread), logs)
     with np.errstate(invalid="ignore"):  # a class that cannot occur has no determinant
         details = QuadraticDetails(parts, 2.0 * (logs - rule.constant))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from discrim.errors import DataError, ParameterError, PrecisionWarning, name_list
+from discrim.errors import CollinearWarning, DataError, ParameterError, PrecisionWarning, name_list, plural
 from discrim.families.gaussian.covariance import CONSTANT, IllConditionedError, Normalization, Target, last_place
 from discrim.families.gaussian.grid import DEFAULT_VALUES, GaussianGrid, Names
 from discrim.families.gaussian.held_out import held_out_gaussian, held_out_predictive
@@ -214,9 +214,23 @@ class CovarianceRecipe(RegularizedRecipe):
             )
 
 
+def about_columns(shape: Shape, columns: Iterable[int], text: str) -> tuple[Remark, ...]:
+    """A warning that names these columns, if there are any."""
+    names = [shape.columns.names_out[j] for j in columns]
+    return (Remark(f"Columns {name_list(names)} {text}", CollinearWarning),) if names else ()
+
+
 def refuse_one_class(statistic: Statistic) -> None:
     if len(statistic.classes) < 2:
         raise DataError("The number of classes has to be greater than one. Got 1 class.")
+
+
+def refuse_single_rows(statistic: Statistic) -> None:
+    """Refuse rows from which no variance within the classes follows."""
+    rows, classes = int(statistic.rows.sum()), len(statistic.classes)
+    if rows <= (statistic.rows > 0).sum():
+        found = f"{plural(rows, 'sample')} of {plural(classes, 'class', 'classes')}"
+        raise DataError(f"The number of samples must be more than the number of classes; found {found}.")
 
 
 def rank_tolerance(tol: float) -> float:

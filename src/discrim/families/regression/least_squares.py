@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from discrim.errors import CollinearWarning, name_list
 from discrim.families.gaussian.covariance import Sphering
-from discrim.families.gaussian.recipe import Statistic, rank_tolerance
-from discrim.families.recipe import LeftOut, Passes, Remark, Shape, Solved
-from discrim.families.regression.held_out import held_out_smoother
+from discrim.families.gaussian.recipe import Statistic, about_columns, rank_tolerance
+from discrim.families.recipe import LeftOut, Passes, Shape, Solved
 from discrim.families.regression.normal_equations import Regression, indicator_regression, least_squares
-from discrim.families.regression.recipe import RegressionRecipe, linear_functions
+from discrim.families.regression.recipe import RegressionRecipe, held_out_smoother
 from discrim.families.rule import LinearRule
 
 
@@ -33,11 +31,13 @@ class LeastSquaresRecipe(RegressionRecipe):
         counted, remarks = self.weighed(statistic)
         problem = indicator_regression(counted, shape.eps)
         coef, sphering = least_squares(problem, rank_tolerance(self.tol), reread=reread)
-        functions = linear_functions(coef, problem.level, problem.origin)
+        functions = problem.functions(coef)
         twice = LinearRule(2.0 * functions.coef, 2.0 * functions.offset, functions.origin)
         dtype = shape.columns.dtype
         attributes = {"coef_": functions.coef.astype(dtype), "intercept_": functions.intercept.astype(dtype)}
-        remarks += _collinear(sphering, statistic, shape)
+        if statistic.rows.sum() > statistic.n_features:
+            text = "are constant or determined by the others; they are handled by the pseudo-inverse."
+            remarks += about_columns(shape, sphering.dependent, text)
         details = LeastSquaresDetails(problem, sphering, functions)
         return Solved(self.rule_of(twice, statistic), statistic, attributes, remarks=remarks, details=details)
 
@@ -46,12 +46,3 @@ class LeastSquaresRecipe(RegressionRecipe):
         if self.priors is not None or statistic.rows.sum() <= statistic.n_features + 1:
             return None
         return held_out_smoother(statistic, 0.0)
-
-
-def _collinear(sphering: Sphering, statistic: Statistic, shape: Shape) -> tuple[Remark, ...]:
-    if not len(sphering.dependent) or statistic.rows.sum() <= statistic.n_features:
-        return ()
-    known = shape.columns.names_out
-    names = name_list(known[j] for j in sphering.dependent)
-    text = f"Columns {names} are constant or determined by the others; they are handled by the pseudo-inverse."
-    return (Remark(text, CollinearWarning),)

@@ -9,19 +9,16 @@ import numpy as np
 
 from discrim.errors import ParameterError
 from discrim.families.gaussian.recipe import Statistic
-from discrim.families.recipe import LeftOut, Passes, Shape, Solved
-from discrim.families.regression.held_out import held_out_smoother
+from discrim.families.recipe import LeftOut, Passes, Remark, Shape, Solved
 from discrim.families.regression.normal_equations import (
     Regression,
-    intercepts,
     positive_ridge,
     ridge,
     ridge_path,
     second_of_two,
     signed_regression,
 )
-from discrim.families.regression.penalties import PenaltyGrid
-from discrim.families.regression.recipe import RegressionRecipe, linear_functions
+from discrim.families.regression.recipe import PenalisedRecipe, PenaltyGrid, held_out_smoother
 from discrim.statistics import Depth, MomentsOf
 from discrim.typing import Floats
 
@@ -30,24 +27,18 @@ STRENGTHS: Floats = np.asarray(10.0 ** np.arange(1, -7, -1.0), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
-class RidgeRecipe(RegressionRecipe):
+class RidgeRecipe(PenalisedRecipe):
     """b_k = (T + alpha I)^-1 2 n_k (mu_k - mu) with the total scatter T, for targets +1 and -1; the intercept is free.
 
     ``class_weight`` is a dictionary or 'balanced'; with ``positive`` no coefficient is negative.
     """
 
-    alpha: Any = 1.0
-    fit_intercept: bool = True
     class_weight: Any = None
     solver: str = "auto"
     positive: bool = False
 
     def depth(self) -> Depth:
         return super().depth() if self.class_weight is None else Depth.FULL
-
-    @property
-    def needs_units(self) -> bool:
-        return True
 
     @property
     def rotation_invariant(self) -> bool:
@@ -57,8 +48,8 @@ class RidgeRecipe(RegressionRecipe):
         if self.solver == "lbfgs" and not self.positive:
             raise ParameterError("'lbfgs' solver can be used only when positive=True. Use another solver.")
         counted, remarks = self.weighed(statistic)
-        problem = signed_regression(self._by_class_weight(counted), shape.eps, centred=self.fit_intercept)
-        functions = linear_functions(self._coefficients(problem, reread=reread), problem.level, problem.origin)
+        problem = signed_regression(counted, shape.eps, centred=self.fit_intercept)
+        functions = problem.functions(self._coefficients(problem, reread=reread))
         dtype, two = shape.columns.dtype, len(statistic.classes) == 2
         intercept = functions.intercept[1:] if two else functions.intercept
         attributes = {
@@ -82,15 +73,11 @@ class RidgeRecipe(RegressionRecipe):
         alphas = float(10.0 ** np.round(np.log10(statistic.total_weight))) * STRENGTHS
         return PenaltyGrid(self, alphas, MomentsOf(self.depth()))
 
-    def regularised(self, solved: Solved) -> bool:  # noqa: ARG002 - it was said beforehand
+    def regularised(self, solved: Solved) -> bool:  # noqa: ARG002 - determined by the parameters
         return bool(np.any(np.asarray(self.alpha) > 0))
 
-    def path(self, statistic: Statistic, shape: Shape, alphas: Floats) -> tuple[Floats, Floats]:
-        """Coefficients (alphas x p x m) and intercepts (alphas x m) of the targets, of two classes the second."""
-        counted = self._by_class_weight(self.weighed(statistic)[0])
-        problem = signed_regression(counted, shape.eps, centred=self.fit_intercept)
-        coef = second_of_two(ridge_path(problem, alphas))
-        return coef, intercepts(problem, coef)
+    def solutions(self, problem: Regression, alphas: Floats) -> Floats:
+        return second_of_two(ridge_path(problem, alphas))
 
     def _coefficients(self, problem: Regression, *, reread: bool) -> Floats:
         alphas = self._alphas(problem.cross.shape[1])
@@ -110,15 +97,16 @@ class RidgeRecipe(RegressionRecipe):
             raise ParameterError.bad_value("alpha", self.alpha, f"one number or {targets} numbers, none negative")
         return np.full(classes, alphas[0]) if len(alphas) == 1 else alphas
 
-    def _by_class_weight(self, statistic: Statistic) -> Statistic:
+    def weighed(self, statistic: Statistic) -> tuple[Statistic, tuple[Remark, ...]]:
+        counted, remarks = super().weighed(statistic)
         if self.class_weight is None:
-            return statistic
+            return counted, remarks
         if self.class_weight == "balanced":
-            present = statistic.weight > 0
-            factors = statistic.total_weight / (present.sum() * np.where(present, statistic.weight, 1.0))
+            present = counted.weight > 0
+            factors = counted.total_weight / (present.sum() * np.where(present, counted.weight, 1.0))
         else:
             # Read late: few give weights by class.
             from sklearn.utils.class_weight import compute_class_weight
 
-            factors = compute_class_weight(self.class_weight, classes=statistic.classes, y=statistic.classes)
-        return statistic.reweighted(np.asarray(factors, dtype=np.float64))
+            factors = compute_class_weight(self.class_weight, classes=counted.classes, y=counted.classes)
+        return counted.reweighted(np.asarray(factors, dtype=np.float64)), remarks

@@ -16,7 +16,7 @@ from discrim.families.gaussian.quadratic import ClassMatrices
 from discrim.families.gaussian.recipe import Statistic
 from discrim.families.rule import Output, StudentRule
 from discrim.inference.summary import Summary, Table
-from discrim.models.parameters import Check, array_like, either, none, number, one_of
+from discrim.models.parameters import Check, array_like, either, none, number, one_of, recipe_from
 from discrim.models.scoring import apply_rule
 from discrim.models.shell import RecipeClassifier
 from discrim.typing import Floats
@@ -64,10 +64,7 @@ class BayesianDiscriminant(RecipeClassifier):
 
     def recipe(self) -> BayesianRecipe:
         """The model that these parameters describe."""
-        return BayesianRecipe(
-            priors=self.priors, shared=self._shared, psi=self.psi, nu=self.nu, target=self.target,
-            class_prior_alpha=self.class_prior_alpha,
-        )  # fmt: skip
+        return recipe_from(BayesianRecipe, self, shared=self._shared)
 
     def log_density(self, X: Any) -> NDArray[Any]:
         """log f_k(x | training rows), the predictive density of every class without its prior, n x K."""

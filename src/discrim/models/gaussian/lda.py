@@ -18,7 +18,7 @@ from discrim.families.rule import LinearRule, Output
 from discrim.inference.summary import Summary
 from discrim.models.gaussian.options import COMMON
 from discrim.models.gaussian.summaries import lda_summary
-from discrim.models.parameters import Check, either, integer, none, one_of
+from discrim.models.parameters import Check, either, integer, none, one_of, recipe_from
 from discrim.models.registry import Entry, common_covariance, crowded, enter
 from discrim.models.scoring import apply_rule
 from discrim.models.shell import RecipeClassifier
@@ -139,12 +139,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def recipe(self) -> LdaRecipe:
         """The model that these parameters describe."""
-        return LdaRecipe(
-            priors=self.priors, normalization=self.normalization, solver=self.solver, shrinkage=self.shrinkage,
-            tol=self.tol, covariance_estimator=self.covariance_estimator, target=self.target, cv=self.cv,
-            selection=self.selection, predict_method=self.predict_method, n_components=self.n_components,
-            rank=self.rank,
-        )  # fmt: skip
+        return recipe_from(LdaRecipe, self)
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Discriminant coordinates of the rows, n x n_components."""

@@ -12,7 +12,7 @@ from discrim.families.gaussian.centroids import CentroidRule, NearestCentroidRec
 from discrim.families.recipe import Selection
 from discrim.families.rule import Output
 from discrim.inference.summary import Summary, Table
-from discrim.models.parameters import Check, array_like, either, none, number, numbers, one_of
+from discrim.models.parameters import Check, array_like, either, none, number, numbers, one_of, recipe_from
 from discrim.models.registry import Entry, crowded, enter
 from discrim.models.scoring import apply_rule
 from discrim.models.shell import RecipeClassifier
@@ -111,10 +111,7 @@ class NearestCentroid(RecipeClassifier):
 
     def recipe(self) -> NearestCentroidRecipe:
         """The model that these parameters describe."""
-        return NearestCentroidRecipe(
-            priors=self.priors, metric=self.metric, shrink_threshold=self.shrink_threshold, rule=self.rule,
-            thresholds=self.thresholds, cv=self.cv, selection=self.selection,
-        )  # fmt: skip
+        return recipe_from(NearestCentroidRecipe, self)
 
     @available_if(_measures)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> NDArray[Any]:

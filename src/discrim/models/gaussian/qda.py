@@ -15,7 +15,7 @@ from discrim.inference.discriminant import box_m
 from discrim.inference.summary import Summary
 from discrim.models.gaussian.options import COMMON
 from discrim.models.gaussian.summaries import group_summary
-from discrim.models.parameters import Check, either, number, one_of
+from discrim.models.parameters import Check, either, number, one_of, recipe_from
 from discrim.models.registry import Entry, enter, own_covariance
 from discrim.models.shell import RecipeClassifier
 from discrim.statistics import ClassMoments
@@ -116,11 +116,7 @@ class QuadraticDiscriminantAnalysis(RecipeClassifier):
 
     def recipe(self) -> QdaRecipe:
         """The model that these parameters describe."""
-        return QdaRecipe(
-            priors=self.priors, normalization=self.normalization, solver=self.solver, shrinkage=self.shrinkage,
-            tol=self.tol, covariance_estimator=self.covariance_estimator, target=self.target, cv=self.cv,
-            selection=self.selection, predict_method=self.predict_method, reg_param=self.reg_param,
-        )  # fmt: skip
+        return recipe_from(QdaRecipe, self)
 
     @property
     def covariance_(self) -> list[NDArray[Any]]:

@@ -29,6 +29,7 @@ from discrim.models.parameters import (
     number,
     numbers,
     one_of,
+    recipe_from,
     seed,
 )
 from discrim.models.registry import Entry, enter
@@ -125,10 +126,7 @@ class RidgeClassifier(RecipeClassifier):
 
     def recipe(self) -> RidgeRecipe:
         """The model that these parameters describe."""
-        return RidgeRecipe(
-            priors=self.priors, alpha=self.alpha, fit_intercept=self.fit_intercept, class_weight=self.class_weight,
-            solver=self.solver, positive=self.positive,
-        )  # fmt: skip
+        return recipe_from(RidgeRecipe, self)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y (n, or n x m of zeros and ones), or from a ``scan``."""
