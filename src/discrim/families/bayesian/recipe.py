@@ -76,9 +76,9 @@ class BayesianRecipe(GaussianRecipe):
         df = self._degrees(statistic, prior.nu, int(alive.sum()))
         priors, remarks = self.class_priors(weight)
         try:
-            matrices = posterior_matrices(inside, prior)
+            matrices = posterior_matrices(inside, prior, shape.eps)
             possible = np.zeros(1) if self.shared else np.where(weight > 0, 0.0, -np.inf)
-            inner = class_rule(inside, matrices, possible, shape.eps, inside.n_features, reread=reread)
+            inner = class_rule(inside, matrices, possible, inside.n_features, reread=reread)
         except SingularError as error:
             raise self._singular(statistic, shape, prior, error) from None
         if self.shared:

@@ -19,10 +19,11 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import digamma, gammaln
 
+from discrim.families.gaussian.covariance import EPS, Within, each_within
 from discrim.families.gaussian.leave_one_out import rho_of
 from discrim.families.gaussian.quadratic import ClassMatrices
 from discrim.families.gaussian.recipe import Statistic
-from discrim.statistics import ClassFactors, ClassMoments, Depth
+from discrim.statistics import ClassFactors, Depth
 from discrim.typing import Codes, Floats, Mask
 
 
@@ -45,10 +46,6 @@ class Units:
         if self.root.ndim == 1:
             return np.asarray(x / self.root)
         return np.asarray(solve_triangular(self.root, x.T, lower=True, check_finite=False).T)
-
-    def matrix(self, s: Floats) -> Floats:
-        """The scatter S in these units."""
-        return self.rows(self.rows(s).T)
 
 
 @dataclass(frozen=True)
@@ -207,35 +204,24 @@ def of_columns(statistic: Statistic, alive: Mask) -> Statistic:
     return replace(statistic, mean=mean, low=low, scatter=statistic.scatter[..., alive, :][..., alive])
 
 
-def posterior_matrices(statistic: Statistic, prior: Prior) -> ClassMatrices:
+def posterior_matrices(statistic: Statistic, prior: Prior, eps: float = EPS) -> ClassMatrices:
     """psi U + S_k of every class, or psi U + S once."""
-    scatters, p = _scatters(statistic), statistic.n_features
-    roots = [prior.units.of_class(k).root for k in range(len(scatters))]
-    ridge = np.zeros((len(scatters), p))
+    full = statistic.depth is Depth.FULL
+    mean = statistic.mean if full else np.zeros((1, statistic.n_features))
+    parts = ClassMatrices.plain(mean, each_within(statistic, np.ones(len(mean)), eps))
+    roots = [prior.units.of_class(k).root for k in range(len(mean))]
     if roots[0].ndim == 1:
-        ridge = prior.psi * np.square(np.stack(roots))
-    elif isinstance(statistic, ClassMoments):
-        scatters = tuple(s + prior.psi * (u @ u.T) for s, u in zip(scatters, roots, strict=True))
-    else:
-        scatters = tuple(np.vstack([r, np.sqrt(prior.psi) * u.T]) for r, u in zip(scatters, roots, strict=True))
-    mean = statistic.mean if statistic.depth is Depth.FULL else np.zeros((1, p))
-    parts = ClassMatrices(mean, np.ones(len(scatters)), ridge)
-    if isinstance(statistic, ClassMoments):
-        return replace(parts, matrices=np.stack(scatters))
-    return replace(parts, rows=scatters)
+        return replace(parts, ridge=prior.psi * np.square(np.stack(roots)))
+    scale = np.sqrt(prior.psi)
+    return replace(parts, within=tuple(own.with_rows(scale * u.T) for own, u in zip(parts.within, roots, strict=True)))
 
 
 def evidence_of(statistic: Statistic, units: Units | ClassUnits) -> Evidence:
     """The evidence as a function of psi and nu. Cost K p^3, or K n^2 p from factors."""
     degrees, present = _degrees(statistic)
-    scatters, kept = _scatters(statistic), np.flatnonzero(present)
+    scatters, kept = each_within(statistic, np.ones(len(present)), EPS), np.flatnonzero(present)
     own = [units.of_class(k) for k in kept.tolist()]
-    if isinstance(statistic, ClassMoments):
-        spectra = (np.linalg.eigvalsh(u.matrix(scatters[k])) for k, u in zip(kept, own, strict=True))
-        values = tuple(np.maximum(spectrum, 0.0) for spectrum in spectra)
-    else:
-        rows = (u.rows(scatters[k]) for k, u in zip(kept, own, strict=True))
-        values = tuple(np.linalg.svd(r, compute_uv=False) ** 2 for r in rows)
+    values = tuple(_spectrum(scatters[k], u) for k, u in zip(kept, own, strict=True))
     volumes = np.array([u.log_det for u in own])
     return Evidence(values, degrees, statistic.n_features, volumes, statistic.weight)
 
@@ -280,8 +266,8 @@ def _degrees(statistic: Statistic) -> tuple[Floats, Mask]:
     return np.array([each.sum()]), np.ones(1, bool)
 
 
-def _scatters(statistic: Statistic) -> tuple[Floats, ...]:
-    """S_k, or S; as matrices or as rows."""
-    if isinstance(statistic, ClassFactors):
-        return statistic.factors
-    return tuple(statistic.scatter) if statistic.depth is Depth.FULL else (statistic.scatter,)
+def _spectrum(scatter: Within, units: Units) -> Floats:
+    """Eigenvalues in these units."""
+    if scatter.thin:
+        return np.asarray(np.linalg.svd(units.rows(scatter.values), compute_uv=False) ** 2)
+    return np.maximum(np.linalg.eigvalsh(units.rows(units.rows(scatter.values).T)), 0.0)

@@ -11,6 +11,7 @@ and ``dependent`` are columns that the others determine (one choice of them).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -278,6 +279,10 @@ class Within:
         """Sigma + B'B for these rows B."""
         return replace(self, values=np.vstack([self.values, rows]) if self.thin else self.values + rows.T @ rows)
 
+    def plus(self, other: Within) -> Within:
+        """The sum of both."""
+        return self.with_rows(other.values) if other.thin else replace(self, values=self.values + other.values)
+
     def dense(self) -> Floats:
         """Sigma written out."""
         return np.asarray(self.values.T @ self.values) if self.thin else self.values
@@ -373,6 +378,15 @@ def divisors(weight: Floats, normalization: str) -> tuple[Floats, float]:
     return np.where(present, weight - 1.0, 1.0), float(weight.sum() - present.sum())
 
 
+def each_within(statistic: ClassMoments | ClassFactors, factor: Floats, eps: float) -> tuple[Within, ...]:
+    """factor_g S_g for every scatter of the statistic: one a class, or the pooled one."""
+    noise, p = rounding_noise(statistic.mean, eps), statistic.n_features
+    if isinstance(statistic, ClassMoments):
+        scatters = statistic.scatter.reshape(-1, p, p)
+        return tuple(Within(f * s, noise, eps) for f, s in zip(factor, scatters, strict=True))
+    return tuple(Within(np.sqrt(f) * r, noise, eps, thin=True) for f, r in zip(factor, statistic.factors, strict=True))
+
+
 def pooled_within(statistic: ClassMoments | ClassFactors, normalization: str, eps: float) -> Within:
     """Sigma = S / n, or S / (n - K); ``eps`` is the rounding of the numbers as they were given."""
     divisor, noise = divisors(statistic.weight, normalization)[1], rounding_noise(statistic.mean, eps)
@@ -385,9 +399,6 @@ def pooled_within(statistic: ClassMoments | ClassFactors, normalization: str, ep
 def weighted_within(statistic: ClassMoments | ClassFactors, shares: Floats, normalization: str, eps: float) -> Within:
     """Sigma = sum_k shares_k Sigma_k."""
     assert statistic.depth is Depth.FULL
-    each, noise = divisors(statistic.weight, normalization)[0], rounding_noise(statistic.mean, eps)
-    factor = np.where(each > 0, shares / np.where(each > 0, each, 1.0), 0.0)
-    if isinstance(statistic, ClassMoments):
-        return Within(np.einsum("k,kij->ij", factor, statistic.scatter), noise, eps)
-    rows = np.vstack([np.sqrt(f) * r for f, r in zip(factor, statistic.factors, strict=True)])
-    return Within(rows, noise, eps, thin=True)
+    each = divisors(statistic.weight, normalization)[0]
+    parts = each_within(statistic, np.where(each > 0, shares / np.where(each > 0, each, 1.0), 0.0), eps)
+    return reduce(Within.plus, parts)

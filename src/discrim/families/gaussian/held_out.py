@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from discrim.block import Block
-from discrim.families.gaussian.covariance import ILL_CONDITIONED
+from discrim.families.gaussian.covariance import EPS, ILL_CONDITIONED
 from discrim.families.gaussian.grid import GaussianGrid
 from discrim.families.gaussian.leave_one_out import gaussian_scores, log_priors_without, student_scores
 from discrim.families.gaussian.quadratic import class_matrices
@@ -31,7 +31,7 @@ def held_out_gaussian(recipe: Any, setting: tuple[float, float], solved: Solved,
         if is_ill(s.scatter):
             return None
         return lambda block: gaussian_scores(block.dense(), block.codes, s, priors, recipe.normalization)
-    elif is_ill(class_matrices(s, recipe.normalization, alpha).matrices):
+    elif any(is_ill(own.values) for own in class_matrices(s, recipe.normalization, EPS, alpha).within):
         return None
 
     def scores(block: Block) -> Floats:

@@ -74,10 +74,11 @@ class QdaRecipe(CovarianceRecipe):
 
     def _matrices(self, statistic: Statistic, shape: Shape, passes: Passes | None) -> ClassMatrices:
         """Sigma_k as the parameters ask for it."""
-        parts = class_matrices(statistic, self.normalization)
+        parts = class_matrices(statistic, self.normalization, shape.eps)
         if self.covariance_estimator is not None:
             estimates = estimated_covariances(self.covariance_estimator, passes, len(parts.mean))
-            parts = replace(parts, matrices=np.stack(estimates), rows=None)
+            given = zip(parts.within, estimates, strict=True)
+            parts = replace(parts, within=tuple(replace(own, values=sigma, thin=False) for own, sigma in given))
         elif self.shrinkage in ("auto", "ledoit-wolf", "oas"):
             intensity, added = class_shrinkage(statistic, self.shrinkage, passes)
             parts = replace(parts, factor=1.0 - intensity, ridge=added)
@@ -143,7 +144,8 @@ class RdaRecipe(RegularizedRecipe):
     def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
         self.check(statistic)
         alpha, gamma = float(self.alpha), float(self.gamma)
-        parts = class_matrices(statistic, self.normalization, alpha).shrunk(gamma, self.target, shape.n_columns)
+        parts = class_matrices(statistic, self.normalization, shape.eps, alpha)
+        parts = parts.shrunk(gamma, self.target, shape.n_columns)
         solved = _solved(self, statistic, shape, parts, shares_null=alpha < 1, reread=reread)
         return replace(solved, attributes={**solved.attributes, "alpha_": alpha, "gamma_": gamma})
 
@@ -181,9 +183,7 @@ def _solved(
     logs, tol = possible_logs(priors, statistic.weight), rank_tolerance(recipe.tol)
     rule: GaussianRule
     try:
-        rule = class_rule(
-            statistic, parts, logs, shape.eps, shape.n_columns, tol, shared_null=shares_null, reread=reread
-        )
+        rule = class_rule(statistic, parts, logs, shape.n_columns, tol, shared_null=shares_null, reread=reread)
     except SingularError as error:
         if not shares_null:
             raise _singular(statistic, shape, error, regularised=bool(parts.ridge[error.k].any())) from None
