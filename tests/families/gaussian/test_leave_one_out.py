@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
+from discrim.block import Block
 from discrim.families.gaussian.leave_one_out import gaussian_scores, log_priors_without
 from discrim.families.gaussian.naive import nb_scores
 from discrim.statistics import ClassMoments, Depth
@@ -77,7 +78,11 @@ def separate(normalization):
 
 
 def lda(x, codes, priors=None, normalization="mle"):
-    return gaussian_scores(x, codes, moments_of(x, codes).pooled(), priors, normalization)
+    return gaussian_scores(moments_of(x, codes).pooled(), priors, normalization, Block(x, codes, np.arange(3)))
+
+
+def qda(x, codes, priors=None, normalization="mle"):
+    return gaussian_scores(moments_of(x, codes), priors, normalization, Block(x, codes, np.arange(3)))
 
 
 @pytest.mark.parametrize("priors", [None, PRIORS])
@@ -93,7 +98,7 @@ def test_lda_without_each_row_equals_refitting(normalization, priors):
 def test_qda_without_each_row_equals_refitting(normalization, priors):
     x, codes = sample()
     expected = refitted(x, codes, separate(normalization), priors)
-    scores = gaussian_scores(x, codes, moments_of(x, codes), priors, normalization)
+    scores = qda(x, codes, priors, normalization)
     np.testing.assert_allclose(normalised(scores), expected, rtol=1e-9, atol=1e-9)
 
 
@@ -127,7 +132,7 @@ def test_a_singular_scatter_is_nan_for_lda_and_for_the_class_of_qda():
     twice = np.column_stack([x, x[:, 0]])
     assert np.isnan(lda(twice, codes)).all()
     few, few_codes = only(x, codes, 2, 4)
-    scores = gaussian_scores(few, few_codes, moments_of(few, few_codes))
+    scores = qda(few, few_codes)
     assert np.isnan(scores[:, 2]).all()
     assert np.isfinite(scores[:, :2]).all()
 
@@ -135,14 +140,14 @@ def test_a_singular_scatter_is_nan_for_lda_and_for_the_class_of_qda():
 @pytest.mark.parametrize(("keep", "normalization"), [(5, "mle"), (5, "unbiased")])
 def test_qda_is_nan_where_the_rest_of_the_class_is_singular(keep, normalization):
     x, codes = only(*sample(), 2, keep)
-    scores = gaussian_scores(x, codes, moments_of(x, codes), None, normalization)
+    scores = qda(x, codes, None, normalization)
     assert np.isnan(scores[codes == 2, 2]).all()
     assert np.isfinite(scores[codes != 2]).all()
 
 
 def test_two_rows_leave_no_unbiased_variance_when_one_goes():
     x, codes = only(*sample(p=1), 0, 2)
-    scores = gaussian_scores(x, codes, moments_of(x, codes), None, "unbiased")
+    scores = qda(x, codes, None, "unbiased")
     assert np.isnan(scores[codes == 0, 0]).all()
     assert np.isfinite(scores[codes != 0]).all()
 

@@ -44,7 +44,7 @@ def moments_of(x, codes, k=3):
 
 def rda_scores(x, codes, m, grid, priors=None):
     """For each alpha the scores (G, n, K) without each row."""
-    for scores in replace(grid, priors=priors).scores_without_each(x, codes, m):
+    for scores in replace(grid, priors=priors).scores_without_each(Block(x, codes, np.arange(len(m.weight))), m):
         yield np.moveaxis(scores, 0, -1)
 
 
@@ -102,9 +102,10 @@ def test_the_corners_are_lda_and_qda(normalization):
     m = moments_of(x, codes)
     corners = Grid(np.array([0.0, 1.0]), np.array([1.0]), normalization=normalization)
     first, last = (scores[0] for scores in rda_scores(x, codes, m, corners))
-    pooled = gaussian_scores(x, codes, m.pooled(), None, normalization)
+    block = Block(x, codes, np.arange(3))
+    pooled = gaussian_scores(m.pooled(), None, normalization, block)
     np.testing.assert_allclose(normalised(first), normalised(pooled), rtol=1e-10, atol=1e-10)
-    np.testing.assert_allclose(last, gaussian_scores(x, codes, m, None, normalization), rtol=1e-10)
+    np.testing.assert_allclose(last, gaussian_scores(m, None, normalization, block), rtol=1e-10)
 
 
 def test_rotated_dimensions_give_the_scores_of_all_columns():

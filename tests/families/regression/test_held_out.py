@@ -8,8 +8,7 @@ from sklearn.linear_model import Ridge
 
 from discrim.block import Block
 from discrim.families.recipe import Shape, Turned
-from discrim.families.regression.least_squares import LeastSquaresRecipe
-from discrim.families.regression.ridge import RidgeRecipe
+from discrim.families.regression.recipe import LeastSquaresRecipe, RidgeRecipe
 from discrim.statistics import ClassMoments, Depth
 
 

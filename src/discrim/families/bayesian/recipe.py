@@ -12,8 +12,7 @@ from discrim.errors import ParameterError, SingularClassError, name_list
 from discrim.families.bayesian.prior import chosen_prior, prior_units, targets_of
 from discrim.families.bayesian.wishart import Prior, of_columns, posterior_matrices
 from discrim.families.gaussian.covariance import rounding_noise
-from discrim.families.gaussian.held_out import is_ill, leaves_one_class
-from discrim.families.gaussian.leave_one_out import log_priors_without, student_scores
+from discrim.families.gaussian.leave_one_out import is_ill, leaves_one_class, log_priors_without, student_scores
 from discrim.families.gaussian.quadratic import SingularError, class_rule
 from discrim.families.gaussian.recipe import (
     GaussianRecipe,
@@ -118,9 +117,10 @@ class BayesianRecipe(GaussianRecipe):
             if psi > 0:
                 z = prior_units(self, ClassMoments.of(block, Depth.DIAGONAL), np.zeros(p))[0].rows(z)
             z = rotated(z) if n <= p else z
-            of = ClassMoments.of(replace(block, x=z), self.depth())
+            block = replace(block, x=z)
+            of = ClassMoments.of(block, self.depth())
             logs = log_priors_without(of.weight, self.fixed_priors(of.weight), self.class_prior_alpha)
-            return student_scores(z, block.codes, of, psi, nu, p, logs)
+            return student_scores(of, logs, psi, nu, p, block)
 
         return scores
 

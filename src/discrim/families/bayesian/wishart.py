@@ -270,4 +270,4 @@ def _spectrum(scatter: Within, units: Units) -> Floats:
     """Eigenvalues in these units."""
     if scatter.thin:
         return np.asarray(np.linalg.svd(units.rows(scatter.values), compute_uv=False) ** 2)
-    return np.maximum(np.linalg.eigvalsh(units.rows(units.rows(scatter.values).T)), 0.0)
+    return np.asarray(np.maximum(np.linalg.eigvalsh(units.rows(units.rows(scatter.values).T)), 0.0))

@@ -124,11 +124,13 @@ class LowRankSphering:
 Sphering = TriangularSphering | SpectralSphering | LowRankSphering
 
 
-def sphere_matrix(sigma: Floats, noise: Floats, *, may_reread: bool) -> Sphering:
+def sphere_matrix(
+    sigma: Floats, noise: Floats, *, may_reread: bool, least: float = ILL_CONDITIONED
+) -> TriangularSphering | SpectralSphering:
     """Sphering of a covariance matrix; ``noise`` is the rounding of each column's deviation.
 
-    Raises IllConditionedError where R-factors would do better and the rows can be read again; otherwise
-    directions that are only rounding are left out. Cost p^3 / 3.
+    Raises IllConditionedError where R-factors would do better and the rows can be read again; otherwise, up to the
+    reciprocal condition ``least``, directions that are only rounding are left out. Cost p^3 / 3.
     """
     deviation = np.sqrt(np.maximum(np.diagonal(sigma), 0.0))
     alive = deviation > noise
@@ -136,7 +138,7 @@ def sphere_matrix(sigma: Floats, noise: Floats, *, may_reread: bool) -> Sphering
     correlation = sigma / scale[:, None] / scale[None, :]
     if alive.all() and len(scale):
         inverse, log_det, rcond = inverse_factor(correlation)
-        if rcond > ILL_CONDITIONED:
+        if rcond > least:
             log_det += 2.0 * float(np.log(scale).sum())
             return TriangularSphering(scale, inverse, log_det)
         if may_reread:
@@ -169,7 +171,7 @@ def inverse_factor(matrix: Floats) -> tuple[Floats, float, float]:
     return inverse, log_det, 1.0 / float(np.trace(matrix) * np.vdot(inverse, inverse))
 
 
-def sphere_factor(factor: Floats, noise: Floats, eps: float, tol: float) -> Sphering:
+def sphere_factor(factor: Floats, noise: Floats, eps: float, tol: float) -> TriangularSphering | SpectralSphering:
     """Sphering of Sigma = R'R from R itself: directions above rounding (and ``tol``) are kept.
 
     Cost r p min(r, p).
@@ -356,17 +358,17 @@ def check_divisors(statistic: ClassMoments | ClassFactors, normalization: str, *
     """Refuse weights so small that n_k - 1, or n - K where classes are pooled, is not positive."""
     if normalization == "mle":
         return
-    weight, several = statistic.weight, statistic.rows > 1
+    weight, hint = statistic.weight, "Scale the weights so that they count rows, or use normalization='mle'."
     if pooled and statistic.total_weight <= (weight > 0).sum():
         raise DataError(
             f"The weights sum to {statistic.total_weight:g}, not more than the number of classes, so that the unbiased "
-            "divisor n - K is not positive. Scale the weights so that they count rows, or use normalization='mle'."
+            f"divisor n - K is not positive. {hint}"
         )
-    small = np.flatnonzero(several & (weight <= 1))
+    small = np.flatnonzero((statistic.rows > 1) & (weight <= 1))
     if not pooled and len(small):
         raise DataError(
             f"The weights of class '{statistic.classes[small[0]]}' sum to {weight[small[0]]:g}, so that the unbiased "
-            "divisor n_k - 1 is not positive. Scale the weights so that they count rows, or use normalization='mle'."
+            f"divisor n_k - 1 is not positive. {hint}"
         )
 
 

@@ -41,7 +41,7 @@ from discrim.families.gaussian.leave_one_out import (
 )
 from discrim.families.recipe import Grid, Losses, Reduction, Shape, row_losses
 from discrim.statistics import ClassMoments, Depth, MomentsOf
-from discrim.typing import Codes, Floats
+from discrim.typing import Floats
 
 Names = Literal["alpha, gamma", "shrinkage"]
 
@@ -115,7 +115,7 @@ class GaussianGrid(Grid):
             )
         grid, whole = replace(self, n_columns=shape.spanned_from), ClassMoments.of(block, Depth.FULL)
         error, log_loss = [], []
-        for scores in grid.scores_without_each(block.dense(), block.codes, whole):
+        for scores in grid.scores_without_each(block, whole):
             undefined = np.isnan(scores).any(axis=(0, 2))
             wrong, loss = row_losses(scores[None], block.codes)
             error.append(np.where(undefined, np.nan, wrong[0].mean(axis=-1)))
@@ -166,7 +166,7 @@ class GaussianGrid(Grid):
                 scores[:, absent] = np.where(np.isnan(scores[:, absent]), np.nan, -np.inf)
                 yield alphas, rows, scores
 
-    def scores_without_each(self, x: NDArray[Any], codes: Codes, s: ClassMoments) -> Iterator[Floats]:
+    def scores_without_each(self, block: Block, s: ClassMoments) -> Iterator[Floats]:
         """For each alpha the scores (K, G, n) of the rule without each row, with e = y'Q^-1 y,
 
             f = 1 - gamma c e,   log|Sigma_k| = log|Q| + log f,
@@ -175,7 +175,8 @@ class GaussianGrid(Grid):
         Rows rotated into p < p0 dimensions add (p0 - p) log((1 - gamma) t). Priors, vanishing classes and NaN as in
         ``leave_one_out``. O(K p^3 + n K p^2 + n K p G) for each alpha.
         """
-        x, rho = np.asarray(x, dtype=np.float64), rho_of(s.weight)[codes]
+        x, codes = np.asarray(block.dense(), dtype=np.float64), block.codes
+        rho = rho_of(s.weight)[codes]
         deviation = x - s.mean[codes]
         logs = log_priors_without(s.weight, self.priors)[codes].T[:, None]
         alone, size = s.weight[codes] <= 1.0, max(_LEFT_OUT_BUDGET // x.shape[1], 64)

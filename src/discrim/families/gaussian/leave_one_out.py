@@ -21,20 +21,20 @@ from typing import Any
 
 import numpy as np
 
-from discrim.families.gaussian.covariance import Normalization, inverse_factor
+from discrim.block import Block
+from discrim.families.gaussian.covariance import ILL_CONDITIONED, Normalization, inverse_factor
 from discrim.families.gaussian.student import predictive
 from discrim.statistics import ClassMoments, Depth
 from discrim.typing import Codes, Floats
 
 
-def gaussian_scores(
-    x: Floats, codes: Codes, s: ClassMoments, priors: Floats | None = None, normalization: Normalization = "mle"
-) -> Floats:
+def gaussian_scores(s: ClassMoments, priors: Floats | None, normalization: Normalization, block: Block) -> Floats:
     """Scores (n, K) of QDA without each row, or of LDA where the scatter of ``s`` is pooled.
 
     With A = S and the divisor nu of the remaining rows, log pi_k - (nu D_k + log|A_k| - p log nu)/2.
     O(K p^3 + n K p^2), or O(p^3 + n p (p + K)) where it is pooled.
     """
+    x, codes = block.dense(), block.codes
     own, pooled = divisors_or_nan(s.weight - np.eye(len(s.weight)), normalization)
     nu = (pooled[:, None] if s.depth is Depth.POOLED else own)[codes]
     distances, log_dets = _without_each(x, codes, s, 0.0)
@@ -42,14 +42,12 @@ def gaussian_scores(
     return with_vanished(logs - 0.5 * (nu * distances + log_dets - x.shape[1] * np.log(nu)), logs)
 
 
-def student_scores(
-    x: Floats, codes: Codes, s: ClassMoments, psi: float, nu: float, n_columns: int, logs: Floats
-) -> Floats:
+def student_scores(s: ClassMoments, logs: Floats, psi: float, nu: float, n_columns: int, block: Block) -> Floats:
     """The same for the predictive densities under Sigma ~ IW(nu, psi I); ``logs`` row g: log priors without a row of g.
 
     Rows may have been rotated from ``n_columns`` columns into fewer.
     """
-    left = s.weight - np.eye(len(s.weight))
+    x, codes, left = block.dense(), block.codes, s.weight - np.eye(len(s.weight))
     each = np.where(left > 0.0, left - 1.0, 0.0)
     df = nu + 1.0 - n_columns + (each.sum(axis=1, keepdims=True) if s.depth is Depth.POOLED else left - 1.0)
     terms = predictive(left, np.where(df > 0.0, df, np.nan), n_columns)
@@ -104,6 +102,20 @@ def _whitener(matrix: Floats) -> tuple[Floats, float, float]:
     if not rcond > tolerance(len(scale)):
         return np.full_like(matrix, np.nan), np.nan, np.nan
     return inverse / scale, log_det + 2.0 * float(np.log(scale).sum()), float(least_left(len(scale), rcond))
+
+
+def is_ill(scatter: Any) -> bool:
+    """Is a scaled scatter (p x p, or several) too close to singular for a formula that uses its squares?"""
+    scale = np.sqrt(np.diagonal(scatter, axis1=-2, axis2=-1))
+    if not (scale > 0).all():
+        return True
+    values = np.linalg.eigvalsh(scatter / scale[..., :, None] / scale[..., None, :])
+    return bool((values[..., 0] <= ILL_CONDITIONED * values[..., -1]).any())
+
+
+def leaves_one_class(s: Any) -> bool:
+    """Would a single class be left without the only row of another?"""
+    return bool(len(s.classes) - (s.rows == 1).any() < 2)
 
 
 def with_vanished(scores: Floats, logs: Floats) -> Floats:

@@ -10,16 +10,18 @@ from numpy.typing import NDArray
 from discrim.families.gaussian.covariance import (
     EPS,
     ILL_CONDITIONED,
-    IllConditionedError,
     Normalization,
+    SpectralSphering,
     Sphering,
     Target,
+    TriangularSphering,
     Within,
     divisors,
     each_within,
     inverse_factor,
     sphere_factor,
     sphere_low_rank,
+    sphere_matrix,
     square_root,
 )
 from discrim.families.gaussian.student import GaussianRule
@@ -131,11 +133,14 @@ def quadratic_rule(parts: ClassMatrices, log_priors: Floats, tol: float, *, rere
     def invert(k: int) -> tuple[Floats, float]:
         if np.isneginf(log_priors[k]):
             return np.zeros((p, p)), 0.0
-        return _from_rows(parts, k, tol) if parts.within[k].thin else _from_matrix(parts, k, reread=reread)
+        sphering = _sphered(parts, k, tol, reread=reread)
+        if not isinstance(sphering, TriangularSphering):
+            raise SingularError(k, sphering.dependent)
+        return sphering.inverse / sphering.scale, sphering.log_det
 
     done = run(invert, classes) if p >= PARALLEL else [invert(k) for k in range(classes)]
     factors, log_dets = np.stack([factor for factor, _ in done]), np.array([log_det for _, log_det in done])
-    return QuadraticRule(parts.mean, factors, log_priors - 0.5 * log_dets, not parts.within[0].thin)
+    return QuadraticRule(parts.mean, factors, log_priors - 0.5 * log_dets, triangular=True)
 
 
 def projected_rule(statistic: ClassFactors, parts: ClassMatrices, log_priors: Floats, n_columns: int) -> ProjectedRule:
@@ -199,32 +204,15 @@ def pooled_space_rule(parts: ClassMatrices, pooled: Sphering, log_priors: Floats
     return QuadraticRule(parts.mean, factors, log_priors - 0.5 * log_dets, triangular=False)
 
 
-def _from_matrix(parts: ClassMatrices, k: int, *, reread: bool) -> tuple[Floats, float]:
-    """L^-1 D^-1 with D the deviations and LL' the correlations."""
-    sigma, noise = parts.covariance(k), parts.within[k].noise
-    deviation = np.sqrt(np.maximum(np.diagonal(sigma), 0.0))
-    if (deviation > noise).all():
-        correlation = sigma / deviation[:, None] / deviation[None, :]
-        inverse, log_det, rcond = inverse_factor(correlation)
-        if rcond > (ILL_CONDITIONED if reread else LAST_DIGITS):
-            return inverse / deviation, log_det + 2.0 * float(np.log(deviation).sum())
-        if reread:
-            raise IllConditionedError
-    root = square_root(sigma)
-    root[:, deviation <= noise] = 0.0
-    # A root of squares knows directions to half the digits only.
-    raise SingularError(k, sphere_factor(root, noise, 1e-7, 0.0).dependent)
-
-
-def _from_rows(parts: ClassMatrices, k: int, tol: float) -> tuple[Floats, float]:
+def _sphered(parts: ClassMatrices, k: int, tol: float, *, reread: bool) -> TriangularSphering | SpectralSphering:
     within = parts.within[k]
+    if not within.thin:
+        least = ILL_CONDITIONED if reread else LAST_DIGITS
+        return sphere_matrix(parts.covariance(k), within.noise, may_reread=reread, least=least)
     rows = np.sqrt(parts.factor[k]) * within.values
     if parts.ridge[k].any():
         rows = np.vstack([rows, np.diag(np.sqrt(parts.ridge[k]))])
-    sphering = sphere_factor(rows, within.noise, within.eps, tol)
-    if sphering.rank < rows.shape[1]:
-        raise SingularError(k, sphering.dependent)
-    return sphering.backward(np.eye(sphering.rank)).T, sphering.log_det
+    return sphere_factor(rows, within.noise, within.eps, tol)
 
 
 def _row_space(rows: Floats) -> Floats:

@@ -6,14 +6,23 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from discrim.block import Block
 from discrim.errors import CollinearWarning, DataError, ParameterError, PrecisionWarning, name_list, plural
-from discrim.families.gaussian.covariance import CONSTANT, IllConditionedError, Normalization, Target, last_place
+from discrim.families.gaussian.covariance import CONSTANT, EPS, IllConditionedError, Normalization, Target, last_place
 from discrim.families.gaussian.grid import DEFAULT_VALUES, GaussianGrid, Names
-from discrim.families.gaussian.held_out import held_out_gaussian, held_out_predictive
+from discrim.families.gaussian.leave_one_out import (
+    gaussian_scores,
+    is_ill,
+    leaves_one_class,
+    log_priors_without,
+    student_scores,
+)
+from discrim.families.gaussian.quadratic import class_matrices
 from discrim.families.gaussian.student import PredictMethod
 from discrim.families.priors import given_priors
 from discrim.families.recipe import LeftOut, Passes, Recipe, Reduction, Remark, Search, Selection, Shape, Solved
@@ -69,11 +78,14 @@ class MomentsRecipe(Recipe[Statistic]):
                 solved = self.estimate_from(statistic, shape, passes, reread=reread)
             except IllConditionedError:
                 assert passes is not None
-                reduction = FactorsOf(self.depth(), self.full_up_to)
-                statistic = passes.reduce(reduction).including(statistic.classes)
+                statistic = passes.reduce(self.factors()).including(statistic.classes)
                 solved = self.estimate_from(statistic, shape, passes, reread=False)
             found = rounded_columns(statistic, shape)
         return solved if found is None else replace(solved, remarks=(*solved.remarks, found))
+
+    def factors(self) -> Reduction[Any]:
+        """What replaces moments that have lost their digits."""
+        return FactorsOf(self.depth(), self.full_up_to)
 
     def check(self, statistic: Statistic) -> None:
         if self.priors is not None:
@@ -143,7 +155,30 @@ class RegularizedRecipe(GaussianRecipe):
         return setting is not None and setting[1] < 1 - LEAST_RIDGE and self.target == "identity"
 
     def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:
-        return None if self.setting is None else held_out_gaussian(self, self.setting, solved, shape)
+        """LDA and QDA by rank-one changes; with shrinkage as regularised discriminant analysis."""
+        s, setting = solved.statistic, self.setting
+        if setting is None or leaves_one_class(s) or (setting[1] < 1 and self.target == "diagonal"):
+            return None
+        alpha, gamma = setting
+        if gamma == 1:
+            if not isinstance(s, ClassMoments):
+                return None
+            if self.shared or alpha == 1:
+                s, priors = s.pooled() if self.shared else s, self.fixed_priors(s.weight)
+                scores = partial(gaussian_scores, s, priors, self.normalization)
+                return None if is_ill(s.scatter) else scores
+            if any(is_ill(own.values) for own in class_matrices(s, self.normalization, EPS, alpha).within):
+                return None
+
+        def regularised(block: Block) -> Floats:
+            of = ClassMoments.of(block, Depth.FULL)
+            priors = self.fixed_priors(of.weight)
+            grid = replace(
+                self.grid_of(np.array([alpha]), np.array([gamma])), priors=priors, n_columns=shape.spanned_from
+            )
+            return np.asarray(next(grid.scores_without_each(block, of))[:, 0].T)
+
+        return regularised
 
     def grid_of(self, alphas: Floats, gammas: Floats, names: Names = "alpha, gamma") -> GaussianGrid:
         """Settings to choose from."""
@@ -188,7 +223,13 @@ class CovarianceRecipe(RegularizedRecipe):
     def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:
         if self.predict_method != "predictive" or not self.only_shrunk or self.shrinkage:
             return super().held_out(solved, shape)
-        return held_out_predictive(self, solved.statistic)
+        # Geisser's prediction has no prior scale: the scatters must have digits to spare.
+        s = solved.statistic
+        if not isinstance(s, ClassMoments) or (s.rows == 1).any():
+            return None
+        s = s.pooled() if self.shared else s
+        logs = log_priors_without(s.weight, self.fixed_priors(s.weight))
+        return None if is_ill(s.scatter) else partial(student_scores, s, logs, 0.0, 0.0, s.n_features)
 
     def regularised(self, solved: Solved) -> bool:  # noqa: ARG002 - determined by the parameters
         return self.shrinkage is not None

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim import kernels
-from discrim.errors import RowsNeededError, UnfinishedWarning, warn
+from discrim.errors import UnfinishedWarning, warn
 from discrim.families.gaussian.covariance import Within
 from discrim.families.gaussian.recipe import Statistic
-from discrim.families.recipe import Chosen, Passes, Remark, Search, Shape, Solved
+from discrim.families.recipe import Passes, Remark, Search, Shape, Solved
 from discrim.families.regression.normal_equations import (
     Regression,
     intercepts,
@@ -74,14 +74,6 @@ class LassoRecipe(PenalisedRecipe):
             alphas = float(10.0 ** np.ceil(np.log10(float(np.abs(cross).max(initial=0.0)) or 1.0))) * STRENGTHS
         kind = FactorsOf if isinstance(statistic, ClassFactors) else MomentsOf
         return PenaltyGrid(self, alphas, kind(self.depth()))
-
-    def solve(
-        self, statistic: Statistic, shape: Shape, passes: Passes | None = None, before: Chosen | None = None
-    ) -> Solved:
-        if self.search() is not None and passes is None and before is None:
-            self.check(statistic)
-            raise RowsNeededError("alpha='cv' needs the rows themselves: use fit, or give a number.")
-        return super().solve(statistic, shape, passes, before)
 
     def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
         counted, remarks = self.weighed(statistic)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from discrim.block import Block
 from discrim.families.gaussian.recipe import Statistic
 from discrim.families.recipe import Columns, LeftOut, Passes, Reduction, Shape, Solved
-from discrim.families.regression.least_squares import LeastSquaresRecipe
+from discrim.families.regression.recipe import LeastSquaresRecipe
 from discrim.families.rule import Output, Rule
 from discrim.typing import Floats
 
-S = TypeVar("S")
 # Rows that are expanded at once.
 ROWS = 8192
 
@@ -41,8 +40,11 @@ class QuadraticBasisRecipe(LeastSquaresRecipe):
         return ExpandedOf(super().reduction(_expanded(shape), like))
 
     def estimate(self, statistic: Statistic, shape: Shape, passes: Passes | None) -> Solved:
-        solved = super().estimate(statistic, _expanded(shape), None if passes is None else ExpandedPasses(passes))
+        solved = super().estimate(statistic, _expanded(shape), passes)
         return replace(solved, rule=QuadraticBasisRule(solved.rule))
+
+    def factors(self) -> Reduction[Any]:
+        return ExpandedOf(super().factors())
 
     def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:
         of_expanded = super().held_out(solved, _expanded(shape))
@@ -103,28 +105,6 @@ class ExpandedOf:
 
     def narrow(self, state: Any) -> Any:
         return self.inner.narrow(state)
-
-
-@dataclass(frozen=True)
-class ExpandedPasses(Passes):
-    """Passes over the expanded columns."""
-
-    passes: Passes
-
-    @property
-    def shape(self) -> Shape:
-        return _expanded(self.passes.shape)
-
-    @property
-    def again(self) -> bool:
-        return self.passes.again
-
-    def reduce(self, reduction: Reduction[S], *, title: str = "reading") -> S:
-        state: S = self.passes.reduce(ExpandedOf(reduction), title=title)
-        return state
-
-    def block(self) -> Block:
-        return _of_block(self.passes.block())
 
 
 @dataclass(frozen=True)

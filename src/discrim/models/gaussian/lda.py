@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from discrim.families.gaussian.covariance import Normalization, Target
-from discrim.families.gaussian.fisher import FisherDiscriminant, fisher_discriminant
-from discrim.families.gaussian.lda import LdaDetails, LdaRecipe
+from discrim.families.gaussian.lda import FisherDiscriminant, LdaDetails, LdaRecipe, fisher_discriminant
 from discrim.families.gaussian.recipe import Statistic
 from discrim.families.gaussian.student import PredictMethod
 from discrim.families.recipe import Selection

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.families.regression.least_squares import LeastSquaresDetails, LeastSquaresRecipe
 from discrim.families.regression.quadratic_basis import QuadraticBasisRecipe, expanded_names
+from discrim.families.regression.recipe import LeastSquaresDetails, LeastSquaresRecipe
 from discrim.inference.discriminant import coefficient_table
 from discrim.inference.summary import Summary, Table
 from discrim.models.parameters import Check, array_like, either, none, number, one_of

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import type_of_target
 from discrim.errors import DataError, ParameterError
 from discrim.families.priors import log_priors
 from discrim.families.recipe import Solved, Statistic
-from discrim.families.regression.ridge import RidgeRecipe
+from discrim.families.regression.recipe import RidgeRecipe
 from discrim.families.rule import LinearRule, Output, side_by_side
 from discrim.inference.summary import Summary, Table
 from discrim.models.beyond import METHODS, beyond_sklearn
