@@ -285,24 +285,28 @@ class Within:
         """The sum of both."""
         return self.with_rows(other.values) if other.thin else replace(self, values=self.values + other.values)
 
-    def dense(self) -> Floats:
-        """Sigma written out."""
-        return np.asarray(self.values.T @ self.values) if self.thin else self.values
+    def dense(self, factor: float = 1.0, added: Floats | float = 0.0) -> Floats:
+        """factor * Sigma + diag(added) written out."""
+        sigma = factor * (self.values.T @ self.values if self.thin else self.values)
+        sigma.flat[:: len(sigma) + 1] += added
+        return np.asarray(sigma)
 
-    def sphere(self, *, tol: float, reread: bool, raw: bool = False) -> Sphering:
+    def sphere(
+        self, *, tol: float, reread: bool, raw: bool = False, least: float = ILL_CONDITIONED
+    ) -> TriangularSphering | SpectralSphering:
         """Sphering of Sigma as it is; directions without variance, or a scaled deviation up to tol, are left out.
 
         Of a singular Sigma this inverts what the scaled columns span. With ``raw`` it is the pseudo-inverse of Sigma
         itself, which depends on the units; how many directions are without variance does not.
         """
         if not self.thin and tol == 0:
-            found = sphere_matrix(self.values, self.noise, may_reread=reread)
+            found = sphere_matrix(self.values, self.noise, may_reread=reread, least=least)
         else:
             rows = self.values if self.thin else square_root(self.values)
             found = sphere_factor(rows, self.noise, self.eps, tol)
         return self._raw(found) if raw and found.rank < len(self.noise) else found
 
-    def _raw(self, scaled: Sphering) -> Sphering:
+    def _raw(self, scaled: Sphering) -> SpectralSphering:
         """The pseudo-inverse of a Sigma with the rank of ``scaled``. Cost p^3, or r^2 p for r rows."""
         if not self.thin:
             values, vectors = np.linalg.eigh(self.values)
@@ -322,9 +326,7 @@ class Within:
         if self.thin:
             # A column without any variance is left out, as an infinite one would be.
             return sphere_low_rank(np.where(added > 0, added, np.inf), np.sqrt(factor) * self.values)
-        sigma = factor * self.values
-        sigma.flat[:: len(sigma) + 1] += added
-        return sphere_matrix(sigma, self.noise, may_reread=reread)
+        return sphere_matrix(self.dense(factor, added), self.noise, may_reread=reread)
 
     def sphere_nonlinear(self, degrees: float) -> Sphering:
         """Sphering after analytical nonlinear shrinkage of the eigenvalues."""

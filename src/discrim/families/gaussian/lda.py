@@ -16,6 +16,7 @@ from discrim.families.gaussian.covariance import (
     Within,
     check_divisors,
     divisors,
+    each_within,
     pooled_within,
     rounding_noise,
     weighted_within,
@@ -33,7 +34,7 @@ from discrim.families.gaussian.shrinkage import class_shrinkage, estimated_covar
 from discrim.families.gaussian.student import Sizes, check_degrees, debiased_linear, predictive_rule
 from discrim.families.recipe import Passes, Shape, Solved
 from discrim.families.rule import LinearRule, QuadraticRule, Rule, StudentRule
-from discrim.statistics import ClassFactors, Depth
+from discrim.statistics import Depth
 from discrim.statistics.means import grand_mean
 from discrim.typing import Floats
 
@@ -209,9 +210,7 @@ class LdaDetails:
 
     def covariance(self) -> Floats:
         """Sigma as the rule uses it (before directions without variance are left out)."""
-        sigma = self.within.dense().copy() * self.kept
-        sigma.flat[:: len(sigma) + 1] += self.added
-        return sigma
+        return self.within.dense(self.kept, self.added)
 
     def pooled(self) -> Within:
         """Sigma without shrinkage."""
@@ -237,7 +236,7 @@ def _filled(statistic: Statistic) -> Floats:
 
 @dataclass(frozen=True)
 class Canonical:
-    """The discriminant coordinates (x - origin)'scalings, most telling first.
+    """The discriminant coordinates (x - origin)'scalings, those that separate most first.
 
     ``eigenvalues`` are those of W^-1 B with B = sum_k n_k (mu_k - mu)(mu_k - mu)' / divisor and
     W = Sigma; ``coordinates`` are the centroids in these coordinates (K x L).
@@ -359,20 +358,12 @@ def fisher_discriminant(statistic: Statistic, classes: NDArray[Any]) -> FisherDi
 
 
 def _projected_variances(statistic: Statistic, w: Floats) -> tuple[float, float]:
-    if statistic.depth is Depth.FULL:
-        squares, divisors = np.array(_squares(statistic, w)), statistic.weight - 1
-        if (divisors > 0).all() and squares.min() > 1e-20 * squares.max():
-            return float(squares[0] / divisors[0]), float(squares[1] / divisors[1])
-    pooled = sum(_squares(statistic, w)) / (statistic.total_weight - 2)
+    scatters = each_within(statistic, np.ones(len(statistic.squares)), EPS)
+    squares, divisor = np.array([w @ scatter.times(w) for scatter in scatters]), statistic.weight - 1
+    if statistic.depth is Depth.FULL and (divisor > 0).all() and squares.min() > 1e-20 * squares.max():
+        return float(squares[0] / divisor[0]), float(squares[1] / divisor[1])
+    pooled = float(squares.sum() / (statistic.total_weight - 2))
     return pooled, pooled
-
-
-def _squares(statistic: Statistic, w: Floats) -> list[float]:
-    """w'Sw for every scatter S of the statistic, also where it is known by a factor R with R'R = S."""
-    if isinstance(statistic, ClassFactors):
-        return [float(np.sum((r @ w) ** 2)) for r in statistic.factors]
-    p = statistic.n_features
-    return [float(w @ s @ w) for s in statistic.scatter.reshape(-1, p, p)]
 
 
 def best_threshold(distance: float, v1: float, v2: float, share: float) -> float:

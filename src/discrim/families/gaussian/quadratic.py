@@ -21,8 +21,6 @@ from discrim.families.gaussian.covariance import (
     inverse_factor,
     sphere_factor,
     sphere_low_rank,
-    sphere_matrix,
-    square_root,
 )
 from discrim.families.gaussian.student import GaussianRule
 from discrim.families.rule import LowRankRule, ProjectedRule, QuadraticRule
@@ -67,9 +65,7 @@ class ClassMatrices:
 
     def covariance(self, k: int) -> Floats:
         """Sigma_k written out."""
-        sigma = self.factor[k] * self.within[k].dense()
-        sigma.flat[:: len(sigma) + 1] += self.ridge[k]
-        return np.asarray(sigma)
+        return self.within[k].dense(self.factor[k], self.ridge[k])
 
     def shrunk(self, kept: float, target: Target, n_columns: int) -> ClassMatrices:
         """kept M_k + (1 - kept) T_k with T_k = (tr M_k / n_columns) I, or the diagonal of M_k."""
@@ -111,9 +107,6 @@ def class_rule(
         if (parts.ridge == parts.ridge[:, :1]).all() and (parts.ridge[possible] > 0).all():
             return projected_rule(statistic, parts, log_priors, n_columns)
         return low_rank_rule(parts, log_priors, shared_null=shared_null)
-    if tol > 0 and not parts.within[0].thin:
-        roots = tuple(replace(within, values=square_root(within.values), thin=True) for within in parts.within)
-        parts = replace(parts, within=roots)
     rule = quadratic_rule(parts, log_priors, tol, reread=reread)
     outside = n_columns - statistic.n_features
     if not outside:
@@ -207,8 +200,8 @@ def pooled_space_rule(parts: ClassMatrices, pooled: Sphering, log_priors: Floats
 def _sphered(parts: ClassMatrices, k: int, tol: float, *, reread: bool) -> TriangularSphering | SpectralSphering:
     within = parts.within[k]
     if not within.thin:
-        least = ILL_CONDITIONED if reread else LAST_DIGITS
-        return sphere_matrix(parts.covariance(k), within.noise, may_reread=reread, least=least)
+        sigma, least = replace(within, values=parts.covariance(k)), ILL_CONDITIONED if reread else LAST_DIGITS
+        return sigma.sphere(tol=tol, reread=reread, least=least)
     rows = np.sqrt(parts.factor[k]) * within.values
     if parts.ridge[k].any():
         rows = np.vstack([rows, np.diag(np.sqrt(parts.ridge[k]))])

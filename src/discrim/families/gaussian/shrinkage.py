@@ -216,18 +216,17 @@ def estimated_covariances(estimator: Any, passes: Passes | None, classes: int) -
     block = passes.block()
     if block.weight is not None and len(np.unique(block.weight)) > 1:
         raise ParameterError("A covariance_estimator takes no weights: leave sample_weight out, or use shrinkage.")
-    x = block.dense()
-    return [_estimated_covariance(clone(estimator, safe=False), x[block.codes == k]) for k in range(classes)]
-
-
-def _estimated_covariance(estimator: Any, x: NDArray[Any]) -> Floats:
-    fitted = estimator.fit(x)
-    covariance = getattr(estimator if fitted is None else fitted, "covariance_", None)
-    if covariance is None:
-        raise ParameterError(f"{type(estimator).__name__} does not have a covariance_ attribute.")
-    sigma = np.atleast_2d(np.asarray(covariance, dtype=np.float64))
-    if sigma.shape != (x.shape[1], x.shape[1]):
-        raise ParameterError(
-            f"The covariance_ of {type(estimator).__name__} has the shape {sigma.shape}; X has {x.shape[1]} columns."
-        )
-    return sigma
+    x, found = block.dense(), []
+    for k in range(classes):
+        fitted = clone(estimator, safe=False)
+        fitted = fitted.fit(x[block.codes == k]) or fitted
+        sigma = getattr(fitted, "covariance_", None)
+        if sigma is None:
+            raise ParameterError(f"{type(estimator).__name__} does not have a covariance_ attribute.")
+        found.append(np.atleast_2d(np.asarray(sigma, dtype=np.float64)))
+        if found[k].shape != (x.shape[1], x.shape[1]):
+            raise ParameterError(
+                f"The covariance_ of {type(estimator).__name__} has the shape {found[k].shape}; "
+                f"X has {x.shape[1]} columns."
+            )
+    return found

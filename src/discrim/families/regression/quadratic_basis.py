@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim.block import Block
 from discrim.families.gaussian.recipe import Statistic
-from discrim.families.recipe import Columns, LeftOut, Passes, Reduction, Shape, Solved
+from discrim.families.recipe import LeftOut, Passes, Reduction, Shape, Solved
 from discrim.families.regression.recipe import LeastSquaresRecipe
 from discrim.families.rule import Output, Rule
 from discrim.typing import Floats
@@ -107,28 +107,17 @@ class ExpandedOf:
         return self.inner.narrow(state)
 
 
-@dataclass(frozen=True)
-class ExpandedColumns:
-    """The columns that ``inner`` become."""
+class ExpandedColumns(NamedTuple):
+    """Squares and products beside the columns themselves."""
 
-    inner: Columns
-
-    @property
-    def n_out(self) -> int:
-        p = self.inner.n_out
-        return p + p * (p + 1) // 2
-
-    @property
-    def names_out(self) -> list[str]:
-        return expanded_names(self.inner.names_out)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self.inner.dtype
+    n_out: int
+    names_out: list[str]
+    dtype: np.dtype[Any]
 
 
 def _expanded(shape: Shape) -> Shape:
-    return replace(shape, columns=ExpandedColumns(shape.columns))
+    names = expanded_names(shape.columns.names_out)
+    return replace(shape, columns=ExpandedColumns(len(names), names, shape.columns.dtype))
 
 
 def _of_block(block: Block) -> Block:

@@ -15,9 +15,8 @@ from discrim.families.gaussian.student import PredictMethod
 from discrim.families.recipe import Selection
 from discrim.families.rule import LinearRule, Output
 from discrim.inference.summary import Summary
-from discrim.models.gaussian.options import COMMON
-from discrim.models.gaussian.summaries import lda_summary
-from discrim.models.parameters import Check, either, integer, none, one_of, recipe_from
+from discrim.models.gaussian.common import COMMON, lda_summary
+from discrim.models.parameters import Check, either, integer, none, number, one_of, recipe_from
 from discrim.models.registry import Entry, common_covariance, crowded, enter
 from discrim.models.scoring import apply_rule
 from discrim.models.shell import RecipeClassifier
@@ -100,9 +99,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     _constraints: ClassVar[dict[str, Check]] = {
         **COMMON,
         "solver": one_of("svd", "lsqr", "eigen"),
+        "shrinkage": either(number(0, 1), one_of(None, "auto", "ledoit-wolf", "oas", "nonlinear", "cv", "loo")),
         "n_components": either(none(), integer(1)),
         "rank": either(none(), integer(1)),
-        "predict_method": one_of("plug-in", "predictive", "debiased"),
     }
 
     def __init__(

@@ -136,7 +136,7 @@ class NearestCentroid(RecipeClassifier):
     def _summarise(self) -> Summary:
         labels, statistic = [str(label) for label in self.classes_], self.statistic_
         left = np.flatnonzero(self.support_)
-        # The columns that tell most come first.
+        # The columns that deviate most come first.
         order = left[np.argsort(-np.abs(self.deviations_[:, left]).max(axis=0, initial=0.0), kind="stable")]
         names = [self._names[j] for j in order]
         facts = {

@@ -13,8 +13,7 @@ from discrim.families.gaussian.student import PredictMethod
 from discrim.families.recipe import Selection
 from discrim.inference.discriminant import box_m
 from discrim.inference.summary import Summary
-from discrim.models.gaussian.options import COMMON
-from discrim.models.gaussian.summaries import group_summary
+from discrim.models.gaussian.common import COMMON, group_summary
 from discrim.models.parameters import Check, either, number, one_of, recipe_from
 from discrim.models.registry import Entry, enter, own_covariance
 from discrim.models.shell import RecipeClassifier
@@ -82,7 +81,6 @@ class QuadraticDiscriminantAnalysis(RecipeClassifier):
         "solver": one_of("svd", "eigen"),
         "shrinkage": either(number(0, 1), one_of(None, "auto", "ledoit-wolf", "oas", "cv", "loo")),
         "reg_param": number(0, 1),
-        "predict_method": one_of("plug-in", "predictive", "debiased"),
     }
 
     def __init__(

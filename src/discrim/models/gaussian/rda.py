@@ -10,8 +10,7 @@ from discrim.families.gaussian.covariance import Normalization, Target
 from discrim.families.gaussian.qda import RdaRecipe
 from discrim.families.recipe import Selection
 from discrim.inference.summary import Summary
-from discrim.models.gaussian.options import COMMON
-from discrim.models.gaussian.summaries import group_summary
+from discrim.models.gaussian.common import COMMON, group_summary
 from discrim.models.parameters import Check, either, none, number, numbers, one_of, recipe_from
 from discrim.models.registry import Entry, Facts, enter
 from discrim.models.shell import RecipeClassifier

@@ -192,7 +192,9 @@ class RidgeClassifier(RecipeClassifier):
 
     def _check_one_label(self) -> None:
         if self._several_labels:
-            raise DataError("With several labels only fit is there: parts and forgetting need a model for each label.")
+            raise DataError(
+                "With several labels only fit is available: parts and forgetting need a model for each label."
+            )
 
     def _fit_labels(self, X: Any, y: NDArray[Any], sample_weight: Any) -> Self:
         """One two-class problem a column of y."""
