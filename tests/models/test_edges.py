@@ -466,3 +466,11 @@ def test_a_singular_class_names_the_column_that_is_constant_in_it_whatever_the_o
     X[y == 1, 4] = X[y == 1, 0] * 3 - X[y == 1, 2]
     with pytest.raises(SingularClassError, match=r"the columns '(x0|x2|x4)' are constant or determined by the others"):
         QuadraticDiscriminantAnalysis().fit(X, y)
+
+
+@pytest.mark.parametrize("model", [L(), Q()], ids=str)
+def test_a_covariance_that_was_not_asked_for_says_how_to_get_it(model):
+    fitted = clone(model).fit(X, Y)
+    with pytest.raises(AttributeError, match="covariance_ is only available with store_covariance=True"):
+        _ = fitted.covariance_
+    assert np.shape(clone(model).set_params(store_covariance=True).fit(X, Y).covariance_)[-2:] == (3, 3)
