@@ -83,6 +83,8 @@ class NearestCentroidRecipe(GaussianRecipe):
     def class_priors(self, weight: Floats) -> tuple[Floats, tuple[Remark, ...]]:
         if isinstance(self.priors, str):
             return (weight / weight.sum() if self.priors == "empirical" else np.full(len(weight), 1 / len(weight))), ()
+        if not np.any(self.priors):
+            raise ParameterError(f"priors must be non-negative and finite, and not all zero; found {self.priors}.")
         priors, remarks = given_priors(self.priors, weight, strict=False)
         if not remarks:
             return priors, ()
