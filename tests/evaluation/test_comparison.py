@@ -20,7 +20,8 @@ from discrim.comparison.scores import holm
 from discrim.errors import DiscrimError
 from discrim.evaluation import mcnemar
 from discrim.families.logistic.penalty_path import STRENGTHS
-from discrim.families.regression import lasso, ridge
+from discrim.families.regression import lasso
+from discrim.families.regression import recipe as regression
 
 X, y = datasets.load_iris().xy
 ALL = (
@@ -140,7 +141,7 @@ def squared_error(model, u, v):
 def test_ridge_is_tuned_by_squared_error_as_by_hand():
     x, labels = overlapping(n=90, p=12, seed=2)
     number = folds_of(x, labels)
-    models = [lambda u, v, a=a: Indicators(Ridge(alpha=a)).fit(u, v) for a in 100.0 * ridge.STRENGTHS]
+    models = [lambda u, v, a=a: Indicators(Ridge(alpha=a)).fit(u, v) for a in 100.0 * regression.RIDGE_STRENGTHS]
     posterior, chosen = tuned_by_hand(x, labels, number, models, squared_error)
     assert max(chosen) < len(models) - 1
     found = compare(x * 10.0 ** np.arange(-6, 6), labels, ["Ridge"], cv=StratifiedKFold(4))

@@ -145,6 +145,8 @@ def test_odd_rows_get_an_answer_or_a_sentence(model, case, capfd):
         (Q(), "more columns than rows", "class 0 has 3 rows and 20 columns"),
         (Q(), "one class", r"has to be greater than one\. Got 1 class"),
         (R(), "one class", r"has to be greater than one\. Got 1 class"),
+        (L(), "one class", r"has to be greater than one\. Got 1 class"),
+        (L(shrinkage="auto", solver="lsqr"), "one class", r"has to be greater than one\. Got 1 class"),
         (L(), "one row", "more than the number of classes; found 1 sample of 1 class"),
         (L(), "a row for each class", "found 3 samples of 3 classes"),
     ],
@@ -193,8 +195,8 @@ def test_equal_rows_say_nothing_but_the_priors(model):
         assert_allclose(found, [[0.7, 0.3]] * 2, atol=1e-12)
 
 
-# scikit-learn's quadratic models ask for two classes, and ours are like them.
-@pytest.mark.parametrize("model", [model for model in SETTINGS if not isinstance(model, (Q, R))], ids=str)
+# scikit-learn's discriminant analyses ask for two classes, and ours are like them.
+@pytest.mark.parametrize("model", [model for model in SETTINGS if not isinstance(model, (L, Q, R))], ids=str)
 def test_one_class_is_predicted_for_certain(model):
     model = clone(model).fit(X, ["only"] * 30)
     assert_array_equal(model.predict_proba(X), np.ones((30, 1)))
@@ -242,7 +244,8 @@ class TestNonFinite:
                     getattr(model, method)(bad)
 
     def test_a_transform_without_coordinates_looks_at_its_rows_too(self):
-        model = L().fit(X, np.zeros(30))
+        twice = np.vstack([X, X])
+        model = L().fit(twice, np.repeat([0, 1], 30))
         assert model.transform(X).shape == (30, 0)
         with pytest.raises(DataError, match="column 'x1' has 2 NaN"):
             model.transform(NAN)
@@ -463,3 +466,11 @@ def test_a_singular_class_names_the_column_that_is_constant_in_it_whatever_the_o
     X[y == 1, 4] = X[y == 1, 0] * 3 - X[y == 1, 2]
     with pytest.raises(SingularClassError, match=r"the columns '(x0|x2|x4)' are constant or determined by the others"):
         QuadraticDiscriminantAnalysis().fit(X, y)
+
+
+@pytest.mark.parametrize("model", [L(), Q()], ids=str)
+def test_a_covariance_that_was_not_asked_for_says_how_to_get_it(model):
+    fitted = clone(model).fit(X, Y)
+    with pytest.raises(AttributeError, match="covariance_ is only available with store_covariance=True"):
+        _ = fitted.covariance_
+    assert np.shape(clone(model).set_params(store_covariance=True).fit(X, Y).covariance_)[-2:] == (3, 3)

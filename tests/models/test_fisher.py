@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from discrim import LinearDiscriminantAnalysis
 from discrim.errors import DataError
-from discrim.families.gaussian.fisher import best_threshold
+from discrim.families.gaussian.lda import best_threshold
 
 
 def errors(t, distance, v1, v2, share):

@@ -1,4 +1,4 @@
-"""Constraints on constructor parameters, as data: the check and its message come from one table."""
+"""Constructor parameters: constraints as data, so that check and message come from one table."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from inspect import Parameter, signature
 from typing import Any, ClassVar, Self, TypeVar
@@ -28,6 +28,7 @@ from discrim.sources import Design, MappedScan, Rows, Scan, code_labels, is_quer
 from discrim.sources.rows import check_labelled
 
 S = TypeVar("S")
+R = TypeVar("R", bound=Recipe[Any])
 
 
 class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -434,3 +435,9 @@ def check_parameters(estimator: Any, table: Mapping[str, Check]) -> None:
 @cache
 def _defaults(constructor: Callable[..., Any]) -> dict[str, Any]:
     return {name: parameter.default for name, parameter in signature(constructor).parameters.items()}
+
+
+def recipe_from(kind: type[R], model: Any, **others: Any) -> R:
+    """The recipe whose fields are the parameters of the model with the same names, but for ``others``."""
+    names = (field.name for field in fields(kind) if hasattr(model, field.name))
+    return kind(**{name: getattr(model, name) for name in names}, **others)

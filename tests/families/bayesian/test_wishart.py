@@ -11,8 +11,7 @@ from scipy.stats import invgamma, multivariate_t
 
 from discrim.block import Block
 from discrim.families.bayesian.prior import best_prior, best_psi, units_left_out
-from discrim.families.bayesian.wishart import ClassUnits, Units
-from discrim.families.bayesian.wishart_rules import Prior, class_variances, evidence_of, left_out, scatter_diagonal
+from discrim.families.bayesian.wishart import ClassUnits, Prior, Units, evidence_of, left_out
 from discrim.statistics import ClassFactors, ClassMoments, Depth
 
 each_depth = pytest.mark.parametrize("depth", [Depth.FULL, Depth.POOLED])
@@ -192,7 +191,9 @@ def test_units_that_lose_the_row_too_are_near_those_of_refitting(shape, own):
     x, codes = sample(*shape)
     p = shape[1]
     s = statistic(x, codes, Depth.FULL)
-    units = ClassUnits(np.sqrt(class_variances(s))) if own else Units(np.sqrt(scatter_diagonal(s) / len(x)))
+    squares = s.squares
+    own_units = ClassUnits(np.sqrt(squares / s.weight[:, None]))
+    units = own_units if own else Units(np.sqrt(squares.sum(axis=0) / len(x)))
     psi, nu = 3.0 * p, p + 2.0
     expected = 0.0
     for i in range(len(x)):

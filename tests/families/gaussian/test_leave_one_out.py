@@ -6,12 +6,12 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 from sklearn.naive_bayes import GaussianNB
 
-from discrim.families.gaussian.held_out import nb_scores
-from discrim.families.gaussian.leave_one_out import lda_scores, log_priors_without, qda_scores
-from discrim.families.gaussian.regularized import Moments
+from discrim.block import Block
+from discrim.families.gaussian.leave_one_out import gaussian_scores, log_priors_without
+from discrim.families.gaussian.naive import nb_scores
+from discrim.statistics import ClassMoments, Depth
 
 PRIORS = np.array([0.2, 0.5, 0.3])
 
@@ -41,7 +41,8 @@ def moments_of(x, codes, k=3):
     groups = [x[codes == j] for j in range(k)]
     mean = np.array([g.mean(axis=0) if len(g) else np.zeros(x.shape[1]) for g in groups])
     scatter = np.array([(g - m).T @ (g - m) for g, m in zip(groups, mean, strict=True)])
-    return Moments(np.array([float(len(g)) for g in groups]), mean, scatter)
+    rows = np.array([len(g) for g in groups])
+    return ClassMoments(np.arange(k), rows.astype(float), rows, mean, scatter, Depth.FULL)
 
 
 def normalised(scores):
@@ -77,8 +78,11 @@ def separate(normalization):
 
 
 def lda(x, codes, priors=None, normalization="mle"):
-    m = moments_of(x, codes)
-    return lda_scores(x, codes, m.weight, m.mean, m.scatter.sum(axis=0), priors, normalization)
+    return gaussian_scores(moments_of(x, codes).pooled(), priors, normalization, Block(x, codes, np.arange(3)))
+
+
+def qda(x, codes, priors=None, normalization="mle"):
+    return gaussian_scores(moments_of(x, codes), priors, normalization, Block(x, codes, np.arange(3)))
 
 
 @pytest.mark.parametrize("priors", [None, PRIORS])
@@ -94,7 +98,7 @@ def test_lda_without_each_row_equals_refitting(normalization, priors):
 def test_qda_without_each_row_equals_refitting(normalization, priors):
     x, codes = sample()
     expected = refitted(x, codes, separate(normalization), priors)
-    scores = qda_scores(x, codes, moments_of(x, codes), priors, normalization)
+    scores = qda(x, codes, priors, normalization)
     np.testing.assert_allclose(normalised(scores), expected, rtol=1e-9, atol=1e-9)
 
 
@@ -128,7 +132,7 @@ def test_a_singular_scatter_is_nan_for_lda_and_for_the_class_of_qda():
     twice = np.column_stack([x, x[:, 0]])
     assert np.isnan(lda(twice, codes)).all()
     few, few_codes = only(x, codes, 2, 4)
-    scores = qda_scores(few, few_codes, moments_of(few, few_codes))
+    scores = qda(few, few_codes)
     assert np.isnan(scores[:, 2]).all()
     assert np.isfinite(scores[:, :2]).all()
 
@@ -136,14 +140,14 @@ def test_a_singular_scatter_is_nan_for_lda_and_for_the_class_of_qda():
 @pytest.mark.parametrize(("keep", "normalization"), [(5, "mle"), (5, "unbiased")])
 def test_qda_is_nan_where_the_rest_of_the_class_is_singular(keep, normalization):
     x, codes = only(*sample(), 2, keep)
-    scores = qda_scores(x, codes, moments_of(x, codes), None, normalization)
+    scores = qda(x, codes, None, normalization)
     assert np.isnan(scores[codes == 2, 2]).all()
     assert np.isfinite(scores[codes != 2]).all()
 
 
 def test_two_rows_leave_no_unbiased_variance_when_one_goes():
     x, codes = only(*sample(p=1), 0, 2)
-    scores = qda_scores(x, codes, moments_of(x, codes), None, "unbiased")
+    scores = qda(x, codes, None, "unbiased")
     assert np.isnan(scores[codes == 0, 0]).all()
     assert np.isfinite(scores[codes != 0]).all()
 
@@ -158,9 +162,7 @@ def test_priors_follow_the_rows_unless_they_are_given():
 
 
 def nb(x, codes, priors=None, var_smoothing=1e-9):
-    m = moments_of(x, codes)
-    diagonal = np.diagonal(m.scatter, axis1=1, axis2=2)
-    return nb_scores(x, codes, m.weight, m.mean, diagonal, priors, var_smoothing)
+    return nb_scores(x, codes, moments_of(x, codes).diagonal(), priors, var_smoothing)
 
 
 @pytest.mark.parametrize("priors", [None, PRIORS])
@@ -181,14 +183,12 @@ def test_naive_bayes_without_each_row_equals_scikit_learn_refitted(var_smoothing
     np.testing.assert_allclose(got, expected, rtol=1e-8, atol=1e-9)
 
 
-def test_naive_bayes_of_a_class_with_one_row_vanishes_and_with_two_keeps_the_columns_variance():
+def test_naive_bayes_of_a_class_with_one_row_vanishes_and_with_two_is_left_to_refitting():
     x, codes = only(*sample(), 1, 1)
     scores = nb(x, codes)
     assert (scores[codes == 1, 1] == -np.inf).all()
     assert np.isfinite(scores[codes != 1]).all()
     x, codes = only(*sample(), 1, 2)
-    i, j = np.flatnonzero(codes == 1)
-    rest, labels = np.delete(x, i, axis=0), np.delete(codes, i)
-    # The one row that is left has no variance of its own: the column's total variance stands in.
-    density = norm.logpdf(x[i], x[j], rest.std(axis=0)).sum() + np.log(np.mean(labels == 1))
-    np.testing.assert_allclose(nb(x, codes)[i, 1] - 2 * np.log(2 * np.pi), density, rtol=1e-8)
+    scores = nb(x, codes)
+    assert np.isnan(scores[codes == 1]).all()
+    assert np.isfinite(scores[codes != 1]).all()

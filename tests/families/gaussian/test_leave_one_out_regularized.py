@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from discrim.errors import ParameterError
-from discrim.families.gaussian.grid import GaussianGrid
-from discrim.families.gaussian.leave_one_out import lda_scores, qda_scores
-from discrim.families.gaussian.leave_one_out_regularized import loo_supported, rda_loss, rda_scores
-from discrim.families.gaussian.regularized import Grid, Moments
+from discrim.block import Block
+from discrim.families.gaussian.grid import GaussianGrid as Grid
+from discrim.families.gaussian.leave_one_out import gaussian_scores
+from discrim.families.recipe import Shape, Turned
 from discrim.families.tuning import choose, table_of
+from discrim.statistics import ClassMoments, Depth
 
 ALPHAS = np.array([0.0, 0.3, 1.0])
 GAMMAS = np.array([0.0, 0.2, 0.9, 1.0])
@@ -37,7 +38,14 @@ def moments_of(x, codes, k=3):
     groups = [x[codes == j] for j in range(k)]
     mean = np.array([g.mean(axis=0) if len(g) else np.zeros(x.shape[1]) for g in groups])
     scatter = np.array([(g - m).T @ (g - m) for g, m in zip(groups, mean, strict=True)])
-    return Moments(np.array([float(len(g)) for g in groups]), mean, scatter)
+    rows = np.array([len(g) for g in groups])
+    return ClassMoments(np.arange(k), rows.astype(float), rows, mean, scatter, Depth.FULL)
+
+
+def rda_scores(x, codes, m, grid, priors=None):
+    """For each alpha the scores (G, n, K) without each row."""
+    for scores in replace(grid, priors=priors).scores_without_each(Block(x, codes, np.arange(len(m.weight))), m):
+        yield np.moveaxis(scores, 0, -1)
 
 
 def normalised(scores):
@@ -48,7 +56,8 @@ def refitted(x, codes, alpha, gamma, normalization, priors=None, k=3):
     out = np.full((len(x), k), -np.inf)
     p = x.shape[1]
     for i in range(len(x)):
-        n_k, mean, scatter = moments_of(np.delete(x, i, axis=0), np.delete(codes, i), k)
+        m = moments_of(np.delete(x, i, axis=0), np.delete(codes, i), k)
+        n_k, mean, scatter = m.weight, m.mean, m.scatter
         lost, lost_pooled = (1, np.count_nonzero(n_k)) if normalization == "unbiased" else (0, 0)
         for j in np.flatnonzero(n_k):
             sigma = (1 - alpha) * scatter.sum(axis=0) / (n_k.sum() - lost_pooled)
@@ -93,9 +102,10 @@ def test_the_corners_are_lda_and_qda(normalization):
     m = moments_of(x, codes)
     corners = Grid(np.array([0.0, 1.0]), np.array([1.0]), normalization=normalization)
     first, last = (scores[0] for scores in rda_scores(x, codes, m, corners))
-    pooled = lda_scores(x, codes, m.weight, m.mean, m.scatter.sum(axis=0), None, normalization)
+    block = Block(x, codes, np.arange(3))
+    pooled = gaussian_scores(m.pooled(), None, normalization, block)
     np.testing.assert_allclose(normalised(first), normalised(pooled), rtol=1e-10, atol=1e-10)
-    np.testing.assert_allclose(last, qda_scores(x, codes, m, None, normalization), rtol=1e-10)
+    np.testing.assert_allclose(last, gaussian_scores(m, None, normalization, block), rtol=1e-10)
 
 
 def test_rotated_dimensions_give_the_scores_of_all_columns():
@@ -139,14 +149,6 @@ def test_two_rows_leave_no_unbiased_matrix_when_one_goes():
     assert np.isfinite(scores[1][:, codes != 1]).all()
 
 
-def test_no_columns_leave_the_priors():
-    _, codes = sample()
-    x = np.empty((40, 0))
-    grid = Grid(ALPHAS, GAMMAS)
-    for scores in rda_scores(x, codes, moments_of(x, codes), grid, PRIORS):
-        np.testing.assert_allclose(scores, np.broadcast_to(np.log(PRIORS), (4, 40, 3)))
-
-
 def test_more_rows_than_a_block_holds_have_no_seam():
     x, codes = sample(sizes=(900, 1500, 700), p=12)
     m, grid = moments_of(x, codes), Grid(ALPHAS[1:2], GAMMAS)
@@ -156,7 +158,8 @@ def test_more_rows_than_a_block_holds_have_no_seam():
     for part in swapped:
         part[[0, row]] = part[[row, 0]]
     np.testing.assert_allclose(next(iter(rda_scores(*swapped, m, grid)))[:, 0], scores[:, row], rtol=1e-10)
-    n_k, mean, scatter = moments_of(np.delete(x, row, axis=0), np.delete(codes, row))
+    left = moments_of(np.delete(x, row, axis=0), np.delete(codes, row))
+    n_k, mean, scatter = left.weight, left.mean, left.scatter
     sigma = 0.3 * scatter[1] / n_k[1] + 0.7 * scatter.sum(axis=0) / n_k.sum()
     d = x[row] - mean[1]
     square = d @ np.linalg.solve(sigma, d)
@@ -167,7 +170,8 @@ def test_more_rows_than_a_block_holds_have_no_seam():
 def test_the_loss_surface_is_that_of_the_scores_and_picks_what_folds_of_one_row_pick():
     x, codes = sample(sizes=(14, 5, 17))
     m, grid = moments_of(x, codes), Grid(ALPHAS, GAMMAS)
-    table = rda_loss(x, codes, m, grid)
+    flat_table = grid.left_out(Block(x, codes, np.arange(3)), Shape(Turned(4)))
+    table = {name: values.reshape(3, 4) for name, values in flat_table.items()}
     scores = np.stack(list(rda_scores(x, codes, m, grid)))
     assert np.isnan(table["mean_error"][2, 3])
     scores[2, 3] = 0.0
@@ -178,19 +182,15 @@ def test_the_loss_surface_is_that_of_the_scores_and_picks_what_folds_of_one_row_
     by_folds = table_of(wrong.reshape(flat), -own.reshape(flat), np.ones(len(x)))
     for name, surface in by_folds.items():
         np.testing.assert_allclose(table[name].ravel(), surface, rtol=1e-9)
-    flattened = {name: surface.ravel() for name, surface in table.items()}
-    settings = GaussianGrid(ALPHAS, GAMMAS)
-    assert choose(flattened, "one-se", settings) == choose(by_folds, "one-se", settings)
+    assert choose(flat_table, "one-se", grid) == choose(by_folds, "one-se", grid)
 
 
 def test_the_diagonal_target_is_left_to_refitting_unless_it_does_not_enter():
     x, codes = sample()
     m = moments_of(x, codes)
     pure = np.array([1.0])
-    assert not loo_supported(Grid(ALPHAS, GAMMAS, "diagonal"))
-    assert loo_supported(Grid(ALPHAS, pure, "diagonal"))
-    with pytest.raises(ParameterError, match="'target' parameter is 'diagonal'"):
-        next(iter(rda_scores(x, codes, m, Grid(ALPHAS, GAMMAS, "diagonal"))))
+    assert not Grid(ALPHAS, GAMMAS, "diagonal").has_closed_form
+    assert Grid(ALPHAS, pure, "diagonal").has_closed_form
     same = zip(
         rda_scores(x, codes, m, Grid(ALPHAS, pure, "diagonal")),
         rda_scores(x, codes, m, Grid(ALPHAS, pure)),

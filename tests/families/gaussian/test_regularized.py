@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 
-from discrim.families.gaussian.regularized import Grid, Moments, class_covariances, grid_scores
+from discrim.families.gaussian.grid import GaussianGrid as Grid
+from discrim.families.gaussian.quadratic import class_matrices
+from discrim.families.recipe import rotated
+from discrim.statistics import ClassMoments, Depth
 
 ALPHAS = np.array([0.0, 0.3, 1.0])
 GAMMAS = np.array([0.0, 0.2, 0.9, 1.0])
@@ -26,7 +30,16 @@ def moments_of(x, codes, k):
     groups = [x[codes == j] for j in range(k)]
     mean = np.array([g.mean(axis=0) if len(g) else np.zeros(x.shape[1]) for g in groups])
     scatter = np.array([(g - m).T @ (g - m) for g, m in zip(groups, mean, strict=True)])
-    return Moments(np.array([float(len(g)) for g in groups]), mean, scatter)
+    rows = np.array([len(g) for g in groups])
+    return ClassMoments(np.arange(k), rows.astype(float), rows, mean, scatter, Depth.FULL)
+
+
+def grid_scores(m, x, grid, log_priors):
+    """The scores of all pieces, (A, G, n, K)."""
+    out = np.empty((len(grid.alphas), len(m.weight), len(grid.gammas), len(x)))
+    for alphas, rows, scores in grid.scores(m, x, log_priors):
+        out[alphas, :, :, rows] = scores
+    return np.moveaxis(out, 1, -1)
 
 
 def refitted_sigma(x, codes, k, alpha, normalization):
@@ -64,7 +77,7 @@ def test_class_covariances_equal_their_definition():
     x, codes = sample()
     m = moments_of(x, codes, 3)
     for normalization in ("mle", "unbiased"):
-        got = class_covariances(m.weight, m.scatter, 0.4, normalization)
+        got = [own.values for own in class_matrices(m, normalization, 1e-16, 0.4).within]
         for k in range(3):
             np.testing.assert_allclose(got[k], refitted_sigma(x, codes, k, 0.4, normalization), rtol=1e-12)
 
@@ -82,21 +95,17 @@ def test_the_corners_of_the_grid_are_lda_and_qda():
 
 def test_scores_in_rotated_dimensions_equal_those_in_all_columns():
     rng = np.random.default_rng(3)
-    x, new = rng.normal(size=(15, 40)), rng.normal(size=(6, 40))
+    x = rng.normal(size=(15, 40))
     codes = (np.arange(15) % 2).astype(np.int32)
     x[codes == 1] *= 2
-    centre = x.mean(axis=0)
-    v = np.linalg.svd(x - centre, full_matrices=False)[2][:14].T
+    small = rotated(x)
     grid = Grid(np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.5, 0.99]))
     log_priors = np.log([0.4, 0.6])
-    full = grid_scores(moments_of(x, codes, 2), new, grid, log_priors)
-    reduced = Grid(grid.alphas, grid.gammas, n_columns=40)
-    small = (new - centre) @ v
-    outside = ((new - centre) ** 2).sum(axis=1) - (small**2).sum(axis=1)
-    m = moments_of((x - centre) @ v, codes, 2)
-    np.testing.assert_allclose(grid_scores(m, small, reduced, log_priors, outside), full, rtol=1e-9)
+    full = grid_scores(moments_of(x, codes, 2), x, grid, log_priors)
+    m = moments_of(small, codes, 2)
+    np.testing.assert_allclose(grid_scores(m, small, replace(grid, n_columns=40), log_priors), full, rtol=1e-9)
     pure = Grid(grid.alphas, np.array([1.0, 0.5]), n_columns=40)
-    scores = grid_scores(m, small, pure, log_priors, outside)
+    scores = grid_scores(m, small, pure, log_priors)
     assert np.isnan(scores[:, 0]).all()
     assert np.isfinite(scores[:, 1]).all()
 

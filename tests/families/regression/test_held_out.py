@@ -6,19 +6,18 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from discrim.families.regression.held_out import linear_smoother_loo
+from discrim.block import Block
+from discrim.families.recipe import Shape, Turned
+from discrim.families.regression.recipe import LeastSquaresRecipe, RidgeRecipe
+from discrim.statistics import ClassMoments, Depth
 
 
-def ridge(n=40, p=5, penalty=2.0, seed=0):
-    """Indicators, ridge fits with intercept, and U with H = U U'."""
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=(n, p)) + 3.0
-    y = np.eye(3)[rng.integers(0, 3, n)]
-    centred = x - x.mean(axis=0)
-    left, singular, _ = np.linalg.svd(centred, full_matrices=False)
-    root = np.divide(singular, np.sqrt(singular**2 + penalty), where=singular > 1e-9, out=np.zeros_like(singular))
-    u = np.column_stack([np.full(n, n**-0.5), left * root])
-    return x, y, u @ (u.T @ y), u
+def held_out(x, codes, classes, penalty=0.0):
+    """Indicators predicted without each row."""
+    recipe = RidgeRecipe(alpha=penalty) if penalty else LeastSquaresRecipe()
+    block, shape = Block(x, codes, np.arange(classes)), Shape(Turned(x.shape[1]))
+    solved = recipe.solve(ClassMoments.of(block, Depth.POOLED), shape)
+    return recipe.held_out(solved, shape)(block) / 2
 
 
 def refitted(x, y, rows, penalty):
@@ -31,19 +30,15 @@ def refitted(x, y, rows, penalty):
 
 @pytest.mark.parametrize("penalty", [0.0, 2.0])
 def test_each_row_is_predicted_as_by_the_fit_without_it(penalty):
-    x, y, fitted, u = ridge(penalty=penalty)
-    held_out = linear_smoother_loo(y, fitted, np.square(u).sum(axis=1))
-    expected = np.concatenate([refitted(x, y, np.array([i]), penalty) for i in range(len(x))])
-    np.testing.assert_allclose(held_out, expected, rtol=1e-10, atol=1e-12)
+    rng = np.random.default_rng(0)
+    x, codes = rng.normal(size=(40, 5)) + 3.0, rng.integers(0, 3, 40).astype(np.int32)
+    expected = np.concatenate([refitted(x, np.eye(3)[codes], np.array([i]), penalty) for i in range(len(x))])
+    np.testing.assert_allclose(held_out(x, codes, 3, penalty), expected, rtol=1e-10, atol=1e-12)
 
 
 def test_a_row_that_decides_a_coefficient_alone_is_nan():
     x = np.zeros((6, 1))
     x[0] = 1.0
-    y = np.eye(2)[[0, 0, 1, 1, 0, 1]]
-    centred = x - x.mean()
-    u = np.column_stack([np.full(6, 6**-0.5), centred / np.linalg.norm(centred)])
-    fitted = u @ (u.T @ y)
-    loo = linear_smoother_loo(y, fitted, np.square(u).sum(axis=1))
+    loo = held_out(x, np.array([0, 0, 1, 1, 0, 1], dtype=np.int32), 2)
     assert np.isnan(loo[0]).all()
     assert np.isfinite(loo[1:]).all()

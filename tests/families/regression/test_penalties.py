@@ -10,7 +10,7 @@ from discrim import LassoClassifier, RidgeClassifier
 from discrim.block import Block
 from discrim.families.recipe import Shape, Turned
 from discrim.families.regression.lasso import LassoRecipe
-from discrim.families.regression.ridge import RidgeRecipe
+from discrim.families.regression.recipe import RidgeRecipe
 from discrim.statistics import ClassFactors, ClassMoments, Depth, FactorsOf, MomentsOf
 
 SHAPE = Shape(Turned(5))

@@ -11,8 +11,7 @@ from discrim import LeastSquaresClassifier, cross_validate, merge
 from discrim.block import Block
 from discrim.families.recipe import Shape, Turned
 from discrim.families.regression import quadratic_basis
-from discrim.families.regression.least_squares import LeastSquaresRecipe
-from discrim.families.regression.quadratic_basis import ExpandedOf, InQuadraticBasis, expand, expanded_names
+from discrim.families.regression.quadratic_basis import ExpandedOf, QuadraticBasisRecipe, expand, expanded_names
 from discrim.statistics import Depth, FactorsOf, MomentsOf
 
 QUADRATIC = LeastSquaresClassifier(basis="quadratic")
@@ -97,8 +96,8 @@ def test_what_is_asked_of_the_recipe_is_what_the_inner_one_says(rows):
     x, y = rows
     model = QUADRATIC.fit(x, y)
     recipe, solved = model.recipe(), model.solution()
-    assert isinstance(recipe, InQuadraticBasis)
+    assert isinstance(recipe, QuadraticBasisRecipe)
     assert recipe.rule_size(solved) == 2 * (9 + 1)
     assert not recipe.regularised(solved)
-    narrower = InQuadraticBasis(LeastSquaresRecipe(priors=[0.2, 0.3, 0.5])).among(np.array([0, 2]), 3)
-    assert_allclose(narrower.inner.priors, [2 / 7, 5 / 7])
+    narrower = QuadraticBasisRecipe(priors=[0.2, 0.3, 0.5]).among(np.array([0, 2]), 3)
+    assert_allclose(narrower.priors, [2 / 7, 5 / 7])

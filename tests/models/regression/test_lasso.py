@@ -135,7 +135,7 @@ def test_a_chosen_strength_is_kept_when_rows_are_forgotten_and_needs_rows_at_fir
     model.forget(x[:20], y[:20])
     assert model.alpha_ == chosen
     streamed = LassoClassifier("cv").partial_fit(x, y)
-    with pytest.raises(DataError, match="alpha='cv' needs the rows themselves: use fit, or give a number"):
+    with pytest.raises(DataError, match="'cv' needs the rows themselves: use fit first, or give numbers"):
         streamed.predict(x)
 
 

@@ -6,24 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from discrim.errors import DataError, ParameterError, RowsNeededError, name_list
-from discrim.families.bayesian.wishart import ClassUnits, Criterion, Evidence, Units
-from discrim.families.bayesian.wishart_rules import (
-    OWN_ROWS,
-    Prior,
-    class_variances,
-    evidence_of,
-    left_out,
-    scatter_diagonal,
-)
+from discrim.families.bayesian.wishart import ClassUnits, Criterion, Evidence, Prior, Units, evidence_of, left_out
 from discrim.families.gaussian.leave_one_out import rho_of
 from discrim.families.gaussian.recipe import Statistic
 from discrim.families.recipe import Chosen, Passes
-from discrim.typing import Floats, Mask
+from discrim.typing import Codes, Floats, Mask
 
+# A class has variances of its own if it still has some when a row is left out.
+OWN_ROWS = 3
 Targets = dict[str, Units | ClassUnits]
 # psi is looked for between these multiples of what would make the prior's scale that of the rows.
 _PSI_RANGE = (-10.0, 10.0)
@@ -45,7 +38,7 @@ def prior_units(model: Any, statistic: Statistic, noise: Floats) -> tuple[Units,
         return _given(model.psi, p), np.ones(p, bool)
     if model.target == "identity":
         return Units(np.ones(p)), np.ones(p, bool)
-    deviation = np.sqrt(scatter_diagonal(statistic) / statistic.total_weight)
+    deviation = np.sqrt(statistic.squares.sum(axis=0) / statistic.total_weight)
     alive = deviation > noise
     if not alive.any():
         raise DataError(
@@ -65,7 +58,9 @@ def targets_of(model: Any, units: Units, statistic: Statistic, noise: Floats) ->
         return {"given": units}
     if model.target not in ("class-diagonal", "auto"):
         return {model.target: units}
-    deviation = np.sqrt(class_variances(statistic))
+    weight = statistic.weight[:, None]
+    variances = np.where(weight >= OWN_ROWS, np.maximum(statistic.squares, 0.0) / np.maximum(weight, 1.0), 0.0)
+    deviation = np.sqrt(variances)
     own = ClassUnits(np.where(deviation > noise, deviation, units.root))
     return {"diagonal": units, "class-diagonal": own} if model.target == "auto" else {"class-diagonal": own}
 
@@ -93,82 +88,68 @@ def chosen_prior(
         raise ParameterError("psi and nu must be chosen in the same way: both by 'evidence' or both by 'loo'.")
     if psi == 0:
         raise ParameterError(f"nu='{model.nu}' needs a prior with a scale; psi is 0. Give a positive psi, or a name.")
-    if "evidence" in ways:
-        return *_best({name: _by_evidence(statistic, units, psi, nu) for name, units in targets.items()}), None
-    if passes is None:
-        # The parts of a stream are not kept: what an earlier fit chose is kept instead.
-        earlier = None if model.earlier is None else model.earlier.settings
-        if earlier is None or earlier["target"] not in targets:
-            raise RowsNeededError("'loo' needs the rows themselves: use fit first, or 'evidence', or numbers.")
-        return earlier["target"], Prior(targets[earlier["target"]], earlier["psi"], earlier["nu"]), model.earlier
-    x, codes = _unweighted(passes, alive)
-    found = {name: _by_leave_one_out(x, codes, statistic, units, psi, nu) for name, units in targets.items()}
-    if len(found) > 1:
+    rows: tuple[Floats, Codes] | None = None
+    if "loo" in ways:
+        if passes is None:
+            # The parts of a stream are not kept: what an earlier fit chose is kept instead.
+            earlier = None if model.earlier is None else model.earlier.settings
+            if earlier is None or earlier["target"] not in targets:
+                raise RowsNeededError("'loo' needs the rows themselves: use fit first, or 'evidence', or numbers.")
+            return earlier["target"], Prior(targets[earlier["target"]], earlier["psi"], earlier["nu"]), model.earlier
+        block = passes.block()
+        if block.weight is not None:
+            raise ParameterError("'loo' needs rows without weights; use 'evidence', which takes them.")
+        rows = np.asarray(block.x, dtype=np.float64)[:, alive], block.codes
+    found = {name: _best_in(units, statistic, rows, psi, nu) for name, units in targets.items()}
+    if rows is not None and len(found) > 1:
         # Units that follow the rows closely would be preferred for that alone.
-        found = {name: (v + units_left_out(x, codes, statistic, prior), prior) for name, (v, prior) in found.items()}
-    target, prior = _best(found)
-    return target, prior, Chosen({"target": target, "psi": prior.psi, "nu": prior.nu}, {})
-
-
-def _best(found: dict[str, tuple[float, Prior]]) -> tuple[str, Prior]:
-    """The target of the largest criterion, the first of equals."""
+        found = {name: (v + units_left_out(*rows, statistic, prior), prior) for name, (v, prior) in found.items()}
     target = max(found, key=lambda name: found[name][0])
-    return target, found[target][1]
+    prior = found[target][1]
+    chosen = Chosen({"target": target, "psi": prior.psi, "nu": prior.nu}, {})
+    return target, prior, None if rows is None else chosen
 
 
-def _by_evidence(
-    statistic: Statistic, units: Units | ClassUnits, psi: float | None, nu: float | None
-) -> tuple[float, Prior]:
-    """The best prior in these units; its log evidence, less one for every variance that the units are (Akaike)."""
-    p = statistic.n_features
-    if nu is not None and nu <= p - 1:
-        raise ParameterError(
-            f"psi='evidence' needs a proper prior, nu > p - 1 = {p - 1}; nu is {nu:g}. Leave nu out, or use psi='loo'."
-        )
-    evidence = evidence_of(statistic, units)
-    _check_scale(evidence.scale, "evidence")
-    psi, nu = best_prior(evidence.bounded(), psi, nu, p)
-    weight = statistic.weight[statistic.weight > 0]
-    # Classes of few rows share the pooled variances.
-    scales = len(np.unique(np.where(weight >= OWN_ROWS, np.arange(len(weight)), -1)))
-    variances = p * (scales if isinstance(units, ClassUnits) else 1)
-    return evidence.value(psi, nu) - variances, Prior(units, psi, nu)
-
-
-def _unweighted(passes: Passes, alive: Mask) -> tuple[Floats, NDArray[np.int32]]:
-    block = passes.block()
-    if block.weight is not None:
-        raise ParameterError("'loo' needs rows without weights; use 'evidence', which takes them.")
-    return np.asarray(block.x, dtype=np.float64)[:, alive], block.codes
-
-
-def _by_leave_one_out(
-    x: Floats,
-    codes: NDArray[np.int32],
-    statistic: Statistic,
+def _best_in(
     units: Units | ClassUnits,
+    statistic: Statistic,
+    rows: tuple[Floats, Codes] | None,
     psi: float | None,
     nu: float | None,
 ) -> tuple[float, Prior]:
-    """The best prior in these units, and the leave-one-out log density in units that stay."""
-    criterion = left_out(x, codes, statistic, units)
-    _check_scale(criterion.scale, "loo")
-    p, degrees = statistic.n_features, float(criterion.degrees.min())
-    if nu is not None and nu + degrees <= p:
-        raise ParameterError(
-            f"With nu={nu:g} and a row left out, too few degrees of freedom remain for {p} columns. "
-            f"Leave nu out, which makes it p + 2, or give more than {p - degrees:g}."
-        )
-    psi, nu = best_prior(criterion, psi, nu, p)
-    return criterion.value(psi, nu), Prior(units, psi, nu)
+    """The best prior in these units, by the leave-one-out log density of the ``rows`` or, without them, the evidence.
 
-
-def _check_scale(scale: float, way: str) -> None:
-    if not scale > 0:
+    From the log evidence one is subtracted for every variance that the units are (Akaike).
+    """
+    p, variances = statistic.n_features, 0
+    criterion: Criterion
+    if rows is None:
+        if nu is not None and nu <= p - 1:
+            raise ParameterError(
+                f"psi='evidence' needs a proper prior, nu > p - 1 = {p - 1}; nu is {nu:g}. "
+                "Leave nu out, or use psi='loo'."
+            )
+        criterion = evidence_of(statistic, units)
+        weight = statistic.weight[statistic.weight > 0]
+        # Classes of few rows share the pooled variances.
+        scales = len(np.unique(np.where(weight >= OWN_ROWS, np.arange(len(weight)), -1)))
+        variances = p * (scales if isinstance(units, ClassUnits) else 1)
+    else:
+        criterion = left_out(*rows, statistic, units)
+        degrees = float(criterion.degrees.min())
+        if criterion.scale > 0 and nu is not None and nu + degrees <= p:
+            raise ParameterError(
+                f"With nu={nu:g} and a row left out, too few degrees of freedom remain for {p} columns. "
+                f"Leave nu out, which makes it p + 2, or give more than {p - degrees:g}."
+            )
+    if not criterion.scale > 0:
         raise DataError(
-            f"'{way}' finds no variance within the classes to choose the prior by: they need more than one row, and "
-            "weights that count rows. Give numbers for psi and nu."
+            f"'{'evidence' if rows is None else 'loo'}' finds no variance within the classes to choose the prior by: "
+            "they need more than one row, and weights that count rows. Give numbers for psi and nu."
         )
+    bounded = criterion.bounded() if isinstance(criterion, Evidence) else criterion
+    prior = Prior(units, *best_prior(bounded, psi, nu, p))
+    return criterion.value(prior.psi, prior.nu) - variances, prior
 
 
 def _given(psi: Any, p: int) -> Units:
@@ -235,7 +216,7 @@ def _root(slope: Callable[[float], float], lo: float, hi: float) -> float | None
     return float(brentq(slope, lo, hi, xtol=1e-14, rtol=4 * float(np.finfo(float).eps)))
 
 
-def units_left_out(x: Floats, codes: NDArray[np.int32], statistic: Statistic, prior: Prior) -> float:
+def units_left_out(x: Floats, codes: Codes, statistic: Statistic, prior: Prior) -> float:
     """The change of the sum of log f(x_i | other rows) when row i leaves the variances of the units too.
 
     To first order: the slope of log f along log u_j, with A = Psi + S, d = x - mu, E = d'A^-1 d, rho = n_k/(n_k - 1),

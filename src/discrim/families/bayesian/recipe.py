@@ -8,19 +8,29 @@ from typing import Any
 import numpy as np
 
 from discrim.block import Block
-from discrim.errors import CollinearWarning, DataError, ParameterError, SingularClassError, name_list
+from discrim.errors import ParameterError, SingularClassError, name_list
 from discrim.families.bayesian.prior import chosen_prior, prior_units, targets_of
-from discrim.families.bayesian.wishart_rules import Prior, evidence_of, of_columns, posterior_matrices, posterior_rule
+from discrim.families.bayesian.wishart import Prior, of_columns, posterior_matrices
 from discrim.families.gaussian.covariance import rounding_noise
-from discrim.families.gaussian.held_out import is_ill
-from discrim.families.gaussian.leave_one_out_student import FixedPrior, log_priors_left, separate_scores, shared_scores
-from discrim.families.gaussian.quadratic import ClassMatrices, SingularError
-from discrim.families.gaussian.recipe import GaussianRecipe, Statistic, possible_logs, varying_columns
-from discrim.families.gaussian.regularized import Moments
+from discrim.families.gaussian.leave_one_out import is_ill, leaves_one_class, log_priors_without, student_scores
+from discrim.families.gaussian.quadratic import SingularError, class_rule
+from discrim.families.gaussian.recipe import (
+    GaussianRecipe,
+    Statistic,
+    about_columns,
+    possible_logs,
+    refuse_one_class,
+    rule_size,
+)
 from discrim.families.gaussian.student import predictive, shared_by, student_rule, with_columns
 from discrim.families.recipe import Chosen, LeftOut, Passes, Remark, Shape, Solved, rotated
 from discrim.statistics import ClassMoments, Depth
 from discrim.typing import Floats, Mask
+
+CONSTANT = (
+    "are constant within the classes, so that they have no scale for the prior; they are left out. With "
+    "target='identity' they stay."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,17 +65,19 @@ class BayesianRecipe(GaussianRecipe):
         return replace(self, earlier=before).estimate(statistic, shape, passes)
 
     def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:
-        if len(statistic.classes) < 2:
-            raise DataError("The number of classes has to be greater than one. Got 1 class.")
+        refuse_one_class(statistic)
         weight, noise = statistic.weight, rounding_noise(statistic.mean, shape.eps)
         units, alive = prior_units(self, statistic, noise)
-        inside = self.grouped(of_columns(statistic, alive))
+        inside = of_columns(statistic, alive)
+        inside = inside.pooled() if self.shared else inside
         targets = targets_of(self, units, inside, noise[alive])
         target, prior, chosen = chosen_prior(self, inside, targets, passes, alive)
         df = self._degrees(statistic, prior.nu, int(alive.sum()))
         priors, remarks = self.class_priors(weight)
         try:
-            inner = posterior_rule(inside, prior, noise[alive], shape.eps, reread=reread)
+            matrices = posterior_matrices(inside, prior, shape.eps)
+            possible = np.zeros(1) if self.shared else np.where(weight > 0, 0.0, -np.inf)
+            inner = class_rule(inside, matrices, possible, inside.n_features, reread=reread)
         except SingularError as error:
             raise self._singular(statistic, shape, prior, error) from None
         if self.shared:
@@ -82,8 +94,10 @@ class BayesianRecipe(GaussianRecipe):
             "means_": statistic.mean.astype(shape.columns.dtype),
             "priors_": priors.astype(shape.columns.dtype),
         }
-        details = BayesianDetails(self.grouped(of_columns(statistic, alive)), prior, alive, density)
-        remarks += _constant(statistic, shape, alive)
+        details = BayesianDetails(inside, prior, alive, density)
+        # Of few rows or sparse columns some are constant in any case: there is nothing to report.
+        if statistic.rows.sum() > statistic.n_features:
+            remarks += about_columns(shape, np.flatnonzero(~alive), CONSTANT)
         return Solved(rule, statistic, attributes, chosen, remarks, details)
 
     def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:  # noqa: ARG002 - any shape will do
@@ -91,31 +105,27 @@ class BayesianRecipe(GaussianRecipe):
         s = solved.statistic
         by_rows = isinstance(self.psi, str) or isinstance(self.nu, str)
         fixed = bool(np.ndim(self.psi)) or self.target == "identity" or self.psi == 0
-        if by_rows or not fixed or len(s.classes) - (s.rows == 1).any() < 2:
+        if by_rows or not fixed or leaves_one_class(s):
             return None
         n, p = int(s.rows.sum()), s.n_features
         psi, nu = (1.0 if np.ndim(self.psi) else float(self.psi)), p + 2.0 if self.nu is None else float(self.nu)
-        if psi == 0:
-            if n <= p or not isinstance(s, ClassMoments):
-                return None
-            if any(is_ill(scatter) for scatter in s.scatter.reshape(-1, p, p)):
-                return None
+        if psi == 0 and (n <= p or not isinstance(s, ClassMoments) or is_ill(s.scatter)):
+            return None
 
         def scores(block: Block) -> Floats:
             z = np.asarray(block.dense(), dtype=np.float64)
             if psi > 0:
                 z = prior_units(self, ClassMoments.of(block, Depth.DIAGONAL), np.zeros(p))[0].rows(z)
             z = rotated(z) if n <= p else z
-            of = ClassMoments.of(replace(block, x=z), self.depth())
-            logs = log_priors_left(of.weight, self.fixed_priors(of.weight), self.class_prior_alpha)
-            form = shared_scores if self.shared else separate_scores
-            return form(z, block.codes, Moments(of.weight, of.mean, of.scatter), FixedPrior(psi, nu, p), logs)
+            block = replace(block, x=z)
+            of = ClassMoments.of(block, self.depth())
+            logs = log_priors_without(of.weight, self.fixed_priors(of.weight), self.class_prior_alpha)
+            return student_scores(of, logs, psi, nu, p, block)
 
         return scores
 
     def rule_size(self, solved: Solved) -> float:
-        p, others = varying_columns(solved.statistic), len(solved.statistic.classes) - 1
-        return float(others * (p + 1 if self.shared else 1 + p + p * (p + 1) // 2))
+        return rule_size(solved, quadratic=not self.shared)
 
     def regularised(self, solved: Solved) -> bool:  # noqa: ARG002 - a prior always does
         return True
@@ -130,9 +140,6 @@ class BayesianRecipe(GaussianRecipe):
                 "Dirichlet prior for them, not both."
             )
         return super().class_priors(weight)
-
-    def grouped(self, statistic: Statistic) -> Statistic:
-        return statistic.pooled() if self.shared else statistic
 
     def _degrees(self, statistic: Statistic, nu: float, p: int) -> Floats:
         """Degrees of freedom of the predictive densities, which must be positive."""
@@ -166,22 +173,3 @@ class BayesianDetails:
     prior: Prior
     alive: Mask
     density_offset: Floats
-
-    def log_evidence(self) -> float:
-        return evidence_of(self.inside, self.prior.units).value(self.prior.psi, self.prior.nu)
-
-    def matrices(self) -> ClassMatrices:
-        """Psi + S of every class."""
-        return posterior_matrices(self.inside, self.prior)
-
-
-def _constant(statistic: Statistic, shape: Shape, alive: Mask) -> tuple[Remark, ...]:
-    # Of few rows or sparse columns some are constant in any case: there is nothing to report.
-    if alive.all() or statistic.rows.sum() <= statistic.n_features:
-        return ()
-    names = name_list(name for name, kept in zip(shape.columns.names_out, alive, strict=True) if not kept)
-    text = (
-        f"Columns {names} are constant within the classes, so that they have no scale for the prior; they "
-        "are left out. With target='identity' they stay."
-    )
-    return (Remark(text, CollinearWarning),)

@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 
 from discrim.block import Block
 from discrim.errors import (
-    CollinearWarning,
     DataError,
     ParameterError,
     PriorsWarning,
-    name_list,
-    plural,
 )
-from discrim.families.gaussian.recipe import GaussianRecipe, Statistic, possible_logs
+from discrim.families.gaussian.recipe import GaussianRecipe, Statistic, about_columns, possible_logs, refuse_single_rows
+from discrim.families.priors import given_priors
 from discrim.families.recipe import (
     Grid,
     Losses,
@@ -40,6 +38,7 @@ from discrim.typing import Floats
 PATH = 30
 # Scores of held-out rows that are made at once.
 MOST_SCORES = 1 << 20
+CONSTANT = "have zero standard deviation within the classes, so that their distances count in the columns' own units."
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,20 +83,13 @@ class NearestCentroidRecipe(GaussianRecipe):
     def class_priors(self, weight: Floats) -> tuple[Floats, tuple[Remark, ...]]:
         if isinstance(self.priors, str):
             return (weight / weight.sum() if self.priors == "empirical" else np.full(len(weight), 1 / len(weight))), ()
-        expected = f"{len(weight)} numbers, one for each class"
-        try:
-            priors = np.asarray(self.priors, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ParameterError.bad_value("priors", self.priors, expected) from None
-        if priors.shape != weight.shape:
-            raise ParameterError.bad_value("priors", self.priors, expected)
-        if not (np.isfinite(priors) & (priors >= 0)).all() or not priors.any():
+        if not np.any(self.priors):
             raise ParameterError(f"priors must be non-negative and finite, and not all zero; found {self.priors}.")
-        total = float(priors.sum())
-        if np.isclose(total, 1.0):
+        priors, remarks = given_priors(self.priors, weight, strict=False)
+        if not remarks:
             return priors, ()
-        text = f"The priors do not sum to 1. Normalizing such that it sums to one: their sum is {total:g}."
-        return priors / total, (Remark(text, PriorsWarning),)
+        text = "The priors do not sum to 1. Normalizing such that it sums to one: their sum is"
+        return priors, (Remark(f"{text} {np.sum(self.priors):g}.", PriorsWarning),)
 
     def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
         self.check(statistic)
@@ -115,7 +107,7 @@ class NearestCentroidRecipe(GaussianRecipe):
             "shrink_threshold_": float(self.shrink_threshold or 0.0),
             "support_": (left.d != 0).any(axis=0),
         }
-        remarks += _constant(found.spread, shape)
+        remarks += about_columns(shape, np.flatnonzero(found.spread == 0), CONSTANT)
         return Solved(self.rule_of(left, priors), statistic, attributes, remarks=remarks, details=left)
 
     def rule_size(self, solved: Solved) -> float:
@@ -179,10 +171,7 @@ class NearestCentroidRecipe(GaussianRecipe):
             raise ParameterError("rule='pamr' needs metric='euclidean': its posteriors are those of normal columns.")
         if len(statistic.classes) < 2:
             raise DataError("The number of classes has to be greater than one; got 1 class.")
-        total, known = int(statistic.rows.sum()), int((statistic.weight > 0).sum())
-        if total <= known:
-            found = f"there are {plural(total, 'row')} of {plural(known, 'class', 'classes')}"
-            raise DataError(f"The number of samples must be more than the number of classes: {found}.")
+        refuse_single_rows(statistic)
 
     def _medians(self, statistic: Statistic, passes: Passes | None) -> Floats:
         if passes is None:
@@ -368,15 +357,3 @@ def _weighted_median(x: NDArray[Any], weight: Floats) -> Floats:
     lower, upper = (sums >= half).argmax(axis=0), (sums > half).argmax(axis=0)
     columns = np.arange(x.shape[1])
     return np.asarray(0.5 * (ordered[lower, columns].astype(np.float64) + ordered[upper, columns]))
-
-
-def _constant(spread: Floats, shape: Shape) -> tuple[Remark, ...]:
-    constant = np.flatnonzero(spread == 0)
-    if not len(constant):
-        return ()
-    names = shape.columns.names_out
-    text = (
-        f"Columns {name_list(names[j] for j in constant)} have zero standard deviation within the classes, so that "
-        "their distances count in the columns' own units."
-    )
-    return (Remark(text, CollinearWarning),)

@@ -2,12 +2,17 @@
 
 Sigma is a matrix, or rows A with A'A = Sigma where p x p is too large or too inexact. Columns are scaled to unit
 variance first, so that the units of measurement decide nothing.
+
+A sphering holds W in a form that never needs to be written out: ``forward(d)`` is W'd and ``backward(z)`` is Wz for the
+columns of d and z, ``log_det`` the logarithm of the (pseudo-)determinant of Sigma, ``rank`` the number of columns of W,
+and ``dependent`` are columns that the others determine (one choice of them).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,38 +23,23 @@ from discrim.families.gaussian.shrinkage import nonlinear_eigenvalues
 from discrim.statistics import ClassFactors, ClassMoments, Depth
 from discrim.typing import Floats
 
+Target = Literal["identity", "diagonal"]
+Normalization = Literal["mle", "unbiased"]
+
 # Below this reciprocal condition the scatter has lost too many digits and R-factors take over.
 ILL_CONDITIONED = 1e-10
 # Relative size of eigenvalues of a scaled scatter that are only rounding.
 SQUARED_NOISE = 1e-11
 # Eigenvalues of A'A above this make its rounding felt beside an identity, so A itself is decomposed.
 LARGE = 1e6
+# Deviations below this part of the last place of the values are what the sums leave of a constant column.
+CONSTANT = 2.0**-5
+NOTHING = np.zeros(0, np.intp)
 EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 
 
 class IllConditionedError(Exception):
     """The scaled matrix is too close to singular to be solved from its squares."""
-
-
-class Sphering(Protocol):
-    """W in a form that never needs to be written out."""
-
-    @property
-    def log_det(self) -> float:
-        """Logarithm of the (pseudo-)determinant of Sigma."""
-
-    @property
-    def rank(self) -> int: ...
-
-    @property
-    def dependent(self) -> NDArray[np.intp]:
-        """Columns that the others determine (one choice of them)."""
-
-    def forward(self, d: Floats) -> Floats:
-        """W'd for the columns of d."""
-
-    def backward(self, z: Floats) -> Floats:
-        """Wz for the columns of z."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +52,7 @@ class TriangularSphering:
     scale: Floats
     inverse: Floats
     log_det: float
-    dependent: NDArray[np.intp]
+    dependent: ClassVar[NDArray[np.intp]] = NOTHING
 
     @property
     def rank(self) -> int:
@@ -107,8 +97,8 @@ class LowRankSphering:
     directions: Floats
     gain: Floats
     log_det: float
-    dependent: NDArray[np.intp]
     kept: Floats | None = None
+    dependent: ClassVar[NDArray[np.intp]] = NOTHING
 
     @property
     def rank(self) -> int:
@@ -131,11 +121,16 @@ class LowRankSphering:
         return np.asarray(rest + self.directions @ (self.kept[:, None] * along))
 
 
-def sphere_matrix(sigma: Floats, noise: Floats, *, may_reread: bool) -> Sphering:
+Sphering = TriangularSphering | SpectralSphering | LowRankSphering
+
+
+def sphere_matrix(
+    sigma: Floats, noise: Floats, *, may_reread: bool, least: float = ILL_CONDITIONED
+) -> TriangularSphering | SpectralSphering:
     """Sphering of a covariance matrix; ``noise`` is the rounding of each column's deviation.
 
-    Raises IllConditionedError where R-factors would do better and the rows can be read again; otherwise
-    directions that are only rounding are left out. Cost p^3 / 3.
+    Raises IllConditionedError where R-factors would do better and the rows can be read again; otherwise, up to the
+    reciprocal condition ``least``, directions that are only rounding are left out. Cost p^3 / 3.
     """
     deviation = np.sqrt(np.maximum(np.diagonal(sigma), 0.0))
     alive = deviation > noise
@@ -143,9 +138,9 @@ def sphere_matrix(sigma: Floats, noise: Floats, *, may_reread: bool) -> Sphering
     correlation = sigma / scale[:, None] / scale[None, :]
     if alive.all() and len(scale):
         inverse, log_det, rcond = inverse_factor(correlation)
-        if rcond > ILL_CONDITIONED:
+        if rcond > least:
             log_det += 2.0 * float(np.log(scale).sum())
-            return TriangularSphering(scale, inverse, log_det, np.zeros(0, np.intp))
+            return TriangularSphering(scale, inverse, log_det)
         if may_reread:
             raise IllConditionedError
     index = np.flatnonzero(alive)
@@ -176,7 +171,7 @@ def inverse_factor(matrix: Floats) -> tuple[Floats, float, float]:
     return inverse, log_det, 1.0 / float(np.trace(matrix) * np.vdot(inverse, inverse))
 
 
-def sphere_factor(factor: Floats, noise: Floats, eps: float, tol: float) -> Sphering:
+def sphere_factor(factor: Floats, noise: Floats, eps: float, tol: float) -> TriangularSphering | SpectralSphering:
     """Sphering of Sigma = R'R from R itself: directions above rounding (and ``tol``) are kept.
 
     Cost r p min(r, p).
@@ -195,7 +190,7 @@ def sphere_factor(factor: Floats, noise: Floats, eps: float, tol: float) -> Sphe
         if (np.linalg.svd(lower, compute_uv=False) > least).all():
             log_det = 2.0 * float(np.log(np.abs(np.diagonal(lower))).sum() + np.log(scale).sum())
             inverse, _ = lapack.dtrtri(lower, lower=1)
-            return TriangularSphering(scale, inverse, log_det, np.zeros(0, np.intp))
+            return TriangularSphering(scale, inverse, log_det)
     _, values, rows = np.linalg.svd(scaled, full_matrices=False)
     keep = values > least
     return _spectral(scale, alive, np.where(alive, rows[keep], 0.0).T, values[keep], scaled)
@@ -213,8 +208,7 @@ def sphere_low_rank(diagonal: Floats, rows: Floats) -> LowRankSphering:
         values, directions = singular**2, basis @ left
     kept = 1.0 / np.sqrt(1.0 + values)
     log_det = float(np.log(diagonal).sum() + np.log1p(values).sum())
-    nothing = np.zeros(0, np.intp)
-    return LowRankSphering(root, directions, kept - 1.0, log_det, nothing, kept if large else None)
+    return LowRankSphering(root, directions, kept - 1.0, log_det, kept if large else None)
 
 
 def _squares(rows: Floats) -> tuple[Floats, Floats]:
@@ -245,10 +239,8 @@ def _spectral(
     scale: Floats, alive: NDArray[np.bool_], directions: Floats, deviations: Floats, scaled: Floats
 ) -> SpectralSphering:
     log_det = 2.0 * float(np.log(deviations).sum() + np.log(scale[alive]).sum())
-    rank = len(deviations)
-    if rank == len(scale):
-        dependent = np.zeros(0, np.intp)
-    else:
+    rank, dependent = len(deviations), NOTHING
+    if rank < len(scale):
         _, order = qr(scaled, mode="r", pivoting=True, check_finite=False)
         dependent = np.sort(np.asarray(order[rank:], dtype=np.intp))
     return SpectralSphering(scale, directions, deviations, log_det, dependent)
@@ -256,73 +248,73 @@ def _spectral(
 
 @dataclass(frozen=True)
 class Within:
-    """Sigma = ``matrix`` (p x p), or A'A for ``rows`` A where p x p is too large or too inexact.
+    """Sigma = ``values`` (p x p), or A'A for rows A = ``values`` where they are ``thin``: p x p too large or inexact.
 
     ``noise`` is the deviation of each column that rounding alone could cause.
     """
 
-    matrix: Floats | None
-    rows: Floats | None
+    values: Floats
     noise: Floats
     eps: float
+    thin: bool = False
 
     @property
     def diagonal(self) -> Floats:
-        if self.matrix is not None:
-            return np.diagonal(self.matrix)
-        assert self.rows is not None
-        return np.asarray(np.einsum("ij,ij->j", self.rows, self.rows))
+        return np.asarray(np.einsum("ij,ij->j", self.values, self.values) if self.thin else np.diagonal(self.values))
 
     def times(self, v: Floats) -> Floats:
         """Sigma v."""
-        if self.matrix is not None:
-            return np.asarray(self.matrix @ v)
-        assert self.rows is not None
-        return np.asarray(self.rows.T @ (self.rows @ v))
+        product = self.values @ v
+        return np.asarray(self.values.T @ product if self.thin else product)
 
     def of_columns(self, columns: NDArray[np.bool_]) -> Within:
         """The same for some of the columns."""
-        matrix = None if self.matrix is None else self.matrix[np.ix_(columns, columns)]
-        rows = None if self.rows is None else self.rows[:, columns]
-        return Within(matrix, rows, self.noise[columns], self.eps)
+        values = self.values[:, columns] if self.thin else self.values[np.ix_(columns, columns)]
+        return replace(self, values=values, noise=self.noise[columns])
 
     def scaled(self, factor: Floats) -> Within:
         """The same for columns times these factors."""
-        matrix = None if self.matrix is None else factor[:, None] * self.matrix * factor
-        rows = None if self.rows is None else self.rows * factor
-        return Within(matrix, rows, self.noise * factor, self.eps)
+        values = self.values * factor if self.thin else factor[:, None] * self.values * factor
+        return replace(self, values=values, noise=self.noise * factor)
 
-    def dense(self) -> Floats:
-        """Sigma written out."""
-        if self.matrix is not None:
-            return self.matrix
-        assert self.rows is not None
-        return np.asarray(self.rows.T @ self.rows)
+    def with_rows(self, rows: Floats) -> Within:
+        """Sigma + B'B for these rows B."""
+        return replace(self, values=np.vstack([self.values, rows]) if self.thin else self.values + rows.T @ rows)
 
-    def sphere(self, *, tol: float, reread: bool, raw: bool = False) -> Sphering:
+    def plus(self, other: Within) -> Within:
+        """The sum of both."""
+        return self.with_rows(other.values) if other.thin else replace(self, values=self.values + other.values)
+
+    def dense(self, factor: float = 1.0, added: Floats | float = 0.0) -> Floats:
+        """factor * Sigma + diag(added) written out."""
+        sigma = factor * (self.values.T @ self.values if self.thin else self.values)
+        sigma.flat[:: len(sigma) + 1] += added
+        return np.asarray(sigma)
+
+    def sphere(
+        self, *, tol: float, reread: bool, raw: bool = False, least: float = ILL_CONDITIONED
+    ) -> TriangularSphering | SpectralSphering:
         """Sphering of Sigma as it is; directions without variance, or a scaled deviation up to tol, are left out.
 
         Of a singular Sigma this inverts what the scaled columns span. With ``raw`` it is the pseudo-inverse of Sigma
         itself, which depends on the units; how many directions are without variance does not.
         """
-        if self.matrix is not None and tol == 0:
-            found = sphere_matrix(self.matrix, self.noise, may_reread=reread)
+        if not self.thin and tol == 0:
+            found = sphere_matrix(self.values, self.noise, may_reread=reread, least=least)
         else:
-            rows = self.rows if self.matrix is None else square_root(self.matrix)
-            assert rows is not None
+            rows = self.values if self.thin else square_root(self.values)
             found = sphere_factor(rows, self.noise, self.eps, tol)
         return self._raw(found) if raw and found.rank < len(self.noise) else found
 
-    def _raw(self, scaled: Sphering) -> Sphering:
+    def _raw(self, scaled: Sphering) -> SpectralSphering:
         """The pseudo-inverse of a Sigma with the rank of ``scaled``. Cost p^3, or r^2 p for r rows."""
-        if self.matrix is not None:
-            values, vectors = np.linalg.eigh(self.matrix)
+        if not self.thin:
+            values, vectors = np.linalg.eigh(self.values)
             deviations, directions = np.sqrt(np.maximum(values[::-1], 0.0)), vectors[:, ::-1]
-            least = np.sqrt(len(values) * np.finfo(float).eps)
+            least = np.sqrt(len(values) * EPS)
         else:
-            assert self.rows is not None
-            _, deviations, rows = np.linalg.svd(self.rows, full_matrices=False)
-            directions, least = rows.T, max(self.rows.shape) * np.finfo(float).eps
+            _, deviations, rows = np.linalg.svd(self.values, full_matrices=False)
+            directions, least = rows.T, max(self.values.shape) * EPS
         kept = min(scaled.rank, int((deviations > least * deviations.max(initial=0.0)).sum()))
         log_det = 2.0 * float(np.log(deviations[:kept]).sum())
         return SpectralSphering(
@@ -331,31 +323,29 @@ class Within:
 
     def sphere_added(self, factor: float, added: Floats, *, reread: bool) -> Sphering:
         """Sphering of factor * Sigma + diag(added)."""
-        if self.matrix is not None:
-            sigma = factor * self.matrix
-            sigma.flat[:: len(sigma) + 1] += added
-            return sphere_matrix(sigma, self.noise, may_reread=reread)
-        assert self.rows is not None
-        # A column without any variance is left out, as an infinite one would be.
-        return sphere_low_rank(np.where(added > 0, added, np.inf), np.sqrt(factor) * self.rows)
+        if self.thin:
+            # A column without any variance is left out, as an infinite one would be.
+            return sphere_low_rank(np.where(added > 0, added, np.inf), np.sqrt(factor) * self.values)
+        return sphere_matrix(self.dense(factor, added), self.noise, may_reread=reread)
 
     def sphere_nonlinear(self, degrees: float) -> Sphering:
         """Sphering after analytical nonlinear shrinkage of the eigenvalues."""
         p = len(self.noise)
-        if self.matrix is not None:
-            values, vectors = np.linalg.eigh(self.matrix)
+        if not self.thin:
+            values, vectors = np.linalg.eigh(self.values)
         else:
-            assert self.rows is not None
-            _, singular, vt = np.linalg.svd(self.rows, full_matrices=False)
+            _, singular, vt = np.linalg.svd(self.values, full_matrices=False)
             keep = singular > singular.max(initial=0.0) * 1e-10
             values, vectors = singular[keep] ** 2, vt[keep].T
         shrunk, null = nonlinear_eigenvalues(np.maximum(values, 0.0), p, degrees)
         if not shrunk.all() or (null == 0 and len(values) < p):
-            return _sphere_span(vectors[:, shrunk > 0], shrunk[shrunk > 0])
+            # Outside the span of the directions there is no variance to speak of.
+            directions, deviations = vectors[:, shrunk > 0], np.sqrt(shrunk[shrunk > 0])
+            return _spectral(np.ones(p), np.ones(p, bool), directions, deviations, (deviations * directions).T)
         base = null if len(values) < p else 1.0
         gain = np.sqrt(base / shrunk) - 1.0
         log_det = float(np.log(shrunk).sum() + (p - len(values)) * np.log(base))
-        return LowRankSphering(np.full(p, np.sqrt(base)), vectors, gain, log_det, np.zeros(0, np.intp))
+        return LowRankSphering(np.full(p, np.sqrt(base)), vectors, gain, log_det)
 
 
 def square_root(matrix: Floats) -> Floats:
@@ -370,17 +360,17 @@ def check_divisors(statistic: ClassMoments | ClassFactors, normalization: str, *
     """Refuse weights so small that n_k - 1, or n - K where classes are pooled, is not positive."""
     if normalization == "mle":
         return
-    weight, several = statistic.weight, statistic.rows > 1
+    weight, hint = statistic.weight, "Scale the weights so that they count rows, or use normalization='mle'."
     if pooled and statistic.total_weight <= (weight > 0).sum():
         raise DataError(
             f"The weights sum to {statistic.total_weight:g}, not more than the number of classes, so that the unbiased "
-            "divisor n - K is not positive. Scale the weights so that they count rows, or use normalization='mle'."
+            f"divisor n - K is not positive. {hint}"
         )
-    small = np.flatnonzero(several & (weight <= 1))
+    small = np.flatnonzero((statistic.rows > 1) & (weight <= 1))
     if not pooled and len(small):
         raise DataError(
             f"The weights of class '{statistic.classes[small[0]]}' sum to {weight[small[0]]:g}, so that the unbiased "
-            "divisor n_k - 1 is not positive. Scale the weights so that they count rows, or use normalization='mle'."
+            f"divisor n_k - 1 is not positive. {hint}"
         )
 
 
@@ -392,33 +382,27 @@ def divisors(weight: Floats, normalization: str) -> tuple[Floats, float]:
     return np.where(present, weight - 1.0, 1.0), float(weight.sum() - present.sum())
 
 
-def pooled_within(statistic: ClassMoments | ClassFactors, normalization: str, noise: Floats, eps: float) -> Within:
-    """Sigma = S / n, or S / (n - K)."""
-    divisor = divisors(statistic.weight, normalization)[1]
+def each_within(statistic: ClassMoments | ClassFactors, factor: Floats, eps: float) -> tuple[Within, ...]:
+    """factor_g S_g for every scatter of the statistic: one a class, or the pooled one."""
+    noise, p = rounding_noise(statistic.mean, eps), statistic.n_features
+    if isinstance(statistic, ClassMoments):
+        scatters = statistic.scatter.reshape(-1, p, p)
+        return tuple(Within(f * s, noise, eps) for f, s in zip(factor, scatters, strict=True))
+    return tuple(Within(np.sqrt(f) * r, noise, eps, thin=True) for f, r in zip(factor, statistic.factors, strict=True))
+
+
+def pooled_within(statistic: ClassMoments | ClassFactors, normalization: str, eps: float) -> Within:
+    """Sigma = S / n, or S / (n - K); ``eps`` is the rounding of the numbers as they were given."""
+    divisor, noise = divisors(statistic.weight, normalization)[1], rounding_noise(statistic.mean, eps)
     pooled = statistic.pooled()
     if isinstance(pooled, ClassMoments):
-        return Within(pooled.scatter / divisor, None, noise, eps)
-    return Within(None, pooled.factors[0] / np.sqrt(divisor), noise, eps)
+        return Within(pooled.scatter / divisor, noise, eps)
+    return Within(pooled.factors[0] / np.sqrt(divisor), noise, eps, thin=True)
 
 
-def weighted_within(
-    statistic: ClassMoments | ClassFactors, shares: Floats, normalization: str, noise: Floats, eps: float
-) -> Within:
+def weighted_within(statistic: ClassMoments | ClassFactors, shares: Floats, normalization: str, eps: float) -> Within:
     """Sigma = sum_k shares_k Sigma_k."""
     assert statistic.depth is Depth.FULL
     each = divisors(statistic.weight, normalization)[0]
-    factor = np.where(each > 0, shares / np.where(each > 0, each, 1.0), 0.0)
-    if isinstance(statistic, ClassMoments):
-        return Within(np.einsum("k,kij->ij", factor, statistic.scatter), None, noise, eps)
-    rows = np.vstack([np.sqrt(f) * r for f, r in zip(factor, statistic.factors, strict=True)])
-    return Within(None, rows, noise, eps)
-
-
-def _sphere_span(directions: Floats, variances: Floats) -> Sphering:
-    """Sphering inside the span of orthonormal directions; outside there is no variance to speak of."""
-    p = len(directions)
-    deviations = np.sqrt(variances)
-    log_det = float(np.log(variances).sum())
-    _, order = qr((deviations * directions).T, mode="r", pivoting=True, check_finite=False)
-    dependent = np.sort(np.asarray(order[len(variances) :], dtype=np.intp))
-    return SpectralSphering(np.ones(p), directions, deviations, log_det, dependent)
+    parts = each_within(statistic, np.where(each > 0, shares / np.where(each > 0, each, 1.0), 0.0), eps)
+    return reduce(Within.plus, parts)

@@ -1,4 +1,4 @@
-"""Linear discriminant analysis: one covariance matrix for all classes."""
+"""Linear discriminant analysis: one covariance matrix for all classes; and Fisher's direction between two."""
 
 from __future__ import annotations
 
@@ -6,30 +6,41 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
 
-from discrim.errors import CollinearWarning, DataError, ParameterError, name_list, plural
+from discrim.errors import DataError, ParameterError
 from discrim.families.gaussian.covariance import (
+    EPS,
     Sphering,
     Within,
     check_divisors,
     divisors,
+    each_within,
     pooled_within,
     rounding_noise,
     weighted_within,
 )
-from discrim.families.gaussian.grid import DEFAULT_VALUES, GaussianGrid
-from discrim.families.gaussian.ledoit_wolf import (
-    class_scales,
-    estimated_covariances,
-    fourth_powers,
-    shrunk_within,
+from discrim.families.gaussian.recipe import (
+    CovarianceRecipe,
+    Statistic,
+    about_columns,
+    rank_tolerance,
+    refuse_one_class,
+    refuse_single_rows,
+    rule_size,
 )
-from discrim.families.gaussian.recipe import LEAST_RIDGE, CovarianceRecipe, Statistic, rank_tolerance, varying_columns
-from discrim.families.recipe import LeftOut, Passes, Remark, Shape, Solved
+from discrim.families.gaussian.shrinkage import class_shrinkage, estimated_covariances
+from discrim.families.gaussian.student import Sizes, check_degrees, debiased_linear, predictive_rule
+from discrim.families.recipe import Passes, Shape, Solved
 from discrim.families.rule import LinearRule, QuadraticRule, Rule, StudentRule
 from discrim.statistics import Depth
 from discrim.statistics.means import grand_mean
 from discrim.typing import Floats
+
+COLLINEAR = (
+    "have no variance within the classes beyond that of the other columns; they are handled by the pseudo-inverse."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +53,7 @@ class LdaRecipe(CovarianceRecipe):
 
     assumptions: ClassVar[tuple[str, ...]] = ("normal", "equal covariances")
     full_up_to: ClassVar[int] = 2
+    shared: ClassVar[bool] = True
 
     n_components: int | None = None
     rank: int | None = None
@@ -56,25 +68,8 @@ class LdaRecipe(CovarianceRecipe):
         return self.solver != "svd" and self.priors is not None
 
     @property
-    def is_plain(self) -> bool:
-        return super().is_plain and self.rank is None and not self.weighs_classes
-
-    def grid(self, statistic: Statistic) -> GaussianGrid:  # noqa: ARG002 - the same for all
-        priors = None if self.priors is None else np.asarray(self.priors, dtype=np.float64)
-        gammas = 1.0 - DEFAULT_VALUES[::-1]
-        return GaussianGrid(np.zeros(1), gammas, self.target, self.normalization, priors, "shrinkage")
-
-    @property
-    def rotation_invariant(self) -> bool:
-        setting = self.setting
-        return setting is not None and setting[1] < 1 - LEAST_RIDGE and self.target == "identity"
-
-    @property
-    def setting(self) -> tuple[float, float] | None:
-        """The (alpha, gamma) of regularised discriminant analysis that this is, or None if it is none."""
-        if self.predict_method != "plug-in" or self.weighs_classes or self.rank is not None:
-            return None
-        return None if self.covariance_estimator is not None or isinstance(self.shrinkage, str) else (0.0, self.kept)
+    def only_shrunk(self) -> bool:
+        return super().only_shrunk and self.rank is None and not self.weighs_classes
 
     def check(self, statistic: Statistic) -> None:
         self.check_options(self.rank)
@@ -83,12 +78,10 @@ class LdaRecipe(CovarianceRecipe):
                 f"predict_method='{self.predict_method}' needs the pooled covariance, and solver='{self.solver}' "
                 "weighs the classes by the given priors. Use solver='svd'."
             )
-        classes = len(statistic.weight)
-        if statistic.rows.sum() <= (statistic.rows > 0).sum():
-            found = f"{plural(int(statistic.rows.sum()), 'sample')} of {plural(classes, 'class', 'classes')}"
-            raise DataError(f"The number of samples must be more than the number of classes; found {found}.")
+        refuse_single_rows(statistic)
         check_divisors(statistic, "unbiased" if self.shrinkage == "nonlinear" else self.normalization, pooled=True)
         super().check(statistic)
+        refuse_one_class(statistic)
 
     def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:
         self.check(statistic)
@@ -107,8 +100,6 @@ class LdaRecipe(CovarianceRecipe):
         else:
             linear = reduced_rule(canonical, logs, self.rank)
         if self.predict_method == "debiased":
-            from discrim.families.gaussian.predictive import debiased_linear
-
             linear = debiased_linear(linear, self._sizes(weight, sphering.rank), logs, sphering.rank)
         centred = self.solver == "svd" or self.rank is not None or self.predict_method != "plug-in"
         shown = linear if centred else uncentred(linear, sphering)
@@ -117,37 +108,34 @@ class LdaRecipe(CovarianceRecipe):
         if self.predict_method == "predictive":
             rule = self._predictive(sphering, mean, statistic, logs)
         details = LdaDetails(
-            self.normalization, shape.eps, statistic, within, kept, added, canonical,
+            self.normalization, statistic, within, kept, added, canonical,
             rule if self.predict_method == "predictive" else shown,
         )  # fmt: skip
-        remarks += _collinear(sphering, statistic, shape)
+        # With fewer rows the columns depend on each other in any case: there is nothing to report.
+        if statistic.rows.sum() - (statistic.rows > 0).sum() >= statistic.n_features:
+            remarks += about_columns(shape, sphering.dependent, COLLINEAR)
         return Solved(rule, statistic, attributes, remarks=remarks, details=details)
 
-    def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:
-        from discrim.families.gaussian.held_out import held_out_lda
-
-        return held_out_lda(self, solved, shape)
-
     def rule_size(self, solved: Solved) -> float:
-        return float((len(solved.statistic.classes) - 1) * (varying_columns(solved.statistic) + 1))
+        return rule_size(solved, quadratic=False)
 
     def _covariance(
         self, statistic: Statistic, shape: Shape, passes: Passes | None, priors: Floats
     ) -> tuple[Within, float, Floats]:
         """Sigma = kept * within + diag(added)."""
-        noise, eps, shrinkage = rounding_noise(statistic.mean, shape.eps), shape.eps, self.shrinkage
-        added, kept = np.zeros(shape.width), 1.0
+        eps, added, kept = shape.eps, np.zeros(shape.width), 1.0
         if self.covariance_estimator is not None:
             each = estimated_covariances(self.covariance_estimator, passes, len(priors))
-            return Within(np.einsum("k,kij->ij", priors, np.stack(each)), None, noise, eps), kept, added
-        if shrinkage in ("auto", "ledoit-wolf", "oas"):
-            scales = class_scales(statistic, standardised=shrinkage == "auto")
-            fourth = None if shrinkage == "oas" else fourth_powers(passes, statistic, scales)
-            within, added = shrunk_within(statistic, priors, scales, fourth, noise, eps)
+            sigma = np.einsum("k,kij->ij", priors, np.stack(each))
+            return Within(sigma, rounding_noise(statistic.mean, eps), eps), kept, added
+        if self.shrinkage in ("auto", "ledoit-wolf", "oas"):
+            intensity, of_classes = class_shrinkage(statistic, self.shrinkage, passes)
+            within = weighted_within(statistic, priors * (1.0 - intensity), "mle", eps)
+            added = priors @ of_classes
         elif self.weighs_classes:
-            within = weighted_within(statistic, priors, self.normalization, noise, eps)
+            within = weighted_within(statistic, priors, self.normalization, eps)
         else:
-            within = pooled_within(statistic, self.normalization, noise, eps)
+            within = pooled_within(statistic, self.normalization, eps)
         if self.kept < 1:
             kept, variances = self.kept, within.diagonal
             even = np.full_like(variances, variances.sum() / shape.n_columns)
@@ -158,25 +146,21 @@ class LdaRecipe(CovarianceRecipe):
         reread = reread and self.covariance_estimator is None
         if self.shrinkage == "nonlinear":
             degrees = divisors(statistic.weight, "unbiased")[1]
-            return pooled_within(statistic, "unbiased", within.noise, within.eps).sphere_nonlinear(degrees)
+            return pooled_within(statistic, "unbiased", within.eps).sphere_nonlinear(degrees)
         if added.any():
             return within.sphere_added(kept, added, reread=reread)
         return within.sphere(tol=rank_tolerance(self.tol), reread=reread, raw=self.solver == "lsqr")
 
     def _predictive(self, sphering: Sphering, mean: Floats, statistic: Statistic, logs: Floats) -> StudentRule:
         """Geisser's predictive density: a Student-t whose boundaries bend where classes have unequal sizes."""
-        from discrim.families.gaussian.predictive import predictive_rule
-
         sizes, rank = self._sizes(statistic.weight, sphering.rank), sphering.rank
         logs = np.where(statistic.weight > 0, logs, -np.inf)
         factor = np.repeat(sphering.backward(np.eye(rank)).T[None], len(mean), axis=0)
         plug_in = QuadraticRule(mean, factor, logs - 0.5 * sphering.log_det, triangular=False)
         return predictive_rule(plug_in, sizes, logs, rank)
 
-    def _sizes(self, weight: Floats, rank: int) -> Any:
+    def _sizes(self, weight: Floats, rank: int) -> Sizes:
         """Of the pooled scatter, the same for every class; a class without rows has the mean's weight."""
-        from discrim.families.gaussian.predictive import Sizes, check_degrees
-
         degrees = divisors(weight, "unbiased")[1]
         check_degrees(self.predict_method, np.array([degrees]), rank, ["the classes together have"])
         one = np.ones(len(weight))
@@ -190,7 +174,6 @@ class LdaRecipe(CovarianceRecipe):
         coef, intercept = rule.coef, rule.offset - rule.coef @ rule.origin
         if len(coef) == 2:
             coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
-        given = self.shrinkage is not None and not isinstance(self.shrinkage, str)
         return {
             "coef_": coef.astype(dtype),
             "intercept_": intercept.astype(dtype),
@@ -200,7 +183,7 @@ class LdaRecipe(CovarianceRecipe):
             "scalings_": canonical.scalings.astype(dtype),
             "explained_variance_ratio_": canonical.explained[:limit].astype(dtype),
             "_n_features_out": min(limit, canonical.scalings.shape[1]),
-            **({"shrinkage_": float(self.shrinkage)} if given else {}),
+            **self.chosen_shrinkage(),
         }
 
     def _check_components(self, most: int) -> None:
@@ -218,7 +201,6 @@ class LdaDetails:
     """What further attributes are made from: Sigma = kept * within + diag(added), the directions, the rule as shown."""
 
     normalization: str
-    eps: float
     statistic: Statistic
     within: Within
     kept: float
@@ -228,14 +210,11 @@ class LdaDetails:
 
     def covariance(self) -> Floats:
         """Sigma as the rule uses it (before directions without variance are left out)."""
-        sigma = self.within.dense().copy() * self.kept
-        sigma.flat[:: len(sigma) + 1] += self.added
-        return sigma
+        return self.within.dense(self.kept, self.added)
 
     def pooled(self) -> Within:
         """Sigma without shrinkage."""
-        noise = rounding_noise(self.statistic.mean, self.eps)
-        return pooled_within(self.statistic, self.normalization, noise, self.eps)
+        return pooled_within(self.statistic, self.normalization, self.within.eps)
 
     def pooled_squares(self) -> Floats:
         """Diagonal of the pooled scatter S."""
@@ -255,22 +234,9 @@ def _filled(statistic: Statistic) -> Floats:
     return np.where(statistic.weight[:, None] > 0, statistic.mean, grand_mean(statistic.weight, statistic.mean))
 
 
-def _collinear(sphering: Sphering, statistic: Statistic, shape: Shape) -> tuple[Remark, ...]:
-    # With fewer rows the columns depend on each other in any case: there is nothing to report.
-    enough = statistic.rows.sum() - (statistic.rows > 0).sum() >= statistic.mean.shape[1]
-    if not len(sphering.dependent) or not enough:
-        return ()
-    names = shape.columns.names_out
-    text = (
-        f"Columns {name_list(names[j] for j in sphering.dependent)} have no variance within the classes beyond that of "
-        "the other columns; they are handled by the pseudo-inverse."
-    )
-    return (Remark(text, CollinearWarning),)
-
-
 @dataclass(frozen=True)
 class Canonical:
-    """The discriminant coordinates (x - origin)'scalings, most telling first.
+    """The discriminant coordinates (x - origin)'scalings, those that separate most first.
 
     ``eigenvalues`` are those of W^-1 B with B = sum_k n_k (mu_k - mu)(mu_k - mu)' / divisor and
     W = Sigma; ``coordinates`` are the centroids in these coordinates (K x L).
@@ -342,3 +308,82 @@ def _signs(scalings: Floats) -> Floats:
     largest = np.abs(scalings).argmax(axis=0)
     signs = np.sign(scalings[largest, np.arange(scalings.shape[1])])
     return np.asarray(np.where(signs == 0, 1.0, signs))
+
+
+@dataclass(frozen=True)
+class FisherDiscriminant:
+    """Project rows as X @ direction; above ``threshold`` lies the second class.
+
+    ``direction`` = S^-1 (m_2 - m_1), of length one. On the projection each class is taken as a Gaussian with
+    mean ``means[i]`` and variance ``variances[i]`` (divisor n_i - 1; the pooled one where only the pooled
+    scatter is known, or a class has a single row or no variance), and the threshold is the one with the fewest
+    expected errors, n_1 P(y > t | 1) + n_2 P(y <= t | 2): where n_2 p(y | 2) overtakes n_1 p(y | 1), or infinity
+    where no threshold is better than always the first class (+inf) or always the second (-inf).
+    """
+
+    direction: Floats
+    threshold: float
+    means: tuple[float, float]
+    variances: tuple[float, float]
+
+    def predict(self, X: Any, classes: NDArray[Any]) -> NDArray[Any]:
+        """The second class above the threshold, the first below; always the same one where it is infinite."""
+        return np.asarray(classes[(np.asarray(X) @ self.direction > self.threshold).astype(int)])
+
+
+def fisher_discriminant(statistic: Statistic, classes: NDArray[Any]) -> FisherDiscriminant:
+    """Fisher's direction from a statistic of two classes."""
+    if len(classes) != 2:
+        raise DataError(f"Fisher's direction is for two classes; the model has {len(classes)}.")
+    for label, weight in zip(classes, statistic.weight, strict=True):
+        if not weight > 0:
+            raise DataError(
+                f"Fisher's direction compares the means of two classes, and class '{label}' has no rows. Add some, "
+                "or leave the class out."
+            )
+    sphering = pooled_within(statistic, "mle", EPS).sphere(tol=0.0, reread=False)
+    gap = (statistic.mean[1] - statistic.mean[0])[:, None]
+    w = sphering.backward(sphering.forward(gap))[:, 0]
+    if not w.any():
+        raise DataError(
+            "Fisher's direction does not exist: the means of the two classes are equal, or there is no variance within "
+            "the classes where the means differ."
+        )
+    w /= np.linalg.norm(w)
+    low, distance = float(statistic.mean[0] @ w), float(gap[:, 0] @ w)
+    variances = _projected_variances(statistic, w)
+    share = float(statistic.weight[1] / statistic.total_weight)
+    threshold = low + best_threshold(distance, *variances, share)
+    return FisherDiscriminant(w, threshold, (low, low + distance), variances)
+
+
+def _projected_variances(statistic: Statistic, w: Floats) -> tuple[float, float]:
+    scatters = each_within(statistic, np.ones(len(statistic.squares)), EPS)
+    squares, divisor = np.array([w @ scatter.times(w) for scatter in scatters]), statistic.weight - 1
+    if statistic.depth is Depth.FULL and (divisor > 0).all() and squares.min() > 1e-20 * squares.max():
+        return float(squares[0] / divisor[0]), float(squares[1] / divisor[1])
+    pooled = float(squares.sum() / (statistic.total_weight - 2))
+    return pooled, pooled
+
+
+def best_threshold(distance: float, v1: float, v2: float, share: float) -> float:
+    """t with the fewest errors (1 - share) P(Y_1 > t) + share P(Y_2 <= t), Y_1 ~ N(0, v1) and Y_2 ~ N(distance, v2).
+
+    The errors fall with t while the first class is more likely at t, and rise where the second is. So the best t is
+    where a y^2 + b y + c, the log of the ratio of the second to the first, turns positive; or, where the second class
+    is more likely nowhere, only between two points or only outside of them, possibly at one of the infinite ends.
+    Of equal errors the finite threshold is taken.
+    """
+    with np.errstate(divide="ignore"):
+        odds = float(np.log(share) - np.log1p(-share))
+    a, b = 0.5 * (1.0 / v1 - 1.0 / v2), distance / v2
+    c = -0.5 * distance**2 / v2 + 0.5 * np.log(v1 / v2) + odds
+    ends = {np.inf: share, -np.inf: 1.0 - share}
+    discriminant = b * b - 4.0 * a * c if np.isfinite(c) else 0.0
+    if discriminant > 0:
+        # The root at which the ratio rises; written so that equal variances, with a = 0, are nothing special.
+        t = float(-2.0 * c / (b + np.sqrt(discriminant)))
+        errors = (1.0 - share) * ndtr(-t / np.sqrt(v1)) + share * ndtr((t - distance) / np.sqrt(v2))
+        if errors <= min(ends.values()):
+            return t
+    return min(ends, key=lambda t: ends[t])

@@ -1,13 +1,18 @@
-"""Leave-one-out scores of LDA and QDA, in closed form from the moments of all rows.
+"""Leave-one-out scores of Gaussian and Student-t classes, in closed form from the moments of all rows.
 
 Rows have weight 1. Taking row x out of class g, with d = x - mu_g and rho = n_g/(n_g - 1), changes
 
     mu_g to mu_g - d/(n_g - 1), so that x - mu_g becomes rho d,   and S_g to S_g - rho d d',
 
-and the rank-one change passes to inverse and determinant by Sherman-Morrison and the determinant
-lemma. Scores are log pi_k - (D_k + log|Sigma_k|)/2 of the rule that never saw the row, up to a constant
-of the row. A class that would vanish scores -inf for its only row. NaN marks a matrix that is singular
-or undefined without the row: 1 - rho d'S^-1 d is zero to rounding, or no degree of freedom is left.
+and the rank-one change passes to inverse and determinant by Sherman-Morrison and the determinant lemma: with
+A = S + psi I (psi is zero but for a prior), E = d'A^-1 d and f = 1 - rho E
+
+    distance of the own class: rho^2 E/f,   log|A|: + log f,
+    distance of another class that shares A: E_k + rho ((x - mu_k)'A^-1 d)^2/f   with E_k = (x - mu_k)'A^-1 (x - mu_k).
+
+Scores are those of the rule that never saw the row, up to a constant of the row. A class that would vanish scores -inf
+for its only row. NaN marks a matrix that is singular or undefined without the row: f is zero to rounding, or no degree
+of freedom is left.
 """
 
 from __future__ import annotations
@@ -15,81 +20,108 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
-from discrim.families.gaussian.regularized import Moments, Normalization, tolerance
+from discrim.block import Block
+from discrim.families.gaussian.covariance import ILL_CONDITIONED, Normalization, inverse_factor
+from discrim.families.gaussian.student import predictive
+from discrim.statistics import ClassMoments, Depth
 from discrim.typing import Codes, Floats
 
 
-def lda_scores(
-    x: NDArray[Any],
-    codes: Codes,
-    weight: Floats,
-    mean: Floats,
-    scatter: Floats,
-    priors: Floats | None = None,
-    normalization: Normalization = "mle",
-) -> Floats:
-    """Scores (n, K) of LDA without each row; ``scatter`` is the pooled S (p, p).
+def gaussian_scores(s: ClassMoments, priors: Floats | None, normalization: Normalization, block: Block) -> Floats:
+    """Scores (n, K) of QDA without each row, or of LDA where the scatter of ``s`` is pooled.
 
-    With E_k = (x - mu_k)'S^-1(x - mu_k), f = 1 - rho E_g and nu the divisor of the remaining rows (n - 1,
-    or n - 1 - K unbiased; n - K if the class of the row vanishes)
-
-        D_k = nu [E_k + rho ((x - mu_k)'S^-1 d)^2/f]   for k other than g,
-        D_g = nu rho^2 E_g/f.
-
-    The determinant is common to the classes and left out. O(n p (p + K)): one Cholesky factor of S with
-    unit diagonal, and the products with other classes from the centroids alone.
+    With A = S and the divisor nu of the remaining rows, log pi_k - (nu D_k + log|A_k| - p log nu)/2.
+    O(K p^3 + n K p^2), or O(p^3 + n p (p + K)) where it is pooled.
     """
-    rho, logs = rho_of(weight), log_priors_without(weight, priors)
-    factor = Whitener(scatter)
-    y = factor(x - mean[codes])
-    centroids = factor(mean - mean.mean(axis=0))
-    gaps = np.square(centroids[:, :, None] - centroids[:, None, :]).sum(axis=0)
-    along = y.T @ centroids
-    along = along[np.arange(len(codes)), codes][:, None] - along
-    own = np.square(y).sum(axis=0)
-    remaining = factor.remaining(1.0 - rho[codes] * own)
-    distances = own[:, None] + 2.0 * along + gaps[codes]
-    distances += (rho[codes] / remaining)[:, None] * np.square(own[:, None] + along)
-    distances[np.arange(len(codes)), codes] = rho[codes] ** 2 * own / remaining
-    stays, vanishes = (pooled_divisor_without(weight, normalization, gone) for gone in (False, True))
-    nu = np.where(weight == 1.0, vanishes, stays)[codes]
-    scores: Floats = logs[codes] - 0.5 * nu[:, None] * distances
-    return _with_vanished(scores, logs[codes])
+    x, codes = block.dense(), block.codes
+    own, pooled = divisors_or_nan(s.weight - np.eye(len(s.weight)), normalization)
+    nu = (pooled[:, None] if s.depth is Depth.POOLED else own)[codes]
+    distances, log_dets = _without_each(x, codes, s, 0.0)
+    logs = log_priors_without(s.weight, priors)[codes]
+    return with_vanished(logs - 0.5 * (nu * distances + log_dets - x.shape[1] * np.log(nu)), logs)
 
 
-def qda_scores(
-    x: NDArray[Any],
-    codes: Codes,
-    moments: Moments,
-    priors: Floats | None = None,
-    normalization: Normalization = "mle",
-) -> Floats:
-    """Scores (n, K) of QDA without each row.
+def student_scores(s: ClassMoments, logs: Floats, psi: float, nu: float, n_columns: int, block: Block) -> Floats:
+    """The same for the predictive densities under Sigma ~ IW(nu, psi I); ``logs`` row g: log priors without a row of g.
 
-    Only the own class changes. With E = d'S_g^-1 d, f = 1 - rho E and nu = n_g - 1 (n_g - 2 unbiased)
-
-        D_g = nu rho^2 E/f,   log|Sigma_g| = log|S_g| + log f - p log nu.
-
-    O(K p^3 + n K p^2).
+    Rows may have been rotated from ``n_columns`` columns into fewer.
     """
-    rho, logs = rho_of(moments.weight), log_priors_without(moments.weight, priors)
-    lost = 0.0 if normalization == "mle" else 1.0
-    scores = np.empty((len(codes), len(moments.weight)))
-    p = x.shape[1]
-    for k, (n_k, mean, scatter) in enumerate(zip(*moments, strict=True)):
-        factor = Whitener(scatter)
-        nu = _positive_or_nan(n_k - lost)
-        squares = np.square(factor(x - mean)).sum(axis=0)
-        scores[:, k] = nu * squares + factor.logdet - p * np.log(nu)
+    x, codes, left = block.dense(), block.codes, s.weight - np.eye(len(s.weight))
+    each = np.where(left > 0.0, left - 1.0, 0.0)
+    df = nu + 1.0 - n_columns + (each.sum(axis=1, keepdims=True) if s.depth is Depth.POOLED else left - 1.0)
+    terms = predictive(left, np.where(df > 0.0, df, np.nan), n_columns)
+    distances, log_dets = _without_each(x, codes, s, psi)
+    scores = terms.constant[codes] - 0.5 * log_dets
+    scores -= np.broadcast_to(terms.power, left.shape)[codes] * np.log1p(terms.rate[codes] * distances)
+    return with_vanished(scores + np.where(np.isneginf(logs), 0.0, logs)[codes], logs[codes])
+
+
+def _without_each(x: Floats, codes: Codes, s: ClassMoments, psi: float) -> tuple[Floats, Floats]:
+    """Distances and log|A_k| without each row, (n, K); where A is pooled log|A| is (n, 1), up to a constant."""
+    rho, ridge = rho_of(s.weight), psi * np.eye(x.shape[1])
+    if s.depth is Depth.POOLED:
+        return _from_shared(x, codes, s, rho[codes], s.scatter + ridge)
+    distances, log_dets = np.empty((len(codes), len(rho))), np.empty((len(codes), len(rho)))
+    for k, (mean, scatter) in enumerate(zip(s.mean, s.scatter, strict=True)):
+        whitener, log_dets[:, k], least = _whitener(scatter + ridge)
+        distances[:, k] = np.square((x - mean) @ whitener.T).sum(axis=1)
         own = codes == k
-        remaining = factor.remaining(1.0 - rho[k] * squares[own])
-        nu = _positive_or_nan(n_k - 1.0 - lost)
-        scores[own, k] = nu * rho[k] ** 2 * squares[own] / remaining
-        scores[own, k] += factor.logdet + np.log(remaining) - p * np.log(nu)
-    return _with_vanished(logs[codes] - 0.5 * scores, logs[codes])
+        f = 1.0 - rho[k] * distances[own, k]
+        f = np.where(f > least, f, np.nan)
+        distances[own, k] *= rho[k] ** 2 / f
+        log_dets[own, k] += np.log(f)
+    return distances, log_dets
+
+
+def _from_shared(x: Floats, codes: Codes, s: ClassMoments, rho: Floats, matrix: Floats) -> tuple[Floats, Floats]:
+    """The products with other classes follow from the centroids alone."""
+    row = np.arange(len(codes))
+    whitener, _, least = _whitener(matrix)
+    y, centroids = (x - s.mean[codes]) @ whitener.T, (s.mean - s.mean.mean(axis=0)) @ whitener.T
+    gaps = np.square(centroids[:, None] - centroids).sum(axis=2)
+    along = y @ centroids.T
+    along = along[row, codes][:, None] - along
+    own = np.square(y).sum(axis=1)
+    f = 1.0 - rho * own
+    f = np.where(f > least, f, np.nan)
+    distances = own[:, None] + 2.0 * along + gaps[codes]
+    distances += (rho / f)[:, None] * np.square(own[:, None] + along)
+    distances[row, codes] = rho**2 * own / f
+    return distances, np.log(f)[:, None]
+
+
+def _whitener(matrix: Floats) -> tuple[Floats, float, float]:
+    """W with W'W = A^-1, log|A|, and the f up to which it is rounding; NaN where A is singular.
+
+    A is brought to unit diagonal first: the scales of columns cost no digits.
+    """
+    variance = np.diagonal(matrix)
+    scale = np.sqrt(np.where(variance > 0.0, variance, 1.0))
+    inverse, log_det, rcond = inverse_factor(matrix / np.outer(scale, scale))
+    if not rcond > tolerance(len(scale)):
+        return np.full_like(matrix, np.nan), np.nan, np.nan
+    return inverse / scale, log_det + 2.0 * float(np.log(scale).sum()), float(least_left(len(scale), rcond))
+
+
+def is_ill(scatter: Any) -> bool:
+    """Is a scaled scatter (p x p, or several) too close to singular for a formula that uses its squares?"""
+    scale = np.sqrt(np.diagonal(scatter, axis1=-2, axis2=-1))
+    if not (scale > 0).all():
+        return True
+    values = np.linalg.eigvalsh(scatter / scale[..., :, None] / scale[..., None, :])
+    return bool((values[..., 0] <= ILL_CONDITIONED * values[..., -1]).any())
+
+
+def leaves_one_class(s: Any) -> bool:
+    """Would a single class be left without the only row of another?"""
+    return bool(len(s.classes) - (s.rows == 1).any() < 2)
+
+
+def with_vanished(scores: Floats, logs: Floats) -> Floats:
+    """A class without rows (or prior) is -inf whatever its matrix would be."""
+    scores[np.isneginf(logs)] = -np.inf
+    return scores
 
 
 def rho_of(weight: Floats) -> Floats:
@@ -98,73 +130,32 @@ def rho_of(weight: Floats) -> Floats:
     return np.where(several, weight / np.where(several, weight - 1.0, 1.0), 0.0)
 
 
-def log_priors_without(weight: Floats, priors: Floats | None = None) -> Floats:
+def log_priors_without(weight: Floats, priors: Floats | None = None, alpha: float = 0.0) -> Floats:
     """Row g: the log priors of the classes when a row of class g has left, (K, K).
 
-    Given priors stay; estimated ones become (n_k - 1{k=g})/(n - 1). A class without rows has none.
+    Given priors stay; estimated ones become (alpha + n_k - 1{k=g})/(alpha K + n - 1). A class without rows has -inf.
     """
     left = weight - np.eye(len(weight))
-    pi = left / max(float(weight.sum()) - 1.0, 1.0) if priors is None else np.broadcast_to(priors, left.shape)
+    total = max(float(weight.sum()) - 1.0, 1.0) + alpha * len(weight)
+    pi = (left + alpha) / total if priors is None else np.broadcast_to(priors, left.shape)
     with np.errstate(divide="ignore"):
         logs: Floats = np.log(np.where(left > 0.0, pi, 0.0))
     return logs
 
 
-def pooled_divisor_without(weight: Floats, normalization: Normalization, vanishes: bool) -> float:
-    """The divisor of S when a row has left and its class ``vanishes`` or not; NaN if it is not positive."""
-    left = float(weight.sum()) - 1.0
+def divisors_or_nan(weight: Floats, normalization: Normalization) -> tuple[Floats, Floats]:
+    """Divisors of S_k (..., K) and S (...) for class weights (..., K); NaN where no degrees of freedom are left."""
+    own, pooled = weight, weight.sum(axis=-1)
     if normalization == "unbiased":
-        left -= np.count_nonzero(weight > 0.0) - int(vanishes)
-    return _positive_or_nan(left)
+        own, pooled = weight - 1.0, pooled - np.count_nonzero(weight > 0.0, axis=-1)
+    return np.where(own > 0.0, own, np.nan), np.where(pooled > 0.0, pooled, np.nan)
 
 
-class Whitener:
-    """v -> L^-1 v for S = L L', so that squared lengths become v'S^-1 v; NaN where S is singular.
-
-    S is brought to unit diagonal first: the scales of columns cost no digits.
-    """
-
-    def __init__(self, scatter: Floats) -> None:
-        p = scatter.shape[0]
-        variance = np.diagonal(scatter)
-        self.scale = np.sqrt(np.where(variance > 0.0, variance, 1.0))
-        self.factor = np.full((p, p), np.nan)
-        try:
-            factor = np.linalg.cholesky(scatter / np.outer(self.scale, self.scale))
-        except np.linalg.LinAlgError:
-            factor = np.zeros((p, p))
-        pivots = np.square(np.diagonal(factor))
-        smallest = float(pivots.min(initial=1.0))
-        self.singular = not smallest > tolerance(p)
-        self.reciprocal_condition = 1.0 if self.singular else smallest
-        self.logdet = np.nan
-        if not self.singular:
-            self.factor = factor
-            self.logdet = float(np.log(pivots).sum() + 2.0 * np.log(self.scale).sum())
-
-    def __call__(self, rows: Floats) -> Floats:
-        """Rows (n, p) whitened, as columns (p, n)."""
-        if self.singular:
-            return np.full(rows.T.shape, np.nan)
-        whitened: Floats = solve_triangular(self.factor, (rows / self.scale).T, lower=True, check_finite=False)
-        return whitened
-
-    def remaining(self, f: Floats) -> Floats:
-        """f where it is more than the rounding error of 1 - rho E, NaN elsewhere."""
-        least = remaining_tolerance(len(self.scale), self.reciprocal_condition)
-        return np.where(f > least, f, np.nan)
+def tolerance(p: int) -> float:
+    """The ratio of smallest to largest eigenvalue that is only rounding."""
+    return 8.0 * p * float(np.finfo(np.float64).eps)
 
 
-def remaining_tolerance(p: int, reciprocal_condition: Any) -> Any:
-    """Below this, 1 - rho d'S^-1 d is rounding error: it grows with the condition of S."""
+def least_left(p: int, reciprocal_condition: Any) -> Any:
+    """Up to this, 1 - rho d'A^-1 d is rounding error, which grows with the condition of A."""
     return np.clip(tolerance(p) / reciprocal_condition, 1e-12, 1e-3)
-
-
-def _positive_or_nan(value: float) -> float:
-    return value if value > 0.0 else np.nan
-
-
-def _with_vanished(scores: Floats, logs: Floats) -> Floats:
-    """A class without rows (or prior) is -inf whatever its matrix would be."""
-    scores[np.isneginf(logs)] = -np.inf
-    return scores

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from discrim.families.gaussian.covariance import check_divisors, divisors
+from discrim.families.gaussian.covariance import CONSTANT, check_divisors, divisors
+from discrim.families.gaussian.leave_one_out import log_priors_without, rho_of, with_vanished
 from discrim.families.gaussian.recipe import GaussianRecipe, Statistic, possible_logs, varying_columns
 from discrim.families.recipe import LeftOut, Passes, Shape, Solved
 from discrim.families.rule import DiagonalRule
 from discrim.statistics import ClassMoments, Depth
-from discrim.statistics.means import gaps_of
-from discrim.typing import Floats
+from discrim.statistics.means import gaps_of, grand_mean
+from discrim.typing import Codes, Floats
 
 # Below this, smoothing guards against a division by zero; from it on, it is meant to change the answer.
 GUARD = 1e-6
-# Deviations below this part of the last place of the values are what the sums leave of a constant column.
-CONSTANT = 2.0**-5
+# A row without which less than this share of a variance is left is refitted: what the closed form has then to subtract
+# takes the digits with it.
+LEAST_LEFT = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +54,13 @@ class GaussianNBRecipe(GaussianRecipe):
         rule = naive_rule(statistic.mean, variances, possible_logs(priors, statistic.weight))
         return Solved(rule, statistic, attributes)
 
-    def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:
-        from discrim.families.gaussian.held_out import held_out_naive
-
-        return held_out_naive(self, solved, shape)
+    def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:  # noqa: ARG002 - any shape will do
+        """Means and variances without a row, column by column."""
+        if self.normalization != "mle":
+            return None
+        s = solved.statistic
+        priors = self.fixed_priors(s.weight)
+        return lambda block: nb_scores(block.dense(), block.codes, s, priors, self.var_smoothing)
 
     def rule_size(self, solved: Solved) -> float:
         return float((len(solved.statistic.classes) - 1) * (2 * varying_columns(solved.statistic) + 1))
@@ -98,3 +104,41 @@ def naive_rule(mean: Floats, variances: Floats, log_priors: Floats) -> DiagonalR
     safe = np.where(alive, np.maximum(variances, floor), 1.0)
     offset = log_priors - 0.5 * np.log(safe).sum(axis=1)
     return DiagonalRule(mean, np.where(alive, 1.0 / safe, 0.0), offset)
+
+
+def nb_scores(
+    x: NDArray[Any], codes: Codes, s: ClassMoments, priors: Floats | None = None, var_smoothing: float = 1e-9
+) -> Floats:
+    """Scores (n, K) of Gaussian naive Bayes without each row; the scatter of ``s`` is diagonal, (K, p).
+
+        score_k = log pi_k - 1/2 sum_j [log v_kj + (x_j - mu_kj)^2/v_kj],   v_kj = s_kj/n_k, smoothed
+
+    as ``smooth`` does it from the columns' total variances. Without row x of class g (d = x - mu_g,
+    rho = n_g/(n_g - 1), r = x - overall mean)
+
+        s_g becomes s_g - rho d^2, n_g becomes n_g - 1, x - mu_g becomes rho d,
+        the total scatter t becomes t - n/(n - 1) r^2, and the smoothing changes with it.
+
+    A class that would vanish scores -inf for its only row. A row that takes nearly all of a variance with it, such as
+    one of two of its class, is NaN. O(n K p).
+    """
+    n, rho, logs = float(s.weight.sum()), rho_of(s.weight), log_priors_without(s.weight, priors)[codes]
+    centre = grand_mean(s.weight, s.mean)
+    scatter = s.scatter.sum(axis=0) + s.weight @ np.square(s.mean - centre)
+    left = scatter - n / max(n - 1.0, 1.0) * np.square(x - centre)
+    lost = (left < LEAST_LEFT * scatter).any(axis=1)
+    total = np.maximum(left, 0.0) / max(n - 1.0, 1.0)
+    scores = np.empty(logs.shape)
+    for k, (n_k, of_class) in enumerate(zip(s.weight, s.scatter, strict=True)):
+        deviation, own = x - s.mean[k], codes == k
+        variance = smooth(of_class / max(n_k, 1.0) + np.zeros_like(x), total, n_k, var_smoothing)
+        left = of_class - rho[k] * np.square(deviation[own])
+        lost[own] |= (left < LEAST_LEFT * of_class).any(axis=1)
+        variance[own] = smooth(np.maximum(left, 0.0) / max(n_k - 1.0, 1.0), total[own], n_k - 1.0, var_smoothing)
+        deviation[own] *= rho[k]
+        # A column that is constant over all rows says nothing about the class.
+        safe = np.where(variance > 0.0, variance, 1.0)
+        scores[:, k] = np.where(variance > 0.0, np.square(deviation) / safe + np.log(safe), 0.0).sum(axis=1)
+    scores = with_vanished(logs - 0.5 * scores, logs)
+    scores[lost] = np.nan
+    return scores

@@ -1,27 +1,34 @@
-"""Quadratic discriminant analysis: a covariance matrix for each class."""
+"""Quadratic and regularised discriminant analysis: a covariance matrix for each class."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from discrim.families.gaussian.covariance import divisors
+from discrim.errors import DataError, SingularClassError, name_list
+from discrim.families.gaussian.covariance import check_divisors, divisors, pooled_within
 from discrim.families.gaussian.grid import DEFAULT_VALUES, GaussianGrid
-from discrim.families.gaussian.ledoit_wolf import class_scales, estimated_covariances, fourth_powers, shrunk_within
-from discrim.families.gaussian.own_covariance import (
-    GaussianRule,
-    Inverting,
-    check_classes,
-    class_attributes,
-    invert,
-    quadratic_size,
+from discrim.families.gaussian.quadratic import (
+    ClassMatrices,
+    SingularError,
+    class_matrices,
+    class_rule,
+    pooled_space_rule,
 )
-from discrim.families.gaussian.predictive import Sizes, check_degrees, debiased_rule, predictive_rule
-from discrim.families.gaussian.quadratic import ClassMatrices, class_matrices, class_variances
-from discrim.families.gaussian.recipe import LEAST_RIDGE, CovarianceRecipe, Statistic, possible_logs, rank_tolerance
-from discrim.families.recipe import LeftOut, Passes, Shape, Solved
+from discrim.families.gaussian.recipe import (
+    CovarianceRecipe,
+    RegularizedRecipe,
+    Statistic,
+    possible_logs,
+    rank_tolerance,
+    refuse_one_class,
+    rule_size,
+)
+from discrim.families.gaussian.shrinkage import class_shrinkage, estimated_covariances
+from discrim.families.gaussian.student import GaussianRule, Sizes, check_degrees, debiased_rule, predictive_rule
+from discrim.families.recipe import Passes, Search, Shape, Solved
 from discrim.families.rule import QuadraticRule, Rule
 from discrim.statistics import Depth
 from discrim.typing import Floats
@@ -42,25 +49,8 @@ class QdaRecipe(CovarianceRecipe):
         return Depth.FULL
 
     @property
-    def is_plain(self) -> bool:
-        return super().is_plain and not self.reg_param
-
-    @property
-    def setting(self) -> tuple[float, float] | None:
-        """The (alpha, gamma) of regularised discriminant analysis that this is, or None if it is none."""
-        if self.predict_method != "plug-in" or self.reg_param:
-            return None
-        return None if self.covariance_estimator is not None or isinstance(self.shrinkage, str) else (1.0, self.kept)
-
-    def grid(self, statistic: Statistic) -> GaussianGrid:  # noqa: ARG002 - the same for all
-        priors = None if self.priors is None else np.asarray(self.priors, dtype=np.float64)
-        gammas = 1.0 - DEFAULT_VALUES[::-1]
-        return GaussianGrid(np.ones(1), gammas, self.target, self.normalization, priors, "shrinkage")
-
-    @property
-    def rotation_invariant(self) -> bool:
-        setting = self.setting
-        return setting is not None and setting[1] < 1 - LEAST_RIDGE and self.target == "identity"
+    def only_shrunk(self) -> bool:
+        return super().only_shrunk and not self.reg_param
 
     def check(self, statistic: Statistic) -> None:
         self.check_options(self.reg_param)
@@ -69,70 +59,166 @@ class QdaRecipe(CovarianceRecipe):
 
     def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:
         self.check(statistic)
-        priors, remarks = self.class_priors(statistic.weight)
         parts = self._matrices(statistic, shape, passes)
         reread = reread and self.covariance_estimator is None
-        how = Inverting(self.normalization, rank_tolerance(self.tol), shares_null=False, reread=reread)
-        plug_in, details = invert(statistic, shape, parts, priors, how)
-        attributes = class_attributes(statistic, shape, priors)
-        if self.shrinkage is not None and not isinstance(self.shrinkage, str):
-            attributes["shrinkage_"] = float(self.shrinkage)
-        rule = plug_in if self.predict_method == "plug-in" else self._averaged(plug_in, statistic, priors)
-        return Solved(rule, statistic, attributes, remarks=remarks, details=details)
-
-    def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:
-        from discrim.families.gaussian.held_out import held_out_qda
-
-        return held_out_qda(self, solved, shape)
+        solved = _solved(self, statistic, shape, parts, shares_null=False, reread=reread)
+        attributes = {**solved.attributes, **self.chosen_shrinkage()}
+        rule = solved.rule if self.predict_method == "plug-in" else self._averaged(solved.rule, statistic)
+        return replace(solved, rule=rule, attributes=attributes)
 
     def rule_size(self, solved: Solved) -> float:
-        return quadratic_size(solved)
+        return rule_size(solved, quadratic=True)
 
     def regularised(self, solved: Solved) -> bool:
         return super().regularised(solved) or bool(self.reg_param)
 
     def _matrices(self, statistic: Statistic, shape: Shape, passes: Passes | None) -> ClassMatrices:
-        """Sigma_k as it is asked for."""
-        classes, p = statistic.mean.shape
-        factor, ridge = np.ones(classes), np.zeros((classes, p))
-        matrices, thin = class_matrices(statistic, self.normalization)
+        """Sigma_k as the parameters ask for it."""
+        parts = class_matrices(statistic, self.normalization, shape.eps)
         if self.covariance_estimator is not None:
-            matrices, thin = np.stack(estimated_covariances(self.covariance_estimator, passes, classes)), None
+            estimates = estimated_covariances(self.covariance_estimator, passes, len(parts.mean))
+            given = zip(parts.within, estimates, strict=True)
+            parts = replace(parts, within=tuple(replace(own, values=sigma, thin=False) for own, sigma in given))
         elif self.shrinkage in ("auto", "ledoit-wolf", "oas"):
-            factor, ridge = self._estimated_shrinkage(statistic, shape, passes)
+            intensity, added = class_shrinkage(statistic, self.shrinkage, passes)
+            parts = replace(parts, factor=1.0 - intensity, ridge=added)
         elif self.kept < 1:
-            variances = class_variances(matrices, thin)
-            even = variances.sum(axis=1, keepdims=True) / shape.n_columns
-            factor = factor * self.kept
-            ridge = ridge + (1.0 - self.kept) * (variances if self.target == "diagonal" else even)
-        if self.reg_param:
-            factor, ridge = factor * (1.0 - self.reg_param), ridge * (1.0 - self.reg_param) + self.reg_param
-        return ClassMatrices(statistic.mean, factor, ridge, matrices, thin)
+            parts = parts.shrunk(self.kept, self.target, shape.n_columns)
+        kept = 1.0 - self.reg_param
+        return replace(parts, factor=kept * parts.factor, ridge=kept * parts.ridge + self.reg_param)
 
-    def _estimated_shrinkage(self, statistic: Statistic, shape: Shape, passes: Passes | None) -> tuple[Floats, Floats]:
-        """Each class by itself: the share of Sigma_k that is kept, and the diagonal that is added."""
-        scales = class_scales(statistic, standardised=self.shrinkage == "auto")
-        fourth = None if self.shrinkage == "oas" else fourth_powers(passes, statistic, scales)
-        classes, p = statistic.mean.shape
-        factor, ridge = np.ones(classes), np.zeros((classes, p))
-        variances = class_variances(*class_matrices(statistic, "mle"))
-        for k in range(classes):
-            alone = np.eye(classes)[k]
-            within, ridge[k] = shrunk_within(statistic, alone, scales, fourth, np.zeros(p), shape.eps)
-            total = variances[k].sum()
-            factor[k] = within.diagonal.sum() / total if total > 0 else 1.0
-        return factor, ridge
-
-    def _averaged(self, rule: GaussianRule, statistic: Statistic, priors: Floats) -> Rule:
+    def _averaged(self, rule: Rule, statistic: Statistic) -> Rule:
         """The rule of another ``predict_method``."""
         assert isinstance(rule, QuadraticRule)
         weight, p = statistic.weight, statistic.n_features
         present = np.flatnonzero(weight > 0)
         names = [f"class '{statistic.classes[k]}' has" for k in present]
         check_degrees(self.predict_method, weight[present] - 1.0, p, names)
-        # A class without rows has the numbers of any other: its offset is -inf.
+        # Whatever a class without rows has here, its offset is -inf.
         counted = np.where(weight > 0, weight, p + 3.0)
         sizes = Sizes(counted, counted - 1.0, divisors(counted, self.normalization)[0])
         if self.predict_method == "debiased":
             return debiased_rule(rule, sizes)
-        return predictive_rule(rule, sizes, possible_logs(priors, weight), p)
+        return predictive_rule(rule, sizes, possible_logs(self.class_priors(weight)[0], weight), p)
+
+
+@dataclass(frozen=True, eq=False)
+class RdaRecipe(RegularizedRecipe):
+    """Sigma_k(alpha) = alpha Sigma_k + (1 - alpha) Sigma, then gamma Sigma_k(alpha) + (1 - gamma) T."""
+
+    assumptions: ClassVar[tuple[str, ...]] = ("normal", "own covariances")
+
+    alpha: Any = 0.5
+    gamma: Any = 1.0
+    alphas: Any = None
+    gammas: Any = None
+
+    def depth(self) -> Depth:
+        return Depth.FULL
+
+    @property
+    def needs_rows(self) -> bool:
+        return isinstance(self.alpha, str) or isinstance(self.gamma, str)
+
+    @property
+    def needs_units(self) -> bool:
+        return self.target == "identity"
+
+    @property
+    def setting(self) -> tuple[float, float] | None:
+        return None if self.needs_rows else (float(self.alpha), float(self.gamma))
+
+    def search(self) -> Search | None:
+        ways = {value for value in (self.alpha, self.gamma) if isinstance(value, str)}
+        if len(ways) > 1:
+            raise DataError("alpha and gamma must be chosen in the same way: both by 'cv' or both by 'loo'.")
+        return Search(ways.pop(), self.cv, self.selection) if ways else None
+
+    def grid(self, statistic: Statistic) -> GaussianGrid:  # noqa: ARG002 - the same for all
+        return self.grid_of(_values(self.alpha, self.alphas), _values(self.gamma, self.gammas))
+
+    def check(self, statistic: Statistic) -> None:
+        check_classes(statistic, self.normalization, needs_two=bool(self.alpha == 1))
+        super().check(statistic)
+
+    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
+        self.check(statistic)
+        alpha, gamma = float(self.alpha), float(self.gamma)
+        parts = class_matrices(statistic, self.normalization, shape.eps, alpha)
+        parts = parts.shrunk(gamma, self.target, shape.n_columns)
+        solved = _solved(self, statistic, shape, parts, shares_null=alpha < 1, reread=reread)
+        return replace(solved, attributes={**solved.attributes, "alpha_": alpha, "gamma_": gamma})
+
+    def rule_size(self, solved: Solved) -> float:
+        return rule_size(solved, quadratic=solved.attributes["alpha_"] > 0)
+
+    def regularised(self, solved: Solved) -> bool:
+        return bool(solved.attributes["gamma_"] < 1)
+
+
+def _values(value: Any, values: Any) -> Floats:
+    if not isinstance(value, str):
+        return np.array([float(value)])
+    return DEFAULT_VALUES if values is None else np.sort(np.asarray(values, dtype=np.float64))
+
+
+class QuadraticDetails(NamedTuple):
+    """The class matrices, and the logarithms of their determinants."""
+
+    parts: ClassMatrices
+    log_det: Floats
+
+
+def _solved(
+    recipe: RegularizedRecipe,
+    statistic: Statistic,
+    shape: Shape,
+    parts: ClassMatrices,
+    *,
+    shares_null: bool,
+    reread: bool,
+) -> Solved:
+    """The plug-in rule of these class matrices; ``shares_null``: all lack the same directions, which are left out."""
+    priors, remarks = recipe.class_priors(statistic.weight)
+    logs, tol = possible_logs(priors, statistic.weight), rank_tolerance(recipe.tol)
+    rule: GaussianRule
+    try:
+        rule = class_rule(statistic, parts, logs, shape.n_columns, tol, shared_null=shares_null, reread=reread)
+    except SingularError as error:
+        if not shares_null:
+            raise _singular(statistic, shape, error, regularised=bool(parts.ridge[error.k].any())) from None
+        pooled = pooled_within(statistic, recipe.normalization, shape.eps)
+        rule = pooled_space_rule(parts, pooled.sphere(tol=tol, reread=reread), logs)
+    with np.errstate(invalid="ignore"):  # a class that cannot occur has no determinant
+        details = QuadraticDetails(parts, 2.0 * (logs - rule.constant))
+    dtype = shape.columns.dtype
+    attributes = {"means_": statistic.mean.astype(dtype), "priors_": priors.astype(dtype)}
+    return Solved(rule, statistic, attributes, remarks=remarks, details=details)
+
+
+def check_classes(statistic: Statistic, normalization: str, *, needs_two: bool) -> None:
+    """Checks that hold for every quadratic model."""
+    refuse_one_class(statistic)
+    single = statistic.classes[(statistic.weight > 0) & (statistic.rows == 1)]
+    if len(single) and needs_two:
+        raise DataError(
+            f"y has only 1 sample in class {single[0]}, covariance is ill defined. "
+            "Add rows of this class, leave it out, or use LinearDiscriminantAnalysis."
+        )
+    check_divisors(statistic, normalization, pooled=False)
+
+
+def _singular(statistic: Statistic, shape: Shape, error: SingularError, *, regularised: bool) -> SingularClassError:
+    label, rows, p = statistic.classes[error.k], statistic.rows[error.k], statistic.n_features
+    if rows <= p and not regularised:
+        return SingularClassError(
+            f"The covariance matrix of class {label} is not full rank. When using `solver='svd'` without "
+            f"regularization each class needs more rows than columns, but class {label} has {rows} rows "
+            f"and {p} columns. Use RegularizedDiscriminantAnalysis, or set shrinkage or reg_param."
+        )
+    names = shape.columns.names_out
+    return SingularClassError(
+        f"The covariance matrix of class {label} is not full rank. Within this class the columns "
+        f"{name_list(names[j] for j in error.dependent)} are constant or determined by the others. Remove them, set "
+        "shrinkage or reg_param, or use RegularizedDiscriminantAnalysis."
+    )

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim.families.gaussian.covariance import (
+    EPS,
     ILL_CONDITIONED,
-    IllConditionedError,
+    Normalization,
+    SpectralSphering,
     Sphering,
+    Target,
+    TriangularSphering,
+    Within,
     divisors,
+    each_within,
     inverse_factor,
     sphere_factor,
     sphere_low_rank,
-    square_root,
 )
+from discrim.families.gaussian.student import GaussianRule
 from discrim.families.rule import LowRankRule, ProjectedRule, QuadraticRule
 from discrim.parallel import run
 from discrim.statistics import ClassFactors, ClassMoments
@@ -40,42 +46,77 @@ class SingularError(Exception):
 
 @dataclass(frozen=True)
 class ClassMatrices:
-    """Sigma_k = factor_k M_k + diag(ridge_k), with M_k as p x p matrices, or as rows R_k with R_k'R_k = M_k."""
+    """Sigma_k = factor_k M_k + diag(ridge_k), with the M_k in ``within``."""
 
     mean: Floats
     factor: Floats
     ridge: Floats
-    matrices: Floats | None = None
-    rows: tuple[Floats, ...] | None = None
+    within: tuple[Within, ...]
+
+    @classmethod
+    def plain(cls, mean: Floats, within: tuple[Within, ...]) -> ClassMatrices:
+        """The M_k themselves."""
+        return cls(mean, np.ones(len(mean)), np.zeros(mean.shape), within)
+
+    @property
+    def variances(self) -> Floats:
+        """Diagonals of the M_k, K x p."""
+        return np.stack([within.diagonal for within in self.within])
+
+    def covariance(self, k: int) -> Floats:
+        """Sigma_k written out."""
+        return self.within[k].dense(self.factor[k], self.ridge[k])
+
+    def shrunk(self, kept: float, target: Target, n_columns: int) -> ClassMatrices:
+        """kept M_k + (1 - kept) T_k with T_k = (tr M_k / n_columns) I, or the diagonal of M_k."""
+        variances = self.variances
+        if target == "identity":
+            variances = np.repeat(variances.sum(axis=1, keepdims=True) / n_columns, variances.shape[1], axis=1)
+        return replace(self, factor=np.full(len(variances), kept), ridge=(1.0 - kept) * variances)
 
 
 def class_matrices(
-    statistic: ClassMoments | ClassFactors, normalization: str, alpha: float = 1.0
-) -> tuple[Floats | None, tuple[Floats, ...] | None]:
-    """alpha Sigma_k + (1 - alpha) Sigma for every class, as matrices or as rows."""
+    statistic: ClassMoments | ClassFactors, normalization: Normalization, eps: float, alpha: float = 1.0
+) -> ClassMatrices:
+    """alpha Sigma_k + (1 - alpha) Sigma for every class."""
     each, total = divisors(statistic.weight, normalization)
-    own = np.where(each > 0, alpha / np.where(each > 0, each, 1.0), 0.0)
-    if isinstance(statistic, ClassMoments):
-        matrices = own[:, None, None] * statistic.scatter
-        if alpha < 1:
-            matrices += (1.0 - alpha) / total * statistic.scatter.sum(axis=0)
-        return matrices, None
-    if alpha == 1:
-        return None, tuple(np.sqrt(f) * r for f, r in zip(own, statistic.factors, strict=True))
-    pooled = np.vstack(statistic.factors) * np.sqrt((1.0 - alpha) / total)
-    return None, tuple(np.vstack([np.sqrt(f) * r, pooled]) for f, r in zip(own, statistic.factors, strict=True))
+    within = each_within(statistic, np.where(each > 0, alpha / np.where(each > 0, each, 1.0), 0.0), eps)
+    if alpha < 1:
+        (pooled,) = each_within(statistic.pooled(), np.array([(1.0 - alpha) / total]), eps)
+        within = tuple(own.plus(pooled) for own in within)
+    return ClassMatrices.plain(statistic.mean, within)
 
 
-def class_variances(matrices: Floats | None, thin: tuple[Floats, ...] | None) -> Floats:
-    """Diagonals of the class matrices, K x p."""
-    if matrices is not None:
-        return np.asarray(np.diagonal(matrices, axis1=1, axis2=2))
-    return np.stack([np.einsum("ij,ij->j", r, r) for r in thin or ()])
+def class_rule(
+    statistic: ClassMoments | ClassFactors,
+    parts: ClassMatrices,
+    log_priors: Floats,
+    n_columns: int,
+    tol: float = 0.0,
+    *,
+    shared_null: bool = False,
+    reread: bool,
+) -> GaussianRule:
+    """The rule of these matrices, by the way that costs least; SingularError for a class that has no inverse.
+
+    ``shared_null`` says that all classes lack the same directions, ``n_columns`` are those before rows were turned into
+    the space that they span, and ``tol`` is a threshold on scaled singular values.
+    """
+    possible = ~np.isneginf(log_priors)
+    if isinstance(statistic, ClassFactors) and statistic.rows.sum() <= statistic.n_features and parts.ridge.any():
+        if (parts.ridge == parts.ridge[:, :1]).all() and (parts.ridge[possible] > 0).all():
+            return projected_rule(statistic, parts, log_priors, n_columns)
+        return low_rank_rule(parts, log_priors, shared_null=shared_null)
+    rule = quadratic_rule(parts, log_priors, tol, reread=reread)
+    outside = n_columns - statistic.n_features
+    if not outside:
+        return rule
+    # In the directions that were left out by turning the rows there is the ridge alone.
+    log_ridge = np.log(np.where(possible, parts.ridge[:, 0], 1.0))
+    return replace(rule, offset=rule.offset - 0.5 * outside * log_ridge)
 
 
-def quadratic_rule(
-    parts: ClassMatrices, log_priors: Floats, noise: Floats, eps: float, tol: float, *, reread: bool
-) -> QuadraticRule:
+def quadratic_rule(parts: ClassMatrices, log_priors: Floats, tol: float, *, reread: bool) -> QuadraticRule:
     """delta_k(x) = log pi_k - log det Sigma_k / 2 - (x - mu_k)' Sigma_k^-1 (x - mu_k) / 2.
 
     Raises SingularError for a class that has no inverse. Cost K p^3 / 3.
@@ -85,14 +126,14 @@ def quadratic_rule(
     def invert(k: int) -> tuple[Floats, float]:
         if np.isneginf(log_priors[k]):
             return np.zeros((p, p)), 0.0
-        if parts.matrices is not None:
-            return _from_matrix(parts, k, noise, reread=reread)
-        return _from_rows(parts, k, noise, eps, tol)
+        sphering = _sphered(parts, k, tol, reread=reread)
+        if not isinstance(sphering, TriangularSphering):
+            raise SingularError(k, sphering.dependent)
+        return sphering.inverse / sphering.scale, sphering.log_det
 
     done = run(invert, classes) if p >= PARALLEL else [invert(k) for k in range(classes)]
     factors, log_dets = np.stack([factor for factor, _ in done]), np.array([log_det for _, log_det in done])
-    triangular = parts.matrices is not None
-    return QuadraticRule(parts.mean, factors, log_priors - 0.5 * log_dets, triangular)
+    return QuadraticRule(parts.mean, factors, log_priors - 0.5 * log_dets, triangular=True)
 
 
 def projected_rule(statistic: ClassFactors, parts: ClassMatrices, log_priors: Floats, n_columns: int) -> ProjectedRule:
@@ -100,21 +141,20 @@ def projected_rule(statistic: ClassFactors, parts: ClassMatrices, log_priors: Fl
 
     Cost n^2 p, and K n^3 / 3.
     """
-    assert parts.rows is not None
     origin = grand_mean(statistic.weight, statistic.mean)
     gaps = np.sqrt(statistic.weight)[:, None] * (statistic.mean - origin)
     basis = _row_space(np.vstack([*statistic.factors, gaps]))
     ridge = parts.ridge[:, 0]
+    nothing = np.zeros(basis.shape[1])
     inside = ClassMatrices(
         (parts.mean - origin) @ basis,
         parts.factor,
         np.repeat(ridge[:, None], basis.shape[1], axis=1),
-        matrices=np.stack([(r @ basis).T @ (r @ basis) for r in parts.rows]),
+        tuple(Within((own.values @ basis).T @ (own.values @ basis), nothing, EPS) for own in parts.within),
     )
     outside = np.where(ridge > 0, ridge, 1.0)
     offsets = log_priors - 0.5 * (n_columns - basis.shape[1]) * np.log(outside)
-    nothing = np.zeros(basis.shape[1])
-    inner = quadratic_rule(inside, offsets, nothing, float(np.finfo(float).eps), 0.0, reread=False)
+    inner = quadratic_rule(inside, offsets, 0.0, reread=False)
     return ProjectedRule(origin, basis, inner, 1.0 / outside)
 
 
@@ -124,7 +164,6 @@ def low_rank_rule(parts: ClassMatrices, log_priors: Floats, *, shared_null: bool
     A column without a ridge has no variance in its class. Where all classes share such columns they are left out;
     else SingularError. Cost K n^2 p.
     """
-    assert parts.rows is not None
     classes, p = parts.mean.shape
     roots, directions, gains = np.full((classes, p), np.inf), [np.zeros((p, 0))] * classes, [np.zeros(0)] * classes
     offset = log_priors.copy()
@@ -132,7 +171,7 @@ def low_rank_rule(parts: ClassMatrices, log_priors: Floats, *, shared_null: bool
         alive = parts.ridge[k] > 0
         if not alive.all() and not shared_null:
             raise SingularError(int(k), np.flatnonzero(~alive))
-        sphering = sphere_low_rank(parts.ridge[k][alive], np.sqrt(parts.factor[k]) * parts.rows[k][:, alive])
+        sphering = sphere_low_rank(parts.ridge[k][alive], np.sqrt(parts.factor[k]) * parts.within[k].values[:, alive])
         roots[k, alive], gains[k] = sphering.root, sphering.gain
         directions[k] = np.zeros((p, len(sphering.gain)))
         directions[k][alive] = sphering.directions
@@ -149,13 +188,8 @@ def pooled_space_rule(parts: ClassMatrices, pooled: Sphering, log_priors: Floats
     w = pooled.backward(np.eye(pooled.rank))
     classes = len(parts.mean)
     factors, log_dets = np.zeros((classes, w.shape[1], w.shape[0])), np.zeros(classes)
-    for k in range(classes):
-        if parts.matrices is not None:
-            inside = parts.factor[k] * (w.T @ parts.matrices[k] @ w)
-        else:
-            assert parts.rows is not None
-            z = parts.rows[k] @ w
-            inside = parts.factor[k] * (z.T @ z)
+    for k, within in enumerate(parts.within):
+        inside = parts.factor[k] * (w.T @ within.times(w))
         inverse, log_dets[k], rcond = inverse_factor(inside + (w.T * parts.ridge[k]) @ w)
         if rcond == 0:
             raise SingularError(k, pooled.dependent)
@@ -163,34 +197,15 @@ def pooled_space_rule(parts: ClassMatrices, pooled: Sphering, log_priors: Floats
     return QuadraticRule(parts.mean, factors, log_priors - 0.5 * log_dets, triangular=False)
 
 
-def _from_matrix(parts: ClassMatrices, k: int, noise: Floats, *, reread: bool) -> tuple[Floats, float]:
-    """L^-1 D^-1 with D the deviations and LL' the correlations."""
-    assert parts.matrices is not None
-    sigma = parts.factor[k] * parts.matrices[k]
-    sigma.flat[:: len(sigma) + 1] += parts.ridge[k]
-    deviation = np.sqrt(np.maximum(np.diagonal(sigma), 0.0))
-    if (deviation > noise).all():
-        correlation = sigma / deviation[:, None] / deviation[None, :]
-        inverse, log_det, rcond = inverse_factor(correlation)
-        if rcond > (ILL_CONDITIONED if reread else LAST_DIGITS):
-            return inverse / deviation, log_det + 2.0 * float(np.log(deviation).sum())
-        if reread:
-            raise IllConditionedError
-    root = square_root(sigma)
-    root[:, deviation <= noise] = 0.0
-    # A root of squares knows directions to half the digits only.
-    raise SingularError(k, sphere_factor(root, noise, 1e-7, 0.0).dependent)
-
-
-def _from_rows(parts: ClassMatrices, k: int, noise: Floats, eps: float, tol: float) -> tuple[Floats, float]:
-    assert parts.rows is not None
-    rows = np.sqrt(parts.factor[k]) * parts.rows[k]
+def _sphered(parts: ClassMatrices, k: int, tol: float, *, reread: bool) -> TriangularSphering | SpectralSphering:
+    within = parts.within[k]
+    if not within.thin:
+        sigma, least = replace(within, values=parts.covariance(k)), ILL_CONDITIONED if reread else LAST_DIGITS
+        return sigma.sphere(tol=tol, reread=reread, least=least)
+    rows = np.sqrt(parts.factor[k]) * within.values
     if parts.ridge[k].any():
         rows = np.vstack([rows, np.diag(np.sqrt(parts.ridge[k]))])
-    sphering = sphere_factor(rows, noise, eps, tol)
-    if sphering.rank < rows.shape[1]:
-        raise SingularError(k, sphering.dependent)
-    return sphering.backward(np.eye(sphering.rank)).T, sphering.log_det
+    return sphere_factor(rows, within.noise, within.eps, tol)
 
 
 def _row_space(rows: Floats) -> Floats:

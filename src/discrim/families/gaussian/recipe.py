@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from discrim.errors import DataError, ParameterError
-from discrim.families.gaussian.covariance import IllConditionedError
-from discrim.families.gaussian.predictive import PredictMethod
-from discrim.families.gaussian.regularized import Normalization, Target
+from discrim.block import Block
+from discrim.errors import CollinearWarning, DataError, ParameterError, PrecisionWarning, name_list, plural
+from discrim.families.gaussian.covariance import CONSTANT, EPS, IllConditionedError, Normalization, Target, last_place
+from discrim.families.gaussian.grid import DEFAULT_VALUES, GaussianGrid, Names
+from discrim.families.gaussian.leave_one_out import (
+    gaussian_scores,
+    is_ill,
+    leaves_one_class,
+    log_priors_without,
+    student_scores,
+)
+from discrim.families.gaussian.quadratic import class_matrices
+from discrim.families.gaussian.student import PredictMethod
 from discrim.families.priors import given_priors
-from discrim.families.recipe import Passes, Recipe, Reduction, Remark, Search, Selection, Shape, Solved
+from discrim.families.recipe import LeftOut, Passes, Recipe, Reduction, Remark, Search, Selection, Shape, Solved
 from discrim.parallel import blas_threads
 from discrim.statistics import ClassFactors, ClassMoments, Depth, FactorsOf, MomentsOf
 from discrim.typing import Floats, Index
@@ -67,11 +78,14 @@ class MomentsRecipe(Recipe[Statistic]):
                 solved = self.estimate_from(statistic, shape, passes, reread=reread)
             except IllConditionedError:
                 assert passes is not None
-                reduction = FactorsOf(self.depth(), self.full_up_to)
-                statistic = passes.reduce(reduction).including(statistic.classes)
+                statistic = passes.reduce(self.factors()).including(statistic.classes)
                 solved = self.estimate_from(statistic, shape, passes, reread=False)
-            found = rounded(statistic, shape)
+            found = rounded_columns(statistic, shape)
         return solved if found is None else replace(solved, remarks=(*solved.remarks, found))
+
+    def factors(self) -> Reduction[Any]:
+        """What replaces moments that have lost their digits."""
+        return FactorsOf(self.depth(), self.full_up_to)
 
     def check(self, statistic: Statistic) -> None:
         if self.priors is not None:
@@ -119,16 +133,66 @@ class GaussianRecipe(MomentsRecipe):
 
 
 @dataclass(frozen=True, eq=False)
-class CovarianceRecipe(GaussianRecipe):
+class RegularizedRecipe(GaussianRecipe):
+    """Covariances that are shrunk: LDA, QDA, and all that lies between them."""
+
+    # Have all classes the same covariance?
+    shared: ClassVar[bool] = False
+
+    target: Target = "identity"
+    cv: Any = 10
+    selection: Selection = "min"
+    tol: float = 1e-4
+
+    @property
+    @abstractmethod
+    def setting(self) -> tuple[float, float] | None:
+        """The (alpha, gamma) of regularised discriminant analysis that this is, or None."""
+
+    @property
+    def rotation_invariant(self) -> bool:
+        setting = self.setting
+        return setting is not None and setting[1] < 1 - LEAST_RIDGE and self.target == "identity"
+
+    def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:
+        """LDA and QDA by rank-one changes; with shrinkage as regularised discriminant analysis."""
+        s, setting = solved.statistic, self.setting
+        if setting is None or leaves_one_class(s) or (setting[1] < 1 and self.target == "diagonal"):
+            return None
+        alpha, gamma = setting
+        if gamma == 1:
+            if not isinstance(s, ClassMoments):
+                return None
+            if self.shared or alpha == 1:
+                s, priors = s.pooled() if self.shared else s, self.fixed_priors(s.weight)
+                scores = partial(gaussian_scores, s, priors, self.normalization)
+                return None if is_ill(s.scatter) else scores
+            if any(is_ill(own.values) for own in class_matrices(s, self.normalization, EPS, alpha).within):
+                return None
+
+        def regularised(block: Block) -> Floats:
+            of = ClassMoments.of(block, Depth.FULL)
+            priors = self.fixed_priors(of.weight)
+            grid = replace(
+                self.grid_of(np.array([alpha]), np.array([gamma])), priors=priors, n_columns=shape.spanned_from
+            )
+            return np.asarray(next(grid.scores_without_each(block, of))[:, 0].T)
+
+        return regularised
+
+    def grid_of(self, alphas: Floats, gammas: Floats, names: Names = "alpha, gamma") -> GaussianGrid:
+        """Settings to choose from."""
+        priors = None if self.priors is None else np.asarray(self.priors, dtype=np.float64)
+        return GaussianGrid(alphas, gammas, self.target, self.normalization, priors, names)
+
+
+@dataclass(frozen=True, eq=False)
+class CovarianceRecipe(RegularizedRecipe):
     """What LDA and QDA may be asked about their covariance matrices."""
 
     solver: str = "svd"
     shrinkage: Any = None
-    tol: float = 1e-4
     covariance_estimator: Any = None
-    target: Target = "identity"
-    cv: Any = 10
-    selection: Selection = "min"
     predict_method: PredictMethod = "plug-in"
 
     @property
@@ -141,15 +205,39 @@ class CovarianceRecipe(GaussianRecipe):
         return 1.0 if self.shrinkage is None or isinstance(self.shrinkage, str) else 1.0 - float(self.shrinkage)
 
     @property
-    def is_plain(self) -> bool:
-        """Is the covariance the scatter itself, as the other ways to predict need it?"""
-        return self.covariance_estimator is None and not self.shrinkage
+    def only_shrunk(self) -> bool:
+        """Is the covariance the scatter itself, but for shrinkage?"""
+        return self.covariance_estimator is None
+
+    @property
+    def setting(self) -> tuple[float, float] | None:
+        plug_in = self.predict_method == "plug-in" and self.only_shrunk and not isinstance(self.shrinkage, str)
+        return (0.0 if self.shared else 1.0, self.kept) if plug_in else None
+
+    def grid(self, statistic: Statistic) -> GaussianGrid:  # noqa: ARG002 - the same for all
+        return self.grid_of(np.array([0.0 if self.shared else 1.0]), 1.0 - DEFAULT_VALUES[::-1], "shrinkage")
 
     def search(self) -> Search | None:
         return Search(self.shrinkage, self.cv, self.selection) if self.shrinkage in ("cv", "loo") else None
 
-    def regularised(self, solved: Solved) -> bool:  # noqa: ARG002 - it was said beforehand
+    def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:
+        if self.predict_method != "predictive" or not self.only_shrunk or self.shrinkage:
+            return super().held_out(solved, shape)
+        # Geisser's prediction has no prior scale: the scatters must have digits to spare.
+        s = solved.statistic
+        if not isinstance(s, ClassMoments) or (s.rows == 1).any():
+            return None
+        s = s.pooled() if self.shared else s
+        logs = log_priors_without(s.weight, self.fixed_priors(s.weight))
+        return None if is_ill(s.scatter) else partial(student_scores, s, logs, 0.0, 0.0, s.n_features)
+
+    def regularised(self, solved: Solved) -> bool:  # noqa: ARG002 - determined by the parameters
         return self.shrinkage is not None
+
+    def chosen_shrinkage(self) -> dict[str, float]:
+        """``shrinkage_``, where it is one number."""
+        given = self.shrinkage is not None and not isinstance(self.shrinkage, str)
+        return {"shrinkage_": float(self.shrinkage)} if given else {}
 
     def check_options(self, *regularisers: Any) -> None:
         """Refuse options that exclude each other; ``regularisers`` are further ones of the model."""
@@ -167,6 +255,25 @@ class CovarianceRecipe(GaussianRecipe):
             )
 
 
+def about_columns(shape: Shape, columns: Iterable[int], text: str) -> tuple[Remark, ...]:
+    """A warning that names these columns, if there are any."""
+    names = [shape.columns.names_out[j] for j in columns]
+    return (Remark(f"Columns {name_list(names)} {text}", CollinearWarning),) if names else ()
+
+
+def refuse_one_class(statistic: Statistic) -> None:
+    if len(statistic.classes) < 2:
+        raise DataError("The number of classes has to be greater than one. Got 1 class.")
+
+
+def refuse_single_rows(statistic: Statistic) -> None:
+    """Refuse rows from which no variance within the classes follows."""
+    rows, classes = int(statistic.rows.sum()), len(statistic.classes)
+    if rows <= (statistic.rows > 0).sum():
+        found = f"{plural(rows, 'sample')} of {plural(classes, 'class', 'classes')}"
+        raise DataError(f"The number of samples must be more than the number of classes; found {found}.")
+
+
 def rank_tolerance(tol: float) -> float:
     """The user's threshold on scaled singular values, where it asks for more than scikit-learn's default.
 
@@ -181,13 +288,19 @@ def possible_logs(priors: Floats, weight: Floats) -> Floats:
         return np.where(weight > 0, np.log(priors), -np.inf)
 
 
+def rule_size(solved: Solved, *, quadratic: bool) -> float:
+    """(K - 1)(1 + p) free parameters of linear log odds, (K - 1)(1 + p + p (p + 1) / 2) of quadratic ones."""
+    p, others = varying_columns(solved.statistic), len(solved.statistic.classes) - 1
+    return float(others * (1 + p + (p * (p + 1) // 2 if quadratic else 0)))
+
+
 def varying_columns(statistic: Statistic) -> int:
     """Columns that vary within some class."""
     return int(np.count_nonzero(statistic.squares.sum(axis=0)))
 
 
-def rounded(statistic: Statistic, shape: Shape) -> Remark | None:
-    """Columns that vary within a class, but by no more than one unit in the last place of their values."""
+def rounded_columns(statistic: Statistic, shape: Shape) -> Remark | None:
+    """Name the columns that vary within a class, but by no more than one unit in the last place of their values."""
     squares, flat = statistic.squares, statistic.mean.ravel()
     if not squares.size:
         return None
@@ -196,6 +309,28 @@ def rounded(statistic: Statistic, shape: Shape) -> Remark | None:
         bound = float(statistic.weight.sum()) * shape.eps**2 * float(flat.dot(flat))
     if float(squares.min()) > bound:
         return None
-    from discrim.families.gaussian.rounding import rounded_columns
+    divisor = statistic.weight[:, None] if statistic.depth is not Depth.POOLED else np.array(statistic.total_weight)
+    deviation = np.sqrt(np.maximum(squares, 0.0) / np.where(divisor > 0, divisor, 1.0))
+    return rounded_deviations(statistic.mean, deviation, shape.columns.names_out, shape.eps)
 
-    return rounded_columns(statistic, shape)
+
+def rounded_deviations(mean: Floats, deviation: Floats, names: Sequence[str], eps: float) -> Remark | None:
+    """The same from means (K x p) and deviations (K x p, or 1 x p of all classes together)."""
+    unit = last_place(mean, eps)
+    if len(deviation) < len(unit):
+        unit = unit.max(axis=0, keepdims=True)
+    lost = np.flatnonzero(((deviation > CONSTANT * unit) & (deviation <= unit)).any(axis=0)).tolist()
+    if not lost:
+        return None
+    size = float(np.abs(mean[:, lost[0]]).max())
+    return Remark(_message([names[j] for j in lost], size, eps), PrecisionWarning)
+
+
+def _message(names: Sequence[str], size: float, eps: float) -> str:
+    one, digits = len(names) == 1, int(-np.log10(eps))
+    return (
+        f"{'Column' if one else 'Columns'} {name_list(names)} {'varies' if one else 'vary'} within a class by no more "
+        f"than the last of the {digits} digits that values near {size:.3g} have here, so most of what "
+        f"{'it says is' if one else 'they say is'} rounding. Subtract a constant before the values are rounded"
+        f"{', or keep them in double precision' if digits < 10 else ''}."
+    )

@@ -1,4 +1,4 @@
-"""Covariance shrinkage from moments: how far to pull, and what each eigenvalue becomes.
+"""Covariance shrinkage with estimated intensities: how far to pull, and what each eigenvalue becomes.
 
 Throughout, C = S/n is the covariance matrix of n centred rows x_i in p columns. The linear
 estimators (1 - s) C + s (tr C/p) I need C only through two norms, which the p x p scatter X'X and
@@ -7,16 +7,47 @@ the n x n Gram matrix XX' share; so more columns than rows costs nothing extra.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
+from discrim.block import Block
+from discrim.errors import DataError, ParameterError, RowsNeededError
+from discrim.families.recipe import Passes, Sum
+from discrim.statistics import ClassFactors, ClassMoments
 from discrim.typing import Floats
 
 _SQRT5 = np.sqrt(5.0)
 # u^2 <= 1/16 where the series is used, so that 14 terms reach the last digit.
 _FAR_SERIES = [3.0 / ((2 * j + 1) * (2 * j + 3)) for j in range(14)]
+
+
+def class_shrinkage(statistic: ClassMoments | ClassFactors, how: str, passes: Passes | None) -> tuple[Floats, Floats]:
+    """D_k [(1 - s_k) C_k + s_k (tr C_k/p) I] D_k of each class: the s_k (K), and the diagonals that are added (K x p).
+
+    C_k is the covariance of class k in units of D_k: its deviations (1 where there is no variance) for ``how`` 'auto',
+    else their root mean square, on which the intensities do not depend; fourth powers neither overflow nor vanish. s_k
+    is Ledoit and Wolf's intensity, or the oracle-approximating one for 'oas'.
+    """
+    p, present = statistic.n_features, np.flatnonzero(statistic.weight > 0)
+    variances = statistic.squares / np.where(statistic.weight > 0, statistic.weight, 1.0)[:, None]
+    if how != "auto":
+        variances = np.repeat(variances.mean(axis=1, keepdims=True), p, axis=1)
+    scales = np.where(variances > 0, np.sqrt(variances), 1.0)
+    fourth = None if how == "oas" else fourth_powers(passes, statistic, scales)
+    intensity, added = np.zeros(len(scales)), np.zeros_like(scales)
+    for k, n in zip(present.tolist(), statistic.weight[present].tolist(), strict=True):
+        trace, frobenius2 = covariance_norms(_scaled_square(statistic, k, scales[k]), n)
+        if fourth is None:
+            intensity[k] = oas_intensity(n, p, trace, frobenius2)
+        else:
+            intensity[k] = ledoit_wolf_intensity(n, p, trace, frobenius2, fourth[k])
+        added[k] = intensity[k] * (trace / p) * scales[k] ** 2
+    return intensity, added
 
 
 def covariance_norms(scatter: NDArray[Any], n: float) -> tuple[float, float]:
@@ -138,3 +169,64 @@ def _kernel_hilbert(x: Floats) -> Floats:
     value[far] = -np.polynomial.polynomial.polyval(5.0 / x[far] ** 2, _FAR_SERIES) / x[far]
     value /= np.pi
     return value
+
+
+def _scaled_square(statistic: ClassMoments | ClassFactors, k: int, scale: Floats) -> Floats:
+    """The scatter of class k in units of the scale, or the Gram matrix of its rows: both have the same norms."""
+    if isinstance(statistic, ClassMoments):
+        return np.asarray(statistic.scatter[k] / scale[:, None] / scale[None, :])
+    rows = statistic.factors[k] / scale
+    return np.asarray(rows @ rows.T if rows.shape[0] < rows.shape[1] else rows.T @ rows)
+
+
+def fourth_powers(passes: Passes | None, statistic: ClassMoments | ClassFactors, scales: Floats) -> Floats:
+    """sum_i w_i |z_i|^4 of each class, z the rows centred and in units of ``scales``: one more pass."""
+    if passes is None or not passes.again:
+        raise DataError(
+            "Ledoit and Wolf's shrinkage reads the rows twice, which parts, merged models and one-way streams "
+            "do not allow. Use a number, 'oas' or 'nonlinear'."
+        )
+    of = partial(_fourth_powers, statistic.classes, statistic.mean, scales)
+    return passes.reduce(Sum(of, _added, len(scales)))
+
+
+def _fourth_powers(classes: NDArray[Any], mean: Floats, scales: Floats, block: Block) -> Floats:
+    codes, x = np.searchsorted(classes, block.classes)[block.codes], block.dense()
+    total = np.zeros(len(mean))
+    for start in range(0, len(x), 4096):
+        at = codes[start : start + 4096]
+        z = (x[start : start + 4096] - mean[at]) / scales[at]
+        norms = np.einsum("ij,ij->i", z, z) ** 2
+        if block.weight is not None:
+            # What a row of weight zero holds must not matter, even NaN.
+            w = block.weight[start : start + 4096]
+            norms = np.where(w > 0, norms, 0.0) * w
+        total += np.bincount(at, norms, len(mean))
+    return total
+
+
+def _added(states: Sequence[Floats]) -> Floats:
+    return np.asarray(np.sum(states, axis=0))
+
+
+def estimated_covariances(estimator: Any, passes: Passes | None, classes: int) -> list[Floats]:
+    """``estimator`` fitted to the rows of each class in turn."""
+    if passes is None:
+        raise RowsNeededError("A covariance_estimator needs the rows themselves: use fit, not a statistic.")
+    block = passes.block()
+    if block.weight is not None and len(np.unique(block.weight)) > 1:
+        raise ParameterError("A covariance_estimator takes no weights: leave sample_weight out, or use shrinkage.")
+    x, found = block.dense(), []
+    for k in range(classes):
+        fitted = clone(estimator, safe=False)
+        fitted = fitted.fit(x[block.codes == k]) or fitted
+        sigma = getattr(fitted, "covariance_", None)
+        if sigma is None:
+            raise ParameterError(f"{type(estimator).__name__} does not have a covariance_ attribute.")
+        found.append(np.atleast_2d(np.asarray(sigma, dtype=np.float64)))
+        if found[k].shape != (x.shape[1], x.shape[1]):
+            raise ParameterError(
+                f"The covariance_ of {type(estimator).__name__} has the shape {found[k].shape}; "
+                f"X has {x.shape[1]} columns."
+            )
+    return found

@@ -1,18 +1,35 @@
-"""Student rules: what is predicted of a Gaussian class whose covariance is known to an inverse-Wishart only."""
+"""Rules that average Gaussian classes over the posterior of their covariances, or that are freed of their bias.
+
+A Gaussian class whose covariance is known to an inverse-Wishart only is predicted by a Student-t. From the estimates of
+LDA and QDA, with S of m degrees of freedom (S_k and n_k - 1, or the pooled S and n - K) and n_k rows in class k, follow
+
+- predictive (Geisser): the Student-t with df = m - p + 1, location mu_k and scale S (1 + 1/n_k)/df, which is the
+  mean of N(mu, Sigma) over the posterior under the prior |Sigma|^(-(p + 1)/2);
+- debiased: the unbiased estimate of log N(x; mu_k, Sigma_k),
+
+      -[(m - p - 1) (x - mu_k)'S^-1 (x - mu_k) - p/n_k]/2 - [log|S| - p log 2 - sum_j digamma((m + 1 - j)/2)]/2,
+
+  since E S^-1 = Sigma^-1/(m - p - 1), the mean of n_k rows adds p/n_k to the expected distance, and
+  E log|S| = log|Sigma| + p log 2 + sum_j digamma((m + 1 - j)/2), j = 1, ..., p.
+
+Rules come in as distances q by Sigma = S/divisor.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import digamma, gammaln
 
-from discrim.families.rule import LowRankRule, ProjectedRule, QuadraticRule, StudentRule
+from discrim.errors import DataError
+from discrim.families.rule import LinearRule, LowRankRule, ProjectedRule, QuadraticRule, StudentRule
 from discrim.typing import Floats
 
 GaussianRule = QuadraticRule | ProjectedRule | LowRankRule
+PredictMethod = Literal["plug-in", "predictive", "debiased"]
 
 
 class Predictive(NamedTuple):
@@ -79,3 +96,52 @@ def _distances_only(inner: GaussianRule) -> GaussianRule:
     if isinstance(inner, ProjectedRule):
         return replace(inner, inner=replace(inner.inner, offset=np.zeros_like(inner.inner.offset)))
     return replace(inner, offset=np.zeros_like(inner.offset))
+
+
+class Sizes(NamedTuple):
+    """Class weights n_k, degrees of freedom m_k and divisors of the scatter, each K numbers."""
+
+    weight: Floats
+    degrees: Floats
+    divisor: Floats
+
+
+def predictive_rule(plug_in: QuadraticRule, sizes: Sizes, logs: Floats, rank: int) -> StudentRule:
+    """Geisser's rule from the plug-in rule of ``rank`` columns and its log priors."""
+    half_log_dets = plug_in.offset - _known(logs) - 0.5 * rank * np.log(sizes.divisor)
+    by_scatter = QuadraticRule(plug_in.mean, plug_in.factor, half_log_dets, plug_in.triangular)
+    rule = student_rule(by_scatter, predictive(sizes.weight, sizes.degrees - rank + 1.0, rank), logs)
+    return StudentRule(rule.inner, rule.offset, rule.power, rule.rate / sizes.divisor)
+
+
+def debiased_rule(plug_in: QuadraticRule, sizes: Sizes) -> QuadraticRule:
+    """The unbiased estimate of the log densities, each class with a scatter of its own."""
+    p, m = plug_in.mean.shape[1], sizes.degrees
+    expected = digamma(0.5 * (m[:, None] - np.arange(p))).sum(axis=1) + p * np.log(2.0 / sizes.divisor)
+    offset = plug_in.offset + 0.5 * (expected + p / sizes.weight)
+    factor = plug_in.factor * np.sqrt((m - p - 1.0) / sizes.divisor)[:, None, None]
+    return QuadraticRule(plug_in.mean, factor, offset, plug_in.triangular)
+
+
+def debiased_linear(plug_in: LinearRule, sizes: Sizes, logs: Floats, rank: int) -> LinearRule:
+    """The same with one scatter; what is common to the classes is left out."""
+    shrunk = float((sizes.degrees[0] - rank - 1.0) / sizes.divisor[0])
+    offset = shrunk * (plug_in.offset - _known(logs)) + 0.5 * rank / sizes.weight + _known(logs)
+    return LinearRule(shrunk * plug_in.coef, offset, plug_in.origin)
+
+
+def check_degrees(method: PredictMethod, m: Floats, p: int, names: list[str]) -> None:
+    """Refuse scatters of too few degrees of freedom for a density, or for an expectation, to exist."""
+    least = p - 1 if method == "predictive" else p + 1
+    if (m > least).all():
+        return
+    k = int(np.argmin(m))
+    raise DataError(
+        f"predict_method='{method}' needs more than {least} degrees of freedom for {p} columns; {names[k]} {m[k]:g}. "
+        "Use fewer columns, predict_method='plug-in', or a Bayesian discriminant with a proper prior."
+    )
+
+
+def _known(logs: Floats) -> Floats:
+    """Log priors, zero for classes that cannot occur: these have -inf in the offset of the plug-in rule already."""
+    return np.where(np.isneginf(logs), 0.0, logs)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from discrim.errors import DataError
-from discrim.families.gaussian.covariance import last_place
-from discrim.families.gaussian.naive import CONSTANT, GUARD
+from discrim.families.gaussian.covariance import CONSTANT, last_place
+from discrim.families.gaussian.naive import GUARD
 from discrim.families.mixed.rule import (
     BernoulliTerm,
     GammaPoissonTerm,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discrim.block import Coded, Mixed, Reads
 from discrim.errors import DataError, ParameterError, name_list
 from discrim.families.counts.recipe import checked_alpha
-from discrim.families.gaussian.rounding import rounded_deviations
+from discrim.families.gaussian.recipe import rounded_deviations
 from discrim.families.mixed.estimates import leave_one_out_alpha, log_probabilities, log_unseen, mixed_terms
 from discrim.families.mixed.rule import AdditiveRule, LevelTerm
 from discrim.families.priors import given_priors, log_priors

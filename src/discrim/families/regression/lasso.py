@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim import kernels
-from discrim.errors import RowsNeededError, UnfinishedWarning, warn
+from discrim.errors import UnfinishedWarning, warn
 from discrim.families.gaussian.covariance import Within
 from discrim.families.gaussian.recipe import Statistic
-from discrim.families.recipe import Chosen, Passes, Remark, Search, Shape, Solved
+from discrim.families.recipe import Passes, Remark, Search, Shape, Solved
 from discrim.families.regression.normal_equations import (
     Regression,
     intercepts,
@@ -20,14 +20,13 @@ from discrim.families.regression.normal_equations import (
     second_of_two,
     signed_regression,
 )
-from discrim.families.regression.penalties import PenaltyGrid
-from discrim.families.regression.recipe import RegressionRecipe, linear_functions
+from discrim.families.regression.recipe import PenalisedRecipe, PenaltyGrid
 from discrim.later import cached_property
 from discrim.parallel import blas_threads
 from discrim.statistics import ClassFactors, FactorsOf, MomentsOf
 from discrim.typing import Floats
 
-# Penalties that are tried where none is to be chosen by the fit itself, as parts of a round number.
+# Penalties that are tried where alpha is not chosen by the fit itself, as parts of a round number.
 STRENGTHS: Floats = np.asarray(10.0 ** -np.linspace(0.0, 3.5, 15), dtype=np.float64)
 UNFINISHED = Remark(
     "Coordinate descent did not converge: alpha is too small for columns that are nearly dependent, or more "
@@ -57,23 +56,18 @@ class LassoPath:
 
 
 @dataclass(frozen=True, eq=False)
-class LassoRecipe(RegressionRecipe):
+class LassoRecipe(PenalisedRecipe):
     """argmin |y - b_0 - X b|^2 / (2 n) + alpha |b|_1 for targets +1 and -1; alpha='cv' is chosen by squared error."""
 
-    alpha: Any = 0.01
-    fit_intercept: bool = True
     cv: Any = 10
-
-    @property
-    def needs_units(self) -> bool:
-        return True
 
     def search(self) -> Search | None:
         return Search("cv", self.cv) if isinstance(self.alpha, str) else None
 
     def grid(self, statistic: Statistic) -> PenaltyGrid:
-        """From where no column is left; somebody else who chooses gets fewer and rounder numbers."""
-        cross = second_of_two(self._normal_equations(self.weighed(statistic)[0], 0.0).cross)
+        """From where no column is left; fewer and rounder values where alpha is not chosen by the fit itself."""
+        problem = signed_regression(self.weighed(statistic)[0], 0.0, centred=self.fit_intercept)
+        cross = second_of_two(problem.cross)
         if self.search() is not None:
             alphas = alpha_grid(cross)
         else:
@@ -81,25 +75,17 @@ class LassoRecipe(RegressionRecipe):
         kind = FactorsOf if isinstance(statistic, ClassFactors) else MomentsOf
         return PenaltyGrid(self, alphas, kind(self.depth()))
 
-    def solve(
-        self, statistic: Statistic, shape: Shape, passes: Passes | None = None, before: Chosen | None = None
-    ) -> Solved:
-        if self.search() is not None and passes is None and before is None:
-            self.check(statistic)
-            raise RowsNeededError("alpha='cv' needs the rows themselves: use fit, or give a number.")
-        return super().solve(statistic, shape, passes, before)
-
     def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
         counted, remarks = self.weighed(statistic)
-        problem = self._normal_equations(counted, shape.eps)
+        problem = signed_regression(counted, shape.eps, centred=self.fit_intercept)
         alpha, two = float(self.alpha), problem.cross.shape[1] == 2
         if alpha == 0:
             coef = least_squares(problem, 0.0, reread=reread)[0]
         else:
-            solution = lasso(problem.spread, second_of_two(problem.cross), alpha)
-            coef = np.column_stack([-solution.coef, solution.coef]) if two else solution.coef
-            remarks += () if solution.converged else (UNFINISHED,)
-        functions = linear_functions(coef, problem.level, problem.origin)
+            coef, converged = lasso(problem.spread, second_of_two(problem.cross), alpha)
+            coef = np.column_stack([-coef, coef]) if two else coef
+            remarks += () if converged else (UNFINISHED,)
+        functions = problem.functions(coef)
         own, dtype = slice(1, None) if two else slice(None), shape.columns.dtype
         attributes = {
             "coef_": functions.coef[own].astype(dtype),
@@ -112,14 +98,8 @@ class LassoRecipe(RegressionRecipe):
     def regularised(self, solved: Solved) -> bool:
         return bool(solved.attributes["alpha_"] > 0)
 
-    def path(self, statistic: Statistic, shape: Shape, alphas: Floats) -> tuple[Floats, Floats]:
-        """Coefficients (alphas x p x m) and intercepts (alphas x m) of the targets, of two classes the second."""
-        problem = self._normal_equations(self.weighed(statistic)[0], shape.eps)
-        coef, _ = lasso_path(problem.spread, second_of_two(problem.cross), alphas)
-        return coef, intercepts(problem, coef)
-
-    def _normal_equations(self, counted: Statistic, eps: float) -> Regression:
-        return signed_regression(counted, eps, centred=self.fit_intercept)
+    def solutions(self, problem: Regression, alphas: Floats) -> Floats:
+        return lasso_path(problem.spread, second_of_two(problem.cross), alphas)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,21 +119,11 @@ class LassoDetails:
         return LassoPath(alphas, coef.transpose(0, 2, 1), intercepts(problem, coef))
 
 
-@dataclass(frozen=True)
-class LassoSolution:
-    """``coef`` (p x m), and whether the descent came to its end for all m targets.
+def lasso(spread: Within, cross: Floats, alpha: float) -> tuple[Floats, bool]:
+    """argmin_b b'Sigma b / 2 - c'b + alpha |b|_1 for every column c of ``cross`` (p x m), and whether all converged.
 
-    Where it did not, ``coef`` is that of the least larger alpha at which it does, for the targets concerned.
-    """
-
-    coef: Floats
-    converged: bool
-
-
-def lasso(spread: Within, cross: Floats, alpha: float) -> LassoSolution:
-    """argmin_b b'Sigma b / 2 - c'b + alpha |b|_1 for every column c of ``cross`` (p x m).
-
-    With Sigma = X'X / n and c = X'y / n, columns centred, this is |y - X b|^2 / (2 n) + alpha |b|_1. A column whose
+    Where one did not, it has the coefficients of the least larger alpha at which it does. With Sigma = X'X / n and
+    c = X'y / n, columns centred, this is |y - X b|^2 / (2 n) + alpha |b|_1. A column whose
     variance is rounding gets no coefficient. The descent runs in columns of unit variance, where alpha becomes a
     penalty for each of them, so that their units do not matter to it. Cost: p for each change of a coefficient with up
     to 500 columns; with more, Sigma is looked at only where coefficients are, and times a vector some ten times.
@@ -163,7 +133,7 @@ def lasso(spread: Within, cross: Floats, alpha: float) -> LassoSolution:
     for k in range(cross.shape[1]):
         coef[:, k], done = _from_zero(problem, cross[:, k], alpha)
         converged &= done
-    return LassoSolution(coef, converged)
+    return coef, converged
 
 
 def lasso_path(spread: Within, cross: Floats, alphas: Floats) -> tuple[Floats, bool]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.families.gaussian.covariance import Sphering, Within, pooled_within, rounding_noise
+from discrim.families.gaussian.covariance import Sphering, Within, pooled_within
+from discrim.families.rule import LinearRule
 from discrim.statistics import ClassFactors, ClassMoments
 from discrim.statistics.means import mean_and_gaps
 from discrim.typing import Floats
@@ -29,6 +30,10 @@ class Regression:
     origin: Floats
     weight: float
 
+    def functions(self, coef: Floats) -> LinearRule:
+        """level_k + b_k'(x - origin) for the columns b_k of ``coef``."""
+        return LinearRule(np.ascontiguousarray(coef.T), self.level, self.origin)
+
 
 def indicator_regression(statistic: ClassMoments | ClassFactors, eps: float, *, centred: bool = True) -> Regression:
     """The indicators' covariance with the columns is that of the class means: n_k (mu_k - mu) / n."""
@@ -36,17 +41,10 @@ def indicator_regression(statistic: ClassMoments | ClassFactors, eps: float, *, 
     shares = statistic.weight / n
     mean, apart = mean_and_gaps(statistic)
     origin, apart = (mean, apart) if centred else (np.zeros_like(mean), statistic.mean)
-    gaps = np.sqrt(shares)[:, None] * apart
-    noise = rounding_noise(statistic.mean, eps)
-    within = pooled_within(statistic, "mle", noise, eps)
-    if within.matrix is not None:
-        spread = Within(within.matrix + gaps.T @ gaps, None, noise, eps)
-    else:
-        assert within.rows is not None
-        spread = Within(None, np.vstack([within.rows, gaps]), noise, eps)
+    within = pooled_within(statistic, "mle", eps)
     cross = (shares[:, None] * apart).T
     level = shares if centred else np.zeros_like(shares)
-    return Regression(spread, cross, level, origin, n)
+    return Regression(within.with_rows(np.sqrt(shares)[:, None] * apart), cross, level, origin, n)
 
 
 def signed_regression(statistic: ClassMoments | ClassFactors, eps: float, *, centred: bool = True) -> Regression:

@@ -1,20 +1,21 @@
-"""Any recipe on the columns with their squares and products."""
+"""Least squares on the columns with their squares and products."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim.block import Block
-from discrim.families.recipe import Columns, LeftOut, Passes, Recipe, Reduction, Shape, Solved
+from discrim.families.gaussian.recipe import Statistic
+from discrim.families.recipe import LeftOut, Passes, Reduction, Shape, Solved
+from discrim.families.regression.recipe import LeastSquaresRecipe
 from discrim.families.rule import Output, Rule
-from discrim.typing import Floats, Index
+from discrim.typing import Floats
 
-S = TypeVar("S")
 # Rows that are expanded at once.
 ROWS = 8192
 
@@ -32,33 +33,22 @@ def expanded_names(names: list[str]) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class InQuadraticBasis(Recipe[S]):
-    """``inner`` on the expanded columns. Rows are expanded block by block, and never kept."""
+class QuadraticBasisRecipe(LeastSquaresRecipe):
+    """Least squares on the expanded columns. Rows are expanded block by block, and never kept."""
 
-    inner: Recipe[S]
+    def reduction(self, shape: Shape, like: Statistic | None = None) -> Reduction[Any]:
+        return ExpandedOf(super().reduction(_expanded(shape), like))
 
-    def reduction(self, shape: Shape, like: S | None = None) -> Reduction[S]:
-        return ExpandedOf(self.inner.reduction(_expanded(shape), like))
-
-    def estimate(self, statistic: S, shape: Shape, passes: Passes | None) -> Solved:
-        solved = self.inner.estimate(statistic, _expanded(shape), None if passes is None else ExpandedPasses(passes))
+    def estimate(self, statistic: Statistic, shape: Shape, passes: Passes | None) -> Solved:
+        solved = super().estimate(statistic, _expanded(shape), passes)
         return replace(solved, rule=QuadraticBasisRule(solved.rule))
 
-    def adopt(self, statistic: S) -> S:
-        return self.inner.adopt(statistic)
+    def factors(self) -> Reduction[Any]:
+        return ExpandedOf(super().factors())
 
     def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:
-        of_expanded = self.inner.held_out(solved, _expanded(shape))
+        of_expanded = super().held_out(solved, _expanded(shape))
         return None if of_expanded is None else lambda block: of_expanded(_of_block(block))
-
-    def among(self, known: Index, size: int) -> Self:
-        return replace(self, inner=self.inner.among(known, size))
-
-    def rule_size(self, solved: Solved) -> float:
-        return self.inner.rule_size(solved)
-
-    def regularised(self, solved: Solved) -> bool:
-        return self.inner.regularised(solved)
 
 
 @dataclass(frozen=True)
@@ -117,50 +107,17 @@ class ExpandedOf:
         return self.inner.narrow(state)
 
 
-@dataclass(frozen=True)
-class ExpandedPasses(Passes):
-    """Passes over the expanded columns."""
+class ExpandedColumns(NamedTuple):
+    """Squares and products beside the columns themselves."""
 
-    passes: Passes
-
-    @property
-    def shape(self) -> Shape:
-        return _expanded(self.passes.shape)
-
-    @property
-    def again(self) -> bool:
-        return self.passes.again
-
-    def reduce(self, reduction: Reduction[S], *, title: str = "reading") -> S:
-        state: S = self.passes.reduce(ExpandedOf(reduction), title=title)
-        return state
-
-    def block(self) -> Block:
-        return _of_block(self.passes.block())
-
-
-@dataclass(frozen=True)
-class ExpandedColumns:
-    """The columns that ``inner`` become."""
-
-    inner: Columns
-
-    @property
-    def n_out(self) -> int:
-        p = self.inner.n_out
-        return p + p * (p + 1) // 2
-
-    @property
-    def names_out(self) -> list[str]:
-        return expanded_names(self.inner.names_out)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self.inner.dtype
+    n_out: int
+    names_out: list[str]
+    dtype: np.dtype[Any]
 
 
 def _expanded(shape: Shape) -> Shape:
-    return replace(shape, columns=ExpandedColumns(shape.columns))
+    names = expanded_names(shape.columns.names_out)
+    return replace(shape, columns=ExpandedColumns(len(names), names, shape.columns.dtype))
 
 
 def _of_block(block: Block) -> Block:

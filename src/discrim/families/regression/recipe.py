@@ -1,16 +1,39 @@
-"""What the recipes by regression on class indicators share."""
+"""Regression on class indicators: least squares, ridge, and what recipes with a penalty share."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from discrim.families.gaussian.recipe import MomentsRecipe, Statistic
-from discrim.families.recipe import Remark, Solved
+from discrim.block import Block
+from discrim.errors import ParameterError
+from discrim.families.gaussian.covariance import Sphering
+from discrim.families.gaussian.leave_one_out import is_ill
+from discrim.families.gaussian.naive import LEAST_LEFT
+from discrim.families.gaussian.recipe import MomentsRecipe, Statistic, about_columns, rank_tolerance
+from discrim.families.recipe import Grid, LeftOut, Passes, Reduction, Remark, Shape, Solved
+from discrim.families.regression.normal_equations import (
+    Regression,
+    indicator_regression,
+    intercepts,
+    least_squares,
+    positive_ridge,
+    ridge,
+    ridge_path,
+    second_of_two,
+    signed_regression,
+    squared_errors,
+)
 from discrim.families.rule import LinearRule
-from discrim.statistics import Depth
+from discrim.statistics import ClassMoments, Depth, MomentsOf
 from discrim.typing import Floats
+
+# Penalties that are tried, in units of the sum of squares of a standardised column, the largest first.
+RIDGE_STRENGTHS: Floats = np.asarray(10.0 ** np.arange(1, -7, -1.0), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +74,204 @@ class RegressionRecipe(MomentsRecipe):
         return float(np.ceil(np.count_nonzero(coef) * share)) + min(len(coef), others)
 
 
-def linear_functions(coef: Floats, level: Floats, origin: Floats) -> LinearRule:
-    """level_k + b_k'(x - origin) for the columns b_k of ``coef``."""
-    return LinearRule(np.ascontiguousarray(coef.T), level, origin)
+@dataclass(frozen=True, eq=False)
+class PenalisedRecipe(RegressionRecipe):
+    """Targets +1 for a class and -1 for the others, with a penalty ``alpha`` on the coefficients."""
+
+    alpha: Any = 1.0
+    fit_intercept: bool = True
+
+    @property
+    def needs_units(self) -> bool:
+        return True
+
+    @abstractmethod
+    def solutions(self, problem: Regression, alphas: Floats) -> Floats:
+        """Coefficients (alphas x p x m) of m targets, of two classes the second."""
+
+    def path(self, statistic: Statistic, shape: Shape, alphas: Floats) -> tuple[Floats, Floats]:
+        """The same from a statistic, and the intercepts (alphas x m)."""
+        problem = signed_regression(self.weighed(statistic)[0], shape.eps, centred=self.fit_intercept)
+        coef = self.solutions(problem, alphas)
+        return coef, intercepts(problem, coef)
+
+
+@dataclass(frozen=True, eq=False)
+class PenaltyGrid(Grid):
+    """Alphas, the largest first: models from the statistic of the training rows, errors from that of the others."""
+
+    by_statistic: ClassVar[bool] = True
+    ties: ClassVar[Literal["log loss", "first"]] = "first"
+
+    recipe: PenalisedRecipe
+    alphas: Floats
+    summed: Reduction[Any]
+
+    @property
+    def settings(self) -> Sequence[Mapping[str, Any]]:
+        return [{"alpha": float(alpha)} for alpha in self.alphas]
+
+    @property
+    def reduction(self) -> Reduction[Any]:
+        return self.summed
+
+    @property
+    def rotation_invariant(self) -> bool:
+        return self.recipe.rotation_invariant
+
+    def mean_losses(self, statistic: Any, shape: Shape, held_out: Sequence[Any]) -> Floats:
+        coef, intercept = self.recipe.path(statistic, shape, self.alphas)
+        return np.stack([squared_errors(part, coef, intercept) for part in held_out], axis=1)
+
+    def results(self, table: Mapping[str, Floats], best: int) -> dict[str, Any]:
+        return {"alphas": self.alphas, "squared_error": table["fold_error"], **self.settings[best]}
+
+
+class LeastSquaresDetails(NamedTuple):
+    """What standard errors are made from: the normal equations, their solution, and the regression functions."""
+
+    problem: Regression
+    sphering: Sphering
+    functions: LinearRule
+
+
+@dataclass(frozen=True, eq=False)
+class LeastSquaresRecipe(RegressionRecipe):
+    """b_k = T^-1 n_k (mu_k - mu), b_k0 = n_k / n - b_k'mu with the total scatter T."""
+
+    tol: float = 1e-4
+
+    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
+        counted, remarks = self.weighed(statistic)
+        problem = indicator_regression(counted, shape.eps)
+        coef, sphering = least_squares(problem, rank_tolerance(self.tol), reread=reread)
+        functions = problem.functions(coef)
+        twice = LinearRule(2.0 * functions.coef, 2.0 * functions.offset, functions.origin)
+        dtype = shape.columns.dtype
+        attributes = {"coef_": functions.coef.astype(dtype), "intercept_": functions.intercept.astype(dtype)}
+        if statistic.rows.sum() > statistic.n_features:
+            text = "are constant or determined by the others; they are handled by the pseudo-inverse."
+            remarks += about_columns(shape, sphering.dependent, text)
+        details = LeastSquaresDetails(problem, sphering, functions)
+        return Solved(self.rule_of(twice, statistic), statistic, attributes, remarks=remarks, details=details)
+
+    def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:  # noqa: ARG002 - the statistic has it all
+        statistic = solved.statistic
+        if self.priors is not None or statistic.rows.sum() <= statistic.n_features + 1:
+            return None
+        return held_out_smoother(statistic, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeRecipe(PenalisedRecipe):
+    """b_k = (T + alpha I)^-1 2 n_k (mu_k - mu) with the total scatter T, for targets +1 and -1; the intercept is free.
+
+    ``class_weight`` is a dictionary or 'balanced'; with ``positive`` no coefficient is negative.
+    """
+
+    class_weight: Any = None
+    solver: str = "auto"
+    positive: bool = False
+
+    def depth(self) -> Depth:
+        return super().depth() if self.class_weight is None else Depth.FULL
+
+    @property
+    def rotation_invariant(self) -> bool:
+        return self.fit_intercept and not self.positive and bool((np.asarray(self.alpha) > 0).all())
+
+    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
+        if self.solver == "lbfgs" and not self.positive:
+            raise ParameterError("'lbfgs' solver can be used only when positive=True. Use another solver.")
+        counted, remarks = self.weighed(statistic)
+        problem = signed_regression(counted, shape.eps, centred=self.fit_intercept)
+        functions = problem.functions(self._coefficients(problem, reread=reread))
+        dtype, two = shape.columns.dtype, len(statistic.classes) == 2
+        intercept = functions.intercept[1:] if two else functions.intercept
+        attributes = {
+            "coef_": (functions.coef[1] if two else functions.coef).astype(dtype),
+            "intercept_": intercept.astype(dtype) if self.fit_intercept else 0.0,
+            "solver_": "lbfgs" if self.positive else "cholesky",
+            "n_iter_": 1,
+        }
+        return Solved(self.rule_of(functions, statistic), statistic, attributes, remarks=remarks)
+
+    def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:  # noqa: ARG002 - the statistic has it all
+        plain = self.fit_intercept and not self.positive and self.class_weight is None and self.priors is None
+        if not plain or np.ndim(self.alpha):
+            return None
+        return held_out_smoother(solved.statistic, float(self.alpha))
+
+    def grid(self, statistic: Statistic) -> PenaltyGrid | None:
+        """Around the sum of squares of a standardised column, which is the weight of the rows."""
+        if self.positive:
+            return None
+        alphas = float(10.0 ** np.round(np.log10(statistic.total_weight))) * RIDGE_STRENGTHS
+        return PenaltyGrid(self, alphas, MomentsOf(self.depth()))
+
+    def regularised(self, solved: Solved) -> bool:  # noqa: ARG002 - determined by the parameters
+        return bool(np.any(np.asarray(self.alpha) > 0))
+
+    def solutions(self, problem: Regression, alphas: Floats) -> Floats:
+        return second_of_two(ridge_path(problem, alphas))
+
+    def _coefficients(self, problem: Regression, *, reread: bool) -> Floats:
+        alphas = self._alphas(problem.cross.shape[1])
+        if self.positive:
+            columns = [positive_ridge(problem, problem.cross[:, k], float(a)) for k, a in enumerate(alphas)]
+            if len(columns) == 2:
+                columns[0] = -columns[1]
+            return np.column_stack(columns)
+        if (alphas == alphas[0]).all():
+            return ridge(problem, float(alphas[0]), reread=reread)
+        return np.column_stack([ridge(problem, float(a), reread=reread)[:, k] for k, a in enumerate(alphas)])
+
+    def _alphas(self, classes: int) -> Floats:
+        alphas = np.atleast_1d(np.asarray(self.alpha, dtype=np.float64))
+        targets = 1 if classes == 2 else classes
+        if len(alphas) not in (1, targets) or (alphas < 0).any():
+            raise ParameterError.bad_value("alpha", self.alpha, f"one number or {targets} numbers, none negative")
+        return np.full(classes, alphas[0]) if len(alphas) == 1 else alphas
+
+    def weighed(self, statistic: Statistic) -> tuple[Statistic, tuple[Remark, ...]]:
+        counted, remarks = super().weighed(statistic)
+        if self.class_weight is None:
+            return counted, remarks
+        if self.class_weight == "balanced":
+            present = counted.weight > 0
+            factors = counted.total_weight / (present.sum() * np.where(present, counted.weight, 1.0))
+        else:
+            # Read late: few give weights by class.
+            from sklearn.utils.class_weight import compute_class_weight
+
+            factors = compute_class_weight(self.class_weight, classes=counted.classes, y=counted.classes)
+        return counted.reweighted(np.asarray(factors, dtype=np.float64)), remarks
+
+
+def held_out_smoother(statistic: Statistic, alpha: float) -> LeftOut | None:
+    """Twice the held-out indicators, from the leverages of the fit of all rows; None where these lack digits.
+
+    Fitted values are H Y with a hat matrix H that does not depend on Y. The fit without row i then has the residual
+    (y_i - fit_i) / (1 - h_i) there, exactly, for least squares and for a ridge penalty that stays as it is when rows
+    leave, with the intercept inside H. A row that decides a coefficient alone, or nearly so, is NaN.
+    """
+    if not isinstance(statistic, ClassMoments):
+        return None
+    problem = indicator_regression(statistic, float(np.finfo(float).eps))
+    sigma = problem.spread.dense() + alpha / problem.weight * np.eye(statistic.n_features)
+    if is_ill(sigma):
+        return None
+    lower = np.linalg.cholesky(sigma)
+
+    def scores(block: Block) -> Floats:
+        z = np.linalg.solve(lower, (block.dense() - problem.origin).T)
+        leverage = (1.0 + np.einsum("in,in->n", z, z)) / problem.weight
+        fitted = problem.level + z.T @ np.linalg.solve(lower, problem.cross)
+        indicators = np.eye(len(block.classes))[block.codes]
+        ratio = leverage / np.where(1.0 - leverage >= LEAST_LEFT, 1.0 - leverage, np.nan)
+        found = np.asarray(2.0 * (fitted - ratio[:, None] * (indicators - fitted)))
+        # The model without the only row of a class does not know the class.
+        found[(indicators == 1) & (statistic.rows == 1)] = -np.inf
+        return found
+
+    return scores

@@ -45,7 +45,7 @@ def class_moments(
             continue
         wk = np.ones(len(xk)) if weight is None else weight[chosen]
         total[k], rows[k] = wk.sum(), len(xk)
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite tells the caller
+        with np.errstate(over="ignore", invalid="ignore"):  # the caller looks for values that are not finite
             pilot = xk.mean(axis=0)
             by = wk @ (xk - pilot) / total[k]
             mean[k] = pilot + by

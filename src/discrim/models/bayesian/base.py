@@ -11,13 +11,14 @@ from scipy.special import stdtrit
 
 from discrim.errors import ParameterError, name_list
 from discrim.families.bayesian.recipe import BayesianDetails, BayesianRecipe
+from discrim.families.bayesian.wishart import evidence_of, posterior_matrices
 from discrim.families.gaussian.quadratic import ClassMatrices
 from discrim.families.gaussian.recipe import Statistic
 from discrim.families.rule import Output, StudentRule
 from discrim.inference.summary import Summary, Table
 from discrim.models.parameters import Check, array_like, either, none, number, one_of
 from discrim.models.scoring import apply_rule
-from discrim.models.shell import RecipeClassifier
+from discrim.models.shell import RecipeClassifier, recipe_from
 from discrim.typing import Floats
 
 CONSTRAINTS: dict[str, Check] = {
@@ -63,10 +64,7 @@ class BayesianDiscriminant(RecipeClassifier):
 
     def recipe(self) -> BayesianRecipe:
         """The model that these parameters describe."""
-        return BayesianRecipe(
-            priors=self.priors, shared=self._shared, psi=self.psi, nu=self.nu, target=self.target,
-            class_prior_alpha=self.class_prior_alpha,
-        )  # fmt: skip
+        return recipe_from(BayesianRecipe, self, shared=self._shared)
 
     def log_density(self, X: Any) -> NDArray[Any]:
         """log f_k(x | training rows), the predictive density of every class without its prior, n x K."""
@@ -86,7 +84,8 @@ class BayesianDiscriminant(RecipeClassifier):
         return WishartPosterior(
             label, [name for name, kept in zip(self._names, alive, strict=True) if kept],
             statistic.mean[k][alive], float(statistic.weight[k]),
-            float(self.df_[k] + alive.sum() - 1), details.matrices(), 0 if self._shared else k,
+            float(self.df_[k] + alive.sum() - 1), posterior_matrices(details.inside, details.prior),
+            0 if self._shared else k,
         )  # fmt: skip
 
     @property
@@ -96,10 +95,10 @@ class BayesianDiscriminant(RecipeClassifier):
         p = int(details.alive.sum())
         if self.psi_ <= 0 or self.nu_ <= p - 1:
             raise AttributeError(
-                f"log_evidence_ is there for a proper prior: psi > 0 and nu > p - 1 = {p - 1}; "
+                f"log_evidence_ is only available with a proper prior: psi > 0 and nu > p - 1 = {p - 1}; "
                 f"psi is {self.psi_:g} and nu is {self.nu_:g}."
             )
-        return details.log_evidence()
+        return evidence_of(details.inside, details.prior.units).value(self.psi_, self.nu_)
 
     def _summarise(self) -> Summary:
         statistic, labels = self.statistic_, [str(label) for label in self.classes_]
@@ -138,10 +137,7 @@ class WishartPosterior:
     @property
     def scale(self) -> Floats:
         """Lambda = Psi + S."""
-        parts, k = self._parts, self._at
-        matrix = parts.matrices[k].copy() if parts.matrices is not None else _gram(parts, k)
-        matrix.flat[:: len(matrix) + 1] += parts.ridge[k]
-        return matrix
+        return self._parts.covariance(self._at)
 
     @property
     def covariance(self) -> Floats:
@@ -166,13 +162,8 @@ class WishartPosterior:
     @property
     def mean_scale(self) -> Floats:
         """The scale of each coordinate of the mean, sqrt(Lambda_jj / (n_k mean_df)); nothing p x p is made."""
-        parts, k = self._parts, self._at
-        if parts.matrices is not None:
-            diagonal = np.diagonal(parts.matrices[k])
-        else:
-            assert parts.rows is not None
-            diagonal = np.einsum("ij,ij->j", parts.rows[k], parts.rows[k])
-        return np.asarray(np.sqrt((diagonal + parts.ridge[k]) / (self.weight * self.mean_df)))
+        diagonal = self._parts.variances[self._at] + self._parts.ridge[self._at]
+        return np.asarray(np.sqrt(diagonal / (self.weight * self.mean_df)))
 
     def confint(self, level: float = 0.95) -> Any:
         """Central intervals that hold each mean with this probability: p x 2 with the names of the columns."""
@@ -183,8 +174,3 @@ class WishartPosterior:
         t = stdtrit(self.mean_df, 0.5 + 0.5 * level)
         ends = self.mean[:, None] + t * self.mean_scale[:, None] * [-1.0, 1.0]
         return Intervals(ends, self.names, level)
-
-
-def _gram(parts: ClassMatrices, k: int) -> Floats:
-    assert parts.rows is not None
-    return np.asarray(parts.rows[k].T @ parts.rows[k])

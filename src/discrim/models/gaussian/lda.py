@@ -8,20 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from discrim.families.gaussian.fisher import FisherDiscriminant, fisher_discriminant
-from discrim.families.gaussian.lda import LdaDetails, LdaRecipe
-from discrim.families.gaussian.predictive import PredictMethod
+from discrim.families.gaussian.covariance import Normalization, Target
+from discrim.families.gaussian.lda import FisherDiscriminant, LdaDetails, LdaRecipe, fisher_discriminant
 from discrim.families.gaussian.recipe import Statistic
-from discrim.families.gaussian.regularized import Normalization, Target
+from discrim.families.gaussian.student import PredictMethod
 from discrim.families.recipe import Selection
 from discrim.families.rule import LinearRule, Output
 from discrim.inference.summary import Summary
-from discrim.models.gaussian.options import COMMON
-from discrim.models.gaussian.summaries import lda_summary
-from discrim.models.parameters import Check, either, integer, none, one_of
+from discrim.models.gaussian.common import COMMON, lda_summary
+from discrim.models.parameters import Check, either, integer, none, number, one_of
 from discrim.models.registry import Entry, common_covariance, crowded, enter
 from discrim.models.scoring import apply_rule
-from discrim.models.shell import RecipeClassifier
+from discrim.models.shell import RecipeClassifier, recipe_from
 from discrim.typing import Floats
 
 
@@ -101,9 +99,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     _constraints: ClassVar[dict[str, Check]] = {
         **COMMON,
         "solver": one_of("svd", "lsqr", "eigen"),
+        "shrinkage": either(number(0, 1), one_of(None, "auto", "ledoit-wolf", "oas", "nonlinear", "cv", "loo")),
         "n_components": either(none(), integer(1)),
         "rank": either(none(), integer(1)),
-        "predict_method": one_of("plug-in", "predictive", "debiased"),
     }
 
     def __init__(
@@ -139,12 +137,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def recipe(self) -> LdaRecipe:
         """The model that these parameters describe."""
-        return LdaRecipe(
-            priors=self.priors, normalization=self.normalization, solver=self.solver, shrinkage=self.shrinkage,
-            tol=self.tol, covariance_estimator=self.covariance_estimator, target=self.target, cv=self.cv,
-            selection=self.selection, predict_method=self.predict_method, n_components=self.n_components,
-            rank=self.rank,
-        )  # fmt: skip
+        return recipe_from(LdaRecipe, self)
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Discriminant coordinates of the rows, n x n_components."""
@@ -172,7 +165,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def covariance_(self) -> Floats:
         """Sigma as the rule uses it (before directions without variance are left out)."""
         if self.solver == "svd" and not self.store_covariance:
-            raise AttributeError("covariance_ is there with store_covariance=True, or solver 'lsqr' or 'eigen'.")
+            raise AttributeError(
+                "covariance_ is only available with store_covariance=True, or solver 'lsqr' or 'eigen'."
+            )
         details: LdaDetails = self._details
         return details.covariance().astype(self._design.dtype, copy=False)
 

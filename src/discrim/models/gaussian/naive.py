@@ -7,14 +7,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.families.gaussian.covariance import Normalization
 from discrim.families.gaussian.naive import GaussianNBRecipe
-from discrim.families.gaussian.regularized import Normalization
 from discrim.families.rule import Output
 from discrim.inference.summary import Summary, Table
 from discrim.models.beyond import METHODS, beyond_sklearn
 from discrim.models.parameters import Check, array_like, either, none, number, one_of
 from discrim.models.registry import Entry, enter, mixed
-from discrim.models.shell import RecipeClassifier
+from discrim.models.shell import RecipeClassifier, recipe_from
 
 
 class GaussianNB(RecipeClassifier):
@@ -94,7 +94,7 @@ class GaussianNB(RecipeClassifier):
 
     def recipe(self) -> GaussianNBRecipe:
         """The model that these parameters describe."""
-        return GaussianNBRecipe(priors=self.priors, normalization=self.normalization, var_smoothing=self.var_smoothing)
+        return recipe_from(GaussianNBRecipe, self)
 
     def _summarise(self) -> Summary:
         labels = [str(label) for label in self.classes_]

@@ -15,7 +15,7 @@ from discrim.inference.summary import Summary, Table
 from discrim.models.parameters import Check, array_like, either, none, number, numbers, one_of
 from discrim.models.registry import Entry, crowded, enter
 from discrim.models.scoring import apply_rule
-from discrim.models.shell import RecipeClassifier
+from discrim.models.shell import RecipeClassifier, recipe_from
 
 
 def _measures(model: Any) -> bool:
@@ -111,10 +111,7 @@ class NearestCentroid(RecipeClassifier):
 
     def recipe(self) -> NearestCentroidRecipe:
         """The model that these parameters describe."""
-        return NearestCentroidRecipe(
-            priors=self.priors, metric=self.metric, shrink_threshold=self.shrink_threshold, rule=self.rule,
-            thresholds=self.thresholds, cv=self.cv, selection=self.selection,
-        )  # fmt: skip
+        return recipe_from(NearestCentroidRecipe, self)
 
     @available_if(_measures)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> NDArray[Any]:
@@ -139,7 +136,7 @@ class NearestCentroid(RecipeClassifier):
     def _summarise(self) -> Summary:
         labels, statistic = [str(label) for label in self.classes_], self.statistic_
         left = np.flatnonzero(self.support_)
-        # The columns that tell most come first.
+        # The columns that deviate most come first.
         order = left[np.argsort(-np.abs(self.deviations_[:, left]).max(axis=0, initial=0.0), kind="stable")]
         names = [self._names[j] for j in order]
         facts = {

@@ -7,18 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.families.gaussian.own_covariance import QuadraticDetails
-from discrim.families.gaussian.predictive import PredictMethod
-from discrim.families.gaussian.qda import QdaRecipe
-from discrim.families.gaussian.regularized import Normalization, Target
+from discrim.families.gaussian.covariance import Normalization, Target
+from discrim.families.gaussian.qda import QdaRecipe, QuadraticDetails
+from discrim.families.gaussian.student import PredictMethod
 from discrim.families.recipe import Selection
 from discrim.inference.discriminant import box_m
 from discrim.inference.summary import Summary
-from discrim.models.gaussian.options import COMMON
-from discrim.models.gaussian.summaries import group_summary
+from discrim.models.gaussian.common import COMMON, group_summary
 from discrim.models.parameters import Check, either, number, one_of
 from discrim.models.registry import Entry, enter, own_covariance
-from discrim.models.shell import RecipeClassifier
+from discrim.models.shell import RecipeClassifier, recipe_from
 from discrim.statistics import ClassMoments
 from discrim.typing import Floats
 
@@ -83,7 +81,6 @@ class QuadraticDiscriminantAnalysis(RecipeClassifier):
         "solver": one_of("svd", "eigen"),
         "shrinkage": either(number(0, 1), one_of(None, "auto", "ledoit-wolf", "oas", "cv", "loo")),
         "reg_param": number(0, 1),
-        "predict_method": one_of("plug-in", "predictive", "debiased"),
     }
 
     def __init__(
@@ -117,37 +114,28 @@ class QuadraticDiscriminantAnalysis(RecipeClassifier):
 
     def recipe(self) -> QdaRecipe:
         """The model that these parameters describe."""
-        return QdaRecipe(
-            priors=self.priors, normalization=self.normalization, solver=self.solver, shrinkage=self.shrinkage,
-            tol=self.tol, covariance_estimator=self.covariance_estimator, target=self.target, cv=self.cv,
-            selection=self.selection, predict_method=self.predict_method, reg_param=self.reg_param,
-        )  # fmt: skip
+        return recipe_from(QdaRecipe, self)
 
     @property
     def covariance_(self) -> list[NDArray[Any]]:
         """Sigma_k of every class as the rule uses it."""
         if not self.store_covariance:
-            raise AttributeError("covariance_ is there with store_covariance=True.")
+            raise AttributeError("covariance_ is only available with store_covariance=True.")
         return [sigma.astype(self._design.dtype, copy=False) for sigma in self._covariances()]
 
     @property
     def rotations_(self) -> list[NDArray[Any]]:
         """Principal axes of each class, in columns."""
-        return [vectors for _, vectors in self._spectra()]
+        return [np.linalg.eigh(sigma)[1][:, ::-1].astype(self._design.dtype) for sigma in self._covariances()]
 
     @property
     def scalings_(self) -> list[NDArray[Any]]:
         """Variances of each class along its principal axes."""
-        return [values for values, _ in self._spectra()]
+        return [np.linalg.eigh(sigma)[0][::-1].astype(self._design.dtype) for sigma in self._covariances()]
 
     def _covariances(self) -> list[Floats]:
         details: QuadraticDetails = self._details
-        return details.covariances()
-
-    def _spectra(self) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-        dtype = self._design.dtype
-        pairs = [np.linalg.eigh(sigma) for sigma in self._covariances()]
-        return [(values[::-1].astype(dtype), vectors[:, ::-1].astype(dtype)) for values, vectors in pairs]
+        return [details.parts.covariance(k) for k in range(len(self.classes_))]
 
     def _summarise(self) -> Summary:
         facts: dict[str, object] = {"Normalization": self.normalization}

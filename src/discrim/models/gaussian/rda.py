@@ -6,15 +6,14 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from discrim.families.gaussian.rda import RdaRecipe
-from discrim.families.gaussian.regularized import Normalization, Target
+from discrim.families.gaussian.covariance import Normalization, Target
+from discrim.families.gaussian.qda import RdaRecipe
 from discrim.families.recipe import Selection
 from discrim.inference.summary import Summary
-from discrim.models.gaussian.options import COMMON
-from discrim.models.gaussian.summaries import group_summary
+from discrim.models.gaussian.common import COMMON, group_summary
 from discrim.models.parameters import Check, either, none, number, numbers, one_of
 from discrim.models.registry import Entry, Facts, enter
-from discrim.models.shell import RecipeClassifier
+from discrim.models.shell import RecipeClassifier, recipe_from
 
 
 class RegularizedDiscriminantAnalysis(RecipeClassifier):
@@ -101,11 +100,7 @@ class RegularizedDiscriminantAnalysis(RecipeClassifier):
 
     def recipe(self) -> RdaRecipe:
         """The model that these parameters describe."""
-        return RdaRecipe(
-            priors=self.priors, normalization=self.normalization, alpha=self.alpha, gamma=self.gamma,
-            target=self.target, cv=self.cv, alphas=self.alphas, gammas=self.gammas, selection=self.selection,
-            tol=self.tol,
-        )  # fmt: skip
+        return recipe_from(RdaRecipe, self)
 
     def _summarise(self) -> Summary:
         facts: dict[str, object] = {"alpha": self.alpha_, "gamma": self.gamma_, "Target": self.target}

@@ -11,7 +11,7 @@ from discrim.families.regression.lasso import LassoPath, LassoRecipe
 from discrim.inference.summary import Summary, Table
 from discrim.models.parameters import Check, array_like, boolean, either, none, number, one_of
 from discrim.models.registry import Entry, Facts, dense_numbers, enter
-from discrim.models.shell import RecipeClassifier
+from discrim.models.shell import RecipeClassifier, recipe_from
 
 
 class LassoClassifier(RecipeClassifier):
@@ -77,7 +77,7 @@ class LassoClassifier(RecipeClassifier):
 
     def recipe(self) -> LassoRecipe:
         """The model that these parameters describe."""
-        return LassoRecipe(priors=self.priors, alpha=self.alpha, fit_intercept=self.fit_intercept, cv=self.cv)
+        return recipe_from(LassoRecipe, self)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Regression functions n x K; for two classes (n,), positive for the second."""

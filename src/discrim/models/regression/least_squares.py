@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.families.recipe import Recipe
-from discrim.families.regression.least_squares import LeastSquaresDetails, LeastSquaresRecipe
-from discrim.families.regression.quadratic_basis import InQuadraticBasis, expanded_names
+from discrim.families.regression.quadratic_basis import QuadraticBasisRecipe, expanded_names
+from discrim.families.regression.recipe import LeastSquaresDetails, LeastSquaresRecipe
 from discrim.inference.discriminant import coefficient_table
 from discrim.inference.summary import Summary, Table
 from discrim.models.parameters import Check, array_like, either, none, number, one_of
@@ -73,10 +72,10 @@ class LeastSquaresClassifier(RecipeClassifier):
         self.tol = tol
         self.normalization = normalization
 
-    def recipe(self) -> Recipe[Any]:
+    def recipe(self) -> LeastSquaresRecipe:
         """The model that these parameters describe."""
-        plain = LeastSquaresRecipe(priors=self.priors, tol=self.tol)
-        return plain if self.basis is None else InQuadraticBasis(plain)
+        kind = LeastSquaresRecipe if self.basis is None else QuadraticBasisRecipe
+        return kind(priors=self.priors, tol=self.tol)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Regression functions n x K; for two classes, the second minus the first, n."""

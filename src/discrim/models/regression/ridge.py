@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import type_of_target
 from discrim.errors import DataError, ParameterError
 from discrim.families.priors import log_priors
 from discrim.families.recipe import Solved, Statistic
-from discrim.families.regression.ridge import RidgeRecipe
+from discrim.families.regression.recipe import RidgeRecipe
 from discrim.families.rule import LinearRule, Output, side_by_side
 from discrim.inference.summary import Summary, Table
 from discrim.models.beyond import METHODS, beyond_sklearn
@@ -31,7 +31,7 @@ from discrim.models.parameters import (
     seed,
 )
 from discrim.models.registry import Entry, enter
-from discrim.models.shell import RecipeClassifier, check_parameters
+from discrim.models.shell import RecipeClassifier, check_parameters, recipe_from
 from discrim.sources import check_structure
 
 SOLVERS = ("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs")
@@ -124,10 +124,7 @@ class RidgeClassifier(RecipeClassifier):
 
     def recipe(self) -> RidgeRecipe:
         """The model that these parameters describe."""
-        return RidgeRecipe(
-            priors=self.priors, alpha=self.alpha, fit_intercept=self.fit_intercept, class_weight=self.class_weight,
-            solver=self.solver, positive=self.positive,
-        )  # fmt: skip
+        return recipe_from(RidgeRecipe, self)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y (n, or n x m of zeros and ones), or from a ``scan``."""
@@ -193,7 +190,9 @@ class RidgeClassifier(RecipeClassifier):
 
     def _check_one_label(self) -> None:
         if self._several_labels:
-            raise DataError("With several labels only fit is there: parts and forgetting need a model for each label.")
+            raise DataError(
+                "With several labels only fit is available: parts and forgetting need a model for each label."
+            )
 
     def _fit_labels(self, X: Any, y: NDArray[Any], sample_weight: Any) -> Self:
         """One two-class problem a column of y."""

@@ -1,4 +1,4 @@
-"""How models of Gaussian classes read."""
+"""What models of Gaussian classes share: constraints on their parameters, and how their summaries read."""
 
 from __future__ import annotations
 
@@ -7,9 +7,21 @@ from typing import Any
 import numpy as np
 
 from discrim.families.gaussian.lda import LdaDetails
-from discrim.families.gaussian.own_covariance import QuadraticDetails
+from discrim.families.gaussian.qda import QuadraticDetails
 from discrim.inference.discriminant import univariate_f, wilks_tests
 from discrim.inference.summary import Summary, Table
+from discrim.models.parameters import Check, array_like, boolean, either, none, number, one_of, with_method
+
+COMMON: dict[str, Check] = {
+    "priors": either(none(), array_like()),
+    "store_covariance": boolean(),
+    "tol": number(0),
+    "covariance_estimator": either(none(), with_method("fit")),
+    "normalization": one_of("mle", "unbiased"),
+    "target": one_of("identity", "diagonal"),
+    "selection": one_of("min", "one-se"),
+    "predict_method": one_of("plug-in", "predictive", "debiased"),
+}
 
 
 def lda_summary(model: Any, details: LdaDetails, names: list[str]) -> Summary:
