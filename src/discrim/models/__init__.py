@@ -21,11 +21,9 @@ if TYPE_CHECKING:
     from discrim.models.merging import merge
     from discrim.models.mixed.categorical import CategoricalNB
     from discrim.models.mixed.mixed import MixedNB
-    from discrim.models.online.arow import AROWClassifier
     from discrim.models.online.gradient_descent import GradientDescentClassifier
+    from discrim.models.online.mistake_driven import AROWClassifier, PassiveAggressiveClassifier, Perceptron
     from discrim.models.online.one_pass import OnePassLogisticRegression
-    from discrim.models.online.passive_aggressive import PassiveAggressiveClassifier
-    from discrim.models.online.perceptron import Perceptron
     from discrim.models.online.rosenblatt import RosenblattPerceptron
     from discrim.models.online.sgd import SGDClassifier
     from discrim.models.regression.lasso import LassoClassifier
@@ -66,7 +64,7 @@ __all__ = [
 __getattr__ = read_later(
     __name__,
     {
-        "AROWClassifier": "discrim.models.online.arow",
+        "AROWClassifier": "discrim.models.online.mistake_driven",
         "BayesianLinearDiscriminantAnalysis": "discrim.models.bayesian.lda",
         "BayesianQuadraticDiscriminantAnalysis": "discrim.models.bayesian.qda",
         "BernoulliNB": "discrim.models.counts.bernoulli",
@@ -83,8 +81,8 @@ __getattr__ = read_later(
         "MultinomialNB": "discrim.models.counts.multinomial",
         "NearestCentroid": "discrim.models.gaussian.nearest_centroid",
         "OnePassLogisticRegression": "discrim.models.online.one_pass",
-        "PassiveAggressiveClassifier": "discrim.models.online.passive_aggressive",
-        "Perceptron": "discrim.models.online.perceptron",
+        "PassiveAggressiveClassifier": "discrim.models.online.mistake_driven",
+        "Perceptron": "discrim.models.online.mistake_driven",
         "QuadraticDiscriminantAnalysis": "discrim.models.gaussian.qda",
         "RegularizedDiscriminantAnalysis": "discrim.models.gaussian.rda",
         "RidgeClassifier": "discrim.models.regression.ridge",

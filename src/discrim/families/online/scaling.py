@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discrim.block import Block
+from discrim.families.first_look import look
+from discrim.families.one_block import OneBlock
 from discrim.typing import Floats
 
 # Rows that show where the columns lie.
@@ -31,7 +33,7 @@ class Scaling:
     length: float = 1.0
 
     @classmethod
-    def of(cls, block: Block, mean: Floats, deviation: Floats) -> Scaling:
+    def of(cls, block: Block) -> Scaling:
         """Mean zero and deviation one over (a part of) the rows; a constant column is left out by the factor 0.
 
         Entries of sparse columns have the mean square one where they are not zero, so that a word that is rare is not
@@ -41,7 +43,8 @@ class Scaling:
         if hasattr(x, "indptr"):
             mean, size = np.zeros(x.shape[1]), _entry_sizes(x, block.weight)
         else:
-            size = deviation
+            view = look(OneBlock(block), FIRST_LOOK)
+            mean, size = view.mean, view.deviation
             odd = np.flatnonzero(~((size > SMALLEST) & (size < np.inf)))
             if len(odd):
                 mean[odd], size[odd] = _by_largest(x[:: max(len(x) // FIRST_LOOK, 1), odd])

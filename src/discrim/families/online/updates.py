@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discrim import kernels
 from discrim.block import Block
 from discrim.errors import DataError
-from discrim.families.online.learning import Learning
 from discrim.families.online.problems import Targets
-from discrim.families.online.weights import Weights
+from discrim.families.online.weights import Learning, Weights
 from discrim.families.sequence import Visits, Watch
 from discrim.kernels.online import reference as names
 from discrim.typing import Floats
@@ -22,25 +20,6 @@ from discrim.typing import Floats
 # The adaptive rate is divided by this when nothing improves, until it is as small as that.
 DIVISOR = 5.0
 SMALLEST_RATE = 1e-6
-
-
-@dataclass(frozen=True, eq=False)
-class HeldOut:
-    """Rows that are not learned from, and the side on which each problem should have them."""
-
-    block: Block
-    positive: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, block: Block, targets: Targets) -> HeldOut:
-        return cls(block, block.codes[:, None] == targets.positive)
-
-    def score(self, problems: Sequence[int], w: Floats, intercept: Floats) -> Floats:
-        """The share of the rows, by weight, that each problem has on the right side."""
-        weight = np.ones(len(self.block)) if self.block.weight is None else self.block.weight
-        with np.errstate(over="ignore", invalid="ignore"):
-            margins = self.block.x @ w.T + intercept
-        return np.asarray(weight @ ((margins > 0) == self.positive[:, problems]) / weight.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +32,7 @@ class Updates:
     learning: Learning
     targets: Targets
     rows: int
-    held_out: HeldOut | None = None
-
-    def begin(self, weights: Weights) -> None:
-        """Another call of fit or partial_fit begins with these weights."""
-        weights.begin(self.learning)
+    held_out: Block | None = None
 
     def step(self, state: Weights, rows: Visits, problems: Sequence[int]) -> None:
         # All of them, or one alone, are a view; some are copied out and back.
@@ -89,7 +64,11 @@ class Updates:
     def _values(self, state: Weights, problems: list[int]) -> Floats:
         if self.held_out is not None:
             scaled = state.w[problems] * state.memory[problems, names.SCALE, None]
-            return -self.held_out.score(problems, scaled, state.intercept[problems])
+            weight = np.ones(len(self.held_out)) if self.held_out.weight is None else self.held_out.weight
+            with np.errstate(over="ignore", invalid="ignore"):
+                margins = self.held_out.x @ scaled.T + state.intercept[problems]
+            positive = self.held_out.codes[:, None] == self.targets.positive[problems]
+            return -np.asarray(weight @ ((margins > 0) == positive) / weight.sum())
         values = state.memory[problems, names.LOSS] / max(self.rows, 1)
         if self.learning.update == "best_class":
             # Classes that compete have one loss together.

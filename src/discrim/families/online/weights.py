@@ -1,17 +1,67 @@
-"""Weights that learn: K linear functions and what each remembers of its way."""
+"""How a row changes weights: the loss, the rate and the penalty; and the weights, K linear functions that learn."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import ParameterError
-from discrim.families.online.learning import Learning
 from discrim.kernels.online import reference as names
+from discrim.kernels.online.reference import LOSSES, PENALTIES, RATES, UPDATES, Settings
 from discrim.typing import Floats
+
+
+@dataclass(frozen=True)
+class Learning:
+    """One row x of class y = -1 or 1 at time t, with eta = w'x + b, changes w and b.
+
+    - update "gradient": w -= rate loss'(eta) x, then the penalty alpha (l1_ratio |w|_1 + (1 - l1_ratio) |w|^2 / 2)
+      shrinks w; b likewise, times ``intercept_step`` (0: no intercept), without the penalty. The rate is eta0
+      ("constant", "adaptive"), eta0 / (start + t)^power ("invscaling"), 1 / (alpha (t0 + t)) ("optimal"), or, with the
+      hinge loss, what the margin asks for, at most eta0 ("pa1") or softened by it ("pa2").
+      With ``cap`` > 0 the rate times 1 + |x|^2 is at most that.
+    - update "best_class": all classes compete; a row that another class wins moves its own up and the winner down.
+    - update "confidence": AROW with r = eta0.
+
+    From the time ``average`` on (0: never) the mean of all weights is kept too. ``losses`` asks for losses and norms.
+    """
+
+    update: str = "gradient"
+    loss: str = "hinge"
+    rate: str = "optimal"
+    penalty: str | None = "l2"
+    alpha: float = 1e-4
+    l1_ratio: float = 0.15
+    eta0: float = 0.01
+    power: float = 0.5
+    epsilon: float = 0.1
+    start: float = 0.0
+    cap: float = 0.0
+    intercept_step: float = 1.0
+    average: float = 0.0
+    losses: bool = True
+
+    @property
+    def needs_second(self) -> bool:
+        """Is there a second number for every weight: what L1 has taken from it, or its variance?"""
+        return self.update == "confidence" or self.penalty in {"l1", "elasticnet"}
+
+    @property
+    def packed(self) -> Settings:
+        names = (
+            UPDATES.index(self.update),
+            LOSSES.index(self.loss),
+            RATES.index(self.rate),
+            PENALTIES.index(self.penalty),
+        )
+        # "optimal" begins at the time at which its rate is the size that weights typically have.
+        start = 1.0 / (self.alpha * self.alpha**-0.25) if self.rate == "optimal" else self.start
+        numbers = [self.alpha, self.l1_ratio, self.eta0, self.power, self.epsilon, start]
+        return names, np.array([*numbers, self.intercept_step, self.average, self.cap]), self.losses
 
 
 @dataclass(eq=False)
@@ -91,38 +141,44 @@ class Weights:
     def updates(self) -> int:
         return int(self.memory[:, names.UPDATES_MADE].sum())
 
+    def each(self, function: Callable[[Floats], Floats]) -> Weights:
+        """The same with a function of every array of weights; the memory stays."""
+        averages, second = (None if array is None else function(array) for array in (self.averages, self.second))
+        return Weights(function(self.w), averages, second, self.memory)
+
     def taken(self, which: Any) -> Weights:
         """Some of the problems: views for a slice, copies for a list."""
-        averages = None if self.averages is None else self.averages[which]
-        second = None if self.second is None else self.second[which]
-        return Weights(self.w[which], averages, second, self.memory[which])
+        return replace(self.each(lambda array: array[which]), memory=self.memory[which])
 
     def columns(self, p: int) -> Weights:
         """The first p columns by themselves."""
-        averages = None if self.averages is None else np.ascontiguousarray(self.averages[:, :p])
-        second = None if self.second is None else np.ascontiguousarray(self.second[:, :p])
-        return Weights(np.ascontiguousarray(self.w[:, :p]), averages, second, self.memory)
+        return self.each(lambda array: np.ascontiguousarray(array[:, :p]))
 
     def copied(self) -> Weights:
-        averages = None if self.averages is None else self.averages.copy()
-        second = None if self.second is None else self.second.copy()
-        return Weights(self.w.copy(), averages, second, self.memory.copy())
+        return replace(self.each(np.copy), memory=self.memory.copy())
+
+    def check_kept(self, learning: Learning) -> None:
+        """Raise where a parameter was changed on the way, and needs what these weights did not keep from the start."""
+        averages = learning.average and self.averages is None
+        if averages or (learning.needs_second and self.second is None):
+            name = "average" if averages else "penalty"
+            raise ParameterError(
+                f"'{name}' was changed after learning began, and what it needs is kept from the first row on. "
+                "Set it before the first partial_fit or learn_one, or call fit again."
+            )
 
     def put(self, which: Any, part: Weights) -> None:
+        """Write a part, which may have fewer columns, over these problems."""
+        p = part.w.shape[1]
         for mine, theirs in ((self.w, part.w), (self.averages, part.averages), (self.second, part.second)):
             if mine is not None and theirs is not None:
-                mine[which] = theirs
+                mine[which, :p] = theirs
         self.memory[which] = part.memory
 
     def grown(self, problems: int, columns: int, places: Any, learning: Learning) -> Weights:
         """More classes or columns; the old problems go to ``places``."""
         larger = Weights.zeros(problems, columns, learning)
-        p = self.w.shape[1]
-        larger.w[places, :p] = self.w
-        for mine, theirs in ((self.averages, larger.averages), (self.second, larger.second)):
-            if mine is not None and theirs is not None:
-                theirs[places, :p] = mine
-        larger.memory[places] = self.memory
+        larger.put(places, self)
         return larger
 
     def with_classes(self, old: NDArray[Any], wanted: NDArray[Any], learning: Learning) -> Weights:

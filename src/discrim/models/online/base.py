@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any, ClassVar, Self
@@ -13,23 +14,22 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from discrim import kernels
-from discrim.block import Block, join
-from discrim.engines import RowPasses, passes_over
+from discrim.block import Block
+from discrim.engines import RowPasses
 from discrim.engines.progress import Progress
 from discrim.engines.walk import Walked
 from discrim.errors import DataError, ParameterError, warn
 from discrim.families.first_look import look
 from discrim.families.online.features import Features, as_dict, not_a_number, refuse_non_finite
-from discrim.families.online.learning import Learning
 from discrim.families.online.problems import Targets, coded, problem_count, refuse_one_class
 from discrim.families.online.scaling import FIRST_LOOK, Scaling
 from discrim.families.online.updates import stream_state
-from discrim.families.online.weights import Weights, dense
+from discrim.families.online.weights import Learning, Weights, dense
 from discrim.models.declared import check_declared, declared_classes
 from discrim.models.online.linear import LinearClassifier
 from discrim.models.parameters import check_parameters
 from discrim.models.scoring import non_finite_error
-from discrim.sources import Rows, Scan, recode
+from discrim.sources import Rows, Scan, in_memory
 from discrim.typing import Floats
 
 # Coefficients to begin at, as the user gave them.
@@ -61,8 +61,6 @@ class OnlineClassifier(LinearClassifier):
 
     t_: float
     class_weight: Any = None
-    random_state: Any = None
-    shuffle: Any = True
 
     _state: Any
     _scaling: Scaling | None = None
@@ -115,8 +113,7 @@ class OnlineClassifier(LinearClassifier):
         def learned() -> Mapping[str, Any]:
             rows = self._read(X, y, sample_weight)
             columns = self.columns_of(X, rows)
-            at, walked = self._learned_scan(rows) if isinstance(rows, Scan) else self._learned_whole(rows, start)
-            return self._found(columns, at, walked, None)
+            return self._found(columns, *self._learned_whole(rows, start), None)
 
         return self._at_once(learned)
 
@@ -134,10 +131,7 @@ class OnlineClassifier(LinearClassifier):
             rows = self._read(X, y, sample_weight, design=None if first else self._design)
             columns = self.columns_of(X, rows) if first else self.known_columns
             declared = declared_classes(self._declared, classes)
-            if isinstance(rows, Scan):
-                at = self._learned_parts(rows, at, declared)
-            else:
-                at = self._learned_part(rows, _whole(rows), at, declared)
+            at = self._learned_parts(rows, at, declared)
             return self._found(columns, at, Walked((1,), converged=True), declared)
 
         return self._at_once(learned)
@@ -183,64 +177,56 @@ class OnlineClassifier(LinearClassifier):
             self._columns = {name: j for j, name in enumerate(self._names)}
         return self._columns
 
-    def _begin(self, classes: NDArray[Any], block: Block, start: Start = NOWHERE) -> Standing:
-        """Before the first row of these classes; the size of the columns is that of the rows of the block."""
-        scaling = _scaling_of(block) if self._scales else None
-        state = self._start((problem_count(classes), int(block.x.shape[1])), scaling, start)
-        return Standing(classes, state, scaling)
-
     def _learned_whole(self, rows: Rows, start: Start) -> tuple[Standing, Walked]:
-        block = _whole(rows)
-        refuse_one_class(block.classes)
-        at = self._begin(block.classes, block, start)
-        try:
-            walked = self._walk(at, block, whole=True)
-        except DataError as error:
-            raise non_finite_error(rows) or error from None
-        return replace(at, t=at.t + max(walked.epochs) * len(block)), walked
+        """Epochs until nothing improves; the rows of a scan are shuffled through a buffer of bounded size.
 
-    def _learned_scan(self, rows: Scan) -> tuple[Standing, Walked]:
-        """Passes over the file until nothing improves; rows are shuffled through a buffer of bounded size.
-
-        A first pass reads the labels alone. A stream that can be read once is learned in one pass; classes join it as
-        they come.
+        Of a scan the labels alone are read first. A stream that can be read once is learned in one pass; classes join
+        it as they come.
         """
-        if not rows.rereadable:
-            return self._learned_parts(rows, None, None), Walked((1,), converged=True)
-        classes, counts = _labels(rows)
-        refuse_one_class(classes)
-        # Files are often sorted: where columns are to be scaled, the sample is of all rows.
-        first = look(RowPasses(rows), FIRST_LOOK).sample if self._scales else next(iter(rows.blocks()))
-        at = self._begin(classes, replace(first, codes=recode(first.classes[first.codes], classes), classes=classes))
-        try:
-            walked = self._walk_scan(at, rows, counts)
-        except DataError as error:
-            raise non_finite_error(rows) or error from None
-        return replace(at, t=at.t + max(walked.epochs) * int(counts.sum())), walked
+        if isinstance(rows, Scan) and not rows.rereadable:
+            at = self._learned_parts(rows, None, None)
+            refuse_one_class(at.classes)
+            return at, Walked((1,), converged=True)
+        if isinstance(rows, Scan):
+            classes, counts = _labels(rows)
+            refuse_one_class(classes)
+            # Files are often sorted: where columns are to be scaled, the sample is of all rows.
+            block = look(RowPasses(rows), FIRST_LOOK).sample if self._scales else next(iter(rows.blocks()))
+            at, n = self._begin(classes, block, start), int(counts.sum())
+            with _columns_named(rows):
+                walked = self._walk_scan(at, rows, counts)
+        else:
+            block = in_memory(rows, "any", first_read=True)
+            refuse_one_class(block.classes)
+            at, n = self._begin(block.classes, block, start), len(block)
+            with _columns_named(rows):
+                walked = self._walk(at, block, whole=True)
+        return replace(at, t=at.t + max(walked.epochs) * n), walked
 
-    def _learned_parts(self, rows: Scan, at: Standing | None, declared: NDArray[Any] | None) -> Standing:
-        """Every row once, in the order of the file; new classes join unless they were declared."""
+    def _learned_parts(self, rows: Rows, at: Standing | None, declared: NDArray[Any] | None) -> Standing:
+        """Every row once, in the order of a file; new classes join unless they were declared."""
+        blocks = rows.blocks() if isinstance(rows, Scan) else [in_memory(rows, "any", first_read=True)]
         with Progress("learning", rows.n_rows) as progress:
-            for block in rows.blocks():
-                at = self._learned_part(rows, block, at, declared)
+            for block in blocks:
+                if declared is not None:
+                    check_declared(block.classes, declared)
+                at = at or self._begin(block.classes if declared is None else declared, block)
+                wanted = np.union1d(at.classes, block.classes) if declared is None else declared
+                if len(wanted) > len(at.classes):
+                    at = replace(at, classes=wanted, state=self._grow(at, wanted))
+                with _columns_named(rows):
+                    self._walk(at, block, whole=False)
+                at = replace(at, t=at.t + len(block))
                 progress.add(len(block))
         if at is None:
             raise DataError("There are no rows to read.")
-        refuse_one_class(at.classes)
         return at
 
-    def _learned_part(self, rows: Rows, block: Block, at: Standing | None, declared: NDArray[Any] | None) -> Standing:
-        if declared is not None:
-            check_declared(block.classes, declared)
-        at = at or self._begin(block.classes if declared is None else declared, block)
-        wanted = np.union1d(at.classes, block.classes) if declared is None else declared
-        if len(wanted) > len(at.classes):
-            at = replace(at, classes=wanted, state=self._grow(at, wanted))
-        try:
-            self._walk(at, block, whole=False)
-        except DataError as error:
-            raise non_finite_error(rows) or error from None
-        return replace(at, t=at.t + len(block))
+    def _begin(self, classes: NDArray[Any], block: Block, start: Start = NOWHERE) -> Standing:
+        """Before the first row of these classes; the size of the columns is that of the rows of the block."""
+        scaling = Scaling.of(block) if self._scales else None
+        state = self._start((problem_count(classes), int(block.x.shape[1])), scaling, start)
+        return Standing(classes, state, scaling)
 
     def _found(
         self, columns: Mapping[str, Any], at: Standing, walked: Walked, declared: NDArray[Any] | None
@@ -269,19 +255,13 @@ class OnlineClassifier(LinearClassifier):
         }
 
 
-def _whole(rows: Rows) -> Block:
-    """All rows as one block; a single block row by row, as the learners read it."""
-    if rows.whole is not None:
-        return rows.whole
-    block = join(list(rows.blocks()))
-    return replace(block, x=np.ascontiguousarray(block.x)) if isinstance(block.x, np.ndarray) else block
-
-
-def _scaling_of(block: Block) -> Scaling:
-    if not isinstance(block.x, np.ndarray):
-        return Scaling.of(block, np.zeros(0), np.zeros(0))
-    view = look(passes_over(block), FIRST_LOOK)
-    return Scaling.of(block, view.mean, view.deviation)
+@contextmanager
+def _columns_named(rows: Rows) -> Iterator[None]:
+    """An error while rows are learned names the columns that are not finite, if there are some."""
+    try:
+        yield
+    except DataError as error:
+        raise non_finite_error(rows) or error from None
 
 
 def _labels(rows: Scan) -> tuple[NDArray[Any], NDArray[np.int64]]:

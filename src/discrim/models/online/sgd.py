@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from discrim.engines.orders import Shuffle
 from discrim.errors import ParameterError, warn
-from discrim.families.online.learning import Learning
 from discrim.families.online.scaling import Scaling
+from discrim.families.online.weights import Learning
 from discrim.kernels.online.reference import LOSSES
 from discrim.losses import LOSSES as LOSS_OBJECTS
 from discrim.losses import Loss
 from discrim.models.online.parameters import SHARED, above
 from discrim.models.online.stream import StreamClassifier
-from discrim.models.parameters import Check, either, none, number, one_of
+from discrim.models.parameters import Check, number, one_of
 
 RATES = ("optimal", "constant", "invscaling", "adaptive", "pa1", "pa2", "auto")
 # The rate "auto" is STEP / (c R^2 sqrt(t)), with R^2 the mean |z|^2 and c the curvature of the loss, but at most
@@ -33,6 +32,7 @@ def _rate() -> Check:
     return fits, f"{names}; one pass by Newton's method is OnePassLogisticRegression"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SGDClassifier(StreamClassifier):
     """A linear classifier of a chosen loss, by stochastic gradient descent.
 
@@ -101,9 +101,6 @@ class SGDClassifier(StreamClassifier):
 
     _constraints: ClassVar[dict[str, Check]] = {
         "loss": one_of(*LOSSES),
-        "penalty": one_of("l2", "l1", "elasticnet", None),
-        "alpha": number(0),
-        "l1_ratio": either(number(0, 1), none()),
         **SHARED,
         "epsilon": number(0),
         "learning_rate": _rate(),
@@ -111,52 +108,15 @@ class SGDClassifier(StreamClassifier):
         "power_t": number(-np.inf),
     }
 
-    def __init__(
-        self,
-        loss: str = "hinge",
-        *,
-        penalty: str | None = "l2",
-        alpha: float = 0.0001,
-        l1_ratio: float | None = 0.15,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 1e-3,
-        shuffle: Shuffle = True,
-        verbose: int = 0,
-        epsilon: float = 0.1,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        learning_rate: str = "optimal",
-        eta0: float = 0.01,
-        power_t: float = 0.5,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        class_weight: Any = None,
-        warm_start: bool = False,
-        average: bool | int = False,
-    ) -> None:
-        self.loss = loss
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.epsilon = epsilon
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.learning_rate = learning_rate
-        self.eta0 = eta0
-        self.power_t = power_t
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.average = average
+    loss: str = field(default="hinge", kw_only=False)
+    penalty: str | None = "l2"
+    alpha: float = 0.0001
+    l1_ratio: float | None = 0.15
+    epsilon: float = 0.1
+    learning_rate: str = "optimal"
+    eta0: float = 0.01
+    power_t: float = 0.5
+    average: bool | int = False
 
     def _check_probabilities(self) -> None:
         if self.loss not in {"log_loss", "modified_huber"}:
@@ -182,10 +142,6 @@ class SGDClassifier(StreamClassifier):
     def _scales(self) -> bool:  # type: ignore[override]
         return self.learning_rate == "auto"
 
-    @property
-    def _together(self) -> bool:  # type: ignore[override]
-        return self._scales
-
     def _check_together(self, *, parts: bool) -> None:
         super()._check_together(parts=parts)
         if self.learning_rate == "optimal" and self.alpha == 0:
@@ -200,21 +156,15 @@ class SGDClassifier(StreamClassifier):
                 "Negative values for `power_t` are deprecated: the rate would grow. Use values of 0 or more.",
                 FutureWarning,
             )
-        if self.penalty == "elasticnet" and self.l1_ratio is None:
-            raise ParameterError("l1_ratio must be set when penalty is 'elasticnet'.")
 
     def _learning(self, scaling: Scaling | None) -> Learning:
-        learning = Learning(
+        learning = replace(
+            super()._learning(scaling),
             loss=self.loss,
             rate=self.learning_rate,
-            penalty=self.penalty,
-            alpha=float(self.alpha),
-            l1_ratio=float(self.l1_ratio or 0.0),
             eta0=float(self.eta0),
             power=float(self.power_t),
             epsilon=float(self.epsilon),
-            intercept_step=float(self.fit_intercept),
-            average=float(self.average),
         )
         if not self._scales:
             return learning
