@@ -351,7 +351,9 @@ def test_a_scan_refuses_what_it_cannot_do(tmp_path):
     path = tmp_path / "iris.parquet"
     frame = pl.DataFrame(X, schema=list("abcd")).with_columns(y=pl.Series(y))
     frame.write_parquet(path)
-    with pytest.raises(ParameterError, match="early_stopping holds out rows in memory; it is not available with a scan"):
+    with pytest.raises(
+        ParameterError, match="early_stopping holds out rows in memory; it is not available with a scan"
+    ):
         SGDClassifier(early_stopping=True).fit(discrim.scan(path, target="y"))
     with pytest.raises(DataError, match="got 1 class: 0"):
         SGDClassifier().fit(discrim.scan(frame[:50], target="y"))
@@ -362,7 +364,9 @@ def test_a_parameter_that_needs_more_than_was_kept_is_refused_after_learning_beg
     X, y = iris()
     model = SGDClassifier(random_state=0).fit(X, y).set_params(**changed)
     (name,) = changed
-    message = f"'{name}' was changed after learning began.*Set it before the first partial_fit or learn_one, or call fit"
+    message = (
+        f"'{name}' was changed after learning began.*Set it before the first partial_fit or learn_one, or call fit"
+    )
     coef = model.coef_.copy()
     for learn in (lambda: model.partial_fit(X, y), lambda: model.learn_one({"x0": 1.0}, y[0])):
         with pytest.raises(ParameterError, match=message):

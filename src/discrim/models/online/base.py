@@ -68,7 +68,7 @@ class OnlineClassifier(LinearClassifier):
     # Where each feature of a dict is kept, once somebody has asked.
     _columns: dict[Any, int] | None = None
     # Are columns brought to one size?
-    _scales: bool = False
+    _scales: ClassVar[bool] = False
     # What a row of dicts is scored with.
     _plain: ClassVar[Learning] = Learning(rate="constant", penalty=None)
 

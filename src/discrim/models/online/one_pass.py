@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,11 +21,12 @@ from discrim.families.sequence import Stopping
 from discrim.losses import softmax
 from discrim.models.online.base import OnlineClassifier, Standing, Start
 from discrim.models.online.parameters import SHARED
-from discrim.models.parameters import Check, boolean, number
+from discrim.models.parameters import Check, boolean
 from discrim.sources import Scan
 from discrim.typing import Floats
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class OnePassLogisticRegression(OnlineClassifier):
     """Logistic regression that comes as close to the optimum as rows that are seen once allow.
 
@@ -73,29 +75,17 @@ class OnePassLogisticRegression(OnlineClassifier):
     True
     """
 
-    _state: Past
-    _scales: bool = True
+    _scales: ClassVar[bool] = True
     _constraints: ClassVar[dict[str, Check]] = {
-        "alpha": number(0),
-        "fit_intercept": boolean(),
+        **{name: SHARED[name] for name in ("alpha", "fit_intercept", "random_state", "class_weight")},
         "shuffle": boolean(),
-        **{name: SHARED[name] for name in ("random_state", "class_weight")},
     }
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 0.0001,
-        fit_intercept: bool = True,
-        shuffle: bool = True,
-        random_state: Any = None,
-        class_weight: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.class_weight = class_weight
+    alpha: float = 0.0001
+    fit_intercept: bool = True
+    shuffle: bool = True
+    random_state: Any = None
+    class_weight: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y, or from a ``scan``, block after block."""
@@ -145,4 +135,5 @@ class OnePassLogisticRegression(OnlineClassifier):
         return Past(self._state.memory, self._state.blocks)
 
     def _updates(self) -> int:
-        return self._state.blocks
+        past: Past = self._state
+        return past.blocks

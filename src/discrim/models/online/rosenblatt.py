@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim.block import Block
 from discrim.engines import RowPasses
-from discrim.engines.orders import Permuted, as_random_state
+from discrim.engines.orders import LARGEST, Permuted, as_random_state
 from discrim.engines.walk import Lane, walk
 from discrim.errors import NotSeparatedWarning, ParameterError, plural, warn
 from discrim.families.logistic.objective import Coordinates, Objective
 from discrim.families.logistic.separation import find_separation
 from discrim.families.online.problems import class_gains, problem_count, refuse_one_class
-from discrim.families.online.rosenblatt import RULES, Corrections, Learned, PerceptronOptions, Rosenblatt, outcome
+from discrim.families.online.rosenblatt import (
+    RULES,
+    Corrections,
+    Learned,
+    PerceptronOptions,
+    Rosenblatt,
+    outcome,
+    same_order,
+)
 from discrim.families.sequence import Stopping
 from discrim.models.online.linear import LinearClassifier
 from discrim.models.online.parameters import SHARED, above
@@ -25,10 +34,9 @@ from discrim.models.scoring import non_finite_error
 from discrim.sources import Scan, in_memory, open_rows
 from discrim.typing import Floats
 
-LARGEST = np.iinfo(np.int32).max
 
-
-class RosenblattPerceptron(LinearClassifier):
+@dataclass(eq=False, repr=False, kw_only=True)
+class RosenblattPerceptron(PerceptronOptions, LinearClassifier):
     """A hyperplane that is corrected until no row is on its wrong side.
 
     **Model.** Two classes y = -1 and 1 that a hyperplane w'x + b = 0 separates.
@@ -80,8 +88,6 @@ class RosenblattPerceptron(LinearClassifier):
     True
     """
 
-    learned_: list[Learned]
-
     _constraints: ClassVar[dict[str, Check]] = {
         "rule": one_of(*RULES),
         "eta0": above(0),
@@ -96,34 +102,9 @@ class RosenblattPerceptron(LinearClassifier):
         "trace": (lambda v: v is False or (isinstance(v, str) and v in {"epoch", "step"}), "False, 'epoch' or 'step'"),
     }
 
-    def __init__(
-        self,
-        rule: Literal["online", "batch", "chicago"] = "online",
-        *,
-        eta0: float = 1.0,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        average: bool = False,
-        pocket: bool = False,
-        normalize_weights: bool = False,
-        normalize_rows: bool = False,
-        class_weight: Any = None,
-        trace: Any = False,
-    ) -> None:
-        self.rule = rule
-        self.eta0 = eta0
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.average = average
-        self.pocket = pocket
-        self.normalize_weights = normalize_weights
-        self.normalize_rows = normalize_rows
-        self.class_weight = class_weight
-        self.trace = trace
+    random_state: Any = 0
+    class_weight: Any = None
+    learned_: list[Learned] = field(init=False)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y; all rows are needed at once."""
@@ -169,28 +150,21 @@ class RosenblattPerceptron(LinearClassifier):
             weight = gains if weight is None else gains * weight
         k = problem_count(block.classes)
         seeds = as_random_state(self.random_state).randint(LARGEST, size=k)
-        parts = []
-        for code, seed in zip([1] if k == 1 else range(k), seeds.tolist(), strict=True):
-            options = PerceptronOptions(
-                rule=self.rule, eta0=float(self.eta0), max_iter=self.max_iter, shuffle=self.shuffle, seed=seed,
-                pocket=self.pocket, average=self.average, normalize_weights=self.normalize_weights,
-                normalize_rows=self.normalize_rows, fit_intercept=self.fit_intercept, trace=self.trace,
-            )  # fmt: skip
-            parts.append(learn(x, np.where(block.codes == code, 1.0, -1.0), options, weight))
-        return parts
+        problems = zip([1] if k == 1 else range(k), seeds.tolist(), strict=True)
+        return [learn(x, np.where(block.codes == code, 1.0, -1.0), self, weight, seed) for code, seed in problems]
 
 
-def learn(x: Floats, sign: Floats, options: PerceptronOptions, weight: Floats | None = None) -> Learned:
+def learn(
+    x: Floats, sign: Floats, options: PerceptronOptions, weight: Floats | None = None, seed: int | None = None
+) -> Learned:
     """Learn a hyperplane for dense rows x (n x p) with ``sign`` +1 or -1 each, and weights that scale corrections.
 
     Cost: n p for an epoch, and p for each correction; rows are scored many at a time between two corrections.
     """
-    if options.rule not in RULES:
-        raise ParameterError.bad_value("rule", options.rule, f"one of {', '.join(map(repr, RULES))}")
     if weight is not None:
         x, sign, weight = x[weight > 0], sign[weight > 0], weight[weight > 0]
     state = Corrections(np.asarray(x, float), np.asarray(sign, float), options, weight)
-    order = Permuted(state.rows, None if options.ordered else np.random.default_rng(options.seed))
+    order = Permuted(state.rows, None if same_order(options) else np.random.default_rng(seed))
     walked = walk(Rosenblatt(options), state, [Lane((0,), order)], Stopping(options.max_iter))
     return outcome(state, walked.epochs[0], lambda: separable(state.x, state.sign, intercept=options.fit_intercept))
 
