@@ -124,7 +124,7 @@ def test_the_lazy_average_is_the_mean_of_all_weights_on_the_way(backend, penalty
         one = (None, codes[v : v + 1], None)
         backend.learn_dense(x[i : i + 1], one, settings(loss="log_loss", penalty=penalty), step)
         way.append(step[0][0] * step[3][0, reference.SCALE])
-    reference.settle(lazy, 0)
+    reference.settle(lazy[0][0], lazy[1][0], lazy[3][0])
     assert_allclose(lazy[1][0], np.mean(way, axis=0), rtol=1e-10)
     assert_allclose(lazy[0][0], way[-1], rtol=1e-10)
 
@@ -142,7 +142,7 @@ def test_a_scale_that_vanishes_is_multiplied_into_the_weights(backend):
         gain = plain[5][0] if y > 0 else plain[6][0]
         step = -0.05 * (row @ w + b - y) * gain
         w, b = 0.5 * w + step * row, b + step
-    reference.settle(plain, 0)
+    reference.settle(plain[0][0], plain[1][0], plain[3][0])
     assert_allclose(plain[0][0], w, rtol=1e-9)
     assert_allclose(plain[3][0, reference.INTERCEPT], b, rtol=1e-9)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,7 @@ SAMPLE_NUMBERS = 4_000_000
 PRODUCTS = 30
 
 
-@dataclass(frozen=True)
-class Sums:
+class Sums(NamedTuple):
     """``loss`` and ``gradient`` (like theta) of some rows, the rows on the wrong side, and the weight of all.
 
     With one function a row on the boundary is wrong, with several one whose own function is not the largest.
@@ -39,10 +38,7 @@ class Sums:
 
 
 def merge_sums(parts: Sequence[Sums]) -> Sums:
-    gradient = parts[0].gradient.copy()
-    for part in parts[1:]:
-        gradient += part.gradient
-    return Sums(sum(p.loss for p in parts), gradient, sum(p.mistakes for p in parts), sum(p.weight for p in parts))
+    return Sums._make(map(sum, zip(*parts, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -67,8 +63,7 @@ class Criterion:
         if self.loss is None:
             return softmax_value(score, code), softmax_slope(score, code)
         low, high = self.loss.targets
-        own = code == 1 if self.functions == 1 else None
-        hit = own[:, None] if own is not None else code[:, None] == np.arange(self.functions)
+        hit = code[:, None] == (1 if self.functions == 1 else np.arange(self.functions))
         target = np.where(hit, high, low)
         return self.loss.value(score, target).sum(axis=1), self.loss.slope(score, target)
 

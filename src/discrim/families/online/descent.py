@@ -206,7 +206,7 @@ class _Run:
         value = sums.loss / sums.weight + self.options.penalty(theta)
         if not np.isfinite(self.first):
             self.first = value
-        return value, Sums(sums.loss, sums.gradient / sums.weight, sums.mistakes, sums.weight)
+        return value, sums._replace(gradient=sums.gradient / sums.weight)
 
     def follow(self) -> End:
         """Steps by the schedule."""

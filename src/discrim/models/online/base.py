@@ -1,4 +1,4 @@
-"""Fits of rows in order, whole or in parts, from memory or from a scan."""
+"""Linear classifiers whose answers follow from ``coef_`` and ``intercept_``, and fits of rows in order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from discrim import kernels
 from discrim.block import Block
@@ -20,21 +23,137 @@ from discrim.engines.progress import Progress
 from discrim.engines.walk import Walked
 from discrim.errors import DataError, ParameterError, warn
 from discrim.families.first_look import look
+from discrim.families.logistic.objective import as_one, written_rule
 from discrim.families.online.features import Features, as_dict, not_a_number, refuse_non_finite
 from discrim.families.online.problems import Targets, coded, problem_count, refuse_one_class
 from discrim.families.online.scaling import FIRST_LOOK, Scaling
-from discrim.families.online.updates import stream_state
-from discrim.families.online.weights import Learning, Weights, dense
+from discrim.families.online.updates import Learning, Weights, dense, stream_state
+from discrim.families.recipe import Sum
+from discrim.families.rule import Output
+from discrim.inference.summary import Summary, Table
 from discrim.models.declared import check_declared, declared_classes
-from discrim.models.online.linear import LinearClassifier
 from discrim.models.parameters import check_parameters
 from discrim.models.scoring import non_finite_error
-from discrim.sources import Rows, Scan, in_memory
+from discrim.models.shell import Classifier, SparseCoefficients
+from discrim.sources import Design, Rows, Scan, in_memory
+from discrim.statistics import ClassMoments, Depth, merge_moments
 from discrim.typing import Floats
 
 # Coefficients to begin at, as the user gave them.
 Start = tuple[Any, Any]
 NOWHERE: Start = (None, None)
+
+
+def _has_probabilities(self: LinearClassifier) -> bool:
+    self._check_probabilities()
+    return True
+
+
+class LinearClassifier(SparseCoefficients, Classifier):
+    """Scores w_k'x + b_k of the coefficients as they are now."""
+
+    n_iter_: int
+    _rule_of: Floats
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Scores w_k'x + b_k, n x K; for two classes that of the second, n."""
+        self._check_solved()
+        rows = self.rows_of(X)
+        if rows.whole is None or not sparse.issparse(rows.whole.x):
+            return super().decision_function(X)
+        # A product with few entries: rows are not made dense.
+        x, written = rows.whole.x, self._rule_of
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = np.asarray(x @ written[:, 1:].T) + written[:, 0]
+        if not np.isfinite(scores).all():
+            raise non_finite_error(rows) or DataError("The scores of some rows overflow. Scale the columns.")
+        scores = scores.astype(x.dtype)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class with the largest score."""
+        scores = self.decision_function(X)
+        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_.take(np.minimum(best, len(self.classes_) - 1)))
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Probabilities n x K, where the loss has a meaning as such."""
+        return self._probabilities(self.decision_function(X))
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+        """Logarithms of the probabilities; -inf where one is 0."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+    def _check_probabilities(self) -> None:
+        raise AttributeError(
+            f"{type(self).__name__} gives margins, not probabilities. Use SGDClassifier(loss='log_loss'), or wrap it "
+            "in sklearn.calibration.CalibratedClassifierCV."
+        )
+
+    def _probabilities(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Of the scores n x K, or n for two classes."""
+        raise NotImplementedError
+
+    @property
+    def coef_(self) -> Any:
+        """Weights in the user's units: 1 x p for two classes, else K x p."""
+        return self._coefficient("_coef")
+
+    @coef_.setter
+    def coef_(self, value: Any) -> None:
+        self.__dict__["_coef"] = value
+
+    @property
+    def intercept_(self) -> Any:
+        return self._coefficient("_intercept")
+
+    @intercept_.setter
+    def intercept_(self, value: Any) -> None:
+        self.__dict__["_intercept"] = value
+
+    def _coefficient(self, name: str) -> Any:
+        if name not in self.__dict__:
+            raise AttributeError(f"This {type(self).__name__} has no coefficients yet: call fit first.")
+        return self.__dict__[name]
+
+    def _written(self, coef: Floats, intercept: Floats, dtype: np.dtype[Any]) -> dict[str, Any]:
+        """The attributes that say these coefficients, in the precision of the rows."""
+        with np.errstate(over="ignore"):
+            coef, intercept = coef.astype(dtype), intercept.astype(dtype)
+        if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+            raise DataError(f"The coefficients are too large for the precision {dtype.name}. Scale the columns.")
+        both = as_one(coef, intercept)
+        return {"_coef": coef, "_intercept": intercept, "_rule": written_rule(both), "_rule_of": both}
+
+    def _check_solved(self) -> Self:
+        check_is_fitted(self, "coef_")
+        if "_design" not in self.__dict__:
+            self.n_features_in_ = int(self.coef_.shape[-1])
+            self._design = Design.unnamed(self.n_features_in_, np.float64)
+        both = as_one(self.coef_, self.intercept_)
+        if not np.array_equal(both, self.__dict__.get("_rule_of", ())):
+            self._rule, self._rule_of = written_rule(both), both
+        return self
+
+    def _apply(self, X: Any, output: Output) -> NDArray[Any]:
+        if output is Output.SCORES:
+            return super()._apply(X, output)
+        raise NotImplementedError("Scores that are margins have no softmax.")
+
+    def _updates(self) -> int:
+        """Steps that have changed the coefficients."""
+        raise NotImplementedError
+
+    def _summarise(self) -> Summary:
+        names = ["(Intercept)", *self._names]
+        slopes = as_one(self.coef_, self.intercept_)
+        labels = [str(label) for label in self.classes_[-len(slopes) :]]
+        facts = {"Epochs": self.n_iter_, "Updates": self._updates(), "Columns": len(self._names)}
+        table = Table("Coefficients", names, labels, slopes.T)
+        return Summary(type(self).__name__, facts, [table], names=names, coef=slopes.T, iterations=self.n_iter_)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,12 +200,12 @@ class OnlineClassifier(LinearClassifier):
         """The state for the classes ``wanted``, among which are those of the model."""
 
     @abstractmethod
-    def _walk(self, at: Standing, block: Block, *, whole: bool) -> Walked:
-        """Learn rows in memory, all there are or a part of them."""
+    def _walk(self, at: Standing, block: Block, *, whole: bool) -> tuple[Any, Walked]:
+        """The state after rows in memory, all there are or a part of them."""
 
     @abstractmethod
-    def _walk_scan(self, at: Standing, rows: Scan, counts: NDArray[np.int64]) -> Walked:
-        """Learn the rows of a file, of whose classes there are so many."""
+    def _walk_scan(self, at: Standing, rows: Scan, counts: NDArray[np.int64]) -> tuple[Any, Walked]:
+        """The state after the rows of a file, of whose classes there are so many."""
 
     @abstractmethod
     def _answer(self, at: Standing) -> tuple[Floats, Floats]:
@@ -194,14 +313,14 @@ class OnlineClassifier(LinearClassifier):
             block = look(RowPasses(rows), FIRST_LOOK).sample if self._scales else next(iter(rows.blocks()))
             at, n = self._begin(classes, block, start), int(counts.sum())
             with _columns_named(rows):
-                walked = self._walk_scan(at, rows, counts)
+                state, walked = self._walk_scan(at, rows, counts)
         else:
             block = in_memory(rows, "any", first_read=True)
             refuse_one_class(block.classes)
             at, n = self._begin(block.classes, block, start), len(block)
             with _columns_named(rows):
-                walked = self._walk(at, block, whole=True)
-        return replace(at, t=at.t + max(walked.epochs) * n), walked
+                state, walked = self._walk(at, block, whole=True)
+        return replace(at, state=state, t=at.t + max(walked.epochs) * n), walked
 
     def _learned_parts(self, rows: Rows, at: Standing | None, declared: NDArray[Any] | None) -> Standing:
         """Every row once, in the order of a file; new classes join unless they were declared."""
@@ -215,8 +334,8 @@ class OnlineClassifier(LinearClassifier):
                 if len(wanted) > len(at.classes):
                     at = replace(at, classes=wanted, state=self._grow(at, wanted))
                 with _columns_named(rows):
-                    self._walk(at, block, whole=False)
-                at = replace(at, t=at.t + len(block))
+                    state, _ = self._walk(at, block, whole=False)
+                at = replace(at, state=state, t=at.t + len(block))
                 progress.add(len(block))
         if at is None:
             raise DataError("There are no rows to read.")
@@ -266,10 +385,6 @@ def _columns_named(rows: Rows) -> Iterator[None]:
 
 def _labels(rows: Scan) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The classes and how many rows each has: a pass over one column beside the labels."""
-    found: dict[Any, int] = {}
-    for block in rows.with_features(rows.features[:1]).blocks():
-        for label, count in zip(block.classes.tolist(), np.bincount(block.codes).tolist(), strict=True):
-            found[label] = found.get(label, 0) + count
-        dtype = block.classes.dtype
-    labels = sorted(found)
-    return np.array(labels, dtype=dtype if dtype.kind != "U" else None), np.array([found[label] for label in labels])
+    moments = Sum(lambda block: ClassMoments.of(block, Depth.DIAGONAL), merge_moments)
+    seen = RowPasses(rows.with_features(rows.features[:1])).reduce(moments)
+    return seen.classes, seen.rows

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from discrim.errors import ParameterError
 from discrim.families.online.scaling import Scaling
-from discrim.families.online.weights import Learning
+from discrim.families.online.updates import Learning
 from discrim.models.online.parameters import SHARED, above
 from discrim.models.online.stream import StreamClassifier
 from discrim.models.parameters import Check, one_of

@@ -16,7 +16,7 @@ from discrim.engines.walk import Lane, walk
 from discrim.errors import NotSeparatedWarning, ParameterError, plural, warn
 from discrim.families.logistic.objective import Coordinates, Objective
 from discrim.families.logistic.separation import find_separation
-from discrim.families.online.problems import class_gains, problem_count, refuse_one_class
+from discrim.families.online.problems import class_gains, problem_count, refuse_one_class, weighted
 from discrim.families.online.rosenblatt import (
     RULES,
     Corrections,
@@ -27,7 +27,7 @@ from discrim.families.online.rosenblatt import (
     same_order,
 )
 from discrim.families.sequence import Stopping
-from discrim.models.online.linear import LinearClassifier
+from discrim.models.online.base import LinearClassifier
 from discrim.models.online.parameters import SHARED, above
 from discrim.models.parameters import Check, boolean, check_parameters, integer, one_of
 from discrim.models.scoring import non_finite_error
@@ -143,11 +143,9 @@ class RosenblattPerceptron(PerceptronOptions, LinearClassifier):
         return {**columns, **written, "classes_": block.classes, "n_iter_": epochs, "learned_": learned}
 
     def _learned_of(self, block: Block) -> list[Learned]:
-        x, weight = np.asarray(block.dense(), dtype=np.float64), block.weight
-        if self.class_weight is not None:
-            counts = np.bincount(block.codes, minlength=len(block.classes))
-            gains = class_gains(self.class_weight, block.classes, counts)[block.codes]
-            weight = gains if weight is None else gains * weight
+        counts = np.bincount(block.codes, minlength=len(block.classes))
+        weight = weighted(block, class_gains(self.class_weight, block.classes, counts)).weight
+        x = np.asarray(block.dense(), dtype=np.float64)
         k = problem_count(block.classes)
         seeds = as_random_state(self.random_state).randint(LARGEST, size=k)
         problems = zip([1] if k == 1 else range(k), seeds.tolist(), strict=True)

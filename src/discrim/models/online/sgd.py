@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from discrim.errors import ParameterError, warn
 from discrim.families.online.scaling import Scaling
-from discrim.families.online.weights import Learning
+from discrim.families.online.updates import Learning
 from discrim.kernels.online.reference import LOSSES
 from discrim.losses import LOSSES as LOSS_OBJECTS
 from discrim.losses import Loss

@@ -35,8 +35,7 @@ from discrim.families.online.features import (
 )
 from discrim.families.online.problems import Targets, class_gains
 from discrim.families.online.scaling import Scaling
-from discrim.families.online.updates import Updates, stream_state
-from discrim.families.online.weights import Learning, Weights, dense, given_start
+from discrim.families.online.updates import Learning, Updates, Weights, dense, given_start, stream_state
 from discrim.families.sequence import Stopping
 from discrim.kernels.online import reference as names
 from discrim.models.declared import check_declared
@@ -164,7 +163,7 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
         weights: Weights = at.state
         return weights.with_classes(at.classes, wanted, self._learning(at.scaling))
 
-    def _walk(self, at: Standing, block: Block, *, whole: bool) -> Walked:
+    def _walk(self, at: Standing, block: Block, *, whole: bool) -> tuple[Weights, Walked]:
         rows = at.prepared(block)
         targets = self._targets(at.classes, np.bincount(rows.codes, minlength=len(at.classes)))
         learning = self._learning_of(at.scaling, len(at.classes))
@@ -189,7 +188,7 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
         updates = Updates(learning, targets, len(rows) if kept is None else int(kept.sum()), held)
         return self._walked(updates, at.state, lanes, whole=whole)
 
-    def _walk_scan(self, at: Standing, rows: Scan, counts: NDArray[np.int64]) -> Walked:
+    def _walk_scan(self, at: Standing, rows: Scan, counts: NDArray[np.int64]) -> tuple[Weights, Walked]:
         targets = self._targets(at.classes, counts)
         rng = as_random_state(self.random_state)
 
@@ -201,14 +200,14 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
         updates = Updates(self._learning_of(at.scaling, len(at.classes)), targets, int(counts.sum()))
         return self._walked(updates, at.state, lanes, whole=True)
 
-    def _walked(self, updates: Updates, weights: Weights, lanes: list[Lane], *, whole: bool) -> Walked:
+    def _walked(self, updates: Updates, weights: Weights, lanes: list[Lane], *, whole: bool) -> tuple[Weights, Walked]:
         stopping = Stopping(self.max_iter, self.tol, self.n_iter_no_change) if whole else Stopping()
         losses = stopping.tol is not None and stopping.max_iter > 1 and updates.held_out is None
         updates = replace(updates, learning=replace(updates.learning, losses=losses))
         weights.begin(updates.learning)
         walked = walk(updates, weights, lanes, stopping, updates.rows)
         weights.settle()
-        return walked
+        return weights, walked
 
     def _learned_whole(self, rows: Rows, start: Start) -> tuple[Standing, Walked]:
         if self.early_stopping and isinstance(rows, Scan):
