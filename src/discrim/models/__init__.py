@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from discrim.models.mixed.categorical import CategoricalNB
     from discrim.models.mixed.mixed import MixedNB
     from discrim.models.online.gradient_descent import GradientDescentClassifier
-    from discrim.models.online.mistake_driven import AROWClassifier, PassiveAggressiveClassifier, Perceptron
+    from discrim.models.online.learners import AROWClassifier, PassiveAggressiveClassifier, Perceptron, SGDClassifier
     from discrim.models.online.one_pass import OnePassLogisticRegression
     from discrim.models.online.rosenblatt import RosenblattPerceptron
-    from discrim.models.online.sgd import SGDClassifier
     from discrim.models.regression.lasso import LassoClassifier
     from discrim.models.regression.least_squares import LeastSquaresClassifier
     from discrim.models.regression.ridge import RidgeClassifier
@@ -64,7 +63,7 @@ __all__ = [
 __getattr__ = read_later(
     __name__,
     {
-        "AROWClassifier": "discrim.models.online.mistake_driven",
+        "AROWClassifier": "discrim.models.online.learners",
         "BayesianLinearDiscriminantAnalysis": "discrim.models.bayesian.lda",
         "BayesianQuadraticDiscriminantAnalysis": "discrim.models.bayesian.qda",
         "BernoulliNB": "discrim.models.counts.bernoulli",
@@ -81,13 +80,13 @@ __getattr__ = read_later(
         "MultinomialNB": "discrim.models.counts.multinomial",
         "NearestCentroid": "discrim.models.gaussian.nearest_centroid",
         "OnePassLogisticRegression": "discrim.models.online.one_pass",
-        "PassiveAggressiveClassifier": "discrim.models.online.mistake_driven",
-        "Perceptron": "discrim.models.online.mistake_driven",
+        "PassiveAggressiveClassifier": "discrim.models.online.learners",
+        "Perceptron": "discrim.models.online.learners",
         "QuadraticDiscriminantAnalysis": "discrim.models.gaussian.qda",
         "RegularizedDiscriminantAnalysis": "discrim.models.gaussian.rda",
         "RidgeClassifier": "discrim.models.regression.ridge",
         "RosenblattPerceptron": "discrim.models.online.rosenblatt",
-        "SGDClassifier": "discrim.models.online.sgd",
+        "SGDClassifier": "discrim.models.online.learners",
         "TextClassifier": "discrim.models.text_classifier",
         "logistic_path": "discrim.models.logistic.path",
         "merge": "discrim.models.merging",

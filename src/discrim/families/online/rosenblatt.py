@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Literal
@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from discrim.block import Block
 from discrim.errors import DataError, plural
 from discrim.families.online.trace import Recorder, Trace
-from discrim.families.sequence import Visits, Watch
 from discrim.typing import Floats
 
 RULES = ("online", "batch", "chicago")
@@ -121,29 +119,6 @@ class Learned:
         return f"{why}: {wrong}. {hint}"
 
 
-@dataclass(frozen=True)
-class Rosenblatt:
-    """The sequence: an epoch corrects the wrong rows, and the one that finds none is the last."""
-
-    options: PerceptronOptions
-
-    def step(self, state: Corrections, rows: Visits, problems: Sequence[int]) -> None:  # noqa: ARG002 - there is one
-        batch = self.options.rule == "batch"
-        state.corrected = state.correct_all() if batch else state.correct_in(rows.order)
-
-    def judge(self, state: Corrections, watches: Mapping[int, Watch]) -> None:
-        (watch,) = watches.values()
-        if not state.corrected:
-            state.converged = watch.stopped = True
-            return
-        state.end_epoch(watch.epochs)
-        if same_order(self.options):
-            before = state.seen.setdefault(state.state(), watch.epochs)
-            if before != watch.epochs:
-                state.cycle = watch.epochs - before
-                watch.stopped = True
-
-
 class Corrections:
     """The weights on their way, and how far they came."""
 
@@ -171,12 +146,17 @@ class Corrections:
         self._record(0)
         # Weights seen at the end of which epoch; the epochs after which they came back; whether nothing was wrong.
         self.seen, self.cycle, self.converged = {self.state(): 0}, 0, False
-        self.corrected = False
 
-    @property
-    def rows(self) -> Block:
-        """The rows that are corrected, for a walk."""
-        return Block(self.x, (self.sign > 0).astype(np.int32), np.array([-1, 1]))
+    def epoch(self, number: int, order: NDArray[np.integer] | None) -> bool:
+        """Correct the wrong rows; True where there were none, or where the weights came back."""
+        corrected = self.correct_all() if self.options.rule == "batch" else self.correct_in(order)
+        if not corrected:
+            self.converged = True
+            return True
+        self.end_epoch(number)
+        if same_order(self.options):
+            self.cycle = number - self.seen.setdefault(self.state(), number)
+        return self.cycle > 0
 
     def correct_all(self) -> bool:
         """One batch step; False where no row is wrong."""

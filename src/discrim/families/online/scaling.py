@@ -74,11 +74,8 @@ class Scaling:
 
     def typical_length(self, block: Block) -> float:
         """The mean |z|^2 of a part of the rows."""
-        part = block.rows(0, min(FIRST_LOOK, len(block)))
-        step = max(len(part) // LENGTHS, 1)
-        some: Any = part.x[::step]
-        some = np.ascontiguousarray(some) if isinstance(some, np.ndarray) else some
-        x: Any = self.scaled(Block(some, part.codes[::step], part.classes)).x
+        n = min(FIRST_LOOK, len(block))
+        x: Any = self.scaled(block.take(np.arange(0, n, max(n // LENGTHS, 1)))).x
         squares = np.asarray(x.multiply(x).sum(axis=1)).ravel() if hasattr(x, "indptr") else np.einsum("ij,ij->i", x, x)
         squares = squares[np.isfinite(squares)]
         return float(squares.mean()) if len(squares) else 0.0

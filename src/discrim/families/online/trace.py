@@ -63,7 +63,8 @@ class Trace:
 class Recorder:
     """Collects the points of a trace in bounded memory.
 
-    When it is full, every second point goes and from then on only every second step is kept. The last step is always there.
+    When it is full, every second point goes and from then on only every second step is kept.
+    The last step is always there.
     """
 
     def __init__(self, unit: str, numbers: int = 1) -> None:

@@ -101,7 +101,6 @@ class Weights:
         weights = cls.zeros(coef.shape[0], coef.shape[1], learning)
         weights.w[:] = coef
         weights.memory[:, names.INTERCEPT] = intercept
-        weights.measure()
         return weights
 
     def __len__(self) -> int:
@@ -115,9 +114,6 @@ class Weights:
                 self.second[:] = 0.0
         self.memory[:, [names.SHRUNK, names.LOSS]] = 0.0
         self.memory[:, names.FINITE] = 1.0
-        self.measure()
-
-    def measure(self) -> None:
         self.memory[:, names.SQUARE] = np.einsum("kj,kj->k", self.w, self.w)
         self.memory[:, names.ABSOLUTE] = np.abs(self.w).sum(axis=1)
 
@@ -134,10 +130,6 @@ class Weights:
     @property
     def average_intercept(self) -> Floats:
         return self.memory[:, names.AVERAGE_INTERCEPT]
-
-    @property
-    def finite(self) -> bool:
-        return bool(self.memory[:, names.FINITE].all() and np.isfinite(self.memory[:, names.INTERCEPT]).all())
 
     @property
     def updates(self) -> int:
@@ -254,7 +246,8 @@ class Updates:
                 watches[k].stale = 0
             else:
                 watches[k].stopped = True
-        if not (state.finite and np.isfinite(state.w).all()):
+        finite = state.memory[:, names.FINITE].all() and np.isfinite(state.intercept).all()
+        if not (finite and np.isfinite(state.w).all()):
             epoch = max(watch.epochs for watch in watches.values())
             raise DataError(
                 f"Floating-point under-/overflow occurred at epoch #{epoch}. Scaling input data with StandardScaler or "
@@ -289,14 +282,12 @@ def given_start(coef_init: Any, intercept_init: Any, shape: tuple[int, int]) -> 
     """Coefficients and intercepts to begin at, in this shape; zeros where none are given."""
     coef = np.zeros(shape) if coef_init is None else np.array(dense(coef_init), dtype=np.float64)
     intercept = np.zeros(shape[0]) if intercept_init is None else np.array(intercept_init, dtype=np.float64)
-    expected = f"shape {shape}" if shape[0] > 1 else f"{shape[1]} numbers"
-    fits = coef.shape == shape if shape[0] > 1 else coef.size == shape[1]
-    if not fits:
-        raise ParameterError(f"Provided coef_init does not match dataset: it has shape {coef.shape}, not {expected}.")
-    if intercept.shape not in {(shape[0],), () if shape[0] == 1 else (shape[0],)}:
-        raise ParameterError(
-            f"Provided intercept_init does not match dataset: it has shape {intercept.shape}, not ({shape[0]},)."
-        )
+    for name, found, wanted in (("coef_init", coef, shape), ("intercept_init", intercept, shape[:1])):
+        # A single function may be given without its axis.
+        if found.shape != wanted and (shape[0] > 1 or found.size != wanted[-1]):
+            raise ParameterError(
+                f"Provided {name} does not match dataset: it has shape {found.shape}, and should have {wanted}."
+            )
     return coef.reshape(shape), intercept.reshape(shape[0])
 
 

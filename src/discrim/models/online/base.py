@@ -312,13 +312,13 @@ class OnlineClassifier(LinearClassifier):
             # Files are often sorted: where columns are to be scaled, the sample is of all rows.
             block = look(RowPasses(rows), FIRST_LOOK).sample if self._scales else next(iter(rows.blocks()))
             at, n = self._begin(classes, block, start), int(counts.sum())
-            with _columns_named(rows):
+            with columns_named(rows):
                 state, walked = self._walk_scan(at, rows, counts)
         else:
             block = in_memory(rows, "any", first_read=True)
             refuse_one_class(block.classes)
             at, n = self._begin(block.classes, block, start), len(block)
-            with _columns_named(rows):
+            with columns_named(rows):
                 state, walked = self._walk(at, block, whole=True)
         return replace(at, state=state, t=at.t + max(walked.epochs) * n), walked
 
@@ -333,7 +333,7 @@ class OnlineClassifier(LinearClassifier):
                 wanted = np.union1d(at.classes, block.classes) if declared is None else declared
                 if len(wanted) > len(at.classes):
                     at = replace(at, classes=wanted, state=self._grow(at, wanted))
-                with _columns_named(rows):
+                with columns_named(rows):
                     state, _ = self._walk(at, block, whole=False)
                 at = replace(at, state=state, t=at.t + len(block))
                 progress.add(len(block))
@@ -375,7 +375,7 @@ class OnlineClassifier(LinearClassifier):
 
 
 @contextmanager
-def _columns_named(rows: Rows) -> Iterator[None]:
+def columns_named(rows: Rows) -> Iterator[None]:
     """An error while rows are learned names the columns that are not finite, if there are some."""
     try:
         yield

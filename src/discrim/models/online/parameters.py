@@ -18,10 +18,6 @@ def above(lo: float, hi: float = np.inf) -> Check:
     return lambda value: fits(value) and lo < float(value) < hi, f"a finite number above {lo:g}{upper}"
 
 
-def _is_dict(value: Any) -> bool:
-    return isinstance(value, dict)
-
-
 @dataclass(eq=False, repr=False, kw_only=True)
 class EpochParameters:
     """Parameters of learning in epochs, with scikit-learn's names and defaults.
@@ -57,7 +53,9 @@ SHARED: dict[str, Check] = {
     "early_stopping": boolean(),
     "validation_fraction": above(0, 1),
     "n_iter_no_change": integer(1),
-    "class_weight": either(one_of("balanced", None), (_is_dict, "a dict of class to weight")),
+    "class_weight": either(
+        one_of("balanced", None), (lambda v: isinstance(v, dict), "a dict of class to weight")
+    ),
     "warm_start": boolean(),
     "average": either(boolean(), integer(1)),
 }

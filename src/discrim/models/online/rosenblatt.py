@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from discrim.block import Block
 from discrim.engines import RowPasses
-from discrim.engines.orders import LARGEST, Permuted, as_random_state
-from discrim.engines.walk import Lane, walk
+from discrim.engines.orders import LARGEST, as_random_state
+from discrim.engines.progress import Progress
 from discrim.errors import NotSeparatedWarning, ParameterError, plural, warn
 from discrim.families.logistic.objective import Coordinates, Objective
 from discrim.families.logistic.separation import find_separation
@@ -22,15 +22,12 @@ from discrim.families.online.rosenblatt import (
     Corrections,
     Learned,
     PerceptronOptions,
-    Rosenblatt,
     outcome,
     same_order,
 )
-from discrim.families.sequence import Stopping
-from discrim.models.online.base import LinearClassifier
+from discrim.models.online.base import LinearClassifier, columns_named
 from discrim.models.online.parameters import SHARED, above
 from discrim.models.parameters import Check, boolean, check_parameters, integer, one_of
-from discrim.models.scoring import non_finite_error
 from discrim.sources import Scan, in_memory, open_rows
 from discrim.typing import Floats
 
@@ -131,11 +128,8 @@ class RosenblattPerceptron(PerceptronOptions, LinearClassifier):
         columns = self.columns_of(X, rows)
         block = in_memory(rows, first_read=True)
         refuse_one_class(block.classes)
-        if not np.isfinite(block.dense()).all():
-            error = non_finite_error(rows)
-            assert error is not None
-            raise error
-        learned = self._learned_of(block)
+        with columns_named(rows):
+            learned = self._learned_of(block)
         _warn(learned, block.classes)
         coef, intercept = np.array([part.coef for part in learned]), np.array([part.intercept for part in learned])
         written = self._written(coef, intercept, columns["_design"].dtype)
@@ -162,9 +156,13 @@ def learn(
     if weight is not None:
         x, sign, weight = x[weight > 0], sign[weight > 0], weight[weight > 0]
     state = Corrections(np.asarray(x, float), np.asarray(sign, float), options, weight)
-    order = Permuted(state.rows, None if same_order(options) else np.random.default_rng(seed))
-    walked = walk(Rosenblatt(options), state, [Lane((0,), order)], Stopping(options.max_iter))
-    return outcome(state, walked.epochs[0], lambda: separable(state.x, state.sign, intercept=options.fit_intercept))
+    rng = None if same_order(options) else np.random.default_rng(seed)
+    with Progress("learning", options.max_iter * len(x)) as progress:
+        for epoch in range(1, options.max_iter + 1):
+            if state.epoch(epoch, None if rng is None else rng.permutation(len(x))):
+                break
+            progress.add(len(x))
+    return outcome(state, epoch, lambda: separable(state.x, state.sign, intercept=options.fit_intercept))
 
 
 def separable(x: Floats, sign: Floats, *, intercept: bool) -> bool:
