@@ -191,9 +191,7 @@ def test_one_class_and_bad_starts_are_refused():
     X, y = iris()
     with pytest.raises(DataError, match="number of classes has to be greater than one; got 1 class: 0"):
         SGDClassifier().fit(X[:50], y[:50])
-    with pytest.raises(
-        ParameterError, match=r"coef_init does not match dataset: it has shape \(2, 4\), not shape \(3, 4\)"
-    ):
+    with pytest.raises(ParameterError, match=r"coef_init does not match dataset: it has shape \(2, 4\), not \(3, 4\)"):
         SGDClassifier().fit(X, y, coef_init=np.ones((2, 4)))
     with pytest.raises(ParameterError, match="intercept_init does not match"):
         SGDClassifier().fit(X, y, intercept_init=np.ones(2))

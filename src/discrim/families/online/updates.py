@@ -285,9 +285,7 @@ def given_start(coef_init: Any, intercept_init: Any, shape: tuple[int, int]) -> 
     for name, found, wanted in (("coef_init", coef, shape), ("intercept_init", intercept, shape[:1])):
         # A single function may be given without its axis.
         if found.shape != wanted and (shape[0] > 1 or found.size != wanted[-1]):
-            raise ParameterError(
-                f"Provided {name} does not match dataset: it has shape {found.shape}, and should have {wanted}."
-            )
+            raise ParameterError(f"Provided {name} does not match dataset: it has shape {found.shape}, not {wanted}.")
     return coef.reshape(shape), intercept.reshape(shape[0])
 
 

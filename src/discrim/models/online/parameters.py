@@ -53,9 +53,7 @@ SHARED: dict[str, Check] = {
     "early_stopping": boolean(),
     "validation_fraction": above(0, 1),
     "n_iter_no_change": integer(1),
-    "class_weight": either(
-        one_of("balanced", None), (lambda v: isinstance(v, dict), "a dict of class to weight")
-    ),
+    "class_weight": either(one_of("balanced", None), (lambda v: isinstance(v, dict), "a dict of class to weight")),
     "warm_start": boolean(),
     "average": either(boolean(), integer(1)),
 }
