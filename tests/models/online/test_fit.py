@@ -382,7 +382,7 @@ def test_the_start_of_a_scan_is_what_was_given():
     assert_allclose(scanned.coef_, whole.coef_, rtol=1e-10)
 
 
-def test_coefficients_that_somebody_wrote_are_where_learning_goes_on():
+def test_coefficients_that_the_user_wrote_are_where_learning_goes_on():
     X, y = iris()
     model = SGDClassifier(random_state=0).partial_fit(X[:100], y[:100])
     model.coef_ = np.array([[1.0, 2.0, 3.0, 4.0]])

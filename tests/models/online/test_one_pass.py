@@ -267,5 +267,5 @@ def test_blocks_of_a_scan_whose_rows_weigh_nothing_change_nothing(monkeypatch):
     table = pl.DataFrame(X, schema=["a", "b", "c"]).with_columns(y=pl.Series(y), w=pl.Series(nothing))
     options = {**SEED, "shuffle": False}
     model = OnePassLogisticRegression(**options).fit(discrim.scan(table, target="y", weight="w"))
-    # The size of the columns is told by the first rows that count.
+    # The size of the columns is that of the first rows that count.
     assert_allclose(model.coef_, OnePassLogisticRegression(**options).fit(X[100:], y[100:]).coef_, rtol=1e-6)

@@ -37,7 +37,7 @@ class Scaling:
         """Mean zero and deviation one over (a part of) the rows; a constant column is left out by the factor 0.
 
         Entries of sparse columns have the mean square one where they are not zero, so that a word that is rare is not
-        taken for one that is large.
+        mistaken for one that is large.
         """
         x: Any = block.x
         if hasattr(x, "indptr"):
@@ -56,7 +56,7 @@ class Scaling:
     def scaled(self, block: Block) -> Block:
         """A copy of the rows in these units."""
         x: Any = block.x
-        with np.errstate(over="ignore", invalid="ignore"):  # looked for by whoever learns from them
+        with np.errstate(over="ignore", invalid="ignore"):  # looked for while learning
             if hasattr(x, "indptr"):
                 data = x.data * self.factor[x.indices]
                 return replace(block, x=sparse.csr_array((data, x.indices, x.indptr), shape=x.shape))

@@ -184,7 +184,7 @@ class OnlineClassifier(LinearClassifier):
     _state: Any
     _scaling: Scaling | None = None
     _declared: NDArray[Any] | None = None
-    # Where each feature of a dict is kept, once somebody has asked.
+    # Where each feature of a dict is kept, made when it is first needed.
     _columns: dict[Any, int] | None = None
     # Are columns brought to one size?
     _scales: ClassVar[bool] = False

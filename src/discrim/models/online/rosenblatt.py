@@ -56,14 +56,14 @@ class RosenblattPerceptron(PerceptronOptions, LinearClassifier):
     eta0 : float, the size of a correction
     fit_intercept : bool
     max_iter : int, the most epochs
-    shuffle : bool, a new order for every epoch; the batch rule has none
+    shuffle : bool, a new order for every epoch (not used by the batch rule)
     random_state : int, RandomState or None
     average : bool, answer with the mean of the weights on the way, which is steadier where classes overlap
     pocket : bool, answer with the weights on the way that had the fewest rows wrong
     normalize_weights : bool, divide (w, b) by their length after each epoch
     normalize_rows : bool, divide each row's criterion by |x|^2
     class_weight : dict of class to weight, 'balanced' or None; weights make corrections longer
-    trace : {False, 'epoch', 'step'}, keep the way in ``learned_[k].trace``
+    trace : {False, 'epoch', 'step'}, keep the weights on the way, in ``learned_[k].trace``
 
     Attributes
     ----------
