@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from discrim.block import Block
-from discrim.engines.orders import InMemory, Parts, Permuted, gathered, in_runs
+from discrim.engines.orders import InMemory, Parts, gathered, in_runs
 from discrim.engines.walk import Lane, walk
 from discrim.families.sequence import Stopping
 
@@ -77,14 +77,10 @@ def test_rows_that_are_not_kept_are_not_visited():
         assert all(sorted(order) == np.flatnonzero(kept).tolist() for order in state[0])
 
 
-def test_parts_begin_anew_for_every_epoch_and_permutations_are_drawn_for_each():
+def test_parts_begin_anew_for_every_epoch():
     state = {}
     walk(Noted(), state, [Lane((0,), Parts(lambda: in_runs(ROWS, 15, None)))], Stopping(2))
     assert state[0] == 2 * [list(range(15)), list(range(15, 30)), list(range(30, 40))]
-    state = {}
-    walk(Noted(), state, [Lane((0,), Permuted(ROWS, np.random.default_rng(0)))], Stopping(2))
-    assert state[0][0] != state[0][1]
-    assert sorted(state[0][1]) == list(range(40))
 
 
 @pytest.mark.parametrize("size", [1, 7, 16, 40, 100])

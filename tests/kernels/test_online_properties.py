@@ -1,4 +1,4 @@
-"""The online kernels equal their reference on rows that nobody would think of."""
+"""The online kernels equal their reference on unusual rows."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -42,11 +42,11 @@ def state_of(problems, p, step):
     return np.zeros(shape), np.zeros(shape), np.zeros(shape), memory, positive, np.ones(problems), np.ones(problems)
 
 
-def assert_same(found, expected, told):
+def assert_same(found, expected, losses):
     for a, b in zip(found[:3], expected[:3], strict=True):
         assert_allclose(a, b, rtol=1e-8, atol=1e-11 * np.abs(b).max(initial=0.0))
-    # Losses and norms need not be kept where nobody asks.
-    kept = [i for i, name in enumerate(MEMORY) if told or name not in {"loss", "square", "absolute"}]
+    # Losses and norms need not be kept where they are not asked for.
+    kept = [i for i, name in enumerate(MEMORY) if losses or name not in {"loss", "square", "absolute"}]
     assert_allclose(found[3][:, kept], expected[3][:, kept], rtol=1e-8, atol=1e-11)
 
 
@@ -75,8 +75,8 @@ def test_every_gradient_rule_is_as_the_reference_says(task, problems, dtype):
 @given(tasks(), st.sampled_from([(1, "gradient"), (1, "confidence"), *((3, update) for update in UPDATES)]))
 def test_rows_as_dicts_are_rows_of_entries(task, kind):
     problems, update = kind
-    x, (order, codes, weight), (names, numbers, told) = task
-    asked = ((UPDATES.index(update), *names[1:]), numbers, told)
+    x, (order, codes, weight), (names, numbers, losses) = task
+    asked = ((UPDATES.index(update), *names[1:]), numbers, losses)
     columns = {f"f{j}": j for j in range(x.shape[1])}
     found, expected = (state_of(problems, x.shape[1], numbers[2]) for _ in range(2))
     stream, slow = kernels.Stream(asked, found), reference.Stream(asked, expected)
@@ -87,15 +87,15 @@ def test_rows_as_dicts_are_rows_of_entries(task, kind):
         for averaged in (False, True):
             ours, theirs = (each.scores({**row, "new": 1}, columns, averaged) for each in (stream, slow))
             assert_allclose(ours, theirs, rtol=1e-8, atol=1e-11)
-    assert_same(found, expected, told)
+    assert_same(found, expected, losses)
 
 
 @settings(max_examples=100, deadline=None)
 @given(tasks(), st.sampled_from([(1, "gradient"), (1, "confidence"), *((3, update) for update in UPDATES)]))
 def test_a_row_can_be_taken_back(task, kind):
     problems, update = kind
-    x, (_, codes, _), (names, numbers, told) = task
-    asked = ((UPDATES.index(update), *names[1:]), numbers, told)
+    x, (_, codes, _), (names, numbers, losses) = task
+    asked = ((UPDATES.index(update), *names[1:]), numbers, losses)
     columns = {f"f{j}": j for j in range(x.shape[1])}
     for backend in (kernels, reference):
         state = state_of(problems, x.shape[1], numbers[2])

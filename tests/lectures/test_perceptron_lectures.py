@@ -38,7 +38,7 @@ def test_rome_the_cost_of_all_rows_may_rise_on_the_way():
 
 def test_laval_any_hyperplane_that_separates_may_come_out():
     x, y = line(0.3)
-    found = [learn(x, y, PerceptronOptions(seed=seed)) for seed in range(5)]
+    found = [learn(x, y, PerceptronOptions(), seed=seed) for seed in range(5)]
     assert all(each.separated for each in found)
     directions = {tuple(np.round(each.coef / np.linalg.norm(each.coef), 6)) for each in found}
     assert len(directions) > 1
@@ -48,7 +48,7 @@ def test_laval_any_hyperplane_that_separates_may_come_out():
 def test_laval_no_convergence_where_the_classes_overlap(rule):
     x, y = line(0.0, n=100)
     y[:10] *= -1
-    learned = learn(x, y, PerceptronOptions(rule=rule, seed=0, max_iter=200))
+    learned = learn(x, y, PerceptronOptions(rule=rule, max_iter=200), seed=0)
     assert not learned.converged
     assert not learned.separable
     assert f"{learned.mistakes} of 100 rows are wrong" in learned.verdict

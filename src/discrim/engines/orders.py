@@ -104,19 +104,6 @@ class InMemory(Order):
         return order if self._kept is None else order[self._kept[order]]
 
 
-class Permuted(Order):
-    """All rows of a block at once, in a permutation that is drawn for every epoch; in turn without ``rng``."""
-
-    def __init__(self, block: Block, rng: np.random.Generator | None) -> None:
-        self._in_turn, self._rng = Visits.of(block), rng
-
-    def epoch(self) -> Iterator[Visits]:
-        here = self._in_turn
-        if self._rng is not None:
-            here = Visits.of(here.block, self._rng.permutation(len(here)))
-        return iter((here,))
-
-
 def weave(blocks: NDArray[np.int32], n: int) -> NDArray[np.int32]:
     """Rows 0 to n - 1 in the order of their blocks, ``STREAMS`` of these at a time, a row of each in turn.
 

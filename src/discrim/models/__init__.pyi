@@ -14,13 +14,13 @@ from discrim.models.logistic.regression import LogisticRegression as LogisticReg
 from discrim.models.merging import merge as merge
 from discrim.models.mixed.categorical import CategoricalNB as CategoricalNB
 from discrim.models.mixed.mixed import MixedNB as MixedNB
-from discrim.models.online.arow import AROWClassifier as AROWClassifier
 from discrim.models.online.gradient_descent import GradientDescentClassifier as GradientDescentClassifier
+from discrim.models.online.learners import AROWClassifier as AROWClassifier
+from discrim.models.online.learners import PassiveAggressiveClassifier as PassiveAggressiveClassifier
+from discrim.models.online.learners import Perceptron as Perceptron
+from discrim.models.online.learners import SGDClassifier as SGDClassifier
 from discrim.models.online.one_pass import OnePassLogisticRegression as OnePassLogisticRegression
-from discrim.models.online.passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
-from discrim.models.online.perceptron import Perceptron as Perceptron
 from discrim.models.online.rosenblatt import RosenblattPerceptron as RosenblattPerceptron
-from discrim.models.online.sgd import SGDClassifier as SGDClassifier
 from discrim.models.regression.lasso import LassoClassifier as LassoClassifier
 from discrim.models.regression.least_squares import LeastSquaresClassifier as LeastSquaresClassifier
 from discrim.models.regression.ridge import RidgeClassifier as RidgeClassifier

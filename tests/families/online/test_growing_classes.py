@@ -3,8 +3,7 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from discrim.families.online.learning import Learning
-from discrim.families.online.weights import Weights
+from discrim.families.online.updates import Learning, Weights
 
 LEARNING = Learning(average=1.0)
 

@@ -191,9 +191,7 @@ def test_one_class_and_bad_starts_are_refused():
     X, y = iris()
     with pytest.raises(DataError, match="number of classes has to be greater than one; got 1 class: 0"):
         SGDClassifier().fit(X[:50], y[:50])
-    with pytest.raises(
-        ParameterError, match=r"coef_init does not match dataset: it has shape \(2, 4\), not shape \(3, 4\)"
-    ):
+    with pytest.raises(ParameterError, match=r"coef_init does not match dataset: it has shape \(2, 4\), not \(3, 4\)"):
         SGDClassifier().fit(X, y, coef_init=np.ones((2, 4)))
     with pytest.raises(ParameterError, match="intercept_init does not match"):
         SGDClassifier().fit(X, y, intercept_init=np.ones(2))
@@ -351,13 +349,40 @@ def test_a_scan_refuses_what_it_cannot_do(tmp_path):
     path = tmp_path / "iris.parquet"
     frame = pl.DataFrame(X, schema=list("abcd")).with_columns(y=pl.Series(y))
     frame.write_parquet(path)
-    with pytest.raises(ParameterError, match="early_stopping needs rows"):
+    with pytest.raises(
+        ParameterError, match="early_stopping holds out rows in memory; it is not available with a scan"
+    ):
         SGDClassifier(early_stopping=True).fit(discrim.scan(path, target="y"))
     with pytest.raises(DataError, match="got 1 class: 0"):
         SGDClassifier().fit(discrim.scan(frame[:50], target="y"))
 
 
-def test_coefficients_that_somebody_wrote_are_where_learning_goes_on():
+@pytest.mark.parametrize("changed", [{"average": True}, {"penalty": "l1"}])
+def test_a_parameter_that_needs_more_than_was_kept_is_refused_after_learning_began(changed):
+    X, y = iris()
+    model = SGDClassifier(random_state=0).fit(X, y).set_params(**changed)
+    (name,) = changed
+    message = (
+        f"'{name}' was changed after learning began.*Set it before the first partial_fit or learn_one, or call fit"
+    )
+    coef = model.coef_.copy()
+    for learn in (lambda: model.partial_fit(X, y), lambda: model.learn_one({"x0": 1.0}, y[0])):
+        with pytest.raises(ParameterError, match=message):
+            learn()
+    assert_array_equal(model.coef_, coef)
+    assert model.fit(X, y).partial_fit(X, y).t_ > len(X)
+
+
+def test_the_start_of_a_scan_is_what_was_given():
+    X, y = iris()
+    frame = pl.DataFrame(X, schema=list("abcd")).with_columns(y=pl.Series(y))
+    start = {"coef_init": np.ones((3, 4)), "intercept_init": np.ones(3)}
+    model = SGDClassifier(max_iter=1, tol=None, shuffle=False)
+    scanned, whole = clone(model).fit(discrim.scan(frame, target="y"), **start), clone(model).fit(X, y, **start)
+    assert_allclose(scanned.coef_, whole.coef_, rtol=1e-10)
+
+
+def test_coefficients_that_the_user_wrote_are_where_learning_goes_on():
     X, y = iris()
     model = SGDClassifier(random_state=0).partial_fit(X[:100], y[:100])
     model.coef_ = np.array([[1.0, 2.0, 3.0, 4.0]])

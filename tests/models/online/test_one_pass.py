@@ -17,6 +17,7 @@ import discrim
 from discrim import OnePassLogisticRegression, datasets
 from discrim.errors import DataError, ParameterError
 from discrim.families.online import one_pass_logistic as blocks
+from discrim.models.online import one_pass
 
 pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
@@ -87,7 +88,7 @@ def test_blocks_in_memory_and_of_a_file_are_solved_one_after_another(monkeypatch
     sizes = []
     as_before = blocks.learn_block
     monkeypatch.setattr(
-        blocks, "learn_block", lambda m, rows, *rest: sizes.append(len(rows)) or as_before(m, rows, *rest)
+        one_pass, "learn_block", lambda m, rows, *rest: sizes.append(len(rows)) or as_before(m, rows, *rest)
     )
     assert by_fit(X, y).score(X, y) > 0.98
     assert sum(sizes) == len(X)
@@ -126,7 +127,7 @@ def test_sparse_rows_with_many_columns_keep_a_diagonal():
     X = sparse.random(600, 2000, density=0.02, format="csr", random_state=0)
     y = np.asarray(X @ rng.normal(size=2000) > 0)
     model = OnePassLogisticRegression(**SEED).fit(X, y)
-    assert model._state.memory.curvature.shape == (1, 2001)
+    assert model._state.curvature.shape == (1, 2001)
     assert model.score(X, y) > 0.95
     long = X.copy()
     long.indices, long.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
@@ -157,7 +158,7 @@ def test_a_key_press_comes_out_and_changes_nothing(monkeypatch):
             raise KeyboardInterrupt
         return as_before(*given)
 
-    monkeypatch.setattr(blocks, "learn_block", pressed)
+    monkeypatch.setattr(one_pass, "learn_block", pressed)
     for call in (model.fit, model.partial_fit):
         calls.clear()
         with pytest.raises(KeyboardInterrupt):
@@ -266,5 +267,5 @@ def test_blocks_of_a_scan_whose_rows_weigh_nothing_change_nothing(monkeypatch):
     table = pl.DataFrame(X, schema=["a", "b", "c"]).with_columns(y=pl.Series(y), w=pl.Series(nothing))
     options = {**SEED, "shuffle": False}
     model = OnePassLogisticRegression(**options).fit(discrim.scan(table, target="y", weight="w"))
-    # The size of the columns is told by the first rows that count.
+    # The size of the columns is that of the first rows that count.
     assert_allclose(model.coef_, OnePassLogisticRegression(**options).fit(X[100:], y[100:]).coef_, rtol=1e-6)

@@ -1,4 +1,4 @@
-"""Rows shuffled by blocks: neighbours stay together, rows from far apart alternate, and nobody is left out."""
+"""Rows shuffled by blocks: neighbours stay together, rows from far apart alternate, and no row is left out."""
 
 import numpy as np
 import pytest

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from discrim import RosenblattPerceptron
 from discrim.errors import DataError, ParameterError
 from discrim.families.online.rosenblatt import PerceptronOptions
 from discrim.models.online.rosenblatt import learn, separable
@@ -19,8 +20,8 @@ XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 XOR_SIGN = np.array([-1.0, 1.0, 1.0, -1.0])
 
 
-def run(x=X, y=Y, weight=None, **options):
-    return learn(x, y, PerceptronOptions(**{"shuffle": False, **options}), weight)
+def run(x=X, y=Y, weight=None, seed=None, **options):
+    return learn(x, y, PerceptronOptions(**{"shuffle": False, **options}), weight, seed)
 
 
 def steps(learned):
@@ -186,11 +187,11 @@ def test_one_class_alone_is_separated_by_the_constant():
 
 def test_an_unknown_rule_is_answered_with_the_names():
     with pytest.raises(ParameterError, match="The 'rule' parameter is 'rome'; it must be one of 'online', 'batch', 'c"):
-        run(rule="rome")
+        RosenblattPerceptron(rule="rome").fit(X, Y)
 
 
 def test_a_trace_of_epochs_has_a_point_for_each():
-    assert run(trace=True).trace.step.tolist() == [0, 1, 2]
+    assert run(trace="epoch").trace.step.tolist() == [0, 1, 2]
     assert run(trace="epoch").trace.coef[-1].tolist() == run().coef.tolist()
 
 

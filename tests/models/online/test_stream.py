@@ -203,11 +203,11 @@ def test_a_missing_label_is_named_on_every_row():
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_blocks_may_follow_single_rows_at_once(model):
-    stream, told = clone(model), clone(model)
-    for each in (stream, told):
+    stream, read = clone(model), clone(model)
+    for each in (stream, read):
         each.learn_one({"a": 1.0, "b": 2.0}, 0).learn_one({"a": -1.0}, 1)
-    assert told.coef_.shape == (1, 2)
-    assert_allclose(stream.partial_fit([[1.0, 3.0]], [1]).coef_, told.partial_fit([[1.0, 3.0]], [1]).coef_)
+    assert read.coef_.shape == (1, 2)
+    assert_allclose(stream.partial_fit([[1.0, 3.0]], [1]).coef_, read.partial_fit([[1.0, 3.0]], [1]).coef_)
 
 
 @pytest.mark.parametrize("model", [PassiveAggressiveClassifier(), AROWClassifier()], ids=str)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from discrim.block import Block
 from discrim.errors import plural
-from discrim.families.online.criterion import Criterion, Sums
-from discrim.families.sequence import Visits, Watch
+from discrim.families.online.criterion import Criterion, Ground, RowSums, Sums
 from discrim.typing import Floats
 
 End = Literal["converged", "unfinished", "diverged", "stuck", "wrong"]
@@ -31,29 +29,6 @@ BETTER = 1e-4
 STALE_EPOCHS = 5
 
 
-class LossSums(Protocol):
-    """A criterion summed over rows, at any theta (functions x size), intercepts first."""
-
-    def at(self, theta: Floats) -> Sums:
-        """Over all rows: one pass."""
-
-    def of(self, block: Block, theta: Floats) -> Sums:
-        """Over the rows of a block."""
-
-
-class Lengths(Protocol):
-    """``bend`` is the largest eigenvalue of the mean z z' and ``length`` the mean, ``longest`` the largest |z|^2."""
-
-    @property
-    def bend(self) -> float: ...
-    @property
-    def length(self) -> float: ...
-    @property
-    def longest(self) -> float: ...
-    @property
-    def n_rows(self) -> int: ...
-
-
 @dataclass(frozen=True)
 class Schedule:
     """eta_t = first / (1 + (t - 1) / period)^power for step t = 1, 2, ..."""
@@ -66,7 +41,7 @@ class Schedule:
         return float(self.first / (1.0 + (t - 1) / self.period) ** self.power)
 
     @classmethod
-    def of(cls, rate: str, eta0: float | None, ground: Lengths, criterion: Criterion, batch: int | None) -> Schedule:
+    def of(cls, rate: str, eta0: float | None, ground: Ground, criterion: Criterion, batch: int | None) -> Schedule:
         """The rates for such rows; without ``eta0`` from 1 / L on, L a bound of the curvature of the mean loss.
 
         A loss with kinks has no such bound; there steps begin with 3 / sqrt(mean |z|^2) and fall with the root of their
@@ -140,6 +115,28 @@ class Walker:
     def at(cls, theta: Floats) -> Walker:
         return cls(theta, np.zeros_like(theta))
 
+    def point(self, options: DescentOptions) -> Floats:
+        """Where the gradient is taken: with Nesterov's momentum, ahead of the weights."""
+        return self.theta + options.momentum * self.velocity if options.nesterov else self.theta
+
+    def advance(self, options: DescentOptions, point: Floats, gradient: Floats, eta: float) -> Floats:
+        """Make a step, and return what the gradient alone has changed."""
+        new = options.step(point, gradient, eta)
+        change = point - new
+        if options.momentum and not options.nesterov:
+            new = new + options.momentum * self.velocity
+        self.velocity, self.theta = new - self.theta, new
+        self.steps += 1
+        return change
+
+
+class Batches(NamedTuple):
+    """Rows of a step, drawn by ``rng``; ``mean_weight`` is that of a row."""
+
+    size: int
+    rng: np.random.Generator
+    mean_weight: float
+
 
 @dataclass(frozen=True)
 class Descent:
@@ -181,17 +178,24 @@ class Descent:
         return f"Gradient descent stopped after {done} before it had converged{slope}. Increase max_iter, or tol."
 
 
-def descend(sums: LossSums, walker: Walker, options: DescentOptions, note: Note | None = None) -> Descent:
-    """Steps on all rows until the slope is at most ``tol``. Cost: one pass a step, or a few with the line search."""
+def descend(
+    sums: RowSums, walker: Walker, options: DescentOptions, batches: Batches | None, note: Note | None = None
+) -> Descent:
+    """Steps on all rows until the slope is at most ``tol``, or epochs of ``batches``.
+
+    Cost: one pass a step, or a few with the line search; with batches a pass an epoch, and a few array operations a
+    step.
+    """
     run = _Run(sums, walker, options, note)
     # What overflows on the way is a divergence, and reported as such.
     with np.errstate(over="ignore", invalid="ignore"):
-        end = run.search() if options.search else run.follow()
-    return run.result(end)
+        if batches is not None:
+            return run.by_batches(batches)
+        return run.result(run.search() if options.search else run.follow())
 
 
 class _Run:
-    def __init__(self, sums: LossSums, walker: Walker, options: DescentOptions, note: Note | None) -> None:
+    def __init__(self, sums: RowSums, walker: Walker, options: DescentOptions, note: Note | None) -> None:
         self.sums, self.walker, self.options, self.note = sums, walker, options, note
         self.slope = self.first = self.value = np.inf
         self.best, self.best_theta = np.inf, walker.theta
@@ -202,14 +206,14 @@ class _Run:
         value = sums.loss / sums.weight + self.options.penalty(theta)
         if not np.isfinite(self.first):
             self.first = value
-        return value, Sums(sums.loss, sums.gradient / sums.weight, sums.mistakes, sums.weight)
+        return value, sums._replace(gradient=sums.gradient / sums.weight)
 
     def follow(self) -> End:
         """Steps by the schedule."""
         walker, options = self.walker, self.options
         stale, factor, before = 0, 1.0, np.inf
         for _ in range(options.max_iter):
-            point = walker.theta + options.momentum * walker.velocity if options.nesterov else walker.theta
+            point = walker.point(options)
             self.value, sums = self.look(point)
             if not self._bounded(self.value, sums.gradient):
                 return "diverged"
@@ -227,20 +231,15 @@ class _Run:
         return "unfinished"
 
     def _advance(self, point: Floats, gradient: Floats, eta: float) -> None:
-        walker, options = self.walker, self.options
-        new = options.step(point, gradient, eta)
-        change = point - new
-        if options.momentum and not options.nesterov:
-            new = new + options.momentum * walker.velocity
-        new = options.of_length_one(new)
+        walker, options, before = self.walker, self.options, self.walker.theta
+        change = walker.advance(options, point, gradient, eta)
         if options.normalize:
-            change = walker.theta - new
+            walker.theta = options.of_length_one(walker.theta)
+            change = walker.velocity = walker.theta - before
         elif options.momentum:
             # At rest is only what no longer moves either.
-            change = np.maximum(np.abs(change), np.abs(walker.theta - new))
+            change = np.maximum(np.abs(change), np.abs(walker.velocity))
         self.slope = float(np.abs(change).max(initial=0.0)) / eta
-        walker.velocity, walker.theta = new - walker.theta, new
-        walker.steps += 1
 
     def search(self) -> End:
         """Steps of Barzilai and Borwein's length, halved until the objective falls enough."""
@@ -273,6 +272,54 @@ class _Run:
             walker.steps += 1
         return "unfinished"
 
+    def by_batches(self, batches: Batches) -> Descent:
+        """Each batch makes a step by the mean slope of its rows, and the penalty's own step.
+
+        The end is where the loss met on the way through an epoch has not become better for five epochs.
+        """
+        walker, options = self.walker, self.options
+        end: End = "unfinished"
+        first, stale = np.inf, 0
+        self._note_epoch()
+        for epoch in range(options.max_iter):
+            before, loss = walker.theta, self._epoch(batches)
+            walker.theta = options.of_length_one(walker.theta)
+            walker.epochs += 1
+            self.value = loss + options.penalty(walker.theta)
+            first = self.value if epoch == 0 else first
+            if not np.isfinite(self.value) or self.value > TOO_LARGE * (1.0 + first):
+                walker.theta, walker.velocity, end = before, np.zeros_like(before), "diverged"
+                break
+            stale = 0 if self.value < self.best - max(BETTER, options.tol) * abs(self.best) else stale + 1
+            self.best = min(self.best, self.value)
+            self._note_epoch()
+            if stale >= STALE_EPOCHS:
+                end = "converged"
+                break
+        return Descent(walker.theta, self.look(walker.theta)[0], end, np.nan, first, self.value)
+
+    def _epoch(self, batches: Batches) -> float:
+        """Steps by all rows once; their mean loss on the way. A scan is in random order within what is read at once."""
+        walker, options, sums = self.walker, self.options, self.sums
+        loss = weight = 0.0
+        for block in sums.passes.blocks():
+            order = batches.rng.permutation(len(block))
+            for start in range(0, len(block), batches.size):
+                rows = block.take(order[start : start + batches.size])
+                point = walker.point(options)
+                part = sums.of(rows, point)
+                loss, weight = loss + part.loss, weight + part.weight
+                gradient = part.gradient / (len(rows) * batches.mean_weight)
+                walker.advance(options, point, gradient, options.schedule.at(walker.steps + 1))
+                if sums.count is not None:
+                    sums.count(len(rows))
+        return loss / weight if weight > 0 else 0.0
+
+    def _note_epoch(self) -> None:
+        if self.note is not None:
+            value, sums = self.look(self.walker.theta)
+            self.note(self.walker.epochs, self.walker.theta, value, sums.mistakes)
+
     def result(self, end: End) -> Descent:
         options, walker = self.options, self.walker
         worst = self.value
@@ -296,68 +343,3 @@ class _Run:
             theta = self.walker.theta
             value, sums = self.look(theta)
         self.note(self.walker.steps, theta, value, sums.mistakes)
-
-
-class EpochsOfBatches:
-    """Where a descent by mini-batches is: the ``walker``, and the losses that rows met on the way through an epoch."""
-
-    def __init__(self, walker: Walker) -> None:
-        self.walker, self.kept = walker, walker.theta
-        self.loss = self.weight = 0.0
-        self.value = self.first = self.best = np.inf
-        self.stale = 0
-        self.end: End = "unfinished"
-
-
-@dataclass(frozen=True, eq=False)
-class BatchSteps:
-    """The sequence: each batch makes a step by the mean slope of its rows, and the penalty's own step.
-
-    The end is where the loss met on the way through an epoch has not become better for five epochs. ``mean_weight`` is
-    that of a row.
-    """
-
-    sums: LossSums
-    options: DescentOptions
-    mean_weight: float = 1.0
-    note: Note | None = None
-
-    def step(self, state: EpochsOfBatches, rows: Visits, problems: Sequence[int]) -> None:  # noqa: ARG002 - there is one
-        walker, options = state.walker, self.options
-        point = walker.theta + options.momentum * walker.velocity if options.nesterov else walker.theta
-        part = self.sums.of(rows.block, point)
-        state.loss, state.weight = state.loss + part.loss, state.weight + part.weight
-        gradient = part.gradient / (len(rows) * self.mean_weight)
-        new = options.step(point, gradient, options.schedule.at(walker.steps + 1))
-        if options.momentum and not options.nesterov:
-            new = new + options.momentum * walker.velocity
-        walker.velocity, walker.theta = new - walker.theta, new
-        walker.steps += 1
-
-    def judge(self, state: EpochsOfBatches, watches: Mapping[int, Watch]) -> None:
-        (watch,) = watches.values()
-        walker, options = state.walker, self.options
-        walker.theta = options.of_length_one(walker.theta)
-        walker.epochs += 1
-        mean = state.loss / state.weight if state.weight > 0 else 0.0
-        state.value = mean + options.penalty(walker.theta)
-        state.loss = state.weight = 0.0
-        if watch.epochs == 1:
-            state.first = min(state.first, state.value)
-        if not np.isfinite(state.value) or state.value > TOO_LARGE * (1.0 + state.first):
-            walker.theta, walker.velocity = state.kept, np.zeros_like(state.kept)
-            state.end, watch.stopped = "diverged", True
-            return
-        state.kept = walker.theta
-        state.stale = 0 if state.value < state.best - max(BETTER, options.tol) * abs(state.best) else state.stale + 1
-        state.best = min(state.best, state.value)
-        if state.stale >= STALE_EPOCHS:
-            state.end, watch.stopped = "converged", True
-        self.write_down(walker)
-
-    def write_down(self, walker: Walker) -> None:
-        """Note where the walker is, if somebody wants to know."""
-        if self.note is not None:
-            now = self.sums.at(walker.theta)
-            value = now.loss / now.weight + self.options.penalty(walker.theta)
-            self.note(walker.epochs, walker.theta, value, now.mistakes)

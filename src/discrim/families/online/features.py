@@ -48,18 +48,17 @@ def refuse_label(y: Any) -> None:
 
 def refuse_non_finite(x: Features) -> None:
     """Raise for features that are not finite numbers."""
-    try:
-        values = {name: float(value) for name, value in x.items()}
-    except (TypeError, ValueError):
-        raise not_a_number(x) from None
-    if isfinite(sum(values.values())):
+    values = {name: _number(value) for name, value in x.items()}
+    if None in values.values():
+        raise not_a_number(x)
+    bad = [name for name, value in values.items() if value is not None and not isfinite(value)]
+    if not bad and isfinite(sum(value for value in values.values() if value is not None)):
         return
-    bad = [name for name, value in values.items() if not isfinite(value)]
     raise DataError(f"Feature {bad[0]!r} is NaN or infinite." if bad else "The features are too large to be added.")
 
 
 def not_a_number(x: Features) -> DataError:
-    strange = next((name for name, value in x.items() if not _is_number(value)), next(iter(x)))
+    strange = next((name for name, value in x.items() if _number(value) is None), next(iter(x)))
     if x[strange] is None:
         return DataError(f"Feature {strange!r} is None. Leave out what is not known; it counts as 0.")
     return DataError(
@@ -68,15 +67,12 @@ def not_a_number(x: Features) -> DataError:
     )
 
 
-def _is_number(value: Any) -> bool:
-    """Is it one, and not the text of one?"""
-    if isinstance(value, str):
-        return False
+def _number(value: Any) -> float | None:
+    """As a number; None where it is none, or the text of one."""
     try:
-        float(value)
+        return None if isinstance(value, str) else float(value)
     except (TypeError, ValueError):
-        return False
-    return True
+        return None
 
 
 def labels_in_order(labels: list[Any]) -> NDArray[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from discrim.families.logistic.objective import Coordinates, Objective
 from discrim.families.logistic.quasi_newton import Enough, cholesky_inverse, quasi_newton
 from discrim.families.online.scaling import Scaling
 from discrim.families.recipe import OneBlock, Passes
-from discrim.families.sequence import Visits, Watch, entries_per_row
+from discrim.families.sequence import entries_per_row
 from discrim.losses import sigmoid, softmax
 from discrim.parallel import blas_threads
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS, Likelihood
@@ -41,7 +41,8 @@ class Memory:
     With H_k = ``curvature[k]`` (q x q, or its diagonal q) and g_k = ``pull[k]`` the past costs
     sum_k theta_k'H_k theta_k / 2 - g_k'theta_k, the second-order expansion of each block's loss where it was solved,
     without the curvature between classes. K is 1 for two classes; intercepts, if any, are the first column. ``weight``
-    is that of the rows, their number where they have none. Memory: K q^2 numbers, or K q.
+    is that of the rows, their number where they have none, ``blocks`` how many these came in. Memory: K q^2 numbers, or
+    K q.
     """
 
     theta: Floats
@@ -49,6 +50,7 @@ class Memory:
     pull: Floats
     weight: float
     intercept: bool
+    blocks: int = 0
 
     @classmethod
     def empty(cls, functions: int, columns: int, *, intercept: bool) -> Memory:
@@ -70,10 +72,6 @@ class Memory:
     def slopes(self) -> Floats:
         return self.theta[:, int(self.intercept) :]
 
-    def started(self, slopes: Floats, intercepts: Floats) -> Memory:
-        """The same past, and another point to go on from."""
-        return replace(self, theta=np.column_stack([intercepts, slopes]) if self.intercept else slopes.copy())
-
     def bend(self, theta: Floats) -> Floats:
         """H theta, class by class."""
         return np.einsum("kij,kj->ki", self.curvature, theta) if self.full else self.curvature * theta
@@ -86,24 +84,20 @@ class Memory:
         """
         old = self
         if functions == 1:
-            return self._turned() if places[0] else self
+            return replace(self, theta=-self.theta, pull=-self.pull) if places[0] else self
         if len(self.theta) == 1:
-            old = self._as_pair().taken(np.arange(len(places)))
+            old = self._as_pair()
         new = Memory.empty(functions, self.theta.shape[1] - self.intercept, intercept=self.intercept)
         theta, curvature, pull = new.theta, new.curvature, new.pull
         if self.intercept:
-            top = old.intercepts.max()
-            theta[:, 0] = top + np.log(np.exp(old.intercepts - top).sum()) - np.log1p(self.weight)
+            known = old.intercepts[: len(places)]
+            top = known.max()
+            theta[:, 0] = top + np.log(np.exp(known - top).sum()) - np.log1p(self.weight)
             curvature.reshape(functions, -1)[:, 0] = 1.0
         pull[:] = new.bend(theta)
-        theta[places], curvature[places], pull[places] = old.theta, old.curvature, old.pull
-        return Memory(theta, curvature, pull, self.weight, self.intercept)
-
-    def taken(self, which: NDArray[np.intp]) -> Memory:
-        return replace(self, theta=self.theta[which], curvature=self.curvature[which], pull=self.pull[which])
-
-    def _turned(self) -> Memory:
-        return replace(self, theta=-self.theta, pull=-self.pull)
+        n = len(places)
+        theta[places], curvature[places], pull[places] = old.theta[:n], old.curvature[:n], old.pull[:n]
+        return replace(self, theta=theta, curvature=curvature, pull=pull)
 
     def _as_pair(self) -> Memory:
         """Functions -f / 2 and f / 2 for the one f, with the same slope of the past at this point."""
@@ -111,40 +105,6 @@ class Memory:
         slope = self.bend(self.theta) - self.pull
         pair = Memory(theta, curvature, np.zeros_like(theta), self.weight, self.intercept)
         return replace(pair, pull=pair.bend(theta) - np.vstack([-slope, slope]))
-
-
-@dataclass
-class Past:
-    """The memory so far, and how many blocks it is made of."""
-
-    memory: Memory
-    blocks: int = 0
-
-
-@dataclass(frozen=True, eq=False)
-class OnePass:
-    """Block after block renews the memory; rows of class k count ``gains[k]`` times, columns are those of ``scaling``.
-
-    A sequence of one epoch, for one set of functions that are learned together. ``over`` opens a block for sums.
-    """
-
-    scaling: Scaling
-    gains: Floats
-    alpha: float
-    over: Callable[[Block], Passes] = OneBlock
-
-    def step(self, state: Past, rows: Visits, problems: Sequence[int]) -> None:  # noqa: ARG002 - there is one
-        state.memory = learn_block(state.memory, self._weighted(rows.block), self.scaling, self.alpha, self.over)
-        state.blocks += 1
-
-    def judge(self, state: Past, watches: Mapping[int, Watch]) -> None:
-        """Rows are read once: there is nothing to wait for."""
-
-    def _weighted(self, block: Block) -> Block:
-        if (self.gains == 1.0).all():
-            return block
-        gain = self.gains[block.codes]
-        return replace(block, weight=gain if block.weight is None else gain * block.weight)
 
 
 def rows_at_once(x: Any) -> int:
@@ -183,7 +143,14 @@ def learn_block(
             raise DataError("The weights overflow: some values are too large. Scale the columns.")
         seen = replace(memory, curvature=curvature)
         pull = memory.pull + seen.bend(found.theta) - at.gradient.reshape(found.theta.shape)
-        return Memory(found.theta, memory.curvature + curvature, pull, total, memory.intercept)
+        return replace(
+            memory,
+            theta=found.theta,
+            curvature=memory.curvature + curvature,
+            pull=pull,
+            weight=total,
+            blocks=memory.blocks + 1,
+        )
 
 
 class _WithPast:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,14 @@ def class_gains(class_weight: Any, classes: NDArray[Any], counts: NDArray[np.int
         rows = int(counts.sum())
         return np.asarray(rows / (len(classes) * np.where(counts > 0, counts, 1).astype(float)))
     return np.asarray(compute_class_weight(class_weight, classes=classes, y=classes), dtype=np.float64)
+
+
+def weighted(block: Block, gains: Floats) -> Block:
+    """The same rows, of which those of class k count ``gains[k]`` times."""
+    if (gains == 1.0).all():
+        return block
+    gain = gains[block.codes]
+    return replace(block, weight=gain if block.weight is None else gain * block.weight)
 
 
 def refuse_one_class(classes: NDArray[Any]) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Literal
 
@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from discrim.block import Block
 from discrim.errors import DataError, plural
 from discrim.families.online.trace import Recorder, Trace
-from discrim.families.sequence import Visits, Watch
 from discrim.typing import Floats
 
 RULES = ("online", "batch", "chicago")
@@ -31,7 +29,7 @@ HINT = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False, kw_only=True)
 class PerceptronOptions:
     """How to learn. With x the rows, y = +-1, and a row wrong where y (w'x + b) <= 0:
 
@@ -42,25 +40,24 @@ class PerceptronOptions:
     ``shuffle`` draws a new order for every epoch (not for "batch"). ``pocket`` answers with the weights that had the
     fewest wrong rows, ``average`` with the mean of all weights on the way. ``normalize_weights`` divides (w, b) by its
     length after each epoch, ``normalize_rows`` divides each row's criterion by |x|^2. ``trace`` keeps the
-    way: after each "epoch" (or True), or each "step".
+    weights after each "epoch" or "step".
     """
 
-    rule: str = "online"
+    rule: Literal["online", "batch", "chicago"] = field(default="online", kw_only=False)
     eta0: float = 1.0
+    fit_intercept: bool = True
     max_iter: int = 1000
     shuffle: bool = True
-    seed: int | None = None
-    pocket: bool = False
     average: bool = False
+    pocket: bool = False
     normalize_weights: bool = False
     normalize_rows: bool = False
-    fit_intercept: bool = True
-    trace: bool | Literal["epoch", "step"] = False
+    trace: Literal[False, "epoch", "step"] = False
 
-    @property
-    def ordered(self) -> bool:
-        """Are rows corrected in the same order every time, so that weights which come back do so for ever?"""
-        return self.rule == "batch" or not self.shuffle
+
+def same_order(options: PerceptronOptions) -> bool:
+    """Are rows corrected in the same order every time, so that weights which come back do so for ever?"""
+    return options.rule == "batch" or not options.shuffle
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,29 +119,6 @@ class Learned:
         return f"{why}: {wrong}. {hint}"
 
 
-@dataclass(frozen=True)
-class Rosenblatt:
-    """The sequence: an epoch corrects the wrong rows, and the one that finds none is the last."""
-
-    options: PerceptronOptions
-
-    def step(self, state: Corrections, rows: Visits, problems: Sequence[int]) -> None:  # noqa: ARG002 - there is one
-        batch = self.options.rule == "batch"
-        state.corrected = state.correct_all() if batch else state.correct_in(rows.order)
-
-    def judge(self, state: Corrections, watches: Mapping[int, Watch]) -> None:
-        (watch,) = watches.values()
-        if not state.corrected:
-            state.converged = watch.stopped = True
-            return
-        state.end_epoch(watch.epochs)
-        if self.options.ordered:
-            before = state.seen.setdefault(state.state(), watch.epochs)
-            if before != watch.epochs:
-                state.cycle = watch.epochs - before
-                watch.stopped = True
-
-
 class Corrections:
     """The weights on their way, and how far they came."""
 
@@ -156,7 +130,7 @@ class Corrections:
         if not np.isfinite(squares).all():
             raise DataError("The rows are too long to be squared, or hold NaN or infinity. Clean or scale the columns.")
         self.radius = float(np.sqrt(squares.max(initial=0.0)))
-        self.rate = np.full(n, options.eta0) if weight is None else options.eta0 * weight
+        self.rate = options.eta0 * (np.ones(n) if weight is None else weight)
         if options.normalize_rows:
             # A row of zeros has only its constant to correct.
             self.rate = self.rate / np.where(squares > 0, squares, 1.0)
@@ -168,17 +142,21 @@ class Corrections:
         self.updates = self.presented = self.run = self.longest = 0
         self.late = np.zeros(p + 1)
         self.pocket, self.fewest = self.theta.copy(), n + 1
-        self.unit = "epoch" if options.trace is True else options.trace
-        self.recorder = Recorder(self.unit, p + 1) if self.unit else None
+        self.recorder = Recorder(options.trace, p + 1) if options.trace else None
         self._record(0)
         # Weights seen at the end of which epoch; the epochs after which they came back; whether nothing was wrong.
         self.seen, self.cycle, self.converged = {self.state(): 0}, 0, False
-        self.corrected = False
 
-    @property
-    def rows(self) -> Block:
-        """The rows that are corrected, for a walk."""
-        return Block(self.x, (self.sign > 0).astype(np.int32), np.array([-1, 1]))
+    def epoch(self, number: int, order: NDArray[np.integer] | None) -> bool:
+        """Correct the wrong rows; True where there were none, or where the weights came back."""
+        corrected = self.correct_all() if self.options.rule == "batch" else self.correct_in(order)
+        if not corrected:
+            self.converged = True
+            return True
+        self.end_epoch(number)
+        if same_order(self.options):
+            self.cycle = number - self.seen.setdefault(self.state(), number)
+        return self.cycle > 0
 
     def correct_all(self) -> bool:
         """One batch step; False where no row is wrong."""
@@ -209,7 +187,7 @@ class Corrections:
             self.updates += 1
             self._add(rate[start + first] * rows[start + first] * self.lifted)
             start, ahead = start + first + 1, max(FEWEST_AHEAD, 2 * first)
-            if self.unit == "step":
+            if self.options.trace == "step":
                 self._record(self.updates)
         return self.updates > before
 
@@ -220,7 +198,7 @@ class Corrections:
             self.late += self.presented * change
         if self.options.pocket:
             self._put_in_pocket()
-        if self.unit == "epoch" or self.options.rule == "batch":
+        if self.options.trace == "epoch" or self.options.rule == "batch":
             self._record(epoch)
 
     def criterion(self) -> tuple[float, int]:
@@ -277,15 +255,13 @@ def outcome(walk: Corrections, epochs: int, separable: Callable[[], bool]) -> Le
         w, b = walk.theta[:-1], float(walk.theta[-1])
         gamma = margin(x, sign, w, b)
         if one_by_one:
-            chicago, intercept = options.rule == "chicago", options.fit_intercept
-            bound = most_updates(x, sign, (w, b), chicago=chicago, intercept=intercept)
-            wide = widest(x, sign, chicago=chicago, intercept=intercept)
-            found = None if wide is None else most_updates(x, sign, wide, chicago=chicago, intercept=intercept)
+            bound = most_updates(walk, w, b)
+            wide = widest(walk)
+            found = None if wide is None else most_updates(walk, *wide)
             best = bound if bound is None or found is None else min(bound, found)
-    # Without the division by its length, weights that come back are a proof.
+    # Without the division by its length, weights that come back are a proof that no hyperplane separates.
     proved = cycle > 0 and not options.normalize_weights
-    known = converged or proved
-    possible = converged if known else separable()
+    possible = converged or (not proved and separable())
     return Learned(
         coef=theta[:-1], intercept=float(theta[-1]), rows=len(x), updates=walk.updates, epochs=epochs,
         mistakes=mistakes, converged=converged, cycle=cycle, separable=possible,
@@ -300,35 +276,34 @@ def margin(x: Floats, sign: Floats, w: Floats, b: float, constant: float = 0.0) 
     return float((sign * (x @ w + b)).min()) / length if length > 0 else 0.0
 
 
-def most_updates(
-    x: Floats, sign: Floats, plane: tuple[Floats, float], *, chicago: bool, intercept: bool
-) -> float | None:
+def most_updates(walk: Corrections, w: Floats, b: float) -> float | None:
     """The corrections one by one that a perceptron can at most need, from a hyperplane that separates the rows.
 
     With b += y R^2: (2 R / gamma)^2, gamma = min y (w'x + b) for |w| = 1. With b += y: (R / gamma)^2 for rows that
     have a 1 at their end, gamma for |(w, b)| = 1. None where (w, b) separates nothing.
     """
-    w, b = plane
-    radius = float(np.sqrt(np.einsum("ij,ij->i", x, x).max()))
-    if chicago and intercept:
-        reach, gamma = 2.0 * radius, margin(x, sign, w, b)
+    intercept = walk.options.fit_intercept
+    if walk.options.rule == "chicago" and intercept:
+        reach, gamma = 2.0 * walk.radius, margin(walk.x, walk.sign, w, b)
     else:
-        reach, gamma = float(np.hypot(radius, intercept)), margin(x, sign, w, b, float(intercept))
+        reach, gamma = float(np.hypot(walk.radius, intercept)), margin(walk.x, walk.sign, w, b, float(intercept))
     return (reach / gamma) ** 2 if gamma > 0 else None
 
 
-def widest(x: Floats, sign: Floats, *, chicago: bool, intercept: bool) -> tuple[Floats, float] | None:
+def widest(walk: Corrections) -> tuple[Floats, float] | None:
     """The hyperplane with the widest margin, nearly; None where it takes long or there is none.
 
     The shortest v with G v >= 1, G the rows y (x, c), is found from non-negative least squares: u >= 0 that brings
     (G'u, 1'u) closest to (0, 1) leaves a residual r, and v = -r_1..p / r_p+1.
     """
+    x, radius = walk.x, walk.radius
     n, p = x.shape
-    radius = float(np.sqrt(np.einsum("ij,ij->i", x, x).max()))
     if n * p > CHEAP or radius == 0:
         return None
-    constant = (FREE_CONSTANT if chicago else 1.0 / radius) if intercept else 0.0
-    rows = sign[:, None] * np.column_stack([x / radius, np.full(n, constant)])
+    constant = 0.0
+    if walk.options.fit_intercept:
+        constant = FREE_CONSTANT if walk.options.rule == "chicago" else 1.0 / radius
+    rows = walk.sign[:, None] * np.column_stack([x / radius, np.full(n, constant)])
     system = np.vstack([rows.T, np.ones(n)])
     target = np.zeros(p + 2)
     target[-1] = 1.0

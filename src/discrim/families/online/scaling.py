@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discrim.block import Block
+from discrim.families.first_look import look
+from discrim.families.recipe import OneBlock
 from discrim.typing import Floats
 
 # Rows that show where the columns lie.
@@ -31,17 +33,18 @@ class Scaling:
     length: float = 1.0
 
     @classmethod
-    def of(cls, block: Block, mean: Floats, deviation: Floats) -> Scaling:
+    def of(cls, block: Block) -> Scaling:
         """Mean zero and deviation one over (a part of) the rows; a constant column is left out by the factor 0.
 
         Entries of sparse columns have the mean square one where they are not zero, so that a word that is rare is not
-        taken for one that is large.
+        mistaken for one that is large.
         """
         x: Any = block.x
         if hasattr(x, "indptr"):
             mean, size = np.zeros(x.shape[1]), _entry_sizes(x, block.weight)
         else:
-            size = deviation
+            view = look(OneBlock(block), FIRST_LOOK)
+            mean, size = view.mean, view.deviation
             odd = np.flatnonzero(~((size > SMALLEST) & (size < np.inf)))
             if len(odd):
                 mean[odd], size[odd] = _by_largest(x[:: max(len(x) // FIRST_LOOK, 1), odd])
@@ -53,7 +56,7 @@ class Scaling:
     def scaled(self, block: Block) -> Block:
         """A copy of the rows in these units."""
         x: Any = block.x
-        with np.errstate(over="ignore", invalid="ignore"):  # looked for by whoever learns from them
+        with np.errstate(over="ignore", invalid="ignore"):  # looked for while learning
             if hasattr(x, "indptr"):
                 data = x.data * self.factor[x.indices]
                 return replace(block, x=sparse.csr_array((data, x.indices, x.indptr), shape=x.shape))
@@ -71,11 +74,8 @@ class Scaling:
 
     def typical_length(self, block: Block) -> float:
         """The mean |z|^2 of a part of the rows."""
-        part = block.rows(0, min(FIRST_LOOK, len(block)))
-        step = max(len(part) // LENGTHS, 1)
-        some: Any = part.x[::step]
-        some = np.ascontiguousarray(some) if isinstance(some, np.ndarray) else some
-        x: Any = self.scaled(Block(some, part.codes[::step], part.classes)).x
+        n = min(FIRST_LOOK, len(block))
+        x: Any = self.scaled(block.take(np.arange(0, n, max(n // LENGTHS, 1)))).x
         squares = np.asarray(x.multiply(x).sum(axis=1)).ravel() if hasattr(x, "indptr") else np.einsum("ij,ij->i", x, x)
         squares = squares[np.isfinite(squares)]
         return float(squares.mean()) if len(squares) else 0.0

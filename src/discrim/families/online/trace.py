@@ -64,37 +64,31 @@ class Recorder:
     """Collects the points of a trace in bounded memory.
 
     When it is full, every second point goes and from then on only every second step is kept.
+    The last step is always there.
     """
 
     def __init__(self, unit: str, numbers: int = 1) -> None:
         """``numbers`` is how many weights a point has."""
         self.unit, self.stride = unit, 1
         self._most = max(min(MOST_POINTS, MOST_NUMBERS // max(numbers, 1)), 4)
-        self._points: list[tuple[int, Floats, Any, float, int]] = []
-        self._last: tuple[int, Floats, Any, float, int] | None = None
+        self._points: dict[int, tuple[Floats, Any, float, int]] = {}
 
     def wants(self, step: int) -> bool:
         """Is a point of this step kept? If not, its loss need not be computed."""
         return step % self.stride == 0
 
     def add(self, step: int, coef: Floats, intercept: Any, loss: float, mistakes: int) -> None:
-        point = (step, np.array(coef), np.array(intercept, dtype=float), float(loss), int(mistakes))
-        self._last = point
-        if not self.wants(step):
-            return
-        if self._points and self._points[-1][0] == step:
-            self._points.pop()
-        self._points.append(point)
-        if len(self._points) > self._most:
+        last = next(reversed(self._points), 0)
+        if not self.wants(last):
+            del self._points[last]
+        self._points[step] = (np.array(coef), np.array(intercept, dtype=float), float(loss), int(mistakes))
+        if self.wants(step) and len(self._points) > self._most:
             self.stride *= 2
-            self._points = [point for point in self._points if point[0] % self.stride == 0]
+            self._points = {kept: point for kept, point in self._points.items() if self.wants(kept) or kept == step}
 
     def trace(self) -> Trace:
-        points = self._points
-        if self._last is not None and (not points or points[-1][0] != self._last[0]):
-            points = [*points, self._last]
-        step, coef, intercept, loss, mistakes = zip(*points, strict=True)
+        coef, intercept, loss, mistakes = zip(*self._points.values(), strict=True)
         return Trace(
-            np.array(step, np.int64), np.array(coef), np.array(intercept), np.array(loss),
+            np.array(list(self._points), np.int64), np.array(coef), np.array(intercept), np.array(loss),
             np.array(mistakes, np.int64), self.unit, self.stride,
         )  # fmt: skip

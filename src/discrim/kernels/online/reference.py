@@ -16,7 +16,7 @@ Given = tuple[NDArray[np.int32] | None, NDArray[np.int32], Floats | None]
 # Values, columns, first; were the rows visited before? Their columns are looked at all the same.
 Compressed = tuple[NDArray[Any], NDArray[Any], NDArray[Any], bool]
 # Update, loss, rate and penalty as numbers; alpha, l1_ratio, eta0, power, epsilon, start, intercept_step, average,
-# cap; told.
+# cap; whether losses and norms are kept.
 Settings = tuple[tuple[int, int, int, int], Floats, bool]
 # Weights, averages, second, memory; positive codes and the gains of positive and negative rows.
 State = tuple[Floats, Floats | None, Floats | None, Floats, NDArray[np.int32], Floats, Floats]
@@ -220,7 +220,7 @@ def _learn_row(x: Floats, at: NDArray[Any], v: int, given: Given, settings: Sett
 
 def _by_gradient(x: Floats, at: NDArray[Any], y: float, gain: float, settings: Settings, state: State, k: int) -> None:
     """One step against the slope of the loss, then the penalty."""
-    (_, loss_number, rate_number, penalty_number), (alpha, l1_ratio, eta0, _, epsilon, *_, cap), told = settings
+    (_, loss_number, rate_number, penalty_number), (alpha, l1_ratio, eta0, _, epsilon, *_, cap), losses = settings
     rate_name, penalty = RATES[rate_number], PENALTIES[penalty_number]
     w, second, m = state[0][k], state[2], state[3][k]
     eta = m[SCALE] * float(x @ w[at]) + m[INTERCEPT]
@@ -233,12 +233,12 @@ def _by_gradient(x: Floats, at: NDArray[Any], y: float, gain: float, settings: S
     slope, loss = slope_and_loss(LOSSES[loss_number], y, eta, epsilon)
     m[LOSS] += loss
     passive = rate_name in {"pa1", "pa2"}
-    if told and penalty and not passive:
+    if losses and penalty and not passive:
         m[LOSS] += alpha * ((1 - share) * 0.5 * m[SQUARE] + share * m[ABSOLUTE])
     if passive:
         length = float(x @ x)
         if not math.isfinite(length):
-            # A row that is too long to be squared would change nothing, and nobody would know.
+            # A row that is too long to be squared would change nothing, silently.
             m[FINITE] = 0
         if rate_name == "pa1" and length == 0:
             return
@@ -249,7 +249,7 @@ def _by_gradient(x: Floats, at: NDArray[Any], y: float, gain: float, settings: S
         kept = max(0.0, 1 - (1 - share) * rate * alpha)
         m[[SCALE, SQUARE, ABSOLUTE]] *= [kept, kept * kept, kept]
         if m[SCALE] < SMALLEST_SCALE:
-            settle(state, k)
+            settle(w, None if state[1] is None else state[1][k], m)
     _move(x, at, step * gain, settings, state, k)
     if penalty in {"l1", "elasticnet"}:
         assert second is not None
@@ -353,11 +353,10 @@ def _truncate(w: Floats, q: Floats, at: NDArray[Any], m: Floats) -> None:
     q[at] += scale * (w[at] - before)
 
 
-def settle(state: State, k: int) -> None:
-    """Write the weights of problem k and their average out, so that the scale is one again."""
-    w, averages, m = state[0][k], state[1], state[3][k]
+def settle(w: Floats, averages: Floats | None, m: Floats) -> None:
+    """Write the weights of a problem and their average out, so that the scale is one again."""
     if averages is not None:
-        averages[k] = (averages[k] + m[AVERAGE_A] * w) / m[AVERAGE_B]
+        averages[:] = (averages + m[AVERAGE_A] * w) / m[AVERAGE_B]
         m[[AVERAGE_A, AVERAGE_B]] = 0.0, 1.0
     w *= m[SCALE]
     m[SCALE] = 1.0

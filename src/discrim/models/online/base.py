@@ -1,39 +1,157 @@
-"""Fits of rows in order, whole or in parts, from memory or from a scan."""
+"""Linear classifiers whose answers follow from ``coef_`` and ``intercept_``, and fits of rows in order."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from discrim import kernels
-from discrim.block import Block, join
-from discrim.engines import RowPasses, passes_over
+from discrim.block import Block
+from discrim.engines import RowPasses
 from discrim.engines.progress import Progress
 from discrim.engines.walk import Walked
 from discrim.errors import DataError, ParameterError, warn
 from discrim.families.first_look import look
+from discrim.families.logistic.objective import as_one, written_rule
 from discrim.families.online.features import Features, as_dict, not_a_number, refuse_non_finite
-from discrim.families.online.learning import Learning
 from discrim.families.online.problems import Targets, coded, problem_count, refuse_one_class
 from discrim.families.online.scaling import FIRST_LOOK, Scaling
-from discrim.families.online.updates import stream_state
-from discrim.families.online.weights import Weights, dense
-from discrim.models.online.linear import LinearClassifier
+from discrim.families.online.updates import Learning, Weights, dense, stream_state
+from discrim.families.recipe import Sum
+from discrim.families.rule import Output
+from discrim.inference.summary import Summary, Table
 from discrim.models.scoring import non_finite_error
-from discrim.models.shell import check_declared, check_parameters, declared_classes
-from discrim.sources import Rows, Scan, recode
+from discrim.models.shell import Classifier, SparseCoefficients, check_declared, check_parameters, declared_classes
+from discrim.sources import Design, Rows, Scan, in_memory
+from discrim.statistics import ClassMoments, Depth, merge_moments
 from discrim.typing import Floats
 
 # Coefficients to begin at, as the user gave them.
 Start = tuple[Any, Any]
 NOWHERE: Start = (None, None)
+
+
+def _has_probabilities(self: LinearClassifier) -> bool:
+    self._check_probabilities()
+    return True
+
+
+class LinearClassifier(SparseCoefficients, Classifier):
+    """Scores w_k'x + b_k of the coefficients as they are now."""
+
+    n_iter_: int
+    _rule_of: Floats
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Scores w_k'x + b_k, n x K; for two classes that of the second, n."""
+        self._check_solved()
+        rows = self.rows_of(X)
+        if rows.whole is None or not sparse.issparse(rows.whole.x):
+            return super().decision_function(X)
+        # A product with few entries: rows are not made dense.
+        x, written = rows.whole.x, self._rule_of
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = np.asarray(x @ written[:, 1:].T) + written[:, 0]
+        if not np.isfinite(scores).all():
+            raise non_finite_error(rows) or DataError("The scores of some rows overflow. Scale the columns.")
+        scores = scores.astype(x.dtype)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class with the largest score."""
+        scores = self.decision_function(X)
+        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_.take(np.minimum(best, len(self.classes_) - 1)))
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Probabilities n x K, where the loss has a meaning as such."""
+        return self._probabilities(self.decision_function(X))
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+        """Logarithms of the probabilities; -inf where one is 0."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+    def _check_probabilities(self) -> None:
+        raise AttributeError(
+            f"{type(self).__name__} gives margins, not probabilities. Use SGDClassifier(loss='log_loss'), or wrap it "
+            "in sklearn.calibration.CalibratedClassifierCV."
+        )
+
+    def _probabilities(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Of the scores n x K, or n for two classes."""
+        raise NotImplementedError
+
+    @property
+    def coef_(self) -> Any:
+        """Weights in the user's units: 1 x p for two classes, else K x p."""
+        return self._coefficient("_coef")
+
+    @coef_.setter
+    def coef_(self, value: Any) -> None:
+        self.__dict__["_coef"] = value
+
+    @property
+    def intercept_(self) -> Any:
+        return self._coefficient("_intercept")
+
+    @intercept_.setter
+    def intercept_(self, value: Any) -> None:
+        self.__dict__["_intercept"] = value
+
+    def _coefficient(self, name: str) -> Any:
+        if name not in self.__dict__:
+            raise AttributeError(f"This {type(self).__name__} has no coefficients yet: call fit first.")
+        return self.__dict__[name]
+
+    def _written(self, coef: Floats, intercept: Floats, dtype: np.dtype[Any]) -> dict[str, Any]:
+        """The attributes that say these coefficients, in the precision of the rows."""
+        with np.errstate(over="ignore"):
+            coef, intercept = coef.astype(dtype), intercept.astype(dtype)
+        if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+            raise DataError(f"The coefficients are too large for the precision {dtype.name}. Scale the columns.")
+        both = as_one(coef, intercept)
+        return {"_coef": coef, "_intercept": intercept, "_rule": written_rule(both), "_rule_of": both}
+
+    def _check_solved(self) -> Self:
+        check_is_fitted(self, "coef_")
+        if "_design" not in self.__dict__:
+            self.n_features_in_ = int(self.coef_.shape[-1])
+            self._design = Design.unnamed(self.n_features_in_, np.float64)
+        both = as_one(self.coef_, self.intercept_)
+        if not np.array_equal(both, self.__dict__.get("_rule_of", ())):
+            self._rule, self._rule_of = written_rule(both), both
+        return self
+
+    def _apply(self, X: Any, output: Output) -> NDArray[Any]:
+        if output is Output.SCORES:
+            return super()._apply(X, output)
+        raise NotImplementedError("Scores that are margins have no softmax.")
+
+    def _updates(self) -> int:
+        """Steps that have changed the coefficients."""
+        raise NotImplementedError
+
+    def _summarise(self) -> Summary:
+        names = ["(Intercept)", *self._names]
+        slopes = as_one(self.coef_, self.intercept_)
+        labels = [str(label) for label in self.classes_[-len(slopes) :]]
+        facts = {"Epochs": self.n_iter_, "Updates": self._updates(), "Columns": len(self._names)}
+        table = Table("Coefficients", names, labels, slopes.T)
+        return Summary(type(self).__name__, facts, [table], names=names, coef=slopes.T, iterations=self.n_iter_)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,16 +178,14 @@ class OnlineClassifier(LinearClassifier):
 
     t_: float
     class_weight: Any = None
-    random_state: Any = None
-    shuffle: Any = True
 
     _state: Any
     _scaling: Scaling | None = None
     _declared: NDArray[Any] | None = None
-    # Where each feature of a dict is kept, once somebody has asked.
+    # Where each feature of a dict is kept, made when it is first needed.
     _columns: dict[Any, int] | None = None
     # Are columns brought to one size?
-    _scales: bool = False
+    _scales: ClassVar[bool] = False
     # What a row of dicts is scored with.
     _plain: ClassVar[Learning] = Learning(rate="constant", penalty=None)
 
@@ -82,12 +198,12 @@ class OnlineClassifier(LinearClassifier):
         """The state for the classes ``wanted``, among which are those of the model."""
 
     @abstractmethod
-    def _walk(self, at: Standing, block: Block, *, whole: bool) -> Walked:
-        """Learn rows in memory, all there are or a part of them."""
+    def _walk(self, at: Standing, block: Block, *, whole: bool) -> tuple[Any, Walked]:
+        """The state after rows in memory, all there are or a part of them."""
 
     @abstractmethod
-    def _walk_scan(self, at: Standing, rows: Scan, counts: NDArray[np.int64]) -> Walked:
-        """Learn the rows of a file, of whose classes there are so many."""
+    def _walk_scan(self, at: Standing, rows: Scan, counts: NDArray[np.int64]) -> tuple[Any, Walked]:
+        """The state after the rows of a file, of whose classes there are so many."""
 
     @abstractmethod
     def _answer(self, at: Standing) -> tuple[Floats, Floats]:
@@ -114,8 +230,7 @@ class OnlineClassifier(LinearClassifier):
         def learned() -> Mapping[str, Any]:
             rows = self._read(X, y, sample_weight)
             columns = self.columns_of(X, rows)
-            at, walked = self._learned_scan(rows) if isinstance(rows, Scan) else self._learned_whole(rows, start)
-            return self._found(columns, at, walked, None)
+            return self._found(columns, *self._learned_whole(rows, start), None)
 
         return self._at_once(learned)
 
@@ -133,10 +248,7 @@ class OnlineClassifier(LinearClassifier):
             rows = self._read(X, y, sample_weight, design=None if first else self._design)
             columns = self.columns_of(X, rows) if first else self.known_columns
             declared = declared_classes(self._declared, classes)
-            if isinstance(rows, Scan):
-                at = self._learned_parts(rows, at, declared)
-            else:
-                at = self._learned_part(rows, _whole(rows), at, declared)
+            at = self._learned_parts(rows, at, declared)
             return self._found(columns, at, Walked((1,), converged=True), declared)
 
         return self._at_once(learned)
@@ -182,64 +294,56 @@ class OnlineClassifier(LinearClassifier):
             self._columns = {name: j for j, name in enumerate(self._names)}
         return self._columns
 
-    def _begin(self, classes: NDArray[Any], block: Block, start: Start = NOWHERE) -> Standing:
-        """Before the first row of these classes; the size of the columns is that of the rows of the block."""
-        scaling = _scaling_of(block) if self._scales else None
-        state = self._start((problem_count(classes), int(block.x.shape[1])), scaling, start)
-        return Standing(classes, state, scaling)
-
     def _learned_whole(self, rows: Rows, start: Start) -> tuple[Standing, Walked]:
-        block = _whole(rows)
-        refuse_one_class(block.classes)
-        at = self._begin(block.classes, block, start)
-        try:
-            walked = self._walk(at, block, whole=True)
-        except DataError as error:
-            raise non_finite_error(rows) or error from None
-        return replace(at, t=at.t + max(walked.epochs) * len(block)), walked
+        """Epochs until nothing improves; the rows of a scan are shuffled through a buffer of bounded size.
 
-    def _learned_scan(self, rows: Scan) -> tuple[Standing, Walked]:
-        """Passes over the file until nothing improves; rows are shuffled through a buffer of bounded size.
-
-        A first pass reads the labels alone. A stream that can be read once is learned in one pass; classes join it as
-        they come.
+        Of a scan the labels alone are read first. A stream that can be read once is learned in one pass; classes join
+        it as they come.
         """
-        if not rows.rereadable:
-            return self._learned_parts(rows, None, None), Walked((1,), converged=True)
-        classes, counts = _labels(rows)
-        refuse_one_class(classes)
-        # Files are often sorted: where columns are to be scaled, the sample is of all rows.
-        first = look(RowPasses(rows), FIRST_LOOK).sample if self._scales else next(iter(rows.blocks()))
-        at = self._begin(classes, replace(first, codes=recode(first.classes[first.codes], classes), classes=classes))
-        try:
-            walked = self._walk_scan(at, rows, counts)
-        except DataError as error:
-            raise non_finite_error(rows) or error from None
-        return replace(at, t=at.t + max(walked.epochs) * int(counts.sum())), walked
+        if isinstance(rows, Scan) and not rows.rereadable:
+            at = self._learned_parts(rows, None, None)
+            refuse_one_class(at.classes)
+            return at, Walked((1,), converged=True)
+        if isinstance(rows, Scan):
+            classes, counts = _labels(rows)
+            refuse_one_class(classes)
+            # Files are often sorted: where columns are to be scaled, the sample is of all rows.
+            block = look(RowPasses(rows), FIRST_LOOK).sample if self._scales else next(iter(rows.blocks()))
+            at, n = self._begin(classes, block, start), int(counts.sum())
+            with columns_named(rows):
+                state, walked = self._walk_scan(at, rows, counts)
+        else:
+            block = in_memory(rows, "any", first_read=True)
+            refuse_one_class(block.classes)
+            at, n = self._begin(block.classes, block, start), len(block)
+            with columns_named(rows):
+                state, walked = self._walk(at, block, whole=True)
+        return replace(at, state=state, t=at.t + max(walked.epochs) * n), walked
 
-    def _learned_parts(self, rows: Scan, at: Standing | None, declared: NDArray[Any] | None) -> Standing:
-        """Every row once, in the order of the file; new classes join unless they were declared."""
+    def _learned_parts(self, rows: Rows, at: Standing | None, declared: NDArray[Any] | None) -> Standing:
+        """Every row once, in the order of a file; new classes join unless they were declared."""
+        blocks = rows.blocks() if isinstance(rows, Scan) else [in_memory(rows, "any", first_read=True)]
         with Progress("learning", rows.n_rows) as progress:
-            for block in rows.blocks():
-                at = self._learned_part(rows, block, at, declared)
+            for block in blocks:
+                if declared is not None:
+                    check_declared(block.classes, declared)
+                at = at or self._begin(block.classes if declared is None else declared, block)
+                wanted = np.union1d(at.classes, block.classes) if declared is None else declared
+                if len(wanted) > len(at.classes):
+                    at = replace(at, classes=wanted, state=self._grow(at, wanted))
+                with columns_named(rows):
+                    state, _ = self._walk(at, block, whole=False)
+                at = replace(at, state=state, t=at.t + len(block))
                 progress.add(len(block))
         if at is None:
             raise DataError("There are no rows to read.")
-        refuse_one_class(at.classes)
         return at
 
-    def _learned_part(self, rows: Rows, block: Block, at: Standing | None, declared: NDArray[Any] | None) -> Standing:
-        if declared is not None:
-            check_declared(block.classes, declared)
-        at = at or self._begin(block.classes if declared is None else declared, block)
-        wanted = np.union1d(at.classes, block.classes) if declared is None else declared
-        if len(wanted) > len(at.classes):
-            at = replace(at, classes=wanted, state=self._grow(at, wanted))
-        try:
-            self._walk(at, block, whole=False)
-        except DataError as error:
-            raise non_finite_error(rows) or error from None
-        return replace(at, t=at.t + len(block))
+    def _begin(self, classes: NDArray[Any], block: Block, start: Start = NOWHERE) -> Standing:
+        """Before the first row of these classes; the size of the columns is that of the rows of the block."""
+        scaling = Scaling.of(block) if self._scales else None
+        state = self._start((problem_count(classes), int(block.x.shape[1])), scaling, start)
+        return Standing(classes, state, scaling)
 
     def _found(
         self, columns: Mapping[str, Any], at: Standing, walked: Walked, declared: NDArray[Any] | None
@@ -268,27 +372,17 @@ class OnlineClassifier(LinearClassifier):
         }
 
 
-def _whole(rows: Rows) -> Block:
-    """All rows as one block; a single block row by row, as the learners read it."""
-    if rows.whole is not None:
-        return rows.whole
-    block = join(list(rows.blocks()))
-    return replace(block, x=np.ascontiguousarray(block.x)) if isinstance(block.x, np.ndarray) else block
-
-
-def _scaling_of(block: Block) -> Scaling:
-    if not isinstance(block.x, np.ndarray):
-        return Scaling.of(block, np.zeros(0), np.zeros(0))
-    view = look(passes_over(block), FIRST_LOOK)
-    return Scaling.of(block, view.mean, view.deviation)
+@contextmanager
+def columns_named(rows: Rows) -> Iterator[None]:
+    """An error while rows are learned names the columns that are not finite, if there are some."""
+    try:
+        yield
+    except DataError as error:
+        raise non_finite_error(rows) or error from None
 
 
 def _labels(rows: Scan) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The classes and how many rows each has: a pass over one column beside the labels."""
-    found: dict[Any, int] = {}
-    for block in rows.with_features(rows.features[:1]).blocks():
-        for label, count in zip(block.classes.tolist(), np.bincount(block.codes).tolist(), strict=True):
-            found[label] = found.get(label, 0) + count
-        dtype = block.classes.dtype
-    labels = sorted(found)
-    return np.array(labels, dtype=dtype if dtype.kind != "U" else None), np.array([found[label] for label in labels])
+    moments = Sum(lambda block: ClassMoments.of(block, Depth.DIAGONAL), merge_moments)
+    seen = RowPasses(rows.with_features(rows.features[:1])).reduce(moments)
+    return seen.classes, seen.rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,21 +13,25 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from discrim.block import Block
+from discrim.engines import RowPasses, passes_over
 from discrim.engines.progress import Progress
 from discrim.errors import DataError, ParameterError, UnfinishedWarning, name_list, warn
-from discrim.families.online.criterion import Criterion
-from discrim.families.online.descent import BatchSteps, Descent, DescentOptions, Schedule, Walker, descend
+from discrim.families.online.criterion import Criterion, Ground, RowSums, scaled, survey
+from discrim.families.online.descent import Batches, Descent, DescentOptions, Schedule, Walker, descend
+from discrim.families.online.problems import refuse_one_class
 from discrim.families.online.trace import Recorder, Trace
 from discrim.families.rule import LinearRule, Output
 from discrim.inference.summary import Summary, Table
 from discrim.losses import LOSSES, find_loss, sigmoid
-from discrim.models.online.descent_rows import Ground, MiniBatches, RowSums, descend_by_batches, survey
 from discrim.models.parameters import Check, boolean, either, integer, none, number, one_of, seed
-from discrim.models.shell import Classifier, check_parameters
+from discrim.models.shell import Classifier, check_parameters, declared_classes
 from discrim.parallel import one_blas_thread
-from discrim.sources import Design, Rows, find_non_finite
+from discrim.sources import Design, Rows, Scan, find_non_finite, in_memory
 from discrim.typing import Floats
 
+# Numbers of X up to which scaled rows are kept beside the user's.
+KEPT = 1 << 24
 # Laval's random start: weights between minus and plus this.
 SMALL = 0.01
 LIKELIHOODS = ("cross_entropy", "log")
@@ -54,6 +58,7 @@ def _has_probabilities(self: GradientDescentClassifier) -> bool:
     raise AttributeError(f"The loss {self.loss!r} gives no probabilities; 'cross_entropy' and 'log' do.")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GradientDescentClassifier(Classifier):
     """A linear classifier whose weights go down the slope of a loss.
 
@@ -109,12 +114,6 @@ class GradientDescentClassifier(Classifier):
     (True, True)
     """
 
-    coef_: NDArray[Any]
-    intercept_: NDArray[Any]
-    trace_: Trace
-    _at: _Standing
-    _rule: LinearRule
-
     _constraints: ClassVar[dict[str, Check]] = {
         "l1": number(0),
         "l2": number(0),
@@ -135,66 +134,34 @@ class GradientDescentClassifier(Classifier):
         "trace": boolean(),
     }
 
-    def __init__(
-        self,
-        loss: str = "cross_entropy",
-        *,
-        l1: float = 0.0,
-        l2: float = 0.0,
-        learning_rate: str = "auto",
-        eta0: float | None = None,
-        momentum: float = 0.0,
-        nesterov: bool = False,
-        batch_size: int | None = None,
-        max_iter: int = 1000,
-        tol: float = 1e-6,
-        start: str = "zeros",
-        scale: bool = True,
-        normalize_weights: bool = False,
-        normalize_rows: bool = False,
-        multi_class: str = "auto",
-        fit_intercept: bool = True,
-        random_state: Any = None,
-        trace: bool = False,
-    ) -> None:
-        self.loss = loss
-        self.l1 = l1
-        self.l2 = l2
-        self.learning_rate = learning_rate
-        self.eta0 = eta0
-        self.momentum = momentum
-        self.nesterov = nesterov
-        self.batch_size = batch_size
-        self.max_iter = max_iter
-        self.tol = tol
-        self.start = start
-        self.scale = scale
-        self.normalize_weights = normalize_weights
-        self.normalize_rows = normalize_rows
-        self.multi_class = multi_class
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-        self.trace = trace
+    loss: str = field(default="cross_entropy", kw_only=False)
+    l1: float = 0.0
+    l2: float = 0.0
+    learning_rate: str = "auto"
+    eta0: float | None = None
+    momentum: float = 0.0
+    nesterov: bool = False
+    batch_size: int | None = None
+    max_iter: int = 1000
+    tol: float = 1e-6
+    start: str = "zeros"
+    scale: bool = True
+    normalize_weights: bool = False
+    normalize_rows: bool = False
+    multi_class: str = "auto"
+    fit_intercept: bool = True
+    random_state: Any = None
+    trace: bool = False
+
+    coef_: NDArray[Any] = field(init=False)
+    intercept_: NDArray[Any] = field(init=False)
+    trace_: Trace = field(init=False)
+    _at: _Standing = field(init=False)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y, or from a ``scan``, which is read once a step."""
         self._check()
-
-        def learned() -> Mapping[str, Any]:
-            rows = self._read(X, y, sample_weight)
-            columns = self.columns_of(X, rows)
-            with one_blas_thread():
-                ground = self._survey(rows)
-                _check_classes(ground.classes)
-                at = self._begin(ground, ground.classes, rows.design)
-                end, found = self._descend(at, ground, rows, columns["_design"].dtype)
-            steps, unit = (at.walker.epochs, "epoch") if self.batch_size else (at.walker.steps, "step")
-            remark = end.remark(steps=steps, unit=unit, rate=self._schedule(at, ground).first, tol=self.tol)
-            if remark:
-                warn(remark, UnfinishedWarning)
-            return {**columns, **found, "n_iter_": steps}
-
-        return self._at_once(learned)
+        return self._at_once(lambda: self._learned_from(X, y, None, sample_weight, first=True, whole=True))
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """One step on these rows, or one epoch of mini-batches.
@@ -204,30 +171,7 @@ class GradientDescentClassifier(Classifier):
         """
         self._check()
         first = not hasattr(self, "classes_")
-
-        def learned() -> Mapping[str, Any]:
-            rows = self._read(X, y, sample_weight, design=None if first else self._design)
-            columns = self.columns_of(X, rows) if first else self.known_columns
-            with one_blas_thread():
-                ground = self._survey(rows, None if first else self._at.ground.coordinates)
-                if first:
-                    known = _declared_classes(classes, ground.classes)
-                    _check_classes(known)
-                    at = self._begin(ground, known, rows.design)
-                else:
-                    self._check_known(ground.classes, classes)
-                    at, before = self._at, self._at.ground
-                    at = replace(at, walker=replace(at.walker), rng=deepcopy(at.rng))
-                    ground = replace(ground, bend=before.bend, length=before.length, longest=before.longest)
-                end, found = self._descend(at, ground, rows, columns["_design"].dtype, most=1)
-            steps = at.walker.epochs if self.batch_size else at.walker.steps
-            if end.end == "diverged":
-                rate = self._schedule(at, ground).first
-                warn(end.remark(steps=steps, unit="step", rate=rate, tol=self.tol), UnfinishedWarning)
-            kept = {"trace_": self.trace_} if "trace_" in self.__dict__ else {}
-            return {**columns, **kept, **found, "n_iter_": steps}
-
-        return self._at_once(learned)
+        return self._at_once(lambda: self._learned_from(X, y, classes, sample_weight, first=first, whole=False))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[Any]:
@@ -268,17 +212,43 @@ class GradientDescentClassifier(Classifier):
         plain = not (self.batch_size or self.momentum or self.normalize_weights)
         return "line_search" if plain and LOSSES[self.loss].smooth else "optimal"
 
-    def _survey(self, rows: Rows, known: Any = None) -> Ground:
-        return survey(rows, intercept=self.fit_intercept, scale=self.scale, by_length=self.normalize_rows, known=known)
+    def _learned_from(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, first: bool, whole: bool
+    ) -> Mapping[str, Any]:
+        """Everything that a call learns: steps to the end for the ``whole`` of the rows, else one."""
+        rows = self._read(X, y, sample_weight, design=None if first else self._design)
+        columns = self.columns_of(X, rows) if first else self.known_columns
+        with one_blas_thread():
+            ground = survey(
+                RowPasses(rows), intercept=self.fit_intercept, scale=self.scale, by_length=self.normalize_rows,
+                known=None if first else self._at.ground.coordinates,
+            )  # fmt: skip
+            known = declared_classes(None if first else self.classes_, classes)
+            known = ground.classes if known is None else known
+            strange = ground.classes[~np.isin(ground.classes, known)]
+            if len(strange):
+                raise ParameterError(f"y holds labels that `classes` does not: {name_list(strange)}. Declare them too.")
+            refuse_one_class(known)
+            if first:
+                at = self._begin(ground, known, rows.design)
+            else:
+                before = self._at.ground
+                ground = replace(ground, bend=before.bend, length=before.length, longest=before.longest)
+                at = replace(self._at, walker=replace(self._at.walker), rng=deepcopy(self._at.rng))
+            end, found = self._descend(at, ground, rows, columns["_design"].dtype, self.max_iter if whole else 1)
+        steps, unit = (at.walker.epochs, "epoch") if self.batch_size else (at.walker.steps, "step")
+        remark = end.remark(steps=steps, unit=unit, rate=self._schedule(at, ground).first, tol=self.tol)
+        if remark and (whole or end.end == "diverged"):
+            warn(remark, UnfinishedWarning)
+        kept = {"trace_": self.trace_} if not whole and "trace_" in self.__dict__ else {}
+        return {**columns, **kept, **found, "n_iter_": steps}
 
     def _begin(self, ground: Ground, classes: NDArray[Any], design: Design) -> _Standing:
         """Weights at the start."""
         softmax = len(classes) > 2 and self.loss in LIKELIHOODS and self.multi_class != "ovr"
         # A stored generator keeps mini-batches of later parts different from those of the first.
         rng = np.random.default_rng(check_random_state(_plain(self.random_state)).randint(2**31))
-        # What the model keeps of the ground are units and lengths, not rows.
-        kept = replace(ground, rows=None)  # type: ignore[arg-type]
-        at = _Standing(classes, softmax, kept, Walker.at(np.zeros(0)), rng)
+        at = _Standing(classes, softmax, ground, Walker.at(np.zeros(0)), rng)
         shape = (at.functions, design.n_out + self.fit_intercept)
         start = rng.uniform(-SMALL, SMALL, shape) if self.start == "random" else np.zeros(shape)
         if not self.fit_intercept:
@@ -292,12 +262,14 @@ class GradientDescentClassifier(Classifier):
         return Schedule.of(self._rate_name, self.eta0, ground, self._criterion(at), self.batch_size)
 
     def _descend(
-        self, at: _Standing, ground: Ground, rows: Rows, dtype: np.dtype[Any], most: int | None = None
+        self, at: _Standing, ground: Ground, rows: Rows, dtype: np.dtype[Any], most: int
     ) -> tuple[Descent, dict[str, Any]]:
         """The end of the descent after ``most`` steps or epochs, and what is remembered of it."""
-        walker, most = at.walker, self.max_iter if most is None else most
-        coordinates = None if ground.scaled else ground.coordinates
-        sums = RowSums(ground.rows, at.classes, self._criterion(at), coordinates, intercept=self.fit_intercept)
+        walker, passes, units = at.walker, RowPasses(rows), ground.coordinates
+        sums = RowSums(passes, at.classes, self._criterion(at), units, self.fit_intercept)
+        block = _kept(rows)
+        if block is not None:
+            sums.passes, sums.coordinates = passes_over(replace(block, x=scaled(block.dense(), units))), None
         if not np.isfinite(sums.at(walker.theta).loss):
             raise find_non_finite(rows) or DataError("The losses at the start overflow. Scale the columns.")
         options = self._options(at, ground, most)
@@ -309,15 +281,11 @@ class GradientDescentClassifier(Classifier):
             one = len(user) == 1
             recorder.add(step, user[0, 1:] if one else user[:, 1:], user[0, 0] if one else user[:, 0], value, mistakes)
 
-        noted = None if recorder is None else note
-        if self.batch_size is None:
-            with Progress("gradient descent", most * ground.n_rows) as progress:
-                sums.progress = progress if ground.rows.whole is not None else None
-                end = descend(sums, walker, options, noted)
-        else:
-            steps = BatchSteps(sums, options, ground.mean_weight, noted)
-            order = MiniBatches(ground.rows, self.batch_size, at.rng)
-            end = descend_by_batches(sums, walker, steps, order, ground.n_rows)
+        batches = None if self.batch_size is None else Batches(self.batch_size, at.rng, ground.mean_weight)
+        with Progress("gradient descent", most * ground.n_rows) as progress:
+            # A pass over rows that are not in memory shows its own progress.
+            sums.count = progress.add if batches is not None or sums.passes.whole is not None else None
+            end = descend(sums, walker, options, batches, None if recorder is None else note)
         found = self._found(at, end, dtype)
         return end, found if recorder is None else {**found, "trace_": recorder.trace()}
 
@@ -357,14 +325,6 @@ class GradientDescentClassifier(Classifier):
             "_at": at,
         }
 
-    def _check_known(self, seen: NDArray[Any], classes: Any) -> None:
-        if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
-            raise ParameterError(
-                f"`classes` ({name_list(classes)}) is not the same as on the first call to partial_fit, when it was "
-                f"{name_list(self.classes_.tolist())}. Give the same classes, or leave them out."
-            )
-        _declared_classes(self.classes_, seen)
-
     def _check_solved(self) -> Self:
         check_is_fitted(self, "coef_")
         return self
@@ -388,20 +348,9 @@ def _plain(state: Any) -> Any:
     return int(state.integers(2**31)) if isinstance(state, np.random.Generator) else state
 
 
-def _check_classes(classes: NDArray[Any]) -> None:
-    if len(classes) < 2:
-        raise DataError(
-            "GradientDescentClassifier needs rows of at least two classes; found one class, "
-            f"{name_list(classes.tolist())}, in y."
-        )
-
-
-def _declared_classes(classes: Any, seen: NDArray[Any]) -> NDArray[Any]:
-    """The classes of all parts that will come, sorted; those of the first part where none are declared."""
-    if classes is None:
-        return seen
-    declared = np.unique(np.asarray(classes))
-    strange = [label for label in seen.tolist() if label not in declared.tolist()]
-    if strange:
-        raise ParameterError(f"y holds labels that `classes` does not: {name_list(strange)}. Declare them too.")
-    return declared
+def _kept(rows: Rows) -> Block | None:
+    """All rows as one block, where they are dense, lie in memory and are not too many to be scaled beside it."""
+    if isinstance(rows, Scan) or (rows.n_rows or 0) * rows.design.n_out > KEPT:
+        return None
+    block = rows.whole if rows.whole is not None else in_memory(rows)
+    return block if isinstance(block.x, np.ndarray) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,20 +12,21 @@ from scipy.special import expit
 
 from discrim.block import Block
 from discrim.engines import passes_over
-from discrim.engines.orders import LARGEST, Parts, as_random_state, gathered, in_runs, shuffled
-from discrim.engines.walk import Lane, Walked, walk
-from discrim.families.online.one_pass_logistic import Memory, OnePass, Past, rows_at_once
-from discrim.families.online.problems import class_gains, coded
+from discrim.engines.orders import LARGEST, as_random_state, gathered, in_runs, shuffled
+from discrim.engines.progress import Progress
+from discrim.engines.walk import Walked
+from discrim.families.online.one_pass_logistic import Memory, learn_block, rows_at_once
+from discrim.families.online.problems import class_gains, coded, problem_count, weighted
 from discrim.families.online.scaling import Scaling
-from discrim.families.sequence import Stopping
 from discrim.losses import softmax
 from discrim.models.online.base import OnlineClassifier, Standing, Start
 from discrim.models.online.parameters import SHARED
-from discrim.models.parameters import Check, boolean, number
+from discrim.models.parameters import Check, boolean
 from discrim.sources import Scan
 from discrim.typing import Floats
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class OnePassLogisticRegression(OnlineClassifier):
     """Logistic regression that comes as close to the optimum as rows that are seen once allow.
 
@@ -73,29 +75,17 @@ class OnePassLogisticRegression(OnlineClassifier):
     True
     """
 
-    _state: Past
-    _scales: bool = True
+    _scales: ClassVar[bool] = True
     _constraints: ClassVar[dict[str, Check]] = {
-        "alpha": number(0),
-        "fit_intercept": boolean(),
+        **{name: SHARED[name] for name in ("alpha", "fit_intercept", "random_state", "class_weight")},
         "shuffle": boolean(),
-        **{name: SHARED[name] for name in ("random_state", "class_weight")},
     }
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 0.0001,
-        fit_intercept: bool = True,
-        shuffle: bool = True,
-        random_state: Any = None,
-        class_weight: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.class_weight = class_weight
+    alpha: float = 0.0001
+    fit_intercept: bool = True
+    shuffle: bool = True
+    random_state: Any = None
+    class_weight: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y, or from a ``scan``, block after block."""
@@ -110,15 +100,14 @@ class OnePassLogisticRegression(OnlineClassifier):
         one = expit(scores)
         return np.column_stack([1 - one, one])
 
-    def _start(self, shape: tuple[int, int], scaling: Scaling | None, start: Start) -> Past:  # noqa: ARG002
-        return Past(Memory.empty(*shape, intercept=self.fit_intercept))
+    def _start(self, shape: tuple[int, int], scaling: Scaling | None, start: Start) -> Memory:  # noqa: ARG002
+        return Memory.empty(*shape, intercept=self.fit_intercept)
 
-    def _grow(self, at: Standing, wanted: NDArray[Any]) -> Past:
-        past: Past = at.state
-        functions = 1 if len(wanted) <= 2 else len(wanted)
-        return Past(past.memory.grown(functions, np.searchsorted(wanted, at.classes)), past.blocks)
+    def _grow(self, at: Standing, wanted: NDArray[Any]) -> Memory:
+        memory: Memory = at.state
+        return memory.grown(problem_count(wanted), np.searchsorted(wanted, at.classes))
 
-    def _walk(self, at: Standing, block: Block, *, whole: bool) -> Walked:  # noqa: ARG002 - a part is as good
+    def _walk(self, at: Standing, block: Block, *, whole: bool) -> tuple[Memory, Walked]:  # noqa: ARG002 - parts are alike
         rows = coded(block, at.classes)
         size, rng = rows_at_once(rows.x), None
         if len(rows) > size and self.shuffle:
@@ -126,23 +115,29 @@ class OnePassLogisticRegression(OnlineClassifier):
         counts = np.bincount(rows.codes, minlength=len(at.classes))
         return self._once(at, counts, in_runs(rows, size, rng), len(rows))
 
-    def _walk_scan(self, at: Standing, rows: Scan, counts: NDArray[np.int64]) -> Walked:
+    def _walk_scan(self, at: Standing, rows: Scan, counts: NDArray[np.int64]) -> tuple[Memory, Walked]:
         parts: Iterator[Block] = (coded(block, at.classes) for block in rows.blocks())
         mixed = shuffled(parts, as_random_state(self.random_state)) if self.shuffle else parts
         return self._once(at, counts, gathered(mixed, rows_at_once), rows.n_rows)
 
-    def _once(self, at: Standing, counts: NDArray[np.integer], blocks: Iterator[Block], n: int | None) -> Walked:
+    def _once(
+        self, at: Standing, counts: NDArray[np.integer], blocks: Iterator[Block], n: int | None
+    ) -> tuple[Memory, Walked]:
         assert at.scaling is not None
         gains = class_gains(self.class_weight, at.classes, counts)
-        sequence = OnePass(at.scaling, gains, float(self.alpha), passes_over)
-        return walk(sequence, at.state, [Lane((0,), Parts(lambda: blocks))], Stopping(), n)
+        memory: Memory = at.state
+        with Progress("learning", n) as progress:
+            for block in blocks:
+                memory = learn_block(memory, weighted(block, gains), at.scaling, float(self.alpha), passes_over)
+                progress.add(len(block))
+        return memory, Walked((1,), converged=True)
 
     def _answer(self, at: Standing) -> tuple[Floats, Floats]:
-        memory: Memory = at.state.memory
-        return memory.slopes, memory.intercepts
+        return at.state.slopes, at.state.intercepts
 
-    def _copied(self) -> Past:
-        return Past(self._state.memory, self._state.blocks)
+    def _copied(self) -> Memory:
+        return self._state  # type: ignore[no-any-return]
 
     def _updates(self) -> int:
-        return self._state.blocks
+        memory: Memory = self._state
+        return memory.blocks

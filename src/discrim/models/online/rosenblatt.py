@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim.block import Block
 from discrim.engines import RowPasses
-from discrim.engines.orders import Permuted, as_random_state
-from discrim.engines.walk import Lane, walk
+from discrim.engines.orders import LARGEST, as_random_state
+from discrim.engines.progress import Progress
 from discrim.errors import NotSeparatedWarning, ParameterError, plural, warn
 from discrim.families.logistic.objective import Coordinates, Objective
 from discrim.families.logistic.separation import find_separation
-from discrim.families.online.problems import class_gains, problem_count, refuse_one_class
-from discrim.families.online.rosenblatt import RULES, Corrections, Learned, PerceptronOptions, Rosenblatt, outcome
-from discrim.families.sequence import Stopping
-from discrim.models.online.linear import LinearClassifier
+from discrim.families.online.problems import class_gains, problem_count, refuse_one_class, weighted
+from discrim.families.online.rosenblatt import (
+    RULES,
+    Corrections,
+    Learned,
+    PerceptronOptions,
+    outcome,
+    same_order,
+)
+from discrim.models.online.base import LinearClassifier, columns_named
 from discrim.models.online.parameters import SHARED, above
 from discrim.models.parameters import Check, boolean, integer, one_of
-from discrim.models.scoring import non_finite_error
 from discrim.models.shell import check_parameters
 from discrim.sources import Scan, in_memory, open_rows
 from discrim.typing import Floats
 
-LARGEST = np.iinfo(np.int32).max
 
-
-class RosenblattPerceptron(LinearClassifier):
+@dataclass(eq=False, repr=False, kw_only=True)
+class RosenblattPerceptron(PerceptronOptions, LinearClassifier):
     """A hyperplane that is corrected until no row is on its wrong side.
 
     **Model.** Two classes y = -1 and 1 that a hyperplane w'x + b = 0 separates.
@@ -52,14 +57,14 @@ class RosenblattPerceptron(LinearClassifier):
     eta0 : float, the size of a correction
     fit_intercept : bool
     max_iter : int, the most epochs
-    shuffle : bool, a new order for every epoch; the batch rule has none
+    shuffle : bool, a new order for every epoch (not used by the batch rule)
     random_state : int, RandomState or None
     average : bool, answer with the mean of the weights on the way, which is steadier where classes overlap
     pocket : bool, answer with the weights on the way that had the fewest rows wrong
     normalize_weights : bool, divide (w, b) by their length after each epoch
     normalize_rows : bool, divide each row's criterion by |x|^2
     class_weight : dict of class to weight, 'balanced' or None; weights make corrections longer
-    trace : {False, 'epoch', 'step'}, keep the way in ``learned_[k].trace``
+    trace : {False, 'epoch', 'step'}, keep the weights on the way, in ``learned_[k].trace``
 
     Attributes
     ----------
@@ -81,8 +86,6 @@ class RosenblattPerceptron(LinearClassifier):
     True
     """
 
-    learned_: list[Learned]
-
     _constraints: ClassVar[dict[str, Check]] = {
         "rule": one_of(*RULES),
         "eta0": above(0),
@@ -97,34 +100,9 @@ class RosenblattPerceptron(LinearClassifier):
         "trace": (lambda v: v is False or (isinstance(v, str) and v in {"epoch", "step"}), "False, 'epoch' or 'step'"),
     }
 
-    def __init__(
-        self,
-        rule: Literal["online", "batch", "chicago"] = "online",
-        *,
-        eta0: float = 1.0,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        average: bool = False,
-        pocket: bool = False,
-        normalize_weights: bool = False,
-        normalize_rows: bool = False,
-        class_weight: Any = None,
-        trace: Any = False,
-    ) -> None:
-        self.rule = rule
-        self.eta0 = eta0
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.average = average
-        self.pocket = pocket
-        self.normalize_weights = normalize_weights
-        self.normalize_rows = normalize_rows
-        self.class_weight = class_weight
-        self.trace = trace
+    random_state: Any = 0
+    class_weight: Any = None
+    learned_: list[Learned] = field(init=False)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y; all rows are needed at once."""
@@ -151,11 +129,8 @@ class RosenblattPerceptron(LinearClassifier):
         columns = self.columns_of(X, rows)
         block = in_memory(rows, first_read=True)
         refuse_one_class(block.classes)
-        if not np.isfinite(block.dense()).all():
-            error = non_finite_error(rows)
-            assert error is not None
-            raise error
-        learned = self._learned_of(block)
+        with columns_named(rows):
+            learned = self._learned_of(block)
         _warn(learned, block.classes)
         coef, intercept = np.array([part.coef for part in learned]), np.array([part.intercept for part in learned])
         written = self._written(coef, intercept, columns["_design"].dtype)
@@ -163,37 +138,32 @@ class RosenblattPerceptron(LinearClassifier):
         return {**columns, **written, "classes_": block.classes, "n_iter_": epochs, "learned_": learned}
 
     def _learned_of(self, block: Block) -> list[Learned]:
-        x, weight = np.asarray(block.dense(), dtype=np.float64), block.weight
-        if self.class_weight is not None:
-            counts = np.bincount(block.codes, minlength=len(block.classes))
-            gains = class_gains(self.class_weight, block.classes, counts)[block.codes]
-            weight = gains if weight is None else gains * weight
+        counts = np.bincount(block.codes, minlength=len(block.classes))
+        weight = weighted(block, class_gains(self.class_weight, block.classes, counts)).weight
+        x = np.asarray(block.dense(), dtype=np.float64)
         k = problem_count(block.classes)
         seeds = as_random_state(self.random_state).randint(LARGEST, size=k)
-        parts = []
-        for code, seed in zip([1] if k == 1 else range(k), seeds.tolist(), strict=True):
-            options = PerceptronOptions(
-                rule=self.rule, eta0=float(self.eta0), max_iter=self.max_iter, shuffle=self.shuffle, seed=seed,
-                pocket=self.pocket, average=self.average, normalize_weights=self.normalize_weights,
-                normalize_rows=self.normalize_rows, fit_intercept=self.fit_intercept, trace=self.trace,
-            )  # fmt: skip
-            parts.append(learn(x, np.where(block.codes == code, 1.0, -1.0), options, weight))
-        return parts
+        problems = zip([1] if k == 1 else range(k), seeds.tolist(), strict=True)
+        return [learn(x, np.where(block.codes == code, 1.0, -1.0), self, weight, seed) for code, seed in problems]
 
 
-def learn(x: Floats, sign: Floats, options: PerceptronOptions, weight: Floats | None = None) -> Learned:
+def learn(
+    x: Floats, sign: Floats, options: PerceptronOptions, weight: Floats | None = None, seed: int | None = None
+) -> Learned:
     """Learn a hyperplane for dense rows x (n x p) with ``sign`` +1 or -1 each, and weights that scale corrections.
 
     Cost: n p for an epoch, and p for each correction; rows are scored many at a time between two corrections.
     """
-    if options.rule not in RULES:
-        raise ParameterError.bad_value("rule", options.rule, f"one of {', '.join(map(repr, RULES))}")
     if weight is not None:
         x, sign, weight = x[weight > 0], sign[weight > 0], weight[weight > 0]
     state = Corrections(np.asarray(x, float), np.asarray(sign, float), options, weight)
-    order = Permuted(state.rows, None if options.ordered else np.random.default_rng(options.seed))
-    walked = walk(Rosenblatt(options), state, [Lane((0,), order)], Stopping(options.max_iter))
-    return outcome(state, walked.epochs[0], lambda: separable(state.x, state.sign, intercept=options.fit_intercept))
+    rng = None if same_order(options) else np.random.default_rng(seed)
+    with Progress("learning", options.max_iter * len(x)) as progress:
+        for epoch in range(1, options.max_iter + 1):
+            if state.epoch(epoch, None if rng is None else rng.permutation(len(x))):
+                break
+            progress.add(len(x))
+    return outcome(state, epoch, lambda: separable(state.x, state.sign, intercept=options.fit_intercept))
 
 
 def separable(x: Floats, sign: Floats, *, intercept: bool) -> bool:

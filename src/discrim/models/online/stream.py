@@ -1,13 +1,28 @@
-"""One row at a time, as a dict of features that may grow."""
+"""Classifiers whose weights every row updates: in epochs, in parts, or one row at a time as a dict of features."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from discrim import kernels
+from discrim.block import Block
+from discrim.engines.orders import (
+    LARGEST,
+    InMemory,
+    Parts,
+    as_random_state,
+    held_out_rows,
+    in_blocks,
+    row_seeds,
+    shuffled,
+)
+from discrim.engines.walk import Lane, Walked, walk
 from discrim.errors import DataError, ParameterError
 from discrim.families.online.features import (
     Features,
@@ -18,16 +33,20 @@ from discrim.families.online.features import (
     refuse_label,
     refuse_non_finite,
 )
-from discrim.families.online.updates import stream_state
-from discrim.families.online.weights import Weights
-from discrim.kernels.online.reference import Stream
-from discrim.models.online.base import Standing
-from discrim.models.online.updating import UpdatingClassifier
+from discrim.families.online.problems import Targets, class_gains
+from discrim.families.online.scaling import Scaling
+from discrim.families.online.updates import Learning, Updates, Weights, dense, given_start, stream_state
+from discrim.families.sequence import Stopping
+from discrim.kernels.online import reference as names
+from discrim.models.online.base import OnlineClassifier, Standing, Start
+from discrim.models.online.parameters import EpochParameters
 from discrim.models.shell import check_declared, check_parameters
-from discrim.sources import Column, Design
+from discrim.sources import Column, Design, Rows, Scan
 from discrim.typing import Floats
 
-# What comes of a row, as the kernels say it.
+# The intercept moves less on sparse rows, as in scikit-learn: it is in every row, the columns are in few.
+SPARSE_STEP = 0.01
+# What the kernels return for a row.
 LEARNED, UNREAD, OVERFLOWN = 0, 1, 2
 
 
@@ -36,22 +55,44 @@ class _Live(NamedTuple):
 
     codes: dict[Any, int]
     weights: Weights
-    stream: Stream
+    stream: names.Stream
     start: float
 
 
-class StreamClassifier(UpdatingClassifier):
-    """Adds ``learn_one`` on dicts of feature to number.
+class StreamClassifier(EpochParameters, OnlineClassifier):
+    """Learns in epochs, in parts, and by ``learn_one`` from dicts of feature to number.
 
-    A feature that a row does not name is 0; features and classes join when they first appear. Cost: the features of a
-    row, times K.
+    A subclass has more parameters, and says how a row changes the weights (``_learning``). In a dict a feature that
+    is not named is 0; features and classes join when they first appear. Cost: the features of a row, times K.
     """
 
+    # Parameters that not every subclass has.
+    penalty: str | None = None
+    alpha: float = 0.0001
+    l1_ratio: float | None = 0.15
+    average: bool | int = False
+    learning_rate: str = "constant"
+
+    _state: Weights
+    # Coefficients as they were last learned: what differs from them was written by the user.
+    _learned_coef: Floats
+    _learned_intercept: Floats
     # The code of each label, and weights as the kernels take them: made by the first row.
     _live: _Live | None = None
     # Have rows changed the weights since the coefficients were written?
     _pending: bool = False
-    learning_rate: str = "constant"
+
+    def fit(
+        self, X: Any, y: Any = None, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn from rows X with labels y, or from a ``scan``, epoch after epoch.
+
+        ``coef_init`` and ``intercept_init`` are where to begin.
+        """
+        if self.warm_start and hasattr(self, "coef_"):
+            coef_init = self.coef_ if coef_init is None else coef_init
+            intercept_init = self.intercept_ if intercept_init is None else intercept_init
+        return self._fit(X, y, sample_weight, (coef_init, intercept_init))
 
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> Self:
         """Learn from one row of features x with label y, which counts w times."""
@@ -83,8 +124,126 @@ class StreamClassifier(UpdatingClassifier):
             _refuse_unlearned(end, row)
         return self._learn_new(row, y, float(w))
 
+    def _learning(self, scaling: Scaling | None) -> Learning:  # noqa: ARG002 - most take columns as they come
+        """How a row changes the weights, with columns in these units."""
+        return Learning(
+            rate="constant",
+            penalty=self.penalty,
+            alpha=float(self.alpha),
+            l1_ratio=float(self.l1_ratio or 0.0),
+            intercept_step=float(self.fit_intercept),
+            average=float(self.average),
+        )
+
+    def _learning_of(self, scaling: Scaling | None, classes: int) -> Learning:
+        """The learning for so many classes: two that compete are one problem."""
+        learning = self._learning(scaling)
+        return replace(learning, update="gradient") if learning.update == "best_class" and classes <= 2 else learning
+
+    def _check_together(self, *, parts: bool) -> None:
+        if parts and self.early_stopping:
+            raise ParameterError("early_stopping should be False with partial_fit: no rows are held out there.")
+        super()._check_together(parts=parts)
+        if self.penalty == "elasticnet" and self.l1_ratio is None:
+            raise ParameterError("l1_ratio must be set when penalty is 'elasticnet'.")
+        if parts and "_state" in self.__dict__:
+            self._state.check_kept(self._learning(self._scaling))
+
+    def _start(self, shape: tuple[int, int], scaling: Scaling | None, start: Start) -> Weights:
+        learning = self._learning(scaling)
+        if start[0] is None and start[1] is None:
+            return Weights.zeros(*shape, learning)
+        coef, intercept = given_start(*start, shape)
+        if scaling is not None:
+            coef, intercept = scaling.from_user(coef, intercept)
+        return Weights.at(coef, intercept, learning)
+
+    def _grow(self, at: Standing, wanted: NDArray[Any]) -> Weights:
+        weights: Weights = at.state
+        return weights.with_classes(at.classes, wanted, self._learning(at.scaling))
+
+    def _walk(self, at: Standing, block: Block, *, whole: bool) -> tuple[Weights, Walked]:
+        rows = at.prepared(block)
+        targets = self._targets(at.classes, np.bincount(rows.codes, minlength=len(at.classes)))
+        learning = self._learning_of(at.scaling, len(at.classes))
+        if at.scaling is None and sparse.issparse(block.x):
+            learning = replace(learning, intercept_step=SPARSE_STEP * learning.intercept_step)
+        everyone = tuple(range(len(targets.positive)))
+        seeds: list[int] | list[None] = [None]
+        if self.shuffle:
+            # Classes that compete read the rows together.
+            together = self._scales or learning.update == "best_class"
+            seeds = row_seeds(self.random_state, 1 if together else len(everyone))
+        kept = held = None
+        if self.early_stopping:
+            mask = held_out_rows(rows, self.validation_fraction, self.random_state)
+            kept, held = ~mask, rows.take(np.flatnonzero(mask))
+        woven = in_blocks(rows, self.shuffle, ours=at.scaling is not None)
+        problems = [everyone] if len(seeds) == 1 else [(k,) for k in everyone]
+        lanes = [
+            Lane(those, InMemory(rows, seed, woven=woven, kept=kept))
+            for those, seed in zip(problems, seeds, strict=True)
+        ]
+        updates = Updates(learning, targets, len(rows) if kept is None else int(kept.sum()), held)
+        return self._walked(updates, at.state, lanes, whole=whole)
+
+    def _walk_scan(self, at: Standing, rows: Scan, counts: NDArray[np.int64]) -> tuple[Weights, Walked]:
+        targets = self._targets(at.classes, counts)
+        rng = as_random_state(self.random_state)
+
+        def blocks() -> Iterator[Block]:
+            parts = map(at.prepared, rows.blocks())
+            return shuffled(parts, np.random.RandomState(rng.randint(LARGEST))) if self.shuffle else parts
+
+        lanes = [Lane(tuple(range(len(targets.positive))), Parts(blocks))]
+        updates = Updates(self._learning_of(at.scaling, len(at.classes)), targets, int(counts.sum()))
+        return self._walked(updates, at.state, lanes, whole=True)
+
+    def _walked(self, updates: Updates, weights: Weights, lanes: list[Lane], *, whole: bool) -> tuple[Weights, Walked]:
+        stopping = Stopping(self.max_iter, self.tol, self.n_iter_no_change) if whole else Stopping()
+        losses = stopping.tol is not None and stopping.max_iter > 1 and updates.held_out is None
+        updates = replace(updates, learning=replace(updates.learning, losses=losses))
+        weights.begin(updates.learning)
+        walked = walk(updates, weights, lanes, stopping, updates.rows)
+        weights.settle()
+        return weights, walked
+
+    def _learned_whole(self, rows: Rows, start: Start) -> tuple[Standing, Walked]:
+        if self.early_stopping and isinstance(rows, Scan):
+            raise ParameterError("early_stopping holds out rows in memory; it is not available with a scan.")
+        return super()._learned_whole(rows, start)
+
+    def _targets(self, classes: NDArray[Any], counts: NDArray[np.integer]) -> Targets:
+        return Targets.of(class_gains(self.class_weight, classes, counts))
+
+    def _answer(self, at: Standing) -> tuple[Floats, Floats]:
+        weights: Weights = at.state
+        if weights.averages is not None and self.average <= at.t - 1:
+            return weights.averages, weights.average_intercept
+        return weights.w, weights.intercept
+
+    def _written(self, coef: Floats, intercept: Floats, dtype: np.dtype[Any]) -> dict[str, Any]:
+        found = super()._written(coef, intercept, dtype)
+        learned = {"_learned_coef": found["_coef"].copy(), "_learned_intercept": found["_intercept"].copy()}
+        return {**found, **learned, "_live": None, "_pending": False}
+
+    def _copied(self) -> Weights:
+        """Where coefficients have been written to since they were learned, learning goes on from these."""
+        coef, intercept = dense(self.coef_), self.intercept_
+        weights = self._state.copied()
+        if self.average or (_same(coef, self._learned_coef) and _same(intercept, self._learned_intercept)):
+            return weights
+        start = np.atleast_2d(np.asarray(coef, float)), np.atleast_1d(np.asarray(intercept, float))
+        w, b = start if self._scaling is None else self._scaling.from_user(*start)
+        weights.w[:] = w
+        weights.memory[:, names.INTERCEPT] = b
+        return weights
+
+    def _updates(self) -> int:
+        return self._state.updates
+
     def _learn_new(self, row: dict[Any, Any], y: Any, w: float) -> Self:
-        """The same where there is something new, or something that cannot be learned."""
+        """``learn_one`` where there is something new, or something that cannot be learned."""
         before, columns, live = self.__dict__.copy(), {} if self._columns is None else self._columns, None
         size = len(columns)
         try:
@@ -114,13 +273,14 @@ class StreamClassifier(UpdatingClassifier):
         """The weights of now."""
         weights, classes = self._state, self.classes_
         targets = self._targets(classes, np.zeros(len(classes), np.int64))
-        names, numbers, _ = self._learning_of(None, len(classes)).packed
-        stream = kernels.Stream((names, numbers, False), stream_state(weights, targets))
+        learning = replace(self._learning_of(None, len(classes)), losses=False)
+        weights.check_kept(learning)
+        stream = kernels.Stream(learning.packed, stream_state(weights, targets))
         codes = {label: code for code, label in enumerate(classes.tolist())}
         return _Live(codes, weights, stream, self.t_)
 
     def _prepare(self, x: Features, y: Any) -> _Live:
-        """Room for new features and labels."""
+        """Make space for new features and labels."""
         check_parameters(self, self._constraints)
         self._check_together(parts=True)
         refuse_label(y)
@@ -136,18 +296,17 @@ class StreamClassifier(UpdatingClassifier):
             self.__dict__.update(found, _learned=(*found, "_learned"))
         known = self._known_columns()
         if y not in self.classes_.tolist():
-            declared: NDArray[Any] | None = self._declared
-            if declared is not None:
-                check_declared(np.array([y]), declared)
+            if self._declared is not None:
+                check_declared(np.array([y]), self._declared)
             wanted = labels_in_order([*self.classes_.tolist(), y])
             self._state = self._state.with_classes(self.classes_, wanted, learning)
             self.classes_ = wanted
         for name in x:
             known.setdefault(name, len(known))
         if len(known) > self._state.w.shape[1]:
-            room = max(2 * self._state.w.shape[1], len(known), 8)
+            columns = max(2 * self._state.w.shape[1], len(known), 8)
             k = len(self._state)
-            self._state = self._state.grown(k, room, np.arange(k), learning)
+            self._state = self._state.grown(k, columns, np.arange(k), learning)
         self._live = self._alive()
         return self._live
 
@@ -161,23 +320,20 @@ class StreamClassifier(UpdatingClassifier):
             self._at_once(self._streamed)
         return super()._coefficient(name)
 
-    def _written(self, coef: Floats, intercept: Floats, dtype: np.dtype[Any]) -> dict[str, Any]:
-        return {**super()._written(coef, intercept, dtype), "_live": None, "_pending": False}
-
     def _streamed(self) -> dict[str, Any]:
         """What the rows since have changed, written out."""
         known = self._known_columns()
         weights, p = self._state.copied(), len(known)
         weights.settle()
         at = Standing(self.classes_, weights.columns(p), None, self.t_)
-        names = [str(name) for name in known]
-        design = Design([Column(name) for name in names], np.float64)
+        columns = [str(name) for name in known]
+        design = Design([Column(name) for name in columns], np.float64)
         return {
             **{name: self.__dict__[name] for name in ("classes_", "t_", "n_iter_", "_scaling", "_declared")},
             "_columns": known,
             **self._written(*self._answer(at), design.dtype),
             "n_features_in_": p,
-            "feature_names_in_": np.array(names, dtype=object),
+            "feature_names_in_": np.array(columns, dtype=object),
             "_design": design,
             "_state": at.state,
         }
@@ -188,3 +344,7 @@ def _refuse_unlearned(end: int, x: Features) -> None:
         raise not_a_number(x)
     if end == OVERFLOWN:
         raise DataError("The weights overflow. Scale the features, or take smaller steps.")
+
+
+def _same(now: Any, before: Floats) -> bool:
+    return np.shape(now) == before.shape and np.array_equal(now, before)
