@@ -177,7 +177,8 @@ def test_box_m_does_not_depend_on_the_units_or_the_axes(iris):
 
 def test_box_m_rejects_at_its_level_when_the_covariances_are_equal():
     rejected = [
-        box_m(s.weight, s.scatter).p_value < 0.05 for s in (Sums(*normal_rows([40, 50, 60], 3, seed)) for seed in range(400))
+        box_m(s.weight, s.scatter).p_value < 0.05
+        for s in (Sums(*normal_rows([40, 50, 60], 3, seed)) for seed in range(400))
     ]
     # Binomial(400, 0.05): four standard deviations either side.
     assert abs(np.mean(rejected) - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 400)

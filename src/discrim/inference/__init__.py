@@ -1,12 +1,11 @@
-"""What a fit says about the world: standard errors, tests and the summary that prints them."""
+"""Standard errors, tests and the summary that prints them."""
 
 from typing import TYPE_CHECKING
 
 from discrim.later import read_later
 
 if TYPE_CHECKING:
-    from discrim.inference.assumption_findings import AssumptionCheck
-    from discrim.inference.assumptions import AssumptionChecks, assumption_checks
+    from discrim.inference.assumptions import AssumptionCheck, AssumptionChecks, assumption_checks
     from discrim.inference.summary import Summary, Table
 
 __all__ = ["AssumptionCheck", "AssumptionChecks", "Summary", "Table", "assumption_checks"]
@@ -14,7 +13,7 @@ __all__ = ["AssumptionCheck", "AssumptionChecks", "Summary", "Table", "assumptio
 __getattr__ = read_later(
     __name__,
     {
-        "AssumptionCheck": "discrim.inference.assumption_findings",
+        "AssumptionCheck": "discrim.inference.assumptions",
         "AssumptionChecks": "discrim.inference.assumptions",
         "Summary": "discrim.inference.summary",
         "Table": "discrim.inference.summary",

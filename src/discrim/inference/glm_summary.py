@@ -8,8 +8,8 @@ import numpy as np
 
 from discrim.errors import name_list, plural
 from discrim.inference.discriminant import coefficient_table
-from discrim.inference.figures import write_number
 from discrim.inference.fitted import Fitted
+from discrim.inference.render import write_number
 from discrim.inference.sandwich import StandardErrors, standard_errors
 from discrim.inference.summary import Summary, Table
 from discrim.typing import Floats
