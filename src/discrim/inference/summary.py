@@ -192,12 +192,8 @@ class Summary:
         raise AttributeError(f"This summary has no '{name}'; it has {known}.", name=name, obj=self)
 
     def __str__(self) -> str:
-        parts = [
-            textwrap.fill(self.title, render.WIDTH),
-            render.text_facts(self._written_facts()),
-            *map(str, self.tables),
-        ]
-        return "\n\n".join(part for part in parts if part)
+        head, facts = textwrap.fill(self.title, render.WIDTH), render.text_facts(self._written_facts())
+        return "\n\n".join(part for part in (head, facts, *map(str, self.tables)) if part)
 
     __repr__ = __str__
 

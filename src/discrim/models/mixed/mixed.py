@@ -9,8 +9,7 @@ import numpy as np
 
 from discrim.errors import DataError, ParameterError
 from discrim.families.mixed.mixed import MixedRecipe
-from discrim.inference.conjugate import BetaPosterior, DirichletPosterior
-from discrim.inference.conjugate_numbers import GammaPosterior, NormalPosterior
+from discrim.inference.conjugate import BetaPosterior, DirichletPosterior, GammaPosterior, NormalPosterior
 from discrim.inference.summary import Summary
 from discrim.models.counts.summary import place_of
 from discrim.models.mixed.base import MixedClassifier
