@@ -7,7 +7,7 @@ has the score w g with g = (y - p) z, so that
     M = sum w_i g_i g_i'                    where they count equal rows,
     M = sum_c s_c s_c', s_c = sum_c w_i g_i where the rows of a group c may depend on each other.
 
-A row of importance 5 carries no more information than one row, while the model's H^-1 takes it for five.
+A row of importance 5 carries no more information than one row, while the model's H^-1 counts it as five.
 """
 
 from __future__ import annotations
@@ -24,11 +24,6 @@ from discrim.inference.scores import score_sums
 from discrim.typing import Floats
 
 KINDS = ("auto", "model", "HC0", "HC1", "cluster")
-TITLES = {
-    "HC0": "sandwich standard errors (HC0)",
-    "HC1": "sandwich standard errors (HC1)",
-    "cluster": "sandwich standard errors (cluster)",
-}
 
 
 @dataclass(frozen=True)
@@ -46,7 +41,7 @@ class StandardErrors:
     @property
     def title(self) -> str:
         """What a heading calls them; empty for the model's, which readers of such a table expect."""
-        return TITLES.get(self.kind, "")
+        return "" if self.kind == "model" else f"sandwich standard errors ({self.kind})"
 
     @property
     def vcov(self) -> Floats:
@@ -72,7 +67,7 @@ def standard_errors(
             "with cov_type='cluster', and leave them out otherwise."
         )
     if in_time and fitted.too_many and cov_type == "auto":
-        return StandardErrors("model", fitted.std_error_in_time, np.zeros((len(fitted.labels), 0)))
+        return StandardErrors("model", np.full(len(fitted.labels), np.nan), np.zeros((len(fitted.labels), 0)))
     kind = cov_type
     if cov_type == "auto":
         kind = "model" if fitted.weights_are_counts or fitted.sparse_penalty else "HC0"
