@@ -27,6 +27,8 @@ from discrim.typing import Floats, Mask
 
 # Coefficients up to which the cube of their number is a matter of seconds.
 MOST_TESTED = 3000
+# Distance from the optimum at which the curvature determines the loss of a restricted fit to ten digits.
+NEAR = 1e-8
 # Entries of a basis beyond which a saved model does without it.
 LARGE = 500_000
 
@@ -155,7 +157,7 @@ class Fitted:
         free: Mask,
         *,
         estimated: Mask | None = None,
-        close: float | None = None,
+        close: float = CLOSE,
     ) -> Solution:
         """The minimum over the ``free`` entries, as the fit itself was made.
 
@@ -172,7 +174,7 @@ class Fitted:
             # Its leverages are those of rows: what is not a sum over them has no such correction.
             assert isinstance(objective, Objective)
             return firth(objective, start, free=free, estimated=estimated)
-        return newton(objective, start, ridge=self.ridge, free=free, close=CLOSE if close is None else close)
+        return newton(objective, start, ridge=self.ridge, free=free, close=close)
 
     @cached_property
     def active(self) -> NDArray[np.intp]:

@@ -21,6 +21,7 @@ from discrim.errors import ParameterError, name_list
 from discrim.families.logistic.objective import Coordinates, Objective, codes_in
 from discrim.families.recipe import Passes, Sum
 from discrim.inference.fitted import Fitted
+from discrim.inference.scores import Predicted, predicted
 from discrim.typing import Floats
 
 # Rows that a check refits without, unless they are given.
@@ -29,29 +30,6 @@ CHECKED = 100
 MOST_HELD = 1 << 20
 
 Arrays = tuple[NDArray[Any], ...]
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """The quantities above for n rows: arrays n x K, with a single column for two classes; ``w`` has n weights."""
-
-    eta: Floats
-    mu: Floats
-    other: Floats
-    y: Floats
-    w: Floats
-
-    @property
-    def r(self) -> Floats:
-        return np.asarray(self.w[:, None] * (self.y - self.mu))
-
-    @property
-    def curvature(self) -> Floats:
-        """W, n x K x K."""
-        k = np.arange(self.mu.shape[1])
-        inner = -self.mu[:, :, None] * self.mu[:, None, :]
-        inner[:, k, k] = self.mu * self.other
-        return np.asarray(self.w[:, None, None] * inner)
 
 
 def residuals(fitted: Fitted, kind: str = "deviance") -> Floats:
@@ -90,7 +68,7 @@ def cooks_distance(fitted: Fitted) -> Floats:
     delta = H^-1 z (1 - W A)^-1 r; for two classes this is pearson^2 h / ((1 - h)^2 parameters).
     """
 
-    def of(rows: _Rows, a: Floats) -> tuple[Floats]:
+    def of(rows: Predicted, a: Floats) -> tuple[Floats]:
         moved = _pull(rows, a)
         return (np.einsum("nk,nkl,nl->n", moved, a, moved) / fitted.parameters,)
 
@@ -152,7 +130,7 @@ class ExactLeaveOneOut:
 def leave_one_out(fitted: Fitted) -> LeaveOneOut:
     """The closed form for all rows, in one pass. Cost: n p^2, or n p^2 K^3 for K classes."""
 
-    def of(rows: _Rows, a: Floats) -> tuple[Floats, ...]:
+    def of(rows: Predicted, a: Floats) -> tuple[Floats, ...]:
         return rows.eta - np.einsum("nkl,nl->nk", a, _pull(rows, a)), _truth(rows.y), rows.w, _hat(rows, a)
 
     eta, truth, w, hat = _each(fitted, "loo_", of)
@@ -166,7 +144,7 @@ def leave_one_out(fitted: Fitted) -> LeaveOneOut:
     return LeaveOneOut(eta, np.exp(logs), fitted.classes[best], fitted.classes, error, log_loss, hat, fitted)
 
 
-def _each(fitted: Fitted, purpose: str, of: Callable[[_Rows, Floats], Arrays]) -> Arrays:
+def _each(fitted: Fitted, purpose: str, of: Callable[[Predicted, Floats], Arrays]) -> Arrays:
     """The arrays that ``of`` makes from rows and their A."""
     outputs = len(fitted.theta) if fitted.softmax else 1
     return each_row(
@@ -176,21 +154,9 @@ def _each(fitted: Fitted, purpose: str, of: Callable[[_Rows, Floats], Arrays]) -
     )
 
 
-def _look(fitted: Fitted, block: Block) -> _Rows:
-    w = np.ones(len(block)) if block.weight is None else block.weight
-    codes = codes_in(block, fitted.classes)
-    eta = _predictors(fitted, block, fitted.theta)
-    if not fitted.softmax:
-        y = (codes == 1).astype(float) if block.share is None else block.share
-        return _Rows(eta, special.expit(eta), special.expit(-eta), y[:, None], w)
-    mu = np.asarray(special.softmax(eta, axis=1))
-    return _Rows(eta, mu, 1.0 - mu, np.eye(len(fitted.classes))[codes], w)
-
-
-def _predictors(fitted: Fitted, block: Block, theta: Floats) -> Floats:
-    """eta of each row at theta: n x K, or n x 1 for two classes."""
-    eta = linear_parts(block, fitted.coordinates, np.atleast_2d(theta).T)
-    return eta if block.offset is None else eta + block.offset[:, None]
+def _look(fitted: Fitted, block: Block) -> Predicted:
+    eta = linear_parts(block, fitted.coordinates, np.atleast_2d(fitted.theta).T)
+    return predicted(eta, block, codes_in(block, fitted.classes))
 
 
 def _own_spread(fitted: Fitted, block: Block) -> Floats:
@@ -200,26 +166,27 @@ def _own_spread(fitted: Fitted, block: Block) -> Floats:
     return np.asarray(np.einsum("nkm,nlm->nkl", spreads, spreads))
 
 
-def _hat(rows: _Rows, a: Floats) -> Floats:
+def _hat(rows: Predicted, a: Floats) -> Floats:
     return np.asarray(np.einsum("nkl,nlk->n", rows.curvature, a))
 
 
-def _pull(rows: _Rows, a: Floats) -> Floats:
+def _pull(rows: Predicted, a: Floats) -> Floats:
     """(1 - W A)^-1 r; infinite for a row that alone determines a coefficient."""
+    r = rows.w[:, None] * rows.gap
     inner = np.eye(a.shape[1]) - np.einsum("nkl,nlm->nkm", rows.curvature, a)
     if a.shape[1] == 1:
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(rows.r / inner[:, 0])
+            return np.asarray(r / inner[:, 0])
     try:
-        return np.asarray(np.linalg.solve(inner, rows.r[:, :, None])[:, :, 0])
+        return np.asarray(np.linalg.solve(inner, r[:, :, None])[:, :, 0])
     except np.linalg.LinAlgError:
-        return np.asarray((np.linalg.pinv(inner) @ rows.r[:, :, None])[:, :, 0])
+        return np.asarray((np.linalg.pinv(inner) @ r[:, :, None])[:, :, 0])
 
 
-def _residual(rows: _Rows, kind: str) -> Floats:
+def _residual(rows: Predicted, kind: str) -> Floats:
     """n x K, or n x 1 for two classes and for the deviance."""
     if kind == "response":
-        return rows.y - rows.mu
+        return rows.gap
     if kind == "working":
         return _on_odds(rows.y, rows.eta, 1.0) + rows.y - (1.0 - rows.y)
     if kind == "pearson":
@@ -227,7 +194,7 @@ def _residual(rows: _Rows, kind: str) -> Floats:
     # From log mu and log(1 - mu), so that nothing is lost where mu rounds to 0 or 1.
     truth = _truth(rows.y)
     part = (special.xlogy(truth, truth) - truth * _log_posterior(rows.eta)).sum(axis=1, keepdims=True)
-    sign = np.sign(rows.y - rows.mu) if rows.y.shape[1] == 1 else 1.0
+    sign = np.sign(rows.gap) if rows.y.shape[1] == 1 else 1.0
     return np.asarray(sign * np.sqrt(np.maximum(2.0 * rows.w[:, None] * part, 0.0)))
 
 
@@ -274,8 +241,8 @@ def _predictors_without(fitted: Fitted, chosen: Sequence[int]) -> Floats:
     found = []
     for i, row in zip(chosen, take_rows(whole.rows, chosen), strict=True):
         objective = Objective(without_row(whole.rows, i), whole.classes, whole.coordinates, softmax=whole.softmax)
-        theta = fitted.solve(objective, fitted.theta, fitted.free).theta
-        found.append(_predictors(fitted, row, theta)[0])
+        without = replace(fitted, solution=fitted.solve(objective, fitted.theta, fitted.free))
+        found.append(_look(without, row).eta[0])
     return np.array(found)
 
 
