@@ -159,7 +159,8 @@ def _third_moments(z: Floats, w: Floats) -> Floats:
 
 
 def _merged(parts: Sequence[ClassShapes]) -> ClassShapes:
-    return ClassShapes(*(None if sums[0] is None else np.sum(sums, axis=0) for sums in zip(*parts, strict=True)))
+    sums: list[Any] = [None if values[0] is None else np.sum(values, axis=0) for values in zip(*parts, strict=True)]
+    return ClassShapes(*sums)
 
 
 def _inverse_root(moments: ClassMoments, k: int) -> Floats | None:

@@ -322,7 +322,10 @@ class Fitted:
 
     @property
     def deviance(self) -> float:
-        return 2.0 * (self.solution.loss - self.saturated_loss)
+        return self.deviance_of(self.solution)
+
+    def deviance_of(self, solution: Solution) -> float:
+        return 2.0 * (solution.loss - self.saturated_loss)
 
     @property
     def observations(self) -> int:

@@ -64,7 +64,8 @@ def glm_summary(fitted: Fitted, cov_type: str = "auto", groups: Any = None) -> S
     columns = ["Estimate", "Std. Error", "z value", "Pr(>|z|)"]
     table = np.column_stack([fitted.coef, std_error, statistic, p_value])
     heading = f"Coefficients, {errors.title}" if errors.title else "Coefficients"
-    names, p_columns = fitted.labels, ("Pr(>|z|)",)
+    names = fitted.labels
+    p_columns: tuple[str, ...] = ("Pr(>|z|)",)
     if fitted.too_many or fitted.sparse_penalty:
         columns, table, p_columns = columns[:1], table[:, :1], ()
     if fitted.too_many:
