@@ -6,9 +6,9 @@ from discrim.later import read_later
 
 if TYPE_CHECKING:
     from discrim.inference.assumptions import AssumptionCheck, AssumptionChecks, assumption_checks
-    from discrim.inference.summary import Summary, Table
+    from discrim.inference.summary import Summary, Table, pipeline_summary
 
-__all__ = ["AssumptionCheck", "AssumptionChecks", "Summary", "Table", "assumption_checks"]
+__all__ = ["AssumptionCheck", "AssumptionChecks", "Summary", "Table", "assumption_checks", "pipeline_summary"]
 
 __getattr__ = read_later(
     __name__,
@@ -18,5 +18,6 @@ __getattr__ = read_later(
         "Summary": "discrim.inference.summary",
         "Table": "discrim.inference.summary",
         "assumption_checks": "discrim.inference.assumptions",
+        "pipeline_summary": "discrim.inference.summary",
     },
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -215,3 +216,31 @@ class Summary:
 
     def _written_facts(self) -> dict[str, str]:
         return {str(name): write_number(value, FACT_DIGITS) for name, value in self.facts.items()}
+
+
+def pipeline_summary(pipeline: Any, **options: Any) -> Summary:
+    """The summary of a fitted scikit-learn ``Pipeline`` whose last step is a model of this library.
+
+    In ``pipeline[-1].summary()`` the columns are x0, x1, ..., unless the steps before pass on data frames
+    (``pipeline.set_output(transform="pandas")``). Here they have the names that these steps give them
+    (``get_feature_names_out``). Where a step has no such names, the summary is that of the model. ``options`` go to
+    ``summary``.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import PolynomialFeatures
+    >>> from discrim import LinearDiscriminantAnalysis, datasets
+    >>> X, y = datasets.load_iris().xy
+    >>> pipeline = make_pipeline(PolynomialFeatures(include_bias=False), LinearDiscriminantAnalysis()).fit(X[:, :2], y)
+    >>> pipeline_summary(pipeline).names
+    ['x0', 'x1', 'x0^2', 'x0 x1', 'x1^2']
+    """
+    model = getattr(pipeline, "steps", [("", None)])[-1][1]
+    if not hasattr(model, "renamed"):
+        raise ParameterError.bad_value("pipeline", pipeline, "a Pipeline that ends in a model of discrim")
+    with suppress(AttributeError, ValueError):  # a step has no names, or is not fitted
+        names = pipeline[:-1].get_feature_names_out()
+        model = model if names is None else model.renamed(list(names))
+    summary: Summary = model.summary(**options)
+    return summary
