@@ -263,8 +263,11 @@ class TestPipelines:
     @pytest.mark.parametrize("model", [LogisticRegression(C=np.inf), RidgeClassifier(), SGDClassifier(random_state=0)])
     def test_columns_have_the_names_that_the_steps_before_give_them(self, table, model):
         X, y = table
-        columns = make_column_transformer((StandardScaler(), ["age", "income"]), (OneHotEncoder(drop="first"), ["town"]),
-                                          verbose_feature_names_out=False)  # fmt: skip
+        columns = make_column_transformer(
+            (StandardScaler(), ["age", "income"]),
+            (OneHotEncoder(drop="first"), ["town"]),
+            verbose_feature_names_out=False,
+        )
         pipeline = make_pipeline(columns, model).fit(X, y)
         names = ["(Intercept)", "age", "income", "town_b"]
         assert list(pipeline_summary(pipeline).tables[0].index) == names
@@ -283,6 +286,6 @@ class TestPipelines:
         with pytest.raises(NotFittedError):
             pipeline_summary(make_pipeline(StandardScaler(), LogisticRegression()))
         with pytest.raises(
-            ParameterError, match="'pipeline' parameter is .* a Pipeline that ends in a model of discrim"
+            ParameterError, match=r"'pipeline' parameter is .* a Pipeline that ends in a model of discrim"
         ):
             pipeline_summary(make_pipeline(StandardScaler()))
