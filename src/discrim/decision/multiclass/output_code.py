@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
-from discrim.decision.multiclass.problems import Fitting, Problem
-from discrim.decision.multiclass.scheme import Scheme
+from discrim.decision.multiclass.scheme import Problem, Scheme
 from discrim.decision.multiclass.stacked import all_scores
-from discrim.decision.wrapping import fit_arguments
 from discrim.errors import DataError, ParameterError, plural
-from discrim.models.parameters import Check, array_like, check_parameters, either, number, one_of, seed, with_method
-from discrim.sources import Scan
+from discrim.models.parameters import Check, array_like, either, number, one_of, seed, with_method
 
 Bits = NDArray[np.int8]
 
@@ -66,7 +62,8 @@ class OutputCodeClassifier(Scheme):
            [-1., -1., -1.]])
     """
 
-    _constraints: ClassVar[dict[str, Check]] = {
+    _routed = ("fit",)
+    _constraints: ClassVar[Mapping[str, Check]] = {
         "estimator": with_method("fit"),
         "code_size": (lambda size: number(0)[0](size) and size > 0, "a finite number above 0"),
         "random_state": seed(),
@@ -91,27 +88,20 @@ class OutputCodeClassifier(Scheme):
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Fit a model to each bit; ``sample_weight`` and what else is passed by name go to them."""
-        check_parameters(self, self._constraints)
-        self.__dict__.pop("estimators_", None)
+        arguments = self._fit_arguments(X, y, fit_params)
         scored = hasattr(self.estimator, "decision_function")
         if not scored and not hasattr(self.estimator, "predict_proba"):
             raise ParameterError(
                 f"The 'estimator' parameter is {self.estimator!r}; it must have decision_function or predict_proba."
             )
-        arguments = fit_arguments(self, fit_params)
-        if y is None and not isinstance(X, Scan):
-            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         labels = (-1, 1) if scored else (0, 1)
         self.__dict__.pop("code_book_", None)
 
         def split(classes: NDArray[Any]) -> Sequence[Problem]:
-            if not hasattr(self, "code_book_"):
-                bits = self._bits(len(classes))
-                self.code_book_ = np.asarray(labels, dtype=np.float64)[bits]
+            self.code_book_ = np.asarray(labels, dtype=np.float64)[self._bits(len(classes))]
             return [Problem((column > 0).astype(np.intp)) for column in self.code_book_.T]
 
-        how = Fitting(self.estimator, labels, arguments, self.n_jobs)
-        self._fit_split(how, X, y, split)
+        self._fit_split(X, y, arguments, split, labels)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -121,10 +111,6 @@ class OutputCodeClassifier(Scheme):
         # |s - c|^2 without |s|^2, which is the same for all classes.
         distance = np.einsum("kb,kb->k", self.code_book_, self.code_book_) - 2.0 * scores @ self.code_book_.T
         return np.asarray(self.classes_[distance.argmin(axis=1)])
-
-    def get_metadata_routing(self) -> Any:
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        return MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=mapping)
 
     def _bits(self, classes: int) -> NDArray[Any]:
         if not isinstance(self.code, str):
@@ -186,7 +172,7 @@ def given_code(code: Any, classes: int) -> Bits:
         )
     bits = (book > 0).astype(np.int8)
     if len(np.unique(bits, axis=0)) < classes:
-        raise ParameterError("The 'code' parameter has two equal rows: their classes could not be told apart.")
+        raise ParameterError("The 'code' parameter has two equal rows: their classes could not be distinguished.")
     return bits
 
 
