@@ -17,14 +17,14 @@ from discrim.errors import DataError, ParameterError, plural
 from discrim.families.priors import log_priors, resolve_priors
 from discrim.typing import Floats
 
-Numbers = Callable[[Floats], NDArray[np.intp]]
+Decide = Callable[[Floats], NDArray[np.intp]]
 Piece = tuple[float, float, int]
 
 # Points of the line at which a rule is evaluated before the ends between them are searched for.
 LEVELS = 2001
 TAIL = 1e-14
 # Steps outwards beyond the outermost quantile, each twice as long as the one before. Still farther out, where
-# log densities are rounded to whole numbers, their differences say nothing.
+# log densities are rounded to integers, their differences say nothing.
 OUTWARDS = 20
 # Draws of each class for a risk in several dimensions.
 DRAWS = 100_000
@@ -123,7 +123,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The action of least expected cost."""
-        return np.asarray(self.actions_[self._numbers(X)])
+        return np.asarray(self.actions_[self._actions(X)])
 
     def regions(self, span: tuple[float, float] | None = None) -> list[Interval]:
         """In one dimension: the intervals of the line and the action on each, ends to the last digits.
@@ -135,7 +135,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.n_features_in_ != 1:
             raise ParameterError("regions are intervals, for densities of one dimension; these have more.")
         actions = self.actions_.tolist()
-        found = intervals(self._numbers, self._densities, span)
+        found = intervals(self._actions, self._densities, span)
         return [Interval(low, high, actions[j]) for low, high, j in found]
 
     def risk(self, rule: Any = None, *, span: tuple[float, float] | None = None, seed: int = 0) -> Risk:
@@ -145,10 +145,10 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         dimension it is exact: the intervals on which the rule answers the same, and the probability of each under
         each class. In several it is the mean over draws of each class, with its standard error.
         """
-        numbers = self._numbers if rule is None else self._numbers_of(rule)
+        decide = self._actions if rule is None else self._rule_of(rule)
         if self.n_features_in_ > 1:
-            return self._sampled_risk(numbers, seed)
-        pieces, costs = intervals(numbers, self._densities, span), self.costs_
+            return self._sampled_risk(decide, seed)
+        pieces, costs = intervals(decide, self._densities, span), self.costs_
         by_class = np.array(
             [
                 sum(costs[k, j] * _probability(density, low, high) for low, high, j in pieces)
@@ -157,9 +157,9 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         return Risk(float(self.priors_ @ by_class), by_class)
 
-    def _sampled_risk(self, numbers: Numbers, seed: int) -> Risk:
+    def _sampled_risk(self, decide: Decide, seed: int) -> Risk:
         generator, priors = np.random.default_rng(seed), self.priors_
-        costs = [self.costs_[k, numbers(_draw(f, generator))] for k, f in enumerate(self._densities)]
+        costs = [self.costs_[k, decide(_draw(f, generator))] for k, f in enumerate(self._densities)]
         means, variances = np.mean(costs, axis=1), np.var(costs, axis=1, ddof=1) / DRAWS
         return Risk(float(priors @ means), means, float(np.sqrt(priors**2 @ variances)))
 
@@ -175,21 +175,21 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return listed
 
-    def _numbers(self, X: Any) -> NDArray[np.intp]:
+    def _actions(self, X: Any) -> NDArray[np.intp]:
         return cheapest(self.predict_proba(X), self.costs_)
 
-    def _numbers_of(self, rule: Any) -> Any:
+    def _rule_of(self, rule: Any) -> Any:
         answer = rule.predict if hasattr(rule, "predict") else rule
         place = {label: j for j, label in enumerate(self.actions_.tolist())}
 
-        def numbers(X: Floats) -> NDArray[np.intp]:
+        def decide(X: Floats) -> NDArray[np.intp]:
             given = np.asarray(answer(X)).ravel().tolist()
             strange = [label for label in dict.fromkeys(given) if label not in place]
             if strange:
                 raise DataError(f"The rule answers {strange[0]!r}, which is none of the actions {list(place)}.")
             return np.array([place[label] for label in given], dtype=np.intp)
 
-        return numbers
+        return decide
 
 
 class Interval(NamedTuple):
@@ -222,13 +222,13 @@ def log_density(density: Any, x: Floats) -> Floats:
         return np.log(np.asarray(density.pdf(rows), dtype=np.float64)).reshape(len(x))
 
 
-def intervals(numbers: Numbers, densities: Sequence[Any], span: tuple[float, float] | None) -> list[Piece]:
-    """Pieces (low, high, action) of the line from -inf to inf on which the rule ``numbers`` takes one action.
+def intervals(decide: Decide, densities: Sequence[Any], span: tuple[float, float] | None) -> list[Piece]:
+    """Pieces (low, high, action) of the line from -inf to inf on which the rule ``decide`` takes one action.
 
     Between two points with different answers the end is found by halving until no number lies between.
     """
     grid = _grid(densities, span)
-    answer = numbers(grid[:, None])
+    answer = decide(grid[:, None])
     pieces: list[Piece] = []
     low = -np.inf
     for i in np.flatnonzero(np.diff(answer)):
@@ -236,19 +236,19 @@ def intervals(numbers: Numbers, densities: Sequence[Any], span: tuple[float, flo
         # A third action may lie in between: each end found is where the answer on its left stops.
         now = int(answer[i])
         while now != answer[i + 1]:
-            end, after = _end(numbers, left, right, now)
+            end, after = _end(decide, left, right, now)
             pieces.append((low, end, now))
-            low, left, now = end, after, int(numbers(np.array([[after]]))[0])
+            low, left, now = end, after, int(decide(np.array([[after]]))[0])
     return [*pieces, (low, np.inf, int(answer[-1]))]
 
 
-def _end(numbers: Numbers, left: float, right: float, now: int) -> tuple[float, float]:
+def _end(decide: Decide, left: float, right: float, now: int) -> tuple[float, float]:
     """The last number with the answer ``now`` that halving finds, and the next after it."""
     while True:
         middle = left + 0.5 * (right - left)
         if not left < middle < right:
             return left, right
-        if int(numbers(np.array([[middle]]))[0]) == now:
+        if int(decide(np.array([[middle]]))[0]) == now:
             left = middle
         else:
             right = middle

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.decision.wrapping import Wrapper
-from discrim.errors import DataError, ParameterError, name_list, plural
-from discrim.sources import check_weights, recode
+from discrim.decision.wrapping import Wrapper, codes_of
+from discrim.errors import ParameterError, name_list, plural
+from discrim.sources import check_weights
 from discrim.typing import Floats
 
 
@@ -78,9 +78,7 @@ class CostSensitiveClassifier(Wrapper):
         """What the actions taken for these rows cost on average, given their classes."""
         check_is_fitted(self, "estimator_")
         taken = cheapest(self.predict_proba(X), self.costs_)
-        codes = recode(y, self.classes_)
-        if len(codes) != len(taken):
-            raise DataError(f"X has {plural(len(taken), 'row')}, y has {plural(len(codes), 'label')}.")
+        codes = codes_of(y, self.classes_, len(taken))
         return float(np.average(self.costs_[codes, taken], weights=check_weights(sample_weight, len(codes))))
 
     def _decide(self, inner: Any, X: Any, y: Any, sample_weight: Any) -> None:  # noqa: ARG002 - nothing to learn
@@ -119,7 +117,7 @@ def expected_costs(posterior: Floats, costs: Floats) -> Floats:
 
 
 def cheapest(posterior: Floats, costs: Floats) -> NDArray[np.intp]:
-    """The action of least expected cost, n numbers; the first of several.
+    """The number of the action of least expected cost for each row; the first of several.
 
     What a class costs at most is taken off its costs first, which changes every action by the same: with costs of
     0 and 1 what is left to compare are the posteriors themselves, to the last bit.

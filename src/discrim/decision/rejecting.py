@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.decision.wrapping import Wrapper, posteriors, spare_label, with_spare
-from discrim.errors import DataError, ParameterError, name_list, plural
+from discrim.decision.wrapping import Wrapper, asked, codes_of, spare_label, with_spare
+from discrim.errors import DataError, ParameterError, name_list
 from discrim.evaluation import proportion_interval
 from discrim.evaluation.answers import checked_posterior, weights_of
 from discrim.evaluation.proportions import ProportionMethod
 from discrim.models.parameters import Check, number
-from discrim.sources import recode
 from discrim.typing import Floats
 
 
@@ -84,9 +83,7 @@ class RejectingClassifier(Wrapper):
         """How many rows are answered, and how many of these answers are wrong."""
         check_is_fitted(self, "estimator_")
         best, rejected = self._answers(X)
-        codes = recode(y, self.classes_)
-        if len(codes) != len(best):
-            raise DataError(f"X has {plural(len(best), 'row')}, y has {plural(len(codes), 'label')}.")
+        codes = codes_of(y, self.classes_, len(best))
         weight = weights_of(sample_weight, len(codes))
         wrong = float(weight[~rejected & (best != codes)].sum())
         return RejectionPerformance(float(weight.sum()), float(weight[~rejected].sum()), wrong, float(self.reject_cost))
@@ -96,7 +93,7 @@ class RejectingClassifier(Wrapper):
         return accuracy_rejection(y, self.predict_proba(X), classes=self.classes_, sample_weight=sample_weight)
 
     def _answers(self, X: Any) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        posterior = posteriors(self.estimator_, X)
+        posterior = asked(self.estimator_, "predict_proba", X)
         best = posterior.argmax(axis=1)
         # K equal posteriors come out as 1/K but for rounding, and must not fall under a threshold of 1/K.
         slack = 4.0 * np.finfo(posterior.dtype if posterior.dtype.kind == "f" else float).eps
@@ -113,8 +110,7 @@ class RejectingClassifier(Wrapper):
             return values
         if isinstance(given, Mapping):
             place = {label: k for k, label in enumerate(self.classes_.tolist())}
-            strange = [label for label in given if label not in place]
-            if strange:
+            if any(label not in place for label in given):
                 raise ParameterError.bad_value(
                     "thresholds", given, f"keyed by classes, which are {name_list(self.classes_)}"
                 )

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
 from discrim.decision.costs import checked_costs
-from discrim.decision.wrapping import Wrapper, asked, checked_table, coded_labels, fit_arguments, offered, posteriors
+from discrim.decision.wrapping import Wrapper, asked, checked_table, coded_labels, fit_arguments, offered
 from discrim.errors import DataError, ParameterError, name_list, plural
 from discrim.evaluation import Confusion, cross_validate, proportion_interval
 from discrim.evaluation.proportions import ProportionMethod
@@ -113,7 +113,10 @@ class ThresholdClassifier(Wrapper):
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Fit the estimator to all rows, and choose the threshold; ``sample_weight`` is passed by name."""
         check_parameters(self, self._constraints)
-        self._check_criterion()
+        if self.criterion in ("sensitivity", "specificity") and self.target is None:
+            raise ParameterError(f"criterion='{self.criterion}' needs a target, for example target=0.9.")
+        if self.criterion == "cost" and self.costs is None:
+            raise ParameterError("criterion='cost' needs costs: a 2 x 2 matrix, rows the class, columns the answer.")
         if not isinstance(X, Scan) and y is None:
             raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         strange = [name for name in fit_arguments(self, fit_params) if name != "sample_weight"]
@@ -149,7 +152,9 @@ class ThresholdClassifier(Wrapper):
             )
         if not np.array_equal(classes, inner.classes_):
             raise DataError(f"The estimator has the classes {name_list(inner.classes_)}; y has {name_list(classes)}.")
-        self._column = self._positive_column(classes)
+        if self.positive is not None and self.positive not in classes.tolist():
+            raise ParameterError.bad_value("positive", self.positive, f"one of the labels {name_list(classes)}")
+        self._column = 1 if self.positive is None else classes.tolist().index(self.positive)
         self.positive_ = classes[self._column]
         costs = checked_costs(self.costs, classes)[0]
         # Counts are of negatives first; the matrix is in the order of the classes.
@@ -187,8 +192,8 @@ class ThresholdClassifier(Wrapper):
         folds, score, labels = fold_numbers(self.cv, codes), np.empty(len(codes)), np.asarray(y)
         for f in range(len(folds.parts)):
             train, test = folds.train(f), folds.test(f)
-            given = {} if weights is None else {"sample_weight": weights[train]}
-            model = clone(self.estimator).fit(_safe_indexing(X, train), labels[train], **given)
+            arguments = {} if weights is None else {"sample_weight": weights[train]}
+            model = clone(self.estimator).fit(_safe_indexing(X, train), labels[train], **arguments)
             score[test] = self._scores(model, _safe_indexing(X, test))
         return score, folds.number
 
@@ -198,7 +203,7 @@ class ThresholdClassifier(Wrapper):
 
     def _scores(self, inner: Any, X: Any) -> Floats:
         if self._by_posterior:
-            return np.asarray(posteriors(inner, X)[:, self._column], dtype=np.float64)
+            return np.asarray(asked(inner, "predict_proba", X)[:, self._column], dtype=np.float64)
         score = np.asarray(asked(inner, "decision_function", X), dtype=np.float64)
         return score if self._column else -score
 
@@ -209,20 +214,6 @@ class ThresholdClassifier(Wrapper):
         table = np.bincount(flat, weight, 4).reshape(2, 2).astype(np.float64)
         order = self.classes_[[1 - self._column, self._column]]
         return ThresholdPerformance(Confusion(table, order), float((costs * table).sum() / table.sum()))
-
-    def _positive_column(self, classes: NDArray[Any]) -> int:
-        if self.positive is None:
-            return 1
-        at = [k for k, label in enumerate(classes.tolist()) if label == self.positive]
-        if not at:
-            raise ParameterError.bad_value("positive", self.positive, f"one of the labels {name_list(classes)}")
-        return at[0]
-
-    def _check_criterion(self) -> None:
-        if self.criterion in ("sensitivity", "specificity") and self.target is None:
-            raise ParameterError(f"criterion='{self.criterion}' needs a target, for example target=0.9.")
-        if self.criterion == "cost" and self.costs is None:
-            raise ParameterError("criterion='cost' needs costs: a 2 x 2 matrix, rows the class, columns the answer.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,7 +288,7 @@ class CutPoints:
         )
         if fn[-1] <= 0 or tn[-1] <= 0:
             raise DataError(
-                "A threshold needs rows of both classes to be chosen by; one of them has none here, or none with a "
+                "Choosing a threshold needs rows of both classes; one of them has no rows here, or none with a "
                 "positive sample_weight."
             )
         return cls(_points(values, usual), tn, tn[-1] - tn, fn, fn[-1] - fn)

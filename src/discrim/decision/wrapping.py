@@ -17,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
-from discrim.errors import DataError, ParameterError, name_list
+from discrim.errors import DataError, ParameterError, name_list, plural
 from discrim.models.beyond import posteriors_of
 from discrim.models.parameters import Check, check_parameters
 from discrim.sources import Scan, check_structure, check_weights, code_labels, open_rows, recode
@@ -43,15 +43,6 @@ def offered_posteriors(method: Method) -> Method:
     """A method that exists only if the estimator inside, or the first of several, has posteriors, hidden or not."""
     decorated: Method = available_if(lambda self: posteriors_of(_inside(self)) is not None)(method)
     return decorated
-
-
-def posteriors(inner: Any, X: Any) -> NDArray[Any]:
-    """The posteriors n x K by any estimator that has them; a sparse matrix is checked first."""
-    check_structure(X)
-    of = posteriors_of(inner)
-    if of is None:
-        raise AttributeError(f"{type(inner).__name__} has no predict_proba.")
-    return np.asarray(of(X))
 
 
 def _inside(owner: Any) -> Any:
@@ -121,13 +112,14 @@ class Wrapper(MetaClassifier, ABC):
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Posteriors of the estimator inside, n x K, columns as ``classes_``."""
         check_is_fitted(self, "estimator_")
-        return posteriors(self.estimator_, X)
+        return asked(self.estimator_, "predict_proba", X)
 
 
 def asked(inner: Any, method: str, X: Any) -> NDArray[Any]:
-    """The answers of any estimator; a sparse matrix is checked first."""
+    """The answers of any estimator, of its posteriors also hidden ones; a sparse matrix is checked first."""
     check_structure(X)
-    return np.asarray(getattr(inner, method)(X))
+    answer: Any = posteriors_of(inner) if method == "predict_proba" else getattr(inner, method)
+    return np.asarray(answer(X))
 
 
 def fit_arguments(owner: Any, fit_params: Mapping[str, Any], method: str = "fit") -> Mapping[str, Any]:
@@ -190,6 +182,14 @@ def with_spare(classes: NDArray[Any], label: Any, best: NDArray[np.intp], known:
         labels = np.empty(len(classes) + 1, dtype=object)
         labels[:-1], labels[-1] = classes.tolist(), label
     return np.asarray(labels[np.where(known, best, len(classes))])
+
+
+def codes_of(y: Any, classes: NDArray[Any], rows: int) -> Codes:
+    """The codes of so many labels among the classes."""
+    codes = recode(y, classes)
+    if len(codes) != rows:
+        raise DataError(f"X has {plural(rows, 'row')}, y has {plural(len(codes), 'label')}.")
+    return codes
 
 
 def coded_labels(X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[Any], Codes, Floats]:

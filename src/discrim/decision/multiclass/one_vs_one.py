@@ -21,7 +21,7 @@ from discrim.decision.multiclass.stacked import (
     fits_in_memory,
     side_threshold,
 )
-from discrim.decision.wrapping import checked_table, offered, offered_posteriors, posteriors, spare_label, with_spare
+from discrim.decision.wrapping import asked, checked_table, offered, offered_posteriors, spare_label, with_spare
 from discrim.errors import DataError
 from discrim.models.beyond import METHODS, offers_all
 from discrim.models.parameters import Check, one_of, with_method
@@ -161,7 +161,7 @@ class OneVsOneClassifier(Scheme):
         if self.pairwise_indices_ is None:
             positive = all_probabilities(self.estimators_, X)
         else:
-            positive = np.column_stack([posteriors(m, part)[:, 1] for m, part in self._views(X)])
+            positive = np.column_stack([asked(m, "predict_proba", part)[:, 1] for m, part in self._views(X)])
         if self.n_classes_ == 2:
             return np.column_stack([1.0 - positive[:, 0], positive[:, 0]])
         return couple(pair_matrix(positive, self.n_classes_), self.coupling, self.class_weight_)

@@ -183,42 +183,32 @@ def _useful_columns(words: Bits) -> Bits:
     return mixed[:, np.sort(first)]
 
 
-def _words(polynomial: int, length: int, classes: int, generator: np.random.RandomState) -> Bits:
+def _words(polynomial: Bits, length: int, classes: int, generator: np.random.RandomState) -> Bits:
     """Multiples of the polynomial, as rows of bits."""
-    messages = length - (polynomial.bit_length() - 1)
-    chosen: set[int] = set()
+    messages = length - len(polynomial) + 1
+    chosen: set[tuple[int, ...]] = set()
     while len(chosen) < classes:
-        chosen.add(int("".join(map(str, generator.randint(0, 2, size=messages))), 2))
-    words = [_times(message, polynomial) for message in sorted(chosen)]
-    return np.array([[(word >> bit) & 1 for bit in range(length)] for word in words], dtype=np.int8)
+        chosen.add(tuple(generator.randint(0, 2, size=messages).tolist()))
+    return np.array([_times(np.array(message[::-1]), polynomial) for message in sorted(chosen)], dtype=np.int8)
 
 
-def _generator_polynomial(m: int, classes: int) -> int | None:
-    """The longest product of minimal polynomials that leaves words for all classes."""
-    length, polynomial, best, covered = 2**m - 1, 1, None, set()
+def _generator_polynomial(m: int, classes: int) -> Bits | None:
+    """The longest product of minimal polynomials that leaves words for all classes; the constant term first."""
+    length, polynomial, best, covered = 2**m - 1, np.ones(1, dtype=np.int8), None, set()
     for root in range(1, length, 2):
         if root in covered:
             continue
-        coset = _coset(root, length)
+        # Exponents of the conjugates of a^root: root, 2 root, 4 root, ... modulo the length.
+        coset = {root * 2**i % length for i in range(m)}
         covered |= coset
         polynomial = _times(polynomial, _minimal_polynomial(coset, m))
-        messages = length - (polynomial.bit_length() - 1)
-        if 2**messages < classes:
+        if 2 ** (length - len(polynomial) + 1) < classes:
             break
         best = polynomial
     return best
 
 
-def _coset(root: int, length: int) -> set[int]:
-    """Exponents of the conjugates of a^root: root, 2 root, 4 root, ... modulo the length."""
-    found = set()
-    while root not in found:
-        found.add(root)
-        root = 2 * root % length
-    return found
-
-
-def _minimal_polynomial(coset: set[int], m: int) -> int:
+def _minimal_polynomial(coset: set[int], m: int) -> Bits:
     """The product of (x - a^e) over the coset, whose coefficients are 0 and 1."""
     powers = _powers(m)
     place = {value: e for e, value in enumerate(powers)}
@@ -227,25 +217,18 @@ def _minimal_polynomial(coset: set[int], m: int) -> int:
         shifted = [0, *coefficients]
         scaled = [powers[(place[c] + exponent) % len(powers)] if c else 0 for c in coefficients]
         coefficients = [a ^ b for a, b in zip(shifted, [*scaled, 0], strict=True)]
-    return sum(bit << i for i, bit in enumerate(coefficients))
+    return np.array(coefficients, dtype=np.int8)
 
 
 def _powers(m: int) -> list[int]:
-    """a^0, a^1, ... of the field of 2^m elements, as numbers of m bits."""
-    values, value = [], 1
-    for _ in range(2**m - 1):
-        values.append(value)
-        value <<= 1
-        if value >> m:
-            value ^= PRIMITIVE[m]
+    """a^0, a^1, ... of the field of 2^m elements, as integers of m bits."""
+    values = [1]
+    while len(values) < 2**m - 1:
+        value = values[-1] << 1
+        values.append(value ^ PRIMITIVE[m] if value >> m else value)
     return values
 
 
-def _times(a: int, b: int) -> int:
-    """Product of two polynomials over two elements, as numbers of bits."""
-    product = 0
-    while b:
-        if b & 1:
-            product ^= a
-        a, b = a << 1, b >> 1
-    return product
+def _times(a: NDArray[Any], b: NDArray[Any]) -> Bits:
+    """Product of two polynomials over two elements."""
+    return (np.convolve(a.astype(int), b) % 2).astype(np.int8)

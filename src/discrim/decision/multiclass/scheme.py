@@ -22,7 +22,7 @@ from discrim.errors import DataError, DiscrimWarning, warn
 from discrim.families.recipe import Passes, Shape, collected
 from discrim.models.parameters import Check, check_parameters
 from discrim.models.shell import recipe_of
-from discrim.sources import Rows, Scan, check_weights, code_labels
+from discrim.sources import Rows, Scan, check_weights, code_labels, recode
 from discrim.typing import Codes, Floats
 
 # Entries that the scatter of all classes may have together.
@@ -53,7 +53,7 @@ Split = Callable[[NDArray[Any]], Sequence[Problem]]
 class Scheme(MetaClassifier):
     """A classifier of many classes made of classifiers of two."""
 
-    _routed = ("fit", "partial_fit")
+    _routed: ClassVar[tuple[str, ...]] = ("fit", "partial_fit")
     _constraints: ClassVar[Mapping[str, Check]] = {}
 
     n_jobs: int | None
@@ -118,10 +118,10 @@ class Scheme(MetaClassifier):
         first = not hasattr(self, "classes_")
         if first and classes is None:
             raise DataError("classes must be passed on the first call to partial_fit.")
-        given = None if classes is None else code_labels(classes)[0]
+        listed = self.classes_ if classes is None else code_labels(classes)[0]
         if first:
-            self.classes_ = given
-        elif given is not None and not np.array_equal(self.classes_, given):
+            self.classes_ = listed
+        elif not np.array_equal(self.classes_, listed):
             raise DataError(f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_!r}")
         problems = split(self.classes_)
         if first:
@@ -130,14 +130,14 @@ class Scheme(MetaClassifier):
         found, codes = code_labels(y)
         if len(np.setdiff1d(found, self.classes_)):
             raise DataError(f"Mini-batch contains {found} while {self._batch} must be subset of {self.classes_}")
-        codes = np.searchsorted(self.classes_, found)[codes]
+        codes = recode(found, self.classes_)[codes]
         validate_data(self, X, reset=first, skip_check_array=True)
         parts = self._parts(X, codes, arguments, problems)
         self.estimators_ = self._in_parallel(
             delayed(_update)(model, *part) for model, part in zip(self.estimators_, parts, strict=True)
         )
         weight = check_weights(arguments.get("sample_weight"), len(codes))
-        return first, np.bincount(codes, weight, self.n_classes_)
+        return first, np.bincount(codes, weight, self.n_classes_).astype(np.float64)
 
     # What the message about unknown labels in ``partial_fit`` calls the labels, as scikit-learn has it.
     _batch: ClassVar[str] = "classes"

@@ -11,7 +11,7 @@ from scipy import special
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import _num_samples
 
-from discrim.decision.wrapping import posteriors
+from discrim.decision.wrapping import asked
 from discrim.families.rule import Output, Rule
 from discrim.models.scoring import apply_rule
 from discrim.models.shell import recipe_of
@@ -36,7 +36,7 @@ def all_probabilities(models: Sequence[Any], X: Any) -> Floats:
     check_structure(X)
     rule = _joint_rule(models, odds=True)
     if rule is None:
-        return np.column_stack([posteriors(model, X)[:, 1] for model in models])
+        return np.column_stack([asked(model, "predict_proba", X)[:, 1] for model in models])
     return np.asarray(special.expit(apply_rule(rule, models[0].rows_of(X), Output.SCORES)))
 
 
