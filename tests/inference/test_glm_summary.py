@@ -55,7 +55,7 @@ def test_three_classes_are_those_of_statsmodels(fit, three):
     assert_allclose(found.p_value, expected.pvalues.T.ravel(), rtol=1e-5)
     assert_allclose([found.loglik, found.aic, found.bic], [expected.llf, expected.aic, expected.bic], rtol=1e-10)
     assert_allclose(found.null_deviance, -2 * expected.llnull, rtol=1e-8)
-    # Every row tells two log-odds.
+    # Every row has two log-odds.
     assert (found.df_residual, found.df_null) == (2 * 200 - 6, 2 * 200 - 2)
 
 

@@ -106,8 +106,8 @@ class Fitted:
             _ = self.information
         if self.objective is not None and not (self.sparse_penalty or self.weights_are_counts or self.too_many):
             _ = self.score_products
-        # Three matrices as large as the information, which follow from it.
-        large = {"root", "smoother", "spread"}
+        # Two matrices as large as the information, which follow from it.
+        large = {"root", "spread"}
         return {name: value for name, value in self.__dict__.items() if name not in large} | {"objective": None}
 
     @property
@@ -207,11 +207,6 @@ class Fitted:
         return root
 
     @cached_property
-    def smoother(self) -> Floats:
-        """F' I F (m x m): 1 without a penalty, between 0 and 1 with one; its trace counts parameters."""
-        return np.asarray(self.root.T @ self.information @ self.root)
-
-    @cached_property
     def weights_are_counts(self) -> bool:
         """Can the weights be numbers of equal rows? Then the model's standard errors are right about them."""
         return self.objective is None or weights_are_counts(self.objective.rows)
@@ -295,11 +290,6 @@ class Fitted:
             return np.full(len(self.labels), np.nan)
         return self.lengths(self.spread)
 
-    @property
-    def vcov(self) -> Floats:
-        """The covariance of the reported coefficients by the model; NaN as ``std_error``."""
-        return covariance(self.spread, self.std_error)
-
     def lengths(self, spread: Floats) -> Floats:
         """The standard errors that belong to a G; NaN where the coefficient is not defined or infinite."""
         return np.where(np.isfinite(self.coef), np.linalg.norm(spread, axis=1), np.nan)
@@ -309,7 +299,9 @@ class Fitted:
         """Degrees of freedom of the model: coefficients, infinite ones too, or tr(H^-1 I) with an L2 penalty."""
         if self.infinite_estimates:
             return float(self.defined.sum())
-        return float(np.trace(self.smoother)) if self.penalty in {"l2", "elasticnet"} else float(len(self.active))
+        if self.penalty in {"l2", "elasticnet"}:
+            return float(np.vdot(self.root, self.information @ self.root))
+        return float(len(self.active))
 
     @property
     def too_many(self) -> bool:
@@ -425,14 +417,6 @@ def _null_loss(objective: Objective, weights: Floats, offset: bool) -> float:
     free = np.zeros(objective.shape, bool)
     free[0] = True
     return newton(objective, nothing, free=free).loss
-
-
-def covariance(spread: Floats, std_error: Floats) -> Floats:
-    """G G', with NaN where there is no standard error."""
-    product, unknown = spread @ spread.T, np.isnan(std_error)
-    product[unknown] = np.nan
-    product[:, unknown] = np.nan
-    return np.asarray(product)
 
 
 def _is_scan(rows: Passes) -> bool:

@@ -63,7 +63,7 @@ def glm_summary(fitted: Fitted, cov_type: str = "auto", groups: Any = None) -> S
         values["penalized_loglik"] = fitted.loglik_constant - fitted.solution.value
     columns = ["Estimate", "Std. Error", "z value", "Pr(>|z|)"]
     table = np.column_stack([fitted.coef, std_error, statistic, p_value])
-    heading = f"Coefficients, {errors.title}" if errors.title else "Coefficients"
+    heading = "Coefficients" if errors.kind == "model" else f"Coefficients, sandwich standard errors ({errors.kind})"
     names = fitted.labels
     p_columns: tuple[str, ...] = ("Pr(>|z|)",)
     if fitted.too_many or fitted.sparse_penalty:
@@ -77,10 +77,12 @@ def glm_summary(fitted: Fitted, cov_type: str = "auto", groups: Any = None) -> S
 
 
 def _facts(fitted: Fitted, errors: StandardErrors, values: dict[str, object]) -> dict[str, object]:
+    others = [label for k, label in enumerate(fitted.classes) if k != fitted.reference]
+    weighted = not np.isclose(fitted.weight, fitted.rows, rtol=1e-12)
     facts: dict[str, object] = {
-        "Log-odds": _log_odds(fitted),
+        "Log-odds": f"of class {name_list(others)} against '{fitted.classes[fitted.reference]}'",
         "Estimate": KINDS[fitted.penalty],
-        "Rows": _rows(fitted),
+        "Rows": f"{fitted.rows}, of weight {write_number(fitted.weight, 6)}" if weighted else fitted.rows,
         "Null deviance": _on_df(values["null_deviance"], values["df_null"]),
         "Residual deviance": _on_df(values["deviance"], values["df_residual"]),
         "Log-likelihood": _figure(values["loglik"]),
@@ -143,16 +145,6 @@ def _of_sandwich(fitted: Fitted, errors: StandardErrors) -> str:
     if fitted.penalty == "l2":
         text += ". They leave out the bias of the penalty"
     return f"{text}."
-
-
-def _log_odds(fitted: Fitted) -> str:
-    others = [label for k, label in enumerate(fitted.classes) if k != fitted.reference]
-    return f"of class {name_list(others)} against '{fitted.classes[fitted.reference]}'"
-
-
-def _rows(fitted: Fitted) -> str:
-    weighted = not np.isclose(fitted.weight, fitted.rows, rtol=1e-12)
-    return f"{fitted.rows}, of weight {write_number(fitted.weight, 6)}" if weighted else str(fitted.rows)
 
 
 def _on_df(deviance: object, df: object) -> str:

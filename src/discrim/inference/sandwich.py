@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import ParameterError, plural
-from discrim.inference.fitted import Fitted, covariance
+from discrim.inference.fitted import Fitted
 from discrim.inference.scores import score_sums
 from discrim.typing import Floats
 
@@ -39,20 +39,18 @@ class StandardErrors:
     chosen: bool = False
 
     @property
-    def title(self) -> str:
-        """What a heading calls them; empty for the model's, which readers of such a table expect."""
-        return "" if self.kind == "model" else f"sandwich standard errors ({self.kind})"
-
-    @property
     def vcov(self) -> Floats:
         """The covariance of the reported coefficients; NaN where there is no standard error."""
-        return covariance(self.spread, self.values)
+        product, unknown = self.spread @ self.spread.T, np.isnan(self.values)
+        product[unknown] = np.nan
+        product[:, unknown] = np.nan
+        return np.asarray(product)
 
 
 def standard_errors(
     fitted: Fitted, cov_type: str = "auto", groups: Any = None, *, in_time: bool = False
 ) -> StandardErrors:
-    """Of every reported coefficient. "auto": the model's, or the sandwich "HC0" where weights are no counts.
+    """Of every reported coefficient. "auto": the model's, or the sandwich "HC0" where weights are not counts.
 
     "HC1" is HC0 times n / (n - parameters); "cluster" adds up the scores within ``groups`` first, times
     G / (G - 1) (n - 1) / (n - parameters) for G groups. ``in_time`` leaves out what would take minutes unasked.
