@@ -141,7 +141,7 @@ def test_no_inflation_is_known_with_fewer_rows_than_columns():
     assert np.isinf(inflation).all()
 
 
-def test_separation_says_which_classes_can_be_told_apart():
+def test_separation_says_which_classes_can_be_separated():
     apart = assumption_checks(X[:100], y[:100])["separation"]
     overlap = assumption_checks(X[50:, :2], y[50:])["separation"]
     assert apart.level == "problem"

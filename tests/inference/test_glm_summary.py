@@ -124,7 +124,7 @@ def test_after_an_l1_penalty_there_are_no_p_values_but_a_reason(fit, binary):
     assert "no formula for a standard error or p-value remains true after that choice" in " ".join(text.split())
 
 
-def test_weights_are_told_beside_the_rows(fit, binary):
+def test_weights_are_shown_beside_the_rows(fit, binary):
     x, y = binary
     weight = np.r_[np.zeros(10), np.full(140, 2.0)]
     found = glm_summary(fit(x, y, weight=weight))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -79,20 +79,8 @@ class AssumptionCheck:
         )
 
 
-class AssumptionChecks(Mapping[str, AssumptionCheck]):
+class AssumptionChecks(dict[str, AssumptionCheck]):
     """The checks by name: 'equal covariances', 'normality', 'separation', 'collinearity', 'rows and columns'."""
-
-    def __init__(self, checks: list[AssumptionCheck]) -> None:
-        self._checks = {check.name: check for check in checks}
-
-    def __getitem__(self, name: str) -> AssumptionCheck:
-        return self._checks[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._checks)
-
-    def __len__(self) -> int:
-        return len(self._checks)
 
     def to_frame(self) -> pd.DataFrame:
         """A row a check."""
@@ -145,7 +133,7 @@ def checks_of_rows(rows: Rows) -> AssumptionChecks:
         weight = np.zeros(len(rows.classes))
         for block in rows.blocks():
             weight += np.bincount(block.codes, block.weight, len(weight))
-        return AssumptionChecks([size_check(_sizes(rows.classes, weight), p)])
+        return AssumptionChecks({"rows and columns": size_check(_sizes(rows.classes, weight), p)})
     moments = full_moments(rows)
     if not moments.finite:
         raise find_non_finite(rows) or DataError("The sums of squares of X overflow. Scale the columns.")
@@ -159,7 +147,7 @@ def checks_of_rows(rows: Rows) -> AssumptionChecks:
         checks.append(normality_check(class_shapes(rows, present), present, names))
         checks.append(separation_check(rows, present))
     checks += [collinearity_check(present, names), size_check(sizes, p)]
-    return AssumptionChecks(checks)
+    return AssumptionChecks({check.name: check for check in checks})
 
 
 def _sizes(classes: Any, weight: Any) -> dict[str, float]:

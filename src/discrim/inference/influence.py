@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -256,12 +257,13 @@ def each_row(rows: Passes, of: Callable[[Block], Arrays], *, size: int = 1) -> A
     def parts_of(block: Block) -> list[Arrays]:
         return [of(block.rows(start, min(start + step, len(block)))) for start in range(0, len(block), step)]
 
-    parts = rows.reduce(Sum(parts_of, _in_order, uses_blas=True))
+    # Lists are joined, and arrays only once at the end: a long stream would else be copied again and again.
+    parts = rows.reduce(Sum(parts_of, lambda parts: list(chain.from_iterable(parts)), uses_blas=True))
     return tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
 
 
 def take_rows(rows: Passes, wanted: Sequence[int]) -> list[Block]:
-    """The rows of these numbers, counted from 0, each as a block of its own in the order asked for: one pass."""
+    """These rows, counted from 0, each as a block of its own in the given order: one pass."""
     found: dict[int, Block] = {}
     first = 0
     for block in rows.blocks():
@@ -307,11 +309,6 @@ def linear_parts(block: Block, coordinates: Coordinates, theta: Floats) -> Float
     if sparse.issparse(block.x):
         return np.asarray(block.x @ inner) + (constant - coordinates.shift @ inner)
     return np.asarray((block.x - coordinates.shift) @ inner + constant)
-
-
-def _in_order(parts: Sequence[list[Arrays]]) -> list[Arrays]:
-    # Lists are joined, and arrays only once at the end: a long stream would else be copied again and again.
-    return [arrays for part in parts for arrays in part]
 
 
 def _without(block: Block, i: int) -> Block:

@@ -277,6 +277,7 @@ class _ByClass(RowPasses):
 class _Relabelled(Passes):
     """Passes over the rows of one problem, under the labels of its two sides."""
 
+    # Attributes in the place of the properties of ``Passes``.
     shape: Any = None
     again: Any = None
 
