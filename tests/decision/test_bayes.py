@@ -145,9 +145,9 @@ class Triangle:
         return np.maximum(1 - np.abs(np.asarray(x) - self.centre), 0)
 
 
-def test_any_object_with_a_density_will_do_when_it_is_told_where_to_look():
+def test_any_object_with_a_density_will_do_when_the_range_to_search_is_given():
     rule = BayesClassifier([Triangle(0.0), Triangle(1.0)])
-    with pytest.raises(ValueError, match=r"Triangle does not tell its quantiles.*span=\(low, high\)"):
+    with pytest.raises(ValueError, match=r"Triangle has no quantiles.*span=\(low, high\)"):
         rule.regions()
     assert rule.regions(span=(-0.9, 1.9))[0].high == pytest.approx(0.5, abs=1e-14)
     risk = BayesClassifier([Triangle(0.0), Triangle(1.0)]).risk(span=(-0.9, 1.9))

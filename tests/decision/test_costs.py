@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
 from sklearn.frozen import FrozenEstimator
 from sklearn.svm import LinearSVC
 
 from discrim import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from discrim.decision import CostSensitiveClassifier
+from discrim.decision import BayesClassifier, CostSensitiveClassifier, ThresholdClassifier
 from discrim.decision.costs import cheapest
 
 LDA = LinearDiscriminantAnalysis()
@@ -109,7 +110,12 @@ def test_a_frozen_estimator_is_used_as_it_is(two_classes):
         ([[0, 1], [1, 0], [2, 2]], ["a", "a"], "'actions' parameter is .* 2 different names"),
         ([[0, 1, np.nan]] * 3, None, "holds NaN or infinity"),
         ("cheap", None, "must be a matrix of numbers"),
-        (None, ["a", "b", "c"], "names the columns of 'costs', which is None"),
+        (None, ["a", "b", "c"], "names the columns of 'costs', which must be a matrix"),
+        ({("setosa", "rose"): 2}, None, "has the label 'rose'; the classes are 'setosa', 'versicolor', 'virginica'"),
+        ({"setosa": 2}, None, r"keyed by pairs \(true label, predicted label\)"),
+        ({("setosa", "virginica"): "dear"}, None, "must be a matrix of numbers"),
+        ({("setosa", "virginica"): np.inf}, None, "holds NaN or infinity"),
+        ({("setosa", "virginica"): 2}, ["a", "b", "c"], "names the columns of 'costs', which must be a matrix"),
     ],
 )
 def test_costs_that_do_not_fit_are_refused_with_the_shape_that_would(costs, actions, text, iris):
@@ -128,3 +134,26 @@ def test_labels_that_the_model_does_not_know_are_named(iris):
     model = CostSensitiveClassifier(LDA).fit(X, y)
     with pytest.raises(ValueError, match="'tulip'"):
         model.mean_cost(X, ["tulip"] * len(X))
+
+
+def test_costs_by_labels_are_those_of_the_matrix(iris):
+    X, y = iris
+    given = {("virginica", "versicolor"): 5, ("setosa", "setosa"): -1}
+    by_label = CostSensitiveClassifier(LinearDiscriminantAnalysis(), given).fit(X, y)
+    assert by_label.costs_.tolist() == [[-1, 1, 1], [1, 0, 1], [1, 5, 0]]
+    assert by_label.actions_.tolist() == ["setosa", "versicolor", "virginica"]
+    by_matrix = CostSensitiveClassifier(LinearDiscriminantAnalysis(), by_label.costs_.tolist()).fit(X, y)
+    assert_array_equal(by_label.predict(X), by_matrix.predict(X))
+    plain = CostSensitiveClassifier(LinearDiscriminantAnalysis(), {}).fit(X, y)
+    assert_array_equal(plain.predict(X), LinearDiscriminantAnalysis().fit(X, y).predict(X))
+
+
+def test_thresholds_and_known_densities_take_costs_by_labels(iris):
+    X, y = iris[0][50:], iris[1][50:]
+    costs = {("virginica", "versicolor"): 20}
+    labelled = ThresholdClassifier(LinearDiscriminantAnalysis(), "cost", costs=costs).fit(X, y)
+    matrix = ThresholdClassifier(LinearDiscriminantAnalysis(), "cost", costs=[[0, 1], [20, 0]]).fit(X, y)
+    assert labelled.threshold_ == matrix.threshold_ < 0.5
+    densities = {"paid": stats.norm(0, 1), "default": stats.norm(2, 1)}
+    rule = BayesClassifier(densities, costs={("default", "paid"): 5})
+    assert rule.costs_.tolist() == [[0, 1], [5, 0]]

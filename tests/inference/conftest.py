@@ -1,4 +1,4 @@
-"""A logistic regression put together from its parts, for tests of what is told about it."""
+"""A logistic regression put together from its parts, for tests of what is reported about it."""
 
 from __future__ import annotations
 

@@ -9,8 +9,9 @@ from scipy import stats
 
 from discrim import CategoricalNB, MixedNB
 from discrim.errors import DataError, ParameterError
-from discrim.inference.conjugate import BetaPosterior, DirichletPosterior
-from discrim.inference.conjugate_numbers import (
+from discrim.inference.conjugate import (
+    BetaPosterior,
+    DirichletPosterior,
     GammaPosterior,
     InverseGammaPosterior,
     NormalPosterior,
@@ -103,7 +104,7 @@ def mixed():
     return MixedNB(alpha=0.5, likelihoods=likelihoods).fit(X, list("aaabbb")), X
 
 
-def test_mixed_columns_tell_the_posteriors_of_their_parameters(mixed):
+def test_mixed_columns_have_the_posteriors_of_their_parameters(mixed):
     model, X = mixed
     assert model.posterior("x2", "a") == BetaPosterior(2.5, 1.5)
     assert model.posterior(2, "b") == BetaPosterior(0.5, 2.5)
@@ -150,20 +151,20 @@ def test_categories_have_a_dirichlet_posterior():
     assert_allclose(model.posterior(1, "b").mean, np.exp(model.feature_log_prob_[1][1]))
 
 
-def test_summaries_tell_which_levels_speak_for_a_class():
+def test_summaries_show_which_levels_speak_for_a_class():
     rng = np.random.default_rng(0)
     y = rng.choice(["no", "yes"], 300)
     X = np.column_stack([rng.integers(0, 3, 300), np.where(y == "yes", rng.integers(0, 2, 300), 0)]).astype(float)
     mixed = MixedNB(likelihoods={0: "categorical", 1: "bernoulli"}).fit(X, y)
     for model in (mixed, CategoricalNB().fit(X.astype(int), y)):
         table = model.summary().to_frame("Most telling levels, class against the others")
-        told = table[table["class"] == "yes"]
-        assert told.index[0] == "x1 = 1"
+        found = table[table["class"] == "yes"]
+        assert found.index[0] == "x1 = 1"
         ones = X[y == "yes", 1].sum()
         inside, outside = (ones + 1, (y == "yes").sum() - ones + 1), (1, (y == "no").sum() + 1)
         draws = stats.beta(*inside).rvs(200_000, random_state=1), stats.beta(*outside).rvs(200_000, random_state=2)
         ratio = np.log(draws[0] / (1 - draws[0])) - np.log(draws[1] / (1 - draws[1]))
-        assert_allclose(told["log odds ratio"].iloc[0], ratio.mean(), rtol=0.02)
+        assert_allclose(found["log odds ratio"].iloc[0], ratio.mean(), rtol=0.02)
         half = stats.norm.ppf(0.975) * ratio.std()
-        assert_allclose(told["upper"].iloc[0] - told["lower"].iloc[0], 2 * half, rtol=0.02)
+        assert_allclose(found["upper"].iloc[0] - found["lower"].iloc[0], 2 * half, rtol=0.02)
     assert "Most telling levels" not in str(CategoricalNB().fit(X[:1].astype(int), ["a"]).summary())

@@ -124,7 +124,7 @@ def test_models_that_cannot_be_compared_are_refused(fit, binary):
         anova(large, replace(fit(x[:, :1], y), names=["z"]))
     with pytest.raises(DataError, match="fitted on other rows, labels, weights or offsets"):
         anova(large, fit(x[:-1, :1], y[:-1]))
-    with pytest.raises(DataError, match="classes 'a', 'b' apart, this one 'no', 'yes'"):
+    with pytest.raises(DataError, match="classes 'a', 'b', this one 'no', 'yes'"):
         anova(large, fit(x[:, :1], np.where(y == "yes", "b", "a")))
     with pytest.raises(DataError, match="fitted by 'l2', this one by 'none'"):
         anova(large, fit(x[:, :1], y, alpha=1.0))

@@ -61,18 +61,9 @@ def normal_rows(sizes, p, seed, gap=0.5):
     return rng.normal(size=(len(y), p)) + gap * rng.normal(size=(len(sizes), p))[y], y
 
 
-def test_wilks_lambda_and_raos_f_are_those_of_manova_in_r(case):
+def test_wilks_lambda_is_that_of_manova_in_r(case):
     sums, expected = case
-    found = sums.wilks_tests()
-    assert_allclose(found.wilks_lambda, expected["wilks"], rtol=1e-9)
-    assert_allclose(found.approx_f, expected["approx_f"], rtol=1e-9)
-    assert_allclose([found.df1, found.df2], [expected["df1"], expected["df2"]], rtol=1e-12)
-    assert_allclose(found.f_p_value, stats.f.sf(expected["approx_f"], expected["df1"], expected["df2"]), rtol=1e-8)
-
-
-def test_canonical_correlations_are_those_of_cancor_in_r(case):
-    sums, expected = case
-    assert_allclose(sums.wilks_tests().correlations, expected["canonical_correlations"], rtol=1e-9)
+    assert_allclose(sums.wilks_tests().wilks_lambda, expected["wilks"], rtol=1e-9)
 
 
 def test_structure_loadings_are_the_within_class_correlations_of_r(case):
@@ -97,25 +88,6 @@ def test_wilks_lambda_is_a_ratio_of_determinants():
     assert_allclose(sums.wilks_tests().wilks_lambda, expected, rtol=1e-10)
 
 
-def test_raos_f_of_one_column_is_the_analysis_of_variance():
-    x, y = normal_rows([8, 5, 11], 1, seed=2)
-    found = Sums(x, y).wilks_tests()
-    expected = stats.f_oneway(*(x[y == k, 0] for k in range(3)))
-    assert_allclose([found.approx_f, found.f_p_value], [expected.statistic, expected.pvalue], rtol=1e-10)
-    assert (found.df1, found.df2) == (2, 21)
-
-
-@pytest.mark.parametrize("p", [1, 2, 3, 6])
-def test_raos_f_of_two_classes_is_hotellings(p):
-    x, y = normal_rows([10, 14], p, seed=p)
-    gap = x[y == 0].mean(axis=0) - x[y == 1].mean(axis=0)
-    pooled = Sums(x, y).within / 22
-    t2 = 10 * 14 / 24 * gap @ np.linalg.solve(pooled, gap)
-    found = Sums(x, y).wilks_tests()
-    assert_allclose(found.approx_f, t2 * (24 - p - 1) / (p * 22), rtol=1e-9)
-    assert (found.df1, found.df2) == (p, 24 - p - 1)
-
-
 def test_eigenvalues_beyond_the_possible_dimensions_are_rounding_and_ignored():
     assert len(wilks_tests([2.0, 0.5, 1e-17], n=30, p=5, K=3).lambdas) == 2
     assert len(wilks_tests([2.0, 0.5], n=30, p=1, K=3).lambdas) == 1
@@ -124,30 +96,24 @@ def test_eigenvalues_beyond_the_possible_dimensions_are_rounding_and_ignored():
 def test_perfect_separation_is_certain():
     found = wilks_tests([np.inf, 0.5], n=30, p=4, K=3)
     assert found.lambdas[0] == 0
-    assert found.correlations[0] == 1
-    assert found.p_value[0] == found.f_p_value == 0
+    assert found.p_value[0] == 0
     assert 0 < found.p_value[1] < 1
 
 
-def test_no_difference_at_all_gives_no_correlation_and_p_value_one():
-    found = wilks_tests([0.0, 0.0], n=30, p=4, K=3)
-    assert found.correlations.tolist() == [0, 0]
-    assert found.p_value.tolist() == [1, 1]
-    assert found.f_p_value == 1
+def test_no_difference_at_all_gives_p_value_one():
+    assert wilks_tests([0.0, 0.0], n=30, p=4, K=3).p_value.tolist() == [1, 1]
 
 
 def test_too_few_rows_give_no_test_rather_than_a_wrong_one():
     found = wilks_tests([3.0, 0.5], n=6, p=8, K=3)
     assert np.isnan(found.chi2).all()
     assert np.isnan(found.p_value).all()
-    assert np.isnan([found.approx_f, found.f_p_value]).all()
 
 
 def test_a_single_class_has_nothing_to_test():
     found = wilks_tests([], n=10, p=3, K=1)
     assert len(found.lambdas) == 0
     assert found.wilks_lambda == 1
-    assert np.isnan(found.approx_f)
 
 
 def test_a_constant_column_has_no_loading():
@@ -184,7 +150,7 @@ def test_univariate_f_needs_two_classes_and_more_rows_than_classes(weight):
 
 
 def test_box_m_of_the_iris_is_as_published(iris):
-    statistic, df, p_value = box_m(iris.weight, iris.scatter)
+    statistic, df, p_value = box_m(iris.weight, iris.scatter)[:3]
     assert statistic == pytest.approx(140.94, abs=5e-3)
     assert df == 20
     assert p_value == pytest.approx(stats.chi2.sf(statistic, 20), rel=1e-10)
@@ -195,7 +161,7 @@ def test_box_m_of_one_column_is_bartletts_test_but_for_its_correction():
     x = x * np.array([1.0, 2.0, 0.7])[y][:, None]
     sums = Sums(x, y)
     expected = stats.bartlett(*(x[y == k, 0] for k in range(3)))
-    statistic, df, p_value = box_m(sums.weight, sums.scatter)
+    statistic, df, p_value = box_m(sums.weight, sums.scatter)[:3]
     # Bartlett divides M by 1 + c where Box multiplies by 1 - c: the same to first order in c.
     c = (1 / 5 + 1 / 14 + 1 / 8 - 1 / 27) / 6
     assert statistic == pytest.approx(expected.statistic * (1 + c) * (1 - c), rel=1e-9)
@@ -211,7 +177,8 @@ def test_box_m_does_not_depend_on_the_units_or_the_axes(iris):
 
 def test_box_m_rejects_at_its_level_when_the_covariances_are_equal():
     rejected = [
-        box_m(s.weight, s.scatter)[2] < 0.05 for s in (Sums(*normal_rows([40, 50, 60], 3, seed)) for seed in range(400))
+        box_m(s.weight, s.scatter).p_value < 0.05
+        for s in (Sums(*normal_rows([40, 50, 60], 3, seed)) for seed in range(400))
     ]
     # Binomial(400, 0.05): four standard deviations either side.
     assert abs(np.mean(rejected) - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 400)
@@ -240,14 +207,14 @@ def constant_in_one_class():
 @pytest.mark.parametrize("make", [few_rows, one_row, collinear, constant_in_one_class])
 def test_box_m_is_nan_when_a_class_has_no_inverse(make):
     sums = make()
-    statistic, df, p_value = box_m(sums.weight, sums.scatter)
+    statistic, df, p_value = box_m(sums.weight, sums.scatter)[:3]
     assert np.isnan([statistic, p_value]).all()
     assert df == sums.p * (sums.p + 1) / 2
 
 
 def test_box_m_of_weights_too_small_to_correct_for_is_nan():
-    statistic, _, p_value = box_m(np.array([1.2, 1.2]), np.array([np.eye(2), 2 * np.eye(2)]))
-    assert np.isnan([statistic, p_value]).all()
+    found = box_m(np.array([1.2, 1.2]), np.array([np.eye(2), 2 * np.eye(2)]))
+    assert np.isnan([found.chi2, found.p_value]).all()
 
 
 def test_coefficients_are_tested_as_by_lm_in_r():

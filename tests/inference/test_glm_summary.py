@@ -55,7 +55,7 @@ def test_three_classes_are_those_of_statsmodels(fit, three):
     assert_allclose(found.p_value, expected.pvalues.T.ravel(), rtol=1e-5)
     assert_allclose([found.loglik, found.aic, found.bic], [expected.llf, expected.aic, expected.bic], rtol=1e-10)
     assert_allclose(found.null_deviance, -2 * expected.llnull, rtol=1e-8)
-    # Every row tells two log-odds.
+    # Every row has two log-odds.
     assert (found.df_residual, found.df_null) == (2 * 200 - 6, 2 * 200 - 2)
 
 
@@ -124,7 +124,7 @@ def test_after_an_l1_penalty_there_are_no_p_values_but_a_reason(fit, binary):
     assert "no formula for a standard error or p-value remains true after that choice" in " ".join(text.split())
 
 
-def test_weights_are_told_beside_the_rows(fit, binary):
+def test_weights_are_shown_beside_the_rows(fit, binary):
     x, y = binary
     weight = np.r_[np.zeros(10), np.full(140, 2.0)]
     found = glm_summary(fit(x, y, weight=weight))

@@ -15,7 +15,12 @@ from discrim.errors import DataError, ParameterError
 from discrim.families.logistic.firth import firth
 from discrim.inference.glm_summary import glm_summary
 from discrim.inference.influence import cooks_distance, leave_one_out, leverage, residuals
+from discrim.inference.sandwich import standard_errors
 from discrim.sources import open_rows
+
+
+def vcov(fitted):
+    return standard_errors(fitted, "model").vcov
 
 
 def design(x):
@@ -83,7 +88,7 @@ def test_leverage_of_three_classes_is_the_trace_of_the_hat_matrix(fit, three):
     for i in (0, 17, 199):
         W = np.diag(mu[i]) - np.outer(mu[i], mu[i])
         Z = np.kron(np.eye(2), z[i])
-        assert_allclose(leverage(fitted)[i], np.trace(W @ Z @ fitted.vcov @ Z.T), rtol=1e-6)
+        assert_allclose(leverage(fitted)[i], np.trace(W @ Z @ vcov(fitted) @ Z.T), rtol=1e-6)
 
 
 def test_cooks_distance_of_three_classes_is_that_of_a_newton_step_without_the_row(fit, three):
@@ -92,7 +97,7 @@ def test_cooks_distance_of_three_classes_is_that_of_a_newton_step_without_the_ro
     z = design(x)
     mu = special.softmax(np.column_stack([np.zeros(200), z @ fitted.coef.reshape(2, 3).T]), axis=1)[:, 1:]
     truth = np.column_stack([y == "b", y == "c"]).astype(float)
-    H = np.linalg.inv(fitted.vcov)
+    H = np.linalg.inv(vcov(fitted))
     for i in (3, 50, 120):
         Z = np.kron(np.eye(2), z[i])
         W = np.diag(mu[i]) - np.outer(mu[i], mu[i])
@@ -189,8 +194,6 @@ def test_after_an_l1_penalty_only_chosen_columns_move(fit, calm):
     wide = fit(x, y)
     chosen = replace(wide, penalty="l1", solution=replace(wide.solution, theta=theta))
     assert_allclose(leave_one_out(chosen).eta, leave_one_out(fitted).eta, rtol=1e-6)
-    with pytest.raises(ParameterError, match="needs the solver of that penalty"):
-        leave_one_out(chosen).exact([0])
 
 
 def test_blocks_and_sparse_rows_give_what_one_array_gives(fit, fit_of_rows, three, tmp_path):

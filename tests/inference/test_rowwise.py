@@ -48,15 +48,15 @@ def test_threads_keep_the_order(monkeypatch):
     assert_array_equal(values, 2 * x[:, 0])
 
 
-def test_blocks_are_cut_where_a_row_needs_much_room(data, monkeypatch):
-    monkeypatch.setattr(rowwise, "MOST_NUMBERS", 100)
+def test_blocks_are_cut_where_a_row_needs_much_memory(data, monkeypatch):
+    monkeypatch.setattr(rowwise, "MOST_HELD", 100)
     sizes = []
 
     def of(block):
         sizes.append(len(block))
         return (block.x[:, 0],)
 
-    (values,) = each_row(RowPasses(open_rows(*data)), of, numbers=20)
+    (values,) = each_row(RowPasses(open_rows(*data)), of, size=20)
     assert max(sizes) == 5
     assert_array_equal(values, data[0][:, 0])
 

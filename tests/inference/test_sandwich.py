@@ -181,7 +181,7 @@ def test_likelihood_ratios_warn_that_they_take_weights_for_counts():
     X, y, _ = rows(11)
     model = fit(X, y, class_weight="balanced")
     for ask in (model.drop1, lambda: model.confint(method="profile"), lambda: model.anova(["x0"]), model.step):
-        with pytest.warns(WeightsWarning, match="takes weights for numbers of equal rows"):
+        with pytest.warns(WeightsWarning, match="treats weights as numbers of equal rows"):
             ask()
     with warnings.catch_warnings():
         warnings.simplefilter("error", WeightsWarning)

@@ -9,9 +9,15 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from sklearn.compose import make_column_transformer
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
+from discrim import LogisticRegression, RidgeClassifier, SGDClassifier
 from discrim.errors import MissingDependencyError, ParameterError
-from discrim.inference.summary import Summary, Table
+from discrim.inference.summary import Summary, Table, pipeline_summary
 
 CARS = np.array(
     [
@@ -243,3 +249,43 @@ def test_a_table_may_say_how_many_rows_it_prints():
     assert "row56" in str(table)
     assert "row57" not in str(table)
     assert str(table).endswith("... and 1 more row")
+
+
+class TestPipelines:
+    @pytest.fixture
+    def table(self):
+        pd = pytest.importorskip("pandas")
+        rng = np.random.default_rng(0)
+        age, income = rng.normal(size=(2, 80))
+        frame = pd.DataFrame({"age": age, "income": income, "town": rng.choice(["a", "b"], 80)})
+        return frame, (age + rng.normal(size=80) > 0).astype(int)
+
+    @pytest.mark.parametrize("model", [LogisticRegression(C=np.inf), RidgeClassifier(), SGDClassifier(random_state=0)])
+    def test_columns_have_the_names_that_the_steps_before_give_them(self, table, model):
+        X, y = table
+        columns = make_column_transformer(
+            (StandardScaler(), ["age", "income"]),
+            (OneHotEncoder(drop="first"), ["town"]),
+            verbose_feature_names_out=False,
+        )
+        pipeline = make_pipeline(columns, model).fit(X, y)
+        names = ["(Intercept)", "age", "income", "town_b"]
+        assert list(pipeline_summary(pipeline).tables[0].index) == names
+        assert_allclose(np.asarray(pipeline_summary(pipeline).tables[0]), np.asarray(pipeline[-1].summary().tables[0]))
+        assert list(pipeline[-1].summary().tables[0].index) == ["(Intercept)", "x0", "x1", "x2"]
+
+    def test_without_names_the_summary_is_that_of_the_model(self, table):
+        X, y = table[0][["age", "income"]], table[1]
+        nameless = make_pipeline(FunctionTransformer(np.asarray), LogisticRegression()).fit(X, y)
+        assert pipeline_summary(nameless).names == ["(Intercept)", "x0", "x1"]
+        single = make_pipeline(LogisticRegression(C=np.inf)).fit(X, y)
+        found = pipeline_summary(single, cov_type="HC0")
+        assert (found.names, found.cov_type) == (["(Intercept)", "age", "income"], "HC0")
+
+    def test_what_is_no_fitted_pipeline_of_ours_is_refused(self):
+        with pytest.raises(NotFittedError):
+            pipeline_summary(make_pipeline(StandardScaler(), LogisticRegression()))
+        with pytest.raises(
+            ParameterError, match=r"'pipeline' parameter is .* a Pipeline that ends in a model of discrim"
+        ):
+            pipeline_summary(make_pipeline(StandardScaler()))

@@ -12,7 +12,7 @@ from discrim.comparison.scores import Metric, Row
 from discrim.comparison.words import percent, written
 from discrim.errors import name_list
 from discrim.inference.assumptions import AssumptionChecks
-from discrim.inference.figures import write_p_value
+from discrim.inference.render import write_p_value
 
 MOST_SAID = 2
 WORDS = {"error": "error", "log_loss": "log loss", "auc": "AUC", "brier": "Brier score"}

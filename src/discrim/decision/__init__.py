@@ -1,11 +1,14 @@
 """From scores to decisions: costs, rejection, other class shares, thresholds, and many classes from two."""
 
-from discrim.decision.accuracy_rejection import AccuracyRejection, accuracy_rejection
-from discrim.decision.bayes import BayesClassifier
-from discrim.decision.cost_sensitive import CostSensitiveClassifier
-from discrim.decision.known_densities import Interval, Risk
+from discrim.decision.bayes import BayesClassifier, Interval, Risk
+from discrim.decision.costs import CostSensitiveClassifier
 from discrim.decision.prior_shift import PriorShift, PriorShiftClassifier, estimate_shift
-from discrim.decision.rejecting import RejectingClassifier, RejectionPerformance
+from discrim.decision.rejecting import (
+    AccuracyRejection,
+    RejectingClassifier,
+    RejectionPerformance,
+    accuracy_rejection,
+)
 from discrim.decision.threshold import ThresholdClassifier, ThresholdPerformance
 
 __all__ = [

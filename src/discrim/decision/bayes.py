@@ -1,9 +1,10 @@
-"""The Bayes rule for densities that are known."""
+"""The Bayes rule for densities that are known: its regions and its risk."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,29 +13,37 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_array
 
 from discrim.decision.costs import cheapest, checked_costs, expected_costs
-from discrim.decision.known_densities import Interval, Risk, exact_risk, intervals, log_density, sampled_risk
 from discrim.errors import DataError, ParameterError, plural
 from discrim.families.priors import log_priors, resolve_priors
 from discrim.typing import Floats
 
+Decide = Callable[[Floats], NDArray[np.intp]]
+Piece = tuple[float, float, int]
+
+# Points of the line at which a rule is evaluated before the ends between them are searched for.
+LEVELS = 2001
+TAIL = 1e-14
+# Steps outwards beyond the outermost quantile, each twice as long as the one before. Still farther out, where
+# log densities are rounded to integers, their differences say nothing.
+OUTWARDS = 20
 # Draws of each class for a risk in several dimensions.
 DRAWS = 100_000
 
 
 class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The rule that nobody can beat, where the densities of the classes are known.
+    """The best possible rule, where the densities of the classes are known.
 
     **Model.** x | class k has the density f_k, class k the probability pi_k; action j costs L[k, j] for class k.
 
     **Rule.** argmin_j sum_k L[k, j] pi_k f_k(x); without costs the largest pi_k f_k(x).
 
-    Nothing is learned: ``fit`` is there for scikit-learn's sake. Where no density is positive the priors decide.
+    Nothing is learned: ``fit`` exists for scikit-learn only. Where no density is positive the priors decide.
 
     Parameters
     ----------
     densities : dict of label: density, or list of densities of the classes 0, 1, ...
         A density has ``logpdf`` or ``pdf``: a frozen distribution of scipy.stats, of one dimension or several, or
-        any object; one in several dimensions tells their number by ``dim``.
+        any object; one in several dimensions has their number as ``dim``.
     priors : K numbers in the order of the densities, by default equal
     costs, actions : as in CostSensitiveClassifier
 
@@ -114,18 +123,19 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The action of least expected cost."""
-        return np.asarray(self.actions_[self._numbers(X)])
+        return np.asarray(self.actions_[self._actions(X)])
 
     def regions(self, span: tuple[float, float] | None = None) -> list[Interval]:
         """In one dimension: the intervals of the line and the action on each, ends to the last digits.
 
         They are searched for at quantiles of all densities and up to a million spreads beyond; ``span`` is the range
-        to search in where densities do not tell their quantiles (``ppf``). An interval that holds less than a
+        to search in where densities have no quantiles (``ppf``). An interval that holds less than a
         thousandth of every class may be missed.
         """
-        self._one_dimension("regions")
+        if self.n_features_in_ != 1:
+            raise ParameterError("regions are intervals, for densities of one dimension; these have more.")
         actions = self.actions_.tolist()
-        found = intervals(self._numbers, self._densities, span)
+        found = intervals(self._actions, self._densities, span)
         return [Interval(low, high, actions[j]) for low, high, j in found]
 
     def risk(self, rule: Any = None, *, span: tuple[float, float] | None = None, seed: int = 0) -> Risk:
@@ -135,11 +145,23 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         dimension it is exact: the intervals on which the rule answers the same, and the probability of each under
         each class. In several it is the mean over draws of each class, with its standard error.
         """
-        numbers = self._numbers if rule is None else self._numbers_of(rule)
-        if self.n_features_in_ == 1:
-            found = intervals(numbers, self._densities, span)
-            return exact_risk(found, self._densities, self.priors_, self.costs_)
-        return sampled_risk(numbers, self._densities, self.priors_, self.costs_, (DRAWS, seed))
+        decide = self._actions if rule is None else self._rule_of(rule)
+        if self.n_features_in_ > 1:
+            return self._sampled_risk(decide, seed)
+        pieces, costs = intervals(decide, self._densities, span), self.costs_
+        by_class = np.array(
+            [
+                sum(costs[k, j] * _probability(density, low, high) for low, high, j in pieces)
+                for k, density in enumerate(self._densities)
+            ]
+        )
+        return Risk(float(self.priors_ @ by_class), by_class)
+
+    def _sampled_risk(self, decide: Decide, seed: int) -> Risk:
+        generator, priors = np.random.default_rng(seed), self.priors_
+        costs = [self.costs_[k, decide(_draw(f, generator))] for k, f in enumerate(self._densities)]
+        means, variances = np.mean(costs, axis=1), np.var(costs, axis=1, ddof=1) / DRAWS
+        return Risk(float(priors @ means), means, float(np.sqrt(priors**2 @ variances)))
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -153,22 +175,119 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return listed
 
-    def _numbers(self, X: Any) -> NDArray[np.intp]:
+    def _actions(self, X: Any) -> NDArray[np.intp]:
         return cheapest(self.predict_proba(X), self.costs_)
 
-    def _numbers_of(self, rule: Any) -> Any:
+    def _rule_of(self, rule: Any) -> Any:
         answer = rule.predict if hasattr(rule, "predict") else rule
         place = {label: j for j, label in enumerate(self.actions_.tolist())}
 
-        def numbers(X: Floats) -> NDArray[np.intp]:
+        def decide(X: Floats) -> NDArray[np.intp]:
             given = np.asarray(answer(X)).ravel().tolist()
             strange = [label for label in dict.fromkeys(given) if label not in place]
             if strange:
                 raise DataError(f"The rule answers {strange[0]!r}, which is none of the actions {list(place)}.")
             return np.array([place[label] for label in given], dtype=np.intp)
 
-        return numbers
+        return decide
 
-    def _one_dimension(self, what: str) -> None:
-        if self.n_features_in_ != 1:
-            raise ParameterError(f"{what} are intervals, for densities of one dimension; these have more.")
+
+class Interval(NamedTuple):
+    """Where a rule takes one action: low <= x <= high."""
+
+    low: float
+    high: float
+    action: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Risk:
+    """Expected cost of a rule: ``value``, and ``by_class`` for rows of each class; ``std_error`` is 0 where exact."""
+
+    value: float
+    by_class: Floats
+    std_error: float = 0.0
+
+    def __float__(self) -> float:
+        return self.value
+
+
+def log_density(density: Any, x: Floats) -> Floats:
+    """log f of rows n x p; -inf where the density is zero."""
+    rows = x[:, 0] if x.shape[1] == 1 else x
+    if hasattr(density, "logpdf"):
+        with np.errstate(divide="ignore", over="ignore"):
+            return np.asarray(density.logpdf(rows), dtype=np.float64).reshape(len(x))
+    with np.errstate(divide="ignore"):
+        return np.log(np.asarray(density.pdf(rows), dtype=np.float64)).reshape(len(x))
+
+
+def intervals(decide: Decide, densities: Sequence[Any], span: tuple[float, float] | None) -> list[Piece]:
+    """Pieces (low, high, action) of the line from -inf to inf on which the rule ``decide`` takes one action.
+
+    Between two points with different answers the end is found by halving until no number lies between.
+    """
+    grid = _grid(densities, span)
+    answer = decide(grid[:, None])
+    pieces: list[Piece] = []
+    low = -np.inf
+    for i in np.flatnonzero(np.diff(answer)):
+        left, right = float(grid[i]), float(grid[i + 1])
+        # A third action may lie in between: each end found is where the answer on its left stops.
+        now = int(answer[i])
+        while now != answer[i + 1]:
+            end, after = _end(decide, left, right, now)
+            pieces.append((low, end, now))
+            low, left, now = end, after, int(decide(np.array([[after]]))[0])
+    return [*pieces, (low, np.inf, int(answer[-1]))]
+
+
+def _end(decide: Decide, left: float, right: float, now: int) -> tuple[float, float]:
+    """The last number with the answer ``now`` that halving finds, and the next after it."""
+    while True:
+        middle = left + 0.5 * (right - left)
+        if not left < middle < right:
+            return left, right
+        if int(decide(np.array([[middle]]))[0]) == now:
+            left = middle
+        else:
+            right = middle
+
+
+def _grid(densities: Sequence[Any], span: tuple[float, float] | None) -> Floats:
+    if span is not None:
+        low, high = float(span[0]), float(span[1])
+        if not (np.isfinite([low, high]).all() and low < high):
+            raise ParameterError.bad_value("span", span, "two finite numbers, the smaller first")
+        return np.linspace(low, high, LEVELS)
+    levels = np.concatenate([[TAIL, 1e-9, 1e-6], np.linspace(0, 1, LEVELS)[1:-1], [1 - 1e-6, 1 - 1e-9]])
+    inside = np.unique(np.concatenate([_quantiles(f)(levels) for f in densities]))
+    inside = inside[np.isfinite(inside)]
+    width = max(float(inside[-1] - inside[0]), np.finfo(float).tiny)
+    beyond = width * 2.0 ** np.arange(-4, OUTWARDS)
+    return np.unique(np.concatenate([inside[0] - beyond, inside, inside[-1] + beyond]))
+
+
+def _quantiles(density: Any) -> Callable[[Floats], Any]:
+    for name in ("ppf", "icdf"):
+        if hasattr(density, name):
+            return getattr(density, name)  # type: ignore[no-any-return]
+    raise ParameterError(
+        f"{type(density).__name__} has no quantiles (ppf). Give the range to search in: span=(low, high)."
+    )
+
+
+def _probability(density: Any, low: float, high: float) -> float:
+    if hasattr(density, "cdf"):
+        if hasattr(density, "sf") and low > -np.inf and density.cdf(low) > 0.5:
+            return float(density.sf(low) - density.sf(high))
+        return float(density.cdf(high) - density.cdf(low))
+    from scipy import integrate
+
+    return float(integrate.quad(lambda t: float(np.exp(log_density(density, np.array([[t]]))[0])), low, high)[0])
+
+
+def _draw(density: Any, generator: np.random.Generator) -> Floats:
+    if not hasattr(density, "rvs"):
+        raise ParameterError(f"{type(density).__name__} cannot be drawn from: a risk in several dimensions needs rvs.")
+    return np.asarray(density.rvs(size=DRAWS, random_state=generator), dtype=np.float64).reshape(DRAWS, -1)

@@ -12,11 +12,12 @@ from scipy import special
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
-from discrim.decision.wrapping import Wrapper, asked, coded_labels, posteriors
+from discrim.decision.wrapping import Wrapper, asked, coded_labels
 from discrim.errors import DataError, DiscrimWarning, ParameterError, warn
 from discrim.evaluation.answers import weights_of
 from discrim.families.priors import log_priors, resolve_priors
 from discrim.models.parameters import Check, array_like, either, none, one_of
+from discrim.sources import recode
 from discrim.typing import Floats
 
 # EM stops when no priors raise the mean log likelihood by more than this, or after so many steps.
@@ -41,8 +42,8 @@ class PriorShiftClassifier(Wrapper):
     ----------
     estimator : classifier with ``predict_proba``
     priors : K numbers as ``classes_``, or 'em'
-    training_priors : K numbers, the t_k that the posteriors were made with. None takes those that the fitted
-        estimator tells (``priors_``, ``class_prior_``), or the weighted shares of y. To be given where
+    training_priors : K numbers, the t_k that the posteriors were made with. None uses those of the fitted
+        estimator (``priors_``, ``class_prior_``), or the weighted shares of y. To be given where
         neither is right: for class weights, or a frozen estimator that was fitted to other shares.
 
     Attributes
@@ -81,7 +82,7 @@ class PriorShiftClassifier(Wrapper):
         check_is_fitted(self, "estimator_")
         if not isinstance(self.priors, str):
             raise ParameterError("The priors are given, so there is nothing to adapt. Set priors='em'.")
-        self.shift_ = estimate_shift(posteriors(self.estimator_, X), self.training_priors_, sample_weight)
+        self.shift_ = estimate_shift(asked(self.estimator_, "predict_proba", X), self.training_priors_, sample_weight)
         self.priors_ = self.shift_.priors
         return self
 
@@ -102,15 +103,14 @@ class PriorShiftClassifier(Wrapper):
 
     def _scores(self, X: Any) -> Floats:
         """log p_k q_k / t_k."""
-        inner = self.estimator_
         with np.errstate(divide="ignore"):
-            known = hasattr(inner, "predict_log_proba")
-            logs = asked(inner, "predict_log_proba", X) if known else np.log(posteriors(inner, X))
+            if hasattr(self.estimator_, "predict_log_proba"):
+                logs = asked(self.estimator_, "predict_log_proba", X)
+            else:
+                logs = np.log(asked(self.estimator_, "predict_proba", X))
         possible = self.training_priors_ > 0
-        shift = np.where(
-            possible, log_priors(self.priors_) - log_priors(np.where(possible, self.training_priors_, 1)), 0
-        )
-        scores = np.where(possible, logs + shift, -np.inf)
+        shift = log_priors(self.priors_) - log_priors(np.where(possible, self.training_priors_, 1))
+        scores = np.where(possible, logs + np.where(possible, shift, 0.0), -np.inf)
         # A row that is surely of a class which no longer occurs: nothing but the shares is left to go by.
         lost = np.isneginf(scores).all(axis=1)
         scores[lost] = log_priors(self.priors_)
@@ -121,8 +121,9 @@ class PriorShiftClassifier(Wrapper):
         self.training_priors_ = self._found_training_priors(inner, X, y, sample_weight)
         given = self.training_priors_ if isinstance(self.priors, str) else self.priors
         self.priors_ = resolve_priors(given, self.training_priors_)
-        if ((self.priors_ > 0) & (self.training_priors_ == 0)).any():
-            label = self.classes_[np.argmax((self.priors_ > 0) & (self.training_priors_ == 0))]
+        unseen = (self.priors_ > 0) & (self.training_priors_ == 0)
+        if unseen.any():
+            label = self.classes_[np.argmax(unseen)]
             raise DataError(f"Class '{label}' had the share zero in training: nothing is known of it.")
 
     def _found_training_priors(self, inner: Any, X: Any, y: Any, sample_weight: Any) -> Floats:
@@ -130,16 +131,13 @@ class PriorShiftClassifier(Wrapper):
         if self.training_priors is not None:
             return resolve_priors(self.training_priors, np.ones(size))
         for name in ("priors_", "class_prior_"):
-            told = getattr(inner, name, None)
-            if told is not None and np.shape(told) == (size,):
-                told = np.asarray(told, dtype=np.float64)
-                return np.asarray(told / told.sum())
+            known = getattr(inner, name, None)
+            if known is not None and np.shape(known) == (size,):
+                return np.asarray(known / np.sum(known), dtype=np.float64)
         classes, codes, weight = coded_labels(X, y, sample_weight)
-        place = {label: k for k, label in enumerate(self.classes_.tolist())}
-        if any(label not in place for label in classes.tolist()):
+        if not np.isin(classes, self.classes_).all():
             raise DataError("y has labels that the estimator does not know. Give training_priors instead.")
-        ranks = np.array([place[label] for label in classes.tolist()])
-        weights = np.bincount(ranks[codes], weight, size)
+        weights = np.bincount(recode(classes, self.classes_)[codes], weight, size)
         return np.asarray(weights / weights.sum())
 
 
@@ -148,8 +146,8 @@ class PriorShift:
     """Class shares that were estimated from posteriors.
 
     ``statistic`` is twice the gain of log likelihood over no shift, to be compared with chi-square on ``df`` degrees
-    of freedom: a small ``p_value`` speaks for a shift. It takes the posteriors for exact. ``gap`` bounds what other
-    shares could still add to the mean log likelihood; ``converged`` says whether it is below 1e-9.
+    of freedom: a small ``p_value`` speaks for a shift. It assumes that the posteriors are exact. ``gap`` bounds what
+    other shares could still add to the mean log likelihood; ``converged`` says whether it is below 1e-9.
     """
 
     priors: Floats

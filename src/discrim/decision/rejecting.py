@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.decision.accuracy_rejection import AccuracyRejection, accuracy_rejection
-from discrim.decision.no_answer import spare_label, with_spare
-from discrim.decision.wrapping import Wrapper, posteriors
-from discrim.errors import DataError, ParameterError, name_list, plural
+from discrim.decision.wrapping import Wrapper, asked, codes_of, spare_label, with_spare
+from discrim.errors import DataError, ParameterError, name_list
 from discrim.evaluation import proportion_interval
+from discrim.evaluation.answers import checked_posterior, weights_of
 from discrim.evaluation.proportions import ProportionMethod
 from discrim.models.parameters import Check, number
-from discrim.sources import check_weights, recode
 from discrim.typing import Floats
 
 
@@ -27,7 +25,7 @@ class RejectingClassifier(Wrapper):
     **Model.** A wrong answer costs 1, none costs d = ``reject_cost``, a right one nothing.
 
     **Rule.** The most probable class if its posterior is at least 1 - d, else reject (Chow 1970): the least expected
-    cost of K + 1 actions. With d >= 1 - 1/K nobody is rejected, with d = 0 all but those whose class is certain.
+    cost of K + 1 actions. With d >= 1 - 1/K no row is rejected, with d = 0 all but those whose class is certain.
     ``thresholds`` put another bound than 1 - d on each class.
 
     Parameters
@@ -45,7 +43,7 @@ class RejectingClassifier(Wrapper):
     thresholds_ : K numbers
     reject_label_
 
-    ``score`` counts a rejected row as wrong; ``performance`` tells coverage and error of the others.
+    ``score`` counts a rejected row as wrong; ``performance`` reports coverage and error of the others.
 
     Examples
     --------
@@ -74,8 +72,7 @@ class RejectingClassifier(Wrapper):
         """The most probable class, or ``reject_label_``."""
         check_is_fitted(self, "estimator_")
         best, rejected = self._answers(X)
-        labels = with_spare(self.classes_, self.reject_label_)
-        return np.asarray(labels[np.where(rejected, len(self.classes_), best)])
+        return with_spare(self.classes_, self.reject_label_, best, ~rejected)
 
     def rejects(self, X: Any) -> NDArray[np.bool_]:
         """Which rows get no answer."""
@@ -86,11 +83,8 @@ class RejectingClassifier(Wrapper):
         """How many rows are answered, and how many of these answers are wrong."""
         check_is_fitted(self, "estimator_")
         best, rejected = self._answers(X)
-        codes = recode(y, self.classes_)
-        if len(codes) != len(best):
-            raise DataError(f"X has {plural(len(best), 'row')}, y has {plural(len(codes), 'label')}.")
-        weight = check_weights(sample_weight, len(codes))
-        weight = np.ones(len(codes)) if weight is None else weight
+        codes = codes_of(y, self.classes_, len(best))
+        weight = weights_of(sample_weight, len(codes))
         wrong = float(weight[~rejected & (best != codes)].sum())
         return RejectionPerformance(float(weight.sum()), float(weight[~rejected].sum()), wrong, float(self.reject_cost))
 
@@ -99,7 +93,7 @@ class RejectingClassifier(Wrapper):
         return accuracy_rejection(y, self.predict_proba(X), classes=self.classes_, sample_weight=sample_weight)
 
     def _answers(self, X: Any) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        posterior = posteriors(self.estimator_, X)
+        posterior = asked(self.estimator_, "predict_proba", X)
         best = posterior.argmax(axis=1)
         # K equal posteriors come out as 1/K but for rounding, and must not fall under a threshold of 1/K.
         slack = 4.0 * np.finfo(posterior.dtype if posterior.dtype.kind == "f" else float).eps
@@ -116,8 +110,7 @@ class RejectingClassifier(Wrapper):
             return values
         if isinstance(given, Mapping):
             place = {label: k for k, label in enumerate(self.classes_.tolist())}
-            strange = [label for label in given if label not in place]
-            if strange:
+            if any(label not in place for label in given):
                 raise ParameterError.bad_value(
                     "thresholds", given, f"keyed by classes, which are {name_list(self.classes_)}"
                 )
@@ -160,3 +153,47 @@ class RejectionPerformance:
         """Binomial interval for the error."""
         low, high = proportion_interval(self.wrong, self.answered, level, method)
         return float(low), float(high)
+
+
+@dataclass(frozen=True, eq=False)
+class AccuracyRejection:
+    """What ``accuracy_rejection`` gives, from the surest rows alone to all rows.
+
+    Answering where the largest posterior is at least ``thresholds[i]`` answers the share ``coverage[i]`` of the rows,
+    of which ``accuracy[i]`` are right; ``error`` is the rest.
+    """
+
+    thresholds: Floats
+    coverage: Floats
+    accuracy: Floats
+
+    @property
+    def error(self) -> Floats:
+        return 1.0 - self.accuracy
+
+    def cost(self, reject_cost: float) -> Floats:
+        """Mean cost at each threshold, where an error costs 1 and no answer ``reject_cost``."""
+        return self.coverage * self.error + reject_cost * (1.0 - self.coverage)
+
+
+def accuracy_rejection(y: Any, posterior: Any, *, classes: Any = None, sample_weight: Any = None) -> AccuracyRejection:
+    """The curve of labels and posteriors, n x K with columns as ``classes`` (by default those in y). Cost: one sort.
+
+    Examples
+    --------
+    >>> curve = accuracy_rejection([0, 0, 1, 1], [[0.9, 0.1], [0.4, 0.6], [0.3, 0.7], [0.2, 0.8]])
+    >>> curve.coverage
+    array([0.25, 0.5 , 0.75, 1.  ])
+    >>> curve.accuracy
+    array([1.  , 1.  , 1.  , 0.75])
+    """
+    _, codes, p = checked_posterior(y, posterior, classes)
+    weight = weights_of(sample_weight, len(codes))
+    if not weight.sum() > 0:
+        raise DataError("There are no rows with a weight to compare.")
+    best = p.argmax(axis=1)
+    values, place = np.unique(-p[np.arange(len(best)), best], return_inverse=True)
+    answered = np.cumsum(np.bincount(place, weight, len(values)))
+    right = np.cumsum(np.bincount(place, weight * (best == codes), len(values)))
+    accuracy = np.where(answered > 0, right / np.where(answered > 0, answered, 1.0), np.nan)
+    return AccuracyRejection(-values, answered / answered[-1], accuracy)

@@ -8,12 +8,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
 from discrim.decision.costs import checked_costs
-from discrim.decision.wrapping import Wrapper, asked, checked_table, coded_labels, fit_arguments, offered, posteriors
+from discrim.decision.wrapping import Wrapper, asked, checked_table, coded_labels, fit_arguments, offered
 from discrim.errors import DataError, ParameterError, name_list, plural
 from discrim.evaluation import Confusion, cross_validate, proportion_interval
 from discrim.evaluation.proportions import ProportionMethod
@@ -21,15 +23,15 @@ from discrim.models.beyond import posteriors_of
 from discrim.models.parameters import Check, either, none, number, one_of
 from discrim.models.shell import check_parameters
 from discrim.sources import Scan
-from discrim.statistics.folds import Folds, fold_numbers
-from discrim.typing import Floats
+from discrim.statistics.folds import fold_numbers
+from discrim.typing import Codes, Floats
 
 CRITERIA = ("error", "cost", "sensitivity", "specificity")
 Loss = Callable[[Floats, Floats, Floats, Floats], Any]
 
 
 class ThresholdClassifier(Wrapper):
-    """Two classes told apart by a threshold that is chosen for what it does.
+    """Two classes separated by a threshold that is chosen by a criterion.
 
     **Model.** A score s(x) that grows with the evidence for the positive class: its posterior, or the decision
     function where the estimator has no posteriors.
@@ -38,7 +40,7 @@ class ThresholdClassifier(Wrapper):
     scores of models that did not see the row, with cv="train" on the training rows. The criterion is
 
     - 'error': least share of errors; 'cost': least mean cost by ``costs``;
-    - 'sensitivity': least share of false alarms among thresholds that find at least the share ``target`` of the
+    - 'sensitivity': smallest false positive rate among thresholds that find at least the share ``target`` of the
       positives; 'specificity': most positives found where at least ``target`` of the negatives are left alone;
     - a function of four arrays (tn, fp, fn, tp) over the thresholds, whose smallest value is taken.
 
@@ -46,8 +48,8 @@ class ThresholdClassifier(Wrapper):
 
     **Rule.** Positive where s(x) > ``threshold_``.
 
-    ``apparent_`` tells what the threshold does on the scores that it was chosen on, and promises too much.
-    ``estimate_`` is honest: each fold is judged by a threshold that was chosen on the held-out scores of the others.
+    ``apparent_`` is how the threshold performs on the scores that it was chosen on, which is too optimistic.
+    ``estimate_`` is not: each fold is judged by a threshold that was chosen on the held-out scores of the others.
     (Those come from models that saw the fold as training rows; nothing is fitted twice over.)
 
     Cost: a cross-validation, without refitting for the one-pass models, and a sort a fold.
@@ -58,7 +60,8 @@ class ThresholdClassifier(Wrapper):
         the rows are taken as they are
     criterion : {'error', 'cost', 'sensitivity', 'specificity'} or function
     target : float from 0 to 1, for 'sensitivity' and 'specificity'
-    costs : 2 x 2 matrix, rows the class and columns the answer, both as ``classes_``, for 'cost'
+    costs : 2 x 2 matrix, rows the class and columns the answer, both as ``classes_``, or a dict from (true label,
+        predicted label) to a cost as in ``CostSensitiveClassifier``; for 'cost'
     positive : label of the positive class; by default the second
     cv : number of folds, 'loo', a splitter, or 'train'
 
@@ -111,7 +114,10 @@ class ThresholdClassifier(Wrapper):
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Fit the estimator to all rows, and choose the threshold; ``sample_weight`` is passed by name."""
         check_parameters(self, self._constraints)
-        self._check_criterion()
+        if self.criterion in ("sensitivity", "specificity") and self.target is None:
+            raise ParameterError(f"criterion='{self.criterion}' needs a target, for example target=0.9.")
+        if self.criterion == "cost" and self.costs is None:
+            raise ParameterError("criterion='cost' needs costs: a 2 x 2 matrix, rows the class, columns the answer.")
         if not isinstance(X, Scan) and y is None:
             raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         strange = [name for name in fit_arguments(self, fit_params) if name != "sample_weight"]
@@ -142,58 +148,55 @@ class ThresholdClassifier(Wrapper):
         classes, codes, weight = coded_labels(X, y, sample_weight)
         if len(classes) != 2:
             raise DataError(
-                f"A threshold tells two classes apart; y has {plural(len(classes), 'class', 'classes')} "
+                f"A threshold separates two classes; y has {plural(len(classes), 'class', 'classes')} "
                 f"({name_list(classes)}). Only binary classification is supported."
             )
         if not np.array_equal(classes, inner.classes_):
-            raise DataError(f"The estimator knows the classes {name_list(inner.classes_)}; y has {name_list(classes)}.")
-        self._column = self._positive_column(classes)
+            raise DataError(f"The estimator has the classes {name_list(inner.classes_)}; y has {name_list(classes)}.")
+        if self.positive is not None and self.positive not in classes.tolist():
+            raise ParameterError.bad_value("positive", self.positive, f"one of the labels {name_list(classes)}")
+        self._column = 1 if self.positive is None else classes.tolist().index(self.positive)
         self.positive_ = classes[self._column]
         costs = checked_costs(self.costs, classes)[0]
         # Counts are of negatives first; the matrix is in the order of the classes.
         costs = costs if self._column else costs[::-1, ::-1]
-        self._choose(_Rows(inner, X, y, codes == self._column, weight), costs)
-
-    def _choose(self, rows: _Rows, costs: Floats) -> None:
-        usual = 0.5 if self._by_posterior else 0.0
+        is_positive, usual = codes == self._column, 0.5 if self._by_posterior else 0.0
+        score, folds = self._held_out_scores(inner, X, y, codes, weight)
         target = 0.0 if self.target is None else float(self.target)
-        is_positive, weight = rows.is_positive, rows.weight
 
-        def choose(score: Floats, part: Any = slice(None)) -> float:
+        def choose(part: Any = slice(None)) -> float:
             cuts = CutPoints.of(score[part], is_positive[part], weight[part], usual)
             return cuts.best(self.criterion, target, costs, usual)
 
-        folds = None
-        if isinstance(self.cv, str) and self.cv == "train":
-            score = self._scores(rows.inner, rows.X)
-        else:
-            folds = fold_numbers(self.cv, is_positive.astype(np.int32))
-            score = self._held_out_scores(rows, folds)
-        self.threshold_ = choose(score)
+        self.threshold_ = choose()
         self.apparent_ = self._performance(score > self.threshold_, is_positive, weight, costs)
         self.estimate_ = None
         if folds is not None:
             answers = np.zeros(len(score), dtype=bool)
-            for f in range(len(folds.parts)):
-                test = folds.test(f)
-                answers[test] = score[test] > choose(score, folds.number != f)
+            for f in np.unique(folds):
+                answers[folds == f] = score[folds == f] > choose(folds != f)
             self.estimate_ = self._performance(answers, is_positive, weight, costs)
 
-    def _held_out_scores(self, rows: _Rows, folds: Folds) -> Floats:
-        X, y, weight = rows.X, rows.y, rows.weight
+    def _held_out_scores(
+        self, inner: Any, X: Any, y: Any, codes: Codes, weight: Floats
+    ) -> tuple[Floats, NDArray[np.int32] | None]:
+        """Scores of the rows, and the fold that held each out; None for the folds where the model has seen all rows."""
+        if isinstance(self.cv, str) and self.cv == "train":
+            return self._scores(inner, X), None
         if isinstance(self.estimator, FrozenEstimator):
-            return self._scores(rows.inner, X)
+            return self._scores(inner, X), fold_numbers(self.cv, codes).number
         weights = None if (weight == 1).all() else weight
         if self._by_posterior:
-            checked = cross_validate(
-                self.estimator, X, y, _Given(folds), sample_weight=None if isinstance(X, Scan) else weights
-            )
-            return np.asarray(checked.posterior[:, self._column])
-        from sklearn.model_selection import cross_val_predict
-
-        given = {} if weights is None else {"sample_weight": weights}
-        score = cross_val_predict(self.estimator, X, y, cv=_Given(folds), method="decision_function", params=given)
-        return np.asarray(score if self._column else -score, dtype=np.float64)
+            given = None if isinstance(X, Scan) else weights
+            checked = cross_validate(self.estimator, X, y, self.cv, sample_weight=given)
+            return np.asarray(checked.posterior[:, self._column]), checked.folds
+        folds, score, labels = fold_numbers(self.cv, codes), np.empty(len(codes)), np.asarray(y)
+        for f in range(len(folds.parts)):
+            train, test = folds.train(f), folds.test(f)
+            arguments = {} if weights is None else {"sample_weight": weights[train]}
+            model = clone(self.estimator).fit(_safe_indexing(X, train), labels[train], **arguments)
+            score[test] = self._scores(model, _safe_indexing(X, test))
+        return score, folds.number
 
     @property
     def _by_posterior(self) -> bool:
@@ -201,7 +204,7 @@ class ThresholdClassifier(Wrapper):
 
     def _scores(self, inner: Any, X: Any) -> Floats:
         if self._by_posterior:
-            return np.asarray(posteriors(inner, X)[:, self._column], dtype=np.float64)
+            return np.asarray(asked(inner, "predict_proba", X)[:, self._column], dtype=np.float64)
         score = np.asarray(asked(inner, "decision_function", X), dtype=np.float64)
         return score if self._column else -score
 
@@ -212,44 +215,6 @@ class ThresholdClassifier(Wrapper):
         table = np.bincount(flat, weight, 4).reshape(2, 2).astype(np.float64)
         order = self.classes_[[1 - self._column, self._column]]
         return ThresholdPerformance(Confusion(table, order), float((costs * table).sum() / table.sum()))
-
-    def _positive_column(self, classes: NDArray[Any]) -> int:
-        if self.positive is None:
-            return 1
-        at = [k for k, label in enumerate(classes.tolist()) if label == self.positive]
-        if not at:
-            raise ParameterError.bad_value("positive", self.positive, f"one of the labels {name_list(classes)}")
-        return at[0]
-
-    def _check_criterion(self) -> None:
-        if self.criterion in ("sensitivity", "specificity") and self.target is None:
-            raise ParameterError(f"criterion='{self.criterion}' needs a target, for example target=0.9.")
-        if self.criterion == "cost" and self.costs is None:
-            raise ParameterError("criterion='cost' needs costs: a 2 x 2 matrix, rows the class, columns the answer.")
-
-
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """The fitted estimator, and the rows that a threshold is chosen on."""
-
-    inner: Any
-    X: Any
-    y: Any
-    is_positive: NDArray[np.bool_]
-    weight: Floats
-
-
-class _Given:
-    """A splitter of folds that are known."""
-
-    def __init__(self, folds: Folds) -> None:
-        self._folds = folds
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
-        return len(self._folds.parts)
-
-    def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Any:  # noqa: ARG002
-        return ((self._folds.train(f), self._folds.test(f)) for f in range(len(self._folds.parts)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,7 +289,7 @@ class CutPoints:
         )
         if fn[-1] <= 0 or tn[-1] <= 0:
             raise DataError(
-                "A threshold needs rows of both classes to be chosen by; one of them has none here, or none with a "
+                "Choosing a threshold needs rows of both classes; one of them has no rows here, or none with a "
                 "positive sample_weight."
             )
         return cls(_points(values, usual), tn, tn[-1] - tn, fn, fn[-1] - fn)

@@ -17,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
-from discrim.errors import DataError, ParameterError
+from discrim.errors import DataError, ParameterError, name_list, plural
 from discrim.models.beyond import posteriors_of
 from discrim.models.parameters import Check
 from discrim.models.shell import check_parameters
@@ -29,7 +29,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def offered(method: str) -> Callable[[Method], Method]:
-    """A method that is there only if the estimator inside, or the first of several, has ``method``, fitted or not."""
+    """A method that exists only if the estimator inside, or the first of several, has ``method``, fitted or not."""
 
     def check(self: Any) -> bool:
         # Raises the AttributeError of the inner estimator, which is shown as the cause.
@@ -41,18 +41,9 @@ def offered(method: str) -> Callable[[Method], Method]:
 
 
 def offered_posteriors(method: Method) -> Method:
-    """A method that is there only if the estimator inside, or the first of several, has posteriors, hidden or not."""
+    """A method that exists only if the estimator inside, or the first of several, has posteriors, hidden or not."""
     decorated: Method = available_if(lambda self: posteriors_of(_inside(self)) is not None)(method)
     return decorated
-
-
-def posteriors(inner: Any, X: Any) -> NDArray[Any]:
-    """The posteriors n x K by an estimator that has them, anybody's: a sparse matrix is looked at before it sees it."""
-    check_structure(X)
-    of = posteriors_of(inner)
-    if of is None:
-        raise AttributeError(f"{type(inner).__name__} has no predict_proba.")
-    return np.asarray(of(X))
 
 
 def _inside(owner: Any) -> Any:
@@ -60,26 +51,51 @@ def _inside(owner: Any) -> Any:
     return several[0] if several else getattr(owner, "estimator_", owner.estimator)
 
 
-class Wrapper(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class MetaClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier around another estimator: it accepts the rows that this one accepts."""
+
+    # Methods whose further arguments are routed to the method of the same name of the estimator inside.
+    _routed: ClassVar[tuple[str, ...]] = ("fit",)
+
+    estimator: Any
+    classes_: NDArray[Any]
+
+    def get_metadata_routing(self) -> Any:
+        mapping = MethodMapping()
+        for method in self._routed:
+            mapping.add(caller=method, callee=method)
+        return MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=mapping)
+
+    def __sklearn_tags__(self) -> Any:
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        for name in ("sparse", "pairwise", "allow_nan", "categorical", "string"):
+            setattr(tags.input_tags, name, getattr(inner.input_tags, name))
+        return tags
+
+
+class Wrapper(MetaClassifier, ABC):
     """A classifier that decides by the posteriors of the one inside.
 
     ``fit`` fits a clone of ``estimator``, which is then ``estimator_``; a ``FrozenEstimator`` stays as it is. Rows
-    go to it as they are, so that whatever it takes is taken here.
+    go to it as they are, so that it accepts the same containers.
     """
 
     _constraints: ClassVar[Mapping[str, Check]] = {}
     # Of these methods the estimator inside must have one.
     _methods: ClassVar[tuple[str, ...]] = ("predict_proba",)
 
-    estimator: Any
     estimator_: Any
-    classes_: NDArray[Any]
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Fit the estimator inside; ``sample_weight`` and what else is passed by name go to it."""
         check_parameters(self, self._constraints)
-        need_answers(self, *self._methods)
+        if posteriors_of(self.estimator) is None and not any(hasattr(self.estimator, name) for name in self._methods):
+            raise ParameterError(
+                f"{type(self).__name__} needs an estimator with {' or '.join(self._methods)}, which {self.estimator!r} "
+                "lacks. Use another, wrap it in sklearn.calibration.CalibratedClassifierCV, or set methods='all' where "
+                "the estimator has this parameter."
+            )
         arguments = fit_arguments(self, fit_params)
         check_structure(X)
         inner = clone(self.estimator).fit(X, y, **arguments)
@@ -97,39 +113,14 @@ class Wrapper(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):  # type:
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Posteriors of the estimator inside, n x K, columns as ``classes_``."""
         check_is_fitted(self, "estimator_")
-        return posteriors(self.estimator_, X)
-
-    def get_metadata_routing(self) -> Any:
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        return MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=mapping)
-
-    def __sklearn_tags__(self) -> Any:
-        return with_inner_tags(super().__sklearn_tags__(), self.estimator)
+        return asked(self.estimator_, "predict_proba", X)
 
 
 def asked(inner: Any, method: str, X: Any) -> NDArray[Any]:
-    """The answers of the estimator inside, which may be anybody's: a sparse matrix is looked at before it sees it."""
+    """The answers of any estimator, of its posteriors also hidden ones; a sparse matrix is checked first."""
     check_structure(X)
-    return np.asarray(getattr(inner, method)(X))
-
-
-def with_inner_tags(tags: Any, estimator: Any) -> Any:
-    """The tags of a wrapper, which takes what the estimator inside takes."""
-    inner = get_tags(estimator)
-    for name in ("sparse", "pairwise", "allow_nan", "categorical", "string"):
-        setattr(tags.input_tags, name, getattr(inner.input_tags, name))
-    return tags
-
-
-def need_answers(owner: Any, *methods: str) -> None:
-    """Raise unless the estimator inside has one of the methods."""
-    if posteriors_of(owner.estimator) is not None or any(hasattr(owner.estimator, method) for method in methods):
-        return
-    wanted = " or ".join(methods)
-    raise ParameterError(
-        f"{type(owner).__name__} needs an estimator with {wanted}, which {owner.estimator!r} lacks. Take another, wrap "
-        "it in sklearn.calibration.CalibratedClassifierCV, or set methods='all' where the estimator has this parameter."
-    )
+    answer: Any = posteriors_of(inner) if method == "predict_proba" else getattr(inner, method)
+    return np.asarray(answer(X))
 
 
 def fit_arguments(owner: Any, fit_params: Mapping[str, Any], method: str = "fit") -> Mapping[str, Any]:
@@ -155,7 +146,7 @@ def checked_table(X: Any, y: Any = None) -> Any:
     check_structure(X)
     X, _ = indexable(X, y)
     if isinstance(X, np.ndarray) and (X.ndim != 2 or not X.size or X.dtype.kind == "c"):
-        check_array(X, ensure_all_finite=False)  # raises, and tells what to do
+        check_array(X, ensure_all_finite=False)  # raises, and says what to do
     return X
 
 
@@ -165,6 +156,41 @@ def remember_columns(owner: Any, inner: Any) -> None:
         owner.__dict__.pop(name, None)
         if hasattr(inner, name):
             setattr(owner, name, getattr(inner, name))
+
+
+def spare_label(name: str, given: Any, classes: NDArray[Any], text: str) -> Any:
+    """The label of an answer that is none of the classes: as the parameter ``name`` says, or one of their type.
+
+    The latter is ``text`` for labels of text, and for numbers the integer below all of them and below zero, so -1 for
+    classes 0, 1, 2.
+    """
+    if given is None:
+        if classes.dtype.kind in "iuf":
+            return min(int(np.floor(classes.min())), 0) - 1
+        given = text
+    if any(label == given for label in classes.tolist()):
+        raise ParameterError.bad_value(name, given, f"none of the classes, which are {name_list(classes)}")
+    return given
+
+
+def with_spare(classes: NDArray[Any], label: Any, best: NDArray[np.intp], known: NDArray[np.bool_]) -> NDArray[Any]:
+    """The classes numbered ``best`` where ``known``, else the label; of a type that holds both."""
+    spare = np.asarray(label)
+    kinds = {classes.dtype.kind, spare.dtype.kind}
+    if spare.ndim == 0 and (kinds <= set("US") or kinds <= set("iuf")):
+        labels = np.append(classes, spare)
+    else:
+        labels = np.empty(len(classes) + 1, dtype=object)
+        labels[:-1], labels[-1] = classes.tolist(), label
+    return np.asarray(labels[np.where(known, best, len(classes))])
+
+
+def codes_of(y: Any, classes: NDArray[Any], rows: int) -> Codes:
+    """The codes of so many labels among the classes."""
+    codes = recode(y, classes)
+    if len(codes) != rows:
+        raise DataError(f"X has {plural(rows, 'row')}, y has {plural(len(codes), 'label')}.")
+    return codes
 
 
 def coded_labels(X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[Any], Codes, Floats]:

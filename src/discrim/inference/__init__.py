@@ -1,4 +1,4 @@
-"""What a fit says about the world: standard errors, tests and the summary that prints them."""
+"""Standard errors, tests and the summary that prints them."""
 
 from discrim.public import names_in_stub
 

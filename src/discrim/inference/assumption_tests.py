@@ -1,152 +1,176 @@
-"""Tests of what the models assume, from the sums over the rows alone. A test that cannot be made is NaN."""
+"""Tests of what the models assume, from sums over the rows alone. A test that cannot be made is NaN."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
 
-from discrim.inference.assumption_shapes import ClassShapes
-from discrim.inference.discriminant import box_terms
+from discrim.block import Block
+from discrim.engines import reduce_blocks
+from discrim.families.gaussian.covariance import rounding_noise, sphere_matrix
+from discrim.sources import Rows
+from discrim.statistics import ClassMoments, Depth, merge_moments
 from discrim.typing import Floats
 
+# Columns up to which the tensor of third moments is kept: p^3 numbers a class, n p^3 multiplications.
+TENSOR_COLUMNS = 30
+# Products of two coordinates that are held at once.
+_HELD = 1 << 20
 
-@dataclass(frozen=True)
-class BoxTest:
-    """Box's ``m``, its chi-squared and F approximations, and how much it matters.
 
-    ``gain`` is what a covariance matrix for each class adds to the log-likelihood of a row, beyond what noise would
-    add: (chi2 - df) / (2 n), at least 0.
+class ClassShapes(NamedTuple):
+    """Sums over the rows of each class, about its mean, which an earlier pass has found.
+
+    With u the residuals divided by the standard deviations of their class, and z = W'(x - mu_k) for Sigma_k^-1 = WW':
+    ``third`` and ``fourth`` (K x p) sum u^3 and u^4, ``distance`` (K) sums |z|^4, and ``tensor`` (K x p x p x p) sums
+    z_a z_b z_c; None with more than 30 columns. ``weight`` counts the rows. The shapes of two sets of rows about the
+    same means are the sums of both.
     """
 
-    m: float
-    chi2: float
-    df: float
-    chi2_p_value: float
-    f: float
-    df2: float
-    f_p_value: float
-    gain: float
+    weight: Floats
+    third: Floats
+    fourth: Floats
+    distance: Floats
+    tensor: Floats | None
 
 
-def box_test(weight: Floats, scatter: Floats) -> BoxTest:
-    """Are the covariance matrices of the classes equal?
+def class_shapes(rows: Rows, moments: ClassMoments) -> ClassShapes:
+    """One more pass over the rows, n p^2 multiplications (n p^3 with up to 30 columns); ``moments`` are full."""
+    roots = [_inverse_root(moments, k) for k in range(len(moments.classes))]
+    variances = np.diagonal(moments.scatter, axis1=1, axis2=2) / np.maximum(moments.weight, 1.0)[:, None]
+    with np.errstate(divide="ignore"):
+        scales = np.where(variances > 0, 1.0 / np.sqrt(variances), 0.0)
+    return reduce_blocks(rows, partial(_of_block, moments, scales, roots), _merged)
 
-    With M, c1 and f = (K - 1) p (p + 1) / 2 as in ``box_terms``, (1 - c1) M is about chi-squared with f degrees of
-    freedom. Box's F is nearer for small classes: with v_k = n_k - 1, v = sum v_k,
-    c2 = (sum 1/v_k^2 - 1/v^2)(p - 1)(p + 2) / (6 (K - 1)) and df2 = (f + 2) / |c2 - c1^2|, it is
-    F = M (1 - c1 - f/df2) / f for c2 > c1^2, else df2 M / (f (b - M)) with b = df2 / (1 - c1 + 2/df2).
+
+def full_moments(rows: Rows) -> ClassMoments:
+    """Weights, means and a scatter matrix a class: one pass."""
+    p, known = rows.design.n_out, 2 if rows.classes is None else len(rows.classes)
+    return reduce_blocks(
+        rows, lambda block: ClassMoments.of(block, Depth.FULL), merge_moments, state_bytes=8 * known * p * p
+    )
+
+
+def mardia_test(shapes: ClassShapes) -> tuple[float, float, float, dict[str, Any]]:
+    """Are the rows of each class multivariate normal? Statistic, degrees of freedom, p-value, and details by name.
+
+    A class's skewness is |sum z z z|^2 / n_k^2, with n_k b_1 / 6 about chi-squared with p (p + 1)(p + 2) / 6 degrees
+    of freedom; NaN with too many columns. Its kurtosis is the mean of |z|^4, about N(p (p + 2), 8 p (p + 2) / n_k).
+    The statistics of the classes are added; classes without an inverse covariance do not count.
     """
-    m, c1, f = box_terms(weight, scatter)
-    if not np.isfinite(m):
-        return BoxTest(np.nan, np.nan, f, np.nan, np.nan, np.nan, np.nan, np.nan)
-    classes, p = scatter.shape[:2]
-    v_k = np.asarray(weight, dtype=np.float64) - 1.0
-    v = float(v_k.sum())
-    c2 = float(((1 / v_k**2).sum() - 1 / v**2) * (p - 1) * (p + 2) / (6 * (classes - 1)))
-    chi2 = (1 - c1) * m if c1 < 1 else np.nan
-    away = c2 - c1**2
-    df2 = (f + 2) / abs(away) if away else np.inf
-    if away >= 0:
-        ratio = m * (1 - c1 - f / df2) / f
-    else:
-        b = df2 / (1 - c1 + 2 / df2)
-        ratio = df2 * m / (f * (b - m)) if m < b else np.nan
-    ratio = ratio if ratio > 0 else np.nan
-    p_f = float(special.fdtrc(f, df2, ratio)) if np.isfinite(df2) else float(special.chdtrc(f, f * ratio))
-    gain = max(chi2 - f, 0.0) / (2 * (v + classes))
-    return BoxTest(m, float(chi2), f, float(special.chdtrc(f, chi2)), float(ratio), float(df2), p_f, float(gain))
-
-
-@dataclass(frozen=True, eq=False)
-class MardiaTest:
-    """Mardia's coefficients of each class, K numbers each, and the tests of all classes together.
-
-    ``skewness`` is |sum z z z|^2 / n_k^2, with n_k b_1 / 6 about chi-squared with p (p + 1)(p + 2) / 6 degrees of
-    freedom; NaN with too many columns. ``kurtosis`` is the mean of |z|^4, about N(p (p + 2), 8 p (p + 2) / n_k). The
-    statistics of the classes are added: ``statistic`` and ``df``.
-    """
-
-    skewness: Floats
-    kurtosis: Floats
-    skewness_statistic: Floats
-    kurtosis_z: Floats
-    statistic: float
-    df: float
-    p_value: float
-
-
-def mardia_test(shapes: ClassShapes) -> MardiaTest:
-    """Are the rows of each class multivariate normal? Classes without an inverse covariance do not count."""
     n, p = shapes.weight, shapes.third.shape[1]
-    safe = np.where(n > 0, n, 1.0)
+    safe, normal = np.where(n > 0, n, 1.0), p * (p + 2)
     kurtosis = shapes.distance / safe
-    z = (kurtosis - p * (p + 2)) * np.sqrt(safe / (8 * p * (p + 2)))
+    z = (kurtosis - normal) * np.sqrt(safe / (8 * normal))
     skewness = np.full(len(n), np.nan)
     if shapes.tensor is not None:
         skewness = np.einsum("kabc,kabc->k", shapes.tensor, shapes.tensor) / safe**2
     chi2 = safe * skewness / 6
-    there = np.isfinite(z) & (n > p + 1)
-    told = there & np.isfinite(chi2)
-    if not there.any():
-        return MardiaTest(skewness, kurtosis, chi2, z, np.nan, np.nan, np.nan)
-    statistic = float((z[there] ** 2).sum() + chi2[told].sum())
-    df = float(there.sum() + told.sum() * p * (p + 1) * (p + 2) / 6)
-    return MardiaTest(skewness, kurtosis, chi2, z, statistic, df, float(special.chdtrc(df, statistic)))
+    tested = np.isfinite(z) & (n > p + 1)
+    skew_tested = tested & np.isfinite(chi2)
+    statistic = float((z[tested] ** 2).sum() + chi2[skew_tested].sum()) if tested.any() else np.nan
+    df = float(tested.sum() + skew_tested.sum() * p * (p + 1) * (p + 2) / 6) if tested.any() else np.nan
+    details = {
+        "mardia_skewness": skewness,
+        "mardia_kurtosis": kurtosis,
+        "mardia_skewness_statistic": chi2,
+        "mardia_kurtosis_z": z,
+        "mardia_excess": np.average(kurtosis[tested], weights=n[tested]) / normal - 1 if tested.any() else 0.0,
+    }
+    return statistic, df, float(special.chdtrc(df, statistic)), details
 
 
-class ColumnShapes(NamedTuple):
-    """Of each column, residuals of all classes together in units of their class's standard deviation (p each)."""
+def column_shapes(shapes: ClassShapes) -> tuple[Floats, Floats, Floats, Floats]:
+    """Of each column: skewness, kurtosis - 3, the omnibus statistic of D'Agostino and Pearson (1973) and its p-value.
 
-    skewness: Floats
-    excess_kurtosis: Floats
-    omnibus: Floats
-    p_value: Floats
-
-
-def column_shapes(shapes: ClassShapes) -> ColumnShapes:
-    """Skewness, kurtosis - 3 and the omnibus test of D'Agostino and Pearson (1973), which needs 20 rows."""
+    They are of the residuals of all classes together, in units of their class's standard deviation. The test needs 20
+    rows.
+    """
     n = float(shapes.weight.sum())
     skewness, kurtosis = shapes.third.sum(axis=0) / n, shapes.fourth.sum(axis=0) / n
-    if n < 20:
-        none = np.full_like(skewness, np.nan)
-        return ColumnShapes(skewness, kurtosis - 3.0, none, none)
-    omnibus = _skewness_z(skewness, n) ** 2 + _kurtosis_z(kurtosis, n) ** 2
-    return ColumnShapes(skewness, kurtosis - 3.0, omnibus, special.chdtrc(2, omnibus))
+    omnibus = np.full_like(skewness, np.nan)
+    if n >= 20:
+        omnibus = _skewness_z(skewness, n) ** 2 + _kurtosis_z(kurtosis, n) ** 2
+    return skewness, kurtosis - 3.0, omnibus, special.chdtrc(2, omnibus)
 
 
-class Collinearity(NamedTuple):
-    """``inflation`` (p): 1 / (1 - R_j^2) within classes, infinite where the others determine a column, NaN where it is
-    constant; ``condition``: the root of the ratio of the largest to the smallest eigenvalue of the correlations.
+def collinearity(pooled_scatter: Floats, degrees: float) -> tuple[Floats, float]:
+    """Variance inflation and condition number, from the correlations within classes with ``degrees`` of freedom.
+
+    The inflation (p) is 1 / (1 - R_j^2), infinite where the others determine a column, NaN where it is constant; the
+    condition number is the root of the ratio of the largest to the smallest eigenvalue of the correlations.
     """
-
-    inflation: Floats
-    condition: float
-
-
-def collinearity(pooled_scatter: Floats, degrees: float) -> Collinearity:
-    """Variance inflation factors from the correlations within classes, which ``degrees`` of freedom tell."""
     variance = np.diagonal(pooled_scatter)
     alive = variance > 0
     inflation = np.full(len(variance), np.nan)
     if not alive.any():
-        return Collinearity(inflation, np.nan)
+        return inflation, np.nan
     if degrees < alive.sum():
         inflation[alive] = np.inf
-        return Collinearity(inflation, np.inf)
+        return inflation, np.inf
     scale = np.sqrt(variance[alive])
     values, vectors = np.linalg.eigh(pooled_scatter[np.ix_(alive, alive)] / scale[:, None] / scale)
     # Where another column takes part in a direction without variance, that column is determined by the others.
-    floor = 1e-10 * values[-1]
-    lost = values <= floor
+    lost = values <= 1e-10 * values[-1]
     found = (vectors**2 / np.where(lost, np.inf, values)).sum(axis=1)
     found[(vectors[:, lost] ** 2).sum(axis=1) > 1e-8] = np.inf
     inflation[alive] = found
-    smallest = float(values[0])
-    condition = np.inf if lost[0] else float(np.sqrt(values[-1] / smallest))
-    return Collinearity(inflation, condition)
+    return inflation, np.inf if lost[0] else float(np.sqrt(values[-1] / values[0]))
+
+
+def _of_block(moments: ClassMoments, scales: Floats, roots: Sequence[Floats | None], block: Block) -> ClassShapes:
+    classes, p = moments.mean.shape
+    weight, third, fourth = np.zeros(classes), np.zeros((classes, p)), np.zeros((classes, p))
+    distance = np.zeros(classes)
+    tensor = np.zeros((classes, p, p, p)) if p <= TENSOR_COLUMNS else None
+    x = block.x if isinstance(block.x, np.ndarray) else block.x.toarray()
+    # A block of a scan brings only the classes that it has met.
+    at = np.searchsorted(moments.classes, block.classes)[block.codes]
+    for k in np.unique(at):
+        own = at == k
+        gap = np.asarray(x[own], dtype=np.float64) - moments.mean[k]
+        w = np.ones(len(gap)) if block.weight is None else block.weight[own]
+        u = gap * scales[k]
+        squares = u * u
+        weight[k], third[k], fourth[k] = w.sum(), w @ (squares * u), w @ (squares * squares)
+        root = roots[k]
+        if root is None:
+            distance[k] = np.nan
+            continue
+        z = gap @ root
+        distance[k] = w @ np.einsum("ij,ij->i", z, z) ** 2
+        if tensor is not None:
+            tensor[k] = _third_moments(z, w)
+    return ClassShapes(weight, third, fourth, distance, tensor)
+
+
+def _third_moments(z: Floats, w: Floats) -> Floats:
+    n, p = z.shape
+    total, step = np.zeros((p, p * p)), max(_HELD // max(p * p, 1), 1)
+    for start in range(0, n, step):
+        part = z[start : start + step]
+        pairs = (part[:, :, None] * part[:, None, :]).reshape(len(part), -1)
+        total += (w[start : start + step, None] * part).T @ pairs
+    return total.reshape(p, p, p)
+
+
+def _merged(parts: Sequence[ClassShapes]) -> ClassShapes:
+    sums: list[Any] = [None if values[0] is None else np.sum(values, axis=0) for values in zip(*parts, strict=True)]
+    return ClassShapes(*sums)
+
+
+def _inverse_root(moments: ClassMoments, k: int) -> Floats | None:
+    """W with W'(S / n)W = I; None where the class has no inverse covariance."""
+    p = moments.n_features
+    if moments.weight[k] <= p:
+        return None
+    noise = rounding_noise(moments.mean[k : k + 1], np.finfo(float).eps)
+    sphering = sphere_matrix(moments.scatter[k] / moments.weight[k], noise, may_reread=False)
+    return sphering.backward(np.eye(p)) if sphering.rank == p else None
 
 
 def _skewness_z(skewness: Floats, n: float) -> Floats:

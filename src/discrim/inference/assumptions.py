@@ -1,48 +1,86 @@
-"""What the models assume of the rows, and whether these rows are like that."""
+"""What the models assume of the rows, whether these rows are like that, and what it means for which models."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from discrim.errors import DataError, name_list
-from discrim.inference.assumption_findings import (
-    AssumptionCheck,
-    collinearity_check,
-    covariance_check,
-    normality_check,
-    separation_check,
-    size_check,
+from discrim.engines import RowPasses
+from discrim.errors import DataError, DiscrimError, name_list, plural
+from discrim.families.gaussian.covariance import rounding_noise, sphere_matrix
+from discrim.families.gaussian.lda import full_rule
+from discrim.families.logistic.objective import Coordinates, Objective
+from discrim.families.logistic.separation import find_separation
+from discrim.families.rule import Output, score_rows
+from discrim.inference.assumption_tests import (
+    ClassShapes,
+    class_shapes,
+    collinearity,
+    column_shapes,
+    full_moments,
+    mardia_test,
 )
-from discrim.inference.assumption_shapes import class_shapes, full_moments
-from discrim.inference.render import html_page
+from discrim.inference.discriminant import box_m
+from discrim.inference.render import WIDTH, html_page, write_p_value
 from discrim.inference.summary import Table
 from discrim.sources import Rows, find_non_finite, open_rows
+from discrim.statistics import ClassMoments
+from discrim.statistics.means import grand_mean
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Numbers that the class scatters may have; with more, only the sizes are told.
+Level = Literal["fine", "doubtful", "problem", "unknown"]
+
+# Entries that the class scatters may have together; with more, only the sizes are checked.
 MOST_NUMBERS = 1 << 24
+# Log-likelihood a row that a covariance for each class adds: below the first hardly any row changes its class.
+SMALL_GAIN, LARGE_GAIN = 0.02, 0.1
+# Skewness and excess kurtosis of a column, and the relative excess of Mardia's kurtosis: small, and large.
+SMALL_SHAPE, LARGE_SHAPE = np.array([0.5, 1.0, 0.1]), np.array([1.0, 3.0, 0.3])
+# Variance inflation that is worth a word, and that costs digits.
+SOME_INFLATION, MUCH_INFLATION = 10.0, 1000.0
+# Rows a column and class.
+FEW_ROWS, MANY_ROWS = 2.0, 10.0
+# Multiplications of one pass for a linear program that are no reason to avoid it.
+SHORT_SEARCH = 2e7
 
 
-class AssumptionChecks(Mapping[str, AssumptionCheck]):
+@dataclass(frozen=True)
+class AssumptionCheck:
+    """One assumption: the test of it, how much it matters, and what follows.
+
+    ``level`` follows the size of the ``effect`` (named ``effect_name``) and not the ``p_value`` alone, since with many
+    rows every test rejects. ``statistic``, ``df`` and ``p_value`` are NaN where there is no test. ``meaning`` says
+    what was found, ``implication`` what it means for which models, ``columns`` are those that stand out, and
+    ``details`` has further figures by name.
+    """
+
+    name: str
+    level: Level
+    meaning: str
+    implication: str
+    effect_name: str
+    effect: float = np.nan
+    statistic: float = np.nan
+    df: float = np.nan
+    p_value: float = np.nan
+    columns: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return textwrap.fill(
+            f"{self.name} ({self.level}): {self.meaning} {self.implication}", WIDTH, subsequent_indent="  "
+        )
+
+
+class AssumptionChecks(dict[str, AssumptionCheck]):
     """The checks by name: 'equal covariances', 'normality', 'separation', 'collinearity', 'rows and columns'."""
-
-    def __init__(self, checks: list[AssumptionCheck]) -> None:
-        self._checks = {check.name: check for check in checks}
-
-    def __getitem__(self, name: str) -> AssumptionCheck:
-        return self._checks[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._checks)
-
-    def __len__(self) -> int:
-        return len(self._checks)
 
     def to_frame(self) -> pd.DataFrame:
         """A row a check."""
@@ -66,7 +104,7 @@ def assumption_checks(X: Any, y: Any = None, sample_weight: Any = None) -> Assum
     """Check rows X with labels y, or a ``scan``, for what the classical models assume of them.
 
     Equal covariances by Box's M; normality within classes by Mardia's kurtosis, his skewness (up to 30 columns: it
-    needs p^3 numbers a class) and each column's skewness and kurtosis; separation by a linear program where that is
+    needs p^3 sums a class) and each column's skewness and kurtosis; separation by a linear program where that is
     small, else by the training error of a linear rule; collinearity by variance inflation within classes; and the
     numbers of rows against columns. Weights count rows.
 
@@ -92,12 +130,15 @@ def checks_of_rows(rows: Rows) -> AssumptionChecks:
     """The checks of rows that are open already."""
     p = rows.design.n_out
     if rows.classes is not None and rows.n_rows is not None and len(rows.classes) * p * p > MOST_NUMBERS:
-        return AssumptionChecks([size_check(_counts(rows), p)])
+        weight = np.zeros(len(rows.classes))
+        for block in rows.blocks():
+            weight += np.bincount(block.codes, block.weight, len(weight))
+        return AssumptionChecks({"rows and columns": size_check(_sizes(rows.classes, weight), p)})
     moments = full_moments(rows)
     if not moments.finite:
         raise find_non_finite(rows) or DataError("The sums of squares of X overflow. Scale the columns.")
     names = rows.design.names_out
-    sizes = {str(label): float(n) for label, n in zip(moments.classes, moments.weight, strict=True) if n > 0}
+    sizes = _sizes(moments.classes, moments.weight)
     if len(sizes) < 2:
         raise DataError(f"y has only the class {name_list(sizes)}; the assumptions are about two classes at least.")
     present = moments.select(moments.weight > 0)
@@ -106,12 +147,193 @@ def checks_of_rows(rows: Rows) -> AssumptionChecks:
         checks.append(normality_check(class_shapes(rows, present), present, names))
         checks.append(separation_check(rows, present))
     checks += [collinearity_check(present, names), size_check(sizes, p)]
-    return AssumptionChecks(checks)
+    return AssumptionChecks({check.name: check for check in checks})
 
 
-def _counts(rows: Rows) -> dict[str, float]:
-    assert rows.classes is not None
-    weight = np.zeros(len(rows.classes))
+def _sizes(classes: Any, weight: Any) -> dict[str, float]:
+    return {str(label): float(n) for label, n in zip(classes, weight, strict=True) if n > 0}
+
+
+def covariance_check(moments: ClassMoments, names: list[str]) -> AssumptionCheck:
+    """Box's M; its effect is the log-likelihood that a matrix for each class adds to a row."""
+    test = box_m(moments.weight, moments.scatter)
+    needs = "LDA and its relatives assume equal covariances; QDA, RDA, naive Bayes and logistic regression do not."
+    title, effect = "equal covariances", "log-likelihood a row that own covariances add"
+    if not np.isfinite(test.chi2):
+        p, small = moments.n_features, int(np.argmin(moments.rows))
+        found = f"class '{moments.classes[small]}' has {plural(int(moments.rows[small]), 'row')} for {p} columns"
+        why = found if moments.rows[small] <= p + 1 else "within a class some columns are constant or dependent"
+        return AssumptionCheck(title, "unknown", f"Box's M cannot be computed: {why}.", needs, effect, df=test.df)
+    column, label, ratio = _largest_ratio(moments, names)
+    small_classes = moments.weight.min() < 20 and np.isfinite(test.f_p_value)
+    p_value = test.f_p_value if small_classes else test.p_value
+    found = f"(Box's M: chi-sq {test.chi2:,.1f} on {test.df:,.0f} df, p {write_p_value(p_value)})"
+    level: Level = "doubtful" if test.gain < LARGE_GAIN else "problem"
+    if p_value >= 0.05 or test.gain < SMALL_GAIN:
+        much = "show no difference" if p_value >= 0.05 else "differ, but too little to matter"
+        level, words = "fine", f"The covariances of the classes {much} {found}."
+        needs = "As LDA and its relatives assume; a covariance matrix for each class gains little."
+    else:
+        much = "somewhat" if level == "doubtful" else "clearly"
+        words = (
+            f"The covariances of the classes differ {much} {found}: in '{column}' class '{label}' has {ratio:.2g} "
+            "times the common variance."
+        )
+    details = {"m": test.m, "f": test.f, "f_df2": test.df2, "f_p_value": test.f_p_value, "largest_ratio": ratio}
+    return AssumptionCheck(
+        title, level, words, needs, effect, test.gain, test.chi2, test.df, p_value, (column,), details
+    )
+
+
+def _largest_ratio(moments: ClassMoments, names: list[str]) -> tuple[str, Any, float]:
+    """The column and class whose variance is farthest from the common one, and their ratio."""
+    own = np.diagonal(moments.scatter, axis1=1, axis2=2) / (moments.weight[:, None] - 1)
+    common = np.diagonal(moments.scatter.sum(axis=0)) / (moments.total_weight - len(moments.classes))
+    ratio = own / common
+    k, j = np.unravel_index(np.argmax(np.abs(np.log(ratio))), ratio.shape)
+    return names[j], moments.classes[k], float(ratio[k, j])
+
+
+def normality_check(shapes: ClassShapes, moments: ClassMoments, names: list[str]) -> AssumptionCheck:
+    """Mardia's coefficients, and the column that is farthest from normal; the effect is the largest skewness."""
+    statistic, df, p_value, details = mardia_test(shapes)
+    skewness, kurtosis, omnibus, column_p = column_shapes(shapes)
+    needs = "QDA suffers most where it fails; LDA is less sensitive; logistic regression does not assume it."
+    varies = np.diagonal(moments.scatter.sum(axis=0)) > 0
+    found = f"Mardia: chi-sq {statistic:,.1f} on {df:,.0f} df, p {write_p_value(p_value)}"
+    unknown = "" if varies.any() else "All columns are constant within the classes."
+    if varies.any() and np.isnan(p_value):
+        omnibus = np.where(varies & np.isfinite(omnibus), omnibus, -1.0)
+        worst = int(omnibus.argmax())
+        statistic, df, p_value = float(omnibus[worst]), 2.0, float(min(column_p[worst] * len(names), 1.0))
+        found = f"D'Agostino and Pearson for '{names[worst]}': p {write_p_value(p_value)}"
+        if statistic < 0:
+            unknown = "There are too few rows to test whether the columns are normal within classes."
+    if unknown:
+        return AssumptionCheck("normality", "unknown", unknown, needs, "largest skewness")
+    skew, tails = np.where(varies, skewness, 0.0), np.where(varies, kurtosis, 0.0)
+    a, b = int(np.abs(skew).argmax()), int(np.abs(tails).argmax())
+    sizes = np.abs([skew[a], tails[b], details["mardia_excess"]])
+    level: Level = "doubtful" if (sizes < LARGE_SHAPE).all() else "problem"
+    if (sizes < SMALL_SHAPE).all() or p_value >= 0.05:
+        level, needs = "fine", "As the Gaussian models assume: LDA, QDA, RDA and their Bayesian forms."
+    much = {"fine": "are near enough to normal", "doubtful": "are not quite normal", "problem": "are far from normal"}
+    words = (
+        f"Within classes the columns {much[level]} ({found}); the largest skewness is {skew[a]:.2g} in '{names[a]}', "
+        f"the largest excess kurtosis {tails[b]:.2g} in '{names[b]}'."
+    )
+    details |= {"column_skewness": skewness, "column_excess_kurtosis": kurtosis, "column_p_value": column_p}
+    stand_out = () if level == "fine" else tuple(dict.fromkeys([names[a], names[b]]))
+    effect = float(sizes[0])
+    return AssumptionCheck(
+        "normality", level, words, needs, "largest skewness", effect, statistic, df, p_value, stand_out, details
+    )
+
+
+def separation_check(rows: Rows, moments: ClassMoments) -> AssumptionCheck:
+    """Does a linear rule put every row on its side? The effect is its share of training rows that are wrong."""
+    classes, p = len(moments.classes), moments.n_features
+    n = int(moments.rows.sum())
+    size = (p + 1) * (1 if classes == 2 else classes)
+    # With as many columns as rows a linear rule has every one right.
+    wrong = 0 if n <= p + 1 else _linear_errors(rows, moments)
+    share = wrong / max(n, 1)
+    level: Level = "unknown"
+    words = f"A linear rule has {wrong:,} of {n:,} training rows wrong; "
+    needs = "Unpenalised logistic regression has infinite estimates then; a penalty, LDA and naive Bayes are not hurt."
+    columns: tuple[str, ...] = ()
+    if wrong == 0:
+        why = f"{n} rows in {p} columns always are" if n <= p + 1 else "a linear rule has every training row right"
+        level, words = "problem", f"The classes are completely separated: {why}."
+    elif n * size**2 > SHORT_SEARCH:
+        words += (
+            "whether some direction separates classes partly was not searched, since "
+            f"{size} coefficients make that long."
+        )
+    else:
+        try:
+            found = find_separation(_objective(rows, moments))
+        except DiscrimError:
+            words += "the search for a direction that separates classes partly failed."
+        else:
+            if found.separated:
+                columns = tuple(rows.design.names_out[j - 1] for j in found.columns if j > 0)
+                how = "completely" if found.complete else "partly"
+                level, words = "problem", f"The classes are {how} separated along {name_list(columns)}."
+            else:
+                level, needs = "fine", "The maximum-likelihood estimates of logistic regression are finite."
+                words = f"The classes overlap: the best linear rule has rows on the wrong side ({share:.1%} by LDA's)."
+    return AssumptionCheck(
+        "separation", level, words, needs, "training rows that a linear rule has wrong", share, columns=columns
+    )
+
+
+def _objective(rows: Rows, moments: ClassMoments) -> Objective:
+    spread = np.sqrt(np.diagonal(moments.scatter.sum(axis=0)) / moments.rows.sum())
+    coordinates = Coordinates(grand_mean(moments.weight, moments.mean), np.where(spread > 0, spread, 1.0), True)
+    return Objective(RowPasses(rows), moments.classes, coordinates, softmax=len(moments.classes) > 2)
+
+
+def _linear_errors(rows: Rows, moments: ClassMoments) -> int:
+    """Rows that the linear discriminant rule of these moments puts in another class."""
+    noise = rounding_noise(moments.mean, np.finfo(float).eps)
+    sphering = sphere_matrix(moments.scatter.sum(axis=0) / moments.total_weight, noise, may_reread=False)
+    rule = full_rule(sphering, moments.mean, np.log(moments.weight), grand_mean(moments.weight, moments.mean))
+    wrong = 0
     for block in rows.blocks():
-        weight += np.bincount(block.codes, block.weight, len(rows.classes))
-    return {str(label): float(n) for label, n in zip(rows.classes, weight, strict=True) if n > 0}
+        own = np.searchsorted(moments.classes, block.classes)[block.codes]
+        counted = slice(None) if block.weight is None else block.weight > 0
+        wrong += int((score_rows(rule, block.x, Output.BEST)[0] != own)[counted].sum())
+    return wrong
+
+
+def collinearity_check(moments: ClassMoments, names: list[str]) -> AssumptionCheck:
+    """Variance inflation within classes; the effect is the largest factor."""
+    degrees = moments.total_weight - len(moments.classes)
+    inflation, condition = collinearity(moments.scatter.sum(axis=0), degrees)
+    constant = [names[j] for j in np.flatnonzero(np.isnan(inflation))]
+    known = np.where(np.isnan(inflation), 0.0, inflation)
+    high = tuple(names[j] for j in np.argsort(-known, kind="stable") if known[j] > SOME_INFLATION)
+    largest = float(known.max(initial=0.0))
+    level: Level = "problem" if largest > MUCH_INFLATION else "doubtful"
+    needs = "It makes coefficients uncertain more than predictions; shrinkage, ridge and priors help."
+    if np.isinf(largest):
+        why = "there are not more rows than columns" if degrees < len(names) else "linear dependence"
+        words = f"Some columns are determined by the others ({why}): {name_list(high)}."
+    elif largest > SOME_INFLATION:
+        words = (
+            f"Columns are strongly correlated within classes: {name_list(high)}; the largest variance inflation is "
+            f"{largest:,.0f}, the condition number {condition:,.0f}."
+        )
+    else:
+        words = f"No column is nearly determined by the others; the largest variance inflation is {largest:.2g}."
+        if not constant:
+            level, needs = "fine", "No model is hindered by it."
+    if constant:
+        words += f" {name_list(constant)} {'is' if len(constant) == 1 else 'are'} constant within classes."
+    details = {"inflation": inflation, "condition": condition, "constant": tuple(constant)}
+    return AssumptionCheck(
+        "collinearity", level, words, needs, "largest variance inflation", largest, columns=(*high, *constant),
+        details=details,
+    )  # fmt: skip
+
+
+def size_check(sizes: Mapping[str, float], p: int) -> AssumptionCheck:
+    """Rows against columns, in the smallest class; the effect is its rows a column."""
+    n = sum(sizes.values())
+    label = min(sizes, key=lambda name: sizes[name])
+    least = sizes[label] / max(p, 1)
+    each = f"{n:,.0f} rows for {plural(p, 'column')}; the smallest class '{label}' has {sizes[label]:,.0f}"
+    level: Level
+    if least > MANY_ROWS:
+        level, words = "fine", f"There are {each}, {least:.0f} for each column."
+        needs = "Enough for a covariance matrix of every class, so that QDA can be estimated well."
+    elif least > FEW_ROWS:
+        level, words = "doubtful", f"There are {each}, only {least:.1f} for each column."
+        needs = "Covariance matrices of single classes are uncertain; RDA, Bayesian QDA and the linear models help."
+    else:
+        level, words = "problem", f"There are only {each}."
+        must = "cannot be estimated" if sizes[label] <= p else "can hardly be estimated"
+        needs = f"QDA {must}; shrinkage, priors, ridge and naive Bayes are for such tables."
+    effect, details = "rows a column in the smallest class", {"n": n, "p": p, "smallest": label}
+    return AssumptionCheck("rows and columns", level, words, needs, effect, least, details=details)

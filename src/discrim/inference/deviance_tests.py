@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +14,17 @@ from discrim.errors import DataError, ParameterError, name_list
 from discrim.families.logistic.firth import firth
 from discrim.families.logistic.newton import Solution, newton, solve_positive
 from discrim.families.logistic.objective import Objective
-from discrim.inference.fitted import Fitted
+from discrim.inference.fitted import NEAR, Fitted
 from discrim.inference.summary import Table
 from discrim.typing import Mask
 
-# Distance from the optimum at which the curvature tells the loss to ten digits.
-CLOSE = 1e-8
 # Share of a column's curvature that the columns before it must leave, lest it is a combination of them.
 COLLINEAR = 1e-10
 # A gain below this is rounding.
 GAIN = 1e-7
 
 
-@dataclass(frozen=True)
-class Smaller:
+class Smaller(NamedTuple):
     """The fit with some terms only. ``parameters`` counts its coefficients."""
 
     solution: Solution
@@ -50,12 +48,12 @@ def restricted(
     moved = np.flatnonzero((theta != start.theta) & fitted.free)
     index = np.flatnonzero(free)
     if len(moved) and len(index) and not fitted.infinite_estimates:
-        # What the held coefficients explained is taken over by the others, as far as the last curvature tells.
+        # What the held coefficients explained is taken over by the others, as far as the last curvature shows.
         hessian = start.at.hessian if start.at.hessian.size else fitted.information
         takes_over = hessian[np.ix_(index, moved)] @ start.theta.flat[moved]
         theta.flat[index] += solve_positive(hessian[np.ix_(index, index)], takes_over)
     estimated = fitted.free if same_prior else None
-    return Smaller(fitted.solve(objective, theta, free, estimated=estimated, close=CLOSE), int(free.sum()))
+    return Smaller(fitted.solve(objective, theta, free, estimated=estimated, close=NEAR), int(free.sum()))
 
 
 def _restricted_in_basis(fitted: Fitted, objective: Objective, terms: Sequence[str]) -> Smaller:
@@ -87,15 +85,12 @@ def drop1(fitted: Fitted, test: str | None = "chisq") -> Table:
         raise ParameterError.bad_value("test", test, "'chisq' or None")
     fitted.need_likelihood("drop1()")
     names = [name for name, _ in fitted.terms]
-    full = fitted.parameters
-    rows: list[list[float]] = [[np.nan, fitted.deviance, fitted.criterion(fitted.solution.loss, full), np.nan, np.nan]]
+    rows = [[np.nan, fitted.deviance, fitted.criterion(fitted.solution.loss, fitted.parameters), np.nan, np.nan]]
     for name in names:
-        smaller = restricted(fitted, [other for other in names if other != name], same_prior=True)
-        df = full - smaller.parameters
-        lrt = _lrt(smaller.solution, fitted.solution)
-        loss = smaller.solution.loss
-        aic = fitted.criterion(loss, smaller.parameters)
-        rows.append([df, 2.0 * (loss - fitted.saturated_loss), aic, lrt, chi2_tail(lrt, df)])
+        solution, parameters = restricted(fitted, [other for other in names if other != name], same_prior=True)
+        df, lrt, p_value = _likelihood_ratio(fitted, solution, parameters)
+        aic = fitted.criterion(solution.loss, parameters)
+        rows.append([df, fitted.deviance_of(solution), aic, lrt, p_value])
     columns = ["Df", "Deviance", "AIC", "LRT", "Pr(>Chi)"][: 3 if test is None else 5]
     values = np.array(rows)[:, : len(columns)]
     p_columns = () if test is None else ("Pr(>Chi)",)
@@ -112,22 +107,18 @@ def anova(fitted: Fitted, smaller: Fitted | Sequence[str]) -> Table:
             return anova(fitted, [name for name, _ in smaller.terms])
         solution, parameters = smaller.solution, smaller.parameters
     else:
-        check_terms(fitted, smaller)
-        found = restricted(fitted, smaller, same_prior=True)
-        solution, parameters = found.solution, float(found.parameters)
-    df, lrt = fitted.parameters - parameters, _lrt(solution, fitted.solution)
-    deviance = 2.0 * (solution.loss - fitted.saturated_loss)
-    values = np.array(
-        [
-            [fitted.observations - parameters, deviance, np.nan, np.nan, np.nan],
-            [fitted.observations - fitted.parameters, fitted.deviance, df, lrt, chi2_tail(lrt, df)],
-        ]
-    )
+        _check_terms(fitted, smaller)
+        solution, parameters = restricted(fitted, smaller, same_prior=True)
+    n = fitted.observations
+    values = [
+        [n - parameters, fitted.deviance_of(solution), np.nan, np.nan, np.nan],
+        [n - fitted.parameters, fitted.deviance, *_likelihood_ratio(fitted, solution, parameters)],
+    ]
     columns = ["Resid. Df", "Resid. Dev", "Df", "Deviance", "Pr(>Chi)"]
     return Table("Analysis of deviance", ["smaller", "this"], columns, values, digits=6, p_columns=("Pr(>Chi)",))
 
 
-def check_terms(fitted: Fitted, terms: Sequence[str]) -> None:
+def _check_terms(fitted: Fitted, terms: Sequence[str]) -> None:
     """Refuse terms that the model does not have."""
     known = [name for name, _ in fitted.terms]
     if isinstance(terms, str):
@@ -137,14 +128,12 @@ def check_terms(fitted: Fitted, terms: Sequence[str]) -> None:
         raise ParameterError(f"The model has no term {name_list(unknown)}. Its terms are {name_list(known, 20)}.")
 
 
-def chi2_tail(statistic: float, df: float) -> float:
-    """P(chi^2_df > statistic); NaN where nothing was tested."""
-    return float(special.chdtrc(df, statistic)) if df > 0 else np.nan
-
-
-def _lrt(smaller: Solution, larger: Solution) -> float:
+def _likelihood_ratio(fitted: Fitted, smaller: Solution, parameters: float) -> tuple[float, float, float]:
+    """Degrees of freedom, statistic and p-value of the test against a smaller model; NaN where nothing was tested."""
+    df = fitted.parameters - parameters
     # Rounding may leave a negative zero, or less, for a term that explains nothing.
-    return max(2.0 * (smaller.value - larger.value), 0.0)
+    statistic = max(2.0 * (smaller.value - fitted.solution.value), 0.0)
+    return df, statistic, float(special.chdtrc(df, statistic)) if df > 0 else np.nan
 
 
 def _free_with(fitted: Fitted, terms: Sequence[str]) -> Mask:
@@ -186,7 +175,7 @@ def _check_nested(fitted: Fitted, smaller: Fitted) -> None:
         raise DataError(f"The smaller model has {name_list(strange)}, which this model lacks: they are not nested.")
     if not np.array_equal(fitted.classes, smaller.classes):
         raise DataError(
-            f"The smaller model tells the classes {name_list(smaller.classes)} apart, this one "
+            f"The smaller model has the classes {name_list(smaller.classes)}, this one "
             f"{name_list(fitted.classes)}. Fit both on the same rows."
         )
     both = (fitted.rows, fitted.weight, fitted.null_loss), (smaller.rows, smaller.weight, smaller.null_loss)
@@ -198,16 +187,14 @@ def _check_nested(fitted: Fitted, smaller: Fitted) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Steps:
+class Steps(NamedTuple):
     """``terms`` that were kept, in the model's order, and the ``table`` of the steps that led there."""
 
     terms: list[str]
     table: Table
 
 
-@dataclass(frozen=True)
-class _Move:
+class _Move(NamedTuple):
     """One term more or less: what it is called, what it leads to, and how that is rated."""
 
     name: str
@@ -231,12 +218,31 @@ def stepwise(fitted: Fitted, criterion: str = "aic", direction: str = "both") ->
     fitted.need_likelihood("step()")
     price = 2.0 if criterion == "aic" else float(np.log(fitted.rows))
     names = [name for name, _ in fitted.terms]
-    here = _start(fitted, direction, names, price)
+
+    def rated(name: str, terms: frozenset[str], fit: Smaller) -> _Move:
+        return _Move(name, terms, fit, fitted.criterion(fit.solution.loss, fit.parameters, price))
+
+    def moves(here: _Move) -> list[_Move]:
+        found = []
+        for name in names:
+            inside, terms = name in here.terms, here.terms ^ {name}
+            if direction == ("forward" if inside else "backward"):
+                continue
+            fit = restricted(fitted, sorted(terms), here.fit.solution)
+            if inside or fit.parameters > here.fit.parameters:
+                found.append(rated(f"{'-' if inside else '+'} {name}", terms, fit))
+        return found
+
+    if direction == "forward":
+        here = rated("", frozenset(), restricted(fitted, []))
+    else:
+        here = rated("", frozenset(names), Smaller(fitted.solution, int(fitted.parameters)))
     path = [here]
     while True:
-        moves = list(_moves(fitted, here, direction, names, price))
-        spare = [move for move in moves if _costs_nothing(here, move)]
-        best = spare[-1] if spare else min(moves, key=lambda move: move.score, default=here)
+        possible = moves(here)
+        # Terms whose columns the others determine cost nothing to leave out.
+        spare = [m for m in possible if m.terms < here.terms and m.fit.parameters == here.fit.parameters]
+        best = spare[-1] if spare else min(possible, key=lambda move: move.score, default=here)
         if not spare and best.score >= here.score - GAIN:
             break
         here = best
@@ -244,38 +250,11 @@ def stepwise(fitted: Fitted, criterion: str = "aic", direction: str = "both") ->
     return Steps([name for name in names if name in here.terms], _table(fitted, path, criterion))
 
 
-def _start(fitted: Fitted, direction: str, names: list[str], price: float) -> _Move:
-    terms = frozenset() if direction == "forward" else frozenset(names)
-    fit = restricted(fitted, []) if direction == "forward" else Smaller(fitted.solution, int(fitted.parameters))
-    return _Move("", terms, fit, fitted.criterion(fit.solution.loss, fit.parameters, price))
-
-
-def _moves(fitted: Fitted, here: _Move, direction: str, names: list[str], price: float) -> Iterator[_Move]:
-    for name in names:
-        inside = name in here.terms
-        if direction == ("forward" if inside else "backward"):
-            continue
-        terms = here.terms ^ {name}
-        fit = restricted(fitted, sorted(terms), here.fit.solution)
-        score = fitted.criterion(fit.solution.loss, fit.parameters, price)
-        if inside or fit.parameters > here.fit.parameters:
-            yield _Move(f"{'-' if inside else '+'} {name}", terms, fit, score)
-
-
-def _costs_nothing(here: _Move, move: _Move) -> bool:
-    """Is a term left out whose columns the others determine?"""
-    return len(move.terms) < len(here.terms) and move.fit.parameters == here.fit.parameters
-
-
 def _table(fitted: Fitted, path: list[_Move], criterion: str) -> Table:
-    rows = []
-    for i, move in enumerate(path):
-        deviance = 2.0 * (move.fit.solution.loss - fitted.saturated_loss)
-        df, change = np.nan, np.nan
-        if i:
-            before = path[i - 1].fit
-            df = abs(move.fit.parameters - before.parameters)
-            change = deviance - 2.0 * (before.solution.loss - fitted.saturated_loss)
-        rows.append([df, change, fitted.observations - move.fit.parameters, deviance, move.score])
+    parameters = np.array([move.fit.parameters for move in path], dtype=float)
+    deviance = np.array([fitted.deviance_of(move.fit.solution) for move in path])
+    df, change = np.abs(np.diff(parameters, prepend=np.nan)), np.diff(deviance, prepend=np.nan)
+    scores = [move.score for move in path]
     columns = ["Df", "Deviance", "Resid. Df", "Resid. Dev", criterion.upper()]
-    return Table("Steps", [move.name for move in path], columns, np.array(rows, dtype=float), digits=7)
+    values = np.column_stack([df, change, fitted.observations - parameters, deviance, scores])
+    return Table("Steps", [move.name for move in path], columns, values, digits=7)

@@ -2,12 +2,12 @@
 
 Throughout: K classes, p columns, n rows (or their weight), W the pooled within-class scatter (sums of
 squares, not divided) and B = sum_k n_k (mu_k - mu)(mu_k - mu)' the scatter between classes. A test that
-the numbers cannot carry, for example of too few rows, is NaN.
+cannot be made, for example with too few rows, is NaN.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,40 +20,30 @@ from discrim.statistics.means import grand_mean
 from discrim.typing import Floats
 
 
-@dataclass(frozen=True)
-class WilksTests:
+class WilksTests(NamedTuple):
     """Do the class means differ, and in how many dimensions?
 
-    Row i (from 0) of ``lambdas``, ``chi2``, ``df`` and ``p_value`` tests that the dimensions from i on
-    tell nothing. ``approx_f`` with ``df1`` and ``df2`` degrees of freedom and ``f_p_value`` is the test of
-    all dimensions together.
+    Row i (from 0) tests that the dimensions from i on do not distinguish the classes.
     """
 
-    correlations: Floats
     lambdas: Floats
     chi2: Floats
     df: Floats
     p_value: Floats
-    approx_f: float
-    df1: float
-    df2: float
-    f_p_value: float
 
     @property
     def wilks_lambda(self) -> float:
-        """Lambda of all dimensions together: the share of the spread that the classes leave unexplained."""
+        """Lambda of all dimensions together: the share of the variation that the classes leave unexplained."""
         return float(self.lambdas[0]) if len(self.lambdas) else 1.0
 
 
 def wilks_tests(eigenvalues: ArrayLike, n: float, p: int, K: int) -> WilksTests:
-    """Wilks' lambda of the dimensions from the i-th on, with Bartlett's and Rao's approximations.
+    """Wilks' lambda of the dimensions from the i-th on, with Bartlett's approximation.
 
     From the eigenvalues l_0 >= l_1 >= ... of W^-1 B, at most min(p, K - 1) of them:
 
-    - canonical correlations sqrt(l_i / (1 + l_i));
     - Lambda_i = prod_{j >= i} 1 / (1 + l_j);
-    - Bartlett: -a log Lambda_i ~ chi^2 with (p - i)(K - 1 - i) degrees of freedom, a = n - 1 - (p + K) / 2;
-    - Rao: see ``_rao_f``.
+    - -a log Lambda_i ~ chi^2 with (p - i)(K - 1 - i) degrees of freedom, a = n - 1 - (p + K) / 2.
     """
     values = np.asarray(eigenvalues, dtype=np.float64)[: min(p, K - 1)]
     # A sum from the last dimension on, so that the small ones are not lost beside the large.
@@ -62,15 +52,7 @@ def wilks_tests(eigenvalues: ArrayLike, n: float, p: int, K: int) -> WilksTests:
     df = np.asarray((p - i) * (K - 1 - i), dtype=np.float64)
     factor = n - 1 - (p + K) / 2
     chi2 = -factor * log_wilks if factor > 0 else np.full_like(log_wilks, np.nan)
-    total = float(log_wilks[0]) if len(values) else 0.0
-    return WilksTests(
-        1 / np.sqrt(1 + _ratio(np.ones_like(values), values)),
-        np.exp(log_wilks),
-        chi2,
-        df,
-        special.chdtrc(df, chi2),
-        *_rao_f(total, n, p, K),
-    )
+    return WilksTests(np.exp(log_wilks), chi2, df, special.chdtrc(df, chi2))
 
 
 def structure_loadings(covariance: Floats, variances: Floats, scalings: Floats) -> Floats:
@@ -94,34 +76,56 @@ def univariate_f(weight: Floats, mean: Floats, within_scatter_diagonal: Floats) 
     return statistic, np.asarray(special.fdtrc(K - 1, n - K, statistic))
 
 
-def box_m(weight: Floats, scatter: Floats) -> tuple[float, float, float]:
-    """Box's M test of equal covariance matrices: chi^2 statistic, degrees of freedom, p-value.
+class BoxTest(NamedTuple):
+    """Box's test of equal covariance matrices: its chi-squared and F approximations, and how much it matters.
 
-    (1 - c) M ~ chi^2 with (K - 1) p (p + 1) / 2 degrees of freedom; see ``box_terms``.
+    ``gain`` is what a covariance matrix for each class adds to the log-likelihood of a row, beyond what noise would
+    add: (chi2 - df) / (2 n), at least 0.
     """
-    m, c, df = box_terms(weight, scatter)
-    statistic = float((1 - c) * m) if c < 1 else np.nan
-    return statistic, df, float(special.chdtrc(df, statistic))
+
+    chi2: float
+    df: float
+    p_value: float = np.nan
+    m: float = np.nan
+    f: float = np.nan
+    df2: float = np.nan
+    f_p_value: float = np.nan
+    gain: float = np.nan
 
 
-def box_terms(weight: Floats, scatter: Floats) -> tuple[float, float, float]:
-    """M, its correction c and the degrees of freedom.
+def box_m(weight: Floats, scatter: Floats) -> BoxTest:
+    """Are the covariance matrices of the classes equal? NaN where that cannot be tested.
 
     With v_k = n_k - 1, v = sum v_k, Sigma_k = S_k / v_k and Sigma = sum_k S_k / v:
-    M = v log|Sigma| - sum_k v_k log|Sigma_k|, and
-    c = (sum_k 1/v_k - 1/v) (2p^2 + 3p - 1) / (6 (p + 1)(K - 1)).
 
-    A class whose covariance has no inverse makes the test NaN.
+    - M = v log|Sigma| - sum_k v_k log|Sigma_k|;
+    - (1 - c1) M is about chi-squared with f = (K - 1) p (p + 1) / 2 degrees of freedom,
+      c1 = (sum 1/v_k - 1/v)(2p^2 + 3p - 1) / (6 (p + 1)(K - 1));
+    - Box's F is nearer for small classes: with c2 = (sum 1/v_k^2 - 1/v^2)(p - 1)(p + 2) / (6 (K - 1)) and
+      df2 = (f + 2) / |c2 - c1^2|, it is F = M (1 - c1 - f/df2) / f for c2 > c1^2, else df2 M / (f (b - M)) with
+      b = df2 / (1 - c1 + 2/df2).
     """
     K, p = scatter.shape[:2]
-    v_k = np.asarray(weight, dtype=np.float64) - 1
-    v = v_k.sum()
-    df = (K - 1) * p * (p + 1) / 2
+    v_k = np.asarray(weight, dtype=np.float64) - 1.0
+    v = float(v_k.sum())
+    f = (K - 1) * p * (p + 1) / 2
     if K < 2 or p < 1 or v_k.min() < p:
-        return np.nan, np.nan, df
-    m = v * _log_det(scatter.sum(axis=0) / v) - v_k @ _log_det(scatter / v_k[:, None, None])
-    c = ((1 / v_k).sum() - 1 / v) * (2 * p**2 + 3 * p - 1) / (6 * (p + 1) * (K - 1))
-    return float(m), float(c), df
+        return BoxTest(np.nan, f)
+    m = float(v * _log_det(scatter.sum(axis=0) / v) - v_k @ _log_det(scatter / v_k[:, None, None]))
+    c1 = float(((1 / v_k).sum() - 1 / v) * (2 * p**2 + 3 * p - 1) / (6 * (p + 1) * (K - 1)))
+    c2 = float(((1 / v_k**2).sum() - 1 / v**2) * (p - 1) * (p + 2) / (6 * (K - 1)))
+    chi2 = (1 - c1) * m if c1 < 1 else np.nan
+    away = c2 - c1**2
+    df2 = (f + 2) / abs(away) if away else np.inf
+    if away >= 0:
+        ratio = m * (1 - c1 - f / df2) / f
+    else:
+        b = df2 / (1 - c1 + 2 / df2)
+        ratio = df2 * m / (f * (b - m)) if m < b else np.nan
+    ratio = ratio if ratio > 0 else np.nan
+    p_f = float(special.fdtrc(f, df2, ratio)) if np.isfinite(df2) else float(special.chdtrc(f, f * ratio))
+    gain = max(chi2 - f, 0.0) / (2 * (v + K))
+    return BoxTest(chi2, f, float(special.chdtrc(f, chi2)), m, ratio, df2, p_f, gain)
 
 
 def coefficient_table(coef: Floats, std_error: Floats, df: float | None = None) -> tuple[Floats, Floats]:
@@ -129,24 +133,6 @@ def coefficient_table(coef: Floats, std_error: Floats, df: float | None = None) 
     statistic = _ratio(np.asarray(coef, dtype=np.float64), np.asarray(std_error, dtype=np.float64))
     tail = special.ndtr(-np.abs(statistic)) if df is None else special.stdtr(df, -np.abs(statistic))
     return statistic, np.asarray(2 * tail)
-
-
-def _rao_f(log_wilks: float, n: float, p: int, K: int) -> tuple[float, float, float, float]:
-    """F, its degrees of freedom and p-value: with q = K - 1 and s = sqrt((p^2 q^2 - 4) / (p^2 + q^2 - 5)),
-
-    F = (Lambda^(-1/s) - 1) df2 / df1, df1 = pq, df2 = (n - 1 - (p + K) / 2) s - (pq - 2) / 2.
-    Exact where p or q is at most 2; s is 1 where the formula gives none.
-    """
-    q = K - 1
-    df1 = float(p * q)
-    if df1 <= 0:
-        return np.nan, df1, np.nan, np.nan
-    s = np.sqrt((df1**2 - 4) / (p**2 + q**2 - 5)) if p**2 + q**2 > 5 else 1.0
-    df2 = float((n - 1 - (p + K) / 2) * s - (df1 - 2) / 2)
-    if df2 <= 0:
-        return np.nan, df1, df2, np.nan
-    statistic = float(np.expm1(-log_wilks / s) * df2 / df1)
-    return statistic, df1, df2, float(special.fdtrc(df1, df2, statistic))
 
 
 def _log_det(sigma: Floats) -> Floats:

@@ -1,33 +1,41 @@
-"""What inference needs to know of a fitted logistic regression, and the numbers that all of it shares."""
+"""A logistic fit as summaries, intervals and tests need it, and the quantities that all of them share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
+from scipy.special import gammaln, xlogy
 
 from discrim.errors import DataError, ParameterError, WeightsWarning, warn
 from discrim.families.logistic.class_weight import Reweighted
+from discrim.families.logistic.elastic_net_gram import elastic_net
 from discrim.families.logistic.firth import firth
+from discrim.families.logistic.fit import SmoothFit
 from discrim.families.logistic.newton import CLOSE, HasLikelihood, Solution, newton
-from discrim.families.logistic.objective import Coordinates, Objective
+from discrim.families.logistic.objective import Coordinates, Objective, codes_in
 from discrim.families.recipe import Passes
 from discrim.inference.scores import score_products, weights_are_counts
 from discrim.later import cached_property
-from discrim.statistics.likelihood import CURVATURE
+from discrim.sources import Design
+from discrim.statistics.likelihood import CURVATURE, LOSS
 from discrim.typing import Floats, Mask
 
 # Coefficients up to which the cube of their number is a matter of seconds.
 MOST_TESTED = 3000
+# Distance from the optimum at which the curvature determines the loss of a restricted fit to ten digits.
+NEAR = 1e-8
+# Entries of a basis beyond which a saved model does without it.
+LARGE = 500_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Fitted:
-    """A fit in the solver's coordinates, with what is needed to tell about it in the user's.
+    """A fit in the solver's coordinates, with what is needed to report it in the user's.
 
     theta is 1-d (binary) or K x size (softmax). The reported coefficients are those of log-odds against the class
     ``classes[reference]``: beta_k - beta_reference for every other class k, class by class; for two classes that is
@@ -64,11 +72,10 @@ class Fitted:
         What the likelihood has besides, such as binomial coefficients.
     reference : int
     penalty : "none", "l2", "l1", "elasticnet" or "firth"
-    separation : object with ``separated``, ``columns``, or None
     infinite : array like the user's coefficients
         A direction in which the likelihood rises for ever; 0 where the estimate is finite.
-    solver : function (objective, start, free=...) -> Solution
-        What solves a restricted problem under an L1 penalty; the others are known.
+    lasso : float
+        The L1 penalty of a coefficient in the user's units.
     """
 
     objective: Objective | None
@@ -87,12 +94,11 @@ class Fitted:
     loglik_constant: float = 0.0
     reference: int = 0
     penalty: str = "none"
-    separation: Any = None
     infinite: Floats | None = None
-    solver: Callable[..., Solution] | None = field(default=None, repr=False)
+    lasso: float = 0.0
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the rows: what they are still needed for is computed first, so that the copy has the same numbers.
+        """All but the rows: what they are still needed for is computed first, so that the copy reports the same.
 
         A scan is not read again for that: its file may be large, or gone.
         """
@@ -100,8 +106,8 @@ class Fitted:
             _ = self.information
         if self.objective is not None and not (self.sparse_penalty or self.weights_are_counts or self.too_many):
             _ = self.score_products
-        # Three matrices as large as the information, which follow from it.
-        large = {"root", "smoother", "spread"}
+        # Two matrices as large as the information, which follow from it.
+        large = {"root", "spread"}
         return {name: value for name, value in self.__dict__.items() if name not in large} | {"objective": None}
 
     @property
@@ -139,7 +145,7 @@ class Fitted:
             )
         if not self.weights_are_counts:
             warn(
-                f"{purpose} takes weights for numbers of equal rows, and these are class weights or fractions: its "
+                f"{purpose} treats weights as numbers of equal rows, and these are class weights or fractions: its "
                 "p-values and intervals do not hold. summary() and confint() have sandwich standard errors that do.",
                 WeightsWarning,
             )
@@ -151,25 +157,24 @@ class Fitted:
         free: Mask,
         *,
         estimated: Mask | None = None,
-        close: float | None = None,
+        close: float = CLOSE,
     ) -> Solution:
         """The minimum over the ``free`` entries, as the fit itself was made.
 
         ``close`` is how near it Newton's method has to come. ``estimated`` are the entries whose information Firth's
         correction looks at, the free ones unless given.
         """
-        if self.solver is not None:
-            return self.solver(objective, start, free=free)
+        if self.sparse_penalty:
+            assert isinstance(objective, Objective)
+            lasso, first = np.full(start.shape, self.lasso), int(self.coordinates.intercept)
+            lasso[..., first:] /= self.coordinates.scale
+            lasso[..., :first] = 0.0
+            return elastic_net(objective, start, lasso=lasso, ridge=self.ridge, free=free)
         if self.penalty == "firth":
             # Its leverages are those of rows: what is not a sum over them has no such correction.
             assert isinstance(objective, Objective)
             return firth(objective, start, free=free, estimated=estimated)
-        if self.sparse_penalty:
-            raise ParameterError(
-                f"Fitting again under the penalty '{self.penalty}' needs the solver of that penalty, "
-                "and this model did not keep it."
-            )
-        return newton(objective, start, ridge=self.ridge, free=free, close=CLOSE if close is None else close)
+        return newton(objective, start, ridge=self.ridge, free=free, close=close)
 
     @cached_property
     def active(self) -> NDArray[np.intp]:
@@ -200,11 +205,6 @@ class Fitted:
         root = np.zeros((self.theta.size, inverse.shape[1]))
         root[self.active] = inverse
         return root
-
-    @cached_property
-    def smoother(self) -> Floats:
-        """F' I F (m x m): 1 without a penalty, between 0 and 1 with one; its trace counts parameters."""
-        return np.asarray(self.root.T @ self.information @ self.root)
 
     @cached_property
     def weights_are_counts(self) -> bool:
@@ -254,7 +254,7 @@ class Fitted:
 
     @cached_property
     def labels(self) -> list[str]:
-        """Names of the reported coefficients: ``class:column`` where there are several classes to tell about."""
+        """Names of the reported coefficients: ``class:column`` where there are several classes to report."""
         columns = ["(Intercept)", *self.names][self._first :]
         if not self.softmax:
             return list(columns)
@@ -290,11 +290,6 @@ class Fitted:
             return np.full(len(self.labels), np.nan)
         return self.lengths(self.spread)
 
-    @property
-    def vcov(self) -> Floats:
-        """The covariance of the reported coefficients by the model; NaN as ``std_error``."""
-        return covariance(self.spread, self.std_error)
-
     def lengths(self, spread: Floats) -> Floats:
         """The standard errors that belong to a G; NaN where the coefficient is not defined or infinite."""
         return np.where(np.isfinite(self.coef), np.linalg.norm(spread, axis=1), np.nan)
@@ -304,20 +299,14 @@ class Fitted:
         """Degrees of freedom of the model: coefficients, infinite ones too, or tr(H^-1 I) with an L2 penalty."""
         if self.infinite_estimates:
             return float(self.defined.sum())
-        return float(np.trace(self.smoother)) if self.penalty in {"l2", "elasticnet"} else float(len(self.active))
+        if self.penalty in {"l2", "elasticnet"}:
+            return float(np.vdot(self.root, self.information @ self.root))
+        return float(len(self.active))
 
     @property
     def too_many(self) -> bool:
-        """Are there so many coefficients that nobody waits for their standard errors without having asked for them?"""
+        """Are there so many coefficients that standard errors are computed only on request?"""
         return self.penalty == "l2" and self.theta.size > MOST_TESTED and not self.solution.at.hessian.size
-
-    @property
-    def std_error_in_time(self) -> Floats:
-        return np.full(len(self.labels), np.nan) if self.too_many else self.std_error
-
-    @property
-    def parameters_in_time(self) -> float:
-        return np.nan if self.too_many else self.parameters
 
     @property
     def loglik(self) -> float:
@@ -325,7 +314,10 @@ class Fitted:
 
     @property
     def deviance(self) -> float:
-        return 2.0 * (self.solution.loss - self.saturated_loss)
+        return self.deviance_of(self.solution)
+
+    def deviance_of(self, solution: Solution) -> float:
+        return 2.0 * (solution.loss - self.saturated_loss)
 
     @property
     def observations(self) -> int:
@@ -346,12 +338,85 @@ class Fitted:
         return 0 if self.coordinates.intercept else 1
 
 
-def covariance(spread: Floats, std_error: Floats) -> Floats:
-    """G G', with NaN where there is no standard error."""
-    product, unknown = spread @ spread.T, np.isnan(std_error)
-    product[unknown] = np.nan
-    product[:, unknown] = np.nan
-    return np.asarray(product)
+def fitted_from(fit: SmoothFit, design: Design, reference: int) -> Fitted:
+    """All that summaries, intervals and tests are made of."""
+    problem, objective, free, solution = fit.problem, fit.objective, fit.free, fit.solution
+    if objective.softmax and problem.penalty.name == "none" and reference != 0:
+        # The same solution against another class: likelihood, information and Firth's prior do not change.
+        free = free.copy()
+        free[[0, reference]] = free[[reference, 0]]
+        solution = replace(solution, theta=solution.theta - solution.theta[reference])
+    separation = fit.separation
+    return Fitted(
+        objective=objective,
+        coordinates=objective.coordinates,
+        solution=solution,
+        free=free,
+        aliased=fit.aliased,
+        ridge=fit.ridge,
+        names=design.names_out,
+        terms=terms_of(design),
+        classes=problem.classes,
+        reference=reference,
+        penalty="firth" if problem.firth else problem.penalty.name,
+        infinite=separation.infinite.astype(float) if separation is not None and separation.separated else None,
+        lasso=problem.penalty.lasso,
+        **_likelihoods(fit),
+    )
+
+
+def terms_of(design: Design) -> list[tuple[str, list[int]]]:
+    """The columns of the user, and which columns of the model each has become."""
+    ends = np.cumsum([column.n_out for column in design.columns], dtype=int).tolist()
+    return [
+        (column.name, list(range(end - column.n_out, end)))
+        for column, end in zip(design.columns, ends, strict=True)
+        if column.n_out
+    ]
+
+
+def is_wide(coordinates: Coordinates) -> bool:
+    """Do the coordinates hold a basis (p x r) of the space of few rows, too large to be saved?"""
+    if coordinates.turned is None:
+        return False
+    p, r = coordinates.turned.shape
+    return bool(p * r > LARGE and p > 2 * r)
+
+
+def _likelihoods(fit: SmoothFit) -> dict[str, Any]:
+    """What the labels alone determine: rows, weights, and the losses of the null and of the saturated model."""
+    objective = fit.objective
+    rows, weights, offset, saturated, constant = fit.solution.at.rows, fit.class_weights, fit.offset, 0.0, 0.0
+    if weights is None:
+        rows, weights = 0, np.zeros(len(objective.classes))
+        for block in objective.rows.blocks():
+            rows += len(block) if block.weight is None else int(np.count_nonzero(block.weight))
+            offset |= block.offset is not None
+            if block.share is None:
+                weights += np.bincount(codes_in(block, objective.classes), block.weight, len(weights))
+                continue
+            share, n = block.share, np.ones(len(block)) if block.weight is None else block.weight
+            weights += [n @ (1.0 - share), n @ share]
+            saturated -= float(n @ (xlogy(share, share) + xlogy(1.0 - share, 1.0 - share)))
+            y = n * share
+            constant += float((gammaln(n + 1) - gammaln(y + 1) - gammaln(n - y + 1)).sum())
+    weight = float(weights.sum())
+    losses = {"null_loss": _null_loss(objective, weights, offset), "saturated_loss": saturated}
+    return {"rows": rows, "weight": weight, "loglik_constant": constant, **losses}
+
+
+def _null_loss(objective: Objective, weights: Floats, offset: bool) -> float:
+    """Minus the log-likelihood of the intercept alone, or of nothing where there is none."""
+    if not offset:
+        if objective.coordinates.intercept:
+            return float(-xlogy(weights, weights / weights.sum()).sum())
+        return float(weights.sum() * np.log(len(weights)))
+    nothing = np.zeros(objective.shape)
+    if not objective.coordinates.intercept:
+        return objective.at(nothing, depth=LOSS).loss
+    free = np.zeros(objective.shape, bool)
+    free[0] = True
+    return newton(objective, nothing, free=free).loss
 
 
 def _is_scan(rows: Passes) -> bool:

@@ -8,11 +8,10 @@ import numpy as np
 
 from discrim.errors import name_list, plural
 from discrim.inference.discriminant import coefficient_table
-from discrim.inference.figures import write_number
 from discrim.inference.fitted import Fitted
+from discrim.inference.render import write_number
 from discrim.inference.sandwich import StandardErrors, standard_errors
 from discrim.inference.summary import Summary, Table
-from discrim.typing import Floats
 
 # Coefficients that a summary prints.
 MOST_COEFFICIENTS = 200
@@ -29,7 +28,7 @@ KINDS = {
 
 
 def glm_summary(fitted: Fitted, cov_type: str = "auto", groups: Any = None) -> Summary:
-    """Coefficients with standard errors, z and p-values; deviances, AIC, BIC and what has to be said besides.
+    """Coefficients with standard errors, z and p-values; deviances, AIC, BIC and notes.
 
     The deviance is twice the distance of the log-likelihood to that of the saturated model, the null deviance that of
     the model without columns. Degrees of freedom count rows (times K - 1 for K classes) minus parameters;
@@ -37,7 +36,7 @@ def glm_summary(fitted: Fitted, cov_type: str = "auto", groups: Any = None) -> S
     counted by tr(H^-1 I). Standard errors are of the kind ``cov_type``, which the heading of the table names.
     """
     errors = standard_errors(fitted, cov_type, groups, in_time=True)
-    std_error, parameters = errors.values, fitted.parameters_in_time
+    std_error, parameters = errors.values, np.nan if fitted.too_many else fitted.parameters
     statistic, p_value = coefficient_table(fitted.coef, std_error)
     # An infinite estimate is not infinitely significant: its standard error is as unknown as its size.
     p_value = np.where(np.isnan(std_error), np.nan, p_value)
@@ -62,29 +61,28 @@ def glm_summary(fitted: Fitted, cov_type: str = "auto", groups: Any = None) -> S
     }
     if fitted.penalty == "firth":
         values["penalized_loglik"] = fitted.loglik_constant - fitted.solution.value
-    title = "Logistic regression" if len(fitted.classes) < 3 else "Multinomial logistic regression"
-    return Summary(title, _facts(fitted, errors, values), [_table(fitted, errors, statistic, p_value)], **values)
-
-
-def _table(fitted: Fitted, errors: StandardErrors, statistic: Floats, p_value: Floats) -> Table:
+    columns = ["Estimate", "Std. Error", "z value", "Pr(>|z|)"]
+    table = np.column_stack([fitted.coef, std_error, statistic, p_value])
+    heading = "Coefficients" if errors.kind == "model" else f"Coefficients, sandwich standard errors ({errors.kind})"
+    names = fitted.labels
+    p_columns: tuple[str, ...] = ("Pr(>|z|)",)
+    if fitted.too_many or fitted.sparse_penalty:
+        columns, table, p_columns = columns[:1], table[:, :1], ()
     if fitted.too_many:
         largest = np.argsort(-np.abs(fitted.coef), kind="stable")[:MOST_LARGEST]
-        names = [fitted.labels[j] for j in largest]
-        return Table("Largest coefficients", names, ["Estimate"], fitted.coef[largest, None])
-    if fitted.sparse_penalty:
-        return Table("Coefficients", fitted.labels, ["Estimate"], fitted.coef[:, None], most_rows=MOST_COEFFICIENTS)
-    columns = ["Estimate", "Std. Error", "z value", "Pr(>|z|)"]
-    numbers = np.column_stack([fitted.coef, errors.values, statistic, p_value])
-    p_columns = ("Pr(>|z|)",)
-    title = f"Coefficients, {errors.title}" if errors.title else "Coefficients"
-    return Table(title, fitted.labels, columns, numbers, p_columns=p_columns, most_rows=MOST_COEFFICIENTS)
+        heading, names, table = "Largest coefficients", [names[j] for j in largest], table[largest]
+    shown = Table(heading, names, columns, table, p_columns=p_columns, most_rows=MOST_COEFFICIENTS)
+    title = "Logistic regression" if len(fitted.classes) < 3 else "Multinomial logistic regression"
+    return Summary(title, _facts(fitted, errors, values), [shown], **values)
 
 
 def _facts(fitted: Fitted, errors: StandardErrors, values: dict[str, object]) -> dict[str, object]:
+    others = [label for k, label in enumerate(fitted.classes) if k != fitted.reference]
+    weighted = not np.isclose(fitted.weight, fitted.rows, rtol=1e-12)
     facts: dict[str, object] = {
-        "Log-odds": _log_odds(fitted),
+        "Log-odds": f"of class {name_list(others)} against '{fitted.classes[fitted.reference]}'",
         "Estimate": KINDS[fitted.penalty],
-        "Rows": _rows(fitted),
+        "Rows": f"{fitted.rows}, of weight {write_number(fitted.weight, 6)}" if weighted else fitted.rows,
         "Null deviance": _on_df(values["null_deviance"], values["df_null"]),
         "Residual deviance": _on_df(values["deviance"], values["df_residual"]),
         "Log-likelihood": _figure(values["loglik"]),
@@ -137,26 +135,16 @@ def _notes(fitted: Fitted, errors: StandardErrors) -> dict[str, str]:
 
 
 def _of_sandwich(fitted: Fitted, errors: StandardErrors) -> str:
-    how = {"HC0": "sandwich H^-1 M H^-1 (HC0)", "HC1": "sandwich H^-1 M H^-1, times n / (n - parameters) (HC1)"}
-    text = how.get(errors.kind, "sandwich H^-1 M H^-1 of the sums within groups (cluster)")
+    how = {"HC0": "", "HC1": ", times n / (n - parameters)", "cluster": " of the sums within groups"}
+    text = f"sandwich H^-1 M H^-1{how[errors.kind]} ({errors.kind})"
     if errors.chosen:
         text += (
             ", because weights are class weights or fractions, not numbers of equal rows. Deviances, AIC and "
-            "likelihood-ratio tests still take them for such numbers"
+            "likelihood-ratio tests still treat them as such numbers"
         )
     if fitted.penalty == "l2":
         text += ". They leave out the bias of the penalty"
     return f"{text}."
-
-
-def _log_odds(fitted: Fitted) -> str:
-    others = [label for k, label in enumerate(fitted.classes) if k != fitted.reference]
-    return f"of class {name_list(others)} against '{fitted.classes[fitted.reference]}'"
-
-
-def _rows(fitted: Fitted) -> str:
-    weighted = not np.isclose(fitted.weight, fitted.rows, rtol=1e-12)
-    return f"{fitted.rows}, of weight {write_number(fitted.weight, 6)}" if weighted else str(fitted.rows)
 
 
 def _on_df(deviance: object, df: object) -> str:

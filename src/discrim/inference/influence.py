@@ -1,14 +1,15 @@
 """What single rows do to a fit: residuals, leverage, Cook's distance, and the fit without each of them.
 
-Throughout: a row has the linear predictors eta (one of two classes, K else), probabilities mu, response y, weight w;
-r = w (y - mu) and W = w mu (1 - mu), for K classes w (diag(mu) - mu mu'). A = z'H^-1 z, K x K for K classes, is what
-the row's own predictors would spread by. Rows are read block by block, once for each question.
+Throughout: a row has the linear predictors eta (one for two classes, else K), probabilities mu, response y, weight w;
+r = w (y - mu) and W = w (diag(mu) - mu mu'), which is w mu (1 - mu) for two classes. A = z'H^-1 z, K x K, is the
+covariance of the row's own predictors. Rows are read block by block, once for each question.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -21,36 +22,15 @@ from discrim.errors import ParameterError, name_list
 from discrim.families.logistic.objective import Coordinates, Objective, codes_in
 from discrim.families.recipe import Passes, Sum
 from discrim.inference.fitted import Fitted
+from discrim.inference.scores import Predicted, predicted
 from discrim.typing import Floats
 
-# Rows that a check refits without, unless told which.
+# Rows that a check refits without, unless they are given.
 CHECKED = 100
-# Numbers that a block's intermediate results may have at once.
-MOST_NUMBERS = 1 << 20
+# Values that the intermediate results of a block may have at once.
+MOST_HELD = 1 << 20
 
-
-@dataclass(frozen=True)
-class _Rows:
-    """The numbers above for n rows of two classes (arrays n) or K (arrays n x K)."""
-
-    eta: Floats
-    mu: Floats
-    other: Floats
-    y: Floats
-    w: Floats
-
-    @property
-    def r(self) -> Floats:
-        w = self.w if self.y.ndim == 1 else self.w[:, None]
-        return np.asarray(w * (self.y - self.mu))
-
-    @property
-    def curvature(self) -> Floats:
-        """W."""
-        if self.y.ndim == 1:
-            return np.asarray(self.w * self.mu * self.other)
-        outer = self.mu[:, :, None] * self.mu[:, None, :]
-        return np.asarray(self.w[:, None, None] * (self.mu[:, :, None] * np.eye(self.mu.shape[1]) - outer))
+Arrays = tuple[NDArray[Any], ...]
 
 
 def residuals(fitted: Fitted, kind: str = "deviance") -> Floats:
@@ -68,10 +48,11 @@ def residuals(fitted: Fitted, kind: str = "deviance") -> Floats:
         raise ParameterError.bad_value("kind", kind, f"one of {name_list(kinds)}")
     objective = fitted.problem("residuals()")
 
-    def of(block: Block) -> tuple[Floats]:
-        return (_residual(_look(fitted, block), kind) * (1.0 if fitted.softmax else fitted.contrasts[0, 0]),)
-
-    return each_row(objective.rows, of, numbers=4 * len(fitted.classes))[0]
+    sign = 1.0 if fitted.softmax else fitted.contrasts[0, 0]
+    found = each_row(
+        objective.rows, lambda block: (_residual(_look(fitted, block), kind) * sign,), size=4 * len(fitted.classes)
+    )[0]
+    return found[:, 0] if found.shape[1] == 1 else found
 
 
 def leverage(fitted: Fitted) -> Floats:
@@ -79,12 +60,7 @@ def leverage(fitted: Fitted) -> Floats:
 
     They sum to the number of parameters. Cost: n p^2, or n p^2 K^3 for K classes.
     """
-
-    def of(block: Block) -> tuple[Floats]:
-        rows = _look(fitted, block)
-        return (_hat(rows, _own_spread(fitted, block)),)
-
-    return _each(fitted, "leverage()", of)[0]
+    return _each(fitted, "leverage()", lambda rows, a: (_hat(rows, a),))[0]
 
 
 def cooks_distance(fitted: Fitted) -> Floats:
@@ -93,11 +69,9 @@ def cooks_distance(fitted: Fitted) -> Floats:
     delta = H^-1 z (1 - W A)^-1 r; for two classes this is pearson^2 h / ((1 - h)^2 parameters).
     """
 
-    def of(block: Block) -> tuple[Floats]:
-        rows, a = _look(fitted, block), _own_spread(fitted, block)
+    def of(rows: Predicted, a: Floats) -> tuple[Floats]:
         moved = _pull(rows, a)
-        size = a * moved**2 if rows.y.ndim == 1 else np.einsum("nk,nkl,nl->n", moved, a, moved)
-        return (size / fitted.parameters,)
+        return (np.einsum("nk,nkl,nl->n", moved, a, moved) / fitted.parameters,)
 
     return _each(fitted, "cooks_distance()", of)[0]
 
@@ -133,9 +107,9 @@ class LeaveOneOut:
             found = strange[:1].tolist()
             raise ParameterError.bad_value("rows", found, f"row numbers from 0 to {len(self.posterior) - 1}")
         eta = _predictors_without(self._fitted, chosen.tolist())
-        posterior = _posterior(eta)
+        posterior = np.exp(_log_posterior(eta))
         difference = float(np.abs(posterior - self.posterior[chosen]).max())
-        return ExactLeaveOneOut(chosen, eta, posterior, difference)
+        return ExactLeaveOneOut(chosen, eta if self.eta.ndim == 2 else eta[:, 0], posterior, difference)
 
     def __repr__(self) -> str:
         return f"LeaveOneOut({len(self.posterior)} rows, error={self.error:.4g}, log_loss={self.log_loss:.4g})"
@@ -157,91 +131,84 @@ class ExactLeaveOneOut:
 def leave_one_out(fitted: Fitted) -> LeaveOneOut:
     """The closed form for all rows, in one pass. Cost: n p^2, or n p^2 K^3 for K classes."""
 
-    def of(block: Block) -> tuple[Floats, Floats, Floats, Floats]:
-        rows, a = _look(fitted, block), _own_spread(fitted, block)
-        pulled = _pull(rows, a)
-        change = a * pulled if rows.y.ndim == 1 else np.einsum("nkl,nl->nk", a, pulled)
-        return rows.eta - change, rows.y, rows.w, _hat(rows, a)
+    def of(rows: Predicted, a: Floats) -> tuple[Floats, ...]:
+        return rows.eta - np.einsum("nkl,nl->nk", a, _pull(rows, a)), _truth(rows.y), rows.w, _hat(rows, a)
 
-    eta, y, w, hat = _each(fitted, "loo_", of)
-    posterior = _posterior(eta)
-    truth = y if y.ndim == 2 else np.column_stack([1.0 - y, y])
-    best = posterior.argmax(axis=1)
+    eta, truth, w, hat = _each(fitted, "loo_", of)
+    logs = _log_posterior(eta)
+    best = logs.argmax(axis=1)
     right = np.take_along_axis(truth, best[:, None], axis=1)[:, 0]
     # The loss of a row whose class got no probability at all stays finite, so that means still compare.
-    losses = -(truth * np.log(np.maximum(posterior, np.finfo(float).tiny))).sum(axis=1)
+    losses = -(truth * np.maximum(logs, np.log(np.finfo(float).tiny))).sum(axis=1)
     error, log_loss = float(np.average(1.0 - right, weights=w)), float(np.average(losses, weights=w))
-    return LeaveOneOut(eta, posterior, fitted.classes[best], fitted.classes, error, log_loss, hat, fitted)
+    eta = eta if fitted.softmax else eta[:, 0]
+    return LeaveOneOut(eta, np.exp(logs), fitted.classes[best], fitted.classes, error, log_loss, hat, fitted)
 
 
-def _each(fitted: Fitted, purpose: str, of: Any) -> tuple[NDArray[Any], ...]:
-    rows = fitted.problem(purpose).rows
-    outputs = len(fitted.classes) if fitted.softmax else 1
-    return each_row(rows, of, numbers=outputs * max(fitted.root.shape[1], outputs) + fitted.coordinates.size)
+def _each(fitted: Fitted, purpose: str, of: Callable[[Predicted, Floats], Arrays]) -> Arrays:
+    """The arrays that ``of`` makes from rows and their A."""
+    outputs = len(fitted.theta) if fitted.softmax else 1
+    return each_row(
+        fitted.problem(purpose).rows,
+        lambda block: of(_look(fitted, block), _own_spread(fitted, block)),
+        size=outputs * max(fitted.root.shape[1], outputs) + fitted.coordinates.size,
+    )
 
 
-def _look(fitted: Fitted, block: Block) -> _Rows:
-    w = np.ones(len(block)) if block.weight is None else block.weight
-    codes = codes_in(block, fitted.classes)
-    eta = _predictors(fitted, block, fitted.theta)
-    if not fitted.softmax:
-        y = (codes == 1).astype(float) if block.share is None else block.share
-        return _Rows(eta, special.expit(eta), special.expit(-eta), y, w)
-    mu = np.asarray(special.softmax(eta, axis=1))
-    return _Rows(eta, mu, 1.0 - mu, np.eye(len(fitted.classes))[codes], w)
-
-
-def _predictors(fitted: Fitted, block: Block, theta: Floats) -> Floats:
-    """eta of each row at theta: n, or n x K."""
-    eta = linear_parts(block, fitted.coordinates, np.atleast_2d(theta).T)
-    if fitted.softmax:
-        return eta
-    return np.asarray(eta[:, 0] if block.offset is None else eta[:, 0] + block.offset)
+def _look(fitted: Fitted, block: Block) -> Predicted:
+    eta = linear_parts(block, fitted.coordinates, np.atleast_2d(fitted.theta).T)
+    return predicted(eta, block, codes_in(block, fitted.classes))
 
 
 def _own_spread(fitted: Fitted, block: Block) -> Floats:
-    """A of each row: n, or n x K x K."""
-    size, m = fitted.coordinates.size, fitted.root.shape[1]
-    if not fitted.softmax:
-        spread = linear_parts(block, fitted.coordinates, fitted.root)
-        return np.asarray(np.einsum("nm,nm->n", spread, spread))
-    roots = fitted.root.reshape(-1, size, m)
+    """A of each row, n x K x K."""
+    roots = fitted.root.reshape(-1, fitted.coordinates.size, fitted.root.shape[1])
     spreads = np.stack([linear_parts(block, fitted.coordinates, root) for root in roots], axis=1)
-    return np.asarray(spreads @ spreads.transpose(0, 2, 1))
+    return np.asarray(np.einsum("nkm,nlm->nkl", spreads, spreads))
 
 
-def _hat(rows: _Rows, a: Floats) -> Floats:
-    return np.asarray(rows.curvature * a if a.ndim == 1 else np.einsum("nkl,nlk->n", rows.curvature, a))
+def _hat(rows: Predicted, a: Floats) -> Floats:
+    return np.asarray(np.einsum("nkl,nlk->n", rows.curvature, a))
 
 
-def _pull(rows: _Rows, a: Floats) -> Floats:
+def _pull(rows: Predicted, a: Floats) -> Floats:
     """(1 - W A)^-1 r; infinite for a row that alone determines a coefficient."""
-    if a.ndim == 1:
+    r = rows.w[:, None] * rows.gap
+    inner = np.eye(a.shape[1]) - np.einsum("nkl,nlm->nkm", rows.curvature, a)
+    if a.shape[1] == 1:
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(rows.r / (1.0 - rows.curvature * a))
-    inner = np.eye(a.shape[1]) - rows.curvature @ a
+            return np.asarray(r / inner[:, 0])
     try:
-        return np.asarray(np.linalg.solve(inner, rows.r[:, :, None])[:, :, 0])
+        return np.asarray(np.linalg.solve(inner, r[:, :, None])[:, :, 0])
     except np.linalg.LinAlgError:
-        return np.asarray((np.linalg.pinv(inner) @ rows.r[:, :, None])[:, :, 0])
+        return np.asarray((np.linalg.pinv(inner) @ r[:, :, None])[:, :, 0])
 
 
-def _residual(rows: _Rows, kind: str) -> Floats:
-    gap = rows.y - rows.mu
+def _residual(rows: Predicted, kind: str) -> Floats:
+    """n x K, or n x 1 for two classes and for the deviance."""
     if kind == "response":
-        return gap
+        return rows.gap
     if kind == "working":
-        return _on_odds(rows.y, _log_odds(rows.eta), 1.0) + rows.y - (1.0 - rows.y)
+        return _on_odds(rows.y, rows.eta, 1.0) + rows.y - (1.0 - rows.y)
     if kind == "pearson":
-        w = rows.w if gap.ndim == 1 else rows.w[:, None]
-        return np.sqrt(w) * _on_odds(rows.y, _log_odds(rows.eta), 0.5)
-    if gap.ndim == 2:
-        own = (rows.y * (rows.eta - special.logsumexp(rows.eta, axis=1, keepdims=True))).sum(axis=1)
-        return np.asarray(np.sqrt(-2.0 * rows.w * own))
-    # log mu and log(1 - mu) from eta, so that nothing is lost where mu rounds to 0 or 1.
-    fit = rows.y * special.log_expit(rows.eta) + (1.0 - rows.y) * special.log_expit(-rows.eta)
-    best = special.xlogy(rows.y, rows.y) + special.xlog1py(1.0 - rows.y, -rows.y)
-    return np.asarray(np.sign(gap) * np.sqrt(np.maximum(2.0 * rows.w * (best - fit), 0.0)))
+        return np.sqrt(rows.w[:, None]) * _on_odds(rows.y, _log_odds(rows.eta), 0.5)
+    # From log mu and log(1 - mu), so that nothing is lost where mu rounds to 0 or 1.
+    truth = _truth(rows.y)
+    part = (special.xlogy(truth, truth) - truth * _log_posterior(rows.eta)).sum(axis=1, keepdims=True)
+    sign = np.sign(rows.gap) if rows.y.shape[1] == 1 else 1.0
+    return np.asarray(sign * np.sqrt(np.maximum(2.0 * rows.w[:, None] * part, 0.0)))
+
+
+def _truth(y: Floats) -> Floats:
+    """The response of every class."""
+    return np.hstack([1.0 - y, y]) if y.shape[1] == 1 else y
+
+
+def _log_posterior(eta: Floats) -> Floats:
+    """log mu of every class."""
+    if eta.shape[1] == 1:
+        return np.asarray(special.log_expit(np.hstack([-eta, eta])))
+    return np.asarray(special.log_softmax(eta, axis=1))
 
 
 def _on_odds(y: Floats, odds: Floats, power: float) -> Floats:
@@ -256,7 +223,7 @@ def _on_odds(y: Floats, odds: Floats, power: float) -> Floats:
 
 def _log_odds(eta: Floats) -> Floats:
     """log mu - log(1 - mu) of each class, to the last digit also where mu rounds to 1."""
-    if eta.ndim == 1:
+    if eta.shape[1] == 1:
         return eta
     top = eta.argmax(axis=1)[:, None]
     log_mu = eta - special.logsumexp(eta, axis=1, keepdims=True)
@@ -269,42 +236,34 @@ def _log_odds(eta: Floats) -> Floats:
     return np.asarray(odds)
 
 
-def _posterior(eta: Floats) -> Floats:
-    if eta.ndim == 2:
-        return np.asarray(special.softmax(eta, axis=1))
-    return np.column_stack([special.expit(-eta), special.expit(eta)])
-
-
 def _predictors_without(fitted: Fitted, chosen: Sequence[int]) -> Floats:
     """The predictors of each chosen row by a fit without it."""
     whole = fitted.problem("loo_.exact()")
     found = []
     for i, row in zip(chosen, take_rows(whole.rows, chosen), strict=True):
         objective = Objective(without_row(whole.rows, i), whole.classes, whole.coordinates, softmax=whole.softmax)
-        theta = fitted.solve(objective, fitted.theta, fitted.free).theta
-        found.append(_predictors(fitted, row, theta)[0])
+        without = replace(fitted, solution=fitted.solve(objective, fitted.theta, fitted.free))
+        found.append(_look(without, row).eta[0])
     return np.array(found)
 
 
-Arrays = tuple[NDArray[Any], ...]
-
-
-def each_row(rows: Passes, of: Callable[[Block], Arrays], *, numbers: int = 1) -> Arrays:
+def each_row(rows: Passes, of: Callable[[Block], Arrays], *, size: int = 1) -> Arrays:
     """The arrays that ``of`` gives for each block (first axis: its rows), concatenated: one pass.
 
-    ``numbers`` is how many numbers ``of`` keeps for a row at work; blocks are cut so that these stay few.
+    ``size`` is how many values ``of`` holds for a row while it works; blocks are cut so that these stay few.
     """
-    step = max(MOST_NUMBERS // max(numbers, 1), 1)
+    step = max(MOST_HELD // max(size, 1), 1)
 
     def parts_of(block: Block) -> list[Arrays]:
         return [of(block.rows(start, min(start + step, len(block)))) for start in range(0, len(block), step)]
 
-    parts = rows.reduce(Sum(parts_of, _in_order, uses_blas=True))
+    # Lists are joined, and arrays only once at the end: a long stream would else be copied again and again.
+    parts = rows.reduce(Sum(parts_of, lambda parts: list(chain.from_iterable(parts)), uses_blas=True))
     return tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
 
 
 def take_rows(rows: Passes, wanted: Sequence[int]) -> list[Block]:
-    """The rows of these numbers, counted from 0, each as a block of its own in the order asked for: one pass."""
+    """These rows, counted from 0, each as a block of its own in the given order: one pass."""
     found: dict[int, Block] = {}
     first = 0
     for block in rows.blocks():
@@ -350,11 +309,6 @@ def linear_parts(block: Block, coordinates: Coordinates, theta: Floats) -> Float
     if sparse.issparse(block.x):
         return np.asarray(block.x @ inner) + (constant - coordinates.shift @ inner)
     return np.asarray((block.x - coordinates.shift) @ inner + constant)
-
-
-def _in_order(parts: Sequence[list[Arrays]]) -> list[Arrays]:
-    # Lists are joined, and arrays only once at the end: a long stream would else be copied again and again.
-    return [arrays for part in parts for arrays in part]
 
 
 def _without(block: Block, i: int) -> Block:

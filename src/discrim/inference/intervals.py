@@ -11,18 +11,16 @@ from scipy import special
 
 from discrim.errors import ParameterError
 from discrim.families.logistic.newton import HasLikelihood, solve_positive
-from discrim.inference.fitted import Fitted
+from discrim.inference.fitted import NEAR, Fitted
 from discrim.inference.sandwich import standard_errors
 from discrim.inference.summary import Table
 from discrim.statistics.likelihood import CURVATURE, GRADIENT, LOSS, Likelihood
 from discrim.typing import Floats, Mask
 
-# Distance from the optimum at which the curvature tells a profile's loss to ten digits.
-CLOSE = 1e-8
 # How near the root of the profile has to come to z.
 TOLERANCE = 1e-8
 MOST_POINTS = 40
-# A root of the profile that no test would notice.
+# A root of the profile that no test would detect.
 NOTHING = 0.01
 
 
@@ -127,31 +125,24 @@ def refuse_after_choice(fitted: Fitted, purpose: str) -> None:
 class Turned:
     """An objective of phi, of which entry m is the wanted combination c'theta and all others are theta's own.
 
-    theta = T phi, where T is 1 but for its row m. To hold c'theta is then to hold one entry.
+    theta = T phi, where T is the identity except in row m. To hold c'theta is then to hold one entry.
     """
 
     def __init__(self, objective: HasLikelihood, c: Floats) -> None:
-        self.objective = objective
+        self.objective, self.shape, self.c = objective, objective.shape, c.ravel()
         # The entry that moves c'theta most has the best-conditioned T.
-        self.m = int(np.argmax(np.abs(c)))
-        flat = c.ravel()
-        self.row = -flat / flat[self.m]
-        self.row[self.m] = 1.0 / flat[self.m]
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.objective.shape
+        self.m = int(np.argmax(np.abs(self.c)))
+        self.T = np.eye(c.size)
+        self.T[self.m] = -self.c / self.c[self.m]
+        self.T[self.m, self.m] = 1.0 / self.c[self.m]
 
     def theta(self, phi: Floats) -> Floats:
-        theta = phi.flatten()
-        theta[self.m] = self.row @ theta
-        return theta.reshape(phi.shape)
+        return np.asarray(self.T @ phi.ravel()).reshape(phi.shape)
 
     def phi(self, theta: Floats) -> Floats:
-        phi = theta.flatten()
-        rest = self.row @ phi - self.row[self.m] * phi[self.m]
-        phi[self.m] = (phi[self.m] - rest) / self.row[self.m]
-        return phi.reshape(theta.shape)
+        phi = theta.copy()
+        phi.flat[self.m] = self.c @ theta.ravel()
+        return phi
 
     def at(
         self, phi: Floats, *, depth: int = GRADIENT, along: Floats | None = None, steps: Sequence[float] = ()
@@ -160,22 +151,11 @@ class Turned:
         at = self.objective.at(self.theta(phi), depth=depth, along=direction, steps=steps)
         if depth == LOSS:
             return at
-        gradient = at.gradient.ravel()
-        gradient = (gradient + self._change * gradient[self.m]).reshape(phi.shape)
-        hessian = self.turn(at.hessian) if depth >= CURVATURE else at.hessian
-        return replace(at, gradient=gradient, hessian=hessian)
+        gradient = (at.gradient.ravel() @ self.T).reshape(phi.shape)
+        return replace(at, gradient=gradient, hessian=self.turn(at.hessian) if depth >= CURVATURE else at.hessian)
 
     def turn(self, hessian: Floats) -> Floats:
-        """T'H T."""
-        right = hessian + np.outer(hessian[:, self.m], self._change)
-        return np.asarray(right + np.outer(self._change, right[self.m]))
-
-    @property
-    def _change(self) -> Floats:
-        """The row m of T - 1."""
-        change: Floats = self.row.copy()
-        change[self.m] -= 1.0
-        return change
+        return np.asarray(self.T.T @ hessian @ self.T)
 
 
 class Profile:
@@ -218,7 +198,7 @@ class Profile:
         if self.follow:
             start[self.free] += self._slope * (held - start.flat[self.m])
         start.flat[self.m] = held
-        solution = self.fitted.solve(self.problem, start, self.free, estimated=self.fitted.free, close=CLOSE)
+        solution = self.fitted.solve(self.problem, start, self.free, estimated=self.fitted.free, close=NEAR)
         self.theta = solution.theta
         if solution.at.hessian.size:
             self._slope = self._slope_of(solution.at.hessian)

@@ -1,11 +1,13 @@
-"""Cells to text of at most 80 columns, and to HTML that stands on its own."""
+"""Numbers as text, and cells as text of at most 80 columns or as HTML that stands on its own."""
 
 from __future__ import annotations
 
 import html
+import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from numbers import Real
+from typing import NamedTuple
 
 WIDTH = 80
 LONGEST_NAME = 32
@@ -16,10 +18,12 @@ STYLE = (
     ".discrim-summary caption {font-weight: bold}"
     ".discrim-summary .figure {text-align: right; white-space: pre; font-variant-numeric: tabular-nums}"
 )
+SMALLEST_P = 2.2e-16
+LEVELS = ((0.001, "***"), (0.01, "**"), (0.05, "*"), (0.1, "."))
+LEGEND = "Signif. codes:  0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1"
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """The written cells under one name; numbers stand to the right, words to the left."""
 
     name: str
@@ -49,14 +53,14 @@ def text_table(index: Sequence[str], columns: Sequence[Column]) -> str:
     names = ["", *(short(name) for name in index)]
     stub = max(map(len, names))
     groups: list[list[list[str]]] = []
-    room = 0
+    left = 0
     for lines in (column.lines() for column in columns):
         needed = len(lines[0]) + 1
-        if not groups or needed > room:
+        if not groups or needed > left:
             groups.append([[name.ljust(stub) for name in names]])
-            room = WIDTH - stub
+            left = WIDTH - stub
         groups[-1].append(lines)
-        room -= needed
+        left -= needed
     return "\n".join(" ".join(cells).rstrip() for group in groups for cells in zip(*group, strict=True))
 
 
@@ -83,6 +87,10 @@ def html_table(title: str, index: Sequence[str], columns: Sequence[Column]) -> s
     )
 
 
+def _cell(tag: str, text: str, right: bool = False) -> str:
+    return f"<{tag}{' class=figure' if right else ''}>{html.escape(text)}</{tag}>"
+
+
 def short(text: str, most: int = LONGEST_NAME) -> str:
     """On one line, and cut where it would push the figures off the page."""
     text = one_line(text)
@@ -93,5 +101,75 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def _cell(tag: str, text: str, right: bool = False) -> str:
-    return f"<{tag}{' class=figure' if right else ''}>{html.escape(text)}</{tag}>"
+def is_numeric(values: Sequence[object]) -> bool:
+    """Is every value a number or missing (None)? Truth values are words."""
+    return all(value is None or (isinstance(value, Real) and not isinstance(value, bool)) for value in values)
+
+
+def write_column(values: Sequence[object], digits: int) -> list[str]:
+    """One text per number, all with the same decimals: as many as the number that needs most of them.
+
+    That is the number whose ``digits`` significant digits, trailing zeros dropped, reach furthest behind the point.
+    The column is written in powers of ten where that is narrower. Numbers 15 digits below the largest are rounding
+    noise and are written as 0. Missing values stay blank.
+    """
+    known = [_number(value) for value in values]
+    noise = 1e-15 * max((abs(x) for x in known if x is not None and math.isfinite(x)), default=0.0)
+    # At most, not below: a negative zero is noise too, and would print its sign.
+    shown = [0.0 if x is not None and abs(x) <= noise else x for x in known]
+    form = _format([x for x in shown if x is not None and math.isfinite(x)], digits)
+    return [_special(x) if x is None or not math.isfinite(x) else form.format(x) for x in shown]
+
+
+def write_number(value: object, digits: int) -> str:
+    """A value on its own: numbers as in a column of one, all else as it prints."""
+    return write_column([value], digits)[0] if is_numeric([value]) else str(value)
+
+
+def write_p_values(values: Sequence[object], digits: int) -> list[str]:
+    """Probabilities: one digit fewer than elsewhere, tiny ones in powers of ten, the tiniest by a bound."""
+    digits = max(1, min(5, digits - 1))
+    known = [_number(value) for value in values]
+    tiny = write_column([x if x is not None and SMALLEST_P <= x < 1e-4 else None for x in known], digits)
+    large = write_column([None if x is not None and x < 1e-4 else x for x in known], digits)
+    texts = zip(known, tiny, large, strict=True)
+    return ["<2e-16" if x is not None and x < SMALLEST_P else small or plain for x, small, plain in texts]
+
+
+def write_p_value(value: float) -> str:
+    """A probability in a sentence, with its sign of relation: ``= 0.031`` or ``< 2e-16``."""
+    text = write_p_values([value], 3)[0]
+    return f"< {text[1:]}" if text.startswith("<") else f"= {text}"
+
+
+def stars(value: object) -> str:
+    """The marks of R's coefficient tables: *** under 0.001, ** under 0.01, * under 0.05, . under 0.1."""
+    p = _number(value)
+    return "" if p is None else next((mark for level, mark in LEVELS if p < level), "")
+
+
+def _format(finite: Sequence[float], digits: int) -> str:
+    """The format that suits all of these numbers, as a template for ``str.format``."""
+    if all(x == int(x) and abs(x) < 1e15 for x in finite):
+        return "{:.0f}"
+    parts = [_significant(x, digits) for x in finite]
+    decimals = max(max(0, used - 1 - exponent) for used, exponent in parts)
+    mantissa = max(used for used, _ in parts) - 1
+    # The narrower of the two, and fixed decimals where both are equally wide.
+    return min(f"{{:.{decimals}f}}", f"{{:.{mantissa}e}}", key=lambda form: max(len(form.format(x)) for x in finite))
+
+
+def _significant(x: float, digits: int) -> tuple[int, int]:
+    """How many of ``digits`` significant digits x needs, and its power of ten after rounding."""
+    mantissa, exponent = f"{abs(x):.{digits - 1}e}".split("e")
+    return max(1, len(mantissa.replace(".", "").rstrip("0"))), int(exponent)
+
+
+def _special(x: float | None) -> str:
+    if x is None:
+        return ""
+    return "NaN" if math.isnan(x) else "Inf" if x > 0 else "-Inf"
+
+
+def _number(value: object) -> float | None:
+    return None if value is None else float(value)  # type: ignore[arg-type]

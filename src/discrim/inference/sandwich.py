@@ -7,7 +7,7 @@ has the score w g with g = (y - p) z, so that
     M = sum w_i g_i g_i'                    where they count equal rows,
     M = sum_c s_c s_c', s_c = sum_c w_i g_i where the rows of a group c may depend on each other.
 
-A row of importance 5 carries no more information than one row, while the model's H^-1 takes it for five.
+A row of importance 5 carries no more information than one row, while the model's H^-1 counts it as five.
 """
 
 from __future__ import annotations
@@ -19,16 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import ParameterError, plural
-from discrim.inference.fitted import Fitted, covariance
+from discrim.inference.fitted import Fitted
 from discrim.inference.scores import score_sums
 from discrim.typing import Floats
 
 KINDS = ("auto", "model", "HC0", "HC1", "cluster")
-TITLES = {
-    "HC0": "sandwich standard errors (HC0)",
-    "HC1": "sandwich standard errors (HC1)",
-    "cluster": "sandwich standard errors (cluster)",
-}
 
 
 @dataclass(frozen=True)
@@ -44,20 +39,18 @@ class StandardErrors:
     chosen: bool = False
 
     @property
-    def title(self) -> str:
-        """What a heading calls them; empty for the model's, which readers of such a table expect."""
-        return TITLES.get(self.kind, "")
-
-    @property
     def vcov(self) -> Floats:
         """The covariance of the reported coefficients; NaN where there is no standard error."""
-        return covariance(self.spread, self.values)
+        product, unknown = self.spread @ self.spread.T, np.isnan(self.values)
+        product[unknown] = np.nan
+        product[:, unknown] = np.nan
+        return np.asarray(product)
 
 
 def standard_errors(
     fitted: Fitted, cov_type: str = "auto", groups: Any = None, *, in_time: bool = False
 ) -> StandardErrors:
-    """Of every reported coefficient. "auto": the model's, or the sandwich "HC0" where weights are no counts.
+    """Of every reported coefficient. "auto": the model's, or the sandwich "HC0" where weights are not counts.
 
     "HC1" is HC0 times n / (n - parameters); "cluster" adds up the scores within ``groups`` first, times
     G / (G - 1) (n - 1) / (n - parameters) for G groups. ``in_time`` leaves out what would take minutes unasked.
@@ -72,7 +65,7 @@ def standard_errors(
             "with cov_type='cluster', and leave them out otherwise."
         )
     if in_time and fitted.too_many and cov_type == "auto":
-        return StandardErrors("model", fitted.std_error_in_time, np.zeros((len(fitted.labels), 0)))
+        return StandardErrors("model", np.full(len(fitted.labels), np.nan), np.zeros((len(fitted.labels), 0)))
     kind = cov_type
     if cov_type == "auto":
         kind = "model" if fitted.weights_are_counts or fitted.sparse_penalty else "HC0"

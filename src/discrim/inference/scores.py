@@ -3,15 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from discrim.block import Block
 from discrim.families.logistic.class_weight import Reweighted
 from discrim.families.logistic.objective import Objective, solver_rows
 from discrim.families.recipe import Passes
 from discrim.typing import Floats
+
+
+class Predicted(NamedTuple):
+    """What a fit says of n rows: linear predictors, mu, 1 - mu and the response y, all n x K, and n weights.
+
+    For two classes K is 1, the second class. Both mu and 1 - mu are kept, so that rows that are all but certain keep
+    the digits of what they miss.
+    """
+
+    eta: Floats
+    mu: Floats
+    other: Floats
+    y: Floats
+    w: Floats
+
+    @property
+    def gap(self) -> Floats:
+        """y - mu."""
+        return np.asarray(self.y * self.other - (1.0 - self.y) * self.mu)
+
+    @property
+    def curvature(self) -> Floats:
+        """W = w (diag(mu) - mu mu'), n x K x K."""
+        k = np.arange(self.mu.shape[1])
+        inner = -self.mu[:, :, None] * self.mu[:, None, :]
+        inner[:, k, k] = self.mu * self.other
+        return np.asarray(self.w[:, None, None] * inner)
+
+
+def predicted(eta: Floats, block: Block, codes: NDArray[np.int32]) -> Predicted:
+    """The rows of a block at their predictors without offsets (n x K, or n x 1), with their codes among the classes."""
+    eta = eta if block.offset is None else eta + block.offset[:, None]
+    w = np.ones(len(block)) if block.weight is None else block.weight
+    if eta.shape[1] == 1:
+        y = (codes == 1).astype(float) if block.share is None else block.share
+        return Predicted(eta, special.expit(eta), special.expit(-eta), y[:, None], w)
+    mu = np.asarray(special.softmax(eta, axis=1))
+    return Predicted(eta, mu, 1.0 - mu, np.eye(eta.shape[1])[codes], w)
 
 
 def weights_are_counts(rows: Passes) -> bool:
@@ -65,18 +105,6 @@ def score_sums(objective: Objective, theta: Floats, codes: NDArray[np.intp], gro
 
 def _scores(objective: Objective, theta: Floats, block: Block) -> Iterator[tuple[Block, Floats]]:
     """Parts of the block and g_i of their rows, without weights; rows of weight zero are left out."""
-    per_row = 2 * theta.size
-    for part, z in solver_rows(block, objective.classes, objective.coordinates, per_row):
-        if not objective.softmax:
-            eta = z @ theta if part.offset is None else z @ theta + part.offset
-            y = part.codes if part.share is None else part.share
-            # Both p and 1 - p, so that rows that are all but certain keep the digits of what they miss.
-            p, q = np.exp(-np.logaddexp(0.0, -eta)), np.exp(-np.logaddexp(0.0, eta))
-            yield part, (y * q - (1.0 - y) * p)[:, None] * z
-            continue
-        eta = z @ theta.T
-        p = np.exp(eta - eta.max(axis=1, keepdims=True, initial=-np.inf))
-        p /= p.sum(axis=1, keepdims=True)
-        residual = -p
-        residual[np.arange(len(p)), part.codes] += 1.0
-        yield part, (residual[:, :, None] * z[:, None, :]).reshape(len(z), theta.size)
+    for part, z in solver_rows(block, objective.classes, objective.coordinates, 2 * theta.size):
+        gap = predicted(z @ np.atleast_2d(theta).T, part, part.codes).gap
+        yield part, (gap[:, :, None] * z[:, None, :]).reshape(len(z), theta.size)

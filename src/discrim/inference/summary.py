@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import MissingDependencyError, ParameterError, name_list, plural
-from discrim.inference.figures import LEGEND, is_numeric, stars, write_column, write_number, write_p_values
-from discrim.inference.render import WIDTH, Column, html_facts, html_page, html_table, text_facts, text_table
+from discrim.inference import render
+from discrim.inference.render import Column, write_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,19 +86,19 @@ class Table:
         return np.array(self.values, dtype=dtype, copy=copy)
 
     def __str__(self) -> str:
-        head = textwrap.fill(f"{self.title}:", WIDTH)
-        body = text_table(self._row_names(), self._written()) if self._row_names() else "(no rows)"
+        head = textwrap.fill(f"{self.title}:", render.WIDTH)
+        body = render.text_table(self._row_names(), self._written()) if self._row_names() else "(no rows)"
         return "\n".join([head, body, *self._notes()])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html_page([self.to_html()])
+        return render.html_page([self.to_html()])
 
     def to_html(self) -> str:
         """The table as a piece of a page."""
         notes = "".join(f"<div>{html.escape(note)}</div>" for note in self._notes())
-        return html_table(self.title, self._row_names(), self._written()) + notes
+        return render.html_table(self.title, self._row_names(), self._written()) + notes
 
     def to_frame(self) -> pd.DataFrame:
         """All rows and columns, as numbers, with the row names as index."""
@@ -113,22 +114,19 @@ class Table:
         return [str(name) for name in self.index[: self.most_rows]]
 
     def _written(self) -> list[Column]:
-        """The columns as printed; only the rows that are shown have a say in the number of digits."""
-        shown = [self._column(j) for j in range(min(len(self.columns), MOST_COLUMNS))]
-        return [self._write(str(name), values) for name, values in zip(self.columns, shown, strict=False)]
-
-    def _column(self, j: int) -> list[Any]:
-        return [row[j] for row in self.values[: self.most_rows]]
+        """The columns as printed; only the rows that are shown determine the number of digits."""
+        shown = self.values[: self.most_rows]
+        return [self._write(str(name), [row[j] for row in shown]) for j, name in enumerate(self.columns[:MOST_COLUMNS])]
 
     def _write(self, name: str, values: list[Any]) -> Column:
         if name in self.p_columns:
-            texts = write_p_values(values, self.digits)
+            texts = render.write_p_values(values, self.digits)
             width = max(map(len, [name, *texts]), default=0)
             # The marks stand in a place of their own, so that the probabilities stay aligned.
-            cells = [f"{text:>{width}} {stars(p):<3}" for text, p in zip(texts, values, strict=True)]
+            cells = [f"{text:>{width}} {render.stars(p):<3}" for text, p in zip(texts, values, strict=True)]
             return Column(f"{name}    ", cells)
-        if is_numeric(values):
-            return Column(name, write_column(values, self.digits))
+        if render.is_numeric(values):
+            return Column(name, render.write_column(values, self.digits))
         return Column(name, [write_number(value, self.digits) for value in values], right=False)
 
     def _notes(self) -> list[str]:
@@ -138,7 +136,7 @@ class Table:
             (len(self.columns) - MOST_COLUMNS, "column"),
         )
         notes = [f"... and {count} more {noun if count == 1 else noun + 's'}" for count, noun in more if count > 0]
-        return [*notes, "---", LEGEND] if self.p_columns and len(self.index) else notes
+        return [*notes, "---", render.LEGEND] if self.p_columns and len(self.index) else notes
 
 
 def _place(name: str, names: Sequence[str], noun: str) -> int:
@@ -195,15 +193,15 @@ class Summary:
         raise AttributeError(f"This summary has no '{name}'; it has {known}.", name=name, obj=self)
 
     def __str__(self) -> str:
-        parts = [textwrap.fill(self.title, WIDTH), text_facts(self._written_facts()), *map(str, self.tables)]
-        return "\n\n".join(part for part in parts if part)
+        head, facts = textwrap.fill(self.title, render.WIDTH), render.text_facts(self._written_facts())
+        return "\n\n".join(part for part in (head, facts, *map(str, self.tables)) if part)
 
     __repr__ = __str__
 
     def to_html(self) -> str:
         """The summary as a page of its own."""
         head = f"<h4>{html.escape(self.title)}</h4>"
-        return html_page([head, html_facts(self._written_facts()), *(t.to_html() for t in self.tables)])
+        return render.html_page([head, render.html_facts(self._written_facts()), *(t.to_html() for t in self.tables)])
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -218,3 +216,31 @@ class Summary:
 
     def _written_facts(self) -> dict[str, str]:
         return {str(name): write_number(value, FACT_DIGITS) for name, value in self.facts.items()}
+
+
+def pipeline_summary(pipeline: Any, **options: Any) -> Summary:
+    """The summary of a fitted scikit-learn ``Pipeline`` whose last step is a model of this library.
+
+    In ``pipeline[-1].summary()`` the columns are x0, x1, ..., unless the steps before pass on data frames
+    (``pipeline.set_output(transform="pandas")``). Here they have the names that these steps give them
+    (``get_feature_names_out``). Where a step has no such names, the summary is that of the model. ``options`` go to
+    ``summary``.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import PolynomialFeatures
+    >>> from discrim import LinearDiscriminantAnalysis, datasets
+    >>> X, y = datasets.load_iris().xy
+    >>> pipeline = make_pipeline(PolynomialFeatures(include_bias=False), LinearDiscriminantAnalysis()).fit(X[:, :2], y)
+    >>> pipeline_summary(pipeline).names
+    ['x0', 'x1', 'x0^2', 'x0 x1', 'x1^2']
+    """
+    model = getattr(pipeline, "steps", [("", None)])[-1][1]
+    if not hasattr(model, "renamed"):
+        raise ParameterError.bad_value("pipeline", pipeline, "a Pipeline that ends in a model of discrim")
+    with suppress(AttributeError, ValueError):  # a step has no names, or is not fitted
+        names = pipeline[:-1].get_feature_names_out()
+        model = model if names is None else model.renamed(list(names))
+    summary: Summary = model.summary(**options)
+    return summary

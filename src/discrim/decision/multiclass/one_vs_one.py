@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from discrim.atomic import all_or_nothing, learning_copy
-from discrim.decision.multiclass.problems import Fitting, Problem, answers_and_scores, part_of, side_threshold
-from discrim.decision.multiclass.scheme import Scheme, first_part
-from discrim.decision.multiclass.stacked import all_probabilities, all_scores, fits_in_memory
-from discrim.decision.no_answer import spare_label, with_spare
-from discrim.decision.wrapping import (
-    checked_table,
-    coded_labels,
-    fit_arguments,
-    offered,
-    offered_posteriors,
-    posteriors,
+from discrim.atomic import all_or_nothing
+from discrim.decision.multiclass.scheme import Problem, Scheme
+from discrim.decision.multiclass.stacked import (
+    all_probabilities,
+    all_scores,
+    answers_and_scores,
+    fits_in_memory,
+    side_threshold,
 )
+from discrim.decision.wrapping import asked, checked_table, offered, offered_posteriors, spare_label, with_spare
 from discrim.errors import DataError
 from discrim.models.beyond import METHODS, offers_all
 from discrim.models.parameters import Check, one_of, with_method
-from discrim.models.shell import RecipeClassifier, check_parameters
+from discrim.models.shell import RecipeClassifier
 from discrim.sources import Scan, check_structure
 from discrim.typing import Floats
 
@@ -86,7 +81,8 @@ class OneVsOneClassifier(Scheme):
 
     class_weight_: Floats
 
-    _constraints: ClassVar[dict[str, Check]] = {
+    _batch = "it"
+    _constraints: ClassVar[Mapping[str, Check]] = {
         "estimator": with_method("fit"),
         "rule": one_of("votes", "scores", "all-positive"),
         "coupling": one_of("wu-lin-weng", "hastie-tibshirani"),
@@ -113,24 +109,12 @@ class OneVsOneClassifier(Scheme):
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Fit a model to each pair; ``sample_weight`` and what else is passed by name go to them, by their rows."""
-        check_parameters(self, self._constraints)
-        self.__dict__.pop("estimators_", None)
-        arguments = fit_arguments(self, fit_params)
-        how = Fitting(self.estimator, (0, 1), arguments, self.n_jobs)
-        if y is None and not isinstance(X, Scan):
-            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        self._fit_split(how, X, y, _pairs)
+        arguments = self._fit_arguments(X, y, fit_params)
+        self.class_weight_, codes = self._fit_split(X, y, arguments, _pairs)
         self.pairwise_indices_ = None
-        if isinstance(self.estimators_[0], RecipeClassifier):
-            # The pairs (0, 1), (0, 2), ... know the weights of all classes: a stream is not read again for them.
-            others = [model.statistic_.weight[1] for model in self.estimators_[: self.n_classes_ - 1]]
-            self.class_weight_ = np.array([self.estimators_[0].statistic_.weight[0], *others])
-        else:
-            _, codes, weight = coded_labels(X, y, arguments.get("sample_weight"))
-            self.class_weight_ = np.bincount(codes, weight).astype(np.float64)
+        if codes is not None and get_tags(self.estimator).input_tags.pairwise:
             pairs = combinations(range(self.n_classes_), 2)
-            if how.pairwise:
-                self.pairwise_indices_ = [np.flatnonzero((codes == i) | (codes == j)) for i, j in pairs]
+            self.pairwise_indices_ = [np.flatnonzero((codes == i) | (codes == j)) for i, j in pairs]
         self._label_unassigned()
         return self
 
@@ -138,28 +122,10 @@ class OneVsOneClassifier(Scheme):
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, **partial_fit_params: Any) -> Self:
         """Update the models with more rows; ``classes`` must list all classes at the first call."""
-        arguments = fit_arguments(self, partial_fit_params, "partial_fit")
-        first = first_part(self, classes)
-        pairs = list(combinations(range(self.n_classes_), 2))
-        if first:
-            self.estimators_ = [clone(self.estimator) for _ in pairs]
-            self.class_weight_ = np.zeros(self.n_classes_)
-            self._label_unassigned()
-        y = np.asarray(y)
-        if len(np.setdiff1d(y, self.classes_)):
-            raise DataError(f"Mini-batch contains {np.unique(y)} while it must be subset of {self.classes_}")
-        X = checked_table(X, y)
-        validate_data(self, X, reset=first, skip_check_array=True)
-        codes = np.searchsorted(self.classes_, y)
-        update = delayed(_update)
-        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            update(model, X, codes, pair, arguments) for model, pair in zip(self.estimators_, pairs, strict=True)
-        )
-        weight = arguments.get("sample_weight")
-        self.class_weight_ = self.class_weight_ + np.bincount(
-            codes, None if weight is None else np.asarray(weight, float), self.n_classes_
-        )
+        first, weight = self._update_split(X, y, classes, partial_fit_params, _pairs)
+        self.class_weight_ = weight if first else self.class_weight_ + weight
         self.pairwise_indices_ = None
+        self._label_unassigned()
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -173,8 +139,7 @@ class OneVsOneClassifier(Scheme):
         if self.rule == "all-positive":
             winner = votes.argmax(axis=1)
             won_all = votes.max(axis=1) == self.n_classes_ - 1
-            labels = with_spare(self.classes_, self.unassigned_label_)
-            return np.asarray(labels[np.where(won_all, winner, self.n_classes_)])
+            return with_spare(self.classes_, self.unassigned_label_, winner, won_all)
         return np.asarray(self.classes_[self._ranked(votes, sums).argmax(axis=1)])
 
     def decision_function(self, X: Any) -> Floats:
@@ -196,7 +161,7 @@ class OneVsOneClassifier(Scheme):
         if self.pairwise_indices_ is None:
             positive = all_probabilities(self.estimators_, X)
         else:
-            positive = np.column_stack([posteriors(m, part)[:, 1] for m, part in self._views(X)])
+            positive = np.column_stack([asked(m, "predict_proba", part)[:, 1] for m, part in self._views(X)])
         if self.n_classes_ == 2:
             return np.column_stack([1.0 - positive[:, 0], positive[:, 0]])
         return couple(pair_matrix(positive, self.n_classes_), self.coupling, self.class_weight_)
@@ -253,15 +218,6 @@ def _pairs(classes: NDArray[Any]) -> Sequence[Problem]:
         sides[i], sides[j] = 0, 1
         problems.append(Problem(sides))
     return problems
-
-
-def _update(model: Any, X: Any, codes: NDArray[Any], pair: tuple[int, int], arguments: Any) -> Any:
-    rows = np.flatnonzero((codes == pair[0]) | (codes == pair[1]))
-    if not len(rows):
-        return model
-    taken = {name: part_of(value, rows, len(codes)) for name, value in arguments.items()}
-    labels = (codes[rows] == pair[1]).astype(int)
-    return learning_copy(model).partial_fit(_safe_indexing(X, rows), labels, classes=np.array([0, 1]), **taken)
 
 
 def couple(pairs: Floats, method: str, weight: Floats) -> Floats:

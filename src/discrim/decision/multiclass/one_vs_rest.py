@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import MultiOutputMixin, clone
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.base import MultiOutputMixin
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.atomic import all_or_nothing, learning_copy
-from discrim.decision.multiclass.problems import Fitting, Problem, fit_column, side_threshold
-from discrim.decision.multiclass.scheme import Scheme, first_part
-from discrim.decision.multiclass.stacked import all_probabilities, all_scores
-from discrim.decision.no_answer import spare_label, with_spare
-from discrim.decision.wrapping import fit_arguments, offered, remember_columns
-from discrim.errors import DataError
+from discrim.atomic import all_or_nothing
+from discrim.decision.multiclass.scheme import Problem, Scheme, fit_column
+from discrim.decision.multiclass.stacked import all_probabilities, all_scores, side_threshold
+from discrim.decision.wrapping import offered, remember_columns, spare_label, with_spare
 from discrim.models.parameters import Check, one_of, with_method
-from discrim.models.shell import check_parameters
-from discrim.sources import Scan, check_structure
+from discrim.sources import check_structure
 from discrim.typing import Floats
 
 
@@ -61,7 +57,7 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
     29
     """
 
-    _constraints: ClassVar[dict[str, Check]] = {
+    _constraints: ClassVar[Mapping[str, Check]] = {
         "estimator": with_method("fit"),
         "rule": one_of("argmax", "positive-only"),
     }
@@ -84,39 +80,20 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Fit the two-class models; ``sample_weight`` and what else is passed by name go to them."""
-        check_parameters(self, self._constraints)
-        self.__dict__.pop("estimators_", None)
-        arguments = fit_arguments(self, fit_params)
-        how = Fitting(self.estimator, (0, 1), arguments, self.n_jobs, self.verbose)
-        if y is None and not isinstance(X, Scan):
-            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        arguments = self._fit_arguments(X, y, fit_params)
         if y is not None and (sparse.issparse(y) or np.asarray(y).ndim > 1):
-            self._fit_columns(how, X, y)
+            self._fit_columns(X, y, arguments)
         else:
-            self._fit_split(how, X, y, _one_against_rest)
-            self._binarize(self.classes_)
-        self._label_ambiguous()
+            self._fit_split(X, y, arguments, _one_against_rest)
+            self._know_labels()
         return self
 
     @offered("partial_fit")
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, **partial_fit_params: Any) -> Self:
         """Update the two-class models with more rows; ``classes`` must list all classes at the first call."""
-        arguments = fit_arguments(self, partial_fit_params, "partial_fit")
-        if first_part(self, classes):
-            self._binarize(self.classes_)
-            count = 1 if self.label_binarizer_.y_type_ == "binary" else self.n_classes_
-            self.estimators_ = [clone(self.estimator) for _ in range(count)]
-            self._label_ambiguous()
-        check_structure(X)
-        if len(np.setdiff1d(y, self.classes_)):
-            raise DataError(f"Mini-batch contains {np.unique(y)} while classes must be subset of {self.classes_}")
-        columns = _dense_columns(self.label_binarizer_.transform(y))
-        update = delayed(_update)
-        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            update(model, X, column, arguments) for model, column in zip(self.estimators_, columns, strict=True)
-        )
-        remember_columns(self, self.estimators_[0])
+        if self._update_split(X, y, classes, partial_fit_params, _one_against_rest)[0]:
+            self._know_labels()
         return self
 
     def predict(self, X: Any) -> NDArray[Any] | Any:
@@ -130,7 +107,7 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
         if self.rule == "argmax":
             return np.asarray(self.classes_[best])
         alone = (scores > side_threshold(self.estimators_[0])).sum(axis=1) == 1
-        return with_spare(self.classes_, self.ambiguous_label_)[np.where(alone, best, len(self.classes_))]
+        return with_spare(self.classes_, self.ambiguous_label_, best, alone)
 
     @offered("predict_proba")
     def predict_proba(self, X: Any) -> Floats:
@@ -163,28 +140,25 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
         tags.target_tags.multi_output = True
         return tags
 
-    def _fit_columns(self, how: Fitting, X: Any, y: Any) -> None:
+    def _fit_columns(self, X: Any, y: Any, arguments: Mapping[str, Any]) -> None:
         """A problem for each column of indicators."""
-        from sklearn.preprocessing import LabelBinarizer
-
         check_structure(X)
         check_structure(y, "y")
-        self.label_binarizer_ = LabelBinarizer(sparse_output=True)
-        columns = _dense_columns(self.label_binarizer_.fit_transform(y))
-        self.classes_ = self.label_binarizer_.classes_
-        task = delayed(fit_column)
-        self.estimators_ = Parallel(n_jobs=how.n_jobs, verbose=how.verbose)(
-            task(how, X, column, (f"not {label}", str(label)))
+        self._know_labels(y)
+        columns = sparse.csc_array(self.label_binarizer_.transform(y)).toarray().T
+        self.estimators_ = self._in_parallel(
+            delayed(fit_column)(self.estimator, X, column, arguments, (f"not {label}", str(label)))
             for label, column in zip(self.classes_[-len(columns) :], columns, strict=True)
         )
         remember_columns(self, self.estimators_[0])
 
-    def _binarize(self, classes: NDArray[Any]) -> None:
+    def _know_labels(self, y: Any = None) -> None:
+        """How answers are labelled: by the indicators y, or by the classes."""
         from sklearn.preprocessing import LabelBinarizer
 
-        self.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(classes)
-
-    def _label_ambiguous(self) -> None:
+        self.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(self.classes_ if y is None else y)
+        if y is not None:
+            self.classes_ = self.label_binarizer_.classes_
         self.ambiguous_label_ = spare_label("ambiguous_label", self.ambiguous_label, self.classes_, "ambiguous")
 
 
@@ -197,11 +171,3 @@ def _one_against_rest(classes: NDArray[Any]) -> Sequence[Problem]:
         Problem(side, (f"not {label}", str(label)))
         for label, side in zip(classes, np.eye(len(classes), dtype=np.intp), strict=True)
     ]
-
-
-def _dense_columns(indicators: Any) -> list[NDArray[Any]]:
-    return [np.asarray(column) for column in sparse.csc_array(indicators).toarray().T]
-
-
-def _update(model: Any, X: Any, y: NDArray[Any], arguments: Any) -> Any:
-    return learning_copy(model).partial_fit(X, y, classes=np.array([0, 1]), **arguments)

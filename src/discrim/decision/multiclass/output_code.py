@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
-from discrim.decision.multiclass.problems import Fitting, Problem
-from discrim.decision.multiclass.scheme import Scheme
+from discrim.decision.multiclass.scheme import Problem, Scheme
 from discrim.decision.multiclass.stacked import all_scores
-from discrim.decision.wrapping import fit_arguments
 from discrim.errors import DataError, ParameterError, plural
 from discrim.models.parameters import Check, array_like, either, number, one_of, seed, with_method
-from discrim.models.shell import check_parameters
-from discrim.sources import Scan
 
 Bits = NDArray[np.int8]
 
@@ -67,7 +62,8 @@ class OutputCodeClassifier(Scheme):
            [-1., -1., -1.]])
     """
 
-    _constraints: ClassVar[dict[str, Check]] = {
+    _routed = ("fit",)
+    _constraints: ClassVar[Mapping[str, Check]] = {
         "estimator": with_method("fit"),
         "code_size": (lambda size: number(0)[0](size) and size > 0, "a finite number above 0"),
         "random_state": seed(),
@@ -92,27 +88,20 @@ class OutputCodeClassifier(Scheme):
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Fit a model to each bit; ``sample_weight`` and what else is passed by name go to them."""
-        check_parameters(self, self._constraints)
-        self.__dict__.pop("estimators_", None)
+        arguments = self._fit_arguments(X, y, fit_params)
         scored = hasattr(self.estimator, "decision_function")
         if not scored and not hasattr(self.estimator, "predict_proba"):
             raise ParameterError(
                 f"The 'estimator' parameter is {self.estimator!r}; it must have decision_function or predict_proba."
             )
-        arguments = fit_arguments(self, fit_params)
-        if y is None and not isinstance(X, Scan):
-            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         labels = (-1, 1) if scored else (0, 1)
         self.__dict__.pop("code_book_", None)
 
         def split(classes: NDArray[Any]) -> Sequence[Problem]:
-            if not hasattr(self, "code_book_"):
-                bits = self._bits(len(classes))
-                self.code_book_ = np.asarray(labels, dtype=np.float64)[bits]
+            self.code_book_ = np.asarray(labels, dtype=np.float64)[self._bits(len(classes))]
             return [Problem((column > 0).astype(np.intp)) for column in self.code_book_.T]
 
-        how = Fitting(self.estimator, labels, arguments, self.n_jobs)
-        self._fit_split(how, X, y, split)
+        self._fit_split(X, y, arguments, split, labels)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -122,10 +111,6 @@ class OutputCodeClassifier(Scheme):
         # |s - c|^2 without |s|^2, which is the same for all classes.
         distance = np.einsum("kb,kb->k", self.code_book_, self.code_book_) - 2.0 * scores @ self.code_book_.T
         return np.asarray(self.classes_[distance.argmin(axis=1)])
-
-    def get_metadata_routing(self) -> Any:
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        return MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=mapping)
 
     def _bits(self, classes: int) -> NDArray[Any]:
         if not isinstance(self.code, str):
@@ -187,7 +172,7 @@ def given_code(code: Any, classes: int) -> Bits:
         )
     bits = (book > 0).astype(np.int8)
     if len(np.unique(bits, axis=0)) < classes:
-        raise ParameterError("The 'code' parameter has two equal rows: their classes could not be told apart.")
+        raise ParameterError("The 'code' parameter has two equal rows: their classes could not be distinguished.")
     return bits
 
 
@@ -198,42 +183,32 @@ def _useful_columns(words: Bits) -> Bits:
     return mixed[:, np.sort(first)]
 
 
-def _words(polynomial: int, length: int, classes: int, generator: np.random.RandomState) -> Bits:
+def _words(polynomial: Bits, length: int, classes: int, generator: np.random.RandomState) -> Bits:
     """Multiples of the polynomial, as rows of bits."""
-    messages = length - (polynomial.bit_length() - 1)
-    chosen: set[int] = set()
+    messages = length - len(polynomial) + 1
+    chosen: set[tuple[int, ...]] = set()
     while len(chosen) < classes:
-        chosen.add(int("".join(map(str, generator.randint(0, 2, size=messages))), 2))
-    words = [_times(message, polynomial) for message in sorted(chosen)]
-    return np.array([[(word >> bit) & 1 for bit in range(length)] for word in words], dtype=np.int8)
+        chosen.add(tuple(generator.randint(0, 2, size=messages).tolist()))
+    return np.array([_times(np.array(message[::-1]), polynomial) for message in sorted(chosen)], dtype=np.int8)
 
 
-def _generator_polynomial(m: int, classes: int) -> int | None:
-    """The longest product of minimal polynomials that leaves words for all classes."""
-    length, polynomial, best, covered = 2**m - 1, 1, None, set()
+def _generator_polynomial(m: int, classes: int) -> Bits | None:
+    """The longest product of minimal polynomials that leaves words for all classes; the constant term first."""
+    length, polynomial, best, covered = 2**m - 1, np.ones(1, dtype=np.int8), None, set()
     for root in range(1, length, 2):
         if root in covered:
             continue
-        coset = _coset(root, length)
+        # Exponents of the conjugates of a^root: root, 2 root, 4 root, ... modulo the length.
+        coset = {root * 2**i % length for i in range(m)}
         covered |= coset
         polynomial = _times(polynomial, _minimal_polynomial(coset, m))
-        messages = length - (polynomial.bit_length() - 1)
-        if 2**messages < classes:
+        if 2 ** (length - len(polynomial) + 1) < classes:
             break
         best = polynomial
     return best
 
 
-def _coset(root: int, length: int) -> set[int]:
-    """Exponents of the conjugates of a^root: root, 2 root, 4 root, ... modulo the length."""
-    found = set()
-    while root not in found:
-        found.add(root)
-        root = 2 * root % length
-    return found
-
-
-def _minimal_polynomial(coset: set[int], m: int) -> int:
+def _minimal_polynomial(coset: set[int], m: int) -> Bits:
     """The product of (x - a^e) over the coset, whose coefficients are 0 and 1."""
     powers = _powers(m)
     place = {value: e for e, value in enumerate(powers)}
@@ -242,25 +217,18 @@ def _minimal_polynomial(coset: set[int], m: int) -> int:
         shifted = [0, *coefficients]
         scaled = [powers[(place[c] + exponent) % len(powers)] if c else 0 for c in coefficients]
         coefficients = [a ^ b for a, b in zip(shifted, [*scaled, 0], strict=True)]
-    return sum(bit << i for i, bit in enumerate(coefficients))
+    return np.array(coefficients, dtype=np.int8)
 
 
 def _powers(m: int) -> list[int]:
-    """a^0, a^1, ... of the field of 2^m elements, as numbers of m bits."""
-    values, value = [], 1
-    for _ in range(2**m - 1):
-        values.append(value)
-        value <<= 1
-        if value >> m:
-            value ^= PRIMITIVE[m]
+    """a^0, a^1, ... of the field of 2^m elements, as integers of m bits."""
+    values = [1]
+    while len(values) < 2**m - 1:
+        value = values[-1] << 1
+        values.append(value ^ PRIMITIVE[m] if value >> m else value)
     return values
 
 
-def _times(a: int, b: int) -> int:
-    """Product of two polynomials over two elements, as numbers of bits."""
-    product = 0
-    while b:
-        if b & 1:
-            product ^= a
-        a, b = a << 1, b >> 1
-    return product
+def _times(a: NDArray[Any], b: NDArray[Any]) -> Bits:
+    """Product of two polynomials over two elements."""
+    return (np.convolve(a.astype(int), b) % 2).astype(np.int8)

@@ -1,60 +1,93 @@
-"""What the schemes of two-class problems share."""
+"""What the schemes of two-class problems share: the problems, and how all of them are fitted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
-from sklearn.utils.validation import validate_data
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from discrim.decision.multiclass.problems import Fitting, Problem, constant, fit_apart
-from discrim.decision.wrapping import checked_table, remember_columns, with_inner_tags
+from discrim.atomic import learning_copy
+from discrim.decision.wrapping import MetaClassifier, checked_table, fit_arguments, remember_columns
 from discrim.engines import RowPasses, reduce
-from discrim.errors import DataError
-from discrim.families.recipe import Passes, Recipe, Shape, collected
-from discrim.models.shell import recipe_of
-from discrim.sources import Rows, Scan, code_labels
+from discrim.errors import DataError, DiscrimWarning, warn
+from discrim.families.recipe import Passes, Shape, collected
+from discrim.models.parameters import Check
+from discrim.models.shell import check_parameters, recipe_of
+from discrim.sources import Rows, Scan, check_weights, code_labels, recode
+from discrim.typing import Codes, Floats
 
-# How the classes are split into problems; a scheme may need to know them first.
-Split = Callable[[NDArray[Any]], Sequence[Problem]]
-# Numbers that the scatter of all classes may take together.
+# Entries that the scatter of all classes may have together.
 MOST_NUMBERS = 1 << 26
 
 
-class Scheme(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Which classes are positive (1), which negative (0), and which are left out (-1): ``sides``, of length K.
+
+    ``titles`` are the names of the two sides in a warning, for problems that should give one.
+    """
+
+    sides: NDArray[np.intp]
+    titles: tuple[str, str] | None = None
+
+    @property
+    def only(self) -> int | None:
+        """The side that is alone, or None where there are two."""
+        found = np.unique(self.sides[self.sides >= 0])
+        return int(found[0]) if len(found) == 1 else None
+
+
+# How the classes are split into problems.
+Split = Callable[[NDArray[Any]], Sequence[Problem]]
+
+
+class Scheme(MetaClassifier):
     """A classifier of many classes made of classifiers of two."""
 
-    estimator: Any
+    _routed: ClassVar[tuple[str, ...]] = ("fit", "partial_fit")
+    _constraints: ClassVar[Mapping[str, Check]] = {}
+
     n_jobs: int | None
     estimators_: Any
-    classes_: NDArray[Any]
 
     @property
     def n_classes_(self) -> int:
         """Number of classes."""
         return len(self.classes_)
 
-    def get_metadata_routing(self) -> Any:
-        mapping = MethodMapping().add(caller="fit", callee="fit").add(caller="partial_fit", callee="partial_fit")
-        return MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=mapping)
+    def _fit_arguments(self, X: Any, y: Any, fit_params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Check the parameters, forget an earlier fit, and return what goes to the estimators."""
+        check_parameters(self, self._constraints)
+        self.__dict__.pop("estimators_", None)
+        if y is None and not isinstance(X, Scan):
+            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        return fit_arguments(self, fit_params)
 
-    def __sklearn_tags__(self) -> Any:
-        return with_inner_tags(super().__sklearn_tags__(), self.estimator)
+    def _fit_split(
+        self, X: Any, y: Any, arguments: Mapping[str, Any], split: Split, labels: tuple[int, int] = (0, 1)
+    ) -> tuple[Floats, Codes | None]:
+        """Set ``classes_`` and ``estimators_``: from one pass where the estimator allows it, else one fit a problem.
 
-    def _fit_split(self, how: Fitting, X: Any, y: Any, split: Split) -> None:
-        """Set ``classes_`` and ``estimators_``: from one pass where the estimator allows it, else one fit a problem."""
-        if set(how.arguments) <= {"sample_weight"} and shares(how.estimator):
-            together = fit_together(how, X, y, split)
+        ``labels`` are those of the two sides. The weights of the classes are returned, and the codes of the rows after
+        fits one by one.
+        """
+        sample_weight = arguments.get("sample_weight")
+        if set(arguments) <= {"sample_weight"} and shares(self.estimator):
+            together = fit_together(self.estimator, (X, y, sample_weight), split, labels)
             if together is not None:
-                self.classes_, self.estimators_ = together
+                whole, self.estimators_ = together
+                self.classes_ = whole.classes
                 remember_columns(self, self.estimators_[0])
-                return
+                return whole.weight, None
         if isinstance(X, Scan):
             raise DataError(
                 f"{type(self).__name__} reads a scan only for estimators that share one pass (discriminant "
@@ -64,29 +97,129 @@ class Scheme(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignor
         classes, codes = code_labels(y)
         problems = split(classes)
         self._know_columns(X)
-        self.estimators_ = fit_apart(how, X, codes, problems)
+        parts = self._parts(X, codes, arguments, problems)
+        self.estimators_ = self._in_parallel(
+            delayed(fit_column)(self.estimator, part, np.asarray(labels)[sides], given, problem.titles)
+            for problem, (part, sides, given) in zip(problems, parts, strict=True)
+        )
         self.classes_ = classes
         if not hasattr(self, "n_features_in_"):
             remember_columns(self, self.estimators_[0])
+        return np.bincount(codes, check_weights(sample_weight, len(codes))).astype(np.float64), codes
+
+    def _update_split(
+        self, X: Any, y: Any, classes: Any, params: Mapping[str, Any], split: Split
+    ) -> tuple[bool, Floats]:
+        """One call of ``partial_fit``: whether it is the first, and the weights of the classes among its rows.
+
+        The first sets ``classes_`` and ``estimators_``; later ones must agree with it.
+        """
+        arguments = fit_arguments(self, params, "partial_fit")
+        first = not hasattr(self, "classes_")
+        if first and classes is None:
+            raise DataError("classes must be passed on the first call to partial_fit.")
+        listed = self.classes_ if classes is None else code_labels(classes)[0]
+        if first:
+            self.classes_ = listed
+        elif not np.array_equal(self.classes_, listed):
+            raise DataError(f"`classes={classes!r}` is not the same as on last call to partial_fit: {self.classes_!r}")
+        problems = split(self.classes_)
+        if first:
+            self.estimators_ = [clone(self.estimator) for _ in problems]
+        X = checked_table(X, y)
+        found, codes = code_labels(y)
+        if len(np.setdiff1d(found, self.classes_)):
+            raise DataError(f"Mini-batch contains {found} while {self._batch} must be subset of {self.classes_}")
+        codes = recode(found, self.classes_)[codes]
+        validate_data(self, X, reset=first, skip_check_array=True)
+        parts = self._parts(X, codes, arguments, problems)
+        self.estimators_ = self._in_parallel(
+            delayed(_update)(model, *part) for model, part in zip(self.estimators_, parts, strict=True)
+        )
+        weight = check_weights(arguments.get("sample_weight"), len(codes))
+        return first, np.bincount(codes, weight, self.n_classes_).astype(np.float64)
+
+    # What the message about unknown labels in ``partial_fit`` calls the labels, as scikit-learn has it.
+    _batch: ClassVar[str] = "classes"
+
+    def _parts(
+        self, X: Any, codes: Codes, arguments: Mapping[str, Any], problems: Sequence[Problem]
+    ) -> Iterator[tuple[Any, NDArray[np.intp], Mapping[str, Any]]]:
+        """The rows of each problem, their sides, and the arguments that belong to them."""
+        pairwise = get_tags(self.estimator).input_tags.pairwise
+        for problem in problems:
+            sides = problem.sides[codes]
+            if (problem.sides >= 0).all():
+                yield X, sides, arguments
+                continue
+            rows = np.flatnonzero(sides >= 0)
+            part = _safe_indexing(X, rows)
+            if pairwise:
+                part = _safe_indexing(part, rows, axis=1)
+            taken = {name: _part_of(value, rows, len(codes)) for name, value in arguments.items()}
+            yield part, sides[rows], taken
+
+    def _in_parallel(self, tasks: Iterator[Any]) -> list[Any]:
+        return list(Parallel(n_jobs=self.n_jobs, verbose=getattr(self, "verbose", 0))(tasks))
 
     def _know_columns(self, X: Any) -> None:
-        """Number and names of the columns, where X tells them."""
+        """Number and names of the columns, where X has them."""
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         if hasattr(X, "shape") or (isinstance(X, (list, tuple)) and np.ndim(X) == 2):
             validate_data(self, X, reset=True, skip_check_array=True)
 
 
-def first_part(scheme: Any, classes: Any) -> bool:
-    """Is this the first call of ``partial_fit``? It sets ``classes_``; later ones must agree with it."""
-    if not hasattr(scheme, "classes_"):
-        if classes is None:
-            raise DataError("classes must be passed on the first call to partial_fit.")
-        scheme.classes_ = code_labels(classes)[0]
-        return True
-    if classes is not None and not np.array_equal(scheme.classes_, code_labels(classes)[0]):
-        raise DataError(f"`classes={classes!r}` is not the same as on last call to partial_fit: {scheme.classes_!r}")
-    return False
+class Constant(BaseEstimator):  # type: ignore[misc]
+    """The answer where a problem has rows of one side only; it gives a warning where the sides have titles."""
+
+    def __init__(self, answer: int = 1, titles: tuple[str, str] | None = None) -> None:
+        self.answer = answer
+        self.titles = titles
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - the answer is known
+        if self.titles is not None:
+            warn(f"Label {self.titles[self.answer]} is present in all training examples.", DiscrimWarning)
+        if sparse.issparse(X) or np.ndim(X) == 2:
+            validate_data(self, X, reset=True, skip_check_array=True)
+        self.classes_ = np.array([self.answer])
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        check_is_fitted(self)
+        if hasattr(self, "n_features_in_") and not isinstance(X, Scan):
+            validate_data(self, X, reset=False, skip_check_array=True)
+        rows = int(X.n_rows) if isinstance(X, Scan) and X.n_rows is not None else int(_num_samples(X))
+        return np.full(rows, self.answer)
+
+    def decision_function(self, X: Any) -> NDArray[np.intp]:
+        return self.predict(X)
+
+    def predict_proba(self, X: Any) -> Floats:
+        positive = float(self.answer > 0)
+        return np.tile([1.0 - positive, positive], (len(self.predict(X)), 1))
+
+
+def fit_column(
+    estimator: Any, X: Any, y: NDArray[Any], arguments: Mapping[str, Any], titles: tuple[str, str] | None
+) -> Any:
+    """One estimator for labels y, which are of one side or both."""
+    found = np.unique(y)
+    if len(found) == 1:
+        return Constant(int(found[0]), titles).fit(X)
+    return clone(estimator).fit(X, y, **arguments)
+
+
+def _update(model: Any, X: Any, y: NDArray[Any], arguments: Mapping[str, Any]) -> Any:
+    return learning_copy(model).partial_fit(X, y, classes=np.array([0, 1]), **arguments) if len(y) else model
+
+
+def _part_of(value: Any, rows: NDArray[np.intp], n: int) -> Any:
+    """The entries of these rows where there is one a row, else the value itself."""
+    same_length = (hasattr(value, "shape") and value.shape and value.shape[0] == n) or (
+        isinstance(value, (list, tuple)) and len(value) == n
+    )
+    return _safe_indexing(value, rows) if same_length else value
 
 
 def shares(estimator: Any) -> bool:
@@ -96,43 +229,40 @@ def shares(estimator: Any) -> bool:
 
 
 def fit_together(
-    how: Fitting, X: Any, y: Any, problems: Callable[[NDArray[Any]], Sequence[Problem]]
-) -> tuple[NDArray[Any], list[Any]] | None:
-    """The classes, and one fitted model a problem, each from the merged statistics of its classes.
+    estimator: Any, data: tuple[Any, Any, Any], split: Split, labels: tuple[int, int]
+) -> tuple[Any, list[Any]] | None:
+    """The statistic of all classes, and one fitted model a problem, each from the merged statistics of its classes.
 
-    What is reduced over the rows is the statistic of every class, once. A problem renames the classes to its two sides
-    and merges them: with S_k the scatter of class k, n_k its weight and mu_k its mean, a side has
-    S = sum S_k + sum n_k (mu_k - mu)(mu_k - mu)'. None where that would take too much memory.
+    ``data`` are X, y and weights. What is reduced over the rows is the statistic of every class, once. A problem
+    renames the classes to its two sides and merges them: with S_k the scatter of class k, n_k its weight and mu_k its
+    mean, a side has S = sum S_k + sum n_k (mu_k - mu)(mu_k - mu)'. None where that would take too much memory.
     """
-    recipe = recipe_of(how.estimator)
+    recipe = recipe_of(estimator)
     assert recipe is not None
-    rows = how.estimator.open_rows(X, y, how.arguments.get("sample_weight"))
-    columns = how.estimator.columns_of(X, rows)
+    rows = estimator.open_rows(*data)
+    columns = estimator.columns_of(data[0], rows)
     shape = Shape(rows.design, rows.classes, rows.n_rows)
     reduction = recipe.reduction(shape).by_class()
     if reduction is None or reduction.numbers(shape) > MOST_NUMBERS:
         return None
     passes = _ByClass(rows)
     whole = collected(passes, reduction)
-    listed = problems(whole.classes)
-    return whole.classes, [_solved(how, recipe, columns, whole, passes, problem) for problem in listed]
 
+    def solved(problem: Problem) -> Any:
+        if problem.only is not None:
+            fixed: Any = Constant(labels[problem.only], problem.titles).fit(())
+            remember_columns(fixed, SimpleNamespace(**columns))
+            return fixed
+        own = Shape(columns["_design"], np.array(labels), int(whole.rows[problem.sides >= 0].sum()))
+        statistic = recipe.adopt(whole.relabel(problem.sides, labels))
+        solution = recipe.solve(statistic, own, _Relabelled(passes, own, problem.sides, labels))
+        return clone(estimator).from_solution(solution, columns)
 
-def _solved(
-    how: Fitting, recipe: Recipe[Any], columns: dict[str, Any], whole: Any, passes: _ByClass, problem: Problem
-) -> Any:
-    if problem.only is not None:
-        fixed: Any = constant(how, how.labels[problem.only], problem.titles).fit(())
-        remember_columns(fixed, SimpleNamespace(**columns))
-        return fixed
-    shape = Shape(columns["_design"], np.array(how.labels), int(whole.rows[problem.sides >= 0].sum()))
-    statistic = whole.relabel(problem.sides, how.labels)
-    solved = recipe.solve(recipe.adopt(statistic), shape, _Relabelled(passes, shape, problem.sides, how.labels))
-    return clone(how.estimator).from_solution(solved, columns)
+    return whole, [solved(problem) for problem in split(whole.classes)]
 
 
 class _ByClass(RowPasses):
-    """Passes that remember what they were asked for, so that all problems share it."""
+    """Passes that remember their reductions, so that all problems share them."""
 
     def __init__(self, rows: Rows) -> None:
         super().__init__(rows)
@@ -144,23 +274,17 @@ class _ByClass(RowPasses):
         return self._known[reduction]
 
 
-@dataclass(frozen=True, eq=False)
 class _Relabelled(Passes):
     """Passes over the rows of one problem, under the labels of its two sides."""
 
-    passes: _ByClass
-    problem: Shape
-    sides: NDArray[np.intp]
-    labels: Sequence[int]
+    # Attributes in the place of the properties of ``Passes``.
+    shape: Any = None
+    again: Any = None
 
-    @property
-    def shape(self) -> Shape:
-        return self.problem
-
-    @property
-    def again(self) -> bool:
-        return self.passes.again
+    def __init__(self, passes: _ByClass, shape: Shape, sides: NDArray[np.intp], labels: Sequence[int]) -> None:
+        self.shape, self.again = shape, passes.again
+        self._passes, self._sides, self._labels = passes, sides, labels
 
     def reduce(self, reduction: Any, *, title: str = "reading") -> Any:
-        whole = self.passes.reduce(reduction.by_class(), title=title)
-        return reduction.narrow(whole.relabel(self.sides, self.labels))
+        whole = self._passes.reduce(reduction.by_class(), title=title)
+        return reduction.narrow(whole.relabel(self._sides, self._labels))

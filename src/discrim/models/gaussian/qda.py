@@ -140,7 +140,7 @@ class QuadraticDiscriminantAnalysis(RecipeClassifier):
     def _summarise(self) -> Summary:
         facts: dict[str, object] = {"Normalization": self.normalization}
         if isinstance(self.statistic_, ClassMoments):
-            statistic, df, p_value = box_m(self.statistic_.weight, self.statistic_.scatter)
+            statistic, df, p_value = box_m(self.statistic_.weight, self.statistic_.scatter)[:3]
             facts["Box's M (equal covariances)"] = f"chi-sq {statistic:.5g} on {df:g} df, p = {p_value:.3g}"
         return group_summary(self, self._names, "Quadratic discriminant analysis", facts)
 

@@ -20,8 +20,7 @@ from discrim.families.logistic.recipe import LogisticRecipe
 from discrim.families.logistic.remarks import Named, named_separation, without_weightless
 from discrim.families.logistic.separation import Separation
 from discrim.families.recipe import Passes, Solved
-from discrim.inference.fitted import Fitted
-from discrim.inference.logistic import fitted_from, is_wide, terms_of
+from discrim.inference.fitted import Fitted, fitted_from, is_wide, terms_of
 from discrim.models.logistic.callbacks import CallbackSupport, reported
 from discrim.models.logistic.inference import LogisticInference
 from discrim.models.logistic.training import (

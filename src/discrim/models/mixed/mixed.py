@@ -10,8 +10,7 @@ import numpy as np
 from discrim.errors import DataError, ParameterError
 from discrim.families.mixed.estimates import places_by_kind
 from discrim.families.mixed.recipe import MixedRecipe
-from discrim.inference.conjugate import BetaPosterior, DirichletPosterior
-from discrim.inference.conjugate_numbers import GammaPosterior, NormalPosterior
+from discrim.inference.conjugate import BetaPosterior, DirichletPosterior, GammaPosterior, NormalPosterior
 from discrim.inference.summary import Summary
 from discrim.models.counts.base import place_of
 from discrim.models.mixed.base import Levels, MixedClassifier

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discrim.inference.figures import stars, write_column, write_number, write_p_values
+from discrim.inference.render import stars, write_column, write_number, write_p_values
 
 
 @pytest.mark.parametrize(
