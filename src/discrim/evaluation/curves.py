@@ -1,17 +1,32 @@
-"""The ROC curve."""
+"""Curves over all thresholds of a score: ROC, precision and recall; areas under the ROC curve, and the test of two.
+
+The area is a U statistic. DeLong, DeLong and Clarke-Pearson (1988) give its variance, and that of the difference of two
+areas on the same rows; Hand and Till (2001) extend it to more than two classes.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from discrim.errors import DataError, ParameterError
-from discrim.evaluation.answers import checked_level, checked_scores, two_classes, weights_of
-from discrim.evaluation.delong import auc_variance, sorted_apart, sorted_placements
+from discrim import kernels
+from discrim.errors import DataError, ParameterError, name_list
+from discrim.evaluation.answers import (
+    checked_level,
+    checked_posterior,
+    checked_scores,
+    in_standard_errors,
+    two_classes,
+    weights_of,
+)
+from discrim.evaluation.proportions import proportion_interval
 from discrim.later import cached_property
+from discrim.parallel import run
 from discrim.typing import Floats
 
 # Draws of a band; the Monte-Carlo error of its ends is then about a fiftieth of its width.
@@ -170,3 +185,144 @@ def _corners(fpr: Floats, tpr: Floats, thresholds: Floats) -> tuple[Floats, Floa
         )
         fpr, tpr, thresholds = fpr[keep], tpr[keep], thresholds[keep]
     return fpr, tpr, thresholds
+
+
+@dataclass(frozen=True, eq=False)
+class AucComparison:
+    """Two areas on the same rows, by DeLong, DeLong and Clarke-Pearson (1988).
+
+    ``auc`` are both areas, ``difference`` is the first minus the second, ``statistic`` its ratio to ``std_error``,
+    ``p_value`` two-sided. Two scores that order the rows alike differ by nothing: p is 1.
+    """
+
+    auc: tuple[float, float]
+    difference: float
+    std_error: float
+    statistic: float
+    p_value: float
+
+    def ci(self, level: float = 0.95) -> tuple[float, float]:
+        """Interval for the difference."""
+        half = -special.ndtri(0.5 * (1.0 - checked_level(level))) * self.std_error
+        return self.difference - half, self.difference + half
+
+    def __repr__(self) -> str:
+        low, high = self.ci()
+        return (
+            f"AUC {self.auc[0]:.4f} against {self.auc[1]:.4f}: difference {self.difference:.4f} "
+            f"(95% {low:.4f} to {high:.4f}), z = {self.statistic:.3f}, p = {self.p_value:.3g}"
+        )
+
+
+def compare_auc(y: Any, score_a: Any, score_b: Any, *, positive: Any = None) -> AucComparison:
+    """Paired test of whether two scores of the same rows have the same area under the ROC curve.
+
+    With V_i the share of negatives below positive i and W_j the share of positives above negative j (ties count
+    half), the difference of areas has variance Var(V^a - V^b) / m + Var(W^a - W^b) / n. Cost: two sorts.
+    """
+    is_positive, _ = two_classes(y, positive)
+    scores = [checked_scores(s, len(is_positive), name) for s, name in ((score_a, "score_a"), (score_b, "score_b"))]
+    a, b = (_in_order(score[is_positive], score[~is_positive]) for score in scores)
+    auc = float(a[0].mean()), float(b[0].mean())
+    difference, std_error = auc[0] - auc[1], float(np.sqrt(auc_variance(a[0] - b[0], a[1] - b[1])))
+    z = in_standard_errors(difference, std_error)
+    return AucComparison(auc, difference, std_error, z, float(2 * special.ndtr(-abs(z))))
+
+
+def sorted_placements(high: Floats, low: Floats) -> tuple[Floats, Floats]:
+    """V (m) and W (n) of two ascending lists, the positives ``high`` and the negatives ``low``."""
+    below, above = kernels.placements(high, low)
+    below /= len(low)
+    above /= len(high)
+    return below, above
+
+
+def sorted_apart(score: Floats, is_positive: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Scores of the positives and of the negatives, each ascending; the two are sorted at the same time."""
+    parts = run(lambda i: np.sort(score[is_positive if i else ~is_positive]), 2)
+    return parts[1], parts[0]
+
+
+def auc_variance(v: Floats, w: Floats) -> float:
+    """Var(V) / m + Var(W) / n; infinite where a class has a single row."""
+    return _variance_of_mean(v) + _variance_of_mean(w)
+
+
+def _in_order(high: Floats, low: Floats) -> tuple[Floats, Floats]:
+    """V and W in the order of the rows."""
+    orders = np.argsort(high), np.argsort(low)
+    placed = sorted_placements(high[orders[0]], low[orders[1]])
+    result = np.empty_like(high), np.empty_like(low)
+    for values, order, at in zip(placed, orders, result, strict=True):
+        at[order] = values
+    return result
+
+
+def _variance_of_mean(values: Floats) -> float:
+    return float(values.var(ddof=1) / len(values)) if len(values) > 1 else float("inf")
+
+
+def multiclass_auc(y: Any, posterior: Any, classes: Any = None) -> float:
+    """Hand and Till's M (2001): the mean over all pairs of classes of how well these two are told apart.
+
+    For a pair (j, k) it is the mean of two areas among the rows of these classes: of the posterior of j, with j
+    positive, and of the posterior of k, with k positive. Insensitive to how frequent the classes are; for two
+    classes with posteriors that sum to one it is the area under the ROC curve. Cost: K (K - 1) sorts of two classes.
+    """
+    known, codes, p = checked_posterior(y, posterior, classes)
+    present = [k for k in range(len(known)) if (codes == k).any()]
+    if len(present) < 2:
+        raise DataError(f"y has only the class {name_list(known[present])}; an area needs rows of two classes.")
+    columns = [[np.sort(p[codes == of, k]) for of in present] for k in present]
+    areas = [
+        0.5 * (_area(columns[a][a], columns[a][b]) + _area(columns[b][b], columns[b][a]))
+        for a, b in combinations(range(len(present)), 2)
+    ]
+    return float(np.mean(areas))
+
+
+def _area(high: Any, low: Any) -> float:
+    return float(sorted_placements(high, low)[0].mean())
+
+
+@dataclass(frozen=True, eq=False)
+class PrecisionRecall:
+    """At each of ``thresholds``, falling: of the rows that score at least as high, ``precision`` are positive; of
+    the positives ``recall`` are among them.
+
+    ``average_precision`` is the sum of precision times the growth of recall, as in scikit-learn, and ``prevalence``
+    what a score without any information would have.
+    """
+
+    precision: Floats
+    recall: Floats
+    thresholds: Floats
+    average_precision: float
+    prevalence: float
+    _true: Floats
+    _marked: Floats
+
+    def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Pointwise Wilson intervals for the precision among as many marked rows as each threshold has."""
+        return proportion_interval(self._true, self._marked, level)
+
+    def __repr__(self) -> str:
+        return f"PrecisionRecall(average precision {self.average_precision:.4f}, prevalence {self.prevalence:.4f})"
+
+
+def precision_recall(y: Any, score: Any, *, positive: Any = None, sample_weight: Any = None) -> PrecisionRecall:
+    """Precision and recall at every threshold; the positive class as in ``roc``. Cost: one sort."""
+    is_positive, _ = two_classes(y, positive)
+    values = checked_scores(score, len(is_positive))
+    weight = weights_of(sample_weight, len(values))
+    order = np.argsort(-values, kind="stable")
+    last = np.append(np.flatnonzero(np.diff(values[order])), len(values) - 1)
+    marked = np.cumsum(weight[order])[last]
+    true = np.cumsum((weight * is_positive)[order])[last]
+    if true[-1] <= 0:
+        raise DataError("No positive row has a weight; precision and recall need some.")
+    here = marked > 0
+    marked, true, thresholds = marked[here], true[here], values[order][last][here]
+    precision, recall = true / marked, true / true[-1]
+    average = float(np.sum(precision * np.diff(recall, prepend=0.0)))
+    return PrecisionRecall(precision, recall, thresholds, average, float(true[-1] / marked[-1]), true, marked)
