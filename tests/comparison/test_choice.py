@@ -11,9 +11,9 @@ from sklearn.datasets import load_breast_cancer, load_wine
 
 import discrim
 from discrim import compare, datasets
-from discrim.comparison.choice import choose
-from discrim.comparison.majority import MajorityClassifier
+from discrim.comparison.baseline import MajorityClassifier
 from discrim.comparison.scores import Row, holm
+from discrim.comparison.verdict import choose
 
 X, y = datasets.load_iris().xy
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
+from sklearn.base import clone, is_classifier
+
 from discrim.comparison.baseline import try_baseline
-from discrim.comparison.candidates import Candidate, candidates_for
-from discrim.comparison.choice import choose
 from discrim.comparison.compared_rows import ComparedRows, read_rows
 from discrim.comparison.result import Comparison
-from discrim.comparison.scores import Metric, check_metric, row_losses, score_rows
-from discrim.comparison.trials import Tried, try_candidate
-from discrim.comparison.verdict import verdict_of
+from discrim.comparison.scores import Metric, check_metric, losses_of_rows, score_rows
+from discrim.comparison.trials import Candidate, Tried, try_candidate
+from discrim.comparison.verdict import choose, verdict_of
 from discrim.engines.progress import Progress
-from discrim.errors import DataError, DiscrimError, InterruptedWarning, warn
+from discrim.errors import DataError, DiscrimError, InterruptedWarning, ParameterError, name_list, warn
 from discrim.inference.assumptions import AssumptionChecks, checks_of_rows
+from discrim.models.registry import Entry, all_entries
 from discrim.sources import open_rows
 
 STOPPED = "not run: stopped by the keyboard"
@@ -98,35 +101,89 @@ def compare(
     start = perf_counter()
     metric = check_metric(metric)
     rows = read_rows(X, y, sample_weight, cv, groups, random_state)
-    trials = _try_all(candidates_for(models, rows), rows, by_error=metric == "error")
-    if not any(tried.result is not None for tried in trials):
-        raise DataError(f"None of the {len(trials)} models could be used. {trials[0].name}: {trials[0].note}")
+    trials, not_run = _try_all(candidates_for(models, rows), rows, by_error=metric == "error")
+    if not trials:
+        name, why = next(iter(not_run.items()))
+        raise DataError(f"None of the {len(not_run)} models could be used. {name}: {why}")
     trials.append(try_baseline(rows))
-    table = score_rows(trials, rows, metric)
+    table = score_rows(trials, not_run, rows, metric)
     checks = _checks(rows)
-    choice = choose(table, row_losses(trials, rows, metric), metric)
+    choice = choose(table, losses_of_rows(trials, rows, metric), metric)
     by_name = {tried.name: tried for tried in trials}
-    words = verdict_of(table, choice, checks, rows, metric)
-    return Comparison(table, by_name, choice.row, words, checks, rows, metric, perf_counter() - start)
+    verdict = verdict_of(table, choice, checks, rows, metric)
+    return Comparison(table, by_name, choice.row, verdict, checks, rows, metric, perf_counter() - start)
 
 
-def _try_all(candidates: list[Candidate], rows: ComparedRows, *, by_error: bool) -> list[Tried]:
-    trials: list[Tried] = []
+def _try_all(candidates: list[Candidate], rows: ComparedRows, *, by_error: bool) -> tuple[list[Tried], dict[str, str]]:
+    """The models that could be tried, and why the others could not."""
+    trials, not_run = list[Tried](), dict[str, str]()
     with Progress("comparing", len(candidates), "models", clock=True) as progress:
-        for candidate in candidates:
+        for i, candidate in enumerate(candidates):
             progress.title = f"comparing {candidate.name}"[:32]
             progress.add(0)
             try:
-                trials.append(try_candidate(candidate, rows, by_error=by_error))
+                tried = try_candidate(candidate, rows, by_error=by_error)
             except KeyboardInterrupt:
-                if not any(tried.result is not None for tried in trials):
+                if not trials:
                     raise
-                trials += [Tried(left.name, STOPPED) for left in candidates[len(trials) :]]
-                done = sum(tried.result is not None for tried in trials)
-                warn(f"The comparison was stopped; {done} of {len(candidates)} models were done.", InterruptedWarning)
+                not_run |= {left.name: STOPPED for left in candidates[i:]}
+                warn(
+                    f"The comparison was stopped; {len(trials)} of {len(candidates)} models were done.",
+                    InterruptedWarning,
+                )
                 break
+            if isinstance(tried, Tried):
+                trials.append(tried)
+            else:
+                not_run[candidate.name] = tried
             progress.add(1)
-    return trials
+    return trials, not_run
+
+
+def candidates_for(wanted: Any, rows: ComparedRows) -> list[Candidate]:
+    """The models that ``compare`` was asked for, by unique names; the default ones where it was asked for none."""
+    if wanted is None:
+        wanted = ["default"]
+    if isinstance(wanted, str) or hasattr(wanted, "fit"):
+        wanted = [wanted]
+    if not isinstance(wanted, Iterable):
+        raise ParameterError.bad_value("models", wanted, "a list or a dictionary of classifiers, or None")
+    items: list[tuple[str | None, Any]]
+    items = list(wanted.items()) if isinstance(wanted, Mapping) else [(None, item) for item in wanted]
+    if not items:
+        raise ParameterError("The 'models' parameter is empty; leave it out for the library's own models.")
+    found: dict[str, Candidate] = {}
+    for given, item in items:
+        for one in _of_item(item, rows):
+            start = name = str(given or one.name)
+            number = 2
+            while name in found:
+                name, number = f"{start} ({number})", number + 1
+            found[name] = replace(one, name=name)
+    return list(found.values())
+
+
+def _of_item(item: Any, rows: ComparedRows) -> list[Candidate]:
+    if isinstance(item, str):
+        known = all_entries()
+        if item == "default":
+            default = (entry for entry in known.values() if (entry.words if rows.of_words else entry.offered(rows)))
+            return [_candidate(entry, rows) for entry in default]
+        entry = known.get(item) or next((one for one in known.values() if one.kind.__name__ == item), None)
+        if entry is None:
+            raise ParameterError.bad_value(
+                "models", item, f"'default', a classifier, or one of {name_list(known, most=len(known))}"
+            )
+        return [_candidate(entry, rows)]
+    if isinstance(item, type):
+        raise ParameterError(f"The 'models' parameter has the class {item.__name__}; give a model, {item.__name__}().")
+    if not (hasattr(item, "fit") and hasattr(item, "predict") and is_classifier(item)):
+        raise ParameterError.bad_value("models", item, "made of classifiers, or of names of the library's models")
+    return [Candidate(type(item).__name__, clone(item))]
+
+
+def _candidate(entry: Entry, rows: ComparedRows) -> Candidate:
+    return Candidate(entry.name, entry.make(rows), entry.tuning, entry.why_not(rows))
 
 
 def _checks(rows: ComparedRows) -> AssumptionChecks:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from discrim.block import Block
 from discrim.errors import DataError, FewRowsWarning, ParameterError, name_list, plural, warn
 from discrim.sources import code_labels
 from discrim.sources.labels import MissingLabelsError
@@ -93,12 +94,13 @@ def how_dealt(cv: Any, dealer: Dealer) -> str:
     return "one row at a time" if isinstance(cv, str) else "as they were given"
 
 
-def check_classes(classes: NDArray[Any], codes: NDArray[np.int32]) -> None:
-    """Refuse labels that cannot be compared on."""
-    if not len(codes):
+def check_classes(labelled: Block) -> None:
+    """Refuse labels that models cannot be compared on."""
+    if not len(labelled):
         raise DataError("There are no rows to compare models on.")
-    if len(classes) < 2:
-        raise DataError(f"y has only the class {name_list(classes)}; a comparison needs two classes at least.")
+    if len(labelled.classes) < 2:
+        only = name_list(labelled.classes)
+        raise DataError(f"y has only the class {only}; a comparison needs at least two classes.")
 
 
 def _counted(cv: int, dealer: Dealer, classes: NDArray[Any]) -> tuple[Folds, list[str]]:

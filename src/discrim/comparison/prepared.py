@@ -15,8 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discrim.atomic import all_or_nothing
 from discrim.block import Block
-from discrim.comparison.left_out import leave_out
-from discrim.comparison.preparation import Columns, Preparation, learn_preparation
+from discrim.comparison.preparation import Columns, Preparation, learn_preparation, leave_out
 from discrim.errors import DataError
 from discrim.inference.summary import Summary
 from discrim.models.shell import Classifier
@@ -96,9 +95,7 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             rows = open_with_gaps(table, y, sample_weight)
             block = numbers_of_rows(rows)
-            columns = Columns.of(rows.design)
-            if self.indicators and isinstance(block.x, np.ndarray):
-                columns = columns.flagging(block.x, rows.design)
+            columns = Columns.of(rows.design, block.x if self.indicators else None)
             preparation = learn_preparation(block.x, block.weight, columns, standardise=self.standardise)
             model = fit_rows(clone(self.model), preparation.apply(block.x), block)
             names, design = columns.names_out, rows.design

@@ -7,19 +7,20 @@ import os
 import platform
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discrim.comparison.pictures import calibration_picture, interval_bar, roc_picture
-from discrim.comparison.scores import Row, binary_score
+from discrim.comparison.result import HEADER, cells_of
+from discrim.comparison.scores import Row, binary_score, written
 from discrim.comparison.verdict import metric_name
-from discrim.comparison.words import HEADER, cells_of, left_out, written
 from discrim.errors import DiscrimError, plural
 from discrim.evaluation.confusion_matrix import Confusion, confusion
-from discrim.evaluation.probability_scores import calibration
-from discrim.evaluation.roc_curve import roc
+from discrim.evaluation.curves import ROC, roc
+from discrim.evaluation.probability_scores import Calibration, calibration
+from discrim.typing import Floats
 
 if TYPE_CHECKING:
     from discrim.comparison.result import Comparison
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 # Classes up to which a matrix and a curve for each of them can be read.
 MATRIX_CLASSES, CURVE_CLASSES = 12, 8
 RIVALS = 3
+# Inside of a square picture, in its own units.
+SIDE, LEFT, TOP = 260.0, 58.0, 10.0
+MOST_POINTS = 240
 BETTER = "models that are not better than the baseline by a one-sided paired test (Holm's correction, 5%) are out"
 CHOICE = (
     f"{BETTER}; of the others those stay whose paired difference from the best is within one standard error, and "
@@ -185,7 +189,7 @@ def _row(found: Comparison, row: Row, most: float) -> str:
     strong = row.name == found.chosen
     kind = "chosen" if strong else "near" if row.indistinguishable else "far"
     low, high = row.error_interval
-    bar = interval_bar(low, row.error, high, most, strong=strong or row.indistinguishable)
+    bar = _interval_bar(low, row.error, high, most, strong=strong or row.indistinguishable)
     cells = [html.escape(cell) for cell in cells_of(row)]
     cells[HEADER.index("95%")] = (
         f'<span class="ends">{100 * low:.1f}</span>{bar}<span class="ends">{100 * high:.1f}</span>'
@@ -202,7 +206,7 @@ def _left_out(found: Comparison) -> str:
         for row in found.rows
         if row.done and row.note
     ]
-    out = [f"<li><b>{html.escape(who)}</b>: {html.escape(why)}</li>" for who, why in left_out(found.rows)]
+    out = [f"<li><b>{html.escape(who)}</b>: {html.escape(why)}</li>" for who, why in found.left_out]
     done = [f"<li>{html.escape(remark)}</li>" for remark in found.remarks]
     return f"<ul class=notes>{''.join([*starred, *out, *done])}</ul>" if starred or out or done else ""
 
@@ -217,11 +221,11 @@ def _pictures(found: Comparison) -> str:
             scores = {name: binary_score(found.trials[name]) for name in [found.chosen, *near]}
             curves = [(n, roc(found.codes, s, positive=1)) for n, s in scores.items() if s is not None]
             if curves:
-                parts.append(roc_picture(curves, f"ROC: '{found.classes[1]}' against '{found.classes[0]}'"))
+                parts.append(_roc_picture(curves, f"ROC: '{found.classes[1]}' against '{found.classes[0]}'"))
         elif len(found.classes) <= CURVE_CLASSES and tried.has_posterior:
             posterior = found[found.chosen].posterior
             each = [(str(c), roc(found.codes == k, posterior[:, k])) for k, c in enumerate(found.classes)]
-            parts.append(roc_picture(each, f"ROC of {found.chosen}: each class against the rest"))
+            parts.append(_roc_picture(each, f"ROC of {found.chosen}: each class against the rest"))
         if tried.has_posterior:
             parts.append(_calibration(found))
     except DiscrimError:
@@ -240,7 +244,7 @@ def _calibration(found: Comparison) -> str:
         result = calibration(happened.ravel(), posterior.ravel(), positive=True, bins=10)
         of = "all classes together"
     words = f"Dots on the line mean honest probabilities; on average they are {result.error:.1%} away."
-    return calibration_picture(result, f"Calibration of {found.chosen}, {of}", words)
+    return _calibration_picture(result, f"Calibration of {found.chosen}, {of}", words)
 
 
 def _confusion(found: Comparison) -> str:
@@ -305,3 +309,82 @@ def _how(found: Comparison) -> str:
         "Made with": f"discrim {version}, NumPy {np.__version__}, Python {platform.python_version()}",
     }
     return "".join(f"<dt>{name}</dt><dd>{html.escape(value)}</dd>" for name, value in facts.items())
+
+
+def _interval_bar(low: float, middle: float, high: float, most: float, *, strong: bool) -> str:
+    """A value with its interval on the scale from 0 to ``most``, to stand in a cell of a table."""
+    width, scale = 150.0, 144.0 / (most or 1.0)
+    a, m, b = (3.0 + scale * min(value, most) for value in (low, middle, high))
+    kind = "strong" if strong else "weak"
+    return (
+        f'<svg class="bar {kind}" viewBox="0 0 {width:g} 14" width="{width:g}" height="14" aria-hidden="true">'
+        f'<line class="rule" x1="3" x2="147" y1="7" y2="7"/><line class="range" x1="{a:.1f}" x2="{b:.1f}" y1="7" '
+        f'y2="7"/><circle cx="{m:.1f}" cy="7" r="3.6"/></svg>'
+    )
+
+
+def _roc_picture(curves: Sequence[tuple[str, ROC]], title: str) -> str:
+    """Curves with their areas; the first is drawn strongest."""
+    parts = [f'<line class="rule dashed" {_ends(0, 0, 1, 1)}/>']
+    for i, (_, curve) in reversed(list(enumerate(curves))):
+        x, y = _thinned(curve.fpr, curve.tpr)
+        points = " ".join(f"{_x(a):.1f},{_y(b):.1f}" for a, b in zip(x, y, strict=True))
+        parts.append(f'<polyline class="curve c{i % 8}" points="{points}"/>')
+    legend = "".join(
+        f'<li><span class="swatch c{i % 8}"></span>{html.escape(name)}<b>{curve.auc:.3f}</b></li>'
+        for i, (name, curve) in enumerate(curves)
+    )
+    drawing = _frame("".join(parts), "share of the others taken for it", "share of its rows found")
+    return _figure(title, drawing, f'<ul class="legend">{legend}</ul>')
+
+
+def _calibration_picture(found: Calibration, title: str, words: str) -> str:
+    """Observed frequencies with their intervals against predicted probabilities."""
+    parts = [f'<line class="rule dashed" {_ends(0, 0, 1, 1)}/>']
+    for p, o, low, high in zip(found.predicted, found.observed, found.lower, found.upper, strict=True):
+        parts.append(f'<line class="whisker" {_ends(p, low, p, high)}/>')
+        parts.append(f'<circle class="dot" cx="{_x(p):.1f}" cy="{_y(o):.1f}" r="4"/>')
+    drawing = _frame("".join(parts), "predicted probability", "observed frequency")
+    return _figure(title, drawing, f"<p>{html.escape(words)}</p>")
+
+
+def _figure(title: str, drawing: str, below: str) -> str:
+    return f"<figure><figcaption>{html.escape(title)}</figcaption>{drawing}{below}</figure>"
+
+
+def _frame(inside: str, below: str, beside: str) -> str:
+    ticks = "".join(
+        f'<text class="tick" x="{_x(t):.1f}" y="{TOP + SIDE + 16:g}" text-anchor="middle">{t:g}</text>'
+        f'<text class="tick" x="{LEFT - 7:g}" y="{_y(t) + 4:.1f}" text-anchor="end">{t:g}</text>'
+        f'<line class="grid" {_ends(0, t, 1, t)}/><line class="grid" {_ends(t, 0, t, 1)}/>'
+        for t in (0.0, 0.25, 0.5, 0.75, 1.0)
+    )
+    middle = TOP + SIDE / 2
+    return (
+        f'<svg class="plot" viewBox="0 0 {LEFT + SIDE + 12:g} {TOP + SIDE + 40:g}" role="img" '
+        f'aria-label="{html.escape(beside)} against {html.escape(below)}">{ticks}{inside}'
+        f'<text class="axis" x="{LEFT + SIDE / 2:g}" y="{TOP + SIDE + 35:g}" text-anchor="middle">{below}</text>'
+        f'<text class="axis" x="12" y="{middle:g}" text-anchor="middle" transform="rotate(-90 12 {middle:g})">{beside}'
+        "</text></svg>"
+    )
+
+
+def _x(value: float) -> float:
+    return LEFT + SIDE * float(value)
+
+
+def _y(value: float) -> float:
+    return TOP + SIDE * (1.0 - float(value))
+
+
+def _ends(a: float, b: float, c: float, d: float) -> str:
+    return f'x1="{_x(a):.1f}" y1="{_y(b):.1f}" x2="{_x(c):.1f}" y2="{_y(d):.1f}"'
+
+
+def _thinned(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """At most so many points, evenly along the curve."""
+    if len(x) <= MOST_POINTS:
+        return x, y
+    along = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])
+    keep = np.unique(np.searchsorted(along, np.linspace(0.0, along[-1], MOST_POINTS)).clip(0, len(x) - 1))
+    return x[keep], y[keep]

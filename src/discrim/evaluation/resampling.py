@@ -50,7 +50,7 @@ class HeldOut:
     @classmethod
     def of_scores(cls, scores: Floats) -> HeldOut:
         """From log posteriors up to a constant; rows with a NaN are left to be filled in."""
-        held = cls(*scores.shape, "closed form")
+        held = cls(len(scores), scores.shape[1], "closed form")
         defined = np.flatnonzero(~np.isnan(scores).any(axis=1))
         held.put_scores(defined, np.arange(scores.shape[1]), scores[defined])
         return held
