@@ -141,7 +141,7 @@ def test_a_folder_of_documents_brings_its_classes(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["{iris}"], "Which column holds the classes? Say --target COLUMN; there are"),
+        (["{iris}"], "Which column holds the classes? Pass --target COLUMN; the columns are"),
         (["{iris}", "-t", "kind"], "There is no column 'kind'"),
         (["missing.csv", "-t", "kind"], "There is no file 'missing.csv'"),
         (["{iris}", "-t", "species", "--without", "colour"], "--without names 'colour'"),

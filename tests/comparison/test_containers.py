@@ -189,7 +189,7 @@ def test_the_keyboard_keeps_what_is_done(monkeypatch):
     with pytest.warns(InterruptedWarning, match="1 of 3 models were done"):
         found = compare(X, y, ["LDA", "QDA", "Logistic"])
     assert found.chosen == "LDA"
-    assert found.table.loc["Logistic", "note"] == "not run: stopped by the keyboard"
+    assert found.table.loc["Logistic", "note"] == "not run: interrupted by the user"
     with pytest.raises(KeyboardInterrupt):
         compare(X, y, ["QDA", "LDA"])
 
@@ -207,6 +207,8 @@ def test_it_prints_in_eighty_columns():
     assert "Multinomial NB was left out: counts are needed" in text
     assert re.search(r"(?m)^> Bayesian QDA", text)
     assert re.search(r"(?m)^  Baseline +66.7%", text)
+    assert "  params  " in text.splitlines()[2]
+    assert "= not significantly worse than the best; p: versus best, Holm-adjusted" in text
 
 
 def test_the_verdict_is_two_sentences_with_the_checks_behind_it():
@@ -239,6 +241,13 @@ def test_the_report_is_one_page_that_needs_no_network(rows, tmp_path):
     assert page.count('<svg class="plot"') == 2
     assert page.count('<svg class="bar') == sum(row.done for row in found.rows)
     assert all(name in page for name in found.checks)
+    for words in (
+        "false positive rate",
+        "true positive rate",
+        "<th>params</th>",
+        "not significantly worse than\nthe best",
+    ):
+        assert words in page
     assert re.findall(r"(?:src|href)=|https?:", page) == []
     assert "Raises" in page
 
@@ -263,7 +272,7 @@ def test_a_report_that_cannot_be_written_names_the_file_that_was_asked_for(tmp_p
         found.report(tmp_path)
 
 
-def test_the_answers_of_one_model_are_at_hand():
+def test_the_predictions_of_one_model_are_available():
     found = compare(X, y, ["LDA", Raises()])
     assert found["LDA"].posterior.shape == (150, 3)
     with pytest.raises(ParameterError, match="one of the models that were run: 'LDA'"):
@@ -271,7 +280,7 @@ def test_the_answers_of_one_model_are_at_hand():
 
 
 def test_a_metric_that_cannot_be_called_is_refused_before_the_work():
-    with pytest.raises(ParameterError, match="a function of y, the answers and the posteriors"):
+    with pytest.raises(ParameterError, match="a function of y, the predictions and the posteriors"):
         compare(X, y, ["LDA"], metric=lambda y, predicted: 0.0)
 
 

@@ -21,7 +21,7 @@ from discrim.inference.assumptions import AssumptionChecks, checks_of_rows
 from discrim.models.registry import Entry, all_entries
 from discrim.sources import open_rows
 
-STOPPED = "not run: stopped by the keyboard"
+STOPPED = "not run: interrupted by the user"
 
 
 def compare(
@@ -37,38 +37,39 @@ def compare(
 ) -> Comparison:
     """Cross-validate all models that fit the data on the same folds, and choose one.
 
-    The answers of every row come from models that have not seen it, and parameters are tuned inside the training
-    parts: alpha and gamma of regularised discriminant analysis, the penalties of ridge, lasso and logistic regression.
-    For that, folds are put into at most ten groups; a setting is judged on one group by a model without that group and
-    without the one it is chosen for. With 1,000 rows or more in a group one such judgement is made, with fewer up to
-    nine. Ridge and lasso are judged by the squared error of the indicators, logistic regression by log loss,
-    regularised discriminant analysis by ``metric`` if that is the error, else by log loss.
+    Every row is predicted by models that have not seen it, and parameters are tuned inside the training parts: alpha
+    and gamma of regularised discriminant analysis, the penalties of ridge, lasso and logistic regression. For that,
+    folds are put into at most ten groups; a setting is judged on one group by a model without that group and without
+    the one it is chosen for. With 1,000 rows or more in a group one such judgement is made, with fewer up to nine.
+    Ridge and lasso are judged by the squared error of the indicators, logistic regression by log loss, regularised
+    discriminant analysis by ``metric`` if that is the error, else by log loss.
 
-    Columns of a table that are no features are left out, and ``remarks`` says which and why: row numbers, identifiers,
+    Columns of a table that are not features are left out, and ``remarks`` says which and why: row numbers, identifiers,
     dates, and strings of which most rows have one of their own. A column of strings that are nearly all numbers is read
     as numbers, with the others missing. A scan with ``features`` keeps all of them; arrays are taken as they are.
 
     Columns are prepared inside the folds, by the training rows alone. Where a penalty would depend on units, columns
     are standardised (counts of words are not: they have one unit). Missing values are filled in by the mean of a
     column or its most frequent level, and a column with five of them or more gets a further one that marks them, for
-    all models but those with a covariance matrix for each class; naive Bayes of mixed columns takes them as they are,
-    and a classifier of yours does if it can.
+    all models but those with a covariance matrix for each class; naive Bayes of mixed columns uses them as they are,
+    and your own classifiers do if they can.
     The preparation is part of ``best``, which takes rows as they are given here.
 
-    The choice. The table has a baseline, which always gives the most frequent class. Models that are not better by a
-    one-sided paired test at 5%, with Holm's correction, are out; if that leaves none, the baseline is taken, and the
+    The choice. The table has a baseline, which always predicts the most frequent class. Models that are not better by a
+    one-sided paired test at 5%, Holm-adjusted, are excluded; if that leaves none, the baseline is chosen, and the
     verdict says so. Of the others those stay whose paired difference from the best is within one standard error, and
     within one point of error. Of these the lowest log loss wins, and within 2% of it the smaller and more regularised
-    rule. The same holds for a tie without a single error, where log losses tell who is boldest. For the area under the
-    curve, or a function as the metric, it is the simplest of the models that a test cannot tell from the best.
+    rule. The same holds for a tie without a single error, where log losses only show which model is most confident. For
+    the area under the curve, or a function as the metric, it is the simplest of the models that are not significantly
+    worse than the best.
 
-    p-values against the best are McNemar's for the error, DeLong's for the area under the curve of two classes, else
-    those of the corrected resampled t-test, all with Holm's correction.
+    p-values versus the best are McNemar's for the error, DeLong's for the area under the curve of two classes, else
+    those of the corrected resampled t-test, all Holm-adjusted.
 
     Parameters
     ----------
     X, y : rows and labels as every ``fit`` takes them; or a ``scan``, whose rows are held in memory; or ``documents``
-        with labels, whose words are counted once, for all folds together and without a look at the labels
+        with labels, whose words are counted once, for all folds together and without using the labels
     models : list, dictionary of names to classifiers, or None for the library's own
         Entries are names ("LDA", "QDA", "RDA", "Logistic", ..., or class names), any scikit-learn classifiers, which
         are refitted for every fold, or "default" for all that None stands for, as in ``["default", SVC()]``.
@@ -78,7 +79,7 @@ def compare(
         are as many folds as rows in the largest class. With two folds, or training parts that leave rows out, models
         are tuned by five folds of their training part.
     metric : 'error', 'log_loss', 'auc', 'brier', or a function
-        ``metric(y, predicted, posterior)`` of out-of-fold answers, of which less is better.
+        ``metric(y, predicted, posterior)`` of out-of-fold predictions; less is better.
     sample_weight : array of n weights, or None
     groups : array of n, or None
         Rows of one group stay together: none is in a training part and its test part, in tuning neither. There are
@@ -86,7 +87,7 @@ def compare(
     random_state : seed of the shuffle; None takes another one each time
 
     A model that cannot be used is listed with the reason. After Ctrl-C the models that are done are compared, with an
-    ``InterruptedWarning``. A terminal shows how far it is.
+    ``InterruptedWarning``. A terminal shows the progress.
 
     Examples
     --------

@@ -31,16 +31,18 @@ RIVALS = 3
 # Inside of a square picture, in its own units.
 SIDE, LEFT, TOP = 260.0, 58.0, 10.0
 MOST_POINTS = 240
-BETTER = "models that are not better than the baseline by a one-sided paired test (Holm's correction, 5%) are out"
+BETTER = (
+    "models that are not significantly better than the baseline (one-sided paired test, Holm-adjusted) are excluded"
+)
 CHOICE = (
-    f"{BETTER}; of the others those stay whose paired difference from the best is within one standard error, and "
-    "within one point of error; of these the lowest log loss wins, and within 2% of it, or where there is no error at "
-    "all, the smaller and more regularised rule"
+    f"{BETTER}; of the others, those are tied whose paired difference from the best is within one standard error and "
+    "one percentage point of error; of these the lowest log loss wins, and within 2% of it, or where no model makes an "
+    "error, the smaller and more regularised rule"
 )
 SIMPLEST = (
-    f"{BETTER}; of the others the simplest of those that a paired test, without the correction for many tests, cannot "
-    "distinguish from the best at 5%; rules whose sizes differ by less than a factor of two are equally simple, and "
-    "the best of them is taken"
+    f"{BETTER}; of the others, the simplest of those that a paired test at 5%, not adjusted for many tests, does not "
+    "distinguish from the best; rules whose sizes differ by less than a factor of two count as equally simple, and the "
+    "best of them is chosen"
 )
 STYLE = """
 :root { --paper: #fcfbf8; --ink: #22252a; --soft: #6b7079; --line: #dedbd2; --card: #f4f2ec; --accent: #1f6fb4;
@@ -122,15 +124,15 @@ PAGE = (
 <h1>Which model? {title}</h1>
 <p class="verdict">{verdict}</p>
 <div class="scroll">{table}</div>
-<p class="key">Errors are of rows that the model has not seen. Blue intervals: models that cannot be told from the best.
-p: paired test against the best, with Holm's correction. numbers: free numbers in the rule.</p>
+<p class="key">Every row is predicted by models that have not seen it. Blue intervals: not significantly worse than
+the best. p: paired test versus the best, Holm-adjusted. params: free parameters of the rule.</p>
 {left_out}
 <h2>How good is {chosen}?</h2>
 <div class="scroll">{confusion}</div>
 <div class="pair" style="margin-top: 1.4rem">{pictures}</div>
 <h2>What the models assume</h2>
 <div class="checks">{checks}</div>
-<h2>How it was done</h2>
+<h2>Method</h2>
 <dl class="how">{how}</dl>
 </body></html>
 """
@@ -138,7 +140,7 @@ p: paired test against the best, with Holm's correction. numbers: free numbers i
 
 
 def write_report(found: Comparison, path: Path) -> Path:
-    """The page under a temporary name first, so that nobody meets half of it."""
+    """Under a temporary name first, so that the page is never seen half-written."""
     page = PAGE.format(
         title=html.escape(found.title),
         verdict=html.escape(found.verdict),
@@ -153,9 +155,8 @@ def write_report(found: Comparison, path: Path) -> Path:
     try:
         _replace(path, page)
     except OSError as error:
-        # In the words of the system, but of the file that was asked for.
-        told = f"The report cannot be written ({error.strerror})"
-        raise OSError(error.errno, told, str(path)) from error
+        # The temporary name would mean nothing to the user.
+        raise OSError(error.errno, f"The report cannot be written ({error.strerror})", str(path)) from error
     return path
 
 
@@ -179,7 +180,7 @@ def _table(found: Comparison) -> str:
         f"<th{kind}>{name}</th>"
         for name, kind in (
             ("model", ""), ("error", ""), ("95% interval", " class=wide"), ("log loss", ""), ("AUC", ""),
-            ("numbers", ""), ("fit", ""), ("p", ""), ("tuned", " class=word"),
+            ("params", ""), ("fit", ""), ("p", ""), ("tuned", " class=word"),
         )
     )  # fmt: skip
     return f"<table class=models><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -229,7 +230,7 @@ def _pictures(found: Comparison) -> str:
         if tried.has_posterior:
             parts.append(_calibration(found))
     except DiscrimError:
-        # A class that no model can be judged on: the table says enough.
+        # A class that no model can be judged on has no curve.
         pass
     return "".join(parts)
 
@@ -243,12 +244,12 @@ def _calibration(found: Comparison) -> str:
         happened = found.codes[:, None] == np.arange(len(found.classes))
         result = calibration(happened.ravel(), posterior.ravel(), positive=True, bins=10)
         of = "all classes together"
-    words = f"Dots on the line mean honest probabilities; on average they are {result.error:.1%} away."
+    words = f"Dots on the diagonal mean calibrated probabilities; their mean distance is {result.error:.1%}."
     return _calibration_picture(result, f"Calibration of {found.chosen}, {of}", words)
 
 
 def _confusion(found: Comparison) -> str:
-    """True classes down, answers across; the darker, the larger its share of the row."""
+    """True classes down, predicted classes across; the darker, the larger its share of the row."""
     matrix = confusion(found.classes[found.codes], found[found.chosen].predicted, sample_weight=found.weight)
     if len(matrix.classes) > MATRIX_CLASSES:
         return _most_confused(matrix)
@@ -263,7 +264,7 @@ def _confusion(found: Comparison) -> str:
         rows.append(f"<tr><th>{label}</th>{cells}<td class=rate>{written(matrix.recall[k], '.1%')}</td></tr>")
     head = "".join(f"<th>{label}</th>" for label in labels)
     return (
-        f"<table class=confusion><thead><tr><th>true class</th>{head}<th>found</th></tr></thead>"
+        f"<table class=confusion><thead><tr><th>true class</th>{head}<th>recall</th></tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table>"
     )
 
@@ -273,7 +274,7 @@ def _most_confused(matrix: Confusion) -> str:
     order = np.argsort(-wrong, axis=None)[:10]
     pairs = (np.unravel_index(i, wrong.shape) for i in order)
     items = "".join(
-        f"<li>'{html.escape(str(matrix.classes[j]))}' taken for '{html.escape(str(matrix.classes[k]))}': "
+        f"<li>'{html.escape(str(matrix.classes[j]))}' predicted as '{html.escape(str(matrix.classes[k]))}': "
         f"{wrong[j, k]:,.0f} rows</li>"
         for j, k in pairs
         if wrong[j, k] > 0
@@ -283,7 +284,7 @@ def _most_confused(matrix: Confusion) -> str:
 
 def _checks(found: Comparison) -> str:
     if not found.checks:
-        return "<p>Nothing was checked; the verdict says why.</p>"
+        return "<p>They were not checked; the verdict says why.</p>"
     items = [
         f"<div class='check {check.level}'><h3>{html.escape(check.name)}<span>{check.level}</span></h3>"
         f"<p>{html.escape(check.meaning)}</p><p class=then>{html.escape(check.implication)}</p></div>"
@@ -300,12 +301,12 @@ def _how(found: Comparison) -> str:
     facts = {
         "Rows": f"{found.n:,} in {plural(len(found.classes), 'class', 'classes')}: {shown}",
         "Folds": f"{folds}, {found.dealt}; the same for all models",
-        **({} if found.words is None else {"Words": "those of all documents, chosen without a look at their labels"}),
-        "Tuning": "inside the training part of every fold; no row has a say in the model that predicts it",
+        **({} if found.words is None else {"Words": "those of all documents, chosen without using their labels"}),
+        "Tuning": "inside the training part of every fold; no row influences the model that predicts it",
         "Metric": metric_name(found.metric),
         "Columns": "prepared by the training part of every fold alone; the preparation is part of the chosen model",
         "Choice": CHOICE if found.metric in ("error", "log_loss", "brier") else SIMPLEST,
-        "Time": f"{found.seconds:.2f} s for everything; the column 'fit' is one fit of all rows",
+        "Time": f"{found.seconds:.2f} s in total; the column 'fit' is one fit to all rows",
         "Made with": f"discrim {version}, NumPy {np.__version__}, Python {platform.python_version()}",
     }
     return "".join(f"<dt>{name}</dt><dd>{html.escape(value)}</dd>" for name, value in facts.items())
@@ -334,7 +335,7 @@ def _roc_picture(curves: Sequence[tuple[str, ROC]], title: str) -> str:
         f'<li><span class="swatch c{i % 8}"></span>{html.escape(name)}<b>{curve.auc:.3f}</b></li>'
         for i, (name, curve) in enumerate(curves)
     )
-    drawing = _frame("".join(parts), "share of the others taken for it", "share of its rows found")
+    drawing = _frame("".join(parts), "false positive rate", "true positive rate")
     return _figure(title, drawing, f'<ul class="legend">{legend}</ul>')
 
 
@@ -382,7 +383,7 @@ def _ends(a: float, b: float, c: float, d: float) -> str:
 
 
 def _thinned(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """At most so many points, evenly along the curve."""
+    """At most MOST_POINTS points, evenly along the curve."""
     if len(x) <= MOST_POINTS:
         return x, y
     along = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])

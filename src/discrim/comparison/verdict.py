@@ -272,7 +272,7 @@ def _of_the_others(checks: AssumptionChecks) -> list[str]:
         words = {"fine": "approximately normal", "doubtful": "not quite normal", "problem": "far from normal"}
         said.append((normal.level == "problem", f"columns are {words[normal.level]} within classes"))
     if apart is not None and apart.level == "problem":
-        said.append((True, "the classes are linearly separable, so logistic regression needs its penalty"))
+        said.append((True, "some classes are perfectly separated, so logistic regression needs its penalty"))
     if close is not None and close.level != "fine":
         names = f" ({name_list(close.columns, most=2)})" if close.columns else ""
         how = "dependent" if np.isinf(close.effect) else "nearly collinear"

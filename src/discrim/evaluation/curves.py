@@ -34,7 +34,7 @@ DRAWS = 2000
 
 
 def roc(y: Any, score: Any, *, positive: Any = None, sample_weight: Any = None) -> ROC:
-    """How well a score tells the ``positive`` class from the other, at every threshold.
+    """How well a score separates the ``positive`` class from the other, at every threshold.
 
     ``y`` has two classes, of which the larger label is positive unless one is named; larger scores speak for it.
     Cost: one sort.
@@ -83,9 +83,9 @@ class ROC:
     def auc_std_error(self) -> float:
         """Standard error of the area, by DeLong, DeLong and Clarke-Pearson (1988)."""
         if self._weighted is not None:
-            raise DataError("The standard error of a weighted area is not known. Leave the weights out.")
+            raise DataError("There is no standard error for a weighted area. Leave the weights out.")
         if min(self.n_positive, self.n_negative) < 2:
-            raise DataError("The standard error of the area needs two rows of each class at least.")
+            raise DataError("The standard error of the area needs at least two rows of each class.")
         return float(np.sqrt(auc_variance(*self._placements)))
 
     def auc_ci(self, level: float = 0.95, method: Literal["delong", "logit"] = "delong") -> tuple[float, float]:
@@ -116,7 +116,7 @@ class ROC:
         return self._curve[2]
 
     def sensitivity_at(self, specificity: Any) -> Any:
-        """The share of positives found where this share of the negatives is left alone, between points linearly."""
+        """Sensitivity at this specificity, interpolated linearly between points."""
         return np.interp(1.0 - np.asarray(specificity, dtype=np.float64), self.fpr, self.tpr)[()]
 
     def band(
@@ -142,9 +142,9 @@ class ROC:
         )
         sensitivity = rng.binomial(m, np.clip(found / m, 0, 1)) / m
         low, high = np.quantile(sensitivity, [tail, 1.0 - tail], axis=0)
-        # Nobody need be left alone: every positive is found.
-        everybody = at <= 0
-        return at, np.where(everybody, 1.0, low), np.where(everybody, 1.0, high)
+        # At specificity 0 every positive is found.
+        at_zero = at <= 0
+        return at, np.where(at_zero, 1.0, low), np.where(at_zero, 1.0, high)
 
     def __repr__(self) -> str:
         head = f"ROC of '{self.positive}': {self.n_positive} positive and {self.n_negative} negative rows, AUC "
@@ -263,7 +263,7 @@ def _variance_of_mean(values: Floats) -> float:
 
 
 def multiclass_auc(y: Any, posterior: Any, classes: Any = None) -> float:
-    """Hand and Till's M (2001): the mean over all pairs of classes of how well these two are told apart.
+    """Hand and Till's M (2001): the mean over all pairs of classes of how well these two are separated.
 
     For a pair (j, k) it is the mean of two areas among the rows of these classes: of the posterior of j, with j
     positive, and of the posterior of k, with k positive. Insensitive to how frequent the classes are; for two
