@@ -102,16 +102,14 @@ class Preparation:
             if not self.columns.flags and self.centre is None and np.isfinite(x.data).all():
                 return x if self.scale is None else sparse.csr_array(x * (1.0 / self.scale))
             x = x.toarray()
-        z = self._filled(x)
+        gaps = np.isnan(x)
+        z = np.where(gaps, self.fill, x) if gaps.any() else x
+        if self.columns.flags:
+            z = np.hstack([z, gaps[:, list(self.columns.flags)]])
         if self.scale is not None:
             z = z - self.centre if self.centre is not None else z.astype(np.float64)
             z /= self.scale
         return z
-
-    def _filled(self, x: NDArray[Any]) -> NDArray[Any]:
-        gaps = np.isnan(x)
-        z = np.where(gaps, self.fill, x) if gaps.any() else x
-        return np.hstack([z, gaps[:, list(self.columns.flags)]]) if self.columns.flags else z
 
 
 def learn_preparation(x: Any, weight: Floats | None, columns: Columns, *, standardise: bool) -> Preparation:

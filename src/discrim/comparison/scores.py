@@ -79,20 +79,14 @@ class Row:
 def check_metric(metric: Any) -> Metric:
     if isinstance(metric, str) and metric in NAMES:
         return metric
-    if callable(metric) and _takes_three(metric):
-        return cast("Metric", metric)
-    expected = "'error', 'log_loss', 'auc', 'brier' or a function of y, the predictions and the posteriors"
-    raise ParameterError.bad_value("metric", metric, expected)
-
-
-def _takes_three(function: Callable[..., Any]) -> bool:
     try:
-        signature(function).bind(None, None, None)
+        signature(metric).bind(None, None, None)
     except TypeError:
-        return False
+        expected = "'error', 'log_loss', 'auc', 'brier' or a function of y, the predictions and the posteriors"
+        raise ParameterError.bad_value("metric", metric, expected) from None
     except ValueError:  # some functions written in C have no signature
-        return True
-    return True
+        pass
+    return cast("Metric", metric)
 
 
 def score_rows(trials: list[Tried], not_run: Mapping[str, str], rows: ComparedRows, metric: Metric) -> list[Row]:

@@ -5,7 +5,7 @@ Whatever the route, the predictions are those of refitting, to rounding.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,14 +47,6 @@ class HeldOut:
         self.margin: Floats = np.full(n, np.nan)
         self.route = route
 
-    @classmethod
-    def of_scores(cls, scores: Floats) -> HeldOut:
-        """From log posteriors up to a constant; rows with a NaN are left to be filled in."""
-        held = cls(len(scores), scores.shape[1], "closed form")
-        defined = np.flatnonzero(~np.isnan(scores).any(axis=1))
-        held.put_scores(defined, np.arange(scores.shape[1]), scores[defined])
-        return held
-
     def put_scores(self, rows: Index, known: Index, scores: Floats) -> None:
         """The predictions of one model that knows the classes ``known``, from log posteriors up to a constant."""
         # A class a line: along lines that are much longer than there are classes NumPy is several times faster.
@@ -90,21 +82,21 @@ class FoldStates:
 
     def held_out(self, reduction: Reduction[Any]) -> list[Any]:
         """Of the rows of each fold, all with the classes of the block."""
-        if reduction not in self._held_out:
-            wider = _covering(self._held_out, reduction)
-            parts = of_folds(self._block, self._folds, reduction.of) if wider is None else map(reduction.narrow, wider)
-            self._held_out[reduction] = list(parts)
-        return self._held_out[reduction]
+        return _known(self._held_out, reduction, lambda: of_folds(self._block, self._folds, reduction.of))
 
     def training(self, reduction: Reduction[Any]) -> list[Any]:
         """Of all rows but those of each fold."""
-        if reduction not in self._training:
-            wider = _covering(self._training, reduction)
-            if wider is None:
-                self._training[reduction] = list(of_others(self.held_out(reduction), reduction.merge))
-            else:
-                self._training[reduction] = [reduction.narrow(state) for state in wider]
-        return self._training[reduction]
+        return _known(self._training, reduction, lambda: of_others(self.held_out(reduction), reduction.merge))
+
+
+def _known(
+    known: dict[Reduction[Any], list[Any]], reduction: Reduction[Any], make: Callable[[], Iterable[Any]]
+) -> list[Any]:
+    """The states by this reduction, made from those of a wider one where there are such."""
+    if reduction not in known:
+        wider = next((states for other, states in known.items() if other.covers(reduction)), None)
+        known[reduction] = list(make() if wider is None else map(reduction.narrow, wider))
+    return known[reduction]
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +222,9 @@ class Trial:
         if work is self:  # else the columns that are named are not the user's
             report({remark.text: remark for remark in solved.remarks})
         scores = left_out(work.block)
-        return self.refit(folds, folds.number[np.isnan(scores).any(axis=1)].tolist(), HeldOut.of_scores(scores))
+        undefined, held = np.isnan(scores).any(axis=1), HeldOut(len(scores), scores.shape[1], "closed form")
+        held.put_scores(np.flatnonzero(~undefined), np.arange(scores.shape[1]), scores[~undefined])
+        return self.refit(folds, folds.number[undefined].tolist(), held)
 
     def _turned(self, fewest: int) -> Trial:
         """The same in the space that the rows span, where there are no more rows than columns and nothing is lost."""
@@ -279,7 +273,3 @@ class _Training(RowPasses):
             part = replace(part, x=(part.x - self._units[0]) / self._units[1])
         columns: Any = self._columns
         return ArrayRows(columns, part, labelled=True)
-
-
-def _covering(known: dict[Reduction[Any], list[Any]], reduction: Reduction[Any]) -> list[Any] | None:
-    return next((states for other, states in known.items() if other.covers(reduction)), None)
