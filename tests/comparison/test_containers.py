@@ -135,12 +135,12 @@ def test_two_rows_a_class_make_two_folds():
     assert found.table["error"].notna().sum() >= 2
 
 
-@pytest.mark.parametrize(("few", "words"), [(3, "Class 'b' has 3 rows for 10 folds"), (1, "has not met its class")])
+@pytest.mark.parametrize(("few", "words"), [(3, "Class 'b' has 3 rows for 10 folds"), (1, "has not seen its class")])
 def test_a_class_with_fewer_rows_than_folds_is_named_by_one_warning(few, words):
     labels = np.where(np.arange(150) < few, "b", "a")
-    with pytest.warns(FewRowsWarning, match=words) as told:
+    with pytest.warns(FewRowsWarning, match=words) as caught:
         compare(X, labels, ["Gaussian NB"])
-    assert len(told) == 1
+    assert len(caught) == 1
 
 
 def test_constant_columns_and_far_off_origins_do_no_harm():
@@ -153,7 +153,7 @@ def test_constant_columns_and_far_off_origins_do_no_harm():
     ("arguments", "error", "text"),
     [
         ({"y": None}, DataError, "compare needs labels: y is None"),
-        ({"y": np.zeros(150)}, DataError, "y has only the class '0.0'; a comparison needs two classes"),
+        ({"y": np.zeros(150)}, DataError, "y has only the class '0.0'; a comparison needs at least two classes"),
         ({"y": np.arange(150)}, DataError, "Every class has a single row"),
         ({"X": X[:0], "y": y[:0]}, DataError, "There are no rows to compare models on"),
         ({"metric": lambda *_: np.nan}, DataError, "No model has a finite value of the metric that was asked for."),
@@ -165,7 +165,7 @@ def test_constant_columns_and_far_off_origins_do_no_harm():
         ({"metric": "f1"}, ParameterError, "The 'metric' parameter is 'f1'; it must be 'error', 'log_loss'"),
     ],
 )
-def test_what_cannot_be_compared_is_told(arguments, error, text):
+def test_what_cannot_be_compared_is_refused(arguments, error, text):
     with pytest.raises(error, match=re.escape(text)):
         compare(**{"X": X, "y": y, **arguments})
 
