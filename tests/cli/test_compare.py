@@ -141,7 +141,7 @@ def test_a_folder_of_documents_brings_its_classes(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["{iris}"], "Which column holds the classes? Say --target COLUMN; there are"),
+        (["{iris}"], "Which column holds the classes? Pass --target COLUMN; the columns are"),
         (["{iris}", "-t", "kind"], "There is no column 'kind'"),
         (["missing.csv", "-t", "kind"], "There is no file 'missing.csv'"),
         (["{iris}", "-t", "species", "--without", "colour"], "--without names 'colour'"),
@@ -225,13 +225,13 @@ def test_ctrl_c_ends_it_without_a_traceback(tmp_path):
         assert process.returncode in {130, -signal.SIGINT}
 
 
-def test_ctrl_c_while_modules_are_read_is_told_alike(monkeypatch, iris):
-    from discrim.cli import commands
+def test_ctrl_c_before_any_model_is_tried_is_reported_alike(monkeypatch, iris):
+    from discrim.cli import tables
 
-    def interrupted():
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(commands, "_errors_told", interrupted)
+    monkeypatch.setattr(tables, "open_table", interrupted)
     done = run(iris, "-t", "species")
     assert (done.exit_code, done.stderr) == (130, "Stopped.\n")
 

@@ -61,11 +61,12 @@ def test_a_class_that_is_only_answered_has_no_recall():
     assert np.isnan(found.recall[1])
 
 
-def test_labels_and_answers_of_different_kinds_are_told():
+def test_labels_and_predictions_of_different_kinds_or_lengths_are_refused():
     with pytest.raises(DataError, match="Convert both to one type"):
         confusion(["1", "2"], [1, 2])
-    with pytest.raises(DataError, match="2 labels and 1 answer"):
-        confusion([1, 2], [1])
+    text = "y has 5 labels and predicted has 4; pass two 1-D arrays of equal length."
+    with pytest.raises(DataError, match=text):
+        confusion([1, 2, 1, 2, 1], [1, 2, 1, 2])
 
 
 @pytest.mark.parametrize("method", ["wilson", "exact", "jeffreys"])

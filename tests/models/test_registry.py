@@ -18,7 +18,7 @@ EXPECTED = [
 
 
 @pytest.mark.parametrize(
-    "first", ["", "discrim.LogisticRegression", "discrim.models.gaussian.rda", "discrim.comparison.candidates"]
+    "first", ["", "discrim.LogisticRegression", "discrim.models.gaussian.rda", "discrim.comparison.comparing"]
 )
 def test_every_model_is_listed_in_the_order_of_cost_whatever_was_imported_first(first):
     code = f"""

@@ -1,4 +1,4 @@
-"""What can be said after ``discrim``. Nothing heavy is imported before a command runs, so that ``--help`` is quick."""
+"""The subcommands of ``discrim``. Nothing heavy is imported before a command runs, so that ``--help`` is quick."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-# As a shell reports a process that Ctrl-C has ended, and one whose output nobody reads any more.
+# As a shell reports a process that was ended by Ctrl-C, or by a closed pipe.
 STOPPED, UNREAD = 130, 141
 
 
@@ -27,28 +27,28 @@ def _names(_context: click.Context, _parameter: click.Parameter, value: tuple[st
     return [name.strip() for part in value for name in part.split(",") if name.strip()]
 
 
-def _columns(*flags: str, **told: Any) -> Callable[[Any], Any]:
-    return click.option(*flags, multiple=True, metavar="COLUMN,...", callback=_names, **told)
+def _columns(flag: str, text: str) -> Callable[[Any], Any]:
+    return click.option(flag, multiple=True, metavar="COLUMN,...", callback=_names, help=text)
 
 
 @discrim.command()
 @click.argument("data", metavar="DATA")
-@click.option("-t", "--target", metavar="COLUMN", help="The column of classes.")
+@click.option("-t", "--target", metavar="COLUMN", help="Column of class labels.")
 @click.option("--text", metavar="COLUMN", help="Classify by the words in this column.")
-@_columns("--features", help="The columns to learn from; all others by default.")
-@_columns("--without", help="Columns to leave out.")
-@click.option("--weight", metavar="COLUMN", help="The column of case weights.")
+@_columns("--features", "Columns to learn from; all by default.")
+@_columns("--without", "Columns to leave out.")
+@click.option("--weight", metavar="COLUMN", help="Column of case weights.")
 @click.option("--folds", default=10, show_default=True, help="Number of folds.")
 @click.option(
     "--metric",
     type=click.Choice(["error", "log_loss", "auc", "brier"]),
     default="error",
     show_default=True,
-    help="What models are ranked by.",
+    help="Metric that models are ranked by.",
 )
-@click.option("--seed", default=0, show_default=True, help="Shuffle rows into folds by this seed.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the shuffle that deals rows into folds.")
 @click.option("--report", type=click.Path(dir_okay=False, path_type=Path), help="Write an HTML page to this file.")
-@click.option("--summary", is_flag=True, help="Print the chosen model, fitted to all rows.")
+@click.option("--summary", is_flag=True, help="Print a summary of the chosen model, fitted to all rows.")
 def compare(
     data: str, *, folds: int, metric: Any, seed: int, report: Path | None, summary: bool, **columns: Any
 ) -> None:
@@ -60,10 +60,10 @@ def compare(
     with _plain_words():
         if report is not None and not report.parent.is_dir():
             raise click.BadParameter(f"there is no folder '{report.parent}'.", param_hint="--report")
-        from discrim.cli.tables import Wanted, open_table
+        from discrim.cli.tables import open_table
         from discrim.comparison import compare as compare_models
 
-        rows = open_table(data, Wanted(**columns), tell=_note)
+        rows = open_table(data, note=_note, **columns)
         found = compare_models(rows, cv=folds, metric=metric, random_state=seed)
         click.echo(found)
         if summary:
@@ -81,7 +81,7 @@ def _wrapped(text: str) -> str:
 
 
 class _Refused(click.ClickException):
-    """An error of the library, in lines that a terminal shows whole."""
+    """An error of the library, wrapped to the width of a terminal."""
 
     def show(self, file: Any = None) -> None:
         click.echo(_wrapped(f"Error: {self.message}"), file=file, err=file is None)
@@ -89,39 +89,27 @@ class _Refused(click.ClickException):
 
 @contextmanager
 def _plain_words() -> Iterator[None]:
-    """No traceback for what the user can mend, nor for Ctrl-C, which may come while modules are still being read.
+    """Errors and warnings as sentences: no traceback for what the user can correct, nor for Ctrl-C.
 
-    Output that is closed early, as ``head`` does it, ends the command without a word.
+    Output that is closed early, as ``head`` does it, ends the command without a message.
     """
     try:
-        with _errors_told():
-            yield
+        from discrim.errors import DiscrimError
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.showwarning = lambda message, *_, **__: _note(str(message))
+            try:
+                yield
+            except DiscrimError as error:
+                raise _Refused(str(error)) from error
     except BrokenPipeError:
         # Python writes what is left when it ends, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(UNREAD)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt:  # perhaps while modules are still being imported
         click.echo("Stopped.", err=True)
         sys.exit(STOPPED)
-
-
-@contextmanager
-def _errors_told() -> Iterator[None]:
-    """Errors and warnings as sentences."""
-    from discrim.errors import DiscrimError
-
-    def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        _note(str(message))
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("default")
-        warnings.showwarning = show
-        try:
-            yield
-        except DiscrimError as error:
-            raise _Refused(str(error)) from error
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            where = f" ('{error.filename}')" if error.filename else ""
-            raise _Refused(f"{error.strerror or error}{where}") from error
+    except OSError as error:
+        where = f" ('{error.filename}')" if error.filename else ""
+        raise _Refused(f"{error.strerror or error}{where}") from error

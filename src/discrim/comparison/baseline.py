@@ -1,36 +1,93 @@
-"""The baseline of a comparison: its row of the table."""
+"""The most frequent class, always: what the models of a comparison have to beat."""
 
 from __future__ import annotations
 
 from time import perf_counter
+from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from discrim.block import Block
 from discrim.comparison.compared_rows import ComparedRows
-from discrim.comparison.majority import MajorityClassifier, shares_of
 from discrim.comparison.trials import Tried
 from discrim.evaluation.cross_validation import result_of
-from discrim.evaluation.held_out import HeldOut
+from discrim.evaluation.resampling import HeldOut
+from discrim.inference.summary import Summary, Table
+from discrim.sources import Scan, check_weights, code_labels, in_memory, open_rows
+from discrim.typing import Floats
 
 BASELINE = "Baseline"
+
+
+class MajorityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The most frequent class for every row, whatever its columns say; its posteriors are the shares of the classes.
+
+    Attributes
+    ----------
+    classes_, class_prior_ : the labels and their shares
+
+    Examples
+    --------
+    >>> from discrim.comparison.baseline import MajorityClassifier
+    >>> model = MajorityClassifier().fit([[1.0], [2.0], [3.0]], ["a", "b", "b"])
+    >>> model.predict([[1.0]]).tolist()
+    ['b']
+    """
+
+    classes_: NDArray[Any]
+    class_prior_: Floats
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Count the labels y, or those of a ``scan``."""
+        if isinstance(X, Scan):
+            return self.fit_labels(in_memory(open_rows(X, y, sample_weight)))
+        classes, codes = code_labels(y)
+        weight = check_weights(sample_weight, len(codes))
+        validate_data(self, X, reset=True, skip_check_array=True)
+        return self.fit_labels(Block(np.empty((len(codes), 0)), codes, classes, weight))
+
+    def fit_labels(self, labelled: Block) -> Self:
+        counts = np.bincount(labelled.codes, labelled.weight, minlength=len(labelled.classes))
+        self.classes_, self.class_prior_ = labelled.classes, counts / counts.sum()
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most frequent class, for every row."""
+        posterior = self.predict_proba(X)
+        return np.asarray(self.classes_[posterior.argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """The shares of the classes, for every row."""
+        check_is_fitted(self, "classes_")
+        n = sum(len(block) for block in X.blocks()) if isinstance(X, Scan) else _num_samples(X)
+        return np.tile(self.class_prior_, (n, 1))
+
+    def summary(self) -> Summary:
+        """The shares of the classes."""
+        check_is_fitted(self, "classes_")
+        names = [str(label) for label in self.classes_]
+        table = Table("Classes", names, ["share"], self.class_prior_[:, None])
+        return Summary("The most frequent class, always", {"Classes": len(names)}, [table])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
+        return tags
 
 
 def try_baseline(rows: ComparedRows) -> Tried:
     """The shares of all rows: with those of the training part, a fold with more of a class would be held against it."""
     start = perf_counter()
-    model = MajorityClassifier()
-    model.classes_ = rows.classes
-    model.class_prior_ = shares_of(rows.codes, len(rows.classes), rows.weight)
-    shape = getattr(rows.given, "shape", None)
-    if shape is not None and rows.words is None:
+    model = MajorityClassifier().fit_labels(rows.data)
+    if hasattr(rows.given, "shape") and rows.words is None:
         validate_data(model, rows.given, reset=True, skip_check_array=True)
-    held = HeldOut(rows.n, len(rows.classes))
+    held = HeldOut(rows.n, len(rows.classes), "statistics")
     held.posterior[:] = model.class_prior_
     held.best[:] = int(model.class_prior_.argmax())
-    marked = Block(np.empty((rows.n, 0)), rows.codes, rows.classes, rows.weight)
-    result = result_of(marked, rows.fold_of, held, "statistics")
+    result = result_of(rows.data, rows.folds, held)
     taken = perf_counter() - start
-    note = f"always answers '{rows.classes[held.best[0]]}', with the shares of the classes as probabilities"
+    note = f"always predicts '{rows.classes[held.best[0]]}', with the class frequencies as probabilities"
     return Tried(BASELINE, note, result, None, model, None, taken, taken)

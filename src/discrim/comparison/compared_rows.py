@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,20 @@ from sklearn.utils.validation import check_array
 
 from discrim.block import Block
 from discrim.comparison.folds import Dealer, check_classes, code_groups, find_copies, how_dealt, make_folds
-from discrim.comparison.left_out import leave_out, no_value, without_odd_columns
-from discrim.comparison.preparation import Columns, Preparation, learn_preparation
+from discrim.comparison.preparation import (
+    Columns,
+    Preparation,
+    Steps,
+    learn_preparation,
+    leave_out,
+    no_value,
+    placed,
+    without_odd_columns,
+)
 from discrim.comparison.prepared import open_with_gaps
 from discrim.errors import DataError, DiscrimError, ParameterError
 from discrim.evaluation.resampling import MOST_NUMBERS, FoldStates
-from discrim.families.recipe import Shape
+from discrim.families.recipe import Shape, rotated
 from discrim.later import cached_property
 from discrim.models.text_classifier import Watched
 from discrim.sources import Column, Design, Scan, check_structure, check_weights, code_labels, in_memory, non_finite_in
@@ -26,56 +34,77 @@ from discrim.sources.rows import check_labelled
 from discrim.statistics import ClassMoments, Depth, MomentsOf
 from discrim.statistics.folds import Folds
 from discrim.text import Documents, WordCounts, open_documents
-from discrim.typing import Floats, Index
-
-NO_FOLDS = Folds(np.empty(0, dtype=np.int32), ())
+from discrim.typing import Codes, Floats, Index
 
 # Numbers of a sparse table up to which models of dense columns are tried on it.
 DENSE_NUMBERS = 30_000_000
+# Rows up to which the coordinates of all training parts are kept for the next model.
+KEPT_ROWS = 300
+
+# Until they are dealt.
+NO_DEALER, NO_FOLDS = Dealer(np.empty(0, dtype=np.int32)), Folds(np.empty(0, dtype=np.int32), ())
 
 
 @dataclass(frozen=True, eq=False)
 class ComparedRows:
     """``X`` and ``y`` as they came, and the same as numbers.
 
-    ``numbers`` has the columns as numbers, categories expanded and NaN for missing values; it is None, and
-    ``no_numbers`` says why, where columns cannot be coded. ``block`` is the same where nothing is ``missing`` (names of
-    columns and how many values each lacks), else None. ``fold_of`` are the folds, the same for all models, dealt by
-    ``dealer``. Of documents the columns are counts of ``words``. ``X`` is without the columns that were ``left_out``,
-    names with a sentence each; ``given`` has them all. ``remarks`` are sentences about the folds, and
-    ``dealt`` how they were made.
+    ``data`` has the labels, the weights and the columns as numbers, categories expanded and NaN for missing values;
+    ``numbers`` is the same, or None, and ``no_numbers`` says why, where columns cannot be coded. ``block`` is the same
+    where nothing is ``missing`` (names of columns and how many values each lacks), else None. All models have the same
+    ``folds``, dealt by ``dealer``. Of documents the columns are counts of ``words``. ``X`` is without the columns that
+    were ``left_out``, names with a sentence each; ``given`` has them all. ``remarks`` are sentences about the folds,
+    and ``dealt`` says how they were made.
     """
 
     X: Any
     y: Any
-    classes: NDArray[Any]
-    codes: NDArray[np.int32]
-    weight: Floats | None
-    fold_of: Folds
-    dealer: Dealer
-    numbers: Block | None
+    data: Block
     design: Design
     columns: Columns
-    missing: dict[str, int]
-    no_numbers: str
-    categories: tuple[str, ...]
+    categories: tuple[str, ...] = ()
+    missing: dict[str, int] = field(default_factory=dict)
+    no_numbers: str = ""
     words: WordCounts | None = None
     left_out: dict[str, str] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
-    dealt: str = ""
     given: Any = None
+    dealer: Dealer = NO_DEALER
+    folds: Folds = NO_FOLDS
+    dealt: str = ""
+    remarks: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:
-        return len(self.codes)
+        return len(self.data)
 
     @property
+    def codes(self) -> Codes:
+        return self.data.codes
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        return self.data.classes
+
+    @property
+    def weight(self) -> Floats | None:
+        return self.data.weight
+
+    @cached_property
+    def weights(self) -> Floats:
+        """Ones where no weights were given."""
+        return np.ones(self.n) if self.weight is None else self.weight
+
+    @cached_property
     def labels(self) -> NDArray[Any]:
         return np.asarray(self.classes[self.codes])
 
     @property
     def width(self) -> int:
         return self.design.n_out
+
+    @property
+    def numbers(self) -> Block | None:
+        return None if self.no_numbers else self.data
 
     @property
     def block(self) -> Block | None:
@@ -85,45 +114,56 @@ class ComparedRows:
     def dense(self) -> bool:
         return self.numbers is not None and isinstance(self.numbers.x, np.ndarray)
 
+    @property
+    def wide(self) -> bool:
+        """Are there no more rows than columns?"""
+        return self.dense and self.n <= self.width
+
+    @property
+    def of_words(self) -> bool:
+        return self.words is not None
+
     def take(self, rows: Index, folds: Folds) -> ComparedRows:
         """Some of the rows as numbers, with folds of their own."""
-        assert self.numbers is not None
-        weight = None if self.weight is None else self.weight[rows]
-        present, codes = np.unique(self.codes[rows], return_inverse=True)
-        part = Block(self.numbers.x[rows], codes.astype(np.int32), self.classes[present], weight)
-        return replace(
-            self, X=None, y=None, given=None, codes=part.codes, classes=part.classes, weight=weight, fold_of=folds,
-            dealer=self.dealer.take(rows), numbers=part,
-        )  # fmt: skip
+        part = self.data.take(rows).present()
+        return replace(self, X=None, y=None, given=None, data=part, dealer=self.dealer.take(rows), folds=folds)
 
-    def prepared_width(self, *, indicators: bool) -> int:
+    def prepared_width(self, steps: Steps) -> int:
         """How many columns there are once they are prepared."""
-        return len(self.columns.names_out) if indicators else self.width
+        return self.width + len(self.columns.flags) * steps.indicators
 
-    def prepared_by(self, train: Index, *, standardise: bool, indicators: bool = True) -> Preparation:
-        """What the rows ``train`` show of the columns."""
-        assert self.numbers is not None
-        columns = self.columns if indicators else self.columns.unflagged()
+    def prepared_by(self, train: Index, steps: Steps) -> Preparation:
+        """How the rows ``train`` would have the columns prepared."""
+        columns = self.columns if steps.indicators else replace(self.columns, flags=(), flag_names=())
         weight = None if self.weight is None else self.weight[train]
-        return learn_preparation(self.numbers.x[train], weight, columns, standardise=standardise)
+        return learn_preparation(self.data.x[train], weight, columns, standardise=steps.standardise)
 
     @cached_property
     def filled(self) -> Block | None:
         """All rows with their gaps filled, in the user's units."""
         if self.block is not None or self.numbers is None:
             return self.block
-        ready = self.prepared_by(np.arange(self.n), standardise=False, indicators=False)
-        return Block(ready.apply(self.numbers.x), self.codes, self.classes, self.weight)
+        ready = self.prepared_by(np.arange(self.n), Steps(fill=True, indicators=False))
+        return replace(self.data, x=ready.apply(self.data.x))
+
+    def spanned(self, train: Index, steps: Steps) -> Floats:
+        """All rows, standardised by the rows ``train``, in at most n columns; distances are the same. O(n^2 p)."""
+        key = train.tobytes() + bytes([steps.indicators])
+        if key in self._spans:
+            return self._spans[key]
+        z = rotated(self.prepared_by(train, steps).apply(self.data.x))
+        if self.n <= KEPT_ROWS:
+            self._spans[key] = z
+        return z
 
     @cached_property
-    def spans(self) -> dict[bytes, Floats]:
-        """Coordinates of all rows by the training rows they were standardised by; see ``spanned``."""
+    def _spans(self) -> dict[bytes, Floats]:
         return {}
 
     @cached_property
     def statistics(self) -> FoldStates | None:
-        """Those of every fold, of full depth where they fit; None where models have to find their own way."""
-        folds = self.fold_of
+        """Those of every fold, of full depth where they fit; None where models have to compute their own."""
+        folds = self.folds
         if self.block is None or not self.dense or not folds.complementary or folds.one_at_a_time:
             return None
         shared, full = FoldStates(self.block, folds), MomentsOf(Depth.FULL)
@@ -132,10 +172,6 @@ class ComparedRows:
         if fewest > self.width and 2 * numbers <= MOST_NUMBERS:
             shared.training(full)
         return shared
-
-    @property
-    def of_words(self) -> bool:
-        return self.words is not None
 
     @cached_property
     def varied(self) -> bool:
@@ -149,12 +185,11 @@ class ComparedRows:
         """'binary' where all numbers are 0 or 1, 'counts' where they are whole and not negative, else ''."""
         if self.block is None:
             return ""
-        values = self.block.x if self.dense else self.block.x.data
-        if np.asarray(values[:100]).size and not _whole(np.asarray(values[:100])):
+        values = np.asarray(self.block.x if self.dense else self.block.x.data)
+        # Most tables show in a few rows that they are no counts.
+        if not (_whole(values[:100]) and _whole(values)):
             return ""
-        if not _whole(np.asarray(values)):
-            return ""
-        return "binary" if np.asarray(values).max(initial=0) <= 1 else "counts"
+        return "binary" if values.max(initial=0) <= 1 else "counts"
 
 
 def read_rows(X: Any, y: Any, sample_weight: Any, cv: Any, groups: Any, random_state: Any) -> ComparedRows:
@@ -167,24 +202,23 @@ def read_rows(X: Any, y: Any, sample_weight: Any, cv: Any, groups: Any, random_s
         read = _read_documents(open_documents(X, y, sample_weight))
     elif isinstance(X, Scan):
         rows, left_out = without_odd_columns(X)
-        read = _read_scan(rows, y, sample_weight)
-        read = replace(read, left_out={**left_out, **read.left_out})
+        read = _read_scan(rows, y, sample_weight, left_out)
     else:
         read = _read_table(X, y, sample_weight)
-    check_classes(read.classes, read.codes)
+    check_classes(read.data)
     try:
         check_random_state(random_state)
     except ValueError:
         raise ParameterError.bad_value("random_state", random_state, "a whole number, None or a RandomState") from None
     names = units = None
     if groups is not None:
-        names, units = code_groups(groups, len(read.codes))
+        names, units = code_groups(groups, read.n)
     elif read.numbers is not None:
         units = find_copies(read.numbers.x)
     dealer = Dealer(read.codes, units, names, random_state)
     folds, remarks = make_folds(cv, dealer, read.classes, groups)
     said = (*converted.values(), *remarks)
-    return replace(read, fold_of=folds, dealer=dealer, remarks=said, dealt=how_dealt(cv, dealer), given=X)
+    return replace(read, folds=folds, dealer=dealer, remarks=said, dealt=how_dealt(cv, dealer), given=X)
 
 
 def _read_table(X: Any, y: Any, sample_weight: Any) -> ComparedRows:
@@ -192,100 +226,61 @@ def _read_table(X: Any, y: Any, sample_weight: Any) -> ComparedRows:
         raise DataError("compare needs labels: y is None.")
     check_structure(X)
     if isinstance(X, (np.ndarray, list, tuple)) and np.ndim(X) != 2:
-        check_array(X, ensure_all_finite=False)  # raises, and tells how to reshape
+        check_array(X, ensure_all_finite=False)  # raises, and says how to reshape
     check_consistent_length(X, y)
     classes, codes = code_labels(y)
-    check_classes(classes, codes)
-    weight = check_weights(sample_weight, len(codes))
+    labelled = Block(np.empty((len(codes), 0)), codes, classes, check_weights(sample_weight, len(codes)))
+    check_classes(labelled)
     X, left_out = without_odd_columns(X)
     try:
         rows = open_with_gaps(X, y, sample_weight)
-        numbers, missing = _numbers(rows)
+        block = rows.whole
+        if block is None or isinstance(block.x, np.ndarray):
+            block = in_memory(rows, first_read=True)
+        elif block.x.shape[0] * block.x.shape[1] <= DENSE_NUMBERS:
+            block = replace(block, x=block.x.toarray())
+        return _coded(X, y, block, rows.design, left_out)
     except DiscrimError as error:
         design = Design.unnamed(getattr(X, "shape", (0, 1))[1], np.float64)
-        found = _Found(None, design, Columns.of(design), {}, str(error), ())
-    else:
-        found = _found(rows.design, numbers, missing)
-    return ComparedRows(X, y, classes, codes, weight, NO_FOLDS, Dealer(codes), *found, None, left_out)
+        return ComparedRows(X, y, labelled, design, Columns.of(design), no_numbers=str(error), left_out=left_out)
 
 
-def _read_scan(X: Scan, y: Any, sample_weight: Any) -> ComparedRows:
+def _read_scan(X: Scan, y: Any, sample_weight: Any, left_out: dict[str, str]) -> ComparedRows:
     check_labelled(X)
     rows = open_with_gaps(X, y, sample_weight)
-    held = in_memory(rows, first_read=True)
-    found = _found(rows.design, *_with_gaps(held, rows.design))
-    empty = [name for name, gaps in found.missing.items() if gaps == len(held)]
+    block = in_memory(rows, first_read=True)
+    read = _coded(X, y, block, rows.design, left_out)
+    empty = [name for name, gaps in read.missing.items() if gaps == read.n]
     if empty and rows.rereadable:
-        return replace(_read_scan(leave_out(X, empty), y, sample_weight), left_out=no_value(empty))
-    dealer = Dealer(held.codes)
-    return ComparedRows(X, y, held.classes, held.codes, held.weight, NO_FOLDS, dealer, *found)
+        return _read_scan(leave_out(X, empty), y, sample_weight, {**left_out, **no_value(empty)})
+    return read
 
 
 def _read_documents(X: Documents) -> ComparedRows:
-    """Words are counted over all documents, which tells the models of a held-out document that its words exist."""
+    """Words are counted over all documents, so that the models of a held-out document know which words exist."""
     if not X.labelled:
         raise DataError(f"There are no labels with these documents ({X.title}); a comparison needs them.")
     words = WordCounts()
     counted = words.fit_together(Watched(X, "words"))
     classes, codes = code_labels(counted.labels)
-    weight = check_weights(counted.weight, len(codes))
+    block = Block(counted.x, codes, classes, check_weights(counted.weight, len(codes)))
     design = Design([Column(name) for name in words.get_feature_names_out()], np.float64)
-    found = _Found(Block(counted.x, codes, classes, weight), design, Columns.of(design), {}, "", ())
-    dealer = Dealer(codes)
-    return ComparedRows(counted.x, counted.labels, classes, codes, weight, NO_FOLDS, dealer, *found, words)
+    return ComparedRows(counted.x, counted.labels, block, design, Columns.of(design), words=words)
 
 
-class _Found(NamedTuple):
-    numbers: Block | None
-    design: Design
-    columns: Columns
-    missing: dict[str, int]
-    no_numbers: str
-    categories: tuple[str, ...]
-
-
-def _found(design: Design, numbers: Block | None, missing: dict[str, int] | DataError) -> _Found:
-    columns, categories = Columns.of(design), tuple(design.categorical)
-    if isinstance(missing, DataError) or numbers is None:
-        return _Found(None, _plain(design, None), columns, {}, str(missing), categories)
-    if missing:
-        columns = columns.flagging(np.asarray(numbers.x), design)
-    return _Found(numbers, _plain(design, numbers), columns, missing, "", categories)
-
-
-def _numbers(rows: Any) -> tuple[Block | None, dict[str, int] | DataError]:
-    whole = rows.whole
-    if whole is not None and not isinstance(whole.x, np.ndarray):
-        small = whole.x.shape[0] * whole.x.shape[1] <= DENSE_NUMBERS
-        block = Block(whole.x.toarray() if small else whole.x, whole.codes, whole.classes, whole.weight)
-    else:
-        block = in_memory(rows, first_read=True)
-    return _with_gaps(block, rows.design)
-
-
-def _with_gaps(block: Block, design: Design) -> tuple[Block | None, dict[str, int] | DataError]:
-    """The block, and how many values its columns lack; or the error for values that nobody can fill."""
-    if np.isfinite(block.x.sum()):
-        return block, {}
-    error = non_finite_in([block], design)
-    if error is None:
-        return block, {}
-    if not isinstance(block.x, np.ndarray) or np.isinf(block.x).any():
-        return None, error
-    counts, start = {}, 0
-    for column in design.columns:
-        gaps = int(np.isnan(block.x[:, start]).sum()) if column.n_out else 0
-        if gaps:
-            counts[column.name] = gaps
-        start += column.n_out
-    return block, counts
-
-
-def _plain(design: Design, block: Block | None) -> Design:
-    """The expanded columns as columns of their own."""
-    if block is None or not (design.named or design.categorical):
-        return design
-    return Design([Column(name) for name in design.names_out], block.x.dtype)
+def _coded(X: Any, y: Any, block: Block, design: Design, left_out: dict[str, str]) -> ComparedRows:
+    """Rows as numbers: which values are missing, or why some cannot be filled in."""
+    missing, error = dict[str, int](), None if np.isfinite(block.x.sum()) else non_finite_in([block], design)
+    if error is not None and isinstance(block.x, np.ndarray) and not np.isinf(block.x).any():
+        gaps = {column.name: int(np.isnan(block.x[:, start]).sum()) for column, start in placed(design)}
+        missing, error = {name: count for name, count in gaps.items() if count}, None
+    columns = Columns.of(design, block.x if missing else None)
+    plain = design
+    if error is None and (design.named or design.categorical):
+        # The expanded columns as columns of their own.
+        plain = Design([Column(name) for name in design.names_out], block.x.dtype)
+    why_not = "" if error is None else str(error)
+    return ComparedRows(X, y, block, plain, columns, tuple(design.categorical), missing, why_not, None, left_out)
 
 
 def _whole(values: NDArray[Any]) -> bool:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
+from sklearn.base import clone, is_classifier
+
 from discrim.comparison.baseline import try_baseline
-from discrim.comparison.candidates import Candidate, candidates_for
-from discrim.comparison.choice import choose
 from discrim.comparison.compared_rows import ComparedRows, read_rows
 from discrim.comparison.result import Comparison
-from discrim.comparison.scores import Metric, check_metric, row_losses, score_rows
-from discrim.comparison.trials import Tried, try_candidate
-from discrim.comparison.verdict import verdict_of
+from discrim.comparison.scores import Metric, check_metric, losses_of_rows, score_rows
+from discrim.comparison.trials import Candidate, Tried, try_candidate
+from discrim.comparison.verdict import choose, verdict_of
 from discrim.engines.progress import Progress
-from discrim.errors import DataError, DiscrimError, InterruptedWarning, warn
+from discrim.errors import DataError, DiscrimError, InterruptedWarning, ParameterError, name_list, warn
 from discrim.inference.assumptions import AssumptionChecks, checks_of_rows
+from discrim.models.registry import Entry, all_entries
 from discrim.sources import open_rows
 
-STOPPED = "not run: stopped by the keyboard"
+STOPPED = "not run: interrupted by the user"
 
 
 def compare(
@@ -34,38 +37,39 @@ def compare(
 ) -> Comparison:
     """Cross-validate all models that fit the data on the same folds, and choose one.
 
-    The answers of every row come from models that have not seen it, and parameters are tuned inside the training
-    parts: alpha and gamma of regularised discriminant analysis, the penalties of ridge, lasso and logistic regression.
-    For that, folds are put into at most ten groups; a setting is judged on one group by a model without that group and
-    without the one it is chosen for. With 1,000 rows or more in a group one such judgement is made, with fewer up to
-    nine. Ridge and lasso are judged by the squared error of the indicators, logistic regression by log loss,
-    regularised discriminant analysis by ``metric`` if that is the error, else by log loss.
+    Every row is predicted by models that have not seen it, and parameters are tuned inside the training parts: alpha
+    and gamma of regularised discriminant analysis, the penalties of ridge, lasso and logistic regression. For that,
+    folds are put into at most ten groups; a setting is judged on one group by a model without that group and without
+    the one it is chosen for. With 1,000 rows or more in a group one such judgement is made, with fewer up to nine.
+    Ridge and lasso are judged by the squared error of the indicators, logistic regression by log loss, regularised
+    discriminant analysis by ``metric`` if that is the error, else by log loss.
 
-    Columns of a table that are no features are left out, and ``remarks`` says which and why: row numbers, identifiers,
+    Columns of a table that are not features are left out, and ``remarks`` says which and why: row numbers, identifiers,
     dates, and strings of which most rows have one of their own. A column of strings that are nearly all numbers is read
     as numbers, with the others missing. A scan with ``features`` keeps all of them; arrays are taken as they are.
 
     Columns are prepared inside the folds, by the training rows alone. Where a penalty would depend on units, columns
     are standardised (counts of words are not: they have one unit). Missing values are filled in by the mean of a
     column or its most frequent level, and a column with five of them or more gets a further one that marks them, for
-    all models but those with a covariance matrix for each class; naive Bayes of mixed columns takes them as they are,
-    and a classifier of yours does if it can.
+    all models but those with a covariance matrix for each class; naive Bayes of mixed columns uses them as they are,
+    and your own classifiers do if they can.
     The preparation is part of ``best``, which takes rows as they are given here.
 
-    The choice. The table has a baseline, which always gives the most frequent class. Models that are not better by a
-    one-sided paired test at 5%, with Holm's correction, are out; if that leaves none, the baseline is taken, and the
+    The choice. The table has a baseline, which always predicts the most frequent class. Models that are not better by a
+    one-sided paired test at 5%, Holm-adjusted, are excluded; if that leaves none, the baseline is chosen, and the
     verdict says so. Of the others those stay whose paired difference from the best is within one standard error, and
     within one point of error. Of these the lowest log loss wins, and within 2% of it the smaller and more regularised
-    rule. The same holds for a tie without a single error, where log losses tell who is boldest. For the area under the
-    curve, or a function as the metric, it is the simplest of the models that a test cannot tell from the best.
+    rule. The same holds for a tie without a single error, where log losses only show which model is most confident. For
+    the area under the curve, or a function as the metric, it is the simplest of the models that are not significantly
+    worse than the best.
 
-    p-values against the best are McNemar's for the error, DeLong's for the area under the curve of two classes, else
-    those of the corrected resampled t-test, all with Holm's correction.
+    p-values versus the best are McNemar's for the error, DeLong's for the area under the curve of two classes, else
+    those of the corrected resampled t-test, all Holm-adjusted.
 
     Parameters
     ----------
     X, y : rows and labels as every ``fit`` takes them; or a ``scan``, whose rows are held in memory; or ``documents``
-        with labels, whose words are counted once, for all folds together and without a look at the labels
+        with labels, whose words are counted once, for all folds together and without using the labels
     models : list, dictionary of names to classifiers, or None for the library's own
         Entries are names ("LDA", "QDA", "RDA", "Logistic", ..., or class names), any scikit-learn classifiers, which
         are refitted for every fold, or "default" for all that None stands for, as in ``["default", SVC()]``.
@@ -75,7 +79,7 @@ def compare(
         are as many folds as rows in the largest class. With two folds, or training parts that leave rows out, models
         are tuned by five folds of their training part.
     metric : 'error', 'log_loss', 'auc', 'brier', or a function
-        ``metric(y, predicted, posterior)`` of out-of-fold answers, of which less is better.
+        ``metric(y, predicted, posterior)`` of out-of-fold predictions; less is better.
     sample_weight : array of n weights, or None
     groups : array of n, or None
         Rows of one group stay together: none is in a training part and its test part, in tuning neither. There are
@@ -83,7 +87,7 @@ def compare(
     random_state : seed of the shuffle; None takes another one each time
 
     A model that cannot be used is listed with the reason. After Ctrl-C the models that are done are compared, with an
-    ``InterruptedWarning``. A terminal shows how far it is.
+    ``InterruptedWarning``. A terminal shows the progress.
 
     Examples
     --------
@@ -98,35 +102,89 @@ def compare(
     start = perf_counter()
     metric = check_metric(metric)
     rows = read_rows(X, y, sample_weight, cv, groups, random_state)
-    trials = _try_all(candidates_for(models, rows), rows, by_error=metric == "error")
-    if not any(tried.result is not None for tried in trials):
-        raise DataError(f"None of the {len(trials)} models could be used. {trials[0].name}: {trials[0].note}")
+    trials, not_run = _try_all(candidates_for(models, rows), rows, by_error=metric == "error")
+    if not trials:
+        name, why = next(iter(not_run.items()))
+        raise DataError(f"None of the {len(not_run)} models could be used. {name}: {why}")
     trials.append(try_baseline(rows))
-    table = score_rows(trials, rows, metric)
+    table = score_rows(trials, not_run, rows, metric)
     checks = _checks(rows)
-    choice = choose(table, row_losses(trials, rows, metric), metric)
+    choice = choose(table, losses_of_rows(trials, rows, metric), metric)
     by_name = {tried.name: tried for tried in trials}
-    words = verdict_of(table, choice, checks, rows, metric)
-    return Comparison(table, by_name, choice.row, words, checks, rows, metric, perf_counter() - start)
+    verdict = verdict_of(table, choice, checks, rows, metric)
+    return Comparison(table, by_name, choice.row, verdict, checks, rows, metric, perf_counter() - start)
 
 
-def _try_all(candidates: list[Candidate], rows: ComparedRows, *, by_error: bool) -> list[Tried]:
-    trials: list[Tried] = []
+def _try_all(candidates: list[Candidate], rows: ComparedRows, *, by_error: bool) -> tuple[list[Tried], dict[str, str]]:
+    """The models that could be tried, and why the others could not."""
+    trials, not_run = list[Tried](), dict[str, str]()
     with Progress("comparing", len(candidates), "models", clock=True) as progress:
-        for candidate in candidates:
+        for i, candidate in enumerate(candidates):
             progress.title = f"comparing {candidate.name}"[:32]
             progress.add(0)
             try:
-                trials.append(try_candidate(candidate, rows, by_error=by_error))
+                tried = try_candidate(candidate, rows, by_error=by_error)
             except KeyboardInterrupt:
-                if not any(tried.result is not None for tried in trials):
+                if not trials:
                     raise
-                trials += [Tried(left.name, STOPPED) for left in candidates[len(trials) :]]
-                done = sum(tried.result is not None for tried in trials)
-                warn(f"The comparison was stopped; {done} of {len(candidates)} models were done.", InterruptedWarning)
+                not_run |= {left.name: STOPPED for left in candidates[i:]}
+                warn(
+                    f"The comparison was stopped; {len(trials)} of {len(candidates)} models were done.",
+                    InterruptedWarning,
+                )
                 break
+            if isinstance(tried, Tried):
+                trials.append(tried)
+            else:
+                not_run[candidate.name] = tried
             progress.add(1)
-    return trials
+    return trials, not_run
+
+
+def candidates_for(wanted: Any, rows: ComparedRows) -> list[Candidate]:
+    """The models that ``compare`` was asked for, by unique names; the default ones where it was asked for none."""
+    if wanted is None:
+        wanted = ["default"]
+    if isinstance(wanted, str) or hasattr(wanted, "fit"):
+        wanted = [wanted]
+    if not isinstance(wanted, Iterable):
+        raise ParameterError.bad_value("models", wanted, "a list or a dictionary of classifiers, or None")
+    items: list[tuple[str | None, Any]]
+    items = list(wanted.items()) if isinstance(wanted, Mapping) else [(None, item) for item in wanted]
+    if not items:
+        raise ParameterError("The 'models' parameter is empty; leave it out for the library's own models.")
+    found: dict[str, Candidate] = {}
+    for given, item in items:
+        for one in _of_item(item, rows):
+            start = name = str(given or one.name)
+            number = 2
+            while name in found:
+                name, number = f"{start} ({number})", number + 1
+            found[name] = replace(one, name=name)
+    return list(found.values())
+
+
+def _of_item(item: Any, rows: ComparedRows) -> list[Candidate]:
+    if isinstance(item, str):
+        known = all_entries()
+        if item == "default":
+            default = (entry for entry in known.values() if (entry.words if rows.of_words else entry.offered(rows)))
+            return [_candidate(entry, rows) for entry in default]
+        entry = known.get(item) or next((one for one in known.values() if one.kind.__name__ == item), None)
+        if entry is None:
+            raise ParameterError.bad_value(
+                "models", item, f"'default', a classifier, or one of {name_list(known, most=len(known))}"
+            )
+        return [_candidate(entry, rows)]
+    if isinstance(item, type):
+        raise ParameterError(f"The 'models' parameter has the class {item.__name__}; give a model, {item.__name__}().")
+    if not (hasattr(item, "fit") and hasattr(item, "predict") and is_classifier(item)):
+        raise ParameterError.bad_value("models", item, "made of classifiers, or of names of the library's models")
+    return [Candidate(type(item).__name__, clone(item))]
+
+
+def _candidate(entry: Entry, rows: ComparedRows) -> Candidate:
+    return Candidate(entry.name, entry.make(rows), entry.tuning, entry.why_not(rows))
 
 
 def _checks(rows: ComparedRows) -> AssumptionChecks:

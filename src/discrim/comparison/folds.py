@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from discrim.block import Block
 from discrim.errors import DataError, FewRowsWarning, ParameterError, name_list, plural, warn
 from discrim.sources import code_labels
 from discrim.sources.labels import MissingLabelsError
@@ -93,36 +94,34 @@ def how_dealt(cv: Any, dealer: Dealer) -> str:
     return "one row at a time" if isinstance(cv, str) else "as they were given"
 
 
-def check_classes(classes: NDArray[Any], codes: NDArray[np.int32]) -> None:
-    """Refuse labels that cannot be compared on."""
-    if not len(codes):
+def check_classes(labelled: Block) -> None:
+    """Refuse labels that models cannot be compared on."""
+    if not len(labelled):
         raise DataError("There are no rows to compare models on.")
-    if len(classes) < 2:
-        raise DataError(f"y has only the class {name_list(classes)}; a comparison needs two classes at least.")
+    if len(labelled.classes) < 2:
+        only = name_list(labelled.classes)
+        raise DataError(f"y has only the class {only}; a comparison needs at least two classes.")
 
 
-def _counted(cv: int, dealer: Dealer, classes: NDArray[Any]) -> tuple[Folds, list[str]]:
+def _counted(asked: int, dealer: Dealer, classes: NDArray[Any]) -> tuple[Folds, list[str]]:
     sizes = np.bincount(dealer.codes)
-    if cv < 2:
-        raise ParameterError.bad_value("cv", cv, "at least 2 folds, 'loo' or a splitter")
+    if asked < 2:
+        raise ParameterError.bad_value("cv", asked, "at least 2 folds, 'loo' or a splitter")
     if sizes.max() < 2:
         raise DataError(f"Every class has a single row; {plural(len(dealer.codes), 'row')} cannot be split into folds.")
-    asked, cv = cv, dealer.fewer(min(cv, int(sizes.max())))
-    k = int(sizes.argmin())
-    if sizes[k] < cv:
-        unknown = "; the model that judges it has not met its class" if sizes[k] == 1 else ""
+    count, k = dealer.fewer(asked), int(sizes.argmin())
+    if sizes[k] < count:
+        unknown = "; the model that predicts it has not seen its class" if sizes[k] == 1 else ""
         rows = plural(int(sizes[k]), "row")
         warn(
-            f"Class '{classes[k]}' has {rows} for {cv} folds, so that figures of it are uncertain{unknown}.",
-            FewRowsWarning,
+            f"Class '{classes[k]}' has {rows} for {count} folds, so its figures are uncertain{unknown}.", FewRowsWarning
         )
-    folds = numbered(dealer.deal(cv))
-    remarks = []
-    if dealer.grouped and len(folds.parts) < asked:
-        assert dealer.units is not None
-        count = int(dealer.units.max()) + 1
-        remarks.append(f"There are {len(folds.parts)} folds instead of {asked}, because there are {count} groups.")
-    return folds, remarks
+    folds = numbered(dealer.deal(count))
+    if not dealer.grouped or len(folds.parts) == asked:
+        return folds, []
+    assert dealer.names is not None
+    found = f"There are {len(folds.parts)} folds instead of {asked}, because there are {len(dealer.names)} groups."
+    return folds, [found]
 
 
 def numbered(fold: NDArray[np.int32]) -> Folds:
@@ -152,8 +151,7 @@ def _distinct(groups: Any) -> tuple[NDArray[Any], NDArray[Any], int]:
     """Distinct values, codes and how many are missing; unlike labels, groups may be any numbers or dates."""
     values = np.asarray(groups)
     if values.ndim == 1 and values.dtype.kind in "fmM":
-        missing = int(np.isnan(values).sum() if values.dtype.kind == "f" else np.isnat(values).sum())
-        return *np.unique(values, return_inverse=True), missing
+        return *np.unique(values, return_inverse=True), int(np.isnan(values).sum())
     try:
         return *code_labels(groups), 0
     except MissingLabelsError as error:
@@ -163,20 +161,11 @@ def _distinct(groups: Any) -> tuple[NDArray[Any], NDArray[Any], int]:
 def find_copies(x: Any) -> Index | None:
     """A number for each distinct row of X; None where no row occurs twice.
 
-    Missing values are equal to each other here.
+    Missing values are equal to each other here. Rows are compared by hashes of 64 bits: that two different rows have
+    the same one is unlikely, and they would merely be in one fold.
     """
-    n = x.shape[0]
-    hashes = _row_hashes(x)
-    _, first, unit = np.unique(hashes, return_index=True, return_inverse=True)
-    if len(first) == n:
-        return None
-    again = np.flatnonzero(first[unit] != np.arange(n))
-    step = max(CHUNK // max(x.shape[1], 1), 1)
-    differs = [~_equal_rows(x, part, first[unit[part]]) for part in np.split(again, range(step, len(again), step))]
-    # Two different rows with one hash are a matter of luck; such a row stands by itself.
-    alone = again[np.concatenate(differs)]
-    unit[alone] = len(first) + np.arange(len(alone))
-    return None if len(alone) == len(again) else unit
+    hashes, unit = np.unique(_row_hashes(x), return_inverse=True)
+    return None if len(hashes) == x.shape[0] else unit
 
 
 def _row_hashes(x: Any) -> NDArray[np.uint64]:
@@ -200,13 +189,6 @@ def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
     # The low bits of short numbers are all zero, and multiplication does not bring the high ones down.
     mixed: NDArray[np.uint64] = bits ^ (bits >> np.uint64(32))
     return mixed
-
-
-def _equal_rows(x: Any, rows: Index, others: Index) -> NDArray[np.bool_]:
-    if not isinstance(x, np.ndarray):
-        return np.asarray(np.asarray(abs(x[rows] - x[others]).sum(axis=1)).ravel() == 0)
-    a, b = x[rows], x[others]
-    return np.asarray(((a == b) | (np.isnan(a) & np.isnan(b))).all(axis=1))
 
 
 def _dealt(codes: NDArray[np.int32], order: Index, folds: int) -> NDArray[np.int32]:

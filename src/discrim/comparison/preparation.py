@@ -1,21 +1,28 @@
-"""Columns made ready for a model, by what its training rows show: gaps are filled, units taken away.
+"""Columns made ready for a model: some are left out, gaps are filled in, and units removed.
 
-A gap in a column of numbers is filled by their mean, in a category by its most frequent level. Every column with
-enough gaps gets a further column that says where they were, since that a value is missing may tell something by
-itself. Standardised columns have mean 0 and standard deviation 1, so that a penalty weighs all of them alike.
+A gap in a column of numbers is filled by the mean of its training rows, in a category by the most frequent level. Every
+column with enough gaps gets an indicator column that marks them, since missing values may be informative by themselves.
+Standardised columns have mean 0 and standard deviation 1, so that a penalty weighs all of them alike.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_features
 
 from discrim.block import Block
-from discrim.sources import Design
+from discrim.errors import DataError, name_list
+from discrim.sources import Column, Design, Scan
+from discrim.sources.frames import as_table
+from discrim.sources.odd_columns import odd_columns
+from discrim.sources.table import Table
 from discrim.statistics import ClassMoments, Depth
 from discrim.statistics.moments import usable_scale
 from discrim.typing import Floats
@@ -25,10 +32,23 @@ ENOUGH_GAPS = 5
 
 
 @dataclass(frozen=True)
+class Steps:
+    """What is done to the columns for a model: ``fill`` gaps and mark them by ``indicators``, ``standardise``."""
+
+    fill: bool = False
+    standardise: bool = False
+    indicators: bool = True
+
+    @property
+    def any(self) -> bool:
+        return self.fill or self.standardise
+
+
+@dataclass(frozen=True)
 class Columns:
     """Of a table as numbers: ``names``, ``categories`` as (start, stop) of their indicators, and where gaps are marked.
 
-    ``flags`` are the places of columns whose gaps get a column of their own; ``flag_names`` are the names of these.
+    ``flags`` are the places of columns whose gaps get an indicator column; ``flag_names`` are the names of these.
     """
 
     names: tuple[str, ...]
@@ -37,44 +57,35 @@ class Columns:
     flag_names: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, design: Design) -> Columns:
-        spans, start = [], 0
-        for column in design.columns:
-            if column.levels is not None and column.n_out:
-                spans.append((start, start + column.n_out))
-            start += column.n_out
-        return cls(tuple(design.names_out), tuple(spans))
+    def of(cls, design: Design, x: Any = None) -> Columns:
+        """Columns of x with enough gaps are flagged; of columns with the same gaps, the first.
 
-    def flagging(self, x: NDArray[Any], design: Design) -> Columns:
-        """The same with a mark for every column that has enough gaps; columns with the same gaps share one.
-
-        With as many columns as rows there are none: they would double what is too much already.
+        None are where x is None or sparse, or has as many columns as rows, which are too many already.
         """
-        if len(x) <= x.shape[1]:
-            return self
-        flags, names, start, seen = [], [], 0, set()
-        for column in design.columns:
-            gaps = np.isnan(x[:, start]) if column.n_out else np.zeros(len(x), dtype=bool)
-            count = int(gaps.sum())
-            if ENOUGH_GAPS <= count < len(x) and gaps.tobytes() not in seen:
-                seen.add(gaps.tobytes())
-                flags.append(start)
-                names.append(f"{column.name} missing")
-            start += column.n_out
-        return replace(self, flags=tuple(flags), flag_names=tuple(names))
-
-    def unflagged(self) -> Columns:
-        """The same without marks for gaps."""
-        return replace(self, flags=(), flag_names=())
+        spans = tuple((start, start + c.n_out) for c, start in placed(design) if c.levels is not None)
+        flags: dict[bytes, tuple[Any, Any]] = {}
+        if isinstance(x, np.ndarray) and len(x) > x.shape[1]:
+            for column, start in placed(design):
+                gaps = np.isnan(x[:, start])
+                if ENOUGH_GAPS <= gaps.sum() < len(x):
+                    flags.setdefault(gaps.tobytes(), (start, f"{column.name} missing"))
+        places, names = (tuple(each[i] for each in flags.values()) for i in (0, 1))
+        return cls(tuple(design.names_out), spans, places, names)
 
     @property
     def names_out(self) -> list[str]:
         return [*self.names, *self.flag_names]
 
 
+def placed(design: Design) -> list[tuple[Column, int]]:
+    """The columns that are used, each with the place of its first number."""
+    starts = np.cumsum([0, *(column.n_out for column in design.columns)])
+    return [(column, int(start)) for column, start in zip(design.columns, starts, strict=False) if column.n_out]
+
+
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """What the training rows said: ``fill`` for gaps, then ``centre`` and ``scale`` (None: units stay as they are).
+    """Learned from training rows: ``fill`` for gaps, then ``centre`` and ``scale`` (None: units stay as they are).
 
     Sparse rows are divided by their scale and not centred: that would make them dense, and models with an intercept do
     not depend on it.
@@ -91,39 +102,28 @@ class Preparation:
             if not self.columns.flags and self.centre is None and np.isfinite(x.data).all():
                 return x if self.scale is None else sparse.csr_array(x * (1.0 / self.scale))
             x = x.toarray()
-        z = self._filled(x)
+        gaps = np.isnan(x)
+        z = np.where(gaps, self.fill, x) if gaps.any() else x
+        if self.columns.flags:
+            z = np.hstack([z, gaps[:, list(self.columns.flags)]])
         if self.scale is not None:
             z = z - self.centre if self.centre is not None else z.astype(np.float64)
             z /= self.scale
         return z
 
-    def _filled(self, x: NDArray[Any]) -> NDArray[Any]:
-        gaps = np.isnan(x)
-        if not gaps.any():
-            marks = np.zeros((len(x), len(self.columns.flags)))
-            return np.hstack([x, marks]) if marks.shape[1] else x
-        z = np.where(gaps, self.fill, x)
-        return np.hstack([z, gaps[:, list(self.columns.flags)]]) if self.columns.flags else z
-
 
 def learn_preparation(x: Any, weight: Floats | None, columns: Columns, *, standardise: bool) -> Preparation:
-    """By rows of training: numbers with NaN for gaps, or sparse rows."""
+    """From training rows: numbers with NaN for gaps, or sparse rows."""
     weight = None if weight is None or not weight.any() else weight
     dense = isinstance(x, np.ndarray)
-    if not dense or np.isfinite(x.sum()):
-        mean, deviation = _units(x, weight)
-        found = Preparation(columns, _with_levels(mean, columns))
-        if not standardise:
-            return found
-        if not columns.flags:
-            scale = usable_scale(deviation, mean)
-            return replace(found, centre=mean if dense else None, scale=scale)
-    else:
-        found = Preparation(columns, _with_levels(_known_means(x, weight), columns))
+    complete = not dense or np.isfinite(x.sum())
+    mean, deviation = _units(x, weight) if complete else (_known_means(x, weight), None)
+    found = Preparation(columns, _with_levels(mean, columns))
     if not standardise:
         return found
-    mean, deviation = _units(found.apply(x), weight)
-    return replace(found, centre=mean, scale=usable_scale(deviation, mean))
+    if deviation is None or columns.flags:
+        mean, deviation = _units(found.apply(x), weight)
+    return replace(found, centre=mean if dense else None, scale=usable_scale(deviation, mean))
 
 
 def _units(x: Any, weight: Floats | None) -> tuple[Floats, Floats]:
@@ -154,3 +154,62 @@ def _with_levels(mean: Floats, columns: Columns) -> Floats:
         if best:
             fill[start + best - 1] = 1.0
     return fill
+
+
+def without_odd_columns(X: Any) -> tuple[Any, dict[str, str]]:
+    """The rows without columns that no model can use, and the names of these, each with a sentence that says why.
+
+    Columns of a scan without any value are not known before its rows are read.
+    """
+    left_out = {column.name: column.sentence for column in odd_columns(X)}
+    table = None if isinstance(X, Scan) else as_table(X)
+    if table is not None:
+        left_out |= no_value([name for name in table.names if _has_no_value(table, name)])
+    elif isinstance(X, np.ndarray) and X.dtype.kind == "f" and len(X):
+        left_out |= no_value([f"x{j}" for j in np.flatnonzero(np.isnan(X[0])) if np.isnan(X[:, j]).all()])
+    if not left_out:
+        return X, left_out
+    if len(left_out) == len(X.features if isinstance(X, Scan) else _column_names(X)):
+        raise DataError(f"There is no column left to learn from. {' '.join(left_out.values())}")
+    return leave_out(X, tuple(left_out)), left_out
+
+
+def no_value(names: Sequence[str]) -> dict[str, str]:
+    return {name: f"Column '{name}' has no value in any row and is left out." for name in names}
+
+
+def leave_out(X: Any, names: Sequence[str]) -> Any:
+    """The rows without these columns; columns of an array are called x0, x1, ..."""
+    gone = set(names)
+    if isinstance(X, Scan):
+        return X.with_features([name for name in X.features if name not in gone])
+    present = _column_names(X)
+    lacking = [name for name in names if name not in present]
+    if lacking and present == [f"x{j}" for j in range(len(present))]:
+        raise DataError(f"X has {len(present)} columns and lacks {name_list(lacking)}, which it had in fit.")
+    return _safe_indexing(X, [j for j, name in enumerate(present) if name not in gone], axis=1)
+
+
+def _column_names(X: Any) -> list[str]:
+    names = getattr(X, "column_names", None)
+    names = getattr(X, "columns", None) if names is None else names
+    if names is None:
+        return [f"x{j}" for j in range(_num_features(X))]
+    return [str(name) for name in names]
+
+
+def _has_no_value(table: Table, name: str) -> bool:
+    """The first row is looked at first: a column with a value there needs no more."""
+    if not table.n_rows:
+        return False
+    try:
+        text = table.kind(name) == "text"
+    except DataError:
+        values = table.labels(name, 0, table.n_rows)
+        return str(getattr(values, "dtype", "")) == "object" and bool(values.isna().all())
+    for stop in (1, table.n_rows):
+        if text and (np.asarray(table.texts(name, 0, stop)[1]) >= 0).any():
+            return False
+        if not text and not np.isnan(table.numbers([name], 0, stop, np.float64)).all():
+            return False
+    return True

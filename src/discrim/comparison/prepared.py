@@ -15,8 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discrim.atomic import all_or_nothing
 from discrim.block import Block
-from discrim.comparison.left_out import leave_out
-from discrim.comparison.preparation import Columns, Preparation, learn_preparation
+from discrim.comparison.preparation import Columns, Preparation, learn_preparation, leave_out
 from discrim.errors import DataError
 from discrim.inference.summary import Summary
 from discrim.models.shell import Classifier
@@ -96,11 +95,10 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             rows = open_with_gaps(table, y, sample_weight)
             block = numbers_of_rows(rows)
-            columns = Columns.of(rows.design)
-            if self.indicators and isinstance(block.x, np.ndarray):
-                columns = columns.flagging(block.x, rows.design)
+            columns = Columns.of(rows.design, block.x if self.indicators else None)
             preparation = learn_preparation(block.x, block.weight, columns, standardise=self.standardise)
-            model = fit_rows(clone(self.model), preparation.apply(block.x), block)
+            weights = {} if block.weight is None else {"sample_weight": block.weight}
+            model = clone(self.model).fit(preparation.apply(block.x), block.classes[block.codes], **weights)
             names, design = columns.names_out, rows.design
         self.model_, self.preparation_, self.names_, self._design = model, preparation, names, design
         self.classes_ = model.classes_
@@ -150,9 +148,6 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = tags.input_tags.allow_nan = True
         return tags
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
-
     def _reduced(self, X: Any) -> Any:
         """The table without the columns that are left out."""
         return leave_out(X, self.without) if len(self.without) else X
@@ -190,12 +185,6 @@ def numbers_of_rows(rows: Rows) -> Block:
     if np.isinf(np.asarray(block.x)).any():
         raise find_non_finite(rows) or DataError("X holds infinite values.")
     return block
-
-
-def fit_rows(model: Any, x: Any, block: Block) -> Any:
-    """``model`` fitted to these numbers, with the labels and weights of the block."""
-    weights = {} if block.weight is None else {"sample_weight": block.weight}
-    return model.fit(x, block.classes[block.codes], **weights)
 
 
 def unwrapped(model: Any) -> Any:

@@ -7,19 +7,20 @@ import os
 import platform
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discrim.comparison.pictures import calibration_picture, interval_bar, roc_picture
-from discrim.comparison.scores import Row, binary_score
+from discrim.comparison.result import HEADER, cells_of
+from discrim.comparison.scores import Row, binary_score, written
 from discrim.comparison.verdict import metric_name
-from discrim.comparison.words import HEADER, cells_of, left_out, written
 from discrim.errors import DiscrimError, plural
 from discrim.evaluation.confusion_matrix import Confusion, confusion
-from discrim.evaluation.probability_scores import calibration
-from discrim.evaluation.roc_curve import roc
+from discrim.evaluation.curves import ROC, roc
+from discrim.evaluation.probability_scores import Calibration, calibration
+from discrim.typing import Floats
 
 if TYPE_CHECKING:
     from discrim.comparison.result import Comparison
@@ -27,16 +28,21 @@ if TYPE_CHECKING:
 # Classes up to which a matrix and a curve for each of them can be read.
 MATRIX_CLASSES, CURVE_CLASSES = 12, 8
 RIVALS = 3
-BETTER = "models that are not better than the baseline by a one-sided paired test (Holm's correction, 5%) are out"
+# Inside of a square picture, in its own units.
+SIDE, LEFT, TOP = 260.0, 58.0, 10.0
+MOST_POINTS = 240
+BETTER = (
+    "models that are not significantly better than the baseline (one-sided paired test, Holm-adjusted) are excluded"
+)
 CHOICE = (
-    f"{BETTER}; of the others those stay whose paired difference from the best is within one standard error, and "
-    "within one point of error; of these the lowest log loss wins, and within 2% of it, or where there is no error at "
-    "all, the smaller and more regularised rule"
+    f"{BETTER}; of the others, those are tied whose paired difference from the best is within one standard error and "
+    "one percentage point of error; of these the lowest log loss wins, and within 2% of it, or where no model makes an "
+    "error, the smaller and more regularised rule"
 )
 SIMPLEST = (
-    f"{BETTER}; of the others the simplest of those that a paired test, without the correction for many tests, cannot "
-    "distinguish from the best at 5%; rules whose sizes differ by less than a factor of two are equally simple, and "
-    "the best of them is taken"
+    f"{BETTER}; of the others, the simplest of those that a paired test at 5%, not adjusted for many tests, does not "
+    "distinguish from the best; rules whose sizes differ by less than a factor of two count as equally simple, and the "
+    "best of them is chosen"
 )
 STYLE = """
 :root { --paper: #fcfbf8; --ink: #22252a; --soft: #6b7079; --line: #dedbd2; --card: #f4f2ec; --accent: #1f6fb4;
@@ -118,15 +124,15 @@ PAGE = (
 <h1>Which model? {title}</h1>
 <p class="verdict">{verdict}</p>
 <div class="scroll">{table}</div>
-<p class="key">Errors are of rows that the model has not seen. Blue intervals: models that cannot be told from the best.
-p: paired test against the best, with Holm's correction. numbers: free numbers in the rule.</p>
+<p class="key">Every row is predicted by models that have not seen it. Blue intervals: not significantly worse than
+the best. p: paired test versus the best, Holm-adjusted. params: free parameters of the rule.</p>
 {left_out}
 <h2>How good is {chosen}?</h2>
 <div class="scroll">{confusion}</div>
 <div class="pair" style="margin-top: 1.4rem">{pictures}</div>
 <h2>What the models assume</h2>
 <div class="checks">{checks}</div>
-<h2>How it was done</h2>
+<h2>Method</h2>
 <dl class="how">{how}</dl>
 </body></html>
 """
@@ -134,7 +140,7 @@ p: paired test against the best, with Holm's correction. numbers: free numbers i
 
 
 def write_report(found: Comparison, path: Path) -> Path:
-    """The page under a temporary name first, so that nobody meets half of it."""
+    """Under a temporary name first, so that the page is never seen half-written."""
     page = PAGE.format(
         title=html.escape(found.title),
         verdict=html.escape(found.verdict),
@@ -149,9 +155,8 @@ def write_report(found: Comparison, path: Path) -> Path:
     try:
         _replace(path, page)
     except OSError as error:
-        # In the words of the system, but of the file that was asked for.
-        told = f"The report cannot be written ({error.strerror})"
-        raise OSError(error.errno, told, str(path)) from error
+        # The temporary name would mean nothing to the user.
+        raise OSError(error.errno, f"The report cannot be written ({error.strerror})", str(path)) from error
     return path
 
 
@@ -175,7 +180,7 @@ def _table(found: Comparison) -> str:
         f"<th{kind}>{name}</th>"
         for name, kind in (
             ("model", ""), ("error", ""), ("95% interval", " class=wide"), ("log loss", ""), ("AUC", ""),
-            ("numbers", ""), ("fit", ""), ("p", ""), ("tuned", " class=word"),
+            ("params", ""), ("fit", ""), ("p", ""), ("tuned", " class=word"),
         )
     )  # fmt: skip
     return f"<table class=models><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -185,7 +190,7 @@ def _row(found: Comparison, row: Row, most: float) -> str:
     strong = row.name == found.chosen
     kind = "chosen" if strong else "near" if row.indistinguishable else "far"
     low, high = row.error_interval
-    bar = interval_bar(low, row.error, high, most, strong=strong or row.indistinguishable)
+    bar = _interval_bar(low, row.error, high, most, strong=strong or row.indistinguishable)
     cells = [html.escape(cell) for cell in cells_of(row)]
     cells[HEADER.index("95%")] = (
         f'<span class="ends">{100 * low:.1f}</span>{bar}<span class="ends">{100 * high:.1f}</span>'
@@ -202,7 +207,7 @@ def _left_out(found: Comparison) -> str:
         for row in found.rows
         if row.done and row.note
     ]
-    out = [f"<li><b>{html.escape(who)}</b>: {html.escape(why)}</li>" for who, why in left_out(found.rows)]
+    out = [f"<li><b>{html.escape(who)}</b>: {html.escape(why)}</li>" for who, why in found.left_out]
     done = [f"<li>{html.escape(remark)}</li>" for remark in found.remarks]
     return f"<ul class=notes>{''.join([*starred, *out, *done])}</ul>" if starred or out or done else ""
 
@@ -217,15 +222,15 @@ def _pictures(found: Comparison) -> str:
             scores = {name: binary_score(found.trials[name]) for name in [found.chosen, *near]}
             curves = [(n, roc(found.codes, s, positive=1)) for n, s in scores.items() if s is not None]
             if curves:
-                parts.append(roc_picture(curves, f"ROC: '{found.classes[1]}' against '{found.classes[0]}'"))
+                parts.append(_roc_picture(curves, f"ROC: '{found.classes[1]}' against '{found.classes[0]}'"))
         elif len(found.classes) <= CURVE_CLASSES and tried.has_posterior:
             posterior = found[found.chosen].posterior
             each = [(str(c), roc(found.codes == k, posterior[:, k])) for k, c in enumerate(found.classes)]
-            parts.append(roc_picture(each, f"ROC of {found.chosen}: each class against the rest"))
+            parts.append(_roc_picture(each, f"ROC of {found.chosen}: each class against the rest"))
         if tried.has_posterior:
             parts.append(_calibration(found))
     except DiscrimError:
-        # A class that no model can be judged on: the table says enough.
+        # A class that no model can be judged on has no curve.
         pass
     return "".join(parts)
 
@@ -239,12 +244,12 @@ def _calibration(found: Comparison) -> str:
         happened = found.codes[:, None] == np.arange(len(found.classes))
         result = calibration(happened.ravel(), posterior.ravel(), positive=True, bins=10)
         of = "all classes together"
-    words = f"Dots on the line mean honest probabilities; on average they are {result.error:.1%} away."
-    return calibration_picture(result, f"Calibration of {found.chosen}, {of}", words)
+    words = f"Dots on the diagonal mean calibrated probabilities; their mean distance is {result.error:.1%}."
+    return _calibration_picture(result, f"Calibration of {found.chosen}, {of}", words)
 
 
 def _confusion(found: Comparison) -> str:
-    """True classes down, answers across; the darker, the larger its share of the row."""
+    """True classes down, predicted classes across; the darker, the larger its share of the row."""
     matrix = confusion(found.classes[found.codes], found[found.chosen].predicted, sample_weight=found.weight)
     if len(matrix.classes) > MATRIX_CLASSES:
         return _most_confused(matrix)
@@ -259,7 +264,7 @@ def _confusion(found: Comparison) -> str:
         rows.append(f"<tr><th>{label}</th>{cells}<td class=rate>{written(matrix.recall[k], '.1%')}</td></tr>")
     head = "".join(f"<th>{label}</th>" for label in labels)
     return (
-        f"<table class=confusion><thead><tr><th>true class</th>{head}<th>found</th></tr></thead>"
+        f"<table class=confusion><thead><tr><th>true class</th>{head}<th>recall</th></tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table>"
     )
 
@@ -269,7 +274,7 @@ def _most_confused(matrix: Confusion) -> str:
     order = np.argsort(-wrong, axis=None)[:10]
     pairs = (np.unravel_index(i, wrong.shape) for i in order)
     items = "".join(
-        f"<li>'{html.escape(str(matrix.classes[j]))}' taken for '{html.escape(str(matrix.classes[k]))}': "
+        f"<li>'{html.escape(str(matrix.classes[j]))}' predicted as '{html.escape(str(matrix.classes[k]))}': "
         f"{wrong[j, k]:,.0f} rows</li>"
         for j, k in pairs
         if wrong[j, k] > 0
@@ -279,7 +284,7 @@ def _most_confused(matrix: Confusion) -> str:
 
 def _checks(found: Comparison) -> str:
     if not found.checks:
-        return "<p>Nothing was checked; the verdict says why.</p>"
+        return "<p>They were not checked; the verdict says why.</p>"
     items = [
         f"<div class='check {check.level}'><h3>{html.escape(check.name)}<span>{check.level}</span></h3>"
         f"<p>{html.escape(check.meaning)}</p><p class=then>{html.escape(check.implication)}</p></div>"
@@ -296,12 +301,91 @@ def _how(found: Comparison) -> str:
     facts = {
         "Rows": f"{found.n:,} in {plural(len(found.classes), 'class', 'classes')}: {shown}",
         "Folds": f"{folds}, {found.dealt}; the same for all models",
-        **({} if found.words is None else {"Words": "those of all documents, chosen without a look at their labels"}),
-        "Tuning": "inside the training part of every fold; no row has a say in the model that predicts it",
+        **({} if found.words is None else {"Words": "those of all documents, chosen without using their labels"}),
+        "Tuning": "inside the training part of every fold; no row influences the model that predicts it",
         "Metric": metric_name(found.metric),
         "Columns": "prepared by the training part of every fold alone; the preparation is part of the chosen model",
         "Choice": CHOICE if found.metric in ("error", "log_loss", "brier") else SIMPLEST,
-        "Time": f"{found.seconds:.2f} s for everything; the column 'fit' is one fit of all rows",
+        "Time": f"{found.seconds:.2f} s in total; the column 'fit' is one fit to all rows",
         "Made with": f"discrim {version}, NumPy {np.__version__}, Python {platform.python_version()}",
     }
     return "".join(f"<dt>{name}</dt><dd>{html.escape(value)}</dd>" for name, value in facts.items())
+
+
+def _interval_bar(low: float, middle: float, high: float, most: float, *, strong: bool) -> str:
+    """A value with its interval on the scale from 0 to ``most``, to stand in a cell of a table."""
+    width, scale = 150.0, 144.0 / (most or 1.0)
+    a, m, b = (3.0 + scale * min(value, most) for value in (low, middle, high))
+    kind = "strong" if strong else "weak"
+    return (
+        f'<svg class="bar {kind}" viewBox="0 0 {width:g} 14" width="{width:g}" height="14" aria-hidden="true">'
+        f'<line class="rule" x1="3" x2="147" y1="7" y2="7"/><line class="range" x1="{a:.1f}" x2="{b:.1f}" y1="7" '
+        f'y2="7"/><circle cx="{m:.1f}" cy="7" r="3.6"/></svg>'
+    )
+
+
+def _roc_picture(curves: Sequence[tuple[str, ROC]], title: str) -> str:
+    """Curves with their areas; the first is drawn strongest."""
+    parts = [f'<line class="rule dashed" {_ends(0, 0, 1, 1)}/>']
+    for i, (_, curve) in reversed(list(enumerate(curves))):
+        x, y = _thinned(curve.fpr, curve.tpr)
+        points = " ".join(f"{_x(a):.1f},{_y(b):.1f}" for a, b in zip(x, y, strict=True))
+        parts.append(f'<polyline class="curve c{i % 8}" points="{points}"/>')
+    legend = "".join(
+        f'<li><span class="swatch c{i % 8}"></span>{html.escape(name)}<b>{curve.auc:.3f}</b></li>'
+        for i, (name, curve) in enumerate(curves)
+    )
+    drawing = _frame("".join(parts), "false positive rate", "true positive rate")
+    return _figure(title, drawing, f'<ul class="legend">{legend}</ul>')
+
+
+def _calibration_picture(found: Calibration, title: str, words: str) -> str:
+    """Observed frequencies with their intervals against predicted probabilities."""
+    parts = [f'<line class="rule dashed" {_ends(0, 0, 1, 1)}/>']
+    for p, o, low, high in zip(found.predicted, found.observed, found.lower, found.upper, strict=True):
+        parts.append(f'<line class="whisker" {_ends(p, low, p, high)}/>')
+        parts.append(f'<circle class="dot" cx="{_x(p):.1f}" cy="{_y(o):.1f}" r="4"/>')
+    drawing = _frame("".join(parts), "predicted probability", "observed frequency")
+    return _figure(title, drawing, f"<p>{html.escape(words)}</p>")
+
+
+def _figure(title: str, drawing: str, below: str) -> str:
+    return f"<figure><figcaption>{html.escape(title)}</figcaption>{drawing}{below}</figure>"
+
+
+def _frame(inside: str, below: str, beside: str) -> str:
+    ticks = "".join(
+        f'<text class="tick" x="{_x(t):.1f}" y="{TOP + SIDE + 16:g}" text-anchor="middle">{t:g}</text>'
+        f'<text class="tick" x="{LEFT - 7:g}" y="{_y(t) + 4:.1f}" text-anchor="end">{t:g}</text>'
+        f'<line class="grid" {_ends(0, t, 1, t)}/><line class="grid" {_ends(t, 0, t, 1)}/>'
+        for t in (0.0, 0.25, 0.5, 0.75, 1.0)
+    )
+    middle = TOP + SIDE / 2
+    return (
+        f'<svg class="plot" viewBox="0 0 {LEFT + SIDE + 12:g} {TOP + SIDE + 40:g}" role="img" '
+        f'aria-label="{html.escape(beside)} against {html.escape(below)}">{ticks}{inside}'
+        f'<text class="axis" x="{LEFT + SIDE / 2:g}" y="{TOP + SIDE + 35:g}" text-anchor="middle">{below}</text>'
+        f'<text class="axis" x="12" y="{middle:g}" text-anchor="middle" transform="rotate(-90 12 {middle:g})">{beside}'
+        "</text></svg>"
+    )
+
+
+def _x(value: float) -> float:
+    return LEFT + SIDE * float(value)
+
+
+def _y(value: float) -> float:
+    return TOP + SIDE * (1.0 - float(value))
+
+
+def _ends(a: float, b: float, c: float, d: float) -> str:
+    return f'x1="{_x(a):.1f}" y1="{_y(b):.1f}" x2="{_x(c):.1f}" y2="{_y(d):.1f}"'
+
+
+def _thinned(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """At most MOST_POINTS points, evenly along the curve."""
+    if len(x) <= MOST_POINTS:
+        return x, y
+    along = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])
+    keep = np.unique(np.searchsorted(along, np.linspace(0.0, along[-1], MOST_POINTS)).clip(0, len(x) - 1))
+    return x[keep], y[keep]

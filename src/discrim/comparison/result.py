@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import textwrap
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,10 @@ import numpy as np
 
 from discrim.comparison.baseline import BASELINE
 from discrim.comparison.compared_rows import ComparedRows
-from discrim.comparison.remarks import remarks_of
-from discrim.comparison.scores import Metric, Row
+from discrim.comparison.prepared import PreparedClassifier
+from discrim.comparison.scores import Metric, Row, percent, written
 from discrim.comparison.trials import Tried
-from discrim.comparison.words import HEADER, cells_of, left_out
+from discrim.comparison.verdict import TAKES_GAPS
 from discrim.errors import ParameterError, name_list, plural
 from discrim.evaluation.cross_validation import CrossValidation
 from discrim.inference.assumptions import AssumptionChecks
@@ -29,6 +30,14 @@ if TYPE_CHECKING:
 
 # Characters that a name keeps, however wide the figures are.
 LEAST_NAME = 12
+MOST_COLUMNS = 5
+HEADER = ("error", "95%", "log loss", "AUC", "params", "fit", "p")
+LEGEND = "> chosen; = not significantly worse than the best; p: versus best, Holm-adjusted"
+COLUMNS = (
+    "error", "error_low", "error_high", "log_loss", "log_loss_low", "log_loss_high", "auc", "auc_low", "auc_high",
+    "brier", "fit_time", "total_time", "parameters", "tuned", "value", "p_value", "indistinguishable",
+    "beats_baseline", "note",
+)  # fmt: skip
 
 
 class Comparison:
@@ -36,10 +45,10 @@ class Comparison:
 
     Attributes
     ----------
-    table : frame, a row a model and one for the baseline: error, log_loss and auc with the ends of their 95%
+    table : frame with a row for each model and one for the baseline: error, log_loss and auc with the ends of their 95%
         intervals, brier, fit_time (seconds of one fit of all rows with the chosen setting), total_time, parameters
-        (free numbers of the rule), tuned, p_value (against the best, Holm's), indistinguishable (from the best),
-        beats_baseline, note
+        (of the rule), tuned, value (of the metric, less is better), p_value (versus the best, Holm-adjusted),
+        indistinguishable (not significantly worse than the best), beats_baseline, note
     chosen : name of the model that was chosen
     best : that model, fitted to all rows with the setting that its tuning chose; it takes rows as they were given.
         Where columns were prepared for it, a ``PreparedClassifier`` whose ``model_`` it is; of documents a
@@ -50,7 +59,7 @@ class Comparison:
     classes, folds : the labels, and the fold in which each row was held out
     rows : the figures as objects, in the order of the table
 
-    ``comparison["LDA"]`` gives the out-of-fold answers of one model, a ``CrossValidation``.
+    ``comparison["LDA"]`` gives the out-of-fold predictions of one model, a ``CrossValidation``.
     """
 
     def __init__(
@@ -68,7 +77,7 @@ class Comparison:
         self.metric, self.seconds, self.dealt = metric, seconds, data.dealt
         self.n, self.width = data.n, data.width
         self.classes, self.codes, self.weight = data.classes, data.codes, data.weight
-        self.folds = data.fold_of.number
+        self.folds = data.folds.number
         self.trials = trials
         self.words = data.words
         self.remarks = remarks_of(data, trials.values())
@@ -80,14 +89,14 @@ class Comparison:
 
     @property
     def table(self) -> pd.DataFrame:
-        return Table("Comparison", [row.name for row in self.rows], list(COLUMNS), self._values()).to_frame()
+        values = [[_cell(row, name) for name in COLUMNS] for row in self.rows]
+        return Table("Comparison", [row.name for row in self.rows], list(COLUMNS), values).to_frame()
 
     def __getitem__(self, name: str) -> CrossValidation:
-        tried = self.trials.get(name)
-        if tried is None or tried.result is None:
-            done = name_list((n for n, t in self.trials.items() if t.result is not None), most=len(self.trials))
+        if name not in self.trials:
+            done = name_list(self.trials, most=len(self.trials))
             raise ParameterError.bad_value("name", name, f"one of the models that were run: {done}")
-        return tried.result
+        return self.trials[name].result
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write everything as one HTML file that needs no network; the file appears when it is complete."""
@@ -103,12 +112,20 @@ class Comparison:
         table = f"{self.n:,} {rows} x {self.width:,} {columns if self.width == 1 else columns + 's'}"
         return f"{plural(done, 'model')} on {table}, {len(self.classes)} classes, {folds} folds"
 
+    @property
+    def left_out(self) -> list[tuple[str, str]]:
+        """The models that were not run, and why; those with the same reason stand together."""
+        by_note: dict[str, list[str]] = {}
+        for row in self.rows:
+            if not row.done:
+                by_note.setdefault(row.note, []).append(row.name)
+        return [(f"{_joined(names)} {_was(names)} left out", note) for note, names in by_note.items()]
+
     def __repr__(self) -> str:
         lines = [textwrap.fill(self.title, WIDTH), "", *self._lines(), ""]
-        missing = left_out(self.rows)
-        lines += [textwrap.fill(f"{who}: {why}", WIDTH, subsequent_indent="  ") for who, why in missing]
-        lines += [textwrap.fill(remark, WIDTH, subsequent_indent="  ") for remark in self.remarks]
-        lines += [""] * bool(missing or self.remarks) + [textwrap.fill(self.verdict, WIDTH)]
+        sentences = [*(f"{who}: {why}" for who, why in self.left_out), *self.remarks]
+        lines += [textwrap.fill(sentence, WIDTH, subsequent_indent="  ") for sentence in sentences]
+        lines += [""] * bool(sentences) + [textwrap.fill(self.verdict, WIDTH)]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -120,7 +137,7 @@ class Comparison:
             for row in self.rows
             if row.done
         )
-        sentences = [*(f"{who}: {why}" for who, why in left_out(self.rows)), *self.remarks]
+        sentences = [*(f"{who}: {why}" for who, why in self.left_out), *self.remarks]
         notes = "".join(f"<div>{html.escape(sentence)}</div>" for sentence in sentences)
         return html_page(
             [
@@ -131,7 +148,7 @@ class Comparison:
         )
 
     def _lines(self) -> list[str]:
-        """The table: ``>`` marks the choice, ``=`` what cannot be told from the best."""
+        """The table: ``>`` marks the choice, ``=`` what is not significantly worse than the best."""
         shown = [row for row in self.rows if row.done]
         figures = [list(HEADER), *(cells_of(row) for row in shown)]
         widths = [max(len(cells[j]) for cells in figures) for j in range(len(HEADER))]
@@ -143,33 +160,56 @@ class Comparison:
             "  ".join([f"{mark:<2}{name:<{stub}}", *(c.rjust(w) for c, w in zip(cells, widths, strict=True))]).rstrip()
             for mark, name, cells in zip(marks, names, figures, strict=True)
         ]
-        return [*lines, "> chosen   = cannot be told from the best   p: against the best, Holm's"]
+        return [*lines, LEGEND]
 
     def _mark(self, row: Row) -> str:
         return ">" if row.name == self.chosen else "=" if row.indistinguishable else " "
 
-    def _values(self) -> list[list[Any]]:
-        return [[read(row) for read in COLUMNS.values()] for row in self.rows]
+
+def cells_of(row: Row) -> list[str]:
+    """The figures of a model, under HEADER."""
+    low, high = row.error_interval
+    p = "best" if row.indistinguishable else ""
+    if not np.isnan(row.p_value):
+        p = "<0.001" if row.p_value < 0.001 else f"{row.p_value:.3f}"
+    return [
+        percent(row.error),
+        f"{100 * low:.1f}-{100 * high:.1f}",
+        written(row.log_loss, ".3f"),
+        written(row.auc, ".3f"),
+        written(row.parameters, ",.0f"),
+        f"{max(1e3 * row.fit_time, 1):.0f} ms" if row.fit_time < 0.9995 else f"{row.fit_time:.1f} s",
+        p,
+    ]
 
 
-COLUMNS: dict[str, Any] = {
-    "error": lambda row: row.error,
-    "error_low": lambda row: row.error_interval[0],
-    "error_high": lambda row: row.error_interval[1],
-    "log_loss": lambda row: row.log_loss,
-    "log_loss_low": lambda row: row.log_loss_interval[0],
-    "log_loss_high": lambda row: row.log_loss_interval[1],
-    "auc": lambda row: row.auc,
-    "auc_low": lambda row: row.auc_interval[0],
-    "auc_high": lambda row: row.auc_interval[1],
-    "brier": lambda row: row.brier,
-    "fit_time": lambda row: row.fit_time,
-    "total_time": lambda row: row.total_time,
-    "parameters": lambda row: row.parameters,
-    "tuned": lambda row: row.tuned,
-    "value": lambda row: row.value,
-    "p_value": lambda row: row.p_value,
-    "indistinguishable": lambda row: row.indistinguishable,
-    "beats_baseline": lambda row: row.beats_baseline,
-    "note": lambda row: row.note,
-}
+def remarks_of(rows: ComparedRows, trials: Iterable[Tried]) -> list[str]:
+    """Columns that were left out, values that were filled in, models in standardised columns, and folds."""
+    said, done = list(rows.left_out.values()), list(trials)
+    if rows.missing:
+        counts = [f"'{name}' ({count:,} of {rows.n:,})" for name, count in rows.missing.items()]
+        further = len(counts) - MOST_COLUMNS
+        more = f" and {plural(further, 'further column')}" if further > 0 else ""
+        marked = f"; indicator columns mark them ({name_list(rows.columns.flag_names, most=MOST_COLUMNS)})"
+        said.append(
+            f"Missing values in {', '.join(counts[:MOST_COLUMNS])}{more} were filled in inside the folds, by the mean "
+            f"of the column or its most frequent level{marked if rows.columns.flags else ''}."
+        )
+        said += [f"{tried.name} uses them as they are." for tried in done if tried.name in TAKES_GAPS]
+    names = [t.name for t in done if isinstance(t.model, PreparedClassifier) and t.model.standardise]
+    if names:
+        said.append(f"{_joined(names)} {_was(names)} fitted to standardised columns, so units do not matter.")
+    return [*said, *rows.remarks]
+
+
+def _joined(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _was(names: list[str]) -> str:
+    return "was" if len(names) == 1 else "were"
+
+
+def _cell(row: Row, name: str) -> Any:
+    stem, _, end = name.rpartition("_")
+    return getattr(row, f"{stem}_interval")[end == "high"] if end in ("low", "high") else getattr(row, name)

@@ -5,35 +5,30 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
-from discrim.block import Block
-from discrim.comparison.candidates import Candidate
 from discrim.comparison.compared_rows import ComparedRows
+from discrim.comparison.preparation import Steps
 from discrim.comparison.prepared import PreparedClassifier, unwrapped
-from discrim.comparison.sizes import family_of
-from discrim.comparison.spanned import run_wide, standardised
-from discrim.comparison.tuning import (
-    Groups,
-    Setting,
-    Tuned,
-    can_be_grouped,
-    group_folds,
-    tune_grid,
+from discrim.comparison.tuning import Setting, Tuned, can_be_grouped, steps_for, tune
+from discrim.errors import DiscrimError
+from discrim.evaluation.cross_validation import (
+    CrossValidation,
+    check_takes_weights,
+    put_predictions,
+    result_of,
+    trial_of,
 )
-from discrim.errors import DataError, DiscrimError, ParameterError
-from discrim.evaluation.cross_validation import CrossValidation, kind_of_trial, put_answers, result_of
-from discrim.evaluation.held_out import HeldOut
-from discrim.evaluation.resampling import MOST_NUMBERS, Trial
-from discrim.families.recipe import Recipe, Shape, Turned
+from discrim.evaluation.resampling import HeldOut, Trial
+from discrim.families.recipe import Shape, Turned
 from discrim.families.rule import Output, score_rows
 from discrim.models.shell import Classifier, RecipeClassifier, recipe_of
+from discrim.parallel import blas_threads
 from discrim.sources import Scan
 from discrim.typing import Index
 
@@ -44,107 +39,98 @@ PLACE = r"x(\d+)"
 
 
 @dataclass(frozen=True, eq=False)
+class Candidate:
+    """A model under the name it has in the table.
+
+    ``tuning`` says how its parameters are chosen inside the folds, '' if they are not. ``why_not`` says why the data do
+    not suit it.
+    """
+
+    name: str
+    model: Any
+    tuning: str = ""
+    why_not: str = ""
+
+
+@dataclass(frozen=True, eq=False)
 class Tried:
-    """What became of a candidate: its out-of-fold answers and the fit of all rows, or a ``note`` why there are none.
+    """The out-of-fold predictions of a candidate and its fit of all rows; a ``note`` is the first warning.
 
     ``margin`` are out-of-fold scores of the second of two classes, for models without posteriors. ``fit_time`` is the
     time of one fit of all rows with the setting that was chosen, ``total_time`` that of the whole trial.
     """
 
     name: str
-    note: str = ""
-    result: CrossValidation | None = None
-    margin: Any = None
-    model: Any = None
-    setting: Setting | None = None
-    fit_time: float = np.nan
-    total_time: float = np.nan
+    note: str
+    result: CrossValidation
+    margin: Any
+    model: Any
+    setting: Setting | None
+    fit_time: float
+    total_time: float
 
     @property
     def has_posterior(self) -> bool:
-        return self.result is not None and not np.isnan(self.result.log_loss)
+        return not np.isnan(self.result.log_loss)
 
 
-def try_candidate(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -> Tried:
-    """Out-of-fold answers with tuning inside the folds, then the fit of all rows; an error becomes a note."""
+def try_candidate(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -> Tried | str:
+    """Out-of-fold predictions with tuning inside the folds, then the fit of all rows; or why there are none."""
     if candidate.why_not:
-        return Tried(candidate.name, candidate.why_not)
+        return candidate.why_not
     start = perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            outcome = _held_out(candidate, rows, by_error=by_error)
+            held, model, setting, steps = _held_out(candidate, rows, by_error=by_error)
             begin = perf_counter()
-            fitted = outcome.way.fit_all(outcome.model, rows)
+            fitted = _fit_all(model, rows, steps)
             end = perf_counter()
-        # A model of anybody's may raise anything; the comparison goes on without it.
+        # Models from elsewhere may raise anything; the comparison goes on without them.
         except Exception as error:  # noqa: BLE001
             kind = "" if isinstance(error, DiscrimError) else f"{type(error).__name__}: "
-            return Tried(candidate.name, kind + _note(str(error), rows))
-    setting = outcome.setting if outcome.setting is not None else _own_setting(unwrapped(fitted))
-    marked = Block(np.empty((rows.n, 0)), rows.codes, rows.classes, rows.weight)
-    result = result_of(marked, rows.fold_of, outcome.held, outcome.route)
+            return kind + _note(str(error), rows)
+    setting = setting if setting is not None else _own_setting(unwrapped(fitted))
+    result = result_of(rows.data, rows.folds, held)
     note = _note(str(caught[0].message), rows) if caught else ""
-    return Tried(candidate.name, note, result, outcome.held.margin, fitted, setting, end - begin, end - start)
+    return Tried(candidate.name, note, result, held.margin, fitted, setting, end - begin, end - start)
 
 
-class _Outcome(NamedTuple):
-    """The out-of-fold answers and how they were found; the model for all rows, its setting and its columns."""
-
-    held: HeldOut
-    route: str
-    model: Any
-    setting: Setting | None
-    way: Way
-
-
-def _held_out(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -> _Outcome:
-    if not candidate.tuning and rows.dealer.grouped and _sought(candidate.model):
-        return _nested(candidate, rows, by_error=by_error)
-    if not candidate.tuning:
-        held, route, way = _run(candidate.model, rows)
-        return _Outcome(held, route, candidate.model, None, way)
-    if not can_be_grouped(rows):
-        return _nested(candidate, rows, by_error=by_error)
-    groups = group_folds(rows)
-    _check_size(candidate, rows, groups)
-    tuned = _tune(candidate, rows, groups, by_error=by_error)
-    held, route = _run_tuned(candidate.model, rows, tuned)
-    way = Way.of(candidate.model, rows, standardise=tuned.standardised)
-    return _Outcome(held, route, clone(candidate.model).set_params(**tuned.best()), tuned.best(), way)
-
-
-def _tune(candidate: Candidate, rows: ComparedRows, groups: Groups, *, by_error: bool) -> Tuned:
-    recipe = recipe_of(candidate.model)
-    if recipe is None:
-        raise ParameterError("it is to be tuned by the grid of its recipe, and has none")
-    return tune_grid(recipe, rows, groups, by_error)
-
-
-def _nested(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -> _Outcome:
-    """Tuning by folds of each training part by itself, where the folds of the comparison do not add up to all rows."""
+def _held_out(
+    candidate: Candidate, rows: ComparedRows, *, by_error: bool
+) -> tuple[HeldOut, Any, Setting | None, Steps]:
+    """Out-of-fold predictions; the model for all rows, its setting if one was chosen, and the steps for its columns."""
+    model = candidate.model
+    if not candidate.tuning and not (rows.dealer.grouped and _sought(model)):
+        held, steps = _run(model, rows)
+        return held, model, None, steps
+    if candidate.tuning and can_be_grouped(rows):
+        tuned = tune(recipe_of(model), rows, by_error=by_error)
+        return _run_tuned(model, rows, tuned), clone(model).set_params(**tuned.best), tuned.best, tuned.steps
+    # The folds of the comparison do not add up to all rows: folds of each training part by itself.
     held = HeldOut(rows.n, len(rows.classes))
-    for f in range(len(rows.fold_of.parts)):
-        model, _, way = _tuned_on(candidate, rows, rows.fold_of.train(f), by_error=by_error)
-        way.run(model, rows, [f], held)
-    model, setting, way = _tuned_on(candidate, rows, np.arange(rows.n), by_error=by_error)
-    return _Outcome(held, "refits", model, setting, way)
+    for f in range(len(rows.folds.parts)):
+        model, _, steps = _tuned_on(candidate, rows, rows.folds.train(f), by_error=by_error)
+        _refit(model, rows, steps, [f], held)
+    return held, *_tuned_on(candidate, rows, np.arange(rows.n), by_error=by_error)
 
 
 def _tuned_on(
     candidate: Candidate, rows: ComparedRows, train: Index, *, by_error: bool
-) -> tuple[Any, Setting | None, Way]:
+) -> tuple[Any, Setting | None, Steps]:
     """The model with the setting that inner folds of these rows choose; as it is where they are too few for that."""
+    model, recipe = candidate.model, recipe_of(candidate.model)
     folds = rows.dealer.take(train).inner(INNER_FOLDS)
+    steps = steps_for(recipe, rows, standardise=bool(candidate.tuning))
     if folds is None or len(np.unique(rows.codes[train])) < 2:
-        return candidate.model, None, Way.of(candidate.model, rows, standardise=bool(candidate.tuning))
+        return model, None, steps
     part = rows.take(train, folds)
-    if not candidate.tuning:
-        way = Way.of(candidate.model, rows)
-        return *_chosen_by_groups(candidate.model, part, way), way
-    tuned = _tune(candidate, part, group_folds(part), by_error=by_error)
-    way = Way.of(candidate.model, rows, standardise=tuned.standardised)
-    return clone(candidate.model).set_params(**tuned.best()), tuned.best(), way
+    if candidate.tuning:
+        tuned = tune(recipe, part, by_error=by_error)
+        setting, steps = tuned.best, tuned.steps
+    else:
+        setting = _chosen_by_groups(model, part, steps)
+    return clone(model).set_params(**setting), setting, steps
 
 
 def _sought(model: Any) -> list[str]:
@@ -156,99 +142,114 @@ def _sought(model: Any) -> list[str]:
     return [name for name, value in given.items() if isinstance(value, str) and value == search.how]
 
 
-def _chosen_by_groups(model: Any, part: ComparedRows, way: Way) -> tuple[Any, Setting]:
-    """The model with the settings that these folds choose: its own ways hold out rows, not groups."""
-    assert part.numbers is not None
-    folds = [(part.fold_of.train(f), part.fold_of.test(f)) for f in range(len(part.fold_of.parts))]
+def _chosen_by_groups(model: Any, part: ComparedRows, steps: Steps) -> Setting:
+    """The settings that these folds choose: by itself the model would hold out rows, not groups."""
+    folds = [(part.folds.train(f), part.folds.test(f)) for f in range(len(part.folds.parts))]
     weights = {} if part.weight is None else {"sample_weight": part.weight}
-    x, sought = part.numbers.x, _sought(model)
-    if way.prepares:
-        x = part.prepared_by(np.arange(part.n), standardise=way.standardises, indicators=way.indicators).apply(x)
+    x, sought = part.data.x, _sought(model)
+    if steps.any:
+        x = part.prepared_by(np.arange(part.n), steps).apply(x)
     fitted = clone(model).set_params(**dict.fromkeys(sought, "cv"), cv=folds).fit(x, part.labels, **weights)
-    setting = {name: fitted.chosen.settings[name] for name in sought}
-    return clone(model).set_params(**setting), setting
+    return {name: fitted.chosen.settings[name] for name in sought}
 
 
-def _run_tuned(model: Any, rows: ComparedRows, tuned: Tuned) -> tuple[HeldOut, str]:
+def _run_tuned(model: Any, rows: ComparedRows, tuned: Tuned) -> HeldOut:
     """Each fold by the model with the setting of that fold: as many runs as there are different settings."""
-    held, route = HeldOut(rows.n, len(rows.classes)), ""
+    held = HeldOut(rows.n, len(rows.classes))
     for number in np.unique(tuned.by_fold):
         one = clone(model).set_params(**tuned.settings[number])
         folds = np.flatnonzero(tuned.by_fold == number)
-        part, route = _run_folds(one, rows, folds, standardise=tuned.standardised)
-        own = np.isin(rows.fold_of.number, folds)
+        part = _run_standardised(one, rows, folds, tuned.steps) if tuned.steps.standardise else _run(one, rows)[0]
+        own = np.isin(rows.folds.number, folds)
         held.posterior[own], held.best[own] = part.posterior[own], part.best[own]
         held.has_posterior &= part.has_posterior
-    return held, route
+        held.route = part.route
+    return held
 
 
-def _run_folds(model: Any, rows: ComparedRows, folds: Index, *, standardise: bool) -> tuple[HeldOut, str]:
-    """These folds at least, by merged statistics where that can be."""
-    if not standardise:
-        held, route, _ = _run(model, rows)
-        return held, route
-    recipe = recipe_of(model)
-    if rows.block is not None and rows.dense:
-        found = None if recipe is None else standardised(recipe, rows, folds)
+def _run_standardised(model: Any, rows: ComparedRows, folds: Index, steps: Steps) -> HeldOut:
+    """These folds on standardised columns: by merged statistics or in few rotated columns where that can be."""
+    recipe, shape = recipe_of(model), Shape(rows.design, rows.classes, rows.n)
+    if recipe is not None and rows.block is not None and rows.dense:
+        with blas_threads(rows.width):
+            found = Trial(recipe, rows.block, shape, rows.statistics).merged(rows.folds, folds, standardise=True)
         if found is not None:
-            return found, "statistics"
+            return found
     held = HeldOut(rows.n, len(rows.classes))
-    if not run_wide(recipe, rows, folds, held):
-        Way.of(model, rows, standardise=True).run(model, rows, folds, held)
-    return held, "refits"
+    if recipe is None or not rows.wide or not recipe.rotation_invariant:
+        return _refit(model, rows, steps, folds, held)
+    for f in folds:
+        z = rows.spanned(rows.folds.train(f), steps)
+        shape = Shape(Turned(z.shape[1]), rows.classes, rows.n, spanned_from=rows.prepared_width(steps))
+        Trial(recipe, replace(rows.data, x=z), shape).refit(rows.folds, [f], held)
+    return held
 
 
-def _run(model: Any, rows: ComparedRows) -> tuple[HeldOut, str, Way]:
-    """Ours on the coded columns; anybody else's on the table as it came, or coded where it cannot take gaps."""
-    way, recipe = Way.of(model, rows), recipe_of(model)
-    readable = recipe is not None and (recipe.reads in ("sparse", "any") or (recipe.reads == "dense" and rows.dense))
-    if recipe is not None and readable and rows.block is not None:
-        block, shape = rows.block.kept(recipe.reads), Shape(rows.design, rows.classes, rows.n)
-        held, route = Trial(recipe, block, shape, rows.statistics).run(rows.fold_of)
-        return held, route, way
-    kind = kind_of_trial(model)
-    if way.prepares and isinstance(model, Classifier):
-        return _run_prepared(model, rows, way)
-    coded = isinstance(model, Classifier) and rows.block is not None
-    if coded and not reads_mixed(recipe):
-        assert rows.block is not None
-        trial = kind(model, rows.block.x, rows.labels, rows.weight)
-        return *trial.run(rows.fold_of), way
-    try:
-        return *kind(model, rows.X, rows.y, rows.weight).run(rows.fold_of), way
-    except Exception:
-        if isinstance(model, Classifier) or not rows.missing:
-            raise
-        return _run_prepared(model, rows, Way.filling(rows))
-
-
-def _run_prepared(model: Any, rows: ComparedRows, way: Way) -> tuple[HeldOut, str, Way]:
+def _run(model: Any, rows: ComparedRows) -> tuple[HeldOut, Steps]:
+    """Ours on the coded columns; any other on the table as it came, or coded where it cannot take gaps."""
+    recipe, ours = recipe_of(model), isinstance(model, Classifier)
+    mixed = recipe is not None and recipe.reads == "mixed"
+    steps = steps_for(recipe, rows, standardise=False)
+    if ours and not mixed and rows.block is not None:
+        if recipe is None or (recipe.reads == "dense" and not rows.dense):
+            return trial_of(model, rows.block.x, rows.labels, rows.weight).run(rows.folds), steps
+        shape = Shape(rows.design, rows.classes, rows.n)
+        return Trial(recipe, rows.block.kept(recipe.reads), shape, rows.statistics).run(rows.folds), steps
+    as_it_came = replace(steps, fill=False)
+    if mixed or not (ours and steps.fill):
+        try:
+            return trial_of(model, rows.X, rows.y, rows.weight).run(rows.folds), as_it_came
+        except Exception:
+            if ours or not rows.missing:
+                raise
     held = HeldOut(rows.n, len(rows.classes))
-    way.run(model, rows, range(len(rows.fold_of.parts)), held)
-    return held, "refits", way
+    return _refit(model, rows, steps, range(len(rows.folds.parts)), held), steps
 
 
-def _check_size(candidate: Candidate, rows: ComparedRows, groups: Groups) -> None:
-    recipe = recipe_of(candidate.model)
-    if recipe is None:
-        return
-    # Rows that are fewer than the columns are turned into the space that they span, where that may be.
-    shape = Shape(Turned(min(rows.width, rows.n)), rows.classes)
-    if groups.count * recipe.reduction(shape).numbers(shape) > MOST_NUMBERS:
-        raise DataError(
-            f"{rows.width:,} columns are too many to tune it from the statistics of {groups.count} groups of folds. "
-            "Give the model with numbers instead."
+def _refit(model: Any, rows: ComparedRows, steps: Steps, folds: Iterable[int], held: HeldOut) -> HeldOut:
+    """The predictions for these folds by models that are refitted, on columns prepared by their training rows."""
+    check_takes_weights(model, rows.data)
+    x = rows.data.x
+    for f in folds:
+        train, test = rows.folds.train(f), rows.folds.test(f)
+        ready = rows.prepared_by(train, steps)
+        weights = {} if rows.weight is None else {"sample_weight": rows.weight[train]}
+        fitted = clone(model).fit(ready.apply(x[train]), rows.labels[train], **weights)
+        z, recipe = ready.apply(x[test]), recipe_of(fitted)
+        if recipe is None or recipe.reads == "mixed":
+            put_predictions(held, fitted, z, test, rows.classes)
+        else:
+            known, rule = np.searchsorted(rows.classes, fitted.classes_), fitted.solution().rule
+            posterior = score_rows(rule, z, Output.POSTERIOR)[0] if rule.has_posterior else None
+            held.put(test, known, posterior, score_rows(rule, z, Output.BEST)[0])
+    return held
+
+
+def _fit_all(model: Any, rows: ComparedRows, steps: Steps) -> Any:
+    """The model for all rows: it takes rows as they were given to the comparison."""
+    numbers = isinstance(rows.given, Scan) and not isinstance(model, Classifier)
+    weights = {} if rows.weight is None or isinstance(rows.given, Scan) else {"sample_weight": rows.weight}
+    if rows.words is not None:
+        return clone(model).fit(rows.X, rows.y, **weights)
+    if steps.any or rows.left_out or numbers:
+        model = PreparedClassifier(
+            clone(model),
+            standardise=steps.standardise,
+            impute=steps.any or numbers,
+            indicators=steps.indicators,
+            without=tuple(rows.left_out),
         )
+    return clone(model).fit(rows.given, rows.y, **weights)
 
 
 def _own_setting(model: Any) -> Setting | None:
     """What a model that tunes itself has chosen."""
     if isinstance(model, RecipeClassifier) and model.chosen is not None:
         return model.chosen.settings
-    own = {"alpha": "alpha_", "gamma": "gamma_", "shrinkage": "shrinkage_", "C": "C_", "psi": "psi_"}
     if hasattr(model, "best_params_"):
         return dict(model.best_params_)
-    found = {name: getattr(model, at) for name, at in own.items() if np.ndim(getattr(model, at, [])) == 0}
+    names = ("alpha", "gamma", "shrinkage", "C", "psi")
+    found = {name: getattr(model, f"{name}_") for name in names if np.ndim(getattr(model, f"{name}_", [])) == 0}
     return found or None
 
 
@@ -258,77 +259,3 @@ def _note(text: str, rows: ComparedRows) -> str:
     if any(re.fullmatch(PLACE, name) for name in names):
         return first
     return re.sub(f"'{PLACE}'", lambda found: f"'{names[int(found[1])]}'", first)
-
-
-def reads_mixed(recipe: Recipe[Any] | None) -> bool:
-    """Does the model take categories and missing values as they are?"""
-    return recipe is not None and recipe.reads == "mixed"
-
-
-@dataclass(frozen=True)
-class Way:
-    """``fills`` gaps, marked by ``indicators`` or not; ``standardises``; or neither: the table as it came."""
-
-    fills: bool = False
-    standardises: bool = False
-    indicators: bool = True
-
-    @classmethod
-    def of(cls, model: Any, rows: ComparedRows, *, standardise: bool = False) -> Way:
-        """What this model needs; somebody else's gets the table as it came.
-
-        Covariances of classes have no room for marks of gaps: where a column is always there, they have no variance.
-        """
-        marks = family_of(model) != "own"
-        if standardise:
-            return cls(bool(rows.missing), standardises=True, indicators=marks)
-        fills = bool(rows.missing) and isinstance(model, Classifier) and not reads_mixed(recipe_of(model))
-        return cls(fills, indicators=marks)
-
-    @classmethod
-    def filling(cls, rows: ComparedRows) -> Way:
-        return cls(bool(rows.missing))
-
-    @property
-    def prepares(self) -> bool:
-        return self.fills or self.standardises
-
-    def run(self, model: Any, rows: ComparedRows, folds: Iterable[int], held: HeldOut) -> None:
-        """The answers for these folds by models that are fitted anew, on columns as their training rows say."""
-        assert rows.numbers is not None
-        _check_weights(model, rows)
-        x = rows.numbers.x
-        for f in folds:
-            train, test = rows.fold_of.train(f), rows.fold_of.test(f)
-            ready = rows.prepared_by(train, standardise=self.standardises, indicators=self.indicators)
-            weights = {} if rows.weight is None else {"sample_weight": rows.weight[train]}
-            fitted = clone(model).fit(ready.apply(x[train]), rows.labels[train], **weights)
-            z = ready.apply(x[test])
-            recipe = recipe_of(fitted)
-            if recipe is not None and not reads_mixed(recipe):
-                known, rule = np.searchsorted(rows.classes, fitted.classes_), fitted.solution().rule
-                posterior = score_rows(rule, z, Output.POSTERIOR)[0] if rule.has_posterior else None
-                held.put(test, known, posterior, score_rows(rule, z, Output.BEST)[0])
-            else:
-                put_answers(held, fitted, z, test, rows.classes)
-
-    def fit_all(self, model: Any, rows: ComparedRows) -> Any:
-        """The model for all rows: it takes rows as they were given to the comparison."""
-        numbers = isinstance(rows.given, Scan) and not isinstance(model, Classifier)
-        weights = {} if rows.weight is None or isinstance(rows.given, Scan) else {"sample_weight": rows.weight}
-        if rows.words is not None:
-            return clone(model).fit(rows.X, rows.y, **weights)
-        if self.prepares or rows.left_out or numbers:
-            model = PreparedClassifier(
-                clone(model),
-                standardise=self.standardises,
-                impute=self.prepares or numbers,
-                indicators=self.indicators,
-                without=tuple(rows.left_out),
-            )
-        return clone(model).fit(rows.given, rows.y, **weights)
-
-
-def _check_weights(model: Any, rows: ComparedRows) -> None:
-    if rows.weight is not None and not has_fit_parameter(model, "sample_weight"):
-        raise ParameterError(f"{type(model).__name__}.fit takes no sample_weight; leave the weights out.")

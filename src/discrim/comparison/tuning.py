@@ -2,8 +2,9 @@
 
 The folds are put into at most ten groups. For two groups g and h a model is fitted to the rows of all others and
 judged on g and on h. The setting for the folds in g is the one of least loss on its partners h, by models that did
-not see g: nothing of g has a say in it. The same model serves h, so that half as many are needed. With many rows a
-group has one partner, with few all others. The setting for the fit of all rows is the one of least loss over all.
+not see g: it does not depend on the rows of g. The same model serves h, so that half as many are needed. With many
+rows a group has one partner, with few all others. The setting for the fit of all rows is the one of least loss over
+all.
 
 Penalties weigh all columns alike, so that units would decide. They are tried in standardised columns, by the mean and
 standard deviation of the rows that the model is fitted to.
@@ -12,16 +13,17 @@ standard deviation of the rows that the model is fitted to.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim.block import Block
 from discrim.comparison.compared_rows import ComparedRows
-from discrim.comparison.spanned import is_wide, spanned
-from discrim.errors import ParameterError
+from discrim.comparison.preparation import Steps
+from discrim.errors import DataError, ParameterError
+from discrim.evaluation.resampling import MOST_NUMBERS
 from discrim.families.recipe import Grid, Recipe, Reduction, Shape, Turned
 from discrim.parallel import one_blas_thread, run
 from discrim.typing import Floats, Index
@@ -53,31 +55,27 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class Tuned:
-    """The numbers of the ``settings`` that were chosen: one ``by_fold``, and the one for all rows.
+    """``by_fold`` are the numbers of the ``settings`` that were chosen for each fold, ``best`` is that for all rows.
 
-    They are settings for ``standardised`` columns, or for columns as they are.
+    They are settings for columns that are prepared by these ``steps``.
     """
 
     settings: tuple[Setting, ...]
     by_fold: NDArray[np.intp]
-    overall: int
-    standardised: bool
-
-    def best(self, f: int | None = None) -> Setting:
-        """The setting for fold f, or for all rows."""
-        return self.settings[self.overall if f is None else int(self.by_fold[f])]
+    best: Setting
+    steps: Steps
 
 
 def can_be_grouped(rows: ComparedRows) -> bool:
     """Are there three folds at least, which cover all rows?"""
-    return rows.fold_of.complementary and len(rows.fold_of.parts) >= 3
+    return rows.folds.complementary and len(rows.folds.parts) >= 3
 
 
 def group_folds(rows: ComparedRows) -> Groups:
-    folds = len(rows.fold_of.parts)
+    folds = len(rows.folds.parts)
     count = min(folds, MOST_GROUPS)
-    of_fold = np.arange(folds) % count if not rows.fold_of.one_at_a_time else rows.dealer.deal(count).astype(np.intp)
-    of_row = of_fold[rows.fold_of.number]
+    of_fold = np.arange(folds) % count if not rows.folds.one_at_a_time else rows.dealer.deal(count).astype(np.intp)
+    of_row = of_fold[rows.folds.number]
     partners = int(np.ceil(ENOUGH_ROWS / max(int(np.bincount(of_row).min()), 1)))
     return Groups(of_fold, of_row, _pairs(count, min(partners, count - 1)))
 
@@ -93,7 +91,7 @@ def _pairs(count: int, partners: int) -> tuple[Pair, ...]:
     return tuple((a, b) for a, b in sorted(found))
 
 
-def choose(groups: Groups, settings: tuple[Setting, ...], losses: list[PairLosses], *, standardised: bool) -> Tuned:
+def _choose(groups: Groups, settings: tuple[Setting, ...], losses: list[PairLosses], steps: Steps) -> Tuned:
     """``losses`` as the pairs: sums over rows on the first and on the second group of each pair."""
     inner = np.zeros((2, groups.count, len(settings)))
     for (g, h), pair in zip(groups.pairs, losses, strict=True):
@@ -102,7 +100,7 @@ def choose(groups: Groups, settings: tuple[Setting, ...], losses: list[PairLosse
             inner[kind, g] += loss[1]
             inner[kind, h] += loss[0]
     by_group = np.array([_least(*inner[:, g]) for g in range(groups.count)])
-    return Tuned(settings, by_group[groups.of_fold], _least(*inner.sum(axis=1)), standardised)
+    return Tuned(settings, by_group[groups.of_fold], settings[_least(*inner.sum(axis=1))], steps)
 
 
 def _least(loss: Floats, tie: Floats) -> int:
@@ -112,56 +110,81 @@ def _least(loss: Floats, tie: Floats) -> int:
     return int(np.argmin(np.where(near & np.isfinite(tie), tie, np.inf)))
 
 
-def tune_grid(recipe: Recipe[Any], rows: ComparedRows, groups: Groups, by_error: bool) -> Tuned:
+def tune(recipe: Recipe[Any] | None, rows: ComparedRows, *, by_error: bool) -> Tuned:
     """The settings of a recipe's grid, all of them from one statistic a pair.
 
     Columns are standardised where the answer would depend on their units.
     """
+    groups = group_folds(rows)
+    _check_size(recipe, rows, groups)
     # Counts of words are in one unit, and dividing by it would blow up the rare ones.
-    standardise = (recipe.needs_units and rows.words is None) or rows.block is None
-    # As the models of the folds get their columns: those with a covariance for each class have no marks of gaps.
-    how = _Columns(standardise, indicators="own covariances" not in recipe.assumptions)
-    grid = recipe.grid(_whole(recipe, rows, groups, how))
+    standardise = recipe is not None and ((recipe.needs_units and rows.words is None) or rows.block is None)
+    steps = steps_for(recipe, rows, standardise=standardise)
+    grid = None if recipe is None else recipe.grid(_statistic(recipe, rows, steps))
     if grid is None:
         raise ParameterError("it is to be tuned by the grid of its recipe, and there is no such grid")
     why_not = grid.impossible(Shape(rows.design, rows.classes, rows.n))
     if why_not:
         raise ParameterError(why_not)
-    trying = _by_statistics if grid.by_statistic else _by_rows
-    losses = trying(grid, rows, groups, how)
+    losses = _losses_of_pairs(grid, rows, groups, steps)
     with one_blas_thread():
         found = run(losses, len(groups.pairs))
     if by_error and not grid.by_statistic and grid.criterion == "error":
         found = [(error, loss) for loss, error in found]
-    return choose(groups, tuple(grid.settings), found, standardised=standardise)
+    return _choose(groups, tuple(grid.settings), found, steps)
 
 
-class _Columns(NamedTuple):
-    """How columns are prepared: standardised or not, and with marks of gaps or without."""
+def steps_for(recipe: Recipe[Any] | None, rows: ComparedRows, *, standardise: bool) -> Steps:
+    """How columns are prepared for a model.
 
-    standardise: bool
-    indicators: bool
+    Gaps are not marked for covariances of classes, which would be singular where a class has no gap in a column.
+    """
+    takes_gaps = recipe is not None and recipe.reads == "mixed" and not standardise
+    marked = recipe is None or "own covariances" not in recipe.assumptions
+    return Steps(bool(rows.missing) and not takes_gaps, standardise, marked)
 
 
-def _by_rows(grid: Grid, rows: ComparedRows, groups: Groups, how: _Columns) -> Callable[[int], PairLosses]:
-    """Log losses and errors of a pair, from the scores of its rows."""
-    states = None if how.standardise else _group_states(rows, groups, grid.reduction)
-    w, size = np.ones(rows.n) if rows.weight is None else rows.weight, len(grid.settings)
+def _check_size(recipe: Recipe[Any] | None, rows: ComparedRows, groups: Groups) -> None:
+    # Rows that are fewer than the columns are rotated into the space that they span, where that may be.
+    shape = Shape(Turned(min(rows.width, rows.n)), rows.classes)
+    if recipe is not None and groups.count * recipe.reduction(shape).numbers(shape) > MOST_NUMBERS:
+        raise DataError(
+            f"{rows.width:,} columns are too many to tune it from the statistics of {groups.count} groups of folds. "
+            "Give the model with fixed parameters instead."
+        )
+
+
+def _losses_of_pairs(grid: Grid, rows: ComparedRows, groups: Groups, steps: Steps) -> Callable[[int], PairLosses]:
+    """The losses of a pair by its number, from the statistics of groups where these serve all pairs.
+
+    They do not for incomplete rows, few rows of many columns, or rows that are judged one by one in new units.
+    """
+    few = rows.n <= rows.width and grid.rotation_invariant
+    by_groups = rows.block is not None and not few if grid.by_statistic else not steps.standardise
+    states = _group_states(rows, groups, grid.reduction) if by_groups else None
 
     def losses(i: int) -> PairLosses:
         g, h = groups.pairs[i]
-        test = np.flatnonzero((groups.of_row == g) | (groups.of_row == h))
-        if states is not None:
-            assert rows.block is not None
-            state = grid.reduction.merge([part for k, part in enumerate(states) if k not in (g, h)])
-            judged, shape = rows.block.take(test), Shape(rows.design, rows.classes)
-        else:
+        sides = [np.flatnonzero(groups.of_row == k) for k in (g, h)]
+        judged = sides if grid.by_statistic else [np.sort(np.concatenate(sides))]
+        if states is None:
             train = np.flatnonzero((groups.of_row != g) & (groups.of_row != h))
-            (fitted, judged), shape = _prepared(grid, rows, how, [train, test])
+            (fitted, *blocks), shape = _prepared(grid, rows, steps, [train, *judged])
             state = grid.reduction.of(fitted)
-        side = np.stack([w[test] * (groups.of_row[test] == group) for group in (g, h)], axis=1)
-        error, loss = np.zeros((2, size)), np.zeros((2, size))
-        for settings, part, wrong, log_loss in grid.losses(state, shape, judged):
+            parts = [grid.reduction.of(block) for block in blocks] if grid.by_statistic else []
+        else:
+            state = grid.reduction.merge([part for k, part in enumerate(states) if k not in (g, h)])
+            parts, blocks, shape = [states[g], states[h]], [], Shape(rows.design, rows.classes)
+            if steps.standardise:
+                units = state.units()
+                state, *parts = (part.in_units(*units) for part in (state, *parts))
+        if grid.by_statistic:
+            both = grid.mean_losses(state, shape, parts).T * np.array([[part.weight.sum()] for part in parts])
+            return both, np.zeros_like(both)  # nothing decides between equals
+        block = blocks[0] if blocks else rows.data.take(judged[0])
+        side = np.stack([rows.weights[judged[0]] * (groups.of_row[judged[0]] == k) for k in (g, h)], axis=1)
+        error, loss = np.zeros((2, 2, len(grid.settings)))
+        for settings, part, wrong, log_loss in grid.losses(state, shape, block):
             error[:, settings] += (wrong @ side[part]).T
             loss[:, settings] += (log_loss @ side[part]).T
         return loss, error
@@ -169,74 +192,29 @@ def _by_rows(grid: Grid, rows: ComparedRows, groups: Groups, how: _Columns) -> C
     return losses
 
 
-def _by_statistics(grid: Grid, rows: ComparedRows, groups: Groups, how: _Columns) -> Callable[[int], PairLosses]:
-    """The losses of a pair from the statistics of its groups; nothing decides between equals."""
-    fast = _in_groups(rows, rotates=grid.rotation_invariant)
-    states = _group_states(rows, groups, grid.reduction) if fast else None
-
-    def losses(i: int) -> PairLosses:
-        g, h = groups.pairs[i]
-        if states is not None:
-            state = grid.reduction.merge([part for k, part in enumerate(states) if k not in (g, h)])
-            parts, shape = [states[g], states[h]], Shape(rows.design, rows.classes)
-            if how.standardise:
-                units = state.units()
-                state, *parts = (part.in_units(*units) for part in (state, *parts))
-        else:
-            each = [np.flatnonzero((groups.of_row != g) & (groups.of_row != h))]
-            each += [np.flatnonzero(groups.of_row == k) for k in (g, h)]
-            blocks, shape = _prepared(grid, rows, how, each)
-            state, *parts = map(grid.reduction.of, blocks)
-        both = grid.mean_losses(state, shape, parts).T * np.array([[part.weight.sum()] for part in parts])
-        return both, np.zeros_like(both)
-
-    return losses
+def _statistic(recipe: Recipe[Any], rows: ComparedRows, steps: Steps) -> Any:
+    """That of all rows."""
+    z = rows.prepared_by(np.arange(rows.n), steps).apply(rows.data.x) if steps.standardise else rows.data.x
+    # Statistics of groups will be put into new units, which R-factors cannot be.
+    by_groups = steps.standardise and rows.block is not None and not recipe.rotation_invariant
+    shape = Shape(rows.design, rows.classes, None if by_groups else rows.n)
+    return recipe.reduction(shape).of(replace(rows.data, x=z))
 
 
-def _whole(recipe: Recipe[Any], rows: ComparedRows, groups: Groups, how: _Columns) -> Any:
-    """The statistic of all rows."""
-    shape = Shape(rows.design, rows.classes, rows.n)
-    if not how.standardise:
-        assert rows.block is not None
-        return recipe.reduction(shape).of(rows.block)
-    if recipe.one_pass and _in_groups(rows, rotates=recipe.rotation_invariant):
-        reduction = recipe.reduction(Shape(rows.design, rows.classes))
-        whole = reduction.merge(_group_states(rows, groups, reduction))
-        return whole.in_units(*whole.units())
-    every = np.arange(rows.n)
-    z = _standardised(rows, every, rotate=False, indicators=how.indicators)
-    return recipe.reduction(shape).of(_block(rows, every, z))
-
-
-def _in_groups(rows: ComparedRows, *, rotates: bool) -> bool:
-    """Do statistics of groups serve all pairs? Of incomplete rows, or few rows of many columns, they do not."""
-    return rows.block is not None and (rows.n > rows.width or not rotates)
-
-
-def _prepared(grid: Grid, rows: ComparedRows, how: _Columns, parts: list[Index]) -> tuple[list[Block], Shape]:
-    """These rows, standardised as the first part says; turned into few columns where that may and can be."""
-    z = _standardised(rows, parts[0], rotate=grid.rotation_invariant, indicators=how.indicators)
-    shape = Shape(Turned(z.shape[1]), rows.classes, spanned_from=rows.prepared_width(indicators=how.indicators))
-    return [_block(rows, part, z[part]) for part in parts], shape
-
-
-def _standardised(rows: ComparedRows, train: Index, *, rotate: bool, indicators: bool) -> Any:
-    """All rows; sparse ones stay so."""
-    if rotate and is_wide(rows):
-        return spanned(rows, train, indicators=indicators)
-    assert rows.numbers is not None
-    return rows.prepared_by(train, standardise=True, indicators=indicators).apply(rows.numbers.x)
+def _prepared(grid: Grid, rows: ComparedRows, steps: Steps, parts: list[Index]) -> tuple[list[Block], Shape]:
+    """These rows, standardised as the first part says; in few columns where they may and can be rotated."""
+    steps = replace(steps, standardise=True)
+    if grid.rotation_invariant and rows.wide:
+        z = rows.spanned(parts[0], steps)
+    else:
+        z = rows.prepared_by(parts[0], steps).apply(rows.data.x)
+    shape = Shape(Turned(z.shape[1]), rows.classes, spanned_from=rows.prepared_width(steps))
+    whole = replace(rows.data, x=z)
+    return [whole.take(part) for part in parts], shape
 
 
 def _group_states(rows: ComparedRows, groups: Groups, reduction: Reduction[State]) -> list[State]:
-    assert rows.block is not None
     if rows.statistics is not None:
         parts = rows.statistics.held_out(reduction)
         return [reduction.merge([parts[f] for f in np.flatnonzero(groups.of_fold == g)]) for g in range(groups.count)]
-    return [reduction.of(rows.block.take(np.flatnonzero(groups.of_row == g))) for g in range(groups.count)]
-
-
-def _block(rows: ComparedRows, index: Index, z: Any) -> Block:
-    """The rows ``index``, whose columns are z."""
-    weight = None if rows.weight is None else rows.weight[index]
-    return Block(z, rows.codes[index], rows.classes, weight)
+    return [reduction.of(rows.data.take(np.flatnonzero(groups.of_row == g))) for g in range(groups.count)]

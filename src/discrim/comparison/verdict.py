@@ -1,28 +1,105 @@
-"""The choice of a comparison, and two sentences that say why."""
+"""Which model is chosen: better than the baseline, as good as the best, and of those the simplest; and the reasons."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from discrim.comparison.baseline import BASELINE
-from discrim.comparison.choice import Choice
 from discrim.comparison.compared_rows import ComparedRows
-from discrim.comparison.remarks import TAKES_GAPS
-from discrim.comparison.scores import Metric, Row
-from discrim.comparison.words import percent, written
-from discrim.errors import name_list
+from discrim.comparison.scores import Metric, Row, percent, written
+from discrim.errors import DataError, name_list
 from discrim.inference.assumptions import AssumptionChecks
 from discrim.inference.render import write_p_value
+from discrim.typing import Floats
 
+# Errors within one point, log losses within two per cent, and rules that differ by less in their size are equal.
+ONE_POINT = 0.01
+TWO_PER_CENT = 0.02
+ABOUT = 1.5
+# The same for models that are judged by a function or by their areas.
+TWICE = 2.0
 MOST_SAID = 2
+# Models that leave a missing value out of their sums instead of having it filled in.
+TAKES_GAPS = ("Mixed NB",)
 WORDS = {"error": "error", "log_loss": "log loss", "auc": "AUC", "brier": "Brier score"}
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """``row`` is chosen of the ``tied``, models that are as good as ``best``.
+
+    ``reason`` says why: 'baseline' (nothing beats it), 'alone' (there is no tie), 'loss' (the lowest of the tied),
+    'simple' (the smaller and more regularised of the lowest), 'no error' (the same of models without a single error)
+    or 'few' (with the fewest parameters).
+    """
+
+    row: Row
+    best: Row | None
+    tied: tuple[Row, ...]
+    reason: str
+
+
+def choose(table: list[Row], losses: dict[str, Floats], metric: Metric) -> Choice:
+    """``losses`` are those of every row under each model, as far as the metric is a mean over rows."""
+    judged = [row for row in table if np.isfinite(row.value)]
+    if not judged:
+        raise DataError(f"No model has a finite value of the metric that was asked for. {table[0].note}".rstrip())
+    better = [row for row in judged if row.beats_baseline]
+    if not better:
+        baseline = next((row for row in judged if row.name == BASELINE), judged[0])
+        best = next((row for row in judged if row.name != BASELINE), None)
+        return Choice(baseline, best, (), "baseline")
+    best = better[0]
+    if best.name not in losses:
+        near = [row for row in better if row is best or row.near]
+        row = min(_smallest(near, TWICE), key=lambda row: row.value)
+        return Choice(row, best, tuple(near), "alone" if len(near) == 1 else "loss" if row is best else "few")
+    tied = [row for row in better if row is best or _as_good(losses[best.name], losses[row.name], metric)]
+    if len(tied) == 1:
+        return Choice(best, best, (best,), "alone")
+    without = [row for row in tied if row.error == 0] if metric == "error" else []
+    if len(without) > 1:
+        return Choice(_simplest(without), best, tuple(without), "no error")
+    lowest = min(_score(row, metric) for row in tied)
+    near = [row for row in tied if _score(row, metric) <= (1.0 + TWO_PER_CENT) * lowest]
+    if len(near) <= 1:
+        return Choice(near[0] if near else best, best, tuple(tied), "loss")
+    return Choice(_simplest(near), best, tuple(tied), "simple")
+
+
+def _as_good(best: Floats, other: Floats, metric: Metric) -> bool:
+    """Within one standard error of the paired difference, and within one point where that is an error."""
+    difference = other - best
+    n = len(difference)
+    mean, deviation = float(difference.mean()), float(difference.std(ddof=1)) if n > 1 else 0.0
+    # One row that differs is exactly one standard error away, and may be exactly one point.
+    near = mean <= deviation / np.sqrt(n) * (1.0 + 1e-9)
+    return near and (metric != "error" or mean <= ONE_POINT * (1.0 + 1e-9))
+
+
+def _score(row: Row, metric: Metric) -> float:
+    value = row.brier if metric == "brier" else row.log_loss
+    return value if np.isfinite(value) else np.inf
+
+
+def _smallest(rows: list[Row], factor: float) -> list[Row]:
+    """Those whose rules have at most so many times the fewest parameters."""
+    sizes = [np.inf if np.isnan(row.parameters) else row.parameters for row in rows]
+    return [row for row, size in zip(rows, sizes, strict=True) if size <= factor * min(sizes)]
+
+
+def _simplest(rows: list[Row]) -> Row:
+    """Of the smallest rules the regularised ones, and of these the one of the lowest log loss."""
+    return min(_smallest(rows, ABOUT), key=lambda row: (not row.regularised, _score(row, "log_loss"), row.value))
 
 
 def verdict_of(table: list[Row], choice: Choice, checks: AssumptionChecks, rows: ComparedRows, metric: Metric) -> str:
     """What was chosen and by what margin; then the assumptions that bear on it; then what was done to the rows."""
     first = _nothing_better(table, choice, rows, metric) if choice.reason == "baseline" else ""
-    parts = [first or _first(table, choice, metric), *_by_probabilities(table, choice.row, metric)]
-    parts.append(_second(table, choice.row, checks, rows, metric))
+    parts = [first or f"{_why_chosen(table, choice, metric)}.", *_by_probabilities(table, choice.row, metric)]
+    parts.append(_assumptions(table, choice.row, checks, rows, metric))
     if rows.missing and choice.row.name not in TAKES_GAPS:
         parts.append(f"Missing values in {name_list(rows.missing, most=3)} were filled in.")
     return " ".join(parts)
@@ -35,7 +112,7 @@ def metric_name(metric: Metric) -> str:
     return name if name.isidentifier() else "metric"
 
 
-def figure(row: Row, metric: Metric) -> str:
+def _figure(row: Row, metric: Metric) -> str:
     """The metric of a row as it is read: errors in per cent."""
     if metric == "error":
         return percent(row.error)
@@ -43,71 +120,66 @@ def figure(row: Row, metric: Metric) -> str:
 
 
 def _nothing_better(table: list[Row], choice: Choice, rows: ComparedRows, metric: Metric) -> str:
-    """That always giving the same answer does as well."""
-    answer = rows.classes[np.argmax(np.bincount(rows.codes, rows.weight, minlength=len(rows.classes)))]
-    name, best = metric_name(metric), choice.best
-    own = figure(choice.row, metric)
-    words = f"{own} errors" if metric == "error" else f"{name} {own}"
-    text = f"No model is better than always answering '{answer}' ({words})"
+    """That always predicting the same class does as well."""
+    most = rows.classes[np.argmax(np.bincount(rows.codes, rows.weight, minlength=len(rows.classes)))]
+    own = f"{metric_name(metric)} {_figure(choice.row, metric)}"
+    text = f"No model is significantly better than always predicting '{most}' ({own})"
+    best = choice.best
     if best is None:
         return f"{text}."
     count = sum(np.isfinite(row.value) for row in table) - 1
     which = "the only one" if count == 1 else f"the best of {count}"
-    if best.value < choice.row.value:
-        text = f"{text}; that {which}, {best.name}, has {figure(best, metric)} may be chance."
-    else:
-        text = f"{text}; {which}, {best.name}, has {figure(best, metric)}."
+    chance = ", which may be due to chance" if best.value < choice.row.value else ""
+    text = f"{text}; {which}, {best.name}, has {_figure(best, metric)}{chance}."
     informed = min((row for row in table if row.informative), key=lambda row: row.log_loss, default=None)
     if informed is None:
         return text
-    losses = f"{informed.log_loss:.3f}, the baseline {choice.row.log_loss:.3f}"
+    losses = f"{informed.log_loss:.3f} versus {choice.row.log_loss:.3f} for the baseline"
     return (
-        f"{text} By log loss {informed.name} is better ({losses}): its probabilities rank the rows, and "
+        f"{text} By log loss, {informed.name} is better ({losses}): its probabilities are informative, and "
         "metric='log_loss' chooses by them."
     )
 
 
-def _first(table: list[Row], choice: Choice, metric: Metric) -> str:
+def _why_chosen(table: list[Row], choice: Choice, metric: Metric) -> str:
     done = [row for row in table if np.isfinite(row.value) and row.name != BASELINE]
-    chosen, best, tied = choice.row, choice.best, choice.tied
-    assert best is not None
-    name, own = metric_name(metric), figure(chosen, metric)
-    if metric == "error":
-        low, high = chosen.error_interval
-        own = f"{own} (95% interval {100 * low:.1f} to {100 * high:.1f})"
+    better, chosen, best = [row for row in done if row.beats_baseline], choice.row, choice.best
+    name, own = metric_name(metric), _figure(chosen, metric)
+    interval = f"95% interval {100 * chosen.error_interval[0]:.1f} to {100 * chosen.error_interval[1]:.1f}"
+    own = f"{own} ({interval})" if metric == "error" else own
     if len(done) == 1:
-        return f"{chosen.name} is the only model that could be judged: its cross-validated {name} is {own}."
-    least = "largest" if metric == "auc" else "smallest"
-    better = [row for row in done if row.beats_baseline]
+        return f"{chosen.name} is the only model that could be evaluated: its cross-validated {name} is {own}"
     if len(better) == 1:
         return (
-            f"{chosen.name} is the only one of {len(done)} models that is better than the baseline by a test: its "
-            f"cross-validated {name} is {own}."
+            f"{chosen.name} is the only one of {len(done)} models that is significantly better than the baseline: its "
+            f"cross-validated {name} is {own}"
         )
-    if choice.reason == "alone":
-        text = f"{chosen.name} has the {least} cross-validated {name} of {_counted(done, better)}, {own}"
-        runner = next(row for row in better if row is not chosen)
-        p = "" if np.isnan(runner.p_value) else f", p {_p(runner)}"
-        if not runner.indistinguishable:
-            return f"{text}, and is clearly ahead of {runner.name} ({figure(runner, metric)}{p})."
-        return f"{text}; {runner.name} comes next ({figure(runner, metric)}{p}: the difference may be chance)."
-    others = [row.name for row in tied if row is not chosen]
+    others = [row.name for row in choice.tied if row is not chosen]
     if choice.reason == "no error":
         return (
-            f"{chosen.name} is chosen: like {_listed(others)} it makes no error on rows that it has not seen (95% "
-            f"interval {100 * chosen.error_interval[0]:.1f} to {100 * chosen.error_interval[1]:.1f}), and none of "
-            f"these {len(tied)} models has a much smaller or more regularised rule than its {_size(chosen)}."
+            f"{chosen.name} is chosen: like {_listed(others)} it makes no error on held-out rows ({interval}), and "
+            f"none of these {len(choice.tied)} models has a much simpler rule ({_size(chosen)})"
         )
-    if chosen is best:
-        head = f"{chosen.name} has the {least} cross-validated {name} of {_counted(done, better)}, {own}"
-        tie = f"{_listed(others)} {'is' if len(others) == 1 else 'are'} as good to one standard error"
-        return f"{head}; {tie}, but {_reason(choice, metric)}."
-    from_best = f"{figure(best, metric)} of {best.name}"
-    return (
-        f"{chosen.name} is chosen: its cross-validated {name} of {own} is within "
-        f"{'the error of the test' if choice.reason == 'few' else 'one standard error'} of the {least}, {from_best}, "
-        f"and {_reason(choice, metric)}."
-    )
+    least = "largest" if metric == "auc" else "smallest"
+    by_test = metric not in ("error", "log_loss", "brier")
+    if chosen is not best and best is not None:
+        near = "not significantly different from" if by_test else "within one standard error of"
+        return (
+            f"{chosen.name} is chosen: its cross-validated {name} of {own} is {near} the {least} "
+            f"({_figure(best, metric)}, {best.name}), and {_reason(choice, metric)}"
+        )
+    counted = f"{len(done)} models"
+    if better[0] is not done[0]:
+        counted = f"the {len(better)} models that are significantly better than the baseline"
+    text = f"{chosen.name} has the {least} cross-validated {name} of {counted}, {own}"
+    if choice.reason == "alone":
+        runner = next(row for row in better if row is not chosen)
+        p = "" if np.isnan(runner.p_value) else f", p {write_p_value(runner.p_value)}"
+        if not runner.indistinguishable:
+            return f"{text}, and is clearly ahead of {runner.name} ({_figure(runner, metric)}{p})"
+        return f"{text}; {runner.name} comes next ({_figure(runner, metric)}{p}: the difference may be due to chance)"
+    near = "not significantly worse" if by_test else "within one standard error"
+    return f"{text}; {_listed(others)} {'is' if len(others) == 1 else 'are'} {near}, but {_reason(choice, metric)}"
 
 
 def _by_probabilities(table: list[Row], chosen: Row, metric: Metric) -> list[str]:
@@ -115,38 +187,30 @@ def _by_probabilities(table: list[Row], chosen: Row, metric: Metric) -> list[str
     baseline = next((row for row in table if row.name == BASELINE), None)
     if baseline is None or baseline is chosen or metric != "error" or percent(chosen.error) != percent(baseline.error):
         return []
-    losses = f"{chosen.log_loss:.3f} against {baseline.log_loss:.3f}"
-    return [f"It errs as often as the baseline ({percent(baseline.error)}) and is better by its log loss ({losses})."]
-
-
-def _counted(done: list[Row], better: list[Row]) -> str:
-    if better[0] is done[0]:
-        return f"{len(done)} models"
-    return f"the {len(better)} models that are better than the baseline by a test"
+    losses = f"{chosen.log_loss:.3f} versus {baseline.log_loss:.3f}"
+    return [f"Its error equals that of the baseline ({percent(baseline.error)}), but its log loss is lower ({losses})."]
 
 
 def _reason(choice: Choice, metric: Metric) -> str:
     chosen, count = choice.row, len(choice.tied)
     names = "" if chosen is choice.best else f" ({_listed([row.name for row in choice.tied])})"
-    of = f"of the {count} models in this tie{names}" if count > 2 else "of the two"
+    of = f"of the {count} tied models{names}" if count > 2 else "of the two"
     if choice.reason == "few":
         return f"it is one of the simplest {of}, with {_size(chosen)}"
-    kind = "Brier score" if metric == "brier" else "log loss"
-    value = written(chosen.brier if metric == "brier" else chosen.log_loss, ".3f")
+    kind, own = ("Brier score", chosen.brier) if metric == "brier" else ("log loss", chosen.log_loss)
     if choice.reason == "simple":
-        rule = f"no rule that is as good is much smaller or more regularised ({_size(chosen)})"
         lowest = min(row.brier if metric == "brier" else row.log_loss for row in choice.tied)
-        own = chosen.brier if metric == "brier" else chosen.log_loss
-        return f"its {kind} ({value}) is {'' if own <= lowest else 'within 2% of '}the lowest {of}, and {rule}"
+        level = f"{written(own, '.3f')}) is {'' if own <= lowest else 'within 2% of '}the lowest"
+        return f"its {kind} ({level} {of}, and no equally good model has a much simpler rule ({_size(chosen)})"
     if metric not in ("error", "log_loss", "brier"):
         return f"none {of} is much simpler"
-    return f"{of} it has the lowest {kind} ({value})"
+    return f"{of} it has the lowest {kind} ({written(own, '.3f')})"
 
 
 def _size(row: Row) -> str:
     if np.isnan(row.parameters):
-        return "an unknown count of numbers"
-    return f"{row.parameters:,.0f} {'number' if row.parameters == 1 else 'numbers'}"
+        return "an unknown number of parameters"
+    return f"{row.parameters:,.0f} {'parameter' if row.parameters == 1 else 'parameters'}"
 
 
 def _listed(names: list[str], most: int = 4) -> str:
@@ -155,26 +219,21 @@ def _listed(names: list[str], most: int = 4) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _p(row: Row) -> str:
-    return write_p_value(row.p_value)
-
-
-def _second(table: list[Row], chosen: Row, checks: AssumptionChecks, rows: ComparedRows, metric: Metric) -> str:
+def _assumptions(table: list[Row], chosen: Row, checks: AssumptionChecks, rows: ComparedRows, metric: Metric) -> str:
     """The one assumption that explains the choice, then what else stands out."""
     if not checks:
-        return f"The assumptions behind the models were not checked, since {_not_checked(rows)}."
+        return f"The models' assumptions were not checked, because {_not_checked(rows)}."
     parts = [_of_covariances(table, chosen, checks, metric), *_of_the_others(checks)]
-    parts = [part for part in parts if part] or ["nothing that the models assume is violated"]
-    text = "; ".join(parts)
+    text = "; ".join(part for part in parts if part) or "none of the models' assumptions is violated"
     return f"{text[0].upper()}{text[1:]}."
 
 
 def _not_checked(rows: ComparedRows) -> str:
     if rows.words is not None:
-        return "counts of words are mostly zero"
+        return "word counts are mostly zero"
     if rows.numbers is None:
-        return "the columns are not numbers"
-    return "the tests failed on these numbers" if rows.dense else "the table is sparse"
+        return "the columns are not numeric"
+    return "the tests failed on these data" if rows.dense else "the table is sparse"
 
 
 def _of_covariances(table: list[Row], chosen: Row, checks: AssumptionChecks, metric: Metric) -> str:
@@ -182,21 +241,24 @@ def _of_covariances(table: list[Row], chosen: Row, checks: AssumptionChecks, met
     if check is None or check.level == "unknown":
         return "" if check is None else "equal covariances could not be tested"
     test = f"Box's M: chi-sq {check.statistic:,.0f} on {check.df:,.0f} df, p {write_p_value(check.p_value)}"
-    differ = check.level != "fine"
-    linear = next((row for row in table if row.family == "equal" and np.isfinite(row.value)), None)
-    own = next((row for row in table if row.family == "own" and np.isfinite(row.value)), None)
+    equal, own = (
+        next(
+            (f"{row.name} ({_figure(row, metric)})" for row in table if row.family == kind and np.isfinite(row.value)),
+            "",
+        )
+        for kind in ("equal", "own")
+    )
+    if check.level == "fine":
+        if chosen.family == "equal":
+            return f"the classes share one covariance matrix, as it assumes ({test})"
+        so = "so its lead comes from shrinkage or chance" if chosen.family == "own" else "which it does not depend on"
+        return f"the class covariances hardly differ ({test}), {so}"
+    so = "which it does not depend on"
     if chosen.family == "equal":
-        if not differ:
-            return f"the classes share one covariance matrix as it assumes ({test})"
-        still = f", yet {own.name} with {figure(own, metric)} gains too little from that" if own else ""
-        return f"the covariances of the classes differ ({test}), which it assumes away{still}"
-    if chosen.family == "own":
-        against = f" {linear.name} ({figure(linear, metric)})" if linear else " a linear rule"
-        if differ:
-            return f"the covariances of the classes differ ({test}), which it can use and{against} cannot"
-        return f"the covariances of the classes hardly differ ({test}), so that its lead rests on shrinkage or chance"
-    told = "differ" if differ else "do not differ much"
-    return f"the covariances of the classes {told} ({test}), which {chosen.name} does not depend on"
+        so = "contrary to its assumption" + (f", yet {own} gains too little by modelling that" if own else "")
+    elif chosen.family == "own":
+        so = f"which it can model and {equal or 'a linear rule'} cannot"
+    return f"the class covariances differ ({test}), {so}"
 
 
 def _of_the_others(checks: AssumptionChecks) -> list[str]:
@@ -205,13 +267,12 @@ def _of_the_others(checks: AssumptionChecks) -> list[str]:
     normal, close = checks.get("normality"), checks.get("collinearity")
     apart, size = checks.get("separation"), checks.get("rows and columns")
     if size is not None and size.level != "fine":
-        rows_a_column = f"{size.effect:.2g} {'row' if f'{size.effect:.2g}' == '1' else 'rows'}"
-        said.append((size.level == "problem", f"the smallest class has only {rows_a_column} a column"))
+        said.append((size.level == "problem", f"the smallest class has {_rows_per_column(size.effect)}"))
     if normal is not None and normal.level != "unknown":
-        words = {"fine": "near enough to normal", "doubtful": "not quite normal", "problem": "far from normal"}
+        words = {"fine": "approximately normal", "doubtful": "not quite normal", "problem": "far from normal"}
         said.append((normal.level == "problem", f"columns are {words[normal.level]} within classes"))
     if apart is not None and apart.level == "problem":
-        said.append((True, "the classes are separated, so that logistic regression needs its penalty"))
+        said.append((True, "some classes are perfectly separated, so logistic regression needs its penalty"))
     if close is not None and close.level != "fine":
         names = f" ({name_list(close.columns, most=2)})" if close.columns else ""
         how = "dependent" if np.isinf(close.effect) else "nearly collinear"
@@ -220,3 +281,11 @@ def _of_the_others(checks: AssumptionChecks) -> list[str]:
         said.append((close.level == "problem", f"some columns are {how}{names}"))
     said.sort(key=lambda pair: not pair[0])
     return [text for _, text in said[:MOST_SAID]]
+
+
+def _rows_per_column(ratio: float) -> str:
+    """``only 3.2 rows per column``; with more columns than rows, ``278 columns per row``."""
+    if ratio < 1:
+        return f"{1.0 / ratio:,.0f} columns per row" if ratio < 0.1 else f"{1.0 / ratio:.2g} columns per row"
+    shown = f"{ratio:.2g}"
+    return f"only {shown} {'row' if shown == '1' else 'rows'} per column"

@@ -1,4 +1,4 @@
-"""Labels and scores that are to be compared: checked and coded once."""
+"""Checks of labels, scores and probabilities."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def two_classes(y: Any, positive: Any = None) -> tuple[NDArray[np.bool_], Any]:
     classes, codes = code_labels(y)
     if len(classes) > 2:
         raise DataError(
-            f"y has {len(classes)} classes ({name_list(classes)}); this compares two. "
+            f"y has {len(classes)} classes ({name_list(classes)}); this needs two. "
             "Compare one class with the rest, y == label, or use multiclass_auc."
         )
     if positive is None:
@@ -44,11 +44,11 @@ def checked_scores(score: Any, n: int, name: str = "score") -> Floats:
         found = " x ".join(map(str, values.shape)) or "a single number"
         raise DataError(
             f"'{name}' must have one number for each of the {plural(n, 'label')}; found {found}. "
-            "Of predict_proba take one column."
+            "Take one column of predict_proba."
         )
     missing = int(np.isnan(values).sum())
     if missing:
-        raise DataError(f"'{name}' holds {missing} NaN. Leave these rows out, or find out why they have no score.")
+        raise DataError(f"'{name}' holds {missing} NaN. Leave these rows out, or check why they have no score.")
     return values
 
 

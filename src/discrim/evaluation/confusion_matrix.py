@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Confusion:
-    """What ``confusion`` gives: ``table[j, k]`` is the weight of rows of class j that were taken for class k.
+    """What ``confusion`` gives: ``table[j, k]`` is the weight of rows of class j that were predicted as class k.
 
-    Per class: ``recall`` (the share of its rows that were found, for two classes the sensitivity), ``specificity``
-    (the share of other rows that were not taken for it), ``precision`` (the share of rows taken for it that are
-    of it) and ``f1``, their harmonic mean with the recall. NaN where there is nothing to take a share of.
+    Per class: ``recall`` (the share of its rows that were predicted correctly, for two classes the sensitivity),
+    ``specificity`` (the share of other rows that were not predicted as it), ``precision`` (the share of rows predicted
+    as it that are of it) and ``f1``, the harmonic mean of precision and recall. NaN where the denominator is zero.
     """
 
     table: Floats
@@ -38,7 +38,7 @@ class Confusion:
 
     @property
     def error(self) -> float:
-        """Share of rows that were taken for another class."""
+        """Share of rows that were misclassified."""
         return float(1.0 - np.trace(self.table) / self.n)
 
     def error_ci(self, level: float = 0.95, method: ProportionMethod = "wilson") -> tuple[float, float]:
@@ -88,13 +88,13 @@ class Confusion:
         counts = np.vstack([np.column_stack([self.table, self.table.sum(axis=1)]), [*self.table.sum(axis=0), self.n]])
         rates = np.column_stack([self.recall, self.specificity, self.precision, self.f1])
         tables = [
-            Table("True class (rows) and answer (columns)", [*labels, "all"], [*labels, "all"], counts),
+            Table("True class (rows) and predicted class (columns)", [*labels, "all"], [*labels, "all"], counts),
             Table("Rates", labels, ["recall", "specificity", "precision", "f1"], rates),
         ]
         return Summary("Confusion matrix", facts, tables, names=labels)
 
     def to_frame(self) -> pd.DataFrame:
-        """The counts as a frame, true classes down, answers across."""
+        """The counts as a frame, true classes down, predicted classes across."""
         return self.summary().to_frame().iloc[:-1, :-1]
 
     def __repr__(self) -> str:
@@ -105,7 +105,7 @@ class Confusion:
 
 
 def confusion(y: Any, predicted: Any, *, sample_weight: Any = None) -> Confusion:
-    """Compare labels with answers; classes are those that occur in either.
+    """Compare labels with predictions; classes are those that occur in either.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def confusion(y: Any, predicted: Any, *, sample_weight: Any = None) -> Confusion
     truth, answer = np.asarray(y), np.asarray(predicted)
     if truth.ndim != 1 or truth.shape != answer.shape:
         raise DataError(
-            f"There are {plural(truth.size, 'label')} and {plural(answer.size, 'answer')}; both are lists of one."
+            f"y has {plural(truth.size, 'label')} and predicted has {answer.size}; pass two 1-D arrays of equal length."
         )
     classes, codes = code_labels(_joined(truth, answer))
     size, n = len(classes), len(truth)
@@ -133,7 +133,7 @@ def confusion(y: Any, predicted: Any, *, sample_weight: Any = None) -> Confusion
 def _joined(truth: NDArray[Any], answer: NDArray[Any]) -> NDArray[Any]:
     if (truth.dtype.kind in "US") != (answer.dtype.kind in "US") and "O" not in {truth.dtype.kind, answer.dtype.kind}:
         raise DataError(
-            f"The labels are {truth.dtype.name} and the answers {answer.dtype.name}. Convert both to one type."
+            f"The labels are {truth.dtype.name} and the predictions {answer.dtype.name}. Convert both to one type."
         )
     return np.concatenate([truth, answer])
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from discrim.block import Block
 from discrim.errors import DataError, ParameterError
-from discrim.evaluation.held_out import HeldOut
-from discrim.evaluation.resampling import Trial
+from discrim.evaluation.resampling import HeldOut, Trial
 from discrim.models.beyond import posteriors_of
 from discrim.models.shell import recipe_of
 from discrim.sources import Scan, check_structure, check_weights, code_labels, in_memory, open_rows
@@ -63,20 +60,18 @@ def cross_validate(
     the number of folds, by merging the statistics of the other folds, or use closed forms for "loo". Any
     other scikit-learn classifier is refitted. The rows of a ``scan`` are read into memory.
     """
-    trial = kind_of_trial(model)(model, X, y, sample_weight)
+    trial = trial_of(model, X, y, sample_weight)
     folds = fold_numbers(cv, trial.block.codes, groups)
-    return result_of(trial.block, folds, *trial.run(folds))
+    return result_of(trial.block, folds, trial.run(folds))
 
 
-def kind_of_trial(model: Any) -> Any:
-    """Who tries a model on rows ``(model, X, y, sample_weight)``."""
+def trial_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Trial | RefitTrial:
+    """A model and the rows to try it on, read and coded."""
     recipe = recipe_of(model)
-    if recipe is not None:
-        return partial(Trial.of, recipe)
-    return OrdinaryTrial
+    return RefitTrial.of(model, X, y, sample_weight) if recipe is None else Trial.of(recipe, model, X, y, sample_weight)
 
 
-def result_of(block: Block, folds: Folds, held: HeldOut, route: str) -> CrossValidation:
+def result_of(block: Block, folds: Folds, held: HeldOut) -> CrossValidation:
     weight = np.ones(len(block)) if block.weight is None else block.weight
     error = float(np.average(held.best != block.codes, weights=weight))
     own = held.posterior[np.arange(len(block)), block.codes]
@@ -84,49 +79,63 @@ def result_of(block: Block, folds: Folds, held: HeldOut, route: str) -> CrossVal
     losses = -np.log(np.maximum(own, np.finfo(float).tiny))
     log_loss = float(np.average(losses, weights=weight)) if held.has_posterior else np.nan
     predicted = block.classes[held.best]
-    return CrossValidation(held.posterior, predicted, block.classes, folds.number, error, log_loss, route)
+    return CrossValidation(held.posterior, predicted, block.classes, folds.number, error, log_loss, held.route)
 
 
-class OrdinaryTrial:
-    """A classifier of which nothing is known but ``fit`` and ``predict``, and rows to try it on."""
+@dataclass(frozen=True, eq=False)
+class RefitTrial:
+    """A classifier of which only ``fit`` and ``predict`` are known, and rows ``X`` to try it on.
 
-    def __init__(self, model: Any, X: Any, y: Any, sample_weight: Any) -> None:
+    ``block`` has their labels and weights.
+    """
+
+    model: Any
+    X: Any
+    block: Block
+
+    @classmethod
+    def of(cls, model: Any, X: Any, y: Any, sample_weight: Any = None) -> RefitTrial:
         if not is_classifier(model):
             raise ParameterError.bad_value("model", model, "a scikit-learn classifier")
-        self.model = model
-        self.block: Block
-        self._take: Callable[[Index], Any]
         if isinstance(X, Scan):
             if y is None:
                 check_labelled(X)
-            self.block = in_memory(open_rows(X, y, sample_weight), first_read=True)
-            x = np.asarray(self.block.x)
-            self._take = lambda rows: x[rows]
+            block = in_memory(open_rows(X, y, sample_weight), first_read=True)
+            X = np.asarray(block.x)
         else:
             if y is None:
-                raise DataError("cross_validate requires y to be passed, but the target y is None.")
+                raise DataError("The model requires y to be passed, but the target y is None.")
             check_structure(X)
             check_consistent_length(X, y)
             classes, codes = code_labels(y)
-            weight = check_weights(sample_weight, len(codes))
-            self.block = Block(np.empty((len(codes), 0)), codes, classes, weight)
-            self._take = lambda rows: _safe_indexing(X, rows)
-        if self.block.weight is not None and not takes_weights(model):
-            raise ParameterError(f"{type(model).__name__}.fit takes no sample_weight; leave the weights out.")
+            block = Block(np.empty((len(codes), 0)), codes, classes, check_weights(sample_weight, len(codes)))
+        check_takes_weights(model, block)
+        return cls(model, X, block)
 
-    def run(self, folds: Folds) -> tuple[HeldOut, str]:
-        block = self.block
-        held = HeldOut(len(block), len(block.classes))
+    def take(self, rows: Index) -> tuple[Any, NDArray[Any]]:
+        """These rows and their labels."""
+        return _safe_indexing(self.X, rows), self.block.classes[self.block.codes[rows]]
+
+    def fit(self, rows: Index) -> Any:
+        weights = {} if self.block.weight is None else {"sample_weight": self.block.weight[rows]}
+        return clone(self.model).fit(*self.take(rows), **weights)
+
+    def error(self, fitted: Any, rows: Index) -> float:
+        """Share of these rows that the model misclassifies."""
+        X, y = self.take(rows)
+        return float(np.mean(fitted.predict(X) != y))
+
+    def run(self, folds: Folds) -> HeldOut:
+        held = HeldOut(len(self.block), len(self.block.classes))
         for f in range(len(folds.parts)):
-            train, test = folds.train(f), folds.test(f)
-            weights = {} if block.weight is None else {"sample_weight": block.weight[train]}
-            model = clone(self.model).fit(self._take(train), block.classes[block.codes[train]], **weights)
-            put_answers(held, model, self._take(test), test, block.classes)
-        return held, "refits"
+            put_predictions(
+                held, self.fit(folds.train(f)), self.take(folds.test(f))[0], folds.test(f), self.block.classes
+            )
+        return held
 
 
-def put_answers(held: HeldOut, model: Any, X: Any, test: Index, classes: NDArray[Any]) -> None:
-    """What a fitted classifier says of the rows ``test``, which are X."""
+def put_predictions(held: HeldOut, model: Any, X: Any, test: Index, classes: NDArray[Any]) -> None:
+    """What a fitted classifier predicts for the rows ``test``, which are X."""
     known = np.searchsorted(classes, model.classes_)
     best = np.searchsorted(model.classes_, model.predict(X))
     posteriors = posteriors_of(model)
@@ -135,9 +144,15 @@ def put_answers(held: HeldOut, model: Any, X: Any, test: Index, classes: NDArray
         held.margin[test] = model.decision_function(X)
 
 
-def takes_weights(model: Any) -> bool:
+def check_takes_weights(model: Any, block: Block) -> None:
+    """Refuse weights for a model that would ignore them."""
+    if block.weight is not None and not _takes_weights(model):
+        raise ParameterError(f"{type(model).__name__}.fit takes no sample_weight; leave the weights out.")
+
+
+def _takes_weights(model: Any) -> bool:
     """Does ``fit`` take ``sample_weight``, or hand it on to an estimator inside that does?"""
     if has_fit_parameter(model, "sample_weight"):
         return True
     hands_on = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in inspect.signature(model.fit).parameters.values())
-    return hands_on and hasattr(model, "estimator") and takes_weights(model.estimator)
+    return hands_on and hasattr(model, "estimator") and _takes_weights(model.estimator)

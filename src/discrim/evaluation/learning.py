@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
-from discrim.block import Block
 from discrim.engines.progress import Progress
 from discrim.errors import DataError, ParameterError
-from discrim.evaluation.cross_validation import cross_validate
-from discrim.evaluation.resampling import read_block, report
-from discrim.evaluation.table_rows import TableRows
-from discrim.families.recipe import Recipe, Remark, Shape, Solved, checked_sum
+from discrim.evaluation.cross_validation import RefitTrial, cross_validate
+from discrim.evaluation.resampling import Trial, report
+from discrim.families.recipe import Remark, Shape, checked_sum
 from discrim.families.rule import Output, score_rows
 from discrim.models.shell import recipe_of
-from discrim.sources import Design, Scan
+from discrim.sources import Scan
 from discrim.statistics.folds import fold_numbers
 from discrim.typing import Floats, Index
 
@@ -60,9 +57,9 @@ class Optimism:
 def optimism(model: Any, X: Any, y: Any = None, cv: Any = 10) -> Optimism:
     """Training error against cross-validated error."""
     held_out = cross_validate(model, X, y, cv=cv).error
-    rows = TableRows(X, y)
-    everything = np.arange(rows.n)
-    return Optimism(rows.error(clone(model).fit(*rows.take(everything)), everything), held_out)
+    rows = RefitTrial.of(model, X, y)
+    everything = np.arange(len(rows.block))
+    return Optimism(rows.error(rows.fit(everything), everything), held_out)
 
 
 def learning_curve(
@@ -76,25 +73,19 @@ def learning_curve(
     """
     recipe = recipe_of(model)
     adds_up = recipe is not None and not recipe.needs_rows and (y is not None or isinstance(X, Scan))
-    rows = CodedRows(*read_block(recipe, model, X, y, None)) if recipe is not None and adds_up else TableRows(X, y)
-    folds = fold_numbers(cv, rows.codes)
-    counts = _counts(sizes, min(len(folds.train(f)) for f in range(len(folds.parts))), len(rows.classes))
+    rows = Trial.of(recipe, model, X, y) if recipe is not None and adds_up else RefitTrial.of(model, X, y)
+    codes = rows.block.codes
+    folds = fold_numbers(cv, codes)
+    counts = _counts(sizes, min(len(folds.train(f)) for f in range(len(folds.parts))), len(rows.block.classes))
     rng = np.random.default_rng(random_state)
     errors, remarks = np.full((len(folds.parts), len(counts), 2), np.nan), dict[str, Remark]()
     with Progress("learning curve", len(folds.parts) * len(counts), "fits") as progress:
         for f in range(len(folds.parts)):
-            train, test = _in_turn(folds.train(f), rows.codes, rng), folds.test(f)
-            fits: Iterator[Any]
-            if isinstance(rows, CodedRows):
-                assert recipe is not None
-                fits = rows.grown(recipe, train, counts)
-            else:
-                fits = _refitted(model, rows, train, counts)
-            for i, fitted in enumerate(fits):
-                if fitted is not None:
-                    errors[f, i] = rows.error(fitted, train[: counts[i]]), rows.error(fitted, test)
-                if isinstance(fitted, Solved):
-                    remarks.update({remark.text: remark for remark in fitted.remarks})
+            train = _in_turn(folds.train(f), codes, rng)
+            parts = [(train[:stop], folds.test(f)) for stop in counts]
+            found = _grown(rows, parts, remarks) if isinstance(rows, Trial) else _refitted(rows, parts)
+            for i, both in enumerate(found):
+                errors[f, i] = both
                 progress.add(1)
     report(remarks)
     mean, spread = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
@@ -102,39 +93,39 @@ def learning_curve(
     return LearningCurve(np.array(counts), mean[:, 0], mean[:, 1], spread[:, 0], spread[:, 1], route)
 
 
-class CodedRows:
-    """Rows in memory as a recipe reads them."""
-
-    def __init__(self, block: Block, design: Design) -> None:
-        self.block, self.design = block, design
-        self.classes, self.codes = block.classes, block.codes
-
-    def grown(self, recipe: Recipe[Any], train: Index, counts: Sequence[int]) -> Iterator[Solved | None]:
-        """What follows from more and more of the rows ``train``: only those that are new are read."""
-        reduction = recipe.reduction(Shape(self.design, self.classes, len(train)))
-        state, start = None, 0
-        for stop in counts:
-            part = reduction.of(self.block.take(train[start:stop]).present())
-            state, start = part if state is None else reduction.merge([state, part]), stop
-            known = np.flatnonzero(np.isin(self.classes, state.classes))
-            checked_sum(state)
-            try:
-                yield recipe.among(known, len(self.classes)).solve(state, Shape(self.design, state.classes))
-            except (DataError, ParameterError):  # too few rows
-                yield None
-
-    def error(self, solved: Solved, rows: Index) -> float:
-        """Share of these rows that are taken for another class."""
-        best, _ = score_rows(solved.rule, self.block.x[rows], Output.BEST)
-        return float(np.mean(solved.statistic.classes[best] != self.classes[self.codes[rows]]))
+# Growing training parts, each with the rows to test it on; and the errors on both.
+Parts = list[tuple[Index, Index]]
+Errors = Iterator[tuple[float, float]]
 
 
-def _refitted(model: Any, rows: TableRows, train: Index, counts: Sequence[int]) -> Iterator[Any]:
-    for stop in counts:
+def _grown(trial: Trial, parts: Parts, remarks: dict[str, Remark]) -> Errors:
+    """By the sums of growing training parts: only rows that are new are read."""
+    block, design = trial.block, trial.shape.columns
+    reduction = trial.recipe.reduction(Shape(design, block.classes, len(parts[-1][0])))
+    state, start = None, 0
+    for train, test in parts:
+        part = reduction.of(block.take(train[start:]).present())
+        state, start = part if state is None else reduction.merge([state, part]), len(train)
+        known = np.flatnonzero(np.isin(block.classes, state.classes))
+        checked_sum(state)
         try:
-            yield clone(model).fit(*rows.take(train[:stop]))
+            solved = trial.recipe.among(known, len(block.classes)).solve(state, Shape(design, state.classes))
+        except (DataError, ParameterError):  # too few rows
+            yield np.nan, np.nan
+            continue
+        remarks.update({remark.text: remark for remark in solved.remarks})
+        best = [known[score_rows(solved.rule, block.x[rows], Output.BEST)[0]] for rows in (train, test)]
+        yield float(np.mean(best[0] != block.codes[train])), float(np.mean(best[1] != block.codes[test]))
+
+
+def _refitted(rows: RefitTrial, parts: Parts) -> Errors:
+    for train, test in parts:
+        try:
+            fitted = rows.fit(train)
         except ValueError:
-            yield None
+            yield np.nan, np.nan
+        else:
+            yield rows.error(fitted, train), rows.error(fitted, test)
 
 
 def _counts(sizes: Any, most: int, classes: int) -> list[int]:

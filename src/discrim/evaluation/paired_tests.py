@@ -32,7 +32,9 @@ def mcnemar(y: Any, predicted_a: Any, predicted_b: Any, *, exact: bool | None = 
     truth, a, b = (np.asarray(values) for values in (y, predicted_a, predicted_b))
     if truth.ndim != 1 or truth.shape != a.shape or truth.shape != b.shape:
         sizes = ", ".join(str(values.size) for values in (truth, a, b))
-        raise DataError(f"The labels and both models' answers must be lists of one length; they have {sizes} entries.")
+        raise DataError(
+            f"y and both models' predictions must be 1-D arrays of equal length; they have {sizes} entries."
+        )
     right_a, right_b = a == truth, b == truth
     only_a, only_b = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
     differ = only_a + only_b
@@ -71,7 +73,8 @@ def resampled_t(score_a: Any, score_b: Any, *, test_share: float) -> ResampledT:
     a, b = (np.asarray(values, dtype=np.float64) for values in (score_a, score_b))
     if a.ndim != 1 or a.shape != b.shape or len(a) < 2:
         raise DataError(
-            f"Two lists of scores, two resamples at least, are needed; found {a.size} and {plural(b.size, 'score')}."
+            "Two 1-D arrays of equal length, with at least two scores each, are needed; found "
+            f"{a.size} and {plural(b.size, 'score')}."
         )
     if not 0.0 < test_share < 1.0:
         raise ParameterError.bad_value("test_share", test_share, "between 0 and 1")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,11 +9,7 @@ import numpy as np
 
 from discrim.engines.progress import Progress
 from discrim.errors import ParameterError
-from discrim.evaluation.cross_validation import CrossValidation, cross_validate, result_of
-from discrim.evaluation.resampling import Trial
-from discrim.evaluation.table_rows import TableRows
-from discrim.families.recipe import Recipe
-from discrim.models.shell import recipe_of
+from discrim.evaluation.cross_validation import result_of, trial_of
 from discrim.statistics.folds import fold_numbers
 from discrim.typing import Floats, Index
 
@@ -58,37 +53,20 @@ def permutation_test(
         raise ParameterError.bad_value("criterion", criterion, "'error' or 'log_loss'")
     if not isinstance(shuffles, (int, np.integer)) or shuffles < 1:
         raise ParameterError.bad_value("shuffles", shuffles, "an integer of at least 1")
-    recipe = recipe_of(model)
-    size, of = _by_table(model, X, y, cv) if recipe is None else _by_recipe(recipe, model, X, y, cv)
-    rng = np.random.default_rng(random_state)
-    observed = float(getattr(of(np.arange(size)), criterion))
-    found = np.empty(int(shuffles))
+    trial = trial_of(model, X, y)
+    codes, rng = trial.block.codes, np.random.default_rng(random_state)
+
+    def loss(order: Index | slice) -> float:
+        """With the labels in this order."""
+        shuffled = replace(trial, block=replace(trial.block, codes=codes[order]))
+        folds = fold_numbers(cv, shuffled.block.codes)
+        return float(getattr(result_of(shuffled.block, folds, shuffled.run(folds)), criterion))
+
+    observed, found = loss(slice(None)), np.empty(int(shuffles))
     with Progress("shuffling", len(found), "shuffles") as progress:
         for b in range(len(found)):
-            found[b] = getattr(of(rng.permutation(size)), criterion)
+            found[b] = loss(rng.permutation(len(codes)))
             progress.add(1)
     # Losses that are equal but for rounding are ties.
     no_larger = int((found <= observed + 1e-12 * abs(observed)).sum())
     return PermutationTest(observed, found, (1 + no_larger) / (1 + len(found)), criterion)
-
-
-# The number of rows, and the cross-validation of the rows with the labels of others: a permutation says whose.
-Shuffled = tuple[int, Callable[[Index], CrossValidation]]
-
-
-def _by_recipe(recipe: Recipe[Any], model: Any, X: Any, y: Any, cv: Any) -> Shuffled:
-    """The rows are read and coded once."""
-    trial = Trial.of(recipe, model, X, y, None)
-
-    def of(order: Index) -> CrossValidation:
-        shuffled = replace(trial, block=replace(trial.block, codes=trial.block.codes[order]))
-        folds = fold_numbers(cv, shuffled.block.codes)
-        return result_of(shuffled.block, folds, *shuffled.run(folds))
-
-    return len(trial.block), of
-
-
-def _by_table(model: Any, X: Any, y: Any, cv: Any) -> Shuffled:
-    rows = TableRows(X, y)
-    table, labels = rows.take(np.arange(rows.n))
-    return rows.n, lambda order: cross_validate(model, table, labels[order], cv=cv)

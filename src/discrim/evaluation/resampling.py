@@ -1,13 +1,13 @@
-"""Recipes on folds: in closed form, from merged statistics, or by fitting anew; one route for every model.
+"""Recipes on folds: in closed form, from merged statistics, or by refitting; one route for every model.
 
-Whatever the step, the answers are those of refitting, to rounding.
+Whatever the route, the predictions are those of refitting, to rounding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from discrim.block import Block, Reads
 from discrim.engines import RowPasses
 from discrim.errors import DataError, warn
-from discrim.evaluation.held_out import HeldOut
 from discrim.families.recipe import Recipe, Reduction, Remark, Shape, Solved, checked_sum, overflow, spanned
 from discrim.families.rule import Output, score_rows
 from discrim.later import cached_property
@@ -33,6 +32,43 @@ Units = tuple[Floats, Floats]
 MOST_NUMBERS = 1 << 26
 
 
+class HeldOut:
+    """``posterior`` (n x K) and ``best`` (class numbers, n) of rows by models that did not see them.
+
+    A class that was absent from a training part has the posterior zero in its rows. ``margin`` (n) is the score of the
+    second of two classes, where a model has scores but no posteriors; else NaN. ``route`` says how they were found:
+    'closed form', 'statistics' or 'refits'.
+    """
+
+    def __init__(self, n: int, classes: int, route: str = "refits") -> None:
+        self.posterior: Floats = np.zeros((n, classes))
+        self.best: Index = np.zeros(n, dtype=np.intp)
+        self.has_posterior = True
+        self.margin: Floats = np.full(n, np.nan)
+        self.route = route
+
+    def put_scores(self, rows: Index, known: Index, scores: Floats) -> None:
+        """The predictions of one model that knows the classes ``known``, from log posteriors up to a constant."""
+        # A class a line: along lines that are much longer than there are classes NumPy is several times faster.
+        by_class = np.array(scores.T, order="C")
+        best = by_class.argmax(axis=0)
+        by_class -= by_class.max(axis=0)
+        np.exp(by_class, out=by_class)
+        by_class /= by_class.sum(axis=0)
+        self.put(rows, known, by_class.T, best)
+
+    def put(self, rows: Index, known: Index, posterior: Floats | None, best: NDArray[Any]) -> None:
+        """The predictions of one model that knows the classes ``known``; ``best`` are places among these."""
+        self.best[rows] = known[best]
+        if posterior is None:
+            self.has_posterior = False
+            self.posterior[rows, self.best[rows]] = 1.0
+        elif len(known) == self.posterior.shape[1]:
+            self.posterior[rows] = posterior
+        else:
+            self.posterior[np.ix_(rows, known)] = posterior
+
+
 class FoldStates:
     """Statistics by fold, collected once for all recipes that are tried on the same folds.
 
@@ -46,29 +82,21 @@ class FoldStates:
 
     def held_out(self, reduction: Reduction[Any]) -> list[Any]:
         """Of the rows of each fold, all with the classes of the block."""
-        if reduction not in self._held_out:
-            wider = _covering(self._held_out, reduction)
-            parts = of_folds(self._block, self._folds, reduction.of) if wider is None else map(reduction.narrow, wider)
-            self._held_out[reduction] = list(parts)
-        return self._held_out[reduction]
+        return _known(self._held_out, reduction, lambda: of_folds(self._block, self._folds, reduction.of))
 
     def training(self, reduction: Reduction[Any]) -> list[Any]:
         """Of all rows but those of each fold."""
-        if reduction not in self._training:
-            wider = _covering(self._training, reduction)
-            if wider is None:
-                self._training[reduction] = list(of_others(self.held_out(reduction), reduction.merge))
-            else:
-                self._training[reduction] = [reduction.narrow(state) for state in wider]
-        return self._training[reduction]
+        return _known(self._training, reduction, lambda: of_others(self.held_out(reduction), reduction.merge))
 
 
-class Fold(NamedTuple):
-    """The model of a training part, the classes that occur in it, and whether its rows had to be read again."""
-
-    solved: Solved
-    known: Index
-    read: bool
+def _known(
+    known: dict[Reduction[Any], list[Any]], reduction: Reduction[Any], make: Callable[[], Iterable[Any]]
+) -> list[Any]:
+    """The states by this reduction, made from those of a wider one where there are such."""
+    if reduction not in known:
+        wider = next((states for other, states in known.items() if other.covers(reduction)), None)
+        known[reduction] = list(make() if wider is None else map(reduction.narrow, wider))
+    return known[reduction]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,28 +109,80 @@ class Trial:
     states: FoldStates | None = None
 
     @classmethod
-    def of(cls, recipe: Recipe[Any], model: Classifier, X: Any, y: Any, sample_weight: Any) -> Trial:
-        """The rows as ``model`` would read them."""
-        block, design = read_block(recipe, model, X, y, sample_weight)
+    def of(cls, recipe: Recipe[Any], model: Classifier, X: Any, y: Any, sample_weight: Any = None) -> Trial:
+        """All rows as ``model`` would read them, in memory and finite.
+
+        Categories are columns of their own, except where columns of different kinds are read.
+        """
+        rows = model.open_rows(X, y, sample_weight)
+        block, design = in_memory(rows, recipe.reads, first_read=True), rows.design
+        x: Any = block.x
+        if recipe.reads == "mixed":
+            if np.isinf(x.numbers).any():
+                raise non_finite_error(rows) or overflow()
+        else:
+            if design.named or design.n_in != x.shape[1]:
+                design = Design([Column(name) for name in design.names_out], x.dtype)
+            with np.errstate(over="ignore"):  # counts may be larger than any sum of them
+                total = x.sum()
+            error = (
+                None
+                if np.isfinite(total)
+                else find_non_finite(rows if rows.rereadable else open_rows(x, design=design))
+            )
+            if error is not None:
+                raise error
         return cls(recipe, block, Shape(design, block.classes, len(block)))
 
-    def run(self, folds: Folds) -> tuple[HeldOut, str]:
-        """Answers of held-out rows, and how they were found: 'closed form', 'statistics' or 'refits'."""
+    def run(self, folds: Folds) -> HeldOut:
+        """Predictions of held-out rows by the first route that is open."""
         with blas_threads(min(self.block.x.shape)):
-            return self._closed_form(folds) or self._merged(folds) or self._refitted(folds)
+            return self._closed_form(folds) or self.merged(folds) or self.refit(folds, range(len(folds.parts)))
 
-    def refit(self, folds: Folds, numbers: Iterable[int], held: HeldOut) -> None:
-        """Fit anew without each of these folds, and fill in the answers for it."""
-        remarks: dict[str, Remark] = {}
+    def refit(self, folds: Folds, numbers: Iterable[int], held: HeldOut | None = None) -> HeldOut:
+        """Fit again without each of these folds, and fill in the predictions for it."""
+        held, remarks = held or HeldOut(len(self.block), len(self.block.classes)), dict[str, Remark]()
         for f in numbers:
             train = folds.train(f)
-            known, passes = self._classes_in(train), self.passes(train)
-            shape = self._shape_of(known, len(train))
-            recipe = self.recipe.among(known, len(self.block.classes))
-            solved = recipe.fit(shape, passes)
+            recipe, shape, known = self.among(train)
+            solved = recipe.fit(shape, self.passes(train))
             remarks.update({remark.text: remark for remark in solved.remarks})
             self.put(held, solved, known, folds.test(f))
         report(remarks)
+        return held
+
+    def merged(self, folds: Folds, wanted: Index | None = None, *, standardise: bool = False) -> HeldOut | None:
+        """Every fold's model (or those of the folds ``wanted``) from the statistics of the others.
+
+        Columns are as they are, or standardised by the training rows of each fold. None where there is no such route,
+        or the statistics take too much memory.
+        """
+        if not folds.complementary or self.recipe.needs_rows:
+            return None
+        fewest = len(self.block) - int(np.bincount(folds.number).max())
+        work = self if standardise else self._turned(fewest)
+        shape = replace(work.shape, n_rows=fewest)
+        reduction = self.recipe.reduction(shape)
+        numbers = reduction.numbers(shape)
+        # A statistic that is as large as the rows, in all their columns, saves nothing.
+        no_gain = work is self and shape.wide and (standardise or numbers >= fewest * shape.width)
+        if no_gain or len(folds.parts) * numbers > MOST_NUMBERS:
+            return None
+        held, remarks = HeldOut(len(self.block), len(self.block.classes), "statistics"), dict[str, Remark]()
+        for f, state in enumerate(work.training(folds, reduction)):
+            if wanted is not None and f not in wanted:
+                continue
+            units = state.units() if standardise else None
+            moved = state if units is None else state.in_units(*units)
+            recipe, fold_shape, known = work.among(folds.train(f))
+            kept = checked_sum(moved).select(np.isin(np.arange(len(self.block.classes)), known))
+            solved = recipe.solve(kept, fold_shape, work.passes(folds.train(f), units))
+            if solved.statistic is not kept:  # the rows were read again
+                held.route = "refits"
+            remarks.update({remark.text: remark for remark in solved.remarks})
+            work.put(held, solved, known, folds.test(f), units)
+        report(remarks)
+        return held
 
     def training(self, folds: Folds, reduction: Reduction[Any]) -> Iterable[Any]:
         """The statistic of all rows but those of each fold."""
@@ -110,19 +190,15 @@ class Trial:
             return self.states.training(reduction)
         return of_others(of_folds(self.block, folds, reduction.of), reduction.merge)
 
-    def solved(self, state: Any, train: Index, units: Units | None = None) -> Fold:
-        """What follows from the statistic of the rows ``train``.
-
-        The statistic may be that of columns in other ``units``, a centre and a scale for each.
-        """
-        known, size = self._classes_in(train), len(self.block.classes)
-        state = checked_sum(state).select(np.isin(np.arange(size), known))
-        passes = self.passes(train, units)
-        solved = self.recipe.among(known, size).solve(state, self._shape_of(known, len(train)), passes)
-        return Fold(solved, known, read=solved.statistic is not state)
+    def among(self, train: Index) -> tuple[Recipe[Any], Shape, Index]:
+        """The recipe and shape for the classes that occur in these rows, and their numbers."""
+        classes = self.block.classes
+        known = np.flatnonzero(np.bincount(self.block.codes[train], minlength=len(classes)))
+        shape = replace(self.shape, classes=classes[known], n_rows=len(train))
+        return self.recipe.among(known, len(classes)), shape, known
 
     def put(self, held: HeldOut, solved: Solved, known: Index, test: Index, units: Units | None = None) -> None:
-        """The answers of what was solved to the rows ``test``."""
+        """The predictions of what was solved for the rows ``test``."""
         x = self.block.x[test]
         x = x if units is None else (x - units[0]) / units[1]
         rule = solved.rule
@@ -133,7 +209,7 @@ class Trial:
         if not rule.by_score:
             held.best[test] = known[score_rows(rule, x, Output.BEST)[0]]
 
-    def _closed_form(self, folds: Folds) -> tuple[HeldOut, str] | None:
+    def _closed_form(self, folds: Folds) -> HeldOut | None:
         weighted = self.block.weight is not None and not self.recipe.held_out_weighted
         if not folds.one_at_a_time or weighted or self.recipe.needs_rows:
             return None
@@ -143,39 +219,12 @@ class Trial:
         left_out = self.recipe.held_out(solved, work.shape)
         if left_out is None:
             return None
-        if work is self:  # else the columns that are named are nobody's
+        if work is self:  # else the columns that are named are not the user's
             report({remark.text: remark for remark in solved.remarks})
         scores = left_out(work.block)
-        held = HeldOut.of_scores(scores)
-        self.refit(folds, folds.number[np.isnan(scores).any(axis=1)].tolist(), held)
-        return held, "closed form"
-
-    def _merged(self, folds: Folds) -> tuple[HeldOut, str] | None:
-        """Every fold's model from the statistics of the others; None where these take too much memory."""
-        if not folds.complementary or self.recipe.needs_rows:
-            return None
-        fewest = len(self.block) - int(np.bincount(folds.number).max())
-        work = self._turned(fewest)
-        shape = replace(work.shape, n_rows=fewest)
-        reduction = self.recipe.reduction(shape)
-        numbers = reduction.numbers(shape)
-        # A statistic that is as large as the rows, in all their columns, saves nothing.
-        no_gain = work is self and shape.wide and numbers >= fewest * shape.width
-        if no_gain or len(folds.parts) * numbers > MOST_NUMBERS:
-            return None
-        held, remarks, read = HeldOut(len(self.block), len(self.block.classes)), dict[str, Remark](), False
-        for f, state in enumerate(work.training(folds, reduction)):
-            fold = work.solved(state, folds.train(f))
-            read |= fold.read
-            remarks.update({remark.text: remark for remark in fold.solved.remarks})
-            work.put(held, fold.solved, fold.known, folds.test(f))
-        report(remarks)
-        return held, "refits" if read else "statistics"
-
-    def _refitted(self, folds: Folds) -> tuple[HeldOut, str]:
-        held = HeldOut(len(self.block), len(self.block.classes))
-        self.refit(folds, range(len(folds.parts)), held)
-        return held, "refits"
+        undefined, held = np.isnan(scores).any(axis=1), HeldOut(len(scores), scores.shape[1], "closed form")
+        held.put_scores(np.flatnonzero(~undefined), np.arange(scores.shape[1]), scores[~undefined])
+        return self.refit(folds, folds.number[undefined].tolist(), held)
 
     def _turned(self, fewest: int) -> Trial:
         """The same in the space that the rows span, where there are no more rows than columns and nothing is lost."""
@@ -186,35 +235,6 @@ class Trial:
 
     def passes(self, train: Index | None, units: Units | None = None) -> _Training:
         return _Training(self.block, train, self.shape, self.recipe.reads, units)
-
-    def _classes_in(self, rows: Index) -> Index:
-        return np.flatnonzero(np.bincount(self.block.codes[rows], minlength=len(self.block.classes)))
-
-    def _shape_of(self, known: Index, n_rows: int) -> Shape:
-        return replace(self.shape, classes=self.block.classes[known], n_rows=n_rows)
-
-
-def read_block(recipe: Recipe[Any], model: Classifier, X: Any, y: Any, sample_weight: Any) -> tuple[Block, Design]:
-    """All rows as ``model`` would read them, in memory and finite.
-
-    Categories are columns of their own, but where columns of different kinds are read.
-    """
-    rows = model.open_rows(X, y, sample_weight)
-    block, design = in_memory(rows, recipe.reads, first_read=True), rows.design
-    x: Any = block.x
-    if recipe.reads == "mixed":
-        if np.isinf(x.numbers).any():
-            raise non_finite_error(rows) or overflow()
-        return block, design
-    if design.named or design.n_in != x.shape[1]:
-        design = Design([Column(name) for name in design.names_out], x.dtype)
-    with np.errstate(over="ignore"):  # counts may be larger than any sum of them
-        total = x.sum()
-    if not np.isfinite(total):
-        error = find_non_finite(rows if rows.rereadable else open_rows(x, design=design))
-        if error is not None:
-            raise error
-    return block, design
 
 
 def scores_of(solved: Solved, x: Any) -> NDArray[np.float64]:
@@ -253,7 +273,3 @@ class _Training(RowPasses):
             part = replace(part, x=(part.x - self._units[0]) / self._units[1])
         columns: Any = self._columns
         return ArrayRows(columns, part, labelled=True)
-
-
-def _covering(known: dict[Reduction[Any], list[Any]], reduction: Reduction[Any]) -> list[Any] | None:
-    return next((states for other, states in known.items() if other.covers(reduction)), None)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from discrim.errors import ParameterError
 from discrim.typing import Floats
@@ -17,6 +18,9 @@ Codes = NDArray[np.integer]
 
 # The change of the slope is at most this part of the change of the scores: p p' - diag(p) has no larger eigenvalue.
 SOFTMAX_CURVATURE = 0.5
+
+# 1 / (1 + exp(-h)), without overflow.
+sigmoid = special.expit
 
 
 @dataclass(frozen=True)
@@ -64,12 +68,6 @@ def find_loss(name: object) -> Loss:
     near = difflib.get_close_matches(str(name), LOSSES, n=1, cutoff=0.4)
     hint = f"Did you mean {near[0]!r}? " if near else ""
     raise ParameterError(f"There is no loss {name!r}. {hint}The losses are {known}.")
-
-
-def sigmoid(h: Floats) -> Floats:
-    """1 / (1 + exp(-h)), without overflow."""
-    small = np.exp(-np.abs(h))
-    return np.asarray(np.where(h >= 0, 1.0, small) / (1.0 + small))
 
 
 def _squared(h: Floats, r: Floats) -> Floats:

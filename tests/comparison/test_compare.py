@@ -212,7 +212,7 @@ def test_groups_are_handed_to_the_splitter():
     assert all(len(np.unique(found.folds[groups == g])) == 1 for g in range(15))
 
 
-def test_the_table_tells_what_is_tested_and_sorted():
+def test_the_table_shows_what_is_tested_and_sorted():
     found = compare(X[50:], y[50:], [*ALL, LinearSVC()])
     table = found.table
     assert table["error"].is_monotonic_increasing
@@ -264,16 +264,21 @@ def test_a_function_may_be_the_metric():
     assert "cost" in found.verdict
 
 
-def test_one_row_a_column_is_said_in_the_singular():
+def test_one_row_per_column_is_said_in_the_singular():
     found = compare(np.array([[1.0, 2.0], [2.0, 3.0], [3.0, 1.0], [4.0, 4.0]]), ["x", "y", "x", "y"])
-    assert "smallest class has only 1 row a column" in found.verdict
+    assert "smallest class has only 1 row per column" in found.verdict
+
+
+def test_more_columns_than_rows_are_counted_per_row():
+    x, labels = np.random.default_rng(0).normal(size=(30, 600)), np.tile([0, 1], 15)
+    assert "the smallest class has 40 columns per row" in compare(x, labels, ["Ridge"]).verdict
 
 
 def test_a_check_that_fails_is_no_reason_to_call_a_table_sparse(monkeypatch):
     def fail(_):
-        raise DiscrimError("nothing can be told")
+        raise DiscrimError("no test is possible")
 
     monkeypatch.setattr(comparing, "checks_of_rows", fail)
     rng = np.random.default_rng(0)
     found = compare(rng.normal(size=(40, 2)), np.tile([0, 1], 20))
-    assert found.verdict.endswith("were not checked, since the tests failed on these numbers.")
+    assert found.verdict.endswith("were not checked, because the tests failed on these data.")

@@ -135,12 +135,12 @@ def test_two_rows_a_class_make_two_folds():
     assert found.table["error"].notna().sum() >= 2
 
 
-@pytest.mark.parametrize(("few", "words"), [(3, "Class 'b' has 3 rows for 10 folds"), (1, "has not met its class")])
+@pytest.mark.parametrize(("few", "words"), [(3, "Class 'b' has 3 rows for 10 folds"), (1, "has not seen its class")])
 def test_a_class_with_fewer_rows_than_folds_is_named_by_one_warning(few, words):
     labels = np.where(np.arange(150) < few, "b", "a")
-    with pytest.warns(FewRowsWarning, match=words) as told:
+    with pytest.warns(FewRowsWarning, match=words) as caught:
         compare(X, labels, ["Gaussian NB"])
-    assert len(told) == 1
+    assert len(caught) == 1
 
 
 def test_constant_columns_and_far_off_origins_do_no_harm():
@@ -153,7 +153,7 @@ def test_constant_columns_and_far_off_origins_do_no_harm():
     ("arguments", "error", "text"),
     [
         ({"y": None}, DataError, "compare needs labels: y is None"),
-        ({"y": np.zeros(150)}, DataError, "y has only the class '0.0'; a comparison needs two classes"),
+        ({"y": np.zeros(150)}, DataError, "y has only the class '0.0'; a comparison needs at least two classes"),
         ({"y": np.arange(150)}, DataError, "Every class has a single row"),
         ({"X": X[:0], "y": y[:0]}, DataError, "There are no rows to compare models on"),
         ({"metric": lambda *_: np.nan}, DataError, "No model has a finite value of the metric that was asked for."),
@@ -165,7 +165,7 @@ def test_constant_columns_and_far_off_origins_do_no_harm():
         ({"metric": "f1"}, ParameterError, "The 'metric' parameter is 'f1'; it must be 'error', 'log_loss'"),
     ],
 )
-def test_what_cannot_be_compared_is_told(arguments, error, text):
+def test_what_cannot_be_compared_is_refused(arguments, error, text):
     with pytest.raises(error, match=re.escape(text)):
         compare(**{"X": X, "y": y, **arguments})
 
@@ -189,7 +189,7 @@ def test_the_keyboard_keeps_what_is_done(monkeypatch):
     with pytest.warns(InterruptedWarning, match="1 of 3 models were done"):
         found = compare(X, y, ["LDA", "QDA", "Logistic"])
     assert found.chosen == "LDA"
-    assert found.table.loc["Logistic", "note"] == "not run: stopped by the keyboard"
+    assert found.table.loc["Logistic", "note"] == "not run: interrupted by the user"
     with pytest.raises(KeyboardInterrupt):
         compare(X, y, ["QDA", "LDA"])
 
@@ -207,6 +207,8 @@ def test_it_prints_in_eighty_columns():
     assert "Multinomial NB was left out: counts are needed" in text
     assert re.search(r"(?m)^> Bayesian QDA", text)
     assert re.search(r"(?m)^  Baseline +66.7%", text)
+    assert "  params  " in text.splitlines()[2]
+    assert "= not significantly worse than the best; p: versus best, Holm-adjusted" in text
 
 
 def test_the_verdict_is_two_sentences_with_the_checks_behind_it():
@@ -239,6 +241,13 @@ def test_the_report_is_one_page_that_needs_no_network(rows, tmp_path):
     assert page.count('<svg class="plot"') == 2
     assert page.count('<svg class="bar') == sum(row.done for row in found.rows)
     assert all(name in page for name in found.checks)
+    for words in (
+        "false positive rate",
+        "true positive rate",
+        "<th>params</th>",
+        "not significantly worse than\nthe best",
+    ):
+        assert words in page
     assert re.findall(r"(?:src|href)=|https?:", page) == []
     assert "Raises" in page
 
@@ -263,7 +272,7 @@ def test_a_report_that_cannot_be_written_names_the_file_that_was_asked_for(tmp_p
         found.report(tmp_path)
 
 
-def test_the_answers_of_one_model_are_at_hand():
+def test_the_predictions_of_one_model_are_available():
     found = compare(X, y, ["LDA", Raises()])
     assert found["LDA"].posterior.shape == (150, 3)
     with pytest.raises(ParameterError, match="one of the models that were run: 'LDA'"):
@@ -271,7 +280,7 @@ def test_the_answers_of_one_model_are_at_hand():
 
 
 def test_a_metric_that_cannot_be_called_is_refused_before_the_work():
-    with pytest.raises(ParameterError, match="a function of y, the answers and the posteriors"):
+    with pytest.raises(ParameterError, match="a function of y, the predictions and the posteriors"):
         compare(X, y, ["LDA"], metric=lambda y, predicted: 0.0)
 
 

@@ -247,7 +247,7 @@ def test_the_result_says_what_was_filled_in(tmp_path):
     sentence = next(remark for remark in found.remarks if remark.startswith("Missing values"))
     assert f"'x0' ({count} of 300)" in sentence
     assert "'x0 missing'" in sentence
-    assert "Mixed NB takes them as they are." in found.remarks
+    assert "Mixed NB uses them as they are." in found.remarks
     assert "Missing values in 'x0' were filled in." in found.verdict
     assert sentence in " ".join(repr(found).split())
     assert max(map(len, repr(found).splitlines())) <= 80

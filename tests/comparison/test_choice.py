@@ -11,9 +11,9 @@ from sklearn.datasets import load_breast_cancer, load_wine
 
 import discrim
 from discrim import compare, datasets
-from discrim.comparison.choice import choose
-from discrim.comparison.majority import MajorityClassifier
+from discrim.comparison.baseline import MajorityClassifier
 from discrim.comparison.scores import Row, holm
+from discrim.comparison.verdict import choose
 
 X, y = datasets.load_iris().xy
 
@@ -32,7 +32,7 @@ def test_the_table_has_a_row_for_always_answering_the_most_frequent_class():
     assert row["log_loss"] == pytest.approx(-(shares * np.log(shares)).sum())
     assert row["auc"] == 0.5
     assert row["parameters"] == 1
-    assert "always answers 'paid'" in row["note"]
+    assert "always predicts 'paid'" in row["note"]
     assert found["Baseline"].posterior[0] == pytest.approx(shares)
 
 
@@ -49,8 +49,8 @@ def test_nothing_that_does_not_beat_the_baseline_is_chosen_and_the_verdict_says_
         found = compare(x, labels, ["LDA", "QDA", "Gaussian NB", "Ridge"])
         chosen.append(found.chosen)
         if found.chosen == "Baseline":
-            errors = f"{(labels == 'late').mean():.1%} errors"
-            assert found.verdict.startswith(f"No model is better than always answering 'paid' ({errors})")
+            error = f"error {(labels == 'late').mean():.1%}"
+            assert found.verdict.startswith(f"No model is significantly better than always predicting 'paid' ({error})")
             assert not found.table["beats_baseline"].any()
     assert chosen.count("Baseline") >= 5
 
@@ -61,7 +61,7 @@ def test_a_rare_class_that_probabilities_foresee_is_worth_a_sentence():
     labels = np.where(rng.random(4000) < 1 / (1 + np.exp(2.5 - 1.5 * (x[:, 0] > 0.5))), "late", "paid")
     found = compare(x, labels, ["QDA"])
     assert found.chosen == "Baseline"
-    assert "By log loss QDA is better (0." in found.verdict
+    assert "By log loss, QDA is better (0." in found.verdict
     assert compare(x, labels, ["QDA"], metric="log_loss").chosen == "QDA"
     assert "By log loss" not in compare(*noise(), ["QDA"]).verdict
 
@@ -71,7 +71,7 @@ def test_the_baseline_is_what_has_to_be_beaten_under_any_metric(metric):
     x, labels = noise()
     found = compare(x, labels, ["LDA", "QDA", "Gaussian NB"], metric=metric)
     assert found.chosen == "Baseline"
-    assert "No model is better than always answering 'paid'" in found.verdict
+    assert "No model is significantly better than always predicting 'paid'" in found.verdict
     real = compare(X, y, ["LDA", "QDA", "Gaussian NB"], metric=metric)
     assert real.chosen != "Baseline"
     assert not real.table.loc["Baseline", "beats_baseline"]
@@ -157,7 +157,7 @@ def table_of(*rows):
         ([("a", 50, 0.100, 10, False), ("b", 51, 0.101, 11, True)], "b", "simple"),
         # Without an error log losses only say who is boldest.
         ([("a", 0, 0.000, 21, False), ("b", 0, 0.300, 11, True), ("c", 0, 0.2, 11, False)], "b", "no error"),
-        # Nobody knows the size of a foreign rule.
+        # The size of a rule from elsewhere is unknown.
         ([("a", 50, 0.100, np.nan, False), ("b", 51, 0.101, 11, False)], "b", "simple"),
     ],
 )
@@ -185,7 +185,7 @@ def test_more_columns_than_rows_without_an_error_go_to_a_regularised_linear_rule
     chosen = next(each for each in found.rows if each.name == found.chosen)
     assert chosen.regularised
     assert chosen.parameters <= 901
-    assert "makes no error on rows that it has not seen" in found.verdict
+    assert "makes no error on held-out rows" in found.verdict
     assert found.best.score(x[80:], labels[80:]) >= found.trials["Gaussian NB"].model.score(x[80:], labels[80:])
 
 
@@ -193,7 +193,7 @@ def test_the_verdict_names_the_tie():
     found = compare(X, y)
     tied = [each.name for each in found.rows if each.error == found.rows[0].error]
     assert len(tied) > 2
-    assert f"models in this tie ({', '.join(tied[:3])}" in found.verdict
+    assert f"tied models ({', '.join(tied[:3])}" in found.verdict
 
 
 def test_choices_on_well_known_data_are_sensible():
@@ -208,7 +208,7 @@ def test_a_verdict_with_a_single_better_model_says_so():
     labels = rng.integers(0, 2, 300)
     x = rng.normal(size=(300, 2)) * (1 + 2 * labels)[:, None]
     found = compare(x, labels, ["LDA", "QDA"])
-    assert found.verdict.startswith("QDA is the only one of 2 models that is better than the baseline by a test")
+    assert found.verdict.startswith("QDA is the only one of 2 models that is significantly better than the baseline")
 
 
 def test_equal_rows_of_a_table_are_compared_by_the_best_that_beats_the_baseline():
@@ -218,7 +218,7 @@ def test_equal_rows_of_a_table_are_compared_by_the_best_that_beats_the_baseline(
     assert choose(changed, losses, "error").row.name == "QDA"
 
 
-def test_a_model_that_errs_as_often_as_the_baseline_is_said_to_be_better_by_its_log_loss():
+def test_the_verdict_says_that_a_model_with_the_error_of_the_baseline_is_better_by_log_loss():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(1500, 1))
     labels = (rng.random(1500) < 1 / (1 + np.exp(3.2 - 0.6 * x[:, 0]))).astype(int)
@@ -226,6 +226,6 @@ def test_a_model_that_errs_as_often_as_the_baseline_is_said_to_be_better_by_its_
     assert found.chosen == "Logistic"
     own, baseline = found.table.loc["Logistic"], found.table.loc["Baseline"]
     assert own["error"] == baseline["error"]
-    losses = f"{own['log_loss']:.3f} against {baseline['log_loss']:.3f}"
-    sentence = f"It errs as often as the baseline ({own['error']:.1%}) and is better by its log loss ({losses})."
+    losses = f"{own['log_loss']:.3f} versus {baseline['log_loss']:.3f}"
+    sentence = f"Its error equals that of the baseline ({own['error']:.1%}), but its log loss is lower ({losses})."
     assert sentence in found.verdict

@@ -142,7 +142,7 @@ def test_a_penalised_model_without_enough_rows_to_be_tuned_is_standardised_too()
 
 def test_the_result_says_which_models_are_standardised(tmp_path):
     found = compare(*datasets.load_iris().xy)
-    sentence = "Ridge, Lasso and Logistic work in standardised columns, so that units do not matter."
+    sentence = "Ridge, Lasso and Logistic were fitted to standardised columns, so units do not matter."
     assert sentence in found.remarks
     assert sentence in " ".join(repr(found).split())
     assert sentence in found.report(tmp_path / "report.html").read_text()

@@ -183,10 +183,10 @@ def test_groups_hold_in_tuning_too(cv, monkeypatch):
     seen = []
     original = trials.ComparedRows.prepared_by
 
-    def spy(self, train, **options):
+    def spy(self, train, steps):
         of_row = self.numbers.x[:, 0]
         seen.append(set(of_row[train]) & set(np.delete(of_row, train)))
-        return original(self, train, **options)
+        return original(self, train, steps)
 
     monkeypatch.setattr(trials.ComparedRows, "prepared_by", spy)
     found = compare(x, labels, ["Logistic"], groups=group, cv=cv)
