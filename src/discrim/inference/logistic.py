@@ -13,8 +13,7 @@ from scipy.special import gammaln, xlogy
 from discrim.block import Block
 from discrim.families.logistic.elastic_net_gram import elastic_net
 from discrim.families.logistic.fit import SmoothFit
-from discrim.families.logistic.newton import newton
-from discrim.families.logistic.objective import Coordinates, Objective, codes_in
+from discrim.families.logistic.objective import Coordinates, Objective, codes_in, newton
 from discrim.inference.fitted import Fitted
 from discrim.sources import Design
 from discrim.statistics.likelihood import LOSS

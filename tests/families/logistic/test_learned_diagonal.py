@@ -7,11 +7,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from discrim.engines import RowPasses
-from discrim.families.logistic import smooth
-from discrim.families.logistic.newton import newton
-from discrim.families.logistic.objective import Coordinates, Objective
+from discrim.families.logistic import fit
+from discrim.families.logistic.fit import Smooth, minimise
+from discrim.families.logistic.objective import Coordinates, Objective, newton
 from discrim.families.logistic.quasi_newton import LearnedDiagonal
-from discrim.families.logistic.smooth import Smooth, minimise
 from discrim.sources import open_rows
 
 PENALTY = np.full(200, 0.5)
@@ -41,7 +40,7 @@ def test_it_forgets_what_steps_long_ago_said():
 
 def test_counts_with_heavy_tails_need_fewer_passes_than_with_the_whole_curvature_of_the_data(monkeypatch):
     """Words of Zipf's frequencies in texts of very different lengths."""
-    monkeypatch.setattr(smooth, "CURVED_SIZE", 3)
+    monkeypatch.setattr(fit, "CURVED_SIZE", 3)
     rng = np.random.default_rng(0)
     words = 3.0 / np.arange(1, 301)
     x = rng.poisson(np.exp(rng.normal(scale=1.5, size=(400, 1))) * words) * 1.0

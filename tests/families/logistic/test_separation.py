@@ -17,8 +17,7 @@ from discrim import scan
 from discrim.datasets import load_endometrial, load_iris
 from discrim.engines import RowPasses, passes_over
 from discrim.families.logistic import separation_cone
-from discrim.families.logistic.newton import newton
-from discrim.families.logistic.objective import Coordinates, Objective
+from discrim.families.logistic.objective import Coordinates, Objective, newton
 from discrim.families.logistic.separation import find_separation, may_be_separated
 from discrim.sources import open_rows
 from discrim.statistics.likelihood import CURVATURE

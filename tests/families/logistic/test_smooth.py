@@ -9,10 +9,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from discrim.engines import RowPasses
-from discrim.families.logistic import smooth
-from discrim.families.logistic.newton import newton
-from discrim.families.logistic.objective import Coordinates, Objective
-from discrim.families.logistic.smooth import Part, Smooth, choose_route, minimise
+from discrim.families.logistic import fit
+from discrim.families.logistic.fit import Part, Smooth, choose_route, minimise
+from discrim.families.logistic.objective import Coordinates, Objective, newton
 from discrim.sources import open_rows
 from discrim.statistics.likelihood import CURVATURE, GRADIENT
 
@@ -123,17 +122,17 @@ def test_without_a_penalty_quasi_newton_keeps_the_classes_balanced():
 
 
 def test_more_coefficients_than_a_curvature_has_room_for_are_fitted_too(monkeypatch):
-    monkeypatch.setattr(smooth, "CURVED_SIZE", 3)
+    monkeypatch.setattr(fit, "CURVED_SIZE", 3)
     every, some = objectives()
     problem = problem_of(every, 1.0)
     found = minimise(problem, every, [Part(some, 1 / 8)], "quasi-newton", 500)
     assert found.converged
     exact = newton(every, problem.start, ridge=problem.ridge)
-    assert abs(found.value - exact.value) <= smooth.WIDE_CLOSE * exact.at.weight
+    assert abs(found.value - exact.value) <= fit.WIDE_CLOSE * exact.at.weight
 
 
 def test_knowing_how_large_the_columns_are_saves_passes_where_there_is_no_curvature(monkeypatch):
-    monkeypatch.setattr(smooth, "CURVED_SIZE", 3)
+    monkeypatch.setattr(fit, "CURVED_SIZE", 3)
     rng = np.random.default_rng(0)
     x = rng.normal(size=(2000, 30)) * np.geomspace(0.05, 20.0, 30)
     y = (x @ (rng.normal(size=30) / np.geomspace(0.05, 20.0, 30)) / 4 + rng.logistic(size=2000) > 0).astype(int)

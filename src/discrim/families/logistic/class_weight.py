@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from numbers import Real
@@ -16,6 +16,7 @@ from discrim.errors import DataError, ParameterError
 from discrim.families.logistic.objective import codes_in
 from discrim.families.recipe import Passes, Reduction, Shape, Sum
 from discrim.later import cached_property
+from discrim.statistics.likelihood import add_arrays
 from discrim.typing import Floats
 
 State = TypeVar("State")
@@ -86,7 +87,7 @@ def class_factors(class_weight: Any, rows: Passes, classes: NDArray[Any], weight
                 raise ParameterError.bad_value(f"class_weight[{label!r}]", weight, "a finite number of at least 0")
         return np.array(given, float)
     if weights is None:
-        weights = rows.reduce(Sum(partial(class_weights, classes), _added))
+        weights = rows.reduce(Sum(partial(class_weights, classes), add_arrays))
     return np.asarray(weights.sum() / (len(labels) * np.where(weights > 0, weights, 1.0)))
 
 
@@ -97,10 +98,6 @@ def class_weights(classes: NDArray[Any], block: Block) -> Floats:
         return np.bincount(codes, weights=block.weight, minlength=len(classes)).astype(float)
     w = np.ones(len(block)) if block.weight is None else block.weight
     return np.array([w @ (1.0 - block.share), w @ block.share])
-
-
-def _added(parts: Sequence[Floats]) -> Floats:
-    return np.asarray(np.sum(parts, axis=0))
 
 
 def written(labels: list[Any], most: int = 20) -> str:

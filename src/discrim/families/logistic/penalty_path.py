@@ -13,20 +13,22 @@ from scipy import sparse
 from discrim.block import Block
 from discrim.families.first_look import look
 from discrim.families.logistic.elastic_net import follower_for
+from discrim.families.logistic.elastic_net_gram import Fitted
 from discrim.families.logistic.fit import (
     WIDE_ROWS,
     PenaltyTerms,
     Problem,
+    Smooth,
+    choose_route,
     coordinates_for,
     fit_smooth,
-    offset_level,
+    minimise,
+    offset_constant,
     origin,
     ridge_for,
 )
-from discrim.families.logistic.newton import Solution, newton
-from discrim.families.logistic.objective import Coordinates, Objective, user_coefficients
+from discrim.families.logistic.objective import Coordinates, Objective, Solution, newton, user_coefficients
 from discrim.families.logistic.rank import row_space
-from discrim.families.logistic.smooth import Smooth, choose_route, minimise
 from discrim.families.one_block import OneBlock
 from discrim.families.recipe import Grid, Losses, Reduction, Shape, row_losses
 from discrim.statistics.likelihood import Likelihood
@@ -39,24 +41,17 @@ WEAK, NEWTON_SIZE = 10.0, 400
 MOST_STEPS = 1000
 
 
-@dataclass(frozen=True)
-class Step:
-    """One fit: ``theta`` is [intercept, slopes] in the user's units, a row a class (one row for two classes)."""
-
-    theta: Floats
-    iterations: int
-    converged: bool
-
-
-def fold_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms]) -> list[Step]:
+def fold_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms]) -> list[Fitted]:
     """The fit for each penalty, in the order that they came in; all of one l1_ratio. Keeps to the calling thread.
+
+    ``theta`` of a fit has a row a class (one row for two classes).
 
     Every fit begins at the one before. Cost: a fit for the first penalty, then one to three passes each; with few rows
     and L2 n^2 p once for all.
     """
     order = np.argsort([-(each.lasso + each.ridge) for each in terms], kind="stable")
     penalised = [terms[i] for i in order if terms[i].name != "none"]
-    found: list[Step] = []
+    found: list[Fitted] = []
     if penalised:
         follow = _elastic_path if penalised[0].lasso else _ridge_path
         found += follow(rows, problem, penalised)
@@ -65,7 +60,7 @@ def fold_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms]) -
     return [steps[i] for i in range(len(terms))]
 
 
-def _ridge_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms]) -> list[Step]:
+def _ridge_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms]) -> list[Fitted]:
     """One objective, whose last sums are the start of the next fit."""
     rows, coordinates, outside = _as_solved(rows, problem, terms)
     objective = Objective(rows, problem.classes, coordinates, softmax=problem.softmax)
@@ -76,7 +71,7 @@ def _ridge_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms])
     if problem.softmax and problem.intercept and route == "newton":
         # The same constant added to all classes changes nothing.
         free[0, 0] = False
-    theta, at, steps = origin(objective, rows.whole), None, list[Step]()
+    theta, at, steps = origin(objective, rows.whole), None, list[Fitted]()
     for each in terms:
         ridge = ridge_for(each, coordinates, objective.shape)
         if route == "newton":
@@ -86,7 +81,7 @@ def _ridge_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms])
             found = minimise(Smooth(ridge, free, theta), objective, (), route, problem.most)
         theta = found.theta
         user = user_coefficients(theta, outside, softmax=problem.softmax, penalised=True)
-        steps.append(Step(user, found.iterations, found.converged))
+        steps.append(Fitted(user, found.loss, found.iterations, found.converged))
     return steps
 
 
@@ -114,21 +109,19 @@ def _at_minimum(found: Solution, ridge: Floats, free: NDArray[np.bool_]) -> Like
     return replace(found.at, loss=found.loss, gradient=gradient)
 
 
-def _elastic_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms]) -> list[Step]:
+def _elastic_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms]) -> list[Fitted]:
     width = rows.shape.width
     shape = (len(problem.classes), width) if problem.softmax else (width,)
     coordinates = coordinates_for(look(rows, len(rows.whole)), problem)
-    level = offset_level(rows.whole)
-    constant = None if level is None else np.asarray(-level)
-    follower = follower_for(rows, problem.classes, coordinates, softmax=problem.softmax, constant=constant)
+    follower = follower_for(rows, problem.classes, coordinates, constant=offset_constant(rows.whole))
     found = follower.follow((np.full(shape, each.lasso), np.full(shape, each.ridge)) for each in terms)
-    return [Step(np.atleast_2d(each.theta), each.iterations, each.converged) for each in found]
+    return [replace(each, theta=np.atleast_2d(each.theta)) for each in found]
 
 
-def _without_penalty(rows: OneBlock, problem: Problem) -> Step:
+def _without_penalty(rows: OneBlock, problem: Problem) -> Fitted:
     fit = fit_smooth(rows, replace(problem, penalty=PenaltyTerms(0.0, 0.0)))
     user = user_coefficients(fit.theta, fit.objective.coordinates, softmax=problem.softmax, penalised=False)
-    return Step(user, fit.solution.iterations, fit.solution.converged)
+    return Fitted(user, fit.solution.loss, fit.solution.iterations, fit.solution.converged)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
-from discrim.families.logistic.newton import HasLikelihood, Solution, move, penalised
+from discrim.families.logistic.objective import (
+    HasLikelihood,
+    Solution,
+    move,
+    penalised,
+    scaled_cholesky,
+    solve_factored,
+)
 from discrim.statistics.likelihood import GRADIENT, Likelihood
 from discrim.typing import Floats
 
@@ -68,7 +75,7 @@ def quasi_newton(
     enough = Enough() if enough is None else enough
     flat = None if enough.flat is None else enough.flat.ravel()[index]
     for iterations in range(most + 1):
-        direction = -_two_loops(gradient, pairs, inverse, length)
+        direction = -two_loops(gradient, pairs, inverse, length)
         gap = -0.5 * float(gradient @ direction)
         converged = gap <= enough.gap * at.weight or (
             flat is not None and bool(np.all(np.abs(gradient) <= at.weight * flat))
@@ -107,14 +114,11 @@ def quasi_newton(
 
 def cholesky_inverse(matrix: Floats) -> Callable[[Floats], Floats] | None:
     """Applies M^-1; None where M is not positive definite."""
-    scale = np.sqrt(np.maximum(np.diagonal(matrix), 1e-300))
-    lower, info = lapack.dpotrf(matrix / scale[:, None] / scale, lower=1)
-    if info != 0 or np.diagonal(lower).min() < 1e-6:
-        return None
-    return lambda right: np.asarray(lapack.dpotrs(lower, right / scale, lower=1)[0]) / scale
+    found = scaled_cholesky(matrix, 1e-6)
+    return None if found is None else partial(solve_factored, *found)
 
 
-def _two_loops(gradient: Floats, pairs: deque[Pair], inverse: Callable[[Floats], Floats], length: float) -> Floats:
+def two_loops(gradient: Floats, pairs: deque[Pair], inverse: Callable[[Floats], Floats], length: float = 1.0) -> Floats:
     """The product of the inverse curvature, as the pairs correct it, with the gradient."""
     rest, shares = gradient.copy(), []
     for step, change, bend in reversed(pairs):

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
 
 from discrim.block import Block
-from discrim.families.logistic.objective import Coordinates, Span
+from discrim.families.logistic.objective import Coordinates, Span, scaled_cholesky
 from discrim.families.recipe import Passes
 from discrim.parallel import one_blas_thread
 from discrim.statistics import ClassFactors, Depth
@@ -37,13 +36,7 @@ class Rank:
 
 def looks_independent(hessian: Floats) -> bool:
     """Are all columns far from being determined by the others, as this curvature tells?"""
-    if not len(hessian):
-        return True
-    scale = np.sqrt(np.maximum(np.diagonal(hessian), 0.0))
-    if not scale.all() or not np.isfinite(scale).all():
-        return False
-    lower, info = lapack.dpotrf(hessian / scale[:, None] / scale, lower=1)
-    return bool(info == 0 and np.diagonal(lower).min() > FRAGILE)
+    return not len(hessian) or scaled_cholesky(hessian, FRAGILE) is not None
 
 
 def column_rank(rows: Passes, *, intercept: bool, minimum_norm: bool) -> Rank:

@@ -1,23 +1,27 @@
-"""Logistic regression as a recipe: a few passes over rows that may be anywhere."""
+"""Logistic regression as a recipe: a few passes over rows that may be anywhere, and the warnings about a fit."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from discrim.block import Block, Reads, join
-from discrim.errors import DataError, ParameterError
+from discrim.errors import DataError, ParameterError, SeparationWarning, name_list
 from discrim.families.first_look import Overview, look
-from discrim.families.logistic.class_weight import Reweighted, class_factors, class_weights
-from discrim.families.logistic.fit import Problem, SmoothFit, fit_smooth, fit_sparse, fits_row_space
+from discrim.families.logistic.class_weight import Reweighted, class_factors, class_weights, written
+from discrim.families.logistic.elastic_net import fit_sparse
+from discrim.families.logistic.fit import Problem, SmoothFit, fit_smooth, fits_row_space
 from discrim.families.logistic.objective import fitted_rule, user_coefficients
 from discrim.families.logistic.penalty_path import StrengthGrid
-from discrim.families.logistic.remarks import remarks_of, without_weightless
+from discrim.families.logistic.separation import Separation
 from discrim.families.one_block import OneBlock
-from discrim.families.recipe import Passes, Recipe, Reduction, Shape, Solved, Sum, Turned
+from discrim.families.recipe import Columns, Passes, Recipe, Reduction, Remark, Shape, Solved, Sum, Turned
 from discrim.families.rule import LinearRule
 from discrim.parallel import one_blas_thread
 from discrim.typing import Floats
@@ -27,6 +31,13 @@ SAMPLE_NUMBERS = 4_000_000
 FIRST_LOOK = 20_000
 # Multiplications of a product of matrices that the linear algebra library leaves to one thread by itself.
 ALONE = 200_000
+# scikit-learn's words for a solver that was stopped early, where they are not those of the others.
+STOPPED = {
+    "liblinear": "Liblinear failed to converge, increase the number of iterations",
+    "newton-cholesky": "Newton solver did not converge after {steps} iterations",
+    "sag": "The max_iter was reached which means the coef_ did not converge",
+    "saga": "The max_iter was reached which means the coef_ did not converge",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +138,7 @@ class LogisticRecipe(Problem, Recipe[Block]):
             "n_iter_": np.array([min(fit.solution.iterations, self.most)], dtype=np.int32),
             "solver_": fit.solver,
         }
-        remarks = tuple(remarks_of(fit, shape.columns))
+        remarks = tuple(_remarks(fit, shape.columns))
         rule = fitted_rule(user, fit.theta, coordinates)
         return Solved(rule, None, attributes, remarks=remarks, details=fit)
 
@@ -166,3 +177,100 @@ def _weightless(rows: Passes, problem: Problem, view: Overview | None) -> list[i
     if totals is None and whole is not None and (whole.weight is not None or whole.share is not None):
         totals = class_weights(problem.classes, whole)
     return [] if totals is None else np.flatnonzero(totals == 0).tolist()
+
+
+def _remarks(fit: SmoothFit, columns: Columns) -> Iterator[Remark]:
+    """Which classes are without weight, which others are separated, and whether the solver ended too early."""
+    found, empty, problem = fit.separation, fit.empty, fit.problem
+    classes = problem.classes
+    separated = found is not None and found.separated
+    if empty:
+        yield Remark(_without_weight(classes[list(empty)].tolist()), SeparationWarning)
+    if found is not None and separated and not set(found.classes.tolist()) <= set(empty):
+        named = named_separation(found, ["(Intercept)", *columns.names_out], classes)
+        yield Remark(separation_message(named, len(classes)), SeparationWarning)
+    if not separated and not fit.solution.converged:
+        name = fit.solver if problem.solver == "auto" else problem.solver
+        yield Remark(_stopped_early(name, fit.solution.iterations, problem.most), ConvergenceWarning)
+
+
+@dataclass(frozen=True)
+class Named:
+    """Whether the classes are separated, in the user's names.
+
+    ``complete``: every row is strictly on its side. ``columns``: those whose coefficients are infinite. ``direction``:
+    like the coefficients, intercept first (a row a class for more than two), the way in which they go to infinity.
+    ``classes``: those that are kept apart.
+    """
+
+    separated: bool
+    complete: bool
+    columns: list[str]
+    direction: Floats
+    classes: list[Any]
+
+
+def named_separation(found: Separation | None, names: Sequence[str], classes: NDArray[Any]) -> Named:
+    """The solver's answer with the names of columns and classes."""
+    if found is None or not found.separated:
+        shape = (len(names),) if len(classes) == 2 else (len(classes), len(names))
+        return Named(False, False, [], np.zeros(shape), [])
+    columns = [names[j] for j in found.columns]
+    return Named(True, found.complete, columns, found.direction, classes[found.classes].tolist())
+
+
+def separation_message(found: Named, classes: int) -> str:
+    """Which of so many classes are separated, what is infinite, and what helps."""
+    one = len(found.classes) == 1
+    who = f"{'Class' if one else 'The classes'} {written(found.classes)} {'is' if one else 'are'}"
+    how = "completely separated" if found.complete else "separated"
+    whom = "" if len(found.classes) == classes else " from the others"
+    single = len(found.columns) == 1
+    return (
+        f"{who} {how}{whom}: the {'estimate' if single else 'estimates'} of {name_list(found.columns)} "
+        f"{'is' if single else 'are'} infinite, and predictions come from where the solver stopped. Use "
+        "bias_reduction='firth', a finite C, or leave the columns out; see separation_."
+    )
+
+
+def without_weightless(found: Separation | None, empty: Sequence[int], *, intercept: bool) -> Separation | None:
+    """Of classes without weight only the intercept is infinite: it takes their probability to 0 with any slopes."""
+    if found is None or not found.separated or not empty or not intercept:
+        return found
+    direction, undetermined = np.zeros(found.direction.shape), np.zeros(found.undetermined.shape, bool)
+    undetermined[..., 1:] = True
+    if direction.ndim == 1:
+        direction[0] = -1.0 if 1 in empty else 1.0
+        torn = False
+    else:
+        others = np.setdiff1d(np.arange(len(direction)), empty)
+        among = found.direction[others] - found.direction[others[0]]
+        among[np.abs(among) <= 1e-9 * np.abs(found.direction).max()] = 0.0
+        torn = bool(among.any())
+        direction[others], direction[list(empty), 0] = among, -1.0
+        undetermined[others] = found.undetermined[others] if torn else False
+    return replace(
+        found,
+        complete=found.complete and (torn or direction.ndim == 1),
+        columns=np.flatnonzero(np.atleast_2d(direction).any(axis=0)),
+        direction=direction,
+        classes=found.classes if torn else np.array(empty, dtype=np.intp),
+        infinite=np.sign(direction).astype(np.int8),
+        undetermined=undetermined,
+    )
+
+
+def _without_weight(labels: list[Any]) -> str:
+    """What to say of classes without weight."""
+    who = f"Class {written(labels)} has" if len(labels) == 1 else f"Classes {written(labels)} have"
+    its = "its probability is" if len(labels) == 1 else "their probabilities are"
+    return (
+        f"{who} no weight: {its} estimated as 0 or small, and nothing else can be learned there. Leave these rows out, "
+        "or give them weight."
+    )
+
+
+def _stopped_early(solver: str, steps: int, most: int) -> str:
+    """Programs look for scikit-learn's words in it."""
+    others = f"{solver} failed to converge after {steps} steps. Increase the number of iterations"
+    return f"{STOPPED.get(solver, others).format(steps=steps)}: max_iter is {most}."

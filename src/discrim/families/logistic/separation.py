@@ -9,10 +9,9 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
 from discrim.block import Block
-from discrim.families.logistic.objective import Objective, class_forms, solver_rows
+from discrim.families.logistic.objective import Objective, class_forms, inverse_of, scaled_cholesky, solver_rows
 from discrim.families.logistic.separation_cone import Cone, inside, recession_cone
 from discrim.families.recipe import Sum
 from discrim.statistics.likelihood import Likelihood
@@ -164,9 +163,10 @@ def may_be_separated(objective: Objective, at: Likelihood, *, free: Mask | None 
     index = np.flatnonzero(free.ravel())
     if not len(index):
         return False
-    inverse = _inverse(at.hessian[np.ix_(index, index)]) if at.finite else None
-    if inverse is None:
+    factored = scaled_cholesky(at.hessian[np.ix_(index, index)]) if at.finite else None
+    if factored is None:
         return True
+    inverse = inverse_of(*factored)
     gradient = at.gradient.ravel()[index]
     decrement = float(np.sqrt(max(float(gradient @ inverse @ gradient), 0.0)))
     if at.least > 0 and _overlap(decrement, 1.0 / at.least, at.weight):
@@ -178,18 +178,6 @@ def may_be_separated(objective: Objective, at: Likelihood, *, free: Mask | None 
 
 def _overlap(decrement: float, form: float, weight: float) -> bool:
     return bool(decrement * np.sqrt(form) + SUMMED * weight * form < 0.5)
-
-
-def _inverse(hessian: Floats) -> Floats | None:
-    """None where columns depend on each other as far as the digits tell."""
-    scale = np.sqrt(np.maximum(np.diagonal(hessian), 0.0))
-    if not scale.all():
-        return None
-    lower, info = lapack.dpotrf(hessian / scale[:, None] / scale, lower=1, clean=1)
-    if info != 0 or np.diagonal(lower).min() <= 1e-7:
-        return None
-    root, _ = lapack.dtrtri(lower, lower=1)
-    return np.asarray((root.T @ root) / scale[:, None] / scale)
 
 
 @dataclass(frozen=True)

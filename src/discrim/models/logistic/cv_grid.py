@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from discrim.block import Block
 from discrim.errors import DataError, ParameterError, plural
+from discrim.families.logistic.elastic_net_gram import Fitted
 from discrim.families.logistic.fit import Problem
-from discrim.families.logistic.penalty_path import Step, fold_path
+from discrim.families.logistic.penalty_path import fold_path
 from discrim.families.one_block import OneBlock
 from discrim.families.recipe import Selection
 from discrim.models.logistic.cv_options import PenaltyGrid
@@ -67,7 +68,7 @@ def cross_validated(block: Block, problem: Problem, grid: PenaltyGrid, folds: Fo
     """All fits and their scores. Folds run side by side, each on one thread; scorers of others are asked in order."""
     _check_weights(block, folds, judge)
 
-    def fit_fold(f: int) -> tuple[list[list[Step]], Floats | None]:
+    def fit_fold(f: int) -> tuple[list[list[Fitted]], Floats | None]:
         train, test = folds[f]
         part = OneBlock(block.take(train))
         paths = [fold_path(part, problem, terms) for terms in grid.terms]

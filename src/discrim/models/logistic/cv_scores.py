@@ -14,7 +14,7 @@ from scipy.special import expit, softmax
 
 from discrim.block import Block
 from discrim.errors import ParameterError
-from discrim.families.logistic.penalty_path import Step
+from discrim.families.logistic.elastic_net_gram import Fitted
 from discrim.models.logistic.regression import LogisticRegression
 from discrim.typing import Floats
 
@@ -47,7 +47,7 @@ class Judge:
         known = (self.plain or self.share is not None) and "sample_weight" in self.of_rows
         return bool(self.parameters["sample_weight"][test].any()) if known else True
 
-    def of(self, paths: Sequence[Sequence[Step]], held: Block, test: NDArray[np.intp]) -> Floats:
+    def of(self, paths: Sequence[Sequence[Fitted]], held: Block, test: NDArray[np.intp]) -> Floats:
         """One score for every step of every path, on the rows ``held``, which are the rows ``test`` of all."""
         parameters = {name: value[test] if name in self.of_rows else value for name, value in self.parameters.items()}
         if self.share is not None:
@@ -96,7 +96,7 @@ def _outcomes(share: Floats, weight: Floats) -> tuple[NDArray[np.intp], NDArray[
     return kept % len(share), (kept // len(share)).astype(np.int32), both[kept]
 
 
-def _plain_scores(steps: Sequence[Step], held: Block, scoring: str, weight: Any) -> Floats:
+def _plain_scores(steps: Sequence[Fitted], held: Block, scoring: str, weight: Any) -> Floats:
     """Accuracy or minus the log loss of every step on the ``held`` rows."""
     theta = np.stack([step.theta for step in steps])
     each = np.empty((len(held), len(steps)))
@@ -123,7 +123,7 @@ def _log_probability(eta: Floats, part: Block) -> Floats:
     return np.asarray(np.log(np.clip(own, LEAST, 1.0 - LEAST)))
 
 
-def _scorer_scores(steps: Sequence[Step], held: Block, scorer: Any, parameters: Mapping[str, Any]) -> Floats:
+def _scorer_scores(steps: Sequence[Fitted], held: Block, scorer: Any, parameters: Mapping[str, Any]) -> Floats:
     """What a scikit-learn scorer says of every step, asked one after the other.
 
     It asks for predictions without offsets: these are one more column, with the slope 1.

@@ -16,8 +16,7 @@ from discrim.errors import ParameterError, warn
 from discrim.families.logistic.class_weight import written
 from discrim.families.logistic.fit import SmoothFit, separation_of
 from discrim.families.logistic.objective import as_one, written_rule
-from discrim.families.logistic.recipe import LogisticRecipe
-from discrim.families.logistic.remarks import Named, named_separation, without_weightless
+from discrim.families.logistic.recipe import LogisticRecipe, Named, named_separation, without_weightless
 from discrim.families.logistic.separation import Separation
 from discrim.families.recipe import Passes, Solved
 from discrim.inference.fitted import Fitted
