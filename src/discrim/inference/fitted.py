@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from discrim.errors import DataError, ParameterError, WeightsWarning, warn
-from discrim.families.logistic.class_weight import Reweighted
 from discrim.families.logistic.firth import firth
 from discrim.families.logistic.objective import CLOSE, Coordinates, HasLikelihood, Objective, Solution, newton
+from discrim.families.logistic.recipe import Reweighted
 from discrim.families.recipe import Passes
 from discrim.inference.scores import score_products, weights_are_counts
 from discrim.later import cached_property

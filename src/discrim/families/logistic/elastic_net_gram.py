@@ -110,7 +110,6 @@ class GramFollower:
         self.free = np.ones(objective.shape, dtype=bool) if free is None else free
         self.fixed = None if self.free.all() else np.ascontiguousarray(~self.free.ravel(), dtype=np.uint8)
         self.answer = np.array(start, dtype=float).ravel()
-        self.drift = np.zeros_like(self.answer)
         self.iterations = 0
         self.stale = self.length = 0.0
         self.fresh = True
@@ -189,9 +188,8 @@ class GramFollower:
         """The minimum for this penalty, or where the last of ``most`` steps ended."""
         penalty = Penalty(np.ascontiguousarray(lasso, float).ravel(), np.ascontiguousarray(ridge, float).ravel())
         enough = self.gap * self.weight
-        guess, left = self._descend(penalty)
-        first, converged, depth = guess + self._extrapolated(guess), False, GRADIENT
-        ahead, begun = first, self.iterations
+        ahead, left = self._descend(penalty)
+        converged, depth, begun = False, GRADIENT, self.iterations
         while True:
             if self.iterations - begun >= most:
                 # The model's next minimum is not known to be lower.
@@ -206,7 +204,6 @@ class GramFollower:
                 converged = True
                 break
             depth, ahead = self._next_depth(left, enough), target
-        self.drift = np.where(np.sign(target) == np.sign(guess), target - guess, 0.0)
         self.answer = target
         return self._solution(target, penalty, left, converged, self.iterations - begun)
 
@@ -236,7 +233,7 @@ class GramFollower:
     def stand(self, point: Floats, loss: float, gradient: Floats, hessian: Floats, answer: Floats) -> None:
         """Model the loss at a point that others have found, with ``answer`` as the last minimum."""
         self.point, self.loss, self.gradient, self.hessian = point, loss, gradient, hessian
-        self.answer, self.drift, self.fresh, self.stale = answer, np.zeros_like(answer), False, 0.3
+        self.answer, self.fresh, self.stale = answer, False, 0.3
 
     def _descend(self, penalty: Penalty) -> tuple[Floats, float]:
         """The minimum of the model, and half the squared length of the way to it from its point."""
@@ -294,10 +291,6 @@ class GramFollower:
             return CURVATURE
         needed = np.log(max(left / enough, 2.0)) / (-2.0 * np.log(max(self.stale, 1e-6)))
         return CURVATURE if needed > 2.0 + self.answer.size / 100.0 else GRADIENT
-
-    def _extrapolated(self, guess: Floats) -> Floats:
-        """The correction that the last guess needed: along a grid of penalties the next needs much the same."""
-        return np.where(np.sign(guess + self.drift) == np.sign(guess), self.drift, 0.0)
 
 
 def follow_together(follower: GramFollower, penalties: Sequence[Penalty]) -> Iterator[Minima]:

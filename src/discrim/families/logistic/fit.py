@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -26,19 +25,25 @@ from discrim.families.logistic.objective import (
 )
 from discrim.families.logistic.quasi_newton import CLOSER, Enough, LearnedDiagonal, cholesky_inverse, quasi_newton
 from discrim.families.logistic.rank import column_rank, looks_independent, row_space
-from discrim.families.logistic.separation import Separation, find_separation, may_be_separated, no_separation
+from discrim.families.logistic.separation import (
+    Separation,
+    default_free,
+    find_separation,
+    may_be_separated,
+    no_separation,
+)
 from discrim.families.recipe import Passes
 from discrim.parallel import one_blas_thread
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, Likelihood
 from discrim.typing import Floats, Mask
 
-# A part of the rows is worth fitting first where there are this many numbers of X.
-START_NUMBERS = 400_000
+# A part of the rows is worth fitting first where X has this many values.
+START_VALUES = 400_000
 # Fewer rows than columns, and at most so many: the fit is done in the space of the rows.
 WIDE_ROWS = 2000
-# Rows a column that tell the curvature well enough to start from.
+# Rows a column whose curvature is good enough to start from.
 A_COLUMN = 12
-# Numbers whose squares, summed over many columns, are still finite.
+# Values whose squares, summed over many columns, are still finite.
 HUGE = 1e150
 # Coefficients whose curvature is still worth having for standard errors and the proof that classes overlap.
 MOST_CURVED = 4000
@@ -52,30 +57,26 @@ CHEAP, CHEAP_USED = 4e7, 3e8
 # Enough for a start: the sample's own error is larger, and the last step squares this.
 ROUGH = 3e-4
 # Rows a coefficient of a part whose curvature is as good for the first step as that of all rows: what this leaves, a
-# Newton step brings below newton.CLOSE.
+# Newton step brings below CLOSE.
 TALL = 2000
-# What the value may fall, for each unit of weight, by a step that nobody checks.
+# What the value may fall, for each unit of weight, by a step that is not checked.
 NEAR = 1e-2
 # Newton steps after which a part of the rows that has no optimum yet is taken to be separated.
 ENOUGH = 12
-# As newton.CLOSE where only the coefficients are wanted: the last step squares this.
+# As CLOSE where only the coefficients are wanted: the last step squares this.
 PENALISED_CLOSE = 1e-9
-# As newton.CLOSE for so many columns that no curvature helps: each further digit takes as many passes as the last.
+# As CLOSE for so many columns that no curvature helps: each further digit takes as many passes as the last.
 WIDE_CLOSE = 1e-8
 # Quasi-Newton steps after which the curvature is looked at again.
 STEPS = 20
-# Loss of a row, on the average, below which the part tells more of itself than of the others.
+# Loss of a row, on the average, below which the part says more of itself than of the others.
 SEPARATED = 1e-4
 
 Route = Literal["newton", "quasi-newton"]
 # Is called with theta and its coordinates after every step.
 Watch = Callable[[Floats, Coordinates], None]
 # Solvers that name a route; the others leave the choice.
-ROUTES: dict[str, Route] = {
-    "newton": "newton",
-    "newton-cholesky": "newton",
-    "quasi-newton": "quasi-newton",
-}
+ROUTES: dict[str, Route] = {"newton": "newton", "newton-cholesky": "newton", "quasi-newton": "quasi-newton"}
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class Problem:
 class SmoothFit:
     """``solution`` of ``objective`` over ``free``; ``aliased`` (1 + p) marks coefficients that are not determined.
 
-    ``empty`` are the places of classes without weight. ``separation`` is None where nobody had to look. Where the
+    ``empty`` are the places of classes without weight. ``separation`` is None where it was not looked for. Where the
     classes are separated, the solver stopped on its way to infinity, when the likelihood had come as close to its
     supremum as to any other optimum.
     """
@@ -193,7 +194,7 @@ def sample_rows(rows: Passes, size: int, route: Route, *, softmax: bool) -> int:
     """Enough rows that one Newton step from their optimum lands close; all rows where they are few."""
     shape = rows.shape
     n = shape.n_rows if shape.n_rows is not None else 2_000_000
-    if n * shape.width < START_NUMBERS:
+    if n * shape.width < START_VALUES:
         return n
     if route == "newton":
         return max(n // (8 if size > 64 else 16), 15 * size)
@@ -258,7 +259,8 @@ def _solve(objective: Objective, views: Sequence[Overview], problem: Problem, ro
         solution, solver = firth(objective, start, free=free, most=problem.most), "firth"
     else:
         parts = [] if view.everything or problem.start is not None else _parts(objective, views)
-        watch = None if problem.watch is None else partial(_seen, problem.watch, coordinates)
+        seen = problem.watch
+        watch = None if seen is None else lambda theta: seen(theta, coordinates)
         smooth = Smooth(ridge, free, start, _flat(problem, objective), _squares(view, coordinates), watch)
         solution, solver = minimise(smooth, objective, parts, route, problem.most), str(route)
     return SmoothFit(
@@ -274,12 +276,8 @@ def _solve(objective: Objective, views: Sequence[Overview], problem: Problem, ro
     )
 
 
-def _seen(watch: Watch, coordinates: Coordinates, theta: Floats) -> None:
-    watch(theta, coordinates)
-
-
 def _flat(problem: Problem, objective: Objective) -> Floats | None:
-    """``tol`` is about slopes in the user's units; None where there are so few that nobody asks."""
+    """``tol`` is about slopes in the user's units; None where there are so few that it does not matter."""
     c = objective.coordinates
     if c.size <= CURVED_SIZE:
         return None
@@ -353,18 +351,14 @@ def _fit_wide(rows: Passes, whole: Block, problem: Problem) -> SmoothFit:
 
 
 def _look_for_separation(fit: SmoothFit) -> SmoothFit:
-    """Told apart from slow convergence by proof."""
-    objective, at = fit.objective, fit.solution.at
-    if not at.hessian.size and fit.free.size > MOST_CURVED:
+    """Distinguished from slow convergence by proof."""
+    if not fit.solution.at.hessian.size:
+        if fit.free.size > MOST_CURVED:
+            return fit
+        fit = _without_penalty(fit)
+    if not may_be_separated(fit.objective, fit.solution.at, free=fit.free):
         return fit
-    if not at.hessian.size:
-        polished = newton(objective, _of_reference(fit), free=reference_free(fit), most=25)
-        polished = replace(polished, iterations=fit.solution.iterations + polished.iterations)
-        fit = replace(fit, solution=polished, free=reference_free(fit))
-        at = polished.at
-    if not may_be_separated(objective, at, free=fit.free):
-        return fit
-    return replace(fit, separation=find_separation(objective, free=fit.free, start=fit.solution.theta))
+    return replace(fit, separation=find_separation(fit.objective, free=fit.free, start=fit.solution.theta))
 
 
 def separation_of(fit: SmoothFit) -> Separation:
@@ -372,26 +366,19 @@ def separation_of(fit: SmoothFit) -> Separation:
 
     The linear program, which takes seconds with some hundred coefficients, is for what they leave open.
     """
-    objective, free = fit.objective, reference_free(fit)
-    if free.size > MOST_CURVED:
-        return find_separation(objective, free=free)
-    near = newton(objective, _of_reference(fit), free=free, most=25)
-    if not may_be_separated(objective, near.at, free=free):
-        return no_separation(objective)
-    return find_separation(objective, free=free, start=near.theta)
+    if fit.free.size > MOST_CURVED:
+        free = fit.free & default_free(fit.objective)
+        return find_separation(fit.objective, free=free)
+    found = _look_for_separation(_without_penalty(fit)).separation
+    return no_separation(fit.objective) if found is None else found
 
 
-def reference_free(fit: SmoothFit) -> Mask:
-    """The entries that are determined without a penalty: all but the first class's."""
-    free = fit.free.copy()
-    if fit.objective.softmax:
-        free[0] = False
-    return free
-
-
-def _of_reference(fit: SmoothFit) -> Floats:
-    theta = fit.solution.theta
-    return theta - theta[:1] if fit.objective.softmax else theta
+def _without_penalty(fit: SmoothFit) -> SmoothFit:
+    """The fit after some Newton steps without the penalty, with the coefficients of softmax's first class at zero."""
+    free, theta = fit.free & default_free(fit.objective), fit.theta
+    start = theta - theta[:1] if fit.objective.softmax else theta
+    found = newton(fit.objective, start, free=free, most=25)
+    return replace(fit, free=free, solution=replace(found, iterations=fit.solution.iterations + found.iterations))
 
 
 @dataclass(frozen=True)
@@ -444,34 +431,27 @@ def minimise(problem: Smooth, objective: HasLikelihood, parts: Sequence[Part], r
             if not _is_trusted(rough):
                 continue
             start = rough.theta
-            if part is parts[-1] and most > 1 and _tells_curvature(rough, objective):
+            if part is parts[-1] and most > 1 and _gives_curvature(rough, objective):
                 start, first = _step_by_part(replace(problem, start=start), objective, part), 1
                 if problem.watch is not None:
                     problem.watch(start)
         # Without a penalty the deviance is reported, and the last step should change none of its digits.
         close = PENALISED_CLOSE if problem.ridge.any() else CLOSE
-        found = newton(
-            objective,
-            start,
-            ridge=problem.ridge,
-            free=problem.free,
-            close=close,
-            most=most - first,
-            watch=problem.watch,
-        )
+        ridge, free, left = problem.ridge, problem.free, most - first
+        found = newton(objective, start, ridge=ridge, free=free, close=close, most=left, watch=problem.watch)
         return replace(found, iterations=found.iterations + first)
-    told_by = Part(objective, 1.0)
+    curved_by = Part(objective, 1.0)
     for part in parts:
         less = replace(problem.for_part(part.share), start=start)
         rough = _descend(less, part.objective, Part(part.objective, 1.0), close=ROUGH, most=4 * ENOUGH)
         start = rough.theta if _is_trusted(rough) else start
         if problem.free.ndim == 2 or problem.free.size > ONCE_SIZE:
-            told_by = part
+            curved_by = part
     close = CLOSER if problem.free.shape[-1] <= CURVED_SIZE else WIDE_CLOSE
-    return _descend(replace(problem, start=start), objective, told_by, close=close, most=most)
+    return _descend(replace(problem, start=start), objective, curved_by, close=close, most=most)
 
 
-def _tells_curvature(rough: Solution, objective: HasLikelihood) -> bool:
+def _gives_curvature(rough: Solution, objective: HasLikelihood) -> bool:
     """Is a part with this optimum so large that one step by its curvature comes as near as by that of all rows?
 
     Both leave an error of size / rows. A pass over a file costs the same with curvature or without.
@@ -493,21 +473,21 @@ def _step_by_part(problem: Smooth, objective: HasLikelihood, part: Part) -> Floa
     return theta
 
 
-def _descend(problem: Smooth, objective: HasLikelihood, told_by: Part, *, close: float, most: int) -> Solution:
+def _descend(problem: Smooth, objective: HasLikelihood, curved_by: Part, *, close: float, most: int) -> Solution:
     """Quasi-Newton, with the curvature taken anew where many steps have left the old one behind.
 
-    ``told_by`` are the rows that tell the curvature.
+    ``curved_by`` are the rows that the curvature is taken from.
     """
     theta, steps, turn = problem.start, 0, STEPS
     while True:
-        inverse, sums = _inverse(replace(problem.for_part(told_by.share), start=theta), told_by)
+        inverse, sums = _inverse(replace(problem.for_part(curved_by.share), start=theta), curved_by)
         found = quasi_newton(
             objective,
             theta,
             inverse=inverse,
             ridge=problem.ridge,
             free=problem.free,
-            at=sums if told_by.objective is objective else None,
+            at=sums if curved_by.objective is objective else None,
             enough=Enough(close, problem.flat if problem.free.shape[-1] > CURVED_SIZE else None, problem.watch),
             most=min(most - steps, turn),
         )
@@ -525,15 +505,15 @@ def _is_trusted(rough: Solution) -> bool:
     return rough.converged and rough.loss > SEPARATED * rough.at.weight
 
 
-def _inverse(problem: Smooth, told_by: Part) -> tuple[Callable[[Floats], Floats], Likelihood]:
-    """The inverse curvature at the start, of all rows as this part of them tells it; class by class for K classes.
+def _inverse(problem: Smooth, curved_by: Part) -> tuple[Callable[[Floats], Floats], Likelihood]:
+    """The inverse curvature at the start, of all rows as this part of them shows it; class by class for K classes.
 
     With the sums that the part has there.
     """
-    size, share = problem.free.shape[-1], told_by.share
+    size, share = problem.free.shape[-1], curved_by.share
     blocks = problem.free.ndim == 2
     if size <= CURVED_SIZE:
-        at = told_by.objective.at(problem.start, depth=BLOCKS if blocks else CURVATURE)
+        at = curved_by.objective.at(problem.start, depth=BLOCKS if blocks else CURVATURE)
         hessians = at.hessian if blocks else at.hessian[None]
         rows = zip(hessians, np.atleast_2d(problem.ridge), np.atleast_2d(problem.free), strict=True)
         inverses = [_inverse_of(hessian, ridge, free, share) for hessian, ridge, free in rows]
@@ -541,8 +521,8 @@ def _inverse(problem: Smooth, told_by: Part) -> tuple[Callable[[Floats], Floats]
         if len(found) == len(inverses):
             return _balanced(found) if blocks else found[0], at
     else:
-        at = told_by.objective.at(problem.start, depth=GRADIENT)
-    # mu (1 - mu) of a row: that of classes of equal shares, and less where they are told apart.
+        at = curved_by.objective.at(problem.start, depth=GRADIENT)
+    # mu (1 - mu) of a row: that of classes of equal shares, and less where they are well separated.
     even = 1.0 / max(len(problem.free), 2) if blocks else 0.5
     spread = min(even * (1.0 - even) * at.weight, 2.0 * even * at.loss)
     guess = ((spread * problem.squares + problem.ridge) / share)[problem.free]
@@ -575,7 +555,7 @@ def _inverse_of(
 ) -> Callable[[Floats], Floats] | None:
     index = np.flatnonzero(free)
     matrix = hessian[np.ix_(index, index)]
-    # A little more than a part tells: directions that it has not seen must not look free.
+    # A little more than a part shows: directions that it has not seen must not look free.
     unseen = 1e-3 if share < 1.0 else 1e-9
     matrix[np.diag_indices_from(matrix)] += ridge[index] + unseen * np.diagonal(matrix)
     return cholesky_inverse(matrix / share) if len(index) else (lambda right: right)

@@ -124,6 +124,15 @@ def _without_penalty(rows: OneBlock, problem: Problem) -> Fitted:
     return Fitted(user, fit.solution.loss, fit.solution.iterations, fit.solution.converged)
 
 
+def path_scores(thetas: Floats, block: Block) -> Floats:
+    """Scores of the rows by every theta (settings x K x (1 + p), K = 1 for two classes): settings x classes x rows."""
+    eta = np.asarray(block.x @ thetas[..., 1:].reshape(-1, thetas.shape[-1] - 1).T).T
+    eta = eta.reshape(*thetas.shape[:2], len(block)) + thetas[..., :1]
+    if block.offset is not None:
+        eta += block.offset
+    return np.concatenate([np.zeros_like(eta), eta], axis=1) if eta.shape[1] == 1 else eta
+
+
 @dataclass(frozen=True, eq=False)
 class StrengthGrid(Grid):
     """Values of C, the smallest first, with the ridge alone."""
@@ -153,10 +162,7 @@ class StrengthGrid(Grid):
         terms = [PenaltyTerms(0.0, 1.0 / C) for C in self.typical * STRENGTHS]
         problem = replace(self.problem, penalty=terms[0], classes=statistic.classes)
         path = np.stack([step.theta for step in fold_path(OneBlock(statistic), problem, terms)])
-        eta = np.asarray(block.x @ path[..., 1:].reshape(-1, path.shape[-1] - 1).T).T
-        eta = eta.reshape(*path.shape[:2], len(block)) + path[..., :1]
-        scores = np.concatenate([np.zeros_like(eta), eta], axis=1) if eta.shape[1] == 1 else eta
-        yield slice(0, len(path)), slice(0, len(block)), *row_losses(scores, block.codes)
+        yield slice(0, len(path)), slice(0, len(block)), *row_losses(path_scores(path, block), block.codes)
 
     def _setting(self, C: float) -> Mapping[str, Any]:
         newton = WEAK * self.typical <= C and self.size <= NEWTON_SIZE

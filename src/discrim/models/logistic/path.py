@@ -14,7 +14,8 @@ from discrim.errors import DataError, DiscrimWarning, ParameterError, name_list,
 from discrim.families.logistic.path_problem import PathProblem, problem_of
 from discrim.families.one_block import OneBlock
 from discrim.inference.summary import Summary, Table
-from discrim.models.logistic.training import positive
+from discrim.models.logistic.regression import open_training
+from discrim.models.logistic.training import Training, positive
 from discrim.models.parameters import Check, boolean, either, integer, none, number, numbers
 from discrim.parallel import one_blas_thread, run, thread_count
 from discrim.sources import Design, Scan, in_memory, open_rows
@@ -83,7 +84,7 @@ def logistic_path(
 
     **Estimate.** For each lambda the minimum of (1 / sum w) sum_i w_i loss_i + lambda (l1_ratio |b|_1 +
     (1 - l1_ratio) / 2 |b|^2), with the slopes of columns that are scaled to variance 1 (weighted, divided by n) if
-    ``standardize``; coefficients are told for the columns as they came. Intercepts are free.
+    ``standardize``; coefficients are those of the columns as they came. Intercepts are free.
 
     Cost: with many rows one or two passes over them a lambda, and fewer still where the path is smooth; with many
     columns one look at all columns a lambda, and sweeps over the few that matter.
@@ -163,29 +164,15 @@ def logistic_path(
 
 
 def _open(X: Any, y: Any, sample_weight: Any, offset: Any) -> RowPasses:
-    rows = open_rows(X, y, sample_weight)
+    if isinstance(X, Scan) and offset is not None:
+        raise DataError("The rows of a scan have no offset; pass an array or a frame.")
+    rows = open_training(open_rows, Training(X, y, sample_weight, offset))
     if isinstance(rows, Scan):
         check_labelled(rows)
-        if offset is not None:
-            raise DataError("The rows of a scan have no offset; pass an array or a frame.")
         return RowPasses(rows)
     if not rows.labelled:
         raise DataError("logistic_path requires y to be passed, but the target y is None.")
-    block = rows.whole if rows.whole is not None else in_memory(rows)
-    return passes_over(replace(block, offset=_checked_offset(offset, block)), rows.design)
-
-
-def _checked_offset(offset: Any, block: Block) -> Floats | None:
-    if offset is None:
-        return None
-    values = np.ascontiguousarray(offset, dtype=np.float64)
-    if values.shape != (len(block),):
-        raise DataError(f"offset has the shape {values.shape}; X has {plural(len(block), 'row')}, one offset each.")
-    if not np.isfinite(values).all():
-        raise DataError(f"offset has {plural(int((~np.isfinite(values)).sum()), 'value')} that is NaN or infinite.")
-    if len(block.classes) > 2:
-        raise DataError(f"An offset needs two classes; y has {len(block.classes)}.")
-    return values
+    return passes_over(rows.whole if rows.whole is not None else in_memory(rows), rows.design)
 
 
 def _check(options: PathOptions, *, l1_ratio: Any, lambdas: Any, n_lambdas: Any) -> None:
@@ -369,14 +356,9 @@ def _deviances(theta: Floats, block: Block) -> Floats:
         top = eta.max(axis=2, keepdims=True)
         own = np.exp(eta - top)[np.arange(len(block)), :, block.codes] / np.exp(eta - top).sum(axis=2)
         return np.asarray(-2.0 * np.log(np.clip(own, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)))
-    # 2 log(1 + exp(-margin)), in one array from here on.
     most = np.log(1.0 / LEAST_PROBABILITY - 1.0)
     eta *= np.where(block.codes == 1, -1.0, 1.0)[:, None]
-    np.exp(np.clip(eta, -most, most, out=eta), out=eta)
-    eta += 1.0
-    np.log(eta, out=eta)
-    eta *= 2.0
-    return eta
+    return np.asarray(2.0 * np.log1p(np.exp(np.clip(eta, -most, most, out=eta))))
 
 
 def _linear_predictors(theta: Floats, block: Block) -> Floats:

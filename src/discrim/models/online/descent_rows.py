@@ -27,7 +27,7 @@ from discrim.typing import Floats
 
 # Rows that are looked at to learn units and lengths, and the numbers of them that are multiplied for a rate.
 SAMPLE = 20_000
-SAMPLE_NUMBERS = 4_000_000
+SAMPLE_VALUES = 4_000_000
 # Numbers of X up to which scaled rows are kept beside the user's.
 KEPT = 1 << 24
 # Products that find the longest direction of the rows.
@@ -154,7 +154,7 @@ def _coordinates(view: Overview, *, intercept: bool, scale: bool) -> Coordinates
 
 
 def _lengths(sample: Block, coordinates: Coordinates, *, by_length: bool) -> tuple[float, float, float]:
-    take = max(SAMPLE_NUMBERS // max(sample.x.shape[1], 1), 1)
+    take = max(SAMPLE_VALUES // max(sample.x.shape[1], 1), 1)
     x, constant = sample.x[:take], float(coordinates.intercept)
     z: Any = x @ sparse.diags_array(1.0 / coordinates.scale) if sparse.issparse(x) else _scaled(x, coordinates)
     squares = np.einsum("ij,ij->i", z, z) if isinstance(z, np.ndarray) else np.asarray((z * z).sum(axis=1)).ravel()
