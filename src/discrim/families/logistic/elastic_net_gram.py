@@ -88,7 +88,7 @@ class GramFollower:
     """Minima for one penalty after another, each from the last; one pass a penalty is the aim.
 
     The loss is modelled at the last ``point`` that was passed over: exact gradient there, and a curvature H that may
-    be older and is mended by the secants since. A pass at the model's minimum tells by how much the model misjudged
+    be older and is mended by the secants since. A pass at the model's minimum shows by how much the model misjudged
     the gradient on the way there, ``stale`` = |g - g_model| / |H step|. The model at the new point has its minimum a
     step d further; what is then left is about (stale |d|)^2 / 2, so that the step is taken on trust once that is
     small. H is computed anew when mending would take more passes than it saves.

@@ -23,7 +23,7 @@ from discrim.families.logistic.objective import (
     newton,
     solve_positive,
 )
-from discrim.families.logistic.quasi_newton import CLOSER, Enough, LearnedDiagonal, cholesky_inverse, quasi_newton
+from discrim.families.logistic.quasi_newton import CLOSER, Enough, cholesky_inverse, quasi_newton
 from discrim.families.logistic.rank import column_rank, looks_independent, row_space
 from discrim.families.logistic.separation import (
     Separation,
@@ -525,10 +525,12 @@ def _inverse(problem: Smooth, curved_by: Part) -> tuple[Callable[[Floats], Float
     # mu (1 - mu) of a row: that of classes of equal shares, and less where they are well separated.
     even = 1.0 / max(len(problem.free), 2) if blocks else 0.5
     spread = min(even * (1.0 - even) * at.weight, 2.0 * even * at.loss)
-    guess = ((spread * problem.squares + problem.ridge) / share)[problem.free]
+    guess = spread * problem.squares + problem.ridge
     if isinstance(problem.squares, np.ndarray) and problem.ridge.any():
-        ridge = np.where(problem.ridge > 0, problem.ridge, problem.ridge.max())
-        return LearnedDiagonal((ridge / share)[problem.free], guess), at
+        # Where the fit grows certain of rows with large counts, these bend the loss far less than that, and more than
+        # the penalty alone: midway it is right enough for word counts as for rows of equal length.
+        guess = np.sqrt(guess * np.where(problem.ridge > 0, problem.ridge, problem.ridge.max()))
+    guess = (guess / share)[problem.free]
     return lambda right: right / guess, at
 
 

@@ -469,8 +469,8 @@ def _coordinates_of(x: Any, coordinates: Coordinates) -> Floats:
 def user_coefficients(theta: Floats, coordinates: Coordinates, *, softmax: bool, penalised: bool) -> Floats:
     """[intercept, slopes] in the user's units: one row for two classes, K for softmax.
 
-    Only differences between classes matter: of all coefficients with the same differences those are told that sum to
-    zero. A penalty has chosen the slopes already.
+    Only differences between classes matter: the coefficients are those that sum to zero. A penalty has
+    chosen the slopes already.
     """
     user = np.atleast_2d(coordinates.to_user(theta))
     if softmax:
@@ -494,12 +494,12 @@ def fitted_rule(user: Floats, theta: Floats, coordinates: Coordinates) -> Linear
 def as_one(coef: Any, intercept: Any) -> Floats:
     """``coef_`` (dense or sparse) and ``intercept_`` (numbers or one number) as one array, intercept first."""
     slopes = np.atleast_2d(np.asarray(coef if isinstance(coef, np.ndarray) else coef.toarray(), dtype=float))
-    told = np.empty((len(slopes), slopes.shape[1] + 1))
-    told[:, 0], told[:, 1:] = np.ravel(np.asarray(intercept, dtype=float)), slopes
-    return told
+    user = np.empty((len(slopes), slopes.shape[1] + 1))
+    user[:, 0], user[:, 1:] = np.ravel(np.asarray(intercept, dtype=float)), slopes
+    return user
 
 
-def written_rule(told: Floats) -> LinearRule:
+def written_rule(user: Floats) -> LinearRule:
     """The rule of coefficients as ``as_one`` gives them."""
-    both = np.vstack([np.zeros_like(told), told]) if len(told) == 1 else told
-    return LinearRule(np.ascontiguousarray(both[:, 1:]), both[:, 0].copy(), np.zeros(told.shape[1] - 1))
+    both = np.vstack([np.zeros_like(user), user]) if len(user) == 1 else user
+    return LinearRule(np.ascontiguousarray(both[:, 1:]), both[:, 0].copy(), np.zeros(user.shape[1] - 1))

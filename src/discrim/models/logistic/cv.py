@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -15,9 +15,8 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from discrim.engines import passes_over
 from discrim.errors import ParameterError, name_list, warn
 from discrim.families.first_look import look
-from discrim.families.logistic.fit import PenaltyTerms, check_finite
+from discrim.families.logistic.fit import check_finite
 from discrim.families.logistic.objective import as_one, written_rule
-from discrim.families.logistic.recipe import LogisticRecipe
 from discrim.families.recipe import Selection, Solved
 from discrim.inference.fitted import Fitted
 from discrim.models.logistic.cv_grid import (
@@ -38,7 +37,7 @@ from discrim.models.logistic.regression import (
     open_training,
     terms_for,
 )
-from discrim.models.logistic.training import Training, groups_of, select_columns
+from discrim.models.logistic.training import Training, groups_of
 from discrim.models.parameters import Check, boolean, check_parameters, either, integer, numbers, one_of
 from discrim.sources import in_memory
 from discrim.typing import Floats
@@ -207,7 +206,7 @@ class LogisticRegressionCV(LogisticRegression):
         opened = open_training(self._read, given)
         columns = self.columns_of(X, opened)
         to_split, to_score = self._routed(sample_weight, params)
-        recipe = self._plain(grid.terms[0][0])
+        recipe = self._recipe_with(grid.terms[0][0])
         whole = opened.whole if opened.whole is not None else in_memory(opened)
         rows, problem, _ = recipe.opened(passes_over(whole, opened.design))
         self._check_reference(problem.classes)
@@ -231,12 +230,6 @@ class LogisticRegressionCV(LogisticRegression):
         # The rows have their class weights already.
         refit = replace(recipe, penalty=grid.terms[r][c], start=result.start(r, c), class_weight=None)
         return self._fit_rows(refit, rows, columns, given, **more)
-
-    def _plain(self, penalty: PenaltyTerms) -> LogisticRecipe:
-        """The model with this penalty."""
-        return LogisticRecipe(
-            penalty, self.fit_intercept, self.max_iter, self.tol, self.solver, class_weight=self.class_weight
-        )
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, **score_params: Any) -> float:
         """The chosen ``scoring`` of predictions for X."""
@@ -300,16 +293,11 @@ class LogisticRegressionCV(LogisticRegression):
             )
         return super().fitted_model()
 
-    def _refit_on(self, terms: Sequence[str]) -> Any:
-        """A plain model with the chosen penalty, on some columns of the rows."""
-        given = self._training
-        assert given is not None
+    def _unfitted(self) -> Any:
+        """A plain model with the chosen penalty."""
         shared = {name: value for name, value in self.get_params().items() if name in LogisticRegression().get_params()}
         chosen = {"C": self._setting[0], "l1_ratio": self._setting[1], "penalty": "deprecated"}
-        X = select_columns(given.X, [column.name for column in self._design.columns], list(terms))
-        return LogisticRegression(**{**shared, **chosen}).fit(
-            X, given.y, given.sample_weight, offset=given.offset, trials=given.trials
-        )
+        return LogisticRegression(**{**shared, **chosen})
 
 
 def _warn_of_folds(converged: NDArray[np.bool_], most: int) -> None:

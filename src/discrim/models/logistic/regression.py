@@ -37,7 +37,6 @@ from discrim.models.parameters import Check, boolean, either, integer, number, o
 from discrim.models.registry import Entry, any_numbers, enter
 from discrim.models.shell import Classifier, SparseCoefficients
 from discrim.sources import Attached, Design, Rows, Scan
-from discrim.typing import Floats
 
 # Names of scikit-learn's solvers; all answers come from the same few routes here.
 SMOOTH_ONLY = ("lbfgs", "newton-cg", "newton-cholesky", "sag")
@@ -98,7 +97,7 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
     class_weight : dict of class to weight, 'balanced' or None
     solver : {'auto', 'newton', 'quasi-newton'} or one of scikit-learn's names
         'auto' chooses by the shape of the problem, and so do scikit-learn's names except 'newton-cholesky', which is
-        'newton'; 'liblinear' penalises the intercept too. ``solver_`` tells what was used.
+        'newton'; 'liblinear' penalises the intercept too. ``solver_`` shows what was used.
     max_iter : int, the most steps
     warm_start : bool, begin at the coefficients of the last fit
     reference : label
@@ -189,16 +188,11 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
             raise ParameterError(
                 "bias_reduction='firth' is itself a penalty and does not go with another one. Set C=np.inf."
             )
-        return LogisticRecipe(
-            penalty,
-            self.fit_intercept,
-            self.max_iter,
-            self.tol,
-            self.solver,
-            self.bias_reduction == "firth",
-            self.aliased,
-            class_weight=self.class_weight,
-        )
+        return self._recipe_with(penalty)
+
+    def _recipe_with(self, penalty: PenaltyTerms) -> LogisticRecipe:
+        firth, solving = self.bias_reduction == "firth", (self.fit_intercept, self.max_iter, self.tol, self.solver)
+        return LogisticRecipe(penalty, *solving, firth, self.aliased, class_weight=self.class_weight)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, trials: Any = None) -> Self:
         """Learn from rows X with labels y, or from a ``scan``.
@@ -212,7 +206,8 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
         if self.n_jobs is not None:
             warn("'n_jobs' has no effect: all cores are used. Leave it out.", FutureWarning)
         if self.warm_start and hasattr(self, "coef_"):
-            recipe = replace(recipe, start=self._coefficients())
+            user = as_one(self.coef_, self.intercept_)
+            recipe = replace(recipe, start=user[0] if len(user) == 1 else user)
         given = Training(X, y, sample_weight, offset, trials)
         rows = open_training(self._read, given)
         self._check_reference(rows.classes)
@@ -250,7 +245,7 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
         return self._take_over(learned, solved.remarks)
 
     def solution(self) -> Solved:
-        """What the fit came to, or coefficients that somebody has written."""
+        """What the fit came to, or coefficients that were set since."""
         self._check_solved()
         known: Solved | None = self.__dict__.get("_solved")
         return Solved(self._rule, None, {}) if known is None else replace(known, rule=self._rule)
@@ -319,7 +314,7 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
             self._design = Design.unnamed(self.n_features_in_, np.float64)
         shown = as_one(self.coef_, self.intercept_)
         if not np.array_equal(shown, self.__dict__.get("_rule_of", ())):
-            # Somebody has written to the coefficients, or has set them without a fit.
+            # The coefficients were changed, or set without a fit.
             self._rule, self._rule_of = written_rule(shown), shown
         return self
 
@@ -350,11 +345,6 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
             return {"_design": rows.design, "n_features_in_": 0}
         return super().columns_of(X, rows)
 
-    def _coefficients(self) -> Floats:
-        """The last coefficients, intercept first, in the shape of a start."""
-        user = as_one(self.coef_, self.intercept_)
-        return user[0] if len(user) == 1 else user
-
     def _check_reference(self, classes: NDArray[Any] | None) -> None:
         if classes is not None and self.reference is not None and self.reference not in classes.tolist():
             raise ParameterError.bad_value("reference", self.reference, f"one of {written(classes.tolist())}")
@@ -362,14 +352,17 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
     def _reference_index(self, classes: NDArray[Any]) -> int:
         return 0 if self.reference is None else classes.tolist().index(self.reference)
 
-    def _refit_on(self, terms: Sequence[str]) -> Self:
+    def _refit_on(self, terms: Sequence[str]) -> Any:
         """The same model on some columns of the rows that it was fitted on."""
         given = self._training
         assert given is not None
-        model: Self = clone(self)
         X = select_columns(given.X, [column.name for column in self._design.columns], list(terms))
-        model.fit(X, given.y, given.sample_weight, offset=given.offset, trials=given.trials)
-        return model
+        model = self._unfitted()
+        return model.fit(X, given.y, given.sample_weight, offset=given.offset, trials=given.trials)
+
+    def _unfitted(self) -> Any:
+        """The model that ``step`` fits on fewer terms."""
+        return clone(self)
 
 
 def open_training(read: Callable[..., Rows], given: Training) -> Rows:

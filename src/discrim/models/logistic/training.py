@@ -90,7 +90,7 @@ def with_named_offset(X: Any, name: str) -> Scan:
 
 
 def _length(X: Any) -> int | None:
-    """The number of rows of a table, where it tells."""
+    """The number of rows of a table, where it is known."""
     if isinstance(X, NoColumns):
         return X.n_rows
     shape = getattr(X, "shape", None)
@@ -134,7 +134,9 @@ def select_columns(X: Any, names: list[str], wanted: list[str]) -> Any:
     """The wanted columns of an array, a frame or a scan."""
     if isinstance(X, Scan):
         if not wanted:
-            raise DataError("No column of the scan is left in the model: the share of each class is all it can tell.")
+            raise DataError(
+                "No column of the scan is left in the model: it could predict the shares of the classes only."
+            )
         return X.with_features(wanted)
     if not wanted:
         return NoColumns(len(X) if isinstance(X, (list, tuple)) or not hasattr(X, "shape") else X.shape[0])
