@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
 from discrim.block import Block
-from discrim.families.logistic.elastic_net_gram import elastic_net
+from discrim.families.logistic.elastic_net_gram import GramFollower
 from discrim.families.logistic.fit import SmoothFit
 from discrim.families.logistic.objective import Coordinates, Objective, codes_in, newton
 from discrim.inference.fitted import Fitted
@@ -72,7 +72,7 @@ def _solve_sparse(objective: Any, start: Floats, *, free: Any, lasso: float, rid
     scaled[..., int(coordinates.intercept) :] /= coordinates.scale
     if coordinates.intercept:
         scaled[..., 0] = 0.0
-    return elastic_net(objective, start, lasso=scaled, ridge=ridge, free=free)
+    return GramFollower(objective, start, free=free).minimum(scaled, ridge)
 
 
 def terms_of(design: Design) -> list[tuple[str, list[int]]]:

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from discrim import kernels
 from discrim.engines import RowPasses
 from discrim.families.logistic.elastic_net import COLUMNS, GRAM, follower_for, route_for
-from discrim.families.logistic.elastic_net_gram import elastic_net
+from discrim.families.logistic.elastic_net_gram import GramFollower
 from discrim.families.logistic.objective import Coordinates, Objective
 from discrim.families.one_block import OneBlock
 from discrim.sources import open_rows
@@ -145,7 +145,7 @@ def test_entries_that_are_not_free_keep_their_start():
     start, free = np.zeros(13), np.ones(13, dtype=bool)
     start[3], free[3] = 0.7, False
     lasso = np.append(0.0, np.full(12, 5.0))
-    found = elastic_net(objective, start, lasso=lasso, ridge=np.zeros(13), free=free)
+    found = GramFollower(objective, start, free=free).minimum(lasso, np.zeros(13))
     assert found.theta[3] == 0.7
     slope = objective.at(found.theta).gradient
     moved = np.flatnonzero(free & (found.theta != 0))
@@ -157,8 +157,9 @@ def test_a_step_that_goes_too_far_is_cut():
     rows = RowPasses(open_rows(X, y))
     start = np.array([0.0, 30.0, -30.0, 30.0])
     objective = Objective(rows, np.arange(2), coordinates(X))
-    found = elastic_net(objective, start, lasso=np.array([0, 1.0, 1.0, 1.0]), ridge=np.zeros(4))
-    from_zero = elastic_net(objective, np.zeros(4), lasso=np.array([0, 1.0, 1.0, 1.0]), ridge=np.zeros(4))
+    penalty = np.array([0, 1.0, 1.0, 1.0]), np.zeros(4)
+    found = GramFollower(objective, start).minimum(*penalty)
+    from_zero = GramFollower(objective, np.zeros(4)).minimum(*penalty)
     assert found.converged
     assert_allclose(found.theta, from_zero.theta, atol=1e-6)
 

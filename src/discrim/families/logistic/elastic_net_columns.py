@@ -14,7 +14,7 @@ from scipy import sparse
 
 from discrim import kernels
 from discrim.block import Block, join
-from discrim.families.logistic.elastic_net_gram import GAP, PROHIBITIVE, STEPS, Fitted, elastic_net
+from discrim.families.logistic.elastic_net_gram import GAP, PROHIBITIVE, STEPS, Fitted, GramFollower
 from discrim.families.logistic.objective import Coordinates, Objective, codes_in
 from discrim.families.one_block import OneBlock
 from discrim.families.recipe import Passes
@@ -259,9 +259,9 @@ class ColumnFollower:
         # The same constant added to all classes changes nothing.
         free = beside(np.arange(classes) > 0, working[:, some]).astype(bool)
         start, none = beside(self.constant, self.theta[:, some]), np.zeros(classes)
-        penalties = {"lasso": beside(none, lasso[:, some]), "ridge": beside(none, ridge[:, some])}
         close = min(gap, GAP) if gap < LOOSE else gap
-        found = elastic_net(objective, start, free=free, gap=close, most=most, **penalties)
+        follower = GramFollower(objective, start, free=free, gap=close)
+        found = follower.minimum(beside(none, lasso[:, some]), beside(none, ridge[:, some]), most)
         self.theta[:, some] = found.theta[:, first:]
         self.constant = found.theta[:, 0].copy() if first else self.constant
         self.eta = self.constant[:, None] + self.theta[:, some] @ x.T

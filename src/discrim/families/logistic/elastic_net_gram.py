@@ -66,24 +66,6 @@ class Penalty:
             return float(self.lasso @ np.abs(theta) + 0.5 * (self.ridge @ (theta * theta)))
 
 
-def elastic_net(
-    objective: Objective,
-    start: Floats,
-    *,
-    lasso: Floats,
-    ridge: Floats,
-    free: NDArray[np.bool_] | None = None,
-    gap: float = GAP,
-    most: int = STEPS,
-) -> Solution:
-    """The minimum of loss + sum lasso |theta| + sum ridge theta^2 / 2 over the ``free`` entries; the others stay.
-
-    All arrays are like theta, in the solver's coordinates. Cost: two or three passes with curvature and a few without,
-    and q for every change of one of q coefficients.
-    """
-    return GramFollower(objective, start, free=free, gap=gap).minimum(lasso, ridge, most)
-
-
 class GramFollower:
     """Minima for one penalty after another, each from the last; one pass a penalty is the aim.
 
@@ -185,7 +167,10 @@ class GramFollower:
         return np.concatenate([constant, inner], axis=-1)
 
     def minimum(self, lasso: Floats, ridge: Floats, most: int = STEPS) -> Solution:
-        """The minimum for this penalty, or where the last of ``most`` steps ended."""
+        """The minimum for this penalty (like theta, solver's units), or where the last of ``most`` steps ended.
+
+        Cost: two or three passes with curvature and a few without, and q for every change of one of q coefficients.
+        """
         penalty = Penalty(np.ascontiguousarray(lasso, float).ravel(), np.ascontiguousarray(ridge, float).ravel())
         enough = self.gap * self.weight
         ahead, left = self._descend(penalty)

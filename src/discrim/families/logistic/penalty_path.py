@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from discrim.block import Block
 from discrim.families.first_look import look
@@ -171,13 +171,7 @@ class StrengthGrid(Grid):
 
 def _typical_strength(block: Block) -> float:
     """A power of ten near one over the mean variance of a column, which is 1 for columns of variance 1."""
-    variances = _variances(block)
+    x = block.x
+    variances = x.var(axis=0, dtype=float) if isinstance(x, np.ndarray) else mean_variance_axis(x, axis=0)[1]
     variances = variances[variances > 0]
     return float(10.0 ** -np.round(np.log10(variances.mean()))) if len(variances) else 1.0
-
-
-def _variances(block: Block) -> Floats:
-    if sparse.issparse(block.x):
-        squares = np.asarray(block.x.multiply(block.x).mean(axis=0)).ravel()
-        return np.asarray(squares - np.asarray(block.x.mean(axis=0)).ravel() ** 2)
-    return np.asarray(block.x.var(axis=0, dtype=float))

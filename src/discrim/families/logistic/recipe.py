@@ -147,9 +147,11 @@ class LogisticRecipe(Problem, Recipe[Block]):
         return Solved(rule, None, attributes, remarks=remarks, details=fit)
 
     def rule_size(self, solved: Solved) -> float:
-        rule = solved.rule
-        assert isinstance(rule, LinearRule)
-        return coefficients_of(rule.coef)
+        """Of the K linear functions of softmax one follows from the others; zeros do not count."""
+        assert isinstance(solved.rule, LinearRule)
+        coef = solved.rule.coef
+        others, used = len(coef) - 1, float(np.count_nonzero(coef))
+        return others + (np.ceil(used * others / len(coef)) if coef[0].any() else used)
 
     def regularised(self, solved: Solved) -> bool:  # noqa: ARG002 - the same for all rows
         return self.penalty.name != "none"
@@ -237,13 +239,6 @@ def written(labels: list[Any], most: int = 20) -> str:
     """Labels as they would be typed, so that 1 and '1' look different."""
     more = f" and {len(labels) - most} more" if len(labels) > most else ""
     return ", ".join(map(repr, labels[:most])) + more
-
-
-def coefficients_of(coef: Floats) -> float:
-    """Free parameters of K linear functions: of softmax one follows from the others; zeros do not count."""
-    others = len(coef) - 1
-    used = np.count_nonzero(coef[1:]) if not coef[0].any() else np.ceil(np.count_nonzero(coef) * others / len(coef))
-    return float(used) + others
 
 
 def _itself(block: Block) -> Block:
