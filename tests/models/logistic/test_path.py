@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from discrim.errors import DataError, ParameterError
+from discrim.errors import DataError, DiscrimError, ParameterError
 from discrim.families.logistic import path_problem as logistic_path_problem
 from discrim.models.logistic.path import logistic_path
 from discrim.sources import scan
@@ -199,9 +199,9 @@ def test_classes_that_can_be_separated_give_finite_coefficients(shape):
         ({"cv": np.arange(250) // 200, "y": np.arange(250) // 200}, "Fold 0 holds out every row of '0'"),
     ],
 )
-def test_data_that_cannot_be_used_are_told_in_a_sentence(change, message):
+def test_data_that_cannot_be_used_are_refused_in_a_sentence(change, message):
     X, y = sample()
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(DiscrimError, match=message):
         logistic_path(X, **{"y": y, **change})
 
 
