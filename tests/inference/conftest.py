@@ -9,8 +9,7 @@ import pytest
 
 from discrim.block import Block
 from discrim.engines import RowPasses, passes_over
-from discrim.families.logistic.newton import newton
-from discrim.families.logistic.objective import Coordinates, Objective
+from discrim.families.logistic.objective import Coordinates, Objective, newton
 from discrim.inference.fitted import Fitted
 from discrim.sources import open_rows
 

@@ -12,12 +12,10 @@ from scipy.linalg import lapack
 from scipy.special import gammaln, xlogy
 
 from discrim.errors import DataError, ParameterError, WeightsWarning, warn
-from discrim.families.logistic.class_weight import Reweighted
-from discrim.families.logistic.elastic_net_gram import elastic_net
 from discrim.families.logistic.firth import firth
 from discrim.families.logistic.fit import SmoothFit
-from discrim.families.logistic.newton import CLOSE, HasLikelihood, Solution, newton
-from discrim.families.logistic.objective import Coordinates, Objective, codes_in
+from discrim.families.logistic.objective import CLOSE, Coordinates, HasLikelihood, Objective, Solution, codes_in, newton
+from discrim.families.logistic.recipe import Reweighted
 from discrim.families.recipe import Passes
 from discrim.inference.scores import score_products, weights_are_counts
 from discrim.later import cached_property
@@ -169,7 +167,7 @@ class Fitted:
             lasso, first = np.full(start.shape, self.lasso), int(self.coordinates.intercept)
             lasso[..., first:] /= self.coordinates.scale
             lasso[..., :first] = 0.0
-            return elastic_net(objective, start, lasso=lasso, ridge=self.ridge, free=free)
+            return GramFollower(objective, start, free=free).minimum(lasso, self.ridge)
         if self.penalty == "firth":
             # Its leverages are those of rows: what is not a sum over them has no such correction.
             assert isinstance(objective, Objective)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special
 
 from discrim.errors import ParameterError
-from discrim.families.logistic.newton import HasLikelihood, solve_positive
+from discrim.families.logistic.objective import HasLikelihood, solve_positive
 from discrim.inference.fitted import NEAR, Fitted
 from discrim.inference.sandwich import standard_errors
 from discrim.inference.summary import Table

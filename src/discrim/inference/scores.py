@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from discrim.block import Block
-from discrim.families.logistic.class_weight import Reweighted
 from discrim.families.logistic.objective import Objective, solver_rows
+from discrim.families.logistic.recipe import Reweighted
 from discrim.families.recipe import Passes
 from discrim.typing import Floats
 

@@ -49,16 +49,17 @@ def merge_likelihoods(parts: Sequence[Likelihood]) -> Likelihood:
         return parts[0]
     return Likelihood(
         sum(part.loss for part in parts),
-        _added([part.gradient for part in parts]),
-        _added([part.hessian for part in parts]),
-        _added([part.losses for part in parts]),
+        add_arrays([part.gradient for part in parts]),
+        add_arrays([part.hessian for part in parts]),
+        add_arrays([part.losses for part in parts]),
         sum(part.weight for part in parts),
         sum(part.rows for part in parts),
         min(part.least for part in parts),
     )
 
 
-def _added(arrays: Sequence[Floats]) -> Floats:
+def add_arrays(arrays: Sequence[Floats]) -> Floats:
+    """The sum, added up in the order of the arrays."""
     total = arrays[0].copy()
     for array in arrays[1:]:
         total += array

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from discrim.engines import RowPasses
-from discrim.families.logistic.class_weight import Reweighted
+from discrim.families.logistic.recipe import Reweighted
 from discrim.families.recipe import Sum
 from discrim.sources import Attached, open_rows, scan
 

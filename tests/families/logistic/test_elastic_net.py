@@ -10,8 +10,8 @@ from sklearn.linear_model import LogisticRegression
 
 from discrim import kernels
 from discrim.engines import RowPasses
-from discrim.families.logistic.elastic_net import COLUMNS, GRAM, fit_elastic_net, follower_for, route_for
-from discrim.families.logistic.elastic_net_gram import elastic_net
+from discrim.families.logistic.elastic_net import COLUMNS, GRAM, follower_for, route_for
+from discrim.families.logistic.elastic_net_gram import GramFollower
 from discrim.families.logistic.objective import Coordinates, Objective
 from discrim.families.recipe import OneBlock
 from discrim.sources import open_rows
@@ -36,16 +36,8 @@ def coordinates(X, *, intercept=True):
 
 def fit(X, y, route, *, lasso, ridge, weight=None, intercept=True, gap=None):
     classes = np.unique(y)
-    return fit_elastic_net(
-        RowPasses(open_rows(X, y, weight)),
-        classes,
-        coordinates(X, intercept=intercept),
-        lasso=lasso,
-        ridge=ridge,
-        softmax=len(classes) > 2,
-        gap=gap,
-        route=route,
-    )
+    where = coordinates(X, intercept=intercept)
+    return follower_for(RowPasses(open_rows(X, y, weight)), classes, where, gap=gap, route=route).solve(lasso, ridge)
 
 
 def violation(X, y, theta, *, lasso, ridge, weight=None):
@@ -74,7 +66,6 @@ def test_no_coefficient_can_be_improved(route, classes, weighted, l1_ratio):
     penalty = {"lasso": 9.0 * l1_ratio * unit, "ridge": 9.0 * (1 - l1_ratio) * unit**2}
     found = fit(X, y, route, weight=weight, gap=1e-18, **penalty)
     assert found.converged
-    assert found.solver == route
     slopes, intercepts = violation(X, y, found.theta, weight=weight, **penalty)
     assert slopes < 1e-7
     assert intercepts < 1e-7
@@ -116,13 +107,11 @@ def test_sparse_rows_give_what_their_dense_twin_gives(classes):
     y = rng.integers(0, classes, 150)
     shape = (40,) if classes == 2 else (classes, 40)
     none = Coordinates(np.zeros(40), X.std(axis=0))
-    options = {"lasso": np.full(shape, 3.0), "ridge": np.full(shape, 0.5), "softmax": classes > 2}
-    dense = fit_elastic_net(
-        RowPasses(open_rows(X, y)), np.arange(classes), coordinates(X), route=COLUMNS, gap=1e-20, **options
-    )
+    penalty, labels = (np.full(shape, 3.0), np.full(shape, 0.5)), np.arange(classes)
+    dense = follower_for(RowPasses(open_rows(X, y)), labels, coordinates(X), route=COLUMNS, gap=1e-20).solve(*penalty)
     for route in (GRAM, COLUMNS):
         rows = RowPasses(open_rows(sparse.csr_array(X), y))
-        thin = fit_elastic_net(rows, np.arange(classes), none, route=route, gap=1e-20, **options)
+        thin = follower_for(rows, labels, none, route=route, gap=1e-20).solve(*penalty)
         assert_allclose(thin.theta, dense.theta, atol=1e-6)
 
 
@@ -135,7 +124,7 @@ def test_following_penalties_side_by_side_ends_where_single_fits_end():
     alone = list(follower_for(OneBlock(rows.whole), np.arange(2), where, gap=1e-18).follow(iter(penalties)))
     assert len(together) == len(alone) == 30
     for k in (0, 1, 5, 13, 29):
-        single = fit_elastic_net(rows, np.arange(2), where, lasso=penalties[k][0], ridge=penalties[k][1], gap=1e-18)
+        single = follower_for(rows, np.arange(2), where, gap=1e-18).solve(*penalties[k])
         assert_allclose(together[k].theta[1:] * X.std(axis=0), single.theta[1:] * X.std(axis=0), atol=1e-7)
         assert_allclose(alone[k].theta, together[k].theta, rtol=1e-6, atol=1e-7)
         assert together[k].loss == pytest.approx(single.loss, rel=1e-8)
@@ -156,7 +145,7 @@ def test_entries_that_are_not_free_keep_their_start():
     start, free = np.zeros(13), np.ones(13, dtype=bool)
     start[3], free[3] = 0.7, False
     lasso = np.append(0.0, np.full(12, 5.0))
-    found = elastic_net(objective, start, lasso=lasso, ridge=np.zeros(13), free=free)
+    found = GramFollower(objective, start, free=free).minimum(lasso, np.zeros(13))
     assert found.theta[3] == 0.7
     slope = objective.at(found.theta).gradient
     moved = np.flatnonzero(free & (found.theta != 0))
@@ -168,8 +157,9 @@ def test_a_step_that_goes_too_far_is_cut():
     rows = RowPasses(open_rows(X, y))
     start = np.array([0.0, 30.0, -30.0, 30.0])
     objective = Objective(rows, np.arange(2), coordinates(X))
-    found = elastic_net(objective, start, lasso=np.array([0, 1.0, 1.0, 1.0]), ridge=np.zeros(4))
-    from_zero = elastic_net(objective, np.zeros(4), lasso=np.array([0, 1.0, 1.0, 1.0]), ridge=np.zeros(4))
+    penalty = np.array([0, 1.0, 1.0, 1.0]), np.zeros(4)
+    found = GramFollower(objective, start).minimum(*penalty)
+    from_zero = GramFollower(objective, np.zeros(4)).minimum(*penalty)
     assert found.converged
     assert_allclose(found.theta, from_zero.theta, atol=1e-6)
 
@@ -218,9 +208,7 @@ def test_it_ends_after_the_steps_it_is_given_and_says_so(route, classes):
     X, y = sample(n=300, classes=classes)
     shape = (12,) if classes == 2 else (classes, 12)
     penalty = np.broadcast_to(2.0 * X.std(axis=0), shape), np.zeros(shape)
-    follower = follower_for(
-        RowPasses(open_rows(X, y)), np.arange(classes), coordinates(X), softmax=classes > 2, route=route
-    )
+    follower = follower_for(RowPasses(open_rows(X, y)), np.arange(classes), coordinates(X), route=route)
     nothing = follower.loss
     early = follower.solve(*penalty, 1)
     assert not early.converged

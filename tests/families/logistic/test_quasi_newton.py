@@ -7,8 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from discrim.engines import RowPasses
-from discrim.families.logistic.newton import newton, penalised
-from discrim.families.logistic.objective import Coordinates, Objective
+from discrim.families.logistic.objective import Coordinates, Objective, newton, penalised
 from discrim.families.logistic.quasi_newton import cholesky_inverse, quasi_newton
 from discrim.sources import open_rows
 from discrim.statistics.likelihood import CURVATURE

@@ -16,9 +16,8 @@ from scipy.optimize import linprog
 from discrim import scan
 from discrim.datasets import load_endometrial, load_iris
 from discrim.engines import RowPasses, passes_over
-from discrim.families.logistic import separation_cone
-from discrim.families.logistic.newton import newton
-from discrim.families.logistic.objective import Coordinates, Objective
+from discrim.families.logistic import separation
+from discrim.families.logistic.objective import Coordinates, Objective, newton
 from discrim.families.logistic.separation import find_separation, may_be_separated
 from discrim.sources import open_rows
 from discrim.statistics.likelihood import CURVATURE
@@ -144,7 +143,7 @@ def test_a_few_rows_at_a_time_give_the_answer_of_a_program_with_all(data, at_onc
     objective = objective_of(x, y)
     with pytest.MonkeyPatch.context() as patch:
         if not at_once:
-            patch.setattr(separation_cone, "ADDED", 1)
+            patch.setattr(separation, "ADDED", 1)
         found = find_separation(objective)
     assert (found.separated, found.complete) == (strict.any(), strict.all())
     assert (strict_found(found, vectors, objective) == strict).all()
@@ -299,7 +298,7 @@ def test_a_start_that_separates_needs_no_program(monkeypatch):
     def refuse(*_):
         raise AssertionError
 
-    monkeypatch.setattr(separation_cone, "_program", refuse)
+    monkeypatch.setattr(separation, "_program", refuse)
     start = objective.coordinates.from_user(np.array([-0.3, 1, -2, 0.5]))
     assert find_separation(objective, start=start).complete
 

@@ -9,10 +9,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from discrim.engines import RowPasses
-from discrim.families.logistic import smooth
-from discrim.families.logistic.newton import newton
-from discrim.families.logistic.objective import Coordinates, Objective
-from discrim.families.logistic.smooth import Part, Smooth, choose_route, minimise
+from discrim.families.logistic import fit
+from discrim.families.logistic.fit import Part, Smooth, choose_route, minimise
+from discrim.families.logistic.objective import Coordinates, Objective, newton
+from discrim.families.logistic.quasi_newton import Enough, quasi_newton
 from discrim.sources import open_rows
 from discrim.statistics.likelihood import CURVATURE, GRADIENT
 
@@ -123,17 +123,17 @@ def test_without_a_penalty_quasi_newton_keeps_the_classes_balanced():
 
 
 def test_more_coefficients_than_a_curvature_has_room_for_are_fitted_too(monkeypatch):
-    monkeypatch.setattr(smooth, "CURVED_SIZE", 3)
+    monkeypatch.setattr(fit, "CURVED_SIZE", 3)
     every, some = objectives()
     problem = problem_of(every, 1.0)
     found = minimise(problem, every, [Part(some, 1 / 8)], "quasi-newton", 500)
     assert found.converged
     exact = newton(every, problem.start, ridge=problem.ridge)
-    assert abs(found.value - exact.value) <= smooth.WIDE_CLOSE * exact.at.weight
+    assert abs(found.value - exact.value) <= fit.WIDE_CLOSE * exact.at.weight
 
 
 def test_knowing_how_large_the_columns_are_saves_passes_where_there_is_no_curvature(monkeypatch):
-    monkeypatch.setattr(smooth, "CURVED_SIZE", 3)
+    monkeypatch.setattr(fit, "CURVED_SIZE", 3)
     rng = np.random.default_rng(0)
     x = rng.normal(size=(2000, 30)) * np.geomspace(0.05, 20.0, 30)
     y = (x @ (rng.normal(size=30) / np.geomspace(0.05, 20.0, 30)) / 4 + rng.logistic(size=2000) > 0).astype(int)
@@ -147,6 +147,32 @@ def test_knowing_how_large_the_columns_are_saves_passes_where_there_is_no_curvat
         assert found.converged
         passes.append(objective.passes)
     assert passes[1] < passes[0] / 2
+
+
+def test_counts_with_heavy_tails_need_fewer_passes_than_with_the_whole_curvature_of_the_data(monkeypatch):
+    """Words of Zipf's frequencies in texts of very different lengths."""
+    monkeypatch.setattr(fit, "CURVED_SIZE", 3)
+    rng = np.random.default_rng(0)
+    words = 3.0 / np.arange(1, 301)
+    x = rng.poisson(np.exp(rng.normal(scale=1.5, size=(400, 1))) * words) * 1.0
+    y = (x @ (rng.normal(size=(300, 3)) * 0.3)).argmax(axis=1)
+    where = Coordinates(np.zeros(300), np.ones(300))
+    objective = Objective(RowPasses(open_rows(x, y)), np.arange(3), where, softmax=True)
+    ridge = np.ones(objective.shape)
+    ridge[:, 0] = 0.0
+    squares = np.append(1.0, (x**2).mean(axis=0))
+    problem = Smooth(ridge, np.ones(objective.shape, bool), np.zeros(objective.shape), squares=squares)
+    found = minimise(problem, objective, [], "quasi-newton", 2000)
+    assert found.converged
+    passes, objective.passes = objective.passes, 0
+    # Of classes of equal shares p (1 - p) is 2 / 9.
+    whole = (400 * 2 / 9 * squares + ridge).ravel()
+    enough = Enough(fit.WIDE_CLOSE)
+    quasi_newton(objective, problem.start, inverse=lambda right: right / whole, ridge=ridge, enough=enough, most=2000)
+    assert passes < 0.8 * objective.passes
+    free = np.ones(objective.shape, bool)
+    free[0, 0] = False
+    assert_allclose(found.value, newton(objective, problem.start, ridge=ridge, free=free).value, rtol=1e-7)
 
 
 def test_the_route_follows_the_number_of_coefficients():

@@ -112,7 +112,7 @@ def test_a_column_of_a_file_is_the_offset(tmp_path, monkeypatch, parameters, sma
     pd = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     if not small:
-        monkeypatch.setattr("discrim.families.logistic.recipe.SAMPLE_NUMBERS", 400)
+        monkeypatch.setattr("discrim.families.logistic.recipe.SAMPLE_VALUES", 400)
     X, y = drawn(900)
     known = 30.0 + X[:, 1] ** 2
     frame = pd.DataFrame(X, columns=list("abcd")).assign(known=known, target=y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from discrim import LogisticRegression, datasets, scan
+from discrim import LogisticRegression, LogisticRegressionCV, datasets, scan
 from discrim.errors import DataError, DiscrimError, ParameterError
 
 X = np.random.default_rng(0).normal(size=(60, 3))
@@ -220,3 +221,14 @@ def test_rows_fewer_than_columns_whose_squares_overflow_are_told():
 def test_class_weights_may_name_a_class_that_these_rows_lack():
     found = LogisticRegression(class_weight={0: 1.0, 1: 2.0, 9: 3.0}).fit(X, Y)
     assert_array_equal(found.coef_, LogisticRegression(class_weight={0: 1.0, 1: 2.0}).fit(X, Y).coef_)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.parametrize("model", [LogisticRegression, LogisticRegressionCV])
+def test_a_bad_penalty_is_answered_with_the_real_choices(model):
+    with pytest.raises(ParameterError, match="one of 'l1', 'l2', 'elasticnet'") as caught:
+        model(penalty="l3").fit(X, Y)
+    assert "deprecated" not in str(caught.value)
+    assert "deprecated" not in model.__doc__
+    # The default has that value, also after a round trip that makes another object of it.
+    pickle.loads(pickle.dumps(model())).set_params(max_iter=200).fit(X, Y)

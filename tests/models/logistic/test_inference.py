@@ -13,8 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from discrim.engines import RowPasses
 from discrim.errors import ParameterError
-from discrim.families.logistic.newton import newton
-from discrim.families.logistic.objective import Coordinates, Objective
+from discrim.families.logistic.objective import Coordinates, Objective, newton
 from discrim.inference.fitted import Fitted
 from discrim.inference.summary import Table
 from discrim.models.logistic.inference import LogisticInference

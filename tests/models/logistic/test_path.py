@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from discrim.errors import DataError, ParameterError
+from discrim.errors import DataError, DiscrimError, ParameterError
 from discrim.families.logistic import path_problem as logistic_path_problem
 from discrim.models.logistic.path import logistic_path
 from discrim.sources import scan
@@ -192,16 +192,16 @@ def test_classes_that_can_be_separated_give_finite_coefficients(shape):
     [
         ({"y": np.ones(250)}, "only one class: '1.0'"),
         ({"sample_weight": (np.arange(250) < 0) * 1.0}, "zero in every row"),
-        ({"offset": np.ones(3)}, r"offset has the shape \(3,\); X has 250 rows"),
-        ({"offset": np.full(250, np.nan)}, "offset has 250 values that is NaN"),
+        ({"offset": np.ones(3)}, r"'offset' parameter has the shape \(3,\); it must be 250 finite numbers, one a row"),
+        ({"offset": np.full(250, np.nan)}, "'offset' parameter must be finite; 250 entries are NaN"),
         ({"y": None}, "requires y"),
-        ({"y": np.arange(250) % 3, "offset": np.ones(250)}, "An offset needs two classes; y has 3"),
+        ({"y": np.arange(250) % 3, "offset": np.ones(250)}, "An offset is for two classes; y has 3"),
         ({"cv": np.arange(250) // 200, "y": np.arange(250) // 200}, "Fold 0 holds out every row of '0'"),
     ],
 )
-def test_data_that_cannot_be_used_are_told_in_a_sentence(change, message):
+def test_data_that_cannot_be_used_are_refused_in_a_sentence(change, message):
     X, y = sample()
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(DiscrimError, match=message):
         logistic_path(X, **{"y": y, **change})
 
 

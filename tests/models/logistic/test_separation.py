@@ -202,7 +202,7 @@ def test_overlap_of_a_penalised_fit_is_proved_without_a_linear_program(classes, 
     rng = np.random.default_rng(0)
     x, labels = rng.normal(size=(600, 5)), rng.integers(0, classes, 600)
     model = LogisticRegression(C=0.1).fit(x, labels)
-    monkeypatch.setattr("discrim.families.logistic.separation_cone.linprog", None)
+    monkeypatch.setattr("discrim.families.logistic.separation.linprog", None)
     assert not model.separation_.separated
 
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.linalg import lapack
 
 from discrim.block import Block
 from discrim.errors import DataError
-from discrim.families.logistic.newton import Solution, solve_positive
-from discrim.families.logistic.objective import Objective, class_forms, solver_rows
+from discrim.families.logistic.objective import (
+    Objective,
+    Solution,
+    class_forms,
+    inverse_of,
+    scaled_cholesky,
+    solve_positive,
+    solver_rows,
+)
+from discrim.families.logistic.quasi_newton import Pair, two_loops
 from discrim.families.logistic.separation import default_free
 from discrim.families.recipe import Sum
-from discrim.statistics.likelihood import CURVATURE, Likelihood
+from discrim.statistics.likelihood import CURVATURE, Likelihood, add_arrays
 from discrim.typing import Floats, Mask
 
 # Half the squared distance to the optimum, in standard errors, that counts as none.
@@ -74,16 +81,21 @@ def _ascend(
     if point is None:
         return None
     index = np.flatnonzero(free.ravel())
-    memory: list[tuple[Floats, Floats]] = []
+    memory: deque[Pair] = deque(maxlen=MEMORY)
     last: tuple[Floats, Floats] | None = None
     iterations, least, since = 0, np.inf, 0
     while True:
         score = (jeffreys_gradient(objective, theta, point.inverse) - point.at.gradient).ravel()[index]
         if last is not None:
-            _remember(memory, theta.ravel()[index] - last[0], last[1] - score)
+            moved_by, fallen = theta.ravel()[index] - last[0], last[1] - score
+            bend = float(moved_by @ fallen)
+            # Only steps along which the function is concave are kept.
+            if bend > 1e-10 * float(np.linalg.norm(moved_by) * np.linalg.norm(fallen)):
+                memory.append((moved_by, fallen, bend))
         last = theta.ravel()[index], score
         information = point.at.hessian[np.ix_(index, index)]
-        gap = 0.5 * float(score @ solve_positive(information, score)) if len(index) else 0.0
+        solve = partial(solve_positive, information)
+        gap = 0.5 * float(score @ solve(score)) if len(index) else 0.0
         since = 0 if gap < 0.5 * least else since + 1
         least = min(least, gap)
         # Rounding may leave more than the goal where the information is nearly singular.
@@ -92,7 +104,7 @@ def _ascend(
             break
         iterations += 1
         step = np.zeros(theta.shape)
-        step.flat[index] = _step(score, information, memory)
+        step.flat[index] = two_loops(score, memory, solve)
         moved = _move(objective, theta, step, point.value, estimated)
         if moved is None:
             # No part of the step raises the penalised likelihood: what is left is rounding.
@@ -119,37 +131,13 @@ def _look(objective: Objective, theta: Floats, estimated: Mask) -> _Point | None
     inverse = np.zeros(at.hessian.shape)
     if not len(index):
         return _Point(at, inverse, at.loss)
-    scale = np.sqrt(np.maximum(np.diagonal(information), 0.0))
-    if not at.finite or not scale.all():
+    factored = scaled_cholesky(information) if at.finite else None
+    if factored is None:
         return None
-    lower, info = lapack.dpotrf(information / scale[:, None] / scale, lower=1, clean=1)
-    # Beyond this the pivot is what rounding left of a column that depends on the others.
-    if info != 0 or np.diagonal(lower).min() <= 1e-7:
-        return None
-    root, _ = lapack.dtrtri(lower, lower=1)
-    inverse[np.ix_(index, index)] = (root.T @ root) / scale[:, None] / scale
+    lower, scale = factored
+    inverse[np.ix_(index, index)] = inverse_of(lower, scale)
     log_det = 2.0 * float(np.log(np.diagonal(lower)).sum() + np.log(scale).sum())
     return _Point(at, inverse, at.loss - 0.5 * log_det)
-
-
-def _remember(memory: list[tuple[Floats, Floats]], moved: Floats, fallen: Floats) -> None:
-    """Keep how the score fell along a step, where that says the function is concave there."""
-    if moved @ fallen > 1e-10 * float(np.linalg.norm(moved) * np.linalg.norm(fallen)):
-        memory.append((moved, fallen))
-        del memory[:-MEMORY]
-
-
-def _step(score: Floats, information: Floats, memory: list[tuple[Floats, Floats]]) -> Floats:
-    """B score, where B is I^-1 corrected so that B fallen = moved for the remembered steps."""
-    along, parts = score, []
-    for moved, fallen in reversed(memory):
-        part = float(moved @ along) / float(moved @ fallen)
-        along = along - part * fallen
-        parts.append(part)
-    step = solve_positive(information, along)
-    for (moved, fallen), part in zip(memory, reversed(parts), strict=True):
-        step = step + (part - float(fallen @ step) / float(moved @ fallen)) * moved
-    return step
 
 
 def _move(
@@ -180,7 +168,7 @@ def jeffreys_gradient(objective: Objective, theta: Floats, inverse: Floats) -> F
     """
     objective.passes += 1
     of = partial(_softmax if objective.softmax else _binary, objective, theta, inverse)
-    return objective.rows.reduce(Sum(of, _added, uses_blas=True))
+    return objective.rows.reduce(Sum(of, add_arrays, uses_blas=True))
 
 
 def _binary(objective: Objective, theta: Floats, inverse: Floats, block: Block) -> Floats:
@@ -210,7 +198,3 @@ def _softmax(objective: Objective, theta: Floats, inverse: Floats, block: Block)
             pull *= part.weight[:, None]
         total += pull.T @ z
     return total
-
-
-def _added(parts: Sequence[Floats]) -> Floats:
-    return np.asarray(np.sum(parts, axis=0))

@@ -1,10 +1,9 @@
-"""One smooth logistic fit: coordinates, a start, the route, dependent columns, separation."""
+"""One smooth logistic fit: coordinates, dependent columns, a start from a part of the rows, Newton or quasi-Newton."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -14,38 +13,70 @@ from scipy import sparse
 from discrim.block import Block
 from discrim.errors import DataError
 from discrim.families.first_look import Overview, look
-from discrim.families.logistic.elastic_net import Fitted, follower_for
 from discrim.families.logistic.firth import firth
-from discrim.families.logistic.newton import Solution, newton, penalised
-from discrim.families.logistic.objective import Coordinates, Objective
+from discrim.families.logistic.objective import (
+    CLOSE,
+    Coordinates,
+    HasLikelihood,
+    Objective,
+    Solution,
+    newton,
+    solve_positive,
+)
+from discrim.families.logistic.quasi_newton import CLOSER, Enough, cholesky_inverse, quasi_newton
 from discrim.families.logistic.rank import column_rank, looks_independent, row_space
-from discrim.families.logistic.separation import Separation, find_separation, may_be_separated, no_separation
-from discrim.families.logistic.smooth import CURVED_SIZE, Part, Route, Smooth, choose_route, minimise
+from discrim.families.logistic.separation import (
+    Separation,
+    default_free,
+    find_separation,
+    may_be_separated,
+    no_separation,
+)
 from discrim.families.recipe import Passes
 from discrim.parallel import one_blas_thread
-from discrim.statistics.likelihood import BLOCKS, CURVATURE, Likelihood
+from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, Likelihood
 from discrim.typing import Floats, Mask
 
-# A part of the rows is worth fitting first where there are this many numbers of X.
-START_NUMBERS = 400_000
+# A part of the rows is worth fitting first where X has this many values.
+START_VALUES = 400_000
 # Fewer rows than columns, and at most so many: the fit is done in the space of the rows.
 WIDE_ROWS = 2000
-# Rows a column that tell the curvature well enough to start from.
+# Rows a column whose curvature is good enough to start from.
 A_COLUMN = 12
-# Numbers whose squares, summed over many columns, are still finite.
+# Values whose squares, summed over many columns, are still finite.
 HUGE = 1e150
 # Coefficients whose curvature is still worth having for standard errors and the proof that classes overlap.
 MOST_CURVED = 4000
+# Coefficients up to which every pass with curvature costs less than the passes that it saves. Up to the second number
+# one of all rows does; and every one where the last is of further use.
+NEWTON_SIZE, ONCE_SIZE = 64, 160
+# Coefficients up to which a part of the rows gives the curvature that a quasi-Newton solver starts from.
+CURVED_SIZE = 2000
+# Multiplications of a curvature that are no reason to avoid it; more of them where the last one is of further use.
+CHEAP, CHEAP_USED = 4e7, 3e8
+# Enough for a start: the sample's own error is larger, and the last step squares this.
+ROUGH = 3e-4
+# Rows a coefficient of a part whose curvature is as good for the first step as that of all rows: what this leaves, a
+# Newton step brings below CLOSE.
+TALL = 2000
+# What the value may fall, for each unit of weight, by a step that is not checked.
+NEAR = 1e-2
+# Newton steps after which a part of the rows that has no optimum yet is taken to be separated.
+ENOUGH = 12
+# As CLOSE where only the coefficients are wanted: the last step squares this.
+PENALISED_CLOSE = 1e-9
+# As CLOSE for so many columns that no curvature helps: each further digit takes as many passes as the last.
+WIDE_CLOSE = 1e-8
+# Quasi-Newton steps after which the curvature is looked at again.
+STEPS = 20
+# Loss of a row, on the average, below which the part says more of itself than of the others.
+SEPARATED = 1e-4
 
-
+Route = Literal["newton", "quasi-newton"]
 # Is called with theta and its coordinates after every step.
 Watch = Callable[[Floats, Coordinates], None]
 # Solvers that name a route; the others leave the choice.
-ROUTES: dict[str, Route] = {
-    "newton": "newton",
-    "newton-cholesky": "newton",
-    "quasi-newton": "quasi-newton",
-}
+ROUTES: dict[str, Route] = {"newton": "newton", "newton-cholesky": "newton", "quasi-newton": "quasi-newton"}
 
 
 @dataclass(frozen=True)
@@ -99,7 +130,7 @@ class Problem:
 class SmoothFit:
     """``solution`` of ``objective`` over ``free``; ``aliased`` (1 + p) marks coefficients that are not determined.
 
-    ``empty`` are the places of classes without weight. ``separation`` is None where nobody had to look. Where the
+    ``empty`` are the places of classes without weight. ``separation`` is None where it was not looked for. Where the
     classes are separated, the solver stopped on its way to infinity, when the likelihood had come as close to its
     supremum as to any other optimum.
     """
@@ -163,7 +194,7 @@ def sample_rows(rows: Passes, size: int, route: Route, *, softmax: bool) -> int:
     """Enough rows that one Newton step from their optimum lands close; all rows where they are few."""
     shape = rows.shape
     n = shape.n_rows if shape.n_rows is not None else 2_000_000
-    if n * shape.width < START_NUMBERS:
+    if n * shape.width < START_VALUES:
         return n
     if route == "newton":
         return max(n // (8 if size > 64 else 16), 15 * size)
@@ -228,7 +259,8 @@ def _solve(objective: Objective, views: Sequence[Overview], problem: Problem, ro
         solution, solver = firth(objective, start, free=free, most=problem.most), "firth"
     else:
         parts = [] if view.everything or problem.start is not None else _parts(objective, views)
-        watch = None if problem.watch is None else partial(_seen, problem.watch, coordinates)
+        seen = problem.watch
+        watch = None if seen is None else lambda theta: seen(theta, coordinates)
         smooth = Smooth(ridge, free, start, _flat(problem, objective), _squares(view, coordinates), watch)
         solution, solver = minimise(smooth, objective, parts, route, problem.most), str(route)
     return SmoothFit(
@@ -244,17 +276,13 @@ def _solve(objective: Objective, views: Sequence[Overview], problem: Problem, ro
     )
 
 
-def _seen(watch: Watch, coordinates: Coordinates, theta: Floats) -> None:
-    watch(theta, coordinates)
-
-
 def _flat(problem: Problem, objective: Objective) -> Floats | None:
-    """``tol`` is about slopes in the user's units; None where there are so few that nobody asks."""
+    """``tol`` is about slopes in the user's units; None where there are so few that it does not matter."""
     c = objective.coordinates
     if c.size <= CURVED_SIZE:
         return None
     one = np.full(c.size, problem.tol)
-    one[int(c.intercept) :] /= c.scale if c.basis is None else 1.0
+    one[int(c.intercept) :] /= c.scale if c.turned is None else 1.0
     return np.broadcast_to(one, objective.shape)
 
 
@@ -268,15 +296,15 @@ def _squares(view: Overview, coordinates: Coordinates) -> Floats | float:
 
 def origin(objective: Objective, sample: Block) -> Floats:
     """Nothing but an intercept that takes up the offsets, which may be far from zero."""
-    start, level = np.zeros(objective.shape), offset_level(sample)
-    if level is not None and objective.coordinates.intercept:
-        start[0] = -level
+    start, constant = np.zeros(objective.shape), offset_constant(sample)
+    if constant is not None and objective.coordinates.intercept:
+        start[0] = constant
     return start
 
 
-def offset_level(sample: Block) -> float | None:
-    """Where the offsets lie; None without any. Far from it every row is certain, and the curvature is zero."""
-    return None if sample.offset is None else float(np.mean(sample.offset))
+def offset_constant(sample: Block) -> Floats | None:
+    """An intercept that cancels the offsets; None without any. Far from it every row is certain, without curvature."""
+    return None if sample.offset is None else np.asarray(-np.mean(sample.offset))
 
 
 def ridge_for(penalty: PenaltyTerms, coordinates: Coordinates, shape: tuple[int, ...]) -> Floats:
@@ -323,18 +351,14 @@ def _fit_wide(rows: Passes, whole: Block, problem: Problem) -> SmoothFit:
 
 
 def _look_for_separation(fit: SmoothFit) -> SmoothFit:
-    """Told apart from slow convergence by proof."""
-    objective, at = fit.objective, fit.solution.at
-    if not at.hessian.size and fit.free.size > MOST_CURVED:
+    """Distinguished from slow convergence by proof."""
+    if not fit.solution.at.hessian.size:
+        if fit.free.size > MOST_CURVED:
+            return fit
+        fit = _without_penalty(fit)
+    if not may_be_separated(fit.objective, fit.solution.at, free=fit.free):
         return fit
-    if not at.hessian.size:
-        polished = newton(objective, _of_reference(fit), free=reference_free(fit), most=25)
-        polished = replace(polished, iterations=fit.solution.iterations + polished.iterations)
-        fit = replace(fit, solution=polished, free=reference_free(fit))
-        at = polished.at
-    if not may_be_separated(objective, at, free=fit.free):
-        return fit
-    return replace(fit, separation=find_separation(objective, free=fit.free, start=fit.solution.theta))
+    return replace(fit, separation=find_separation(fit.objective, free=fit.free, start=fit.solution.theta))
 
 
 def separation_of(fit: SmoothFit) -> Separation:
@@ -342,79 +366,198 @@ def separation_of(fit: SmoothFit) -> Separation:
 
     The linear program, which takes seconds with some hundred coefficients, is for what they leave open.
     """
-    objective, free = fit.objective, reference_free(fit)
-    if free.size > MOST_CURVED:
-        return find_separation(objective, free=free)
-    near = newton(objective, _of_reference(fit), free=free, most=25)
-    if not may_be_separated(objective, near.at, free=free):
-        return no_separation(objective)
-    return find_separation(objective, free=free, start=near.theta)
+    if fit.free.size > MOST_CURVED:
+        free = fit.free & default_free(fit.objective)
+        return find_separation(fit.objective, free=free)
+    found = _look_for_separation(_without_penalty(fit)).separation
+    return no_separation(fit.objective) if found is None else found
 
 
-def reference_free(fit: SmoothFit) -> Mask:
-    """The entries that are determined without a penalty: all but the first class's."""
-    free = fit.free.copy()
-    if fit.objective.softmax:
-        free[0] = False
-    return free
+def _without_penalty(fit: SmoothFit) -> SmoothFit:
+    """The fit after some Newton steps without the penalty, with the coefficients of softmax's first class at zero."""
+    free, theta = fit.free & default_free(fit.objective), fit.theta
+    start = theta - theta[:1] if fit.objective.softmax else theta
+    found = newton(fit.objective, start, free=free, most=25)
+    return replace(fit, free=free, solution=replace(found, iterations=fit.solution.iterations + found.iterations))
 
 
-def _of_reference(fit: SmoothFit) -> Floats:
-    theta = fit.solution.theta
-    return theta - theta[:1] if fit.objective.softmax else theta
+@dataclass(frozen=True)
+class Smooth:
+    """Minimise loss + sum ridge theta^2 / 2 over the ``free`` entries, from ``start``.
 
-
-def fit_sparse(rows: Passes, problem: Problem, view: Overview) -> SmoothFit:
-    """The minimum of loss + lasso |beta|_1 + ridge |beta|_2^2 / 2.
-
-    Cost: by sums a pass of n p^2 / 2 multiplications for each of three to six steps; by columns n times the columns
-    that matter, and a few reads of all of them.
+    For more columns than a curvature can be had of: slopes up to ``flat``, like theta, for each unit of weight, count
+    as none; ``squares`` are the mean squares of the columns, intercept included, by which each bends the loss, where
+    they differ. ``watch`` is called with theta after every step on all rows.
     """
-    check_finite(rows, view)
-    coordinates, penalty = coordinates_for(view, problem), problem.penalty
-    width = rows.shape.width
-    if problem.intercept and penalty.constant_lasso:
-        found = _with_penalised_intercept(rows, problem, coordinates, offset_level(view.sample))
-        # Columns about zero: a shift there and back would leave some rounding of an intercept that is exactly zero.
-        coordinates = replace(coordinates, shift=np.zeros(width))
+
+    ridge: Floats
+    free: NDArray[np.bool_]
+    start: Floats
+    flat: Floats | None = None
+    squares: Floats | float = 1.0
+    watch: Callable[[Floats], None] | None = None
+
+    def for_part(self, share: float) -> Smooth:
+        """The same problem for a part of the rows with this share of the weight."""
+        return replace(self, ridge=self.ridge * share, watch=None)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The objective of some rows, with this ``share`` of the weight of all."""
+
+    objective: HasLikelihood
+    share: float
+
+
+def choose_route(size: int, rows: int | None = None, *, used: bool = True) -> Route:
+    """By the number of coefficients, and what a curvature of so many rows (None: unknown) costs.
+
+    ``used``: the last curvature serves further, for standard errors or for the next penalty of a path.
+    """
+    few, cheap = (ONCE_SIZE, CHEAP_USED) if used else (NEWTON_SIZE, CHEAP)
+    affordable = rows is not None and size <= CURVED_SIZE and rows * size**2 <= cheap
+    return "newton" if size <= few or affordable else "quasi-newton"
+
+
+def minimise(problem: Smooth, objective: HasLikelihood, parts: Sequence[Part], route: Route, most: int) -> Solution:
+    """``parts`` are random parts of the rows, each within the next; none for few rows."""
+    start = problem.start
+    if route == "newton":
+        first = 0
+        for part in parts:
+            less = problem.for_part(part.share)
+            rough = newton(part.objective, start, ridge=less.ridge, free=less.free, close=ROUGH, most=ENOUGH)
+            if not _is_trusted(rough):
+                continue
+            start = rough.theta
+            if part is parts[-1] and most > 1 and _gives_curvature(rough, objective):
+                start, first = _step_by_part(replace(problem, start=start), objective, part), 1
+                if problem.watch is not None:
+                    problem.watch(start)
+        # Without a penalty the deviance is reported, and the last step should change none of its digits.
+        close = PENALISED_CLOSE if problem.ridge.any() else CLOSE
+        ridge, free, left = problem.ridge, problem.free, most - first
+        found = newton(objective, start, ridge=ridge, free=free, close=close, most=left, watch=problem.watch)
+        return replace(found, iterations=found.iterations + first)
+    curved_by = Part(objective, 1.0)
+    for part in parts:
+        less = replace(problem.for_part(part.share), start=start)
+        rough = _descend(less, part.objective, Part(part.objective, 1.0), close=ROUGH, most=4 * ENOUGH)
+        start = rough.theta if _is_trusted(rough) else start
+        if problem.free.ndim == 2 or problem.free.size > ONCE_SIZE:
+            curved_by = part
+    close = CLOSER if problem.free.shape[-1] <= CURVED_SIZE else WIDE_CLOSE
+    return _descend(replace(problem, start=start), objective, curved_by, close=close, most=most)
+
+
+def _gives_curvature(rough: Solution, objective: HasLikelihood) -> bool:
+    """Is a part with this optimum so large that one step by its curvature comes as near as by that of all rows?
+
+    Both leave an error of size / rows. A pass over a file costs the same with curvature or without.
+    """
+    theta = rough.theta
+    return theta.ndim == 1 and rough.at.rows >= TALL * theta.size and not getattr(objective, "costly", True)
+
+
+def _step_by_part(problem: Smooth, objective: HasLikelihood, part: Part) -> Floats:
+    """From the start, the optimum of ``part``, by its curvature and the gradient of all rows."""
+    start, index = problem.start, np.flatnonzero(problem.free)
+    some, every = part.objective.at(start, depth=CURVATURE), objective.at(start, depth=GRADIENT)
+    curvature = some.hessian * (every.weight / some.weight) + np.diag(problem.ridge)
+    gradient = every.gradient + problem.ridge * start
+    step = solve_positive(curvature[np.ix_(index, index)], gradient[index])
+    theta = start.copy()
+    if 0.5 * float(gradient[index] @ step) <= NEAR * every.weight:
+        theta[index] -= step
+    return theta
+
+
+def _descend(problem: Smooth, objective: HasLikelihood, curved_by: Part, *, close: float, most: int) -> Solution:
+    """Quasi-Newton, with the curvature taken anew where many steps have left the old one behind.
+
+    ``curved_by`` are the rows that the curvature is taken from.
+    """
+    theta, steps, turn = problem.start, 0, STEPS
+    while True:
+        inverse, sums = _inverse(replace(problem.for_part(curved_by.share), start=theta), curved_by)
+        found = quasi_newton(
+            objective,
+            theta,
+            inverse=inverse,
+            ridge=problem.ridge,
+            free=problem.free,
+            at=sums if curved_by.objective is objective else None,
+            enough=Enough(close, problem.flat if problem.free.shape[-1] > CURVED_SIZE else None, problem.watch),
+            most=min(most - steps, turn),
+        )
+        steps += found.iterations
+        if found.converged or steps >= most or not found.iterations:
+            return replace(found, iterations=steps)
+        theta = found.theta
+        if problem.free.shape[-1] > CURVED_SIZE:
+            # Without a curvature it is what the steps remember that counts: they are left more and more to themselves.
+            turn *= 2
+
+
+def _is_trusted(rough: Solution) -> bool:
+    """A part of the rows may be separated where all of them are not; its optimum is then at infinity."""
+    return rough.converged and rough.loss > SEPARATED * rough.at.weight
+
+
+def _inverse(problem: Smooth, curved_by: Part) -> tuple[Callable[[Floats], Floats], Likelihood]:
+    """The inverse curvature at the start, of all rows as this part of them shows it; class by class for K classes.
+
+    With the sums that the part has there.
+    """
+    size, share = problem.free.shape[-1], curved_by.share
+    blocks = problem.free.ndim == 2
+    if size <= CURVED_SIZE:
+        at = curved_by.objective.at(problem.start, depth=BLOCKS if blocks else CURVATURE)
+        hessians = at.hessian if blocks else at.hessian[None]
+        rows = zip(hessians, np.atleast_2d(problem.ridge), np.atleast_2d(problem.free), strict=True)
+        inverses = [_inverse_of(hessian, ridge, free, share) for hessian, ridge, free in rows]
+        found = [inverse for inverse in inverses if inverse is not None]
+        if len(found) == len(inverses):
+            return _balanced(found) if blocks else found[0], at
     else:
-        shape = (len(problem.classes), width) if problem.softmax else (width,)
-        penalties = np.full(shape, penalty.lasso), np.full(shape, penalty.ridge)
-        found = _fit(rows, problem, coordinates, offset_level(view.sample), *penalties)
-    objective = Objective(rows, problem.classes, coordinates, softmax=problem.softmax)
-    theta = coordinates.from_user(found.theta)
-    ridge = ridge_for(penalty, coordinates, objective.shape)
-    nothing = np.zeros(0)
-    at = Likelihood(found.loss, nothing, np.zeros((0, 0)), nothing, float(view.n_rows), view.n_rows)
-    sizes = np.abs(found.theta.reshape(-1, width + 1)).sum(axis=0)
-    value = penalised(found.loss, theta, ridge) + penalty.lasso * sizes[1:].sum() + penalty.constant_lasso * sizes[0]
-    solution = Solution(theta, float(value), found.loss, at, found.iterations, found.converged, 0.0)
-    free = np.ones(objective.shape, bool)
-    return SmoothFit(problem, objective, solution, free, ridge, np.zeros(width + 1, bool), found.solver)
+        at = curved_by.objective.at(problem.start, depth=GRADIENT)
+    # mu (1 - mu) of a row: that of classes of equal shares, and less where they are well separated.
+    even = 1.0 / max(len(problem.free), 2) if blocks else 0.5
+    spread = min(even * (1.0 - even) * at.weight, 2.0 * even * at.loss)
+    guess = spread * problem.squares + problem.ridge
+    if isinstance(problem.squares, np.ndarray) and problem.ridge.any():
+        # Where the fit grows certain of rows with large counts, these bend the loss far less than that, and more than
+        # the penalty alone: midway it is right enough for word counts as for rows of equal length.
+        guess = np.sqrt(guess * np.where(problem.ridge > 0, problem.ridge, problem.ridge.max()))
+    guess = (guess / share)[problem.free]
+    return lambda right: right / guess, at
 
 
-def _fit(
-    rows: Passes, problem: Problem, coordinates: Coordinates, level: float | None, lasso: Floats, ridge: Floats
-) -> Fitted:
-    """``level`` is where the offsets lie, if there are any."""
-    constant = None if level is None else np.asarray(-level)
-    follower = follower_for(rows, problem.classes, coordinates, softmax=problem.softmax, constant=constant)
-    return follower.solve(lasso, ridge, problem.most)
+def _balanced(inverses: list[Callable[[Floats], Floats]]) -> Callable[[Floats], Floats]:
+    """Class by class, within the directions that sum to zero over the classes: only there has softmax a curvature.
+
+    All classes have the same free entries. Steps that sum to zero keep the sum of the coefficients where it is.
+    """
+    share = np.full(len(inverses), 1.0 / len(inverses))
+
+    def apply(right: Floats) -> Floats:
+        rows = right.reshape(len(inverses), -1)
+        rows = rows - share @ rows
+        for k, inverse in enumerate(inverses):
+            rows[k] = inverse(rows[k])
+        # Between classes of equal share the curvature is K / (K - 1) times that of each class by itself.
+        return np.asarray((rows - share @ rows).ravel() * (1.0 - share[0]))
+
+    return apply
 
 
-def _with_penalised_intercept(rows: Passes, problem: Problem, coordinates: Coordinates, level: float | None) -> Fitted:
-    """The intercept is the slope of one more column, of ones, in a model without an intercept (two classes)."""
-    block = rows.whole if rows.whole is not None else rows.block()
-    one: Any = np.ones((len(block), 1), dtype=block.x.dtype)
-    x = np.hstack([block.x, one]) if isinstance(block.x, np.ndarray) else sparse.hstack([block.x, one], format="csr")
-    width, penalty = rows.shape.width, problem.penalty
-    scale = np.append(np.sqrt(coordinates.scale**2 + coordinates.shift**2), 1.0)
-    found = _fit(
-        rows.over(replace(block, x=x)),
-        problem,
-        Coordinates(np.zeros(width + 1), scale, intercept=False),
-        level,
-        np.append(np.full(width, penalty.lasso), penalty.constant_lasso),
-        np.append(np.full(width, penalty.ridge), penalty.constant),
-    )
-    return replace(found, theta=np.append(found.theta[-1], found.theta[1:-1]))
+def _inverse_of(
+    hessian: Floats, ridge: Floats, free: NDArray[np.bool_], share: float
+) -> Callable[[Floats], Floats] | None:
+    index = np.flatnonzero(free)
+    matrix = hessian[np.ix_(index, index)]
+    # A little more than a part shows: directions that it has not seen must not look free.
+    unseen = 1e-3 if share < 1.0 else 1e-9
+    matrix[np.diag_indices_from(matrix)] += ridge[index] + unseen * np.diagonal(matrix)
+    return cholesky_inverse(matrix / share) if len(index) else (lambda right: right)

@@ -1,35 +1,40 @@
-"""The objective of a few-pass model: a log-likelihood that is summed over the rows each time it is asked."""
+"""The objective of a few-pass model, summed over the rows at every theta, and Newton's method on these sums."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg import lapack
 
 from discrim import kernels
 from discrim.block import Block
 from discrim.families.recipe import Passes, Sum
 from discrim.families.rule import LinearRule
-from discrim.kernels.logistic.reference_coordinate import SEVERAL
 from discrim.later import cached_property
 from discrim.parallel import SINGLE
 from discrim.statistics.align import places
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS, Likelihood, merge_likelihoods
 from discrim.typing import Floats
 
-Several = tuple[Floats, Floats]
-
-# Numbers of a sparse block that are made dense at a time.
+# Values of a sparse block that are made dense at a time.
 DENSE = 1 << 20
 # Coefficients up to which calls cost more than the equations of a Newton step.
 FEW = 64
-# Numbers of z that are written out at once.
-NUMBERS = 1 << 17
+# Values of z that are computed at a time.
+VALUES = 1 << 17
+# What the value can still fall, for each unit of weight, when the last step needs no pass to confirm it: the error
+# after a Newton step is about the square of the one before.
+CLOSE = 1e-12
+# The full step is tried alone where it promises to lower the value by less than this share, or where a pass is cheap.
+SMALL_STEP = 1e-2
+# Parts of a step whose losses are computed along with the full step's.
+FRACTIONS = (0.5, 0.25, 0.125, 0.03125)
 
 
 @dataclass(frozen=True)
@@ -115,21 +120,39 @@ class Coordinates:
         return np.asarray(self.to_user(np.eye(self.size)).T)
 
 
+class HasLikelihood(Protocol):
+    """What a solver needs of the data."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def at(
+        self, theta: Floats, *, depth: int = ..., along: Floats | None = ..., steps: Sequence[float] = ...
+    ) -> Likelihood: ...
+
+
 @dataclass(frozen=True)
-class FullSteps:
-    """Where Newton's full steps ended; ``value``, ``gap`` and the sums ``at`` are those before the last step."""
+class Solution:
+    """``theta`` with ``value`` = loss + sum ridge theta^2 / 2 there; ``at`` holds the sums of the last pass.
+
+    ``gap`` is how much the value can still fall, as far as the curvature shows. Where ``exact``, the sums belong to
+    theta itself; else to the point before the last step, and are good for the next step but not for standard errors.
+    """
 
     theta: Floats
     value: float
-    gap: float
-    steps: int
+    loss: float
     at: Likelihood
+    iterations: int
+    converged: bool
+    gap: float
+    exact: bool = False
 
 
 class Objective:
     """The log-likelihood of labelled rows under the binary (theta 1-d) or softmax (theta K x size) model.
 
-    Whoever asks sees sums only, never rows. ``passes`` counts how often all rows were read.
+    Solvers see sums only, never rows. ``passes`` counts how often all rows were read.
     """
 
     def __init__(self, rows: Passes, classes: NDArray[Any], coordinates: Coordinates, *, softmax: bool = False) -> None:
@@ -138,6 +161,10 @@ class Objective:
         self.passes = 0
         # A pass over a file takes so long that it should answer all that may be asked next.
         self.costly = rows.whole is None
+        # What turns derivatives by the coefficients of x - shift into those by the solver's.
+        self._factor = np.ones(coordinates.size + 1 - coordinates.intercept)
+        if coordinates.turned is None:
+            self._factor[1:] = 1.0 / coordinates.scale
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -162,11 +189,11 @@ class Objective:
                 raise error
         return self._as_solver_sees(raw, depth)
 
-    def full_steps(self, theta: Floats, ridge: Floats, close: float, most: int) -> FullSteps | None:
-        """Newton's method from theta by full steps alone, in one call, where the rows are few numbers in memory.
+    def full_steps(self, theta: Floats, ridge: Floats, close: float, most: int) -> Solution | None:
+        """Newton's method from theta by full steps alone, in one call, where rows and columns are few and in memory.
 
-        ``close`` is the gap, for each unit of weight, at which the last step is taken on trust. None where the rows are
-        not so, or where full steps do not get there.
+        ``close`` is the gap, for each unit of weight, at which the last step is taken on trust. None for other rows,
+        or where full steps do not reach the minimum.
         """
         c, block = self.coordinates, self.rows.whole
         if block is None or not isinstance(block.x, np.ndarray) or self.softmax or c.turned is not None:
@@ -186,51 +213,19 @@ class Objective:
         raw, value, gap, steps, (loss, gradient, hessian, losses, least) = found
         self.passes += steps
         at = Likelihood(loss, gradient, hessian, losses, weight, rows, least)
-        theta = raw / self._factor
-        return FullSteps(theta[int(not c.intercept) :], value, gap, steps, self._as_solver_sees(at, CURVATURE))
-
-    @property
-    def together(self) -> bool:
-        """Can one pass serve several thetas?"""
-        whole = self.rows.whole
-        dense = whole is None or isinstance(whole.x, np.ndarray)
-        return dense and not self.softmax and self.coordinates.basis is None
-
-    def slopes(self, thetas: Floats) -> Several:
-        """Losses (m) and gradients (m x theta's size) at the rows of ``thetas``: one pass for every SEVERAL of them."""
-        if not self.together:
-            sums = [self.at(theta.reshape(self.shape), depth=GRADIENT) for theta in thetas]
-            return np.array([each.loss for each in sums]), np.stack([each.gradient.ravel() for each in sums])
-        parts = [self._slopes_together(thetas[i : i + SEVERAL]) for i in range(0, len(thetas), SEVERAL)]
-        losses, gradients = zip(*parts, strict=True)
-        return np.concatenate(losses), np.concatenate(gradients)
+        theta = (raw / self._factor)[int(not c.intercept) :]
+        return _on_trust(theta, value, gap, ridge, self._as_solver_sees(at, CURVATURE), steps)
 
     def with_coordinates(self, coordinates: Coordinates) -> Objective:
         """The same likelihood of other coefficients."""
         return Objective(self.rows, self.classes, coordinates, softmax=self.softmax)
 
-    def _slopes_together(self, thetas: Floats) -> Several:
-        self.passes += 1
-        c, count = self.coordinates, len(thetas)
-        raw = np.zeros((SEVERAL, len(c.scale) + 1))
-        np.divide(thetas[:, int(c.intercept) :], c.scale, out=raw[:count, 1:])
-        if c.intercept:
-            raw[:count, 0] = thetas[:, 0]
-        losses, gradients = self.rows.reduce(Sum(partial(self._several, raw), _added))
-        inside = gradients[:count, int(not c.intercept) :]
-        inside[:, int(c.intercept) :] /= c.scale
-        return losses[:count], inside
-
-    def _several(self, raw: Floats, block: Block) -> Several:
-        assert isinstance(block.x, np.ndarray)
-        codes, response = codes_in(block, self.classes), (block.share, block.weight, block.offset)
-        return kernels.several_gradients(block.x, codes, *response, self.coordinates.shift, raw)
-
     def _of(self, theta: Floats, along: Floats | None, steps: Floats, depth: int, block: Block) -> Likelihood:
         c, codes = self.coordinates, codes_in(block, self.classes)
         x, shift = block.x, c.shift
-        if c.basis is not None:
-            x, shift = np.asarray(x @ c.basis), c.shift @ c.basis
+        basis = None if c.turned is None else c.basis
+        if basis is not None:
+            x, shift = np.asarray(x @ basis), c.shift @ basis
         weight, rows = _counted(block)
         if not isinstance(x, np.ndarray) and depth >= CURVATURE:
             return self._of_pieces(theta, along, steps, depth, block)
@@ -258,20 +253,6 @@ class Objective:
         inner = slopes if c.turned is not None else slopes / c.scale
         return np.ascontiguousarray(np.concatenate([constant, inner], axis=-1))
 
-    @cached_property
-    def _factor(self) -> Floats:
-        """What turns derivatives by the coefficients of x - shift into those by the solver's."""
-        c = self.coordinates
-        one = np.ones(c.size + 1 - c.intercept)
-        if c.turned is None:
-            one[1:] = 1.0 / c.scale
-        return one
-
-    @cached_property
-    def _square(self) -> Floats:
-        factor = np.tile(self._factor, len(self.classes)) if self.softmax else self._factor
-        return np.multiply.outer(factor, factor)
-
     def _as_solver_sees(self, raw: Likelihood, depth: int) -> Likelihood:
         if depth == LOSS:
             return raw
@@ -279,7 +260,8 @@ class Objective:
         if depth == BLOCKS:
             hessian = hessian * factor[:, None] * factor
         elif depth == CURVATURE:
-            hessian = hessian * self._square
+            each = np.tile(factor, len(self.classes)) if self.softmax else factor
+            hessian = hessian * np.multiply.outer(each, each)
         if not self.coordinates.intercept:
             gradient = gradient[..., 1:]
             if depth == BLOCKS:
@@ -290,16 +272,151 @@ class Objective:
         return Likelihood(raw.loss, gradient, hessian, raw.losses, raw.weight, raw.rows, raw.least)
 
 
+def newton(
+    objective: HasLikelihood,
+    start: Floats,
+    *,
+    ridge: Floats | float = 0.0,
+    free: NDArray[np.bool_] | None = None,
+    at: Likelihood | None = None,
+    close: float = CLOSE,
+    most: int = 100,
+    watch: Callable[[Floats], None] | None = None,
+) -> Solution:
+    """The minimum of loss + sum ridge theta^2 / 2 over the ``free`` entries of theta; the others keep their value.
+
+    ``at`` are the sums at the start where they are known already; ``watch`` is called with theta after every step.
+    Cost: one pass a step, with n size^2 / 2 multiplications, and size^3 / 3.
+    """
+    theta, ridge = start.astype(float), np.asarray(ridge, float)
+    ridge = ridge if ridge.shape == start.shape else np.broadcast_to(ridge, start.shape)
+    if at is None and watch is None and (free is None or free.all()) and isinstance(objective, Objective):
+        at_once = objective.full_steps(theta, ridge, close, most)
+        if at_once is not None:
+            return at_once
+    index = np.arange(theta.size) if free is None else np.flatnonzero(free.ravel())
+    at = objective.at(theta, depth=CURVATURE) if at is None else at
+    value = penalised(at.loss, theta, ridge)
+    step, gap = _step(at, theta, ridge, index)
+    iterations, converged = 0, False
+    while iterations < most:
+        iterations += 1
+        if gap <= close * at.weight:
+            theta = theta + step
+            converged = True
+            if watch is not None:
+                watch(theta)
+            break
+        moved = move(objective, theta, step, value, gap, ridge, CURVATURE)
+        if moved is None:
+            # No part of the step lowers the value: what is left is rounding.
+            converged = gap <= 1e-7 * max(abs(value), 1.0)
+            break
+        theta, at = moved
+        if watch is not None:
+            watch(theta)
+        value = penalised(at.loss, theta, ridge)
+        step, gap = _step(at, theta, ridge, index)
+    if converged and iterations and gap <= close * at.weight:
+        return _on_trust(theta, value, gap, ridge, at, iterations)
+    return Solution(theta, value, at.loss, at, iterations, converged, gap, exact=True)
+
+
+def _on_trust(theta: Floats, value: float, gap: float, ridge: Floats, at: Likelihood, iterations: int) -> Solution:
+    """The last step was taken without a pass: its curvature gives the loss more exactly than another pass could."""
+    value -= gap
+    loss = value - 0.5 * float(np.vdot(ridge * theta, theta))
+    return Solution(theta, value, loss, at, iterations, True, gap)
+
+
+def penalised(loss: float, theta: Floats, ridge: Floats) -> float:
+    """loss + sum ridge theta^2 / 2."""
+    return loss + 0.5 * float(np.vdot(ridge * theta, theta))
+
+
+def _step(at: Likelihood, theta: Floats, ridge: Floats, index: NDArray[np.intp]) -> tuple[Floats, float]:
+    """The Newton step on the free entries, and by how much it should lower the value."""
+    step = np.zeros(theta.size)
+    if not len(index):
+        return step.reshape(theta.shape), 0.0
+    gradient = (at.gradient + ridge * theta).ravel()[index]
+    hessian = at.hessian[np.ix_(index, index)] if len(index) < theta.size else at.hessian.copy()
+    hessian.flat[:: len(index) + 1] += ridge.ravel()[index]
+    step[index] = -solve_positive(hessian, gradient)
+    return step.reshape(theta.shape), -0.5 * float(gradient @ step[index])
+
+
+def scaled_cholesky(matrix: Floats, least: float = 1e-7) -> tuple[Floats, Floats] | None:
+    """L and s with M / ss' = LL', which has the diagonal 1; None where a pivot of L is at most ``least``."""
+    scale = _lengths(matrix)
+    lower, info = lapack.dpotrf(matrix / np.multiply.outer(scale, scale), lower=1)
+    return (lower, scale) if info == 0 and lower.diagonal().min() > least else None
+
+
+def _lengths(matrix: Floats) -> Floats:
+    """Roots of the diagonal; 1 where that is zero."""
+    scale = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+    return np.where(scale > 0, scale, 1.0)
+
+
+def inverse_of(lower: Floats, scale: Floats) -> Floats:
+    """The inverse of the matrix that ``scaled_cholesky`` has factored."""
+    root, _ = lapack.dtrtri(lower, lower=1)
+    return np.asarray((root.T @ root) / np.multiply.outer(scale, scale))
+
+
+def solve_factored(lower: Floats, scale: Floats, right: Floats) -> Floats:
+    """M^-1 b of the matrix that ``scaled_cholesky`` has factored."""
+    return np.asarray(lapack.dpotrs(lower, right / scale, lower=1)[0]) / scale
+
+
+def solve_positive(matrix: Floats, right: Floats) -> Floats:
+    """M^-1 b for a positive semidefinite M; where M has no inverse, on the directions that it knows."""
+    found = scaled_cholesky(matrix)
+    if found is not None:
+        return solve_factored(*found, right)
+    scale = _lengths(matrix)
+    values, vectors = np.linalg.eigh(matrix / np.multiply.outer(scale, scale))
+    keep = values > 1e-12 * max(values[-1], 0.0)
+    inverse = np.where(keep, 1.0 / np.where(keep, values, 1.0), 0.0)
+    return np.asarray(vectors @ (inverse * (vectors.T @ (right / scale)))) / scale
+
+
+def move(
+    objective: HasLikelihood,
+    theta: Floats,
+    step: Floats,
+    value: float,
+    gap: float,
+    ridge: Floats,
+    depth: int,
+) -> tuple[Floats, Likelihood] | None:
+    """The full step where it lowers the value enough, else the best of its parts; None where none does.
+
+    With the sums there, to this ``depth``. Where a pass is costly, the full step's also tries the parts.
+    """
+    for _ in range(12):
+        target = theta + step
+        parts = FRACTIONS if gap > SMALL_STEP * abs(value) and getattr(objective, "costly", True) else ()
+        at = objective.at(target, depth=depth, along=-step if parts else None, steps=[1.0 - f for f in parts])
+        if at.finite and penalised(at.loss, target, ridge) <= value - 1e-4 * gap:
+            return target, at
+        losses = at.losses if parts else objective.at(theta, depth=LOSS, along=step, steps=FRACTIONS).losses
+        values = np.array([penalised(loss, theta + f * step, ridge) for loss, f in zip(losses, FRACTIONS, strict=True)])
+        values[~np.isfinite(values)] = np.inf
+        best = int(values.argmin())
+        if values[best] < value - 1e-4 * FRACTIONS[best] * gap:
+            theta = theta + FRACTIONS[best] * step
+            return theta, objective.at(theta, depth=depth)
+        step, gap = step / 64.0, gap / 64.0
+    return None
+
+
 def _counted(block: Block) -> tuple[float, int]:
     """The weight of the rows, and how many have any."""
     if block.weight is None:
         return float(len(block)), len(block)
     return float(block.weight.sum()), int(np.count_nonzero(block.weight))
-
-
-def _added(parts: Sequence[Several]) -> Several:
-    losses, gradients = zip(*parts, strict=True)
-    return np.asarray(sum(losses)), np.asarray(sum(gradients))
 
 
 def codes_in(block: Block, classes: NDArray[Any]) -> NDArray[np.int32]:
@@ -318,7 +435,7 @@ def solver_rows(
     long as memory in cache allows. There is at least one part, which may be empty.
     """
     codes = codes_in(block, classes)
-    length = max(NUMBERS // max(numbers_a_row, coordinates.size, 1), 16)
+    length = max(VALUES // max(numbers_a_row, coordinates.size, 1), 16)
     for start in range(0, max(len(block), 1), length):
         part = block.rows(start, min(start + length, len(block)))
         part_codes = codes[start : start + length]
@@ -344,15 +461,16 @@ def class_forms(z: Floats, matrix: Floats, classes: int) -> Floats:
 def _coordinates_of(x: Any, coordinates: Coordinates) -> Floats:
     dense = np.asarray(x if isinstance(x, np.ndarray) else x.toarray(), dtype=float)
     centred = dense - coordinates.shift
-    z = centred / coordinates.scale if coordinates.basis is None else centred @ coordinates.basis
+    basis = coordinates.basis
+    z = centred / coordinates.scale if basis is None else centred @ basis
     return np.column_stack([np.ones(len(z)), z]) if coordinates.intercept else np.asarray(z)
 
 
 def user_coefficients(theta: Floats, coordinates: Coordinates, *, softmax: bool, penalised: bool) -> Floats:
     """[intercept, slopes] in the user's units: one row for two classes, K for softmax.
 
-    Only differences between classes matter: of all coefficients with the same differences those are told that sum to
-    zero. A penalty has chosen the slopes already.
+    Only differences between classes matter: the coefficients are those that sum to zero. A penalty has
+    chosen the slopes already.
     """
     user = np.atleast_2d(coordinates.to_user(theta))
     if softmax:
@@ -376,12 +494,12 @@ def fitted_rule(user: Floats, theta: Floats, coordinates: Coordinates) -> Linear
 def as_one(coef: Any, intercept: Any) -> Floats:
     """``coef_`` (dense or sparse) and ``intercept_`` (numbers or one number) as one array, intercept first."""
     slopes = np.atleast_2d(np.asarray(coef if isinstance(coef, np.ndarray) else coef.toarray(), dtype=float))
-    told = np.empty((len(slopes), slopes.shape[1] + 1))
-    told[:, 0], told[:, 1:] = np.ravel(np.asarray(intercept, dtype=float)), slopes
-    return told
+    user = np.empty((len(slopes), slopes.shape[1] + 1))
+    user[:, 0], user[:, 1:] = np.ravel(np.asarray(intercept, dtype=float)), slopes
+    return user
 
 
-def written_rule(told: Floats) -> LinearRule:
+def written_rule(user: Floats) -> LinearRule:
     """The rule of coefficients as ``as_one`` gives them."""
-    both = np.vstack([np.zeros_like(told), told]) if len(told) == 1 else told
-    return LinearRule(np.ascontiguousarray(both[:, 1:]), both[:, 0].copy(), np.zeros(told.shape[1] - 1))
+    both = np.vstack([np.zeros_like(user), user]) if len(user) == 1 else user
+    return LinearRule(np.ascontiguousarray(both[:, 1:]), both[:, 0].copy(), np.zeros(user.shape[1] - 1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy import sparse
 
 from discrim.errors import DataError, name_list
 from discrim.families.logistic.elastic_net import Follower, follower_for
+from discrim.families.logistic.elastic_net_gram import Fitted
 from discrim.families.logistic.objective import Coordinates
 from discrim.families.recipe import Passes
 from discrim.later import cached_property
@@ -19,27 +20,13 @@ from discrim.statistics import ClassMoments, Depth, MomentsOf
 from discrim.statistics.means import grand_mean
 from discrim.typing import Floats
 
-# As glmnet: the least l1_ratio by which lambda_max is told, and where a grid of its own ends early.
+# As glmnet: the least l1_ratio that lambda_max is computed with, and where a grid of its own ends early.
 LEAST_L1 = 1e-3
 MOST_EXPLAINED, LEAST_GAIN, FEWEST = 0.999, 1e-5, 5
 # The part of the largest lambda that it leaves for its own rounding, so that no slope slips through at it.
 ROOM = 1e-10
 # Deviations by which a mean may miss zero before it is worth a shift.
 NEAR_ZERO = 0.05
-
-
-@dataclass(frozen=True)
-class Steps:
-    """The minima of a path, one per lambda, from the model without slopes on; ``coef`` is L x p or L x K x p."""
-
-    lambdas: Floats
-    coef: Floats
-    intercept: Floats
-    loss: Floats
-    null_loss: float
-    passes: int
-    solver: str
-    converged: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -54,8 +41,8 @@ class PathProblem:
     classes: NDArray[Any]
     moments: ClassMoments
     l1_ratio: float
-    standardize: bool = True
-    intercept: bool = True
+    standardize: bool
+    intercept: bool
 
     @property
     def softmax(self) -> bool:
@@ -95,18 +82,8 @@ class PathProblem:
             deviation = deviation if self.standardize else np.sqrt(deviation**2 + mean**2)
         return Coordinates(np.zeros_like(mean) if fixed else mean, deviation, self.intercept)
 
-    def with_columns(self, *, standardize: bool, intercept: bool) -> PathProblem:
-        return replace(self, standardize=standardize, intercept=intercept)
-
     def follower(self, *, gap: float | None = None) -> Follower:
-        return follower_for(
-            self.rows,
-            self.classes,
-            self.coordinates,
-            softmax=self.softmax,
-            gap=gap,
-            constant=self._constant(),
-        )
+        return follower_for(self.rows, self.classes, self.coordinates, gap=gap, constant=self._constant())
 
     def _constant(self) -> Floats:
         """About the intercepts of the model without slopes: exact without an offset."""
@@ -140,31 +117,18 @@ class PathProblem:
         least = (1e-4 if rows > len(self.unit) else 1e-2) if ratio is None else ratio
         return np.asarray(top * least ** np.linspace(0.0, 1.0, n_lambdas)) if n_lambdas > 1 else np.array([top])
 
-    def follow(self, follower: Follower, lambdas: Floats, *, early_stop: bool = False) -> Steps:
-        """The minimum for each lambda in turn."""
-        null, losses, converged = follower.loss, list[float](), list[bool]()
-        theta = np.empty((len(lambdas), *follower.slopes.shape[:-1], follower.slopes.shape[-1] + 1))
+    def follow(self, follower: Follower, lambdas: Floats, *, early_stop: bool = False) -> list[Fitted]:
+        """The minimum for each lambda in turn, from the model without slopes on."""
+        null, steps = follower.loss, list[Fitted]()
         with one_blas_thread():
             for step in follower.follow(self.penalty(float(lam)) for lam in lambdas):
-                theta[len(losses)] = step.theta
-                losses.append(step.loss)
-                converged.append(step.converged)
-                if early_stop and _enough(losses, null):
+                steps.append(step)
+                if early_stop and _enough(steps, null):
                     break
-        theta = theta[: len(losses)]
-        return Steps(
-            lambdas[: len(losses)],
-            theta[..., 1:],
-            theta[..., 0],
-            np.array(losses),
-            null,
-            follower.passes,
-            follower.solver,
-            np.array(converged),
-        )
+        return steps
 
 
-def problem_of(rows: Passes, l1_ratio: float) -> PathProblem:
+def problem_of(rows: Passes, l1_ratio: float, *, standardize: bool, intercept: bool) -> PathProblem:
     """The problem of these rows: one pass for the moments of their columns."""
     whole, of = rows.whole, MomentsOf(Depth.DIAGONAL)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -179,12 +143,12 @@ def problem_of(rows: Passes, l1_ratio: float) -> PathProblem:
             "logistic_path needs samples of at least 2 classes in the data, but the data contains only one class: "
             f"{name_list(moments.classes)}."
         )
-    return PathProblem(rows, moments.classes, moments, l1_ratio)
+    return PathProblem(rows, moments.classes, moments, l1_ratio, standardize, intercept)
 
 
-def _enough(losses: list[float], null: float) -> bool:
+def _enough(steps: list[Fitted], null: float) -> bool:
     """Where glmnet ends a grid of its own."""
-    if len(losses) < FEWEST:
+    if len(steps) < FEWEST:
         return False
-    last, before = (1.0 - loss / null for loss in (losses[-1], losses[-2]))
+    last, before = (1.0 - step.loss / null for step in (steps[-1], steps[-2]))
     return last > MOST_EXPLAINED or last - before < LEAST_GAIN

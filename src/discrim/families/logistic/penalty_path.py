@@ -8,25 +8,27 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from discrim.block import Block
 from discrim.families.first_look import look
 from discrim.families.logistic.elastic_net import follower_for
+from discrim.families.logistic.elastic_net_gram import Fitted
 from discrim.families.logistic.fit import (
     WIDE_ROWS,
     PenaltyTerms,
     Problem,
+    Smooth,
+    choose_route,
     coordinates_for,
     fit_smooth,
-    offset_level,
+    minimise,
+    offset_constant,
     origin,
     ridge_for,
 )
-from discrim.families.logistic.newton import Solution, newton
-from discrim.families.logistic.objective import Coordinates, Objective, user_coefficients
+from discrim.families.logistic.objective import Coordinates, Objective, Solution, newton, user_coefficients
 from discrim.families.logistic.rank import row_space
-from discrim.families.logistic.smooth import Smooth, choose_route, minimise
 from discrim.families.recipe import Grid, Losses, OneBlock, Reduction, Shape, row_losses
 from discrim.statistics.likelihood import Likelihood
 from discrim.typing import Floats
@@ -38,24 +40,17 @@ WEAK, NEWTON_SIZE = 10.0, 400
 MOST_STEPS = 1000
 
 
-@dataclass(frozen=True)
-class Step:
-    """One fit: ``theta`` is [intercept, slopes] in the user's units, a row a class (one row for two classes)."""
-
-    theta: Floats
-    iterations: int
-    converged: bool
-
-
-def fold_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms]) -> list[Step]:
+def fold_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms]) -> list[Fitted]:
     """The fit for each penalty, in the order that they came in; all of one l1_ratio. Keeps to the calling thread.
+
+    ``theta`` of a fit has a row a class (one row for two classes).
 
     Every fit begins at the one before. Cost: a fit for the first penalty, then one to three passes each; with few rows
     and L2 n^2 p once for all.
     """
     order = np.argsort([-(each.lasso + each.ridge) for each in terms], kind="stable")
     penalised = [terms[i] for i in order if terms[i].name != "none"]
-    found: list[Step] = []
+    found: list[Fitted] = []
     if penalised:
         follow = _elastic_path if penalised[0].lasso else _ridge_path
         found += follow(rows, problem, penalised)
@@ -64,7 +59,7 @@ def fold_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms]) -
     return [steps[i] for i in range(len(terms))]
 
 
-def _ridge_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms]) -> list[Step]:
+def _ridge_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms]) -> list[Fitted]:
     """One objective, whose last sums are the start of the next fit."""
     rows, coordinates, outside = _as_solved(rows, problem, terms)
     objective = Objective(rows, problem.classes, coordinates, softmax=problem.softmax)
@@ -75,7 +70,7 @@ def _ridge_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms])
     if problem.softmax and problem.intercept and route == "newton":
         # The same constant added to all classes changes nothing.
         free[0, 0] = False
-    theta, at, steps = origin(objective, rows.whole), None, list[Step]()
+    theta, at, steps = origin(objective, rows.whole), None, list[Fitted]()
     for each in terms:
         ridge = ridge_for(each, coordinates, objective.shape)
         if route == "newton":
@@ -85,7 +80,7 @@ def _ridge_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms])
             found = minimise(Smooth(ridge, free, theta), objective, (), route, problem.most)
         theta = found.theta
         user = user_coefficients(theta, outside, softmax=problem.softmax, penalised=True)
-        steps.append(Step(user, found.iterations, found.converged))
+        steps.append(Fitted(user, found.loss, found.iterations, found.converged))
     return steps
 
 
@@ -113,21 +108,28 @@ def _at_minimum(found: Solution, ridge: Floats, free: NDArray[np.bool_]) -> Like
     return replace(found.at, loss=found.loss, gradient=gradient)
 
 
-def _elastic_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms]) -> list[Step]:
+def _elastic_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms]) -> list[Fitted]:
     width = rows.shape.width
     shape = (len(problem.classes), width) if problem.softmax else (width,)
     coordinates = coordinates_for(look(rows, len(rows.whole)), problem)
-    level = offset_level(rows.whole)
-    constant = None if level is None else np.asarray(-level)
-    follower = follower_for(rows, problem.classes, coordinates, softmax=problem.softmax, constant=constant)
+    follower = follower_for(rows, problem.classes, coordinates, constant=offset_constant(rows.whole))
     found = follower.follow((np.full(shape, each.lasso), np.full(shape, each.ridge)) for each in terms)
-    return [Step(np.atleast_2d(each.theta), each.iterations, each.converged) for each in found]
+    return [replace(each, theta=np.atleast_2d(each.theta)) for each in found]
 
 
-def _without_penalty(rows: OneBlock, problem: Problem) -> Step:
+def _without_penalty(rows: OneBlock, problem: Problem) -> Fitted:
     fit = fit_smooth(rows, replace(problem, penalty=PenaltyTerms(0.0, 0.0)))
     user = user_coefficients(fit.theta, fit.objective.coordinates, softmax=problem.softmax, penalised=False)
-    return Step(user, fit.solution.iterations, fit.solution.converged)
+    return Fitted(user, fit.solution.loss, fit.solution.iterations, fit.solution.converged)
+
+
+def path_scores(thetas: Floats, block: Block) -> Floats:
+    """Scores of the rows by every theta (settings x K x (1 + p), K = 1 for two classes): settings x classes x rows."""
+    eta = np.asarray(block.x @ thetas[..., 1:].reshape(-1, thetas.shape[-1] - 1).T).T
+    eta = eta.reshape(*thetas.shape[:2], len(block)) + thetas[..., :1]
+    if block.offset is not None:
+        eta += block.offset
+    return np.concatenate([np.zeros_like(eta), eta], axis=1) if eta.shape[1] == 1 else eta
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,10 +161,7 @@ class StrengthGrid(Grid):
         terms = [PenaltyTerms(0.0, 1.0 / C) for C in self.typical * STRENGTHS]
         problem = replace(self.problem, penalty=terms[0], classes=statistic.classes)
         path = np.stack([step.theta for step in fold_path(OneBlock(statistic), problem, terms)])
-        eta = np.asarray(block.x @ path[..., 1:].reshape(-1, path.shape[-1] - 1).T).T
-        eta = eta.reshape(*path.shape[:2], len(block)) + path[..., :1]
-        scores = np.concatenate([np.zeros_like(eta), eta], axis=1) if eta.shape[1] == 1 else eta
-        yield slice(0, len(path)), slice(0, len(block)), *row_losses(scores, block.codes)
+        yield slice(0, len(path)), slice(0, len(block)), *row_losses(path_scores(path, block), block.codes)
 
     def _setting(self, C: float) -> Mapping[str, Any]:
         newton = WEAK * self.typical <= C and self.size <= NEWTON_SIZE
@@ -171,13 +170,7 @@ class StrengthGrid(Grid):
 
 def _typical_strength(block: Block) -> float:
     """A power of ten near one over the mean variance of a column, which is 1 for columns of variance 1."""
-    variances = _variances(block)
+    x = block.x
+    variances = x.var(axis=0, dtype=float) if isinstance(x, np.ndarray) else mean_variance_axis(x, axis=0)[1]
     variances = variances[variances > 0]
     return float(10.0 ** -np.round(np.log10(variances.mean()))) if len(variances) else 1.0
-
-
-def _variances(block: Block) -> Floats:
-    if sparse.issparse(block.x):
-        squares = np.asarray(block.x.multiply(block.x).mean(axis=0)).ravel()
-        return np.asarray(squares - np.asarray(block.x.mean(axis=0)).ravel() ** 2)
-    return np.asarray(block.x.var(axis=0, dtype=float))

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
-from discrim.families.logistic.newton import HasLikelihood, Solution, move, penalised
+from discrim.families.logistic.objective import (
+    HasLikelihood,
+    Solution,
+    move,
+    penalised,
+    scaled_cholesky,
+    solve_factored,
+)
 from discrim.statistics.likelihood import GRADIENT, Likelihood
 from discrim.typing import Floats
 
@@ -21,12 +28,8 @@ Pair = tuple[Floats, Floats, float]
 MEMORY = 20
 # Coefficients that may be remembered in all.
 ROOM = 20_000_000
-# As newton.CLOSE, but the gap is an estimate by a curvature that is only nearly right.
+# As objective.CLOSE, but the gap is an estimate by a curvature that is only nearly right.
 CLOSER = 1e-13
-# The powers are 0, 1/4, ..., 1.
-QUARTERS = 4
-# What a step counts for when the next one is taken.
-FADING = 0.8
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ def quasi_newton(
     enough = Enough() if enough is None else enough
     flat = None if enough.flat is None else enough.flat.ravel()[index]
     for iterations in range(most + 1):
-        direction = -_two_loops(gradient, pairs, inverse, length)
+        direction = -two_loops(gradient, pairs, inverse, length)
         gap = -0.5 * float(gradient @ direction)
         converged = gap <= enough.gap * at.weight or (
             flat is not None and bool(np.all(np.abs(gradient) <= at.weight * flat))
@@ -96,8 +99,6 @@ def quasi_newton(
         bend = float(moved_by @ change)
         if bend > 1e-12 * np.sqrt((moved_by @ moved_by) * (change @ change)):
             pairs.append((moved_by, change, bend))
-            if isinstance(inverse, LearnedDiagonal):
-                inverse.learn(moved_by, change)
             # How much flatter the way was than the first curvature had it.
             length = bend / float(change @ inverse(change))
         theta, gradient, value = new, gradient + change, penalised(at.loss, new, ridge)
@@ -107,14 +108,11 @@ def quasi_newton(
 
 def cholesky_inverse(matrix: Floats) -> Callable[[Floats], Floats] | None:
     """Applies M^-1; None where M is not positive definite."""
-    scale = np.sqrt(np.maximum(np.diagonal(matrix), 1e-300))
-    lower, info = lapack.dpotrf(matrix / scale[:, None] / scale, lower=1)
-    if info != 0 or np.diagonal(lower).min() < 1e-6:
-        return None
-    return lambda right: np.asarray(lapack.dpotrs(lower, right / scale, lower=1)[0]) / scale
+    found = scaled_cholesky(matrix, 1e-6)
+    return None if found is None else partial(solve_factored, *found)
 
 
-def _two_loops(gradient: Floats, pairs: deque[Pair], inverse: Callable[[Floats], Floats], length: float) -> Floats:
+def two_loops(gradient: Floats, pairs: deque[Pair], inverse: Callable[[Floats], Floats], length: float = 1.0) -> Floats:
     """The product of the inverse curvature, as the pairs correct it, with the gradient."""
     rest, shares = gradient.copy(), []
     for step, change, bend in reversed(pairs):
@@ -125,42 +123,3 @@ def _two_loops(gradient: Floats, pairs: deque[Pair], inverse: Callable[[Floats],
     for (step, change, bend), share in zip(pairs, reversed(shares), strict=True):
         result += (share - (change @ result) / bend) * step
     return result
-
-
-class LearnedDiagonal:
-    """Applies the inverse of G = r (d / r)^a, with the power a between 0 and 1 that the last steps speak for.
-
-    r is the curvature of the penalty and d that of penalty and data together, as a model without columns would have
-    it. Where the fit grows certain of rows with large counts, these bend the loss far less than d says: of word counts
-    d is too much and r too little, of rows of equal length d is right.
-
-    For a step s and the change y of the gradient on it, (s'Gs) (y'G^-1 y) is least, namely (s'y)^2, where Gs is y up
-    to a factor. The power with the least product is taken, and the factor is left to whoever takes the steps.
-    """
-
-    def __init__(self, penalty: Floats, both: Floats) -> None:
-        self._penalty, self._root = penalty, (both / penalty) ** (1.0 / QUARTERS)
-        self._costs = np.zeros(QUARTERS + 1)
-        self._take(QUARTERS // 2)
-
-    @property
-    def power(self) -> float:
-        return self._quarters / QUARTERS
-
-    def __call__(self, right: Floats) -> Floats:
-        return right / self._guess
-
-    def learn(self, step: Floats, change: Floats) -> None:
-        """Look at one more step. Cost: 4 passes over the coefficients for each power."""
-        along, across = self._penalty * step * step, change * change / self._penalty
-        self._costs *= FADING
-        for k in range(QUARTERS + 1):
-            self._costs[k] += np.log(along.sum()) + np.log(across.sum())
-            along *= self._root
-            across /= self._root
-        best = int(self._costs.argmin())
-        if best != self._quarters:
-            self._take(best)
-
-    def _take(self, quarters: int) -> None:
-        self._quarters, self._guess = quarters, self._penalty * self._root**quarters

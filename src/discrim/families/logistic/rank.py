@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
 
 from discrim.block import Block
-from discrim.families.logistic.objective import Coordinates, Span
+from discrim.families.logistic.objective import Coordinates, Span, scaled_cholesky
 from discrim.families.recipe import Passes
 from discrim.parallel import one_blas_thread
 from discrim.statistics import ClassFactors, Depth
@@ -36,14 +35,8 @@ class Rank:
 
 
 def looks_independent(hessian: Floats) -> bool:
-    """Are all columns far from being determined by the others, as this curvature tells?"""
-    if not len(hessian):
-        return True
-    scale = np.sqrt(np.maximum(np.diagonal(hessian), 0.0))
-    if not scale.all() or not np.isfinite(scale).all():
-        return False
-    lower, info = lapack.dpotrf(hessian / scale[:, None] / scale, lower=1)
-    return bool(info == 0 and np.diagonal(lower).min() > FRAGILE)
+    """Are all columns far from being determined by the others, as this curvature shows?"""
+    return not len(hessian) or scaled_cholesky(hessian, FRAGILE) is not None
 
 
 def column_rank(rows: Passes, *, intercept: bool, minimum_norm: bool) -> Rank:
@@ -76,8 +69,8 @@ def column_rank(rows: Passes, *, intercept: bool, minimum_norm: bool) -> Rank:
 def _left_over(columns: Floats, noise: Floats) -> tuple[Floats, Mask]:
     """What is left of every column after those kept before it, and whether it counts as determined by them.
 
-    ``noise`` is the length of a column's own rounding. What is left of a column cannot be told from the rounding of
-    the columns that were taken out of it, which are followed along. Gram-Schmidt, each column twice; cost 2 p^3.
+    ``noise`` is the length of a column's own rounding. What is left of a column may be rounding of the columns
+    that were taken out of it, which are followed along. Gram-Schmidt, each column twice; cost 2 p^3.
     """
     p = columns.shape[1]
     left, aliased = np.zeros(p), np.zeros(p, bool)
@@ -101,7 +94,7 @@ def _left_over(columns: Floats, noise: Floats) -> tuple[Floats, Mask]:
 def _least_norm_basis(scaled: Floats, scale: Floats) -> Floats:
     """p x rank: slopes in which the columns are orthonormal, without any part that the columns do not see.
 
-    The rank is told from columns of length one, the norm is that of the user's slopes.
+    The rank is that of columns of length one, the norm is that of the user's slopes.
     """
     _, values, vectors = np.linalg.svd(scaled)
     rank = int(np.sum(values > 1e-11 * values.max(initial=0.0)))

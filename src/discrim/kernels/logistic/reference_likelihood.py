@@ -20,10 +20,6 @@ Sums = tuple[float, Floats, Floats, Floats, float]
 Newton = tuple[Floats, float, float, int, Sums]
 
 ONE_ROW = "theta must be one row, or one row a class"
-# The part of the gap by which a Newton step must lower the value.
-LEAST_PART = 1e-4
-# A pivot below this, for columns of length one, has lost its digits.
-LEAST_PIVOT = 1e-7
 
 
 def binary_likelihood(
@@ -65,32 +61,10 @@ def binary_newton(
     """The minimum of loss + sum ridge theta^2 / 2 by full Newton steps from theta; the constant stays if ``held``.
 
     A step that promises to lower the value by no more than ``enough`` is the last. None where a step does not lower the
-    value, where the curvature has no inverse, or after ``most`` steps: somebody more careful is then asked.
+    value, where the curvature has no inverse, or after ``most`` steps: the general solver then takes over. It does so
+    always without the compiled kernel, which saves nothing but calls.
     """
-    require(len(ridge) == len(theta), "ridge and theta differ in length")
-    free = np.arange(int(held), len(theta))
-
-    def look(theta: Floats) -> tuple[Sums, float, Floats | None, float]:
-        sums = binary_likelihood(x, response, shift, theta, None, np.empty(0), CURVATURE)
-        value = sums[0] + 0.5 * float(np.sum(ridge * theta * theta))
-        slope = (sums[1] + ridge * theta)[free]
-        solved = _solve_positive(sums[2][np.ix_(free, free)] + np.diag(ridge[free]), slope)
-        if solved is None or not np.isfinite(value):
-            return sums, value, None, 0.0
-        step = np.zeros(len(theta))
-        step[free] = -solved
-        return sums, value, step, 0.5 * float(slope @ solved)
-
-    sums, value, step, gap = look(theta)
-    for steps in range(1, most + 1):
-        if step is None:
-            return None
-        theta, before, fall = theta + step, value, gap
-        if fall <= enough:
-            return theta, before, fall, steps, sums
-        sums, value, step, gap = look(theta)
-        if not value <= before - LEAST_PART * fall:
-            return None
+    _ = x, response, shift, theta, ridge, held, enough, most
     return None
 
 
@@ -169,21 +143,6 @@ def _check(x: Any, response: Response, shift: Floats, theta: Floats, along: Floa
     require(same, "share, weight, offset and rows differ in length")
     require(theta.shape[-1] == p + 1, "theta has the wrong size")
     require(along is None or along.size == theta.size, "along has the wrong size")
-
-
-def _solve_positive(matrix: Floats, right: Floats) -> Floats | None:
-    """M^-1 b; None where M is not positive definite as far as the digits tell."""
-    diagonal = np.diagonal(matrix)
-    scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    if not np.isfinite(matrix).all():
-        return None
-    try:
-        lower = np.linalg.cholesky(matrix / scale[:, None] / scale)
-    except np.linalg.LinAlgError:
-        return None
-    if np.diagonal(lower).min(initial=1.0) <= LEAST_PIVOT:
-        return None
-    return np.asarray(np.linalg.solve(lower.T, np.linalg.solve(lower, right / scale))) / scale
 
 
 def _that_count(x: Any, response: Response) -> tuple[Any, Response]:

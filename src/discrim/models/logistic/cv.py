@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -15,20 +15,46 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from discrim.engines import passes_over
 from discrim.errors import ParameterError, name_list, warn
 from discrim.families.first_look import look
-from discrim.families.logistic.fit import PenaltyTerms, check_finite
+from discrim.families.logistic.fit import check_finite
 from discrim.families.logistic.objective import as_one, written_rule
-from discrim.families.logistic.recipe import LogisticRecipe
 from discrim.families.recipe import Selection, Solved
 from discrim.inference.fitted import Fitted
-from discrim.models.logistic.cv_grid import GridResult, attributes_of, averaged, cross_validated, folds_of
-from discrim.models.logistic.cv_options import read_options, strengths
-from discrim.models.logistic.cv_scores import PLAIN, judge_for
-from discrim.models.logistic.regression import CONSTRAINTS, LogisticRegression
-from discrim.models.logistic.training import Training, groups_of, open_training, select_columns
-from discrim.models.parameters import Check, boolean, either, numbers, one_of
+from discrim.models.logistic.cv_grid import (
+    PLAIN,
+    GridResult,
+    PenaltyGrid,
+    attributes_of,
+    averaged,
+    cross_validated,
+    folds_of,
+    judge_for,
+)
+from discrim.models.logistic.regression import (
+    CONSTRAINTS,
+    PENALTIES,
+    LogisticRegression,
+    check_solver,
+    open_training,
+    terms_for,
+)
+from discrim.models.logistic.training import Training, groups_of
+from discrim.models.parameters import Check, boolean, either, integer, numbers, one_of
 from discrim.models.shell import check_parameters
 from discrim.sources import in_memory
 from discrim.typing import Floats
+
+
+def _strengths() -> Check:
+    """``Cs``: how many, or a list of positive numbers."""
+
+    def fits(value: Any) -> bool:
+        try:
+            array = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            return False
+        return array.ndim == 1 and array.size > 0 and bool((array > 0).all())
+
+    return either(integer(1), (fits, "a list of positive numbers (np.inf for no penalty)"))
 
 
 class LogisticRegressionCV(LogisticRegression):
@@ -49,7 +75,8 @@ class LogisticRegressionCV(LogisticRegression):
     l1_ratios : list of floats from 0 (L2) to 1 (L1); by default (0,)
     fit_intercept, dual, tol, max_iter, class_weight, intercept_scaling, solver : as in ``LogisticRegression``
     cv : int, splitter or list of (train, test); by default five stratified folds (not stratified with ``trials``)
-    penalty : deprecated, as in scikit-learn: 'l1', 'l2' or 'elasticnet'
+    penalty : {'l1', 'l2', 'elasticnet'}
+        Use ``l1_ratios`` instead: scikit-learn no longer recommends ``penalty`` and warns of it, as we do.
     scoring : str, scorer or None, which is accuracy
         With ``offset`` or ``trials`` not a function of model, X and y, which would not see them.
     n_jobs, verbose, random_state : accepted for scikit-learn's sake, without effect on the answer
@@ -97,9 +124,9 @@ class LogisticRegressionCV(LogisticRegression):
             for name, check in CONSTRAINTS.items()
             if name not in {"C", "l1_ratio", "warm_start", "bias_reduction", "aliased"}
         },
-        "Cs": strengths(),
+        "Cs": _strengths(),
         "l1_ratios": (either(numbers(0, 1), one_of("warn", None))[0], "a list of numbers from 0 to 1"),
-        "penalty": one_of("deprecated", "l1", "l2", "elasticnet"),
+        "penalty": (one_of("deprecated", *PENALTIES)[0], one_of(*PENALTIES)[1]),
         "refit": boolean(),
         "use_legacy_attributes": (either(boolean(), one_of("warn"))[0], "True or False"),
         "selection": one_of("min", "one-se"),
@@ -175,12 +202,12 @@ class LogisticRegressionCV(LogisticRegression):
         """
         check_parameters(self, self._constraints)
         _refuse_without_routing(self, "fit", params)
-        grid, legacy, scoring = read_options(self)
+        grid, legacy, scoring = _penalty_grid(self), _wants_legacy(self), _wanted_scoring(self)
         given = Training(X, y, sample_weight, offset, trials)
         opened = open_training(self._read, given)
         columns = self.columns_of(X, opened)
         to_split, to_score = self._routed(sample_weight, params)
-        recipe = self._plain(grid.terms[0][0])
+        recipe = self._recipe_with(grid.terms[0][0])
         whole = opened.whole if opened.whole is not None else in_memory(opened)
         rows, problem, _ = recipe.opened(passes_over(whole, opened.design))
         self._check_reference(problem.classes)
@@ -204,12 +231,6 @@ class LogisticRegressionCV(LogisticRegression):
         # The rows have their class weights already.
         refit = replace(recipe, penalty=grid.terms[r][c], start=result.start(r, c), class_weight=None)
         return self._fit_rows(refit, rows, columns, given, **more)
-
-    def _plain(self, penalty: PenaltyTerms) -> LogisticRecipe:
-        """The model with this penalty."""
-        return LogisticRecipe(
-            penalty, self.fit_intercept, self.max_iter, self.tol, self.solver, class_weight=self.class_weight
-        )
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, **score_params: Any) -> float:
         """The chosen ``scoring`` of predictions for X."""
@@ -273,16 +294,11 @@ class LogisticRegressionCV(LogisticRegression):
             )
         return super().fitted_model()
 
-    def _refit_on(self, terms: Sequence[str]) -> Any:
-        """A plain model with the chosen penalty, on some columns of the rows."""
-        given = self._training
-        assert given is not None
+    def _unfitted(self) -> Any:
+        """A plain model with the chosen penalty."""
         shared = {name: value for name, value in self.get_params().items() if name in LogisticRegression().get_params()}
         chosen = {"C": self._setting[0], "l1_ratio": self._setting[1], "penalty": "deprecated"}
-        X = select_columns(given.X, [column.name for column in self._design.columns], list(terms))
-        return LogisticRegression(**{**shared, **chosen}).fit(
-            X, given.y, given.sample_weight, offset=given.offset, trials=given.trials
-        )
+        return LogisticRegression(**{**shared, **chosen})
 
 
 def _warn_of_folds(converged: NDArray[np.bool_], most: int) -> None:
@@ -301,3 +317,65 @@ def _refuse_without_routing(model: Any, method: str, params: dict[str, Any]) -> 
             f"{type(model).__name__}.{method} got {name_list(params)}. Passing this on to the splitter and the scorer "
             "is only supported if enable_metadata_routing=True, see sklearn.set_config."
         )
+
+
+def _penalty_grid(model: Any) -> PenaltyGrid:
+    """All penalties that are tried, checked against a named solver."""
+    given, l1_ratios = _l1_ratios(model)
+    Cs = np.logspace(-4, 4, model.Cs) if np.ndim(model.Cs) == 0 else np.asarray(model.Cs, dtype=float)
+    for l1_ratio in l1_ratios:
+        for C in Cs:
+            check_solver(model, 0.0 if np.isinf(C) else 1.0, float(l1_ratio))
+    terms = tuple(tuple(terms_for(model, 1.0 / C, l1_ratio) for C in Cs.tolist()) for l1_ratio in l1_ratios.tolist())
+    return PenaltyGrid(Cs, l1_ratios, given, terms)
+
+
+def _l1_ratios(model: Any) -> tuple[Any, Floats]:
+    """As they were given, and as they are used: the deprecated ``penalty`` overrules them."""
+    given, penalty = model.l1_ratios, model.penalty
+    if isinstance(given, str):
+        given = None
+        _warn_of_future(
+            "The default value for l1_ratios will change from None to (0.0,) in version 1.10 of scikit-learn. Set it, "
+            "for example l1_ratios=(0,)."
+        )
+    elif given is None and penalty == "deprecated":
+        _warn_of_future("'l1_ratios=None' was deprecated in version 1.8 of scikit-learn. Use a list such as (0,).")
+    if penalty != "deprecated":
+        _warn_of_future(
+            "'penalty' was deprecated in version 1.8 of scikit-learn. Leave it at its default and use 'l1_ratios': "
+            "(0,) for penalty='l2', (1,) for penalty='l1', any for penalty='elasticnet'."
+        )
+    if penalty == "elasticnet" and given is None:
+        raise ParameterError.bad_value("l1_ratios", None, "a list of numbers between 0 and 1 with penalty='elasticnet'")
+    used = np.zeros(1) if given is None else np.asarray(given, dtype=float)
+    if penalty in {"l1", "l2"}:
+        if given is not None:
+            warn(f"l1_ratios parameter is only used when penalty is 'elasticnet'. Got (penalty={penalty})")
+        used = np.full(len(used), 1.0 if penalty == "l1" else 0.0)
+    return given, used
+
+
+def _wants_legacy(model: Any) -> bool:
+    if model.use_legacy_attributes == "warn":
+        _warn_of_future(
+            "The default value of use_legacy_attributes will change from True to False in version 1.10 of "
+            "scikit-learn. Set it to False for the simple shapes of C_, l1_ratio_, scores_, coefs_paths_ and n_iter_, "
+            "or to True to keep the older ones."
+        )
+        return True
+    return bool(model.use_legacy_attributes)
+
+
+def _wanted_scoring(model: Any) -> Any:
+    if isinstance(model.scoring, str) and model.scoring == "warn":
+        _warn_of_future(
+            "The default value of the parameter 'scoring' will change from None, which is accuracy, to 'neg_log_loss' "
+            "in version 1.11 of scikit-learn. Set it to either."
+        )
+        return "accuracy"
+    return "accuracy" if model.scoring is None else model.scoring
+
+
+def _warn_of_future(text: str) -> None:
+    warn(text, FutureWarning)

@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from discrim.block import Block
 from discrim.errors import DataError, ParameterError, plural
-from discrim.families.logistic.fit import Problem
-from discrim.families.logistic.penalty_path import Step, fold_path
-from discrim.families.recipe import OneBlock, Selection
-from discrim.models.logistic.cv_options import PenaltyGrid
-from discrim.models.logistic.cv_scores import Judge
+from discrim.families.logistic.elastic_net_gram import Fitted
+from discrim.families.logistic.fit import PenaltyTerms, Problem
+from discrim.families.logistic.penalty_path import fold_path, path_scores
+from discrim.families.recipe import OneBlock, Selection, row_losses
+from discrim.models.logistic.regression import LogisticRegression
 from discrim.parallel import one_blas_thread, run
 from discrim.typing import Floats, Index
 
+# Scores that need no estimator, and rows that are scored at once.
+PLAIN = ("accuracy", "neg_log_loss")
+CHUNK = 8192
+# As scikit-learn's log_loss: probabilities are held this far from 0 and 1.
+LEAST = float(np.finfo(float).eps)
+
 Folds = list[tuple[Index, Index]]
-Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class PenaltyGrid:
+    """``Cs`` by ``l1_ratios``; ``given`` are the l1_ratios as the user gave them, None where they were not."""
+
+    Cs: Floats
+    l1_ratios: Floats
+    given: Any
+    terms: tuple[tuple[PenaltyTerms, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -55,18 +73,12 @@ class GridResult:
             return None
         return np.asarray(theta[0] if len(theta) == 1 else theta)
 
-    def best_of_folds(self) -> list[tuple[int, int]]:
-        """The places of l1_ratio and C with the best score of each fold."""
-        shape = self.scores.shape[:0:-1]
-        best = [np.unravel_index(int(scores.T.argmax()), shape) for scores in self.scores]
-        return [(int(r), int(c)) for c, r in best]
-
 
 def cross_validated(block: Block, problem: Problem, grid: PenaltyGrid, folds: Folds, judge: Judge) -> GridResult:
     """All fits and their scores. Folds run side by side, each on one thread; scorers of others are asked in order."""
     _check_weights(block, folds, judge)
 
-    def fit_fold(f: int) -> tuple[list[list[Step]], Floats | None]:
+    def fit_fold(f: int) -> tuple[list[list[Fitted]], Floats | None]:
         train, test = folds[f]
         part = OneBlock(block.take(train))
         paths = [fold_path(part, problem, terms) for terms in grid.terms]
@@ -124,7 +136,7 @@ def folds_of(cv: Any, block: Block, successes: Any, parameters: dict[str, Any]) 
 def attributes_of(
     result: GridResult, classes: NDArray[Any], setting: tuple[float, Any], *, legacy: bool
 ) -> dict[str, Any]:
-    """What scikit-learn tells of the search, in its present or its older shapes.
+    """scikit-learn's attributes of a search, in their present or their older shapes.
 
     ``setting`` is the C and l1_ratio of the model.
     """
@@ -132,17 +144,19 @@ def attributes_of(
     paths = result.theta[..., 1:]
     if result.intercept:
         paths = np.concatenate([paths, result.theta[..., :1]], axis=-1)
-    told = {"Cs_": result.grid.Cs, "l1_ratios_": np.asarray([None] if result.grid.given is None else result.grid.given)}
+    tried = {
+        "Cs_": result.grid.Cs,
+        "l1_ratios_": np.asarray([None] if result.grid.given is None else result.grid.given),
+    }
     if not legacy:
-        given = 0.0 if l1_ratio is None else l1_ratio
-        more = {"C_": C, "l1_ratio_": float(given), "coefs_paths_": paths, "scores_": result.scores}
-        return {**told, **more, "n_iter_": result.iterations}
+        more = {"C_": C, "l1_ratio_": float(l1_ratio or 0.0), "coefs_paths_": paths, "scores_": result.scores}
+        return {**tried, **more, "n_iter_": result.iterations}
     labels = classes[1:] if len(classes) == 2 else classes
     # Folds x Cs x l1_ratios, without the last where no l1_ratios were given.
     place: Any = (slice(None), slice(None), 0) if result.grid.given is None else ...
     scores, iterations, paths = (np.swapaxes(each, 1, 2)[place] for each in (result.scores, result.iterations, paths))
     return {
-        **told,
+        **tried,
         "C_": np.full(len(labels), C),
         "l1_ratio_": np.array([l1_ratio] * len(labels)),
         "coefs_paths_": {label: paths[..., k, :] for k, label in enumerate(labels)},
@@ -153,7 +167,128 @@ def attributes_of(
 
 def averaged(result: GridResult) -> tuple[Floats, float, float]:
     """The mean over the folds of coefficients, C and l1_ratio, each fold with its own best setting."""
-    best = result.best_of_folds()
+    shape = result.scores.shape[:0:-1]
+    best = [np.unravel_index(int(scores.T.argmax()), shape)[::-1] for scores in result.scores]
     theta = np.mean([result.theta[f, r, c] for f, (r, c) in enumerate(best)], axis=0)
     grid = result.grid
     return theta, float(np.mean([grid.Cs[c] for _, c in best])), float(np.mean([grid.l1_ratios[r] for r, _ in best]))
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Scores fits by ``scoring``, a name or a scikit-learn scorer, with ``parameters``, some with an entry a row.
+
+    Where rows are groups, ``share`` is their part of successes, and ``sample_weight`` counts their trials.
+    """
+
+    scoring: Any
+    parameters: Mapping[str, Any]
+    of_rows: frozenset[str]
+    share: Floats | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Does it need neither an estimator nor code of others?"""
+        return isinstance(self.scoring, str)
+
+    def weighs(self, test: NDArray[np.intp]) -> bool:
+        """Is there anything to be scored in these rows, as far as their weights show?"""
+        known = (self.plain or self.share is not None) and "sample_weight" in self.of_rows
+        return bool(self.parameters["sample_weight"][test].any()) if known else True
+
+    def of(self, paths: Sequence[Sequence[Fitted]], held: Block, test: NDArray[np.intp]) -> Floats:
+        """One score for every step of every path, on the rows ``held``, which are the rows ``test`` of all."""
+        parameters = {name: value[test] if name in self.of_rows else value for name, value in self.parameters.items()}
+        if self.share is not None:
+            place, codes, counts = _outcomes(self.share[test], parameters["sample_weight"])
+            offset = None if held.offset is None else held.offset[place]
+            held = Block(held.x[place], codes, held.classes, offset=offset)
+            rows = {name: parameters[name][place] for name in self.of_rows}
+            parameters = {**parameters, **rows, "sample_weight": counts}
+        if self.plain:
+            weight = parameters.get("sample_weight")
+            return np.stack([_plain_scores(path, held, self.scoring, weight) for path in paths])
+        return np.stack([_scorer_scores(path, held, self.scoring, parameters) for path in paths])
+
+
+def judge_for(scoring: Any, block: Block, share: Floats | None, parameters: Mapping[str, Any]) -> Judge:
+    """The judge of a plain name or a scorer, for folds of these rows."""
+    if not isinstance(scoring, str):
+        _check_can_score(scoring, offset=block.offset is not None, grouped=share is not None)
+    scorer = scoring if isinstance(scoring, str) else _with_labels(scoring, block.classes)
+    arrays = {name: np.asarray(value) for name, value in parameters.items() if value is not None}
+    of_rows = frozenset(name for name, array in arrays.items() if array.ndim and len(array) == len(block))
+    kept = {name: array if name in of_rows else parameters[name] for name, array in arrays.items()}
+    return Judge(scorer, kept, of_rows, share)
+
+
+def _check_can_score(scorer: Any, *, offset: bool, grouped: bool) -> None:
+    """A scorer sees rows and labels; offsets reach it through the predictions, trials through its weights."""
+    score: Any = getattr(scorer, "_score_func", None)
+    given = "trials" if grouped else "offset"
+    if score is None and (offset or grouped):
+        raise ParameterError(
+            f"With `{given}`, the 'scoring' parameter must be a name or come from sklearn.metrics.make_scorer: a "
+            f"function of model, X and y does not see the {given} of the rows."
+        )
+    if grouped and "sample_weight" not in inspect.signature(score).parameters:
+        raise ParameterError(
+            "With `trials`, the 'scoring' parameter must take sample_weight, which counts the trials; "
+            f"{getattr(score, '__name__', score)!r} does not."
+        )
+
+
+def _outcomes(share: Floats, weight: Floats) -> tuple[NDArray[np.intp], NDArray[np.int32], Floats]:
+    """Groups as failures and successes that occur: the row of each, its code and its weight."""
+    both = np.concatenate([weight * (1.0 - share), weight * share])
+    kept = np.flatnonzero(both)
+    return kept % len(share), (kept // len(share)).astype(np.int32), both[kept]
+
+
+def _plain_scores(steps: Sequence[Fitted], held: Block, scoring: str, weight: Any) -> Floats:
+    """Accuracy or minus the log loss of every step on the ``held`` rows."""
+    theta = np.stack([step.theta for step in steps])
+    each = np.empty((len(steps), len(held)))
+    for start in range(0, len(held), CHUNK):
+        part = held.rows(start, min(start + CHUNK, len(held)))
+        wrong, loss = row_losses(path_scores(theta, part), part.codes)
+        score = 1.0 - wrong if scoring == "accuracy" else -np.clip(loss, -np.log1p(-LEAST), -np.log(LEAST))
+        each[:, start : start + len(part)] = score
+    return np.asarray(np.average(each, axis=1, weights=weight))
+
+
+def _scorer_scores(steps: Sequence[Fitted], held: Block, scorer: Any, parameters: Mapping[str, Any]) -> Floats:
+    """What a scikit-learn scorer says of every step, asked one after the other.
+
+    It asks for predictions without offsets: these are one more column, with the slope 1.
+    """
+    model, x, y, scores = LogisticRegression(), held.x, held.classes[held.codes], list[float]()
+    model.classes_ = held.classes
+    if held.offset is not None:
+        known: Any = held.offset[:, None]
+        x = np.hstack([x, known]) if isinstance(x, np.ndarray) else sparse.hstack([x, known], format="csr")
+    for step in steps:
+        slopes = step.theta[:, 1:]
+        model.coef_ = slopes if held.offset is None else np.append(slopes, [[1.0]], axis=1)
+        model.intercept_ = step.theta[:, 0]
+        scores.append(float(scorer(model, x, y, **parameters)))
+    return np.array(scores)
+
+
+def _with_labels(scorer: Any, classes: NDArray[Any]) -> Any:
+    """The scorer with all classes made known to it, for folds in which some are missing."""
+    score = getattr(scorer, "_score_func", None)
+    # The first two are the labels and the predictions, whatever their names.
+    known = [] if score is None else list(inspect.signature(score).parameters)[2:]
+    if "labels" not in known:
+        return scorer
+    from sklearn.metrics import make_scorer
+
+    more = {"pos_label": classes[-1]} if len(classes) == 2 and "pos_label" in known else {}
+    made = vars(scorer)
+    return make_scorer(
+        score,
+        greater_is_better=made["_sign"] == 1,
+        response_method=made["_response_method"],
+        **{"labels": classes, **more, **made["_kwargs"]},
+    )

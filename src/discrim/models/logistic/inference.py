@@ -21,7 +21,7 @@ from discrim.typing import Floats
 class LogisticInference:
     """The methods of inference, over the ``_fitted`` that ``fit`` leaves behind.
 
-    Whoever inherits gives ``_refit_on(terms)``: the same model, fitted on these terms of the same rows.
+    A subclass defines ``_refit_on(terms)``: the same model, fitted on these terms of the same rows.
     """
 
     steps_: Table
@@ -83,7 +83,7 @@ class LogisticInference:
         return deviance_tests.anova(self.fitted_model(), other)
 
     def step(self, criterion: str = "aic", direction: str = "both") -> Self:
-        """The model of the terms that AIC or BIC chooses step by step; its ``steps_`` tells how.
+        """The model of the terms that AIC or BIC chooses step by step; its ``steps_`` shows how.
 
         "both" and "backward" begin with all terms, "forward" with none; "both" may take terms back.
         """

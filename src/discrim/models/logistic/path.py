@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 from discrim.block import Block
 from discrim.engines import RowPasses, passes_over
 from discrim.errors import DataError, DiscrimWarning, ParameterError, name_list, plural, warn
-from discrim.families.logistic.path_problem import PathProblem, Steps, problem_of
+from discrim.families.logistic.path_problem import PathProblem, problem_of
+from discrim.families.recipe import OneBlock
 from discrim.inference.summary import Summary, Table
-from discrim.models.logistic.path_cv import cross_validated, linear_predictors
-from discrim.models.logistic.training import positive
+from discrim.models.logistic.regression import open_training
+from discrim.models.logistic.training import Training, positive
 from discrim.models.parameters import Check, boolean, either, integer, none, number, numbers
+from discrim.parallel import one_blas_thread, run, thread_count
 from discrim.sources import Design, Scan, in_memory, open_rows
 from discrim.sources.rows import check_labelled
+from discrim.statistics.folds import Folds, fold_numbers
 from discrim.typing import Floats
 
 if TYPE_CHECKING:
@@ -25,6 +28,12 @@ if TYPE_CHECKING:
 
 # Lambdas that a printed path shows.
 SHOWN = 12
+# As cv.glmnet: probabilities are held this far from 0 and 1 in a deviance.
+LEAST_PROBABILITY = 1e-5
+# As the gap of a path, where only deviances are computed from a fold: this leaves them six digits or more.
+FOLD_GAP = 1e-15
+# Rows a fold below which rows, not folds, are what the standard error is taken over.
+FEW = 3
 
 
 class PathOptions(TypedDict, total=False):
@@ -75,7 +84,7 @@ def logistic_path(
 
     **Estimate.** For each lambda the minimum of (1 / sum w) sum_i w_i loss_i + lambda (l1_ratio |b|_1 +
     (1 - l1_ratio) / 2 |b|^2), with the slopes of columns that are scaled to variance 1 (weighted, divided by n) if
-    ``standardize``; coefficients are told for the columns as they came. Intercepts are free.
+    ``standardize``; coefficients are those of the columns as they came. Intercepts are free.
 
     Cost: with many rows one or two passes over them a lambda, and fewer still where the path is smooth; with many
     columns one look at all columns a lambda, and sweeps over the few that matter.
@@ -118,54 +127,52 @@ def logistic_path(
     chosen: PathOptions = {**DEFAULTS, **options}
     _check(chosen, l1_ratio=l1_ratio, lambdas=lambdas, n_lambdas=n_lambdas)
     rows = _open(X, y, sample_weight, chosen["offset"])
-    problem = problem_of(rows, float(l1_ratio))
-    problem = problem.with_columns(standardize=chosen["standardize"], intercept=chosen["fit_intercept"])
+    columns = {"standardize": chosen["standardize"], "intercept": chosen["fit_intercept"]}
+    problem = problem_of(rows, float(l1_ratio), **columns)
     follower = problem.follower(gap=chosen["gap"])
     if lambdas is None:
         grid = problem.grid(follower, n_lambdas, chosen["lambda_min_ratio"])
     else:
         grid = np.sort(np.asarray(lambdas, dtype=np.float64))[::-1]
+    null_loss = follower.loss
     steps = problem.follow(follower, grid, early_stop=chosen["early_stop"] and lambdas is None)
-    path = LogisticPath.of(problem, steps, rows.rows.design)
+    theta = np.stack([step.theta for step in steps])
+    used = theta[..., 1:] != 0
+    path = LogisticPath(
+        lambdas=grid[: len(steps)],
+        coef=theta[..., 1:],
+        intercept=theta[..., 0],
+        dev_ratio=1.0 - np.array([step.loss for step in steps]) / null_loss,
+        df=(used.any(axis=1) if used.ndim == 3 else used).sum(axis=1),
+        null_deviance=2.0 * null_loss,
+        classes_=problem.classes,
+        n_passes=follower.passes,
+        solver_=follower.solver,
+        design=rows.rows.design,
+        converged=np.array([step.converged for step in steps]),
+    )
     if not path.converged.all():
         warn(
             f"At {plural(int((~path.converged).sum()), 'lambda')} of {len(path.lambdas)} the minimum was not reached. "
             "Offsets or columns may be too large, or lambda too small for classes that can be separated.",
             DiscrimWarning,
         )
-    return path if cv is None else _with_cv(path, problem, cv, chosen["gap"])
+    if cv is None:
+        return path
+    mean, error, folds = _cross_validated(problem, path.lambdas, cv, chosen["gap"])
+    return replace(path, cv_mean=mean, cv_se=error, folds=folds)
 
 
 def _open(X: Any, y: Any, sample_weight: Any, offset: Any) -> RowPasses:
-    rows = open_rows(X, y, sample_weight)
+    if isinstance(X, Scan) and offset is not None:
+        raise DataError("The rows of a scan have no offset; pass an array or a frame.")
+    rows = open_training(open_rows, Training(X, y, sample_weight, offset))
     if isinstance(rows, Scan):
         check_labelled(rows)
-        if offset is not None:
-            raise DataError("The rows of a scan have no offset; pass an array or a frame.")
         return RowPasses(rows)
     if not rows.labelled:
         raise DataError("logistic_path requires y to be passed, but the target y is None.")
-    block = rows.whole if rows.whole is not None else in_memory(rows)
-    return passes_over(replace(block, offset=_checked_offset(offset, block)), rows.design)
-
-
-def _checked_offset(offset: Any, block: Block) -> Floats | None:
-    if offset is None:
-        return None
-    values = np.ascontiguousarray(offset, dtype=np.float64)
-    if values.shape != (len(block),):
-        raise DataError(f"offset has the shape {values.shape}; X has {plural(len(block), 'row')}, one offset each.")
-    if not np.isfinite(values).all():
-        raise DataError(f"offset has {plural(int((~np.isfinite(values)).sum()), 'value')} that is NaN or infinite.")
-    if len(block.classes) > 2:
-        raise DataError(f"An offset needs two classes; y has {len(block.classes)}.")
-    return values
-
-
-def _with_cv(path: LogisticPath, problem: PathProblem, cv: Any, gap: float | None) -> LogisticPath:
-    if problem.rows.whole is None:
-        raise DataError("The folds of a cross-validation are drawn in memory; pass an array or a frame, not a scan.")
-    return path.with_errors(*cross_validated(problem, path.lambdas, cv, gap))
+    return passes_over(rows.whole if rows.whole is not None else in_memory(rows), rows.design)
 
 
 def _check(options: PathOptions, *, l1_ratio: Any, lambdas: Any, n_lambdas: Any) -> None:
@@ -210,27 +217,6 @@ class LogisticPath:
     cv_se: Floats | None = None
     folds: NDArray[np.int32] | None = None
 
-    @classmethod
-    def of(cls, problem: PathProblem, steps: Steps, design: Design) -> Self:
-        used = steps.coef != 0
-        return cls(
-            lambdas=steps.lambdas,
-            coef=steps.coef,
-            intercept=steps.intercept,
-            dev_ratio=1.0 - steps.loss / steps.null_loss,
-            df=(used.any(axis=1) if steps.coef.ndim == 3 else used).sum(axis=1),
-            null_deviance=2.0 * steps.null_loss,
-            classes_=problem.classes,
-            n_passes=steps.passes,
-            solver_=steps.solver,
-            design=design,
-            converged=steps.converged,
-        )
-
-    def with_errors(self, mean: Floats, error: Floats, folds: NDArray[np.int32]) -> Self:
-        """The same path with what cross-validation found."""
-        return replace(self, cv_mean=mean, cv_se=error, folds=folds)
-
     @property
     def lambda_min_(self) -> float:
         mean, _ = self._errors()
@@ -247,8 +233,8 @@ class LogisticPath:
         """Probabilities n x K at one lambda: an index (int), one of the ``lambdas`` (float), 'min' or '1se'."""
         i = self._index(at)
         rows = open_rows(X, design=self.design)
-        coef, intercept = self.coef[i : i + 1], self.intercept[i : i + 1]
-        eta = np.concatenate([linear_predictors(coef, intercept, block)[:, 0] for block in rows.blocks()])
+        theta = np.concatenate([self.intercept[i, ..., None], self.coef[i]], axis=-1)[None]
+        eta = np.concatenate([_linear_predictors(theta, block)[:, 0] for block in rows.blocks()])
         if not np.isfinite(eta).all():
             raise DataError("Input X contains NaN or infinity, or numbers too large for these coefficients.")
         if eta.ndim == 1:
@@ -307,3 +293,79 @@ class LogisticPath:
                 return nearest
         expected = f"an index below {len(self.lambdas)}, one of the path's lambdas, 'min' or '1se'"
         raise ParameterError.bad_value("at", at, expected)
+
+
+def _cross_validated(
+    problem: PathProblem, lambdas: Floats, cv: Any, gap: float | None
+) -> tuple[Floats, Floats, NDArray[np.int32]]:
+    """Mean deviance a row on left-out folds, its standard error, and the fold of each row.
+
+    As cv.glmnet: the mean over folds is weighted by their weights, and the error is that of this mean. Every fold
+    scales its columns anew. Folds run side by side, each on one thread. Cost: a path a fold.
+    """
+    block = problem.rows.whole
+    if block is None:
+        raise DataError("The folds of a cross-validation are drawn in memory; pass an array or a frame, not a scan.")
+    folds, gap = _folds_of(cv, block), FOLD_GAP if gap is None else gap
+    with one_blas_thread():
+        # A path often returns to Python, where more threads than cores only wait for each other.
+        deviances = run(lambda f: _left_out(problem, folds, f, lambdas, gap), len(folds.parts), workers=thread_count())
+    weight = np.ones(len(block)) if block.weight is None else block.weight
+    if len(block) < FEW * len(folds.parts):
+        each, size = np.empty((len(block), len(lambdas))), weight
+        for f, deviance in enumerate(deviances):
+            each[folds.test(f)] = deviance
+        count = len(block)
+    else:
+        parts = [weight[folds.test(f)] for f in range(len(folds.parts))]
+        size, count = np.array([part.sum() for part in parts]), len(parts)
+        each = np.stack([part @ deviance / part.sum() for part, deviance in zip(parts, deviances, strict=True)])
+    mean = size @ each / size.sum()
+    error = np.sqrt(size @ (each - mean) ** 2 / size.sum() / (count - 1))
+    return mean, error, folds.number
+
+
+def _folds_of(cv: Any, block: Block) -> Folds:
+    """``cv`` as a number of folds, a splitter, a list of (train, test), or the fold of each row."""
+    if hasattr(cv, "__len__") and len(cv) == len(block) and np.isscalar(next(iter(cv))):
+        from sklearn.model_selection import PredefinedSplit
+
+        cv = PredefinedSplit(np.unique(cv, return_inverse=True)[1])
+    return fold_numbers(cv, block.codes)
+
+
+def _left_out(problem: PathProblem, folds: Folds, f: int, lambdas: Floats, gap: float) -> Floats:
+    """Deviances (rows of the fold x L) by paths that did not see them."""
+    block = problem.rows.whole
+    assert block is not None
+    kept = block.take(folds.train(f))
+    weight = np.bincount(kept.codes, kept.weight, len(block.classes))
+    if not weight.all():
+        lost = name_list(block.classes[weight == 0])
+        raise DataError(f"Fold {f} holds out every row of {lost} that counts. Use fewer or stratified folds.")
+    options = {"standardize": problem.standardize, "intercept": problem.intercept}
+    train = problem_of(OneBlock(kept), problem.l1_ratio, **options)
+    theta = np.stack([step.theta for step in train.follow(train.follower(gap=gap), lambdas)])
+    return _deviances(theta, block.take(folds.test(f)))
+
+
+def _deviances(theta: Floats, block: Block) -> Floats:
+    """-2 log probability of each row's class, n x L."""
+    eta = _linear_predictors(theta, block)
+    if eta.ndim == 3:
+        top = eta.max(axis=2, keepdims=True)
+        own = np.exp(eta - top)[np.arange(len(block)), :, block.codes] / np.exp(eta - top).sum(axis=2)
+        return np.asarray(-2.0 * np.log(np.clip(own, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)))
+    most = np.log(1.0 / LEAST_PROBABILITY - 1.0)
+    eta *= np.where(block.codes == 1, -1.0, 1.0)[:, None]
+    return np.asarray(2.0 * np.log1p(np.exp(np.clip(eta, -most, most, out=eta))))
+
+
+def _linear_predictors(theta: Floats, block: Block) -> Floats:
+    """n x L, or n x L x K; theta is L x (1 + p) or L x K x (1 + p)."""
+    slopes = theta[..., 1:].reshape(-1, theta.shape[-1] - 1)
+    eta = np.asarray(block.x @ slopes.T).reshape(len(block), *theta.shape[:-1])
+    eta += theta[..., 0]
+    if block.offset is not None:
+        eta += block.offset[:, None]
+    return eta

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -13,35 +13,37 @@ from sklearn.utils.validation import check_is_fitted
 
 from discrim.engines import RowPasses
 from discrim.errors import ParameterError, warn
-from discrim.families.logistic.class_weight import written
-from discrim.families.logistic.fit import SmoothFit, separation_of
+from discrim.families.logistic.fit import PenaltyTerms, SmoothFit, separation_of
 from discrim.families.logistic.objective import as_one, written_rule
-from discrim.families.logistic.recipe import LogisticRecipe
-from discrim.families.logistic.remarks import Named, named_separation, without_weightless
+from discrim.families.logistic.recipe import LogisticRecipe, Named, named_separation, without_weightless, written
 from discrim.families.logistic.separation import Separation
 from discrim.families.recipe import Passes, Solved
 from discrim.inference.fitted import Fitted, fitted_from, is_wide, terms_of
 from discrim.models.logistic.callbacks import CallbackSupport, reported
 from discrim.models.logistic.inference import LogisticInference
 from discrim.models.logistic.training import (
-    SOLVERS,
     NoColumns,
     Training,
+    groups_of,
     known_offset,
-    open_training,
-    penalty_terms,
+    offset_of_rows,
     positive,
     select_columns,
+    with_named_offset,
     with_offset,
 )
 from discrim.models.parameters import Check, boolean, either, integer, number, one_of, seed
 from discrim.models.registry import Entry, any_numbers, enter
 from discrim.models.shell import Classifier, SparseCoefficients
-from discrim.sources import Design, Rows
-from discrim.typing import Floats
+from discrim.sources import Attached, Design, Rows, Scan
 
+# Names of scikit-learn's solvers; all answers come from the same few routes here.
+SMOOTH_ONLY = ("lbfgs", "newton-cg", "newton-cholesky", "sag")
+SOLVERS = ("auto", *SMOOTH_ONLY, "liblinear", "saga", "newton", "quasi-newton")
+# "deprecated" is scikit-learn's default of ``penalty``: it is accepted, but not a choice to offer.
+PENALTIES = ("l1", "l2", "elasticnet")
 CONSTRAINTS: dict[str, Check] = {
-    "penalty": one_of("deprecated", "l1", "l2", "elasticnet", None),
+    "penalty": (one_of("deprecated", *PENALTIES, None)[0], one_of(*PENALTIES, None)[1]),
     "C": positive(infinite=True),
     "l1_ratio": either(number(0, 1), (lambda v: v is None, "None")),
     "dual": boolean(),
@@ -81,7 +83,8 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
 
     Parameters
     ----------
-    penalty : deprecated, as in scikit-learn: 'l1', 'l2', 'elasticnet' or None
+    penalty : {'l1', 'l2', 'elasticnet', None}
+        Use ``C`` and ``l1_ratio`` instead: scikit-learn no longer recommends ``penalty`` and warns of it, as we do.
     C : float, inverse strength of the penalty; ``np.inf`` for none
     l1_ratio : float from 0 (L2) to 1 (L1)
     dual, n_jobs, verbose, random_state : accepted for scikit-learn's sake, without effect on the answer
@@ -93,7 +96,7 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
     class_weight : dict of class to weight, 'balanced' or None
     solver : {'auto', 'newton', 'quasi-newton'} or one of scikit-learn's names
         'auto' chooses by the shape of the problem, and so do scikit-learn's names except 'newton-cholesky', which is
-        'newton'; 'liblinear' penalises the intercept too. ``solver_`` tells what was used.
+        'newton'; 'liblinear' penalises the intercept too. ``solver_`` shows what was used.
     max_iter : int, the most steps
     warm_start : bool, begin at the coefficients of the last fit
     reference : label
@@ -184,16 +187,11 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
             raise ParameterError(
                 "bias_reduction='firth' is itself a penalty and does not go with another one. Set C=np.inf."
             )
-        return LogisticRecipe(
-            penalty,
-            self.fit_intercept,
-            self.max_iter,
-            self.tol,
-            self.solver,
-            self.bias_reduction == "firth",
-            self.aliased,
-            class_weight=self.class_weight,
-        )
+        return self._recipe_with(penalty)
+
+    def _recipe_with(self, penalty: PenaltyTerms) -> LogisticRecipe:
+        firth, solving = self.bias_reduction == "firth", (self.fit_intercept, self.max_iter, self.tol, self.solver)
+        return LogisticRecipe(penalty, *solving, firth, self.aliased, class_weight=self.class_weight)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, trials: Any = None) -> Self:
         """Learn from rows X with labels y, or from a ``scan``.
@@ -207,7 +205,8 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
         if self.n_jobs is not None:
             warn("'n_jobs' has no effect: all cores are used. Leave it out.", FutureWarning)
         if self.warm_start and hasattr(self, "coef_"):
-            recipe = replace(recipe, start=self._coefficients())
+            user = as_one(self.coef_, self.intercept_)
+            recipe = replace(recipe, start=user[0] if len(user) == 1 else user)
         given = Training(X, y, sample_weight, offset, trials)
         rows = open_training(self._read, given)
         self._check_reference(rows.classes)
@@ -245,7 +244,7 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
         return self._take_over(learned, solved.remarks)
 
     def solution(self) -> Solved:
-        """What the fit came to, or coefficients that somebody has written."""
+        """What the fit came to, or coefficients that were set since."""
         self._check_solved()
         known: Solved | None = self.__dict__.get("_solved")
         return Solved(self._rule, None, {}) if known is None else replace(known, rule=self._rule)
@@ -314,7 +313,7 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
             self._design = Design.unnamed(self.n_features_in_, np.float64)
         shown = as_one(self.coef_, self.intercept_)
         if not np.array_equal(shown, self.__dict__.get("_rule_of", ())):
-            # Somebody has written to the coefficients, or has set them without a fit.
+            # The coefficients were changed, or set without a fit.
             self._rule, self._rule_of = written_rule(shown), shown
         return self
 
@@ -345,11 +344,6 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
             return {"_design": rows.design, "n_features_in_": 0}
         return super().columns_of(X, rows)
 
-    def _coefficients(self) -> Floats:
-        """The last coefficients, intercept first, in the shape of a start."""
-        user = as_one(self.coef_, self.intercept_)
-        return user[0] if len(user) == 1 else user
-
     def _check_reference(self, classes: NDArray[Any] | None) -> None:
         if classes is not None and self.reference is not None and self.reference not in classes.tolist():
             raise ParameterError.bad_value("reference", self.reference, f"one of {written(classes.tolist())}")
@@ -357,14 +351,104 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
     def _reference_index(self, classes: NDArray[Any]) -> int:
         return 0 if self.reference is None else classes.tolist().index(self.reference)
 
-    def _refit_on(self, terms: Sequence[str]) -> Self:
+    def _refit_on(self, terms: Sequence[str]) -> Any:
         """The same model on some columns of the rows that it was fitted on."""
         given = self._training
         assert given is not None
-        model: Self = clone(self)
         X = select_columns(given.X, [column.name for column in self._design.columns], list(terms))
-        model.fit(X, given.y, given.sample_weight, offset=given.offset, trials=given.trials)
-        return model
+        model = self._unfitted()
+        return model.fit(X, given.y, given.sample_weight, offset=given.offset, trials=given.trials)
+
+    def _unfitted(self) -> Any:
+        """The model that ``step`` fits on fewer terms."""
+        return clone(self)
+
+
+def open_training(read: Callable[..., Rows], given: Training) -> Rows:
+    """The rows that ``fit`` was given, as ``read`` opens them, with their offsets or trials; checked."""
+    y, weight, share = given.y, given.sample_weight, None
+    if given.trials is not None:
+        share, weight = groups_of(given)
+        y = np.ones(len(share), int)
+    by_name = isinstance(given.offset, str)
+    if given.offset is not None and isinstance(given.X, Scan) and not by_name:
+        raise ParameterError("With a scan, `offset` is the name of one of its columns.")
+    rows = read(with_named_offset(given.X, given.offset) if by_name else given.X, y, weight)
+    offset = None if given.offset is None or by_name else offset_of_rows(given.offset, rows)
+    if share is not None:
+        return Attached(rows, np.array([0, 1]), offset, share)
+    if offset is None or rows.classes is None:
+        return rows
+    if len(rows.classes) > 2:
+        raise ParameterError(f"An offset is for two classes; y has {len(rows.classes)}.")
+    return Attached(rows, rows.classes, offset)
+
+
+def penalty_terms(model: Any) -> PenaltyTerms:
+    """The penalty that C, l1_ratio and the deprecated ``penalty`` ask for, checked against a named solver."""
+    strength, l1_ratio = _strength(model)
+    check_solver(model, strength, l1_ratio)
+    return terms_for(model, strength, l1_ratio)
+
+
+def terms_for(model: Any, strength: float, l1_ratio: float) -> PenaltyTerms:
+    """The penalty of this ``strength`` = 1 / C, with the part of the intercept that the solver's name asks for."""
+    lasso, ridge = strength * l1_ratio, strength * (1.0 - l1_ratio)
+    if model.solver == "liblinear" and model.fit_intercept:
+        # liblinear treats the intercept as one more coefficient, of a column that holds intercept_scaling.
+        held = float(model.intercept_scaling)
+        return PenaltyTerms(lasso, ridge, ridge / held**2, lasso / held)
+    return PenaltyTerms(lasso, ridge)
+
+
+def _strength(model: Any) -> tuple[float, float]:
+    """1 / C and the share of L1, as the parameters say it in either way."""
+    penalty, l1_ratio = model.penalty, model.l1_ratio
+    if l1_ratio is None:
+        if penalty == "elasticnet":
+            raise ParameterError("l1_ratio must be specified when penalty is elasticnet.")
+        if penalty == "deprecated":
+            warn("'l1_ratio=None' was deprecated in version 1.8. Use 0<=l1_ratio<=1 instead.", FutureWarning)
+        l1_ratio = 0.0
+    if penalty != "deprecated":
+        _warn_of_penalty(model)
+        l1_ratio = {"l1": 1.0, "l2": 0.0, "elasticnet": l1_ratio, None: 0.0}[penalty]
+    strength = 0.0 if penalty is None or np.isinf(model.C) else 1.0 / float(model.C)
+    return strength, float(l1_ratio)
+
+
+def _warn_of_penalty(model: Any) -> None:
+    warn(
+        "'penalty' was deprecated in version 1.8 of scikit-learn. Leave it at its default and use 'l1_ratio' or 'C': "
+        "l1_ratio=0 for penalty='l2', l1_ratio=1 for penalty='l1', any l1_ratio for penalty='elasticnet', and C=np.inf "
+        "for penalty=None.",
+        FutureWarning,
+    )
+    given = model.l1_ratio
+    if (model.penalty == "l2" and given != 0) or (model.penalty == "l1" and given != 1):
+        warn(
+            f"Inconsistent values: penalty={model.penalty} with l1_ratio={given}. The l1_ratio parameter is only used "
+            f"when penalty is 'elasticnet'. Got (penalty={model.penalty}), which is taken. Use l1_ratio alone."
+        )
+    if model.penalty is None and (model.C != 1.0 or given not in {0, None}):
+        warn("Setting penalty=None will ignore the C and l1_ratio parameters")
+
+
+def check_solver(model: Any, strength: float, l1_ratio: float) -> None:
+    """scikit-learn's limits of the solvers that it names; 'auto' has none."""
+    solver, lasso = model.solver, strength > 0 and l1_ratio > 0
+    if solver in {*SMOOTH_ONLY, "newton", "quasi-newton"} and lasso:
+        name = "l1" if l1_ratio == 1 else "elasticnet"
+        raise ParameterError(
+            f"Solver {solver} supports only 'l2' or None penalties, got {name} penalty. Use solver='auto'."
+        )
+    if solver != "liblinear" and model.dual:
+        raise ParameterError(f"Solver {solver} supports only dual=False, got dual={model.dual}")
+    if solver == "liblinear":
+        if 0 < l1_ratio < 1 and lasso:
+            raise ParameterError("Only 'saga' solver supports elasticnet penalty, got solver=liblinear.")
+        if strength == 0:
+            raise ParameterError("C=np.inf as well as penalty=None is not supported for the liblinear solver")
 
 
 enter(

@@ -1,8 +1,7 @@
-"""The arguments of a logistic fit: labels or counts of successes, and offsets, brought together as rows."""
+"""The arguments of a logistic fit, checked: counts of successes, offsets, some of the columns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -10,19 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.errors import DataError, ParameterError, plural, warn
-from discrim.families.logistic.fit import PenaltyTerms
+from discrim.errors import DataError, ParameterError, plural
 from discrim.models.parameters import Check
-from discrim.sources import Attached, Design, Rows, Scan, open_rows
+from discrim.sources import Design, Rows, Scan, open_rows
 from discrim.sources.arrays import ArrayRows
 from discrim.sources.weights import check_weights
 from discrim.typing import Floats
 
 # How far from a whole number a count may be by rounding, relative to itself.
 ROUNDED = 1e-6
-# Names of scikit-learn's solvers; all answers come from the same few routes here.
-SMOOTH_ONLY = ("lbfgs", "newton-cg", "newton-cholesky", "sag")
-SOLVERS = ("auto", *SMOOTH_ONLY, "liblinear", "saga", "newton", "quasi-newton")
 
 
 @dataclass(frozen=True)
@@ -34,26 +29,6 @@ class Training:
     sample_weight: Any = None
     offset: Any = None
     trials: Any = None
-
-
-def open_training(read: Callable[..., Rows], given: Training) -> Rows:
-    """The rows that ``fit`` was given, as ``read`` opens them, with their offsets or trials; checked."""
-    y, weight, share = given.y, given.sample_weight, None
-    if given.trials is not None:
-        share, weight = groups_of(given)
-        y = np.ones(len(share), int)
-    by_name = isinstance(given.offset, str)
-    if given.offset is not None and isinstance(given.X, Scan) and not by_name:
-        raise ParameterError("With a scan, `offset` is the name of one of its columns.")
-    rows = read(_with_named_offset(given.X, given.offset) if by_name else given.X, y, weight)
-    offset = None if given.offset is None or by_name else _one_number_a_row("offset", given.offset, rows)
-    if share is not None:
-        return Attached(rows, np.array([0, 1]), offset, share)
-    if offset is None or rows.classes is None:
-        return rows
-    if len(rows.classes) > 2:
-        raise ParameterError(f"An offset is for two classes; y has {len(rows.classes)}.")
-    return Attached(rows, rows.classes, offset)
 
 
 def groups_of(given: Training) -> tuple[Floats, Floats]:
@@ -94,7 +69,7 @@ def known_offset(X: Any, offset: Any) -> Floats:
     """Offsets as they were given, or those that a column of the scan holds."""
     if not isinstance(offset, str):
         return np.asarray(offset, float)
-    blocks = _with_named_offset(X, offset).blocks()
+    blocks = with_named_offset(X, offset).blocks()
     return np.concatenate([block.offset for block in blocks])
 
 
@@ -107,7 +82,7 @@ def with_offset(scores: NDArray[Any], offset: Floats) -> NDArray[Any]:
     return np.asarray(scores + offset)
 
 
-def _with_named_offset(X: Any, name: str) -> Scan:
+def with_named_offset(X: Any, name: str) -> Scan:
     """The scan that reads its offset itself."""
     if not isinstance(X, Scan):
         raise ParameterError.bad_value("offset", name, "numbers; the name of a column is for a scan")
@@ -115,7 +90,7 @@ def _with_named_offset(X: Any, name: str) -> Scan:
 
 
 def _length(X: Any) -> int | None:
-    """The number of rows of a table, where it tells."""
+    """The number of rows of a table, where it is known."""
     if isinstance(X, NoColumns):
         return X.n_rows
     shape = getattr(X, "shape", None)
@@ -124,17 +99,18 @@ def _length(X: Any) -> int | None:
     return len(X) if isinstance(X, (list, tuple)) else None
 
 
-def _one_number_a_row(name: str, values: Any, rows: Rows) -> Floats:
+def offset_of_rows(values: Any, rows: Rows) -> Floats:
+    """One finite number a row."""
     numbers = np.asarray(values, dtype=float)
     if numbers.ndim == 0 and rows.n_rows is not None:
         numbers = np.full(rows.n_rows, float(numbers))
     if numbers.shape != (rows.n_rows,):
         expected = f"{rows.n_rows} finite numbers, one a row, or one number for all"
-        raise ParameterError(f"The '{name}' parameter has the shape {numbers.shape}; it must be {expected}.")
+        raise ParameterError(f"The 'offset' parameter has the shape {numbers.shape}; it must be {expected}.")
     strange = np.flatnonzero(~np.isfinite(numbers))
     if len(strange):
         raise ParameterError(
-            f"The '{name}' parameter must be finite; {plural(len(strange), 'entry is', 'entries are')} NaN or "
+            f"The 'offset' parameter must be finite; {plural(len(strange), 'entry is', 'entries are')} NaN or "
             f"infinite, the first in row {strange[0]}."
         )
     return np.ascontiguousarray(numbers)
@@ -158,7 +134,9 @@ def select_columns(X: Any, names: list[str], wanted: list[str]) -> Any:
     """The wanted columns of an array, a frame or a scan."""
     if isinstance(X, Scan):
         if not wanted:
-            raise DataError("No column of the scan is left in the model: the share of each class is all it can tell.")
+            raise DataError(
+                "No column of the scan is left in the model: it could predict the shares of the classes only."
+            )
         return X.with_features(wanted)
     if not wanted:
         return NoColumns(len(X) if isinstance(X, (list, tuple)) or not hasattr(X, "shape") else X.shape[0])
@@ -179,70 +157,3 @@ def positive(*, infinite: bool = False) -> Check:
         return 0 < float(value) < np.inf or (infinite and float(value) == np.inf)
 
     return fits, "a finite number above 0" + (" or np.inf" if infinite else "")
-
-
-def penalty_terms(model: Any) -> PenaltyTerms:
-    """The penalty that C, l1_ratio and the deprecated ``penalty`` ask for, checked against a named solver."""
-    strength, l1_ratio = _strength(model)
-    check_solver(model, strength, l1_ratio)
-    return terms_for(model, strength, l1_ratio)
-
-
-def terms_for(model: Any, strength: float, l1_ratio: float) -> PenaltyTerms:
-    """The penalty of this ``strength`` = 1 / C, with the part of the intercept that the solver's name asks for."""
-    lasso, ridge = strength * l1_ratio, strength * (1.0 - l1_ratio)
-    if model.solver == "liblinear" and model.fit_intercept:
-        # liblinear treats the intercept as one more coefficient, of a column that holds intercept_scaling.
-        held = float(model.intercept_scaling)
-        return PenaltyTerms(lasso, ridge, ridge / held**2, lasso / held)
-    return PenaltyTerms(lasso, ridge)
-
-
-def _strength(model: Any) -> tuple[float, float]:
-    """1 / C and the share of L1, as the parameters say it in either way."""
-    penalty, l1_ratio = model.penalty, model.l1_ratio
-    if l1_ratio is None:
-        if penalty == "elasticnet":
-            raise ParameterError("l1_ratio must be specified when penalty is elasticnet.")
-        if penalty == "deprecated":
-            warn("'l1_ratio=None' was deprecated in version 1.8. Use 0<=l1_ratio<=1 instead.", FutureWarning)
-        l1_ratio = 0.0
-    if penalty != "deprecated":
-        _tell_deprecated(model)
-        l1_ratio = {"l1": 1.0, "l2": 0.0, "elasticnet": l1_ratio, None: 0.0}[penalty]
-    strength = 0.0 if penalty is None or np.isinf(model.C) else 1.0 / float(model.C)
-    return strength, float(l1_ratio)
-
-
-def _tell_deprecated(model: Any) -> None:
-    warn(
-        "'penalty' was deprecated in version 1.8 of scikit-learn. Leave it at its default and use 'l1_ratio' or 'C': "
-        "l1_ratio=0 for penalty='l2', l1_ratio=1 for penalty='l1', any l1_ratio for penalty='elasticnet', and C=np.inf "
-        "for penalty=None.",
-        FutureWarning,
-    )
-    given = model.l1_ratio
-    if (model.penalty == "l2" and given != 0) or (model.penalty == "l1" and given != 1):
-        warn(
-            f"Inconsistent values: penalty={model.penalty} with l1_ratio={given}. The l1_ratio parameter is only used "
-            f"when penalty is 'elasticnet'. Got (penalty={model.penalty}), which is taken. Use l1_ratio alone."
-        )
-    if model.penalty is None and (model.C != 1.0 or given not in {0, None}):
-        warn("Setting penalty=None will ignore the C and l1_ratio parameters")
-
-
-def check_solver(model: Any, strength: float, l1_ratio: float) -> None:
-    """scikit-learn's limits of the solvers that it names; 'auto' has none."""
-    solver, lasso = model.solver, strength > 0 and l1_ratio > 0
-    if solver in {*SMOOTH_ONLY, "newton", "quasi-newton"} and lasso:
-        name = "l1" if l1_ratio == 1 else "elasticnet"
-        raise ParameterError(
-            f"Solver {solver} supports only 'l2' or None penalties, got {name} penalty. Use solver='auto'."
-        )
-    if solver != "liblinear" and model.dual:
-        raise ParameterError(f"Solver {solver} supports only dual=False, got dual={model.dual}")
-    if solver == "liblinear":
-        if 0 < l1_ratio < 1 and lasso:
-            raise ParameterError("Only 'saga' solver supports elasticnet penalty, got solver=liblinear.")
-        if strength == 0:
-            raise ParameterError("C=np.inf as well as penalty=None is not supported for the liblinear solver")
