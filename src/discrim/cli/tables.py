@@ -8,8 +8,9 @@ from pathlib import Path
 
 from discrim.errors import DataError, ParameterError, name_list
 from discrim.sources import Scan, scan
+from discrim.sources.design import Reader
 from discrim.sources.odd_columns import odd_columns
-from discrim.sources.readers import Reader, open_reader
+from discrim.sources.scan import open_reader
 from discrim.text import Documents, documents
 
 
@@ -36,7 +37,7 @@ def open_table(data: str, wanted: Wanted, *, tell: Callable[[str], None]) -> Sca
         return documents(folder)
     reader = open_reader(data)
     if wanted.target is None:
-        names = name_list(reader.parts[0].head.names, most=20)
+        names = name_list(reader.head.names, most=20)
         raise ParameterError(f"Which column holds the classes? Say --target COLUMN; there are {names}.")
     if wanted.text is not None:
         if wanted.features or wanted.without:
@@ -85,7 +86,7 @@ def _nothing_left(data: str) -> DataError:
 
 
 def _refuse_unknown(without: list[str], reader: Reader) -> None:
-    names = reader.parts[0].head.names
+    names = reader.head.names
     unknown = [name for name in without if name not in names]
     if unknown:
         raise ParameterError(f"--without names {name_list(unknown)}; there are {name_list(names, most=20)}.")

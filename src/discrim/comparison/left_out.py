@@ -11,9 +11,8 @@ from sklearn.utils.validation import _num_features
 
 from discrim.errors import DataError, name_list
 from discrim.sources import Scan
-from discrim.sources.frames import as_table
+from discrim.sources.design import Table, as_table
 from discrim.sources.odd_columns import odd_columns
-from discrim.sources.table import Table
 
 
 def columns_to_leave_out(X: Any) -> dict[str, str]:

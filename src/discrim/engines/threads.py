@@ -17,7 +17,7 @@ from discrim.errors import DataError
 from discrim.families.recipe import Passes, Reduction, Shape
 from discrim.parallel import SINGLE, one_blas_thread, pool, run, split, thread_count
 from discrim.sources import Design, Rows, find_non_finite, in_memory
-from discrim.sources.arrays import ArrayRows
+from discrim.sources.rows import ArrayRows
 
 State = TypeVar("State")
 

@@ -1,26 +1,28 @@
 """Where rows come from: arrays, frames, files and lazily scanned tables, as blocks."""
 
-from typing import TYPE_CHECKING
-
-from discrim.later import read_later
 from discrim.sources.design import Column, Design
-from discrim.sources.labels import code_labels, recode
+from discrim.sources.labels import check_weights, code_labels, recode
 from discrim.sources.mapped import MappedScan
-from discrim.sources.opening import is_query, open_mixed, open_rows
-from discrim.sources.rows import Attached, Rows, find_non_finite, in_memory, non_finite_in
+from discrim.sources.mixed import Schema, code_numbers
+from discrim.sources.rows import (
+    Attached,
+    Rows,
+    find_non_finite,
+    in_memory,
+    is_query,
+    non_finite_in,
+    open_mixed,
+    open_rows,
+    refuse_path,
+)
 from discrim.sources.scan import Scan, scan
 from discrim.sources.structure import check_structure
-from discrim.sources.weights import check_weights
-
-if TYPE_CHECKING:
-    from discrim.sources.mixed import MixedRows, Schema, code_numbers
 
 __all__ = [
     "Attached",
     "Column",
     "Design",
     "MappedScan",
-    "MixedRows",
     "Rows",
     "Scan",
     "Schema",
@@ -35,14 +37,6 @@ __all__ = [
     "open_mixed",
     "open_rows",
     "recode",
+    "refuse_path",
     "scan",
 ]
-
-__getattr__ = read_later(
-    __name__,
-    {
-        "MixedRows": "discrim.sources.mixed",
-        "Schema": "discrim.sources.mixed",
-        "code_numbers": "discrim.sources.mixed",
-    },
-)

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from discrim.errors import DataError, ParameterError, name_list, plural
 from discrim.sources import Scan, check_weights, code_labels
-from discrim.sources.readers import Reader, open_reader
-from discrim.sources.table import Table
-from discrim.sources.weights import refuse_bad_weights
+from discrim.sources.design import Reader, Table, one_column
+from discrim.sources.labels import refuse_bad_weights
+from discrim.sources.scan import open_reader
 from discrim.text.block import BATCH, CHARACTERS, DocumentBlock, Documents, as_list, check_texts
 
 
@@ -116,9 +116,9 @@ class ColumnDocuments(Documents):
         self._reader: Reader = open_reader(data)
         # A scan of the same columns refuses those that are not there, or differ from file to file.
         Scan(self._reader, [columns.text], target=columns.target, weight=columns.weight, batch_rows=batch_rows)
-        for part in self._reader.parts:
-            if part.head.kind(columns.text) != "text":
-                raise DataError(f"Column '{columns.text}' of '{part.name}' holds numbers; documents are strings.")
+        for name, head in self._reader.heads.items():
+            if head.kind(columns.text) != "text":
+                raise DataError(f"Column '{columns.text}' of '{name}' holds numbers; documents are strings.")
         self._columns, self._empty, self._batch_rows = columns, empty, batch_rows
         self.title = f"column '{columns.text}' of {self._reader.title}"
         self.n_rows = self._reader.n_rows
@@ -156,7 +156,7 @@ class ColumnDocuments(Documents):
             classes, codes = code_labels(table.labels(target, start, stop), column=target)
             labels = classes[codes]
         if weight_column is not None:
-            weight = np.ascontiguousarray(table.numbers([weight_column], start, stop, np.float64)[:, 0])
+            weight = one_column(table, weight_column, start, stop)
             refuse_bad_weights(weight, weight_column)
         return DocumentBlock(texts, labels, weight)
 

@@ -14,8 +14,8 @@ from discrim.errors import DataError, ParameterError, plural, warn
 from discrim.families.logistic.fit import PenaltyTerms
 from discrim.models.parameters import Check
 from discrim.sources import Attached, Design, Rows, Scan, open_rows
-from discrim.sources.arrays import ArrayRows
-from discrim.sources.weights import check_weights
+from discrim.sources.labels import check_weights
+from discrim.sources.rows import ArrayRows
 from discrim.typing import Floats
 
 # How far from a whole number a count may be by rounding, relative to itself.

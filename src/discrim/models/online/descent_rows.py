@@ -22,7 +22,7 @@ from discrim.families.online.criterion import Criterion, Sums, merge_sums
 from discrim.families.online.descent import BatchSteps, Descent, EpochsOfBatches, Walker
 from discrim.families.sequence import Stopping, Visits
 from discrim.sources import Rows, Scan, find_non_finite, in_memory
-from discrim.sources.arrays import ArrayRows
+from discrim.sources.rows import ArrayRows
 from discrim.typing import Floats
 
 # Rows that are looked at to learn units and lengths, and the numbers of them that are multiplied for a rate.
