@@ -16,7 +16,7 @@ from discrim.families.counts.recipe import CountsRecipe
 from discrim.families.recipe import Passes, Shape, Solved
 from discrim.families.rule import LinearRule, Output, float_type
 from discrim.statistics import ClassCounts
-from discrim.statistics.one_form import OneForm
+from discrim.statistics.by_class import OneForm
 from discrim.typing import Floats
 
 # Margins of rows, whether they are of the second class, and their weights.

@@ -21,7 +21,7 @@ from discrim.families.gaussian.naive import smooth, total_variances
 from discrim.families.gaussian.regularized import Grid, Moments, class_covariances
 from discrim.families.recipe import LeftOut, Shape, Solved
 from discrim.statistics import ClassMoments, Depth
-from discrim.statistics.means import grand_mean
+from discrim.statistics.moments import grand_mean
 from discrim.typing import Codes, Floats
 
 # A row without which less than this share of a variance is left is refitted: what the closed form has then to subtract

@@ -28,7 +28,7 @@ from discrim.families.gaussian.recipe import LEAST_RIDGE, CovarianceRecipe, Stat
 from discrim.families.recipe import LeftOut, Passes, Remark, Shape, Solved
 from discrim.families.rule import LinearRule, QuadraticRule, Rule, StudentRule
 from discrim.statistics import Depth
-from discrim.statistics.means import grand_mean
+from discrim.statistics.moments import grand_mean
 from discrim.typing import Floats
 
 
