@@ -1,10 +1,12 @@
-"""The way in for text: a folder, a column of a table, or strings in memory become ``Documents``."""
+"""Documents: a folder, a column of a table, or strings in memory, read as blocks of texts with labels and weights."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +19,44 @@ from discrim.sources import Scan, check_weights, code_labels
 from discrim.sources.design import Reader, Table, one_column
 from discrim.sources.labels import refuse_bad_weights
 from discrim.sources.scan import open_reader
-from discrim.text.block import BATCH, CHARACTERS, DocumentBlock, Documents, as_list, check_texts
+
+# Documents of a block by default. A block also ends after so many characters, or bytes of files.
+BATCH = 1024
+CHARACTERS = 1 << 23
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentBlock:
+    """Some documents, with one label and one weight each where there are any."""
+
+    texts: list[str]
+    labels: NDArray[Any] | None = None
+    weight: NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+class Documents(ABC):
+    """Documents that are read block by block, always in the same order; made by ``documents``.
+
+    ``n_rows`` is None where it is not known before the last document.
+    """
+
+    title: str
+    n_rows: int | None = None
+    labelled: bool
+    rereadable: bool = True
+
+    @abstractmethod
+    def blocks(self) -> Iterator[DocumentBlock]: ...
+
+    @abstractmethod
+    def classes(self) -> NDArray[Any]:
+        """The distinct labels in order, found without reading a text."""
+
+    def __repr__(self) -> str:
+        return f"Documents({self.title}{'' if self.labelled else ', without labels'})"
 
 
 def documents(
@@ -33,7 +72,7 @@ def documents(
 
     Without ``text``, ``data`` is a folder with one folder per class: the label of a file is the name of the folder
     that it lies in, and files beside these folders are not read. A folder of files alone gives documents without
-    labels. Names that start with a dot are passed over. Files come folder by folder, by name; each is read as
+    labels. Names that start with a dot are left out. Files come folder by folder, by name; each is read as
     UTF-8, and as Latin-1 where it is not valid UTF-8, which never fails but may read a third encoding wrongly.
 
     With ``text``, ``data`` is anything that ``scan`` reads: CSV (in UTF-8), Parquet and Arrow files, frames, lazy
@@ -149,8 +188,8 @@ class ColumnDocuments(Documents):
 
     def _block(self, table: Table, start: int, stop: int, first: int) -> DocumentBlock:
         text, target, weight_column = self._columns
-        values = as_list(table.labels(text, start, stop))
-        texts = check_texts(values, first=first, of=f"column '{text}'", empty=self._empty)
+        values = _as_list(table.labels(text, start, stop))
+        texts = _check_texts(values, first=first, of=f"column '{text}'", empty=self._empty)
         labels = weight = None
         if target is not None:
             classes, codes = code_labels(table.labels(target, start, stop), column=target)
@@ -250,7 +289,7 @@ class StringDocuments(Documents):
         if isinstance(X, Iterator):
             self._take_iterator(X, y, sample_weight)
             return
-        self._texts = as_list(X)
+        self._texts = _as_list(X)
         self.n_rows = len(self._texts)
         if not self.n_rows:
             raise DataError("There are no documents: X is empty.")
@@ -271,7 +310,7 @@ class StringDocuments(Documents):
             part = slice(start, start + BATCH)
             labels = None if self._labels is None else self._labels[part]
             weight = None if self._weight is None else self._weight[part]
-            yield DocumentBlock(check_texts(self._texts[part], first=start, of="X"), labels, weight)
+            yield DocumentBlock(_check_texts(self._texts[part], first=start, of="X"), labels, weight)
 
     def classes(self) -> NDArray[Any]:
         assert self._labels is not None
@@ -286,7 +325,7 @@ class StringDocuments(Documents):
         assert self._iterator is not None
         start = 0
         while part := list(islice(self._iterator, BATCH)):
-            yield DocumentBlock(check_texts(part, first=start, of="X"))
+            yield DocumentBlock(_check_texts(part, first=start, of="X"))
             start += len(part)
 
 
@@ -301,3 +340,41 @@ def _refuse_other_shapes(X: Any) -> None:
         )
     if isinstance(X, Mapping | AbstractSet) or not (hasattr(X, "__iter__") or hasattr(X, "to_pylist")):
         raise DataError(f"X is of the type {type(X).__name__}. Pass a list of documents.")
+
+
+def _check_texts(values: Sequence[Any], *, first: int, of: str, empty: bool = False) -> list[str]:
+    """The values, if all are strings; with ``empty`` a missing one is a document without a word.
+
+    ``first`` is the number of the first of them in the source ``of``, which errors count from.
+    """
+    texts = list(values)
+    for i, value in enumerate(texts):
+        if isinstance(value, str):
+            continue
+        if not _is_missing(value):
+            hint = "Decode it first." if isinstance(value, bytes | bytearray) else "Convert it to a string first."
+            raise DataError(
+                f"Document {first + i} of {of}, counted from 0, is of the type {type(value).__name__}; "
+                f"documents are strings. {hint}"
+            )
+        if not empty:
+            raise DataError(
+                f"Document {first + i} of {of}, counted from 0, is missing (None, NaN or null). Remove such "
+                "documents, or let them count as empty ones: fill them with '', or documents(..., missing='empty')."
+            )
+        texts[i] = ""
+    return texts
+
+
+def _as_list(column: Any) -> list[Any]:
+    """The values of a Series, an Arrow array, an array or a sequence as Python objects."""
+    for name in ("to_pylist", "to_list", "tolist"):
+        if hasattr(column, name):
+            return list(getattr(column, name)())
+    return list(column)
+
+
+def _is_missing(value: Any) -> bool:
+    # Marks of a missing value by their text, so that pandas need not be imported.
+    unknown = value is None or repr(value) in {"<NA>", "NaT"}
+    return unknown or (isinstance(value, float) and value != value)  # noqa: PLR0124 -- only NaN differs from itself
