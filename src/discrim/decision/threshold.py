@@ -19,7 +19,7 @@ from discrim.evaluation import Confusion, cross_validate, proportion_interval
 from discrim.evaluation.proportions import ProportionMethod
 from discrim.models.beyond import posteriors_of
 from discrim.models.parameters import Check, check_parameters, either, none, number, one_of
-from discrim.sources import Scan
+from discrim.sources import Scan, require_labels
 from discrim.statistics.folds import Folds, fold_numbers
 from discrim.typing import Floats
 
@@ -111,8 +111,7 @@ class ThresholdClassifier(Wrapper):
         """Fit the estimator to all rows, and choose the threshold; ``sample_weight`` is passed by name."""
         check_parameters(self, self._constraints)
         self._check_criterion()
-        if not isinstance(X, Scan) and y is None:
-            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        require_labels(type(self).__name__, X, y)
         strange = [name for name in fit_arguments(self, fit_params) if name != "sample_weight"]
         if strange:
             raise ParameterError(

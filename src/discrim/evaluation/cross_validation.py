@@ -15,12 +15,20 @@ from sklearn.utils import _safe_indexing, check_consistent_length
 from sklearn.utils.validation import has_fit_parameter
 
 from discrim.block import Block
-from discrim.errors import DataError, ParameterError
+from discrim.errors import ParameterError
 from discrim.evaluation.held_out import HeldOut
 from discrim.evaluation.resampling import Trial
 from discrim.models.beyond import posteriors_of
 from discrim.models.shell import recipe_of
-from discrim.sources import Scan, check_structure, check_weights, code_labels, in_memory, open_rows
+from discrim.sources import (
+    Scan,
+    check_structure,
+    check_weights,
+    code_labels,
+    in_memory,
+    open_rows,
+    require_labels,
+)
 from discrim.sources.rows import check_labelled
 from discrim.statistics.folds import Folds, fold_numbers
 from discrim.typing import Floats, Index
@@ -103,8 +111,7 @@ class OrdinaryTrial:
             x = np.asarray(self.block.x)
             self._take = lambda rows: x[rows]
         else:
-            if y is None:
-                raise DataError("cross_validate requires y to be passed, but the target y is None.")
+            require_labels("cross_validate", X, y)
             check_structure(X)
             check_consistent_length(X, y)
             classes, codes = code_labels(y)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_consistent_length
 
 from discrim.errors import DataError
-from discrim.sources import Scan, check_structure, code_labels, in_memory, open_rows
+from discrim.sources import Scan, check_structure, code_labels, in_memory, open_rows, refuse_path
 from discrim.sources.rows import check_labelled
 from discrim.typing import Index
 
@@ -26,6 +26,7 @@ class TableRows:
         else:
             if y is None:
                 raise DataError("Labels are needed: y is None.")
+            refuse_path(X, y)
             check_structure(X)
             check_consistent_length(X, y)
             self._x = X

@@ -22,7 +22,7 @@ from discrim.inference.summary import Summary
 from discrim.models.declared import check_declared, declared_classes
 from discrim.models.parameters import Check, check_parameters
 from discrim.models.scoring import apply_rule, score_margin
-from discrim.sources import Design, MappedScan, Rows, Scan, open_rows
+from discrim.sources import Design, MappedScan, Rows, Scan, open_rows, require_labels
 from discrim.sources.rows import check_labelled
 
 S = TypeVar("S")
@@ -157,8 +157,8 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             if labelled:
                 check_labelled(rows)
             return rows
-        if labelled and y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        if labelled:
+            require_labels(type(self).__name__, X, y)
         if isinstance(X, (np.ndarray, list, tuple)) and np.ndim(X) != 2:
             check_array(X, ensure_all_finite=False)  # raises, and says how to reshape
         if design is not None:
@@ -241,7 +241,7 @@ class RecipeClassifier(Classifier):
         except ForgetError as error:
             raise error.named(self._names) from None
         if not len(left.classes):
-            raise DataError("Nothing would be left: all rows that the model has seen are to be forgotten.")
+            raise DataError("Cannot forget every row the model has seen.")
         declared = getattr(self, "_declared", None)
         found = self._solved_or_kept(left, self._design, declared, self.chosen)
         return self._assign(self.known_columns, *found, declared=declared)

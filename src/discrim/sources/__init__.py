@@ -14,6 +14,7 @@ from discrim.sources.rows import (
     open_mixed,
     open_rows,
     refuse_path,
+    require_labels,
 )
 from discrim.sources.scan import Scan, scan
 from discrim.sources.structure import check_structure
@@ -38,5 +39,6 @@ __all__ = [
     "open_rows",
     "recode",
     "refuse_path",
+    "require_labels",
     "scan",
 ]

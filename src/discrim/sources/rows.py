@@ -380,6 +380,13 @@ def refuse_path(X: Any, y: Any = None) -> None:
         )
 
 
+def require_labels(caller: str, X: Any, y: Any) -> None:
+    """Raise where there are neither labels nor a scan, which may bring them, or where X is a path."""
+    refuse_path(X, y)
+    if y is None and not isinstance(X, Scan):
+        raise DataError(f"{caller} requires y to be passed, but the target y is None.")
+
+
 def _checked_array(X: Any) -> NDArray[Any]:
     """A numeric array with two dimensions, or the error that scikit-learn raises for it."""
     if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "fiub":

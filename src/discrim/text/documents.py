@@ -331,7 +331,10 @@ class StringDocuments(Documents):
 
 def _refuse_other_shapes(X: Any) -> None:
     if isinstance(X, str | bytes):
-        raise DataError("X is a single string. Pass a list of documents, or a folder through documents(X).")
+        raise DataError(
+            "X is a single string. Pass a list of documents, a folder as documents(X), or a file as "
+            "documents(X, text=..., target=...)."
+        )
     dimensions = getattr(X, "ndim", 2 if hasattr(X, "columns") else 1)
     if dimensions != 1:
         raise DataError(

@@ -31,7 +31,7 @@ from discrim.errors import DataError
 from discrim.models.beyond import METHODS, offers_all
 from discrim.models.parameters import Check, check_parameters, one_of, with_method
 from discrim.models.shell import RecipeClassifier
-from discrim.sources import Scan, check_structure
+from discrim.sources import Scan, check_structure, require_labels
 from discrim.typing import Floats
 
 LARGE = 1e300
@@ -117,8 +117,7 @@ class OneVsOneClassifier(Scheme):
         self.__dict__.pop("estimators_", None)
         arguments = fit_arguments(self, fit_params)
         how = Fitting(self.estimator, (0, 1), arguments, self.n_jobs)
-        if y is None and not isinstance(X, Scan):
-            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        require_labels(type(self).__name__, X, y)
         self._fit_split(how, X, y, _pairs)
         self.pairwise_indices_ = None
         if isinstance(self.estimators_[0], RecipeClassifier):

@@ -20,7 +20,7 @@ from discrim.decision.no_answer import spare_label, with_spare
 from discrim.decision.wrapping import fit_arguments, offered, remember_columns
 from discrim.errors import DataError
 from discrim.models.parameters import Check, check_parameters, one_of, with_method
-from discrim.sources import Scan, check_structure
+from discrim.sources import check_structure, require_labels
 from discrim.typing import Floats
 
 
@@ -87,8 +87,7 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
         self.__dict__.pop("estimators_", None)
         arguments = fit_arguments(self, fit_params)
         how = Fitting(self.estimator, (0, 1), arguments, self.n_jobs, self.verbose)
-        if y is None and not isinstance(X, Scan):
-            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        require_labels(type(self).__name__, X, y)
         if y is not None and (sparse.issparse(y) or np.asarray(y).ndim > 1):
             self._fit_columns(how, X, y)
         else:

@@ -18,7 +18,7 @@ from discrim.decision.multiclass.stacked import all_scores
 from discrim.decision.wrapping import fit_arguments
 from discrim.errors import DataError, ParameterError, plural
 from discrim.models.parameters import Check, array_like, check_parameters, either, number, one_of, seed, with_method
-from discrim.sources import Scan
+from discrim.sources import require_labels
 
 Bits = NDArray[np.int8]
 
@@ -99,8 +99,7 @@ class OutputCodeClassifier(Scheme):
                 f"The 'estimator' parameter is {self.estimator!r}; it must have decision_function or predict_proba."
             )
         arguments = fit_arguments(self, fit_params)
-        if y is None and not isinstance(X, Scan):
-            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        require_labels(type(self).__name__, X, y)
         labels = (-1, 1) if scored else (0, 1)
         self.__dict__.pop("code_book_", None)
 

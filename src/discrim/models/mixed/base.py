@@ -15,7 +15,7 @@ from discrim.families.mixed.rule import AdditiveRule
 from discrim.families.rule import Output
 from discrim.models.scoring import each_block, unscored
 from discrim.models.shell import RecipeClassifier
-from discrim.sources import Scan, Schema, is_query, open_mixed, scan
+from discrim.sources import Scan, Schema, is_query, open_mixed, require_labels, scan
 from discrim.sources.rows import check_labelled
 from discrim.typing import Floats
 
@@ -47,8 +47,8 @@ class MixedClassifier(RecipeClassifier):
 
     def _read(self, X: Any, y: Any, sample_weight: Any, *, design: Any = None, labelled: bool = True) -> Any:
         X = scan(X) if is_query(X, y, sample_weight) else X
-        if labelled and y is None and not isinstance(X, Scan):
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        if labelled:
+            require_labels(type(self).__name__, X, y)
         if isinstance(X, (np.ndarray, list, tuple)) and np.ndim(X) != 2:
             check_array(X, ensure_all_finite=False)  # raises, and says how to reshape
         if design is not None and not isinstance(X, Scan):
