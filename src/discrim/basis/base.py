@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_array, check_is_fitted, validate_data
 
 from discrim.atomic import all_or_nothing
 from discrim.errors import DataError, ParameterError
@@ -69,15 +69,7 @@ class Basis(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         check_is_fitted(self, "_columns")
         if input_features is None:
             return np.array(self._columns, dtype=object)
-        given = [str(name) for name in input_features]
-        known = getattr(self, "feature_names_in_", None)
-        if known is not None and list(known) != given:
-            raise ValueError("input_features is not equal to feature_names_in_")
-        if len(given) != self.n_features_in_:
-            raise ValueError(
-                f"input_features should have length equal to number of features ({self.n_features_in_}), "
-                f"got {len(given)}"
-            )
+        given = [str(name) for name in _check_feature_names_in(self, input_features)]
         return np.array(self.names_of(given), dtype=object)
 
     @abstractmethod

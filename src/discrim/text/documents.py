@@ -9,15 +9,13 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import DataError, ParameterError, name_list, plural
 from discrim.sources import Scan, check_weights, code_labels
-from discrim.sources.design import Reader, Table, one_column
-from discrim.sources.labels import refuse_bad_weights
 from discrim.sources.scan import open_reader
 
 # Documents of a block by default. A block also ends after so many characters, or bytes of files.
@@ -109,8 +107,7 @@ def documents(
     if missing not in ("error", "empty"):
         raise ParameterError.bad_value("missing", missing, "one of 'error', 'empty'")
     if text is not None:
-        columns = Columns(text, target, weight)
-        return ColumnDocuments(data, columns, empty=missing == "empty", batch_rows=batch_rows)
+        return ColumnDocuments(data, text, target, weight, empty=missing == "empty", batch_rows=batch_rows)
     if not isinstance(data, str | os.PathLike):
         hint = "the name of the column that holds the documents; strings in memory need no documents(...)"
         raise ParameterError.bad_value("text", None, hint)
@@ -137,67 +134,47 @@ def open_documents(X: Any, y: Any = None, sample_weight: Any = None) -> Document
     return X
 
 
-class Columns(NamedTuple):
-    """What is read of a table."""
-
-    text: str
-    target: str | None
-    weight: str | None
-
-
 class ColumnDocuments(Documents):
     """Documents in one column of a table, with labels and weights in others. No other column is read."""
 
-    def __init__(self, data: Any, columns: Columns, *, empty: bool, batch_rows: int) -> None:
-        named = [name for name in columns if name is not None]
-        if len(set(named)) < len(named):
-            raise ParameterError.bad_value("text", columns.text, f"another column than {columns[1:]}")
-        self._reader: Reader = open_reader(data)
-        # A scan of the same columns refuses those that are not there, or differ from file to file.
-        Scan(self._reader, [columns.text], target=columns.target, weight=columns.weight, batch_rows=batch_rows)
-        for name, head in self._reader.heads.items():
-            if head.kind(columns.text) != "text":
-                raise DataError(f"Column '{columns.text}' of '{name}' holds numbers; documents are strings.")
-        self._columns, self._empty, self._batch_rows = columns, empty, batch_rows
-        self.title = f"column '{columns.text}' of {self._reader.title}"
-        self.n_rows = self._reader.n_rows
-        self.labelled = columns.target is not None
-        self.rereadable = self._reader.rereadable
+    def __init__(
+        self, data: Any, text: str, target: str | None, weight: str | None, *, empty: bool, batch_rows: int
+    ) -> None:
+        besides = [name for name in (target, weight) if name is not None]
+        if len({text, *besides}) <= len(besides):
+            raise ParameterError.bad_value("text", text, f"another column than {(target, weight)}")
+        reader = open_reader(data)
+        self._scan = Scan(reader, [text], target=target, weight=weight, batch_rows=batch_rows)
+        for name, head in reader.heads.items():
+            if head.kind(text) != "text":
+                raise DataError(f"Column '{text}' of '{name}' holds numbers; documents are strings.")
+        self._text, self._empty, self._batch_rows = text, empty, batch_rows
+        self._source, self.title = reader.title, f"column '{text}' of {reader.title}"
+        self.n_rows, self.rereadable, self.labelled = reader.n_rows, reader.rereadable, target is not None
 
     def blocks(self) -> Iterator[DocumentBlock]:
         first = 0
-        for table in self._reader.tables([c for c in self._columns if c is not None], self._batch_rows):
+        for table in self._scan.tables():
             for start in range(0, table.n_rows, self._batch_rows):
                 stop = min(start + self._batch_rows, table.n_rows)
-                yield self._block(table, start, stop, first + start)
+                values = _as_list(table.labels(self._text, start, stop))
+                of = f"column '{self._text}'"
+                texts = _check_texts(values, first=first + start, of=of, empty=self._empty)
+                codes, classes, weight = self._scan.labels(table, start, stop)
+                yield DocumentBlock(texts, classes[codes] if self.labelled else None, weight)
             first += table.n_rows
-        if not first:
-            raise DataError(f"The {self._reader.title} holds no rows.")
 
     def classes(self) -> NDArray[Any]:
-        target = self._columns.target
+        target = self._scan.target
         assert target is not None
         if not self.rereadable:
             raise DataError(
-                f"The {self._reader.title} can be read only once, but its labels must be known first. "
+                f"The {self._source} can be read only once, but its labels must be known first. "
                 "Pass a table or a file instead."
             )
-        tables = self._reader.tables([target], 1 << 16)
+        tables = self._scan.tables([target])
         found = [code_labels(table.labels(target, 0, table.n_rows), column=target)[0] for table in tables]
         return code_labels(np.concatenate(found), column=target)[0]
-
-    def _block(self, table: Table, start: int, stop: int, first: int) -> DocumentBlock:
-        text, target, weight_column = self._columns
-        values = _as_list(table.labels(text, start, stop))
-        texts = _check_texts(values, first=first, of=f"column '{text}'", empty=self._empty)
-        labels = weight = None
-        if target is not None:
-            classes, codes = code_labels(table.labels(target, start, stop), column=target)
-            labels = classes[codes]
-        if weight_column is not None:
-            weight = one_column(table, weight_column, start, stop)
-            refuse_bad_weights(weight, weight_column)
-        return DocumentBlock(texts, labels, weight)
 
 
 class FolderDocuments(Documents):
