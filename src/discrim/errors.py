@@ -55,7 +55,7 @@ class SingularClassError(DataError, np.linalg.LinAlgError):
 
 
 class RowsNeededError(DataError):
-    """The parameters ask for the rows themselves, and only their statistic is there."""
+    """The parameters require the rows themselves, and only their statistic is available."""
 
 
 class ForgetError(DataError):

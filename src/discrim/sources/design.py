@@ -175,7 +175,7 @@ def installed(package: str) -> bool:
 
 
 def need(package: str, purpose: str) -> None:
-    """Raise the error that says how to install a package, unless it is there."""
+    """Raise the error that says how to install a package, unless it is installed."""
     if not installed(package):
         raise MissingDependencyError.for_package(package, purpose, "app")
 
@@ -189,7 +189,7 @@ class Column:
 
     @property
     def names_out(self) -> list[str]:
-        """One name per indicator ``name[level]``; the first level is the reference and has none."""
+        """One name per indicator ``name[level]``; the first level is the reference, without an indicator."""
         return [self.name] if self.levels is None else [f"{self.name}[{level}]" for level in self.levels[1:]]
 
     @property

@@ -111,69 +111,56 @@ class ArrayRows:
         yield self.whole
 
 
-@dataclass(frozen=True, slots=True)
-class ConvertedRows:
-    """Rows of an array of integers, half floats or foreign byte order, made floats block by block."""
-
-    design: Design
-    array: NDArray[Any]
-    labels: Labels
-    rereadable: bool = True
-    whole: None = None
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.array.shape[0])
-
-    @property
-    def labelled(self) -> bool:
-        return self.labels.classes is not None
-
-    @property
-    def classes(self) -> NDArray[Any] | None:
-        return self.labels.classes
-
-    def blocks(self) -> Iterator[Block]:
-        for start in range(0, self.n_rows, CONVERTED_ROWS):
-            stop = min(start + CONVERTED_ROWS, self.n_rows)
-            yield self.labels.block(self.array[start:stop].astype(np.float64), start, stop)
-
-
-class FrameRows:
-    """Rows of a table in memory. A small table is one block, a large one is never copied whole."""
+class _RowsByBlocks:
+    """Rows in memory that become numbers block by block."""
 
     rereadable = True
+
+    def __init__(self, design: Design, labels: Labels, n_rows: int, step: int) -> None:
+        self.design, self.n_rows, self.classes = design, n_rows, labels.classes
+        self.labelled = labels.classes is not None
+        self._labels, self._step = labels, step
+
+    def blocks(self) -> Iterator[Block]:
+        for start in range(0, self.n_rows, self._step):
+            yield self._block(start, min(start + self._step, self.n_rows))
+
+    def _block(self, start: int, stop: int) -> Block:
+        return self._labels.block(self._numbers(start, stop), start, stop)
+
+    def _numbers(self, start: int, stop: int) -> NDArray[Any]:
+        raise NotImplementedError
+
+
+class ConvertedRows(_RowsByBlocks):
+    """Rows of an array of integers, half floats or foreign byte order, made floats block by block."""
+
+    whole = None
+
+    def __init__(self, design: Design, array: NDArray[Any], labels: Labels) -> None:
+        super().__init__(design, labels, len(array), CONVERTED_ROWS)
+        self._array = array
+
+    def _numbers(self, start: int, stop: int) -> NDArray[Any]:
+        return self._array[start:stop].astype(np.float64)
+
+
+class FrameRows(_RowsByBlocks):
+    """Rows of a table in memory. A small table is one block, a large one is never copied whole."""
 
     def __init__(self, table: Table, labels: Labels, design: Design | None) -> None:
         refuse_duplicates(table.names)
         self._table = table
-        self._labels = labels
-        self.design = design_of_table(table) if design is None else design
-        self._encoding = self.design if design is None else self._matched(design)
-
-    @property
-    def n_rows(self) -> int:
-        return self._table.n_rows
-
-    @property
-    def labelled(self) -> bool:
-        return self._labels.classes is not None
-
-    @property
-    def classes(self) -> NDArray[Any] | None:
-        return self._labels.classes
+        known = design_of_table(table) if design is None else design
+        super().__init__(known, labels, table.n_rows, rows_per_block(known.n_out))
+        self._encoding = known if design is None else self._matched(design)
 
     @cached_property
     def whole(self) -> Block | None:
         return self._block(0, self.n_rows) if self.n_rows * self.design.n_out < SMALL else None
 
-    def blocks(self) -> Iterator[Block]:
-        step = rows_per_block(self.design.n_out)
-        for start in range(0, self.n_rows, step):
-            yield self._block(start, min(start + step, self.n_rows))
-
-    def _block(self, start: int, stop: int) -> Block:
-        return self._labels.block(self._encoding.encode(self._table, start, stop), start, stop)
+    def _numbers(self, start: int, stop: int) -> NDArray[Any]:
+        return self._encoding.encode(self._table, start, stop)
 
     def _matched(self, design: Design) -> Design:
         """Columns are found by name where the model knows names, else by position."""

@@ -267,8 +267,8 @@ def _left_over(count: Floats, whole: ClassCounts, rows: NDArray[np.int64]) -> ND
     """Which counts cannot be what rows have left; those that are only rounding are cleared in place."""
     tiny = np.abs(count) <= ROUNDING * np.abs(whole.count)
     count[tiny] = 0.0
-    nobody: NDArray[np.bool_] = (count != 0) & (rows == 0)[:, None]
-    return nobody | ((count < 0) & (whole.count >= 0))
+    of_no_row: NDArray[np.bool_] = (count != 0) & (rows == 0)[:, None]
+    return of_no_row | ((count < 0) & (whole.count >= 0))
 
 
 def _check_widths(parts: Sequence[ClassCounts]) -> None:

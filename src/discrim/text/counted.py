@@ -20,7 +20,7 @@ Integers = NDArray[np.int64]
 
 
 class Counted(NamedTuple):
-    """The words of some documents, one document after the other, by number, how often each is there, and how many
+    """The words of some documents, one document after the other, by number, how often each occurs, and how many
     different ones each document has.
     """
 

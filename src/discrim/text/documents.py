@@ -178,7 +178,7 @@ class ColumnDocuments(Documents):
 
 
 class FolderDocuments(Documents):
-    """The names of one class are held at a time, so that millions of files are no matter."""
+    """The names of one class are held at a time, so that there may be millions of files."""
 
     def __init__(self, folder: Path, batch_rows: int) -> None:
         self._batch_rows = batch_rows
