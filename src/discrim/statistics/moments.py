@@ -231,7 +231,7 @@ class ScatterOf:
         return type(self)(Depth.FULL) if self.depth is Depth.POOLED else self  # type: ignore[call-arg]
 
     def covers(self, other: Any) -> bool:
-        return type(other) is type(self) and self.depth in (Depth.FULL, other.depth)
+        return isinstance(other, type(self)) and self.depth in (Depth.FULL, other.depth)
 
     def depth_for(self, classes: NDArray[Any] | None) -> Depth:
         """The depth with these classes; two where they are not known."""
