@@ -17,6 +17,14 @@ Coded = tuple[NDArray[Any], Codes]
 # How a model reads its rows: as an array, as a sparse matrix in which zeros take no room, as ``Mixed`` columns, or as
 # they come, dense or sparse.
 Reads = Literal["dense", "sparse", "mixed", "any"]
+# The classes of rows without labels.
+UNLABELLED = np.zeros(1, dtype=np.int64)
+
+
+def rows_per_block(n_columns: int) -> int:
+    """Rows of a block of about a million numbers: a power of two from 256 to 65536."""
+    wanted = (1 << 20) // max(n_columns, 1)
+    return 1 << min(max(wanted.bit_length() - 1, 8), 16)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,14 @@ class DataError(DiscrimError, ValueError):
         )
 
     @classmethod
+    def unreadable(cls, name: object, reason: object, form: str = "") -> DataError:
+        """What a parser says of a file, and what to do where it is in another encoding."""
+        said = str(reason).rstrip(".")
+        foreign = "utf8" in said.lower().replace("-", "")
+        hint = ". It is in another encoding; save it as UTF-8." if foreign else ""
+        return cls(f"'{name}' cannot be read{form}: {said}{hint}")
+
+    @classmethod
     def empty_column(cls, name: str) -> DataError:
         return cls(f"Column '{name}' has no value in any row. Leave it out.")
 
@@ -47,7 +55,7 @@ class SingularClassError(DataError, np.linalg.LinAlgError):
 
 
 class RowsNeededError(DataError):
-    """The parameters ask for the rows themselves, and only their statistic is there."""
+    """The parameters require the rows themselves, and only their statistic is available."""
 
 
 class ForgetError(DataError):

@@ -48,7 +48,7 @@ def run(task: Callable[[int], State], tasks: int, *, workers: int | None = None)
         work()
         wait(futures)
     except BaseException as error:
-        # Interrupted between two tasks: the others end with what they are at, and nobody works on after the call.
+        # Interrupted between two tasks: the others finish their current task, and no thread works on after the call.
         errors.append((-1, error))
         wait(futures)
         raise
@@ -84,7 +84,7 @@ def thread_count() -> int:
 
 
 def _worker_count() -> int:
-    """Twice as many as there are cores, unless told otherwise.
+    """Twice as many as there are cores, unless ``DISCRIM_NUM_THREADS`` is set.
 
     The threads of a linear algebra library wait for more work by spinning, some 25 ms after each call. They take half
     of every core from one thread a core, and a third from two.
@@ -150,7 +150,7 @@ class _OneThread(_Left):
 
 
 class _Owner:
-    """Knows who needs the limit, and in which thread; ``before`` are the numbers of threads to go back to."""
+    """Keeps which contexts need the limit, and their threads; ``before`` are the thread counts to restore."""
 
     def __init__(self) -> None:
         # Reentrant, since a signal handler may fork or fit in the thread that has just taken it.

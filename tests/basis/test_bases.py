@@ -115,7 +115,7 @@ def test_given_centres_are_in_the_units_of_the_rows(X):
     assert_allclose(basis.transform([[0.0, 10.0, 0.0]]), [[1.0]])
 
 
-def test_random_waves_approach_the_gaussian_kernel(X):
+def test_random_fourier_features_approach_the_gaussian_kernel(X):
     basis = FourierBasis(20_000, gamma=0.3, random_state=1).fit(X)
     z = X[:30] / X.std(axis=0)
     kernel = np.exp(-0.3 * ((z[:, None] - z) ** 2).sum(axis=2))

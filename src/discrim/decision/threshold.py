@@ -22,7 +22,7 @@ from discrim.evaluation.proportions import ProportionMethod
 from discrim.models.beyond import posteriors_of
 from discrim.models.parameters import Check, either, none, number, one_of
 from discrim.models.shell import check_parameters
-from discrim.sources import Scan
+from discrim.sources import Scan, require_labels
 from discrim.statistics.folds import fold_numbers
 from discrim.typing import Codes, Floats
 
@@ -118,8 +118,7 @@ class ThresholdClassifier(Wrapper):
             raise ParameterError(f"criterion='{self.criterion}' needs a target, for example target=0.9.")
         if self.criterion == "cost" and self.costs is None:
             raise ParameterError("criterion='cost' needs costs: a 2 x 2 matrix, rows the class, columns the answer.")
-        if not isinstance(X, Scan) and y is None:
-            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        require_labels(type(self).__name__, X, y)
         strange = [name for name in fit_arguments(self, fit_params) if name != "sample_weight"]
         if strange:
             raise ParameterError(

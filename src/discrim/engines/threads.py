@@ -17,7 +17,7 @@ from discrim.errors import DataError
 from discrim.families.recipe import Passes, Reduction, Shape
 from discrim.parallel import SINGLE, one_blas_thread, pool, run, split, thread_count
 from discrim.sources import Design, Rows, find_non_finite, in_memory
-from discrim.sources.arrays import ArrayRows
+from discrim.sources.rows import ArrayRows
 
 State = TypeVar("State")
 
@@ -55,7 +55,7 @@ def reduce_blocks(
     own: Any = getattr(rows, "pieces", None)
     pieces = (partial(_itself, block) for block in rows.blocks()) if own is None else own()
     if rows.n_rows is not None and rows.n_rows * rows.design.n_out <= SINGLE:
-        return _reduce_here(pieces, of, merge)
+        return _reduce_stream(pieces, of, merge, None)
     with Progress(title, rows.n_rows) as progress:
         return _reduce_stream(pieces, of, merge, progress)
 
@@ -84,38 +84,29 @@ def _itself(block: Block) -> Block:
     return block
 
 
-def _reduce_here(
-    pieces: Iterable[Callable[[], Block]], of: Callable[[Block], State], merge: Callable[[Sequence[State]], State]
-) -> State:
-    """Few rows, for which no thread is started; merged in the same groups as if there were."""
-    states: list[State] = []
-    for piece in pieces:
-        states.append(of(piece()))
-        if len(states) >= GROUP:
-            states[:] = [merge(states)]
-    if not states:
-        raise _no_rows()
-    return merge(states)
-
-
 def _reduce_stream(
     pieces: Iterable[Callable[[], Block]],
     of: Callable[[Block], State],
     merge: Callable[[Sequence[State]], State],
-    progress: Progress,
+    progress: Progress | None,
 ) -> State:
-    """Workers reduce while this thread reads on; a few blocks at most are in memory."""
+    """Workers reduce while this thread reads on; a few blocks at most are in memory.
+
+    Without ``progress`` there are few rows, for which no thread is started. They are merged in the same groups.
+    """
     states: list[State] = []
     waiting: list[Future[tuple[State, int]]] = []
 
-    def collect(most: int) -> None:
+    def add(state: State) -> None:
+        states.append(state)
+        if len(states) >= GROUP:
+            states[:] = [merge(states)]
+
+    def collect(most: int, progress: Progress) -> None:
         while len(waiting) > most:
             state, size = waiting.pop(0).result()
-            states.append(state)
             progress.add(size)
-            # Asked after every state, so that groups do not depend on how many were waiting.
-            if len(states) >= GROUP:
-                states[:] = [merge(states)]
+            add(state)
 
     def state_of(piece: Callable[[], Block]) -> tuple[State, int]:
         block = piece()
@@ -123,20 +114,20 @@ def _reduce_stream(
 
     try:
         for piece in pieces:
-            waiting.append(pool().submit(state_of, piece))
-            collect(thread_count())
-        collect(0)
+            if progress is None:
+                add(of(piece()))
+            else:
+                waiting.append(pool().submit(state_of, piece))
+                collect(thread_count(), progress)
+        if progress is not None:
+            collect(0, progress)
     except BaseException:
-        # What has not begun never will, and nobody works on after the call.
+        # What has not begun never will, and no thread works on after the call.
         wait([future for future in waiting if not future.cancel()])
         raise
     if not states:
-        raise _no_rows()
+        raise DataError("There are no rows to read.")
     return merge(states)
-
-
-def _no_rows() -> DataError:
-    return DataError("There are no rows to read.")
 
 
 class RowPasses(Passes):

@@ -13,11 +13,19 @@ from sklearn.utils import _safe_indexing, check_consistent_length
 from sklearn.utils.validation import has_fit_parameter
 
 from discrim.block import Block
-from discrim.errors import DataError, ParameterError
+from discrim.errors import ParameterError
 from discrim.evaluation.resampling import HeldOut, Trial
 from discrim.models.beyond import posteriors_of
 from discrim.models.shell import recipe_of
-from discrim.sources import Scan, check_structure, check_weights, code_labels, in_memory, open_rows
+from discrim.sources import (
+    Scan,
+    check_structure,
+    check_weights,
+    code_labels,
+    in_memory,
+    open_rows,
+    require_labels,
+)
 from discrim.sources.rows import check_labelled
 from discrim.statistics.folds import Folds, fold_numbers
 from discrim.typing import Floats, Index
@@ -103,8 +111,7 @@ class RefitTrial:
             block = in_memory(open_rows(X, y, sample_weight), first_read=True)
             X = np.asarray(block.x)
         else:
-            if y is None:
-                raise DataError("The model requires y to be passed, but the target y is None.")
+            require_labels("cross_validate", X, y)
             check_structure(X)
             check_consistent_length(X, y)
             classes, codes = code_labels(y)

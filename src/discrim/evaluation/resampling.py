@@ -22,7 +22,7 @@ from discrim.models.scoring import non_finite_error
 from discrim.models.shell import Classifier
 from discrim.parallel import blas_threads
 from discrim.sources import Column, Design, find_non_finite, in_memory, open_rows
-from discrim.sources.arrays import ArrayRows
+from discrim.sources.rows import ArrayRows
 from discrim.statistics.folds import Folds, of_folds, of_others
 from discrim.typing import Floats, Index
 

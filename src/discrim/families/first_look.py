@@ -14,7 +14,7 @@ from scipy import sparse
 from discrim.block import Block, join
 from discrim.families.recipe import Passes, Sum
 from discrim.statistics import ClassMoments, Depth, merge_moments
-from discrim.statistics.means import grand_mean
+from discrim.statistics.moments import grand_mean
 from discrim.typing import Floats
 
 # Neighbouring rows that are drawn together.

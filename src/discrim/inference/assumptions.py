@@ -30,7 +30,7 @@ from discrim.inference.render import WIDTH, html_page, write_p_value
 from discrim.inference.summary import Table
 from discrim.sources import Rows, find_non_finite, open_rows
 from discrim.statistics import ClassMoments
-from discrim.statistics.means import grand_mean
+from discrim.statistics.moments import grand_mean
 
 if TYPE_CHECKING:
     import pandas as pd

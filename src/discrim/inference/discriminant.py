@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from discrim.families.gaussian.covariance import SQUARED_NOISE
-from discrim.statistics.means import grand_mean
+from discrim.statistics.moments import grand_mean
 from discrim.typing import Floats
 
 

@@ -12,6 +12,7 @@ from scipy.linalg import lapack
 from scipy.special import gammaln, xlogy
 
 from discrim.errors import DataError, ParameterError, WeightsWarning, warn
+from discrim.families.logistic.elastic_net_gram import GramFollower
 from discrim.families.logistic.firth import firth
 from discrim.families.logistic.fit import SmoothFit
 from discrim.families.logistic.objective import CLOSE, Coordinates, HasLikelihood, Objective, Solution, codes_in, newton

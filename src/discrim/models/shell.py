@@ -24,7 +24,17 @@ from discrim.families.rule import Output, Rule
 from discrim.inference.summary import Summary
 from discrim.models.parameters import Check
 from discrim.models.scoring import apply_rule, score_margin
-from discrim.sources import Design, MappedScan, Rows, Scan, code_labels, is_query, open_rows, scan
+from discrim.sources import (
+    Design,
+    MappedScan,
+    Rows,
+    Scan,
+    code_labels,
+    is_query,
+    open_rows,
+    require_labels,
+    scan,
+)
 from discrim.sources.rows import check_labelled
 
 S = TypeVar("S")
@@ -159,8 +169,8 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """The rows of X; with a ``design`` the columns must be those that the model knows."""
         X = scan(X) if is_query(X, y, sample_weight) else X
         if not isinstance(X, Scan):
-            if labelled and y is None:
-                raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+            if labelled:
+                require_labels(type(self).__name__, X, y)
             if isinstance(X, (np.ndarray, list, tuple)) and np.ndim(X) != 2:
                 check_array(X, ensure_all_finite=False)  # raises, and says how to reshape
             if design is not None:
@@ -247,7 +257,7 @@ class RecipeClassifier(Classifier):
         except ForgetError as error:
             raise error.named(self._names) from None
         if not len(left.classes):
-            raise DataError("Nothing would be left: all rows that the model has seen are to be forgotten.")
+            raise DataError("Cannot forget every row the model has seen.")
         return self.from_sum(left, self.known_columns, self.declared_classes, self.chosen)
 
     @classmethod

@@ -1,21 +1,29 @@
 """Where rows come from: arrays, frames, files and lazily scanned tables, as blocks."""
 
 from discrim.sources.design import Column, Design
-from discrim.sources.labels import code_labels, recode
+from discrim.sources.labels import check_weights, code_labels, recode
 from discrim.sources.mapped import MappedScan
-from discrim.sources.mixed import MixedRows, Schema, code_numbers
-from discrim.sources.opening import is_query, open_mixed, open_rows
-from discrim.sources.rows import Attached, Rows, find_non_finite, in_memory, non_finite_in
+from discrim.sources.mixed import Schema, code_numbers
+from discrim.sources.rows import (
+    Attached,
+    Rows,
+    find_non_finite,
+    in_memory,
+    is_query,
+    non_finite_in,
+    open_mixed,
+    open_rows,
+    refuse_path,
+    require_labels,
+)
 from discrim.sources.scan import Scan, scan
 from discrim.sources.structure import check_structure
-from discrim.sources.weights import check_weights
 
 __all__ = [
     "Attached",
     "Column",
     "Design",
     "MappedScan",
-    "MixedRows",
     "Rows",
     "Scan",
     "Schema",
@@ -30,5 +38,7 @@ __all__ = [
     "open_mixed",
     "open_rows",
     "recode",
+    "refuse_path",
+    "require_labels",
     "scan",
 ]

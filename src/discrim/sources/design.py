@@ -1,21 +1,183 @@
-"""The design: which columns the rows have, and how categories become numbers."""
+"""Tables and designs: the columns that rows have, whatever holds them, and how categories become numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from importlib.util import find_spec
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.errors import DataError, ManyLevelsWarning, name_list, plural, warn
-from discrim.sources.table import INSTEAD_OF_DATES, Table, float_type, unusable_column
-from discrim.sources.text_values import are_dates, as_number
+from discrim.errors import DataError, MissingDependencyError, name_list, plural
+from discrim.typing import Floats
 
-# Up to so many levels a category is small whatever the rows; from so many on most rows must not have one of their own.
-FEW_LEVELS, MANY_LEVELS = 20, 50
+Kind = Literal["float32", "number", "text"]
+
+INSTEAD_OF_DATES = (
+    "Convert them to numbers, such as days since the first, or to categories, such as months, or leave the column out."
+)
+
+
+class Table(Protocol):
+    """Columns in memory: a data frame, an Arrow table, or one batch of a file.
+
+    Each package has one adapter with these four methods; everything else is shared.
+    """
+
+    @property
+    def names(self) -> list[str]: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def index_names(self) -> Sequence[str]:
+        """Columns that number or name the rows and say nothing about them."""
+        ...
+
+    def kind(self, name: str) -> Kind:
+        """How the column is read; raises ``unusable_column`` for dates, lists and the like."""
+        ...
+
+    def numbers(self, names: Sequence[str], start: int, stop: int, dtype: type[Any]) -> NDArray[Any]:
+        """The columns as an array in column-major order; a missing value is NaN."""
+        ...
+
+    def texts(self, name: str, start: int, stop: int) -> tuple[list[Any], NDArray[Any]]:
+        """Distinct values (some may not occur) and codes into them; a missing value has a negative code."""
+        ...
+
+    def labels(self, name: str, start: int, stop: int) -> Any:
+        """Part of a column, as something that ``code_labels`` takes."""
+        ...
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A source that is read table by table.
+
+    ``heads`` has the tables without rows, which show the columns and their kinds, by the names of the files, or of the
+    only other source. ``tables(columns, batch_rows)`` gives these columns, of about so many rows at a time, in order.
+    """
+
+    title: str
+    heads: Mapping[str, Table]
+    tables: Callable[[Sequence[str], int], Iterator[Table]]
+    n_rows: int | None = None
+    rereadable: bool = True
+
+    @property
+    def head(self) -> Table:
+        """That of the first file."""
+        return next(iter(self.heads.values()))
+
+
+def as_table(data: Any) -> Table | None:
+    """The adapter for a table in memory, or None where ``data`` is no table."""
+    if comes_from(data, "pandas", "DataFrame"):
+        from discrim.sources.pandas_table import PandasTable
+
+        return PandasTable(data)
+    if comes_from(data, "polars", "DataFrame"):
+        from discrim.sources.polars_table import PolarsTable
+
+        return PolarsTable(data)
+    if comes_from(data, "pyarrow", "Table", "RecordBatch"):
+        from discrim.sources.arrow import ArrowTable
+
+        return ArrowTable(data)
+    return None
+
+
+def one_column(table: Table, name: str, start: int, stop: int) -> Floats:
+    """A column of numbers."""
+    return np.ascontiguousarray(table.numbers([name], start, stop, np.float64)[:, 0])
+
+
+def float_type(table: Table, names: Sequence[str]) -> type[Any]:
+    """float32 if every numeric column among ``names`` is float32, else float64."""
+    kinds = [kind for name in names if (kind := table.kind(name)) != "text"]
+    return np.float32 if kinds and all(kind == "float32" for kind in kinds) else np.float64
+
+
+class UnusableColumnError(DataError):
+    """A column of dates, lists or the like, or a mixture of types; ``found`` is its type."""
+
+    def __init__(self, message: str, found: str = "", *, mixed: bool = False) -> None:
+        super().__init__(message)
+        self.found, self.mixed = found, mixed
+
+    @property
+    def is_date(self) -> bool:
+        return not self.mixed and _is_time(self.found)
+
+
+def unusable_column(name: str, found: object) -> UnusableColumnError:
+    if _is_time(str(found)):
+        text = f"Column '{name}' has the type {found}: dates or times. {INSTEAD_OF_DATES}"
+    else:
+        text = (
+            f"Column '{name}' has the type {found}, which is neither a number nor a category. "
+            "Convert it to numbers or text, or leave it out."
+        )
+    return UnusableColumnError(text, str(found))
+
+
+def mixed_types(name: str, values: Sequence[Any]) -> DataError:
+    types = sorted({type(value).__name__ for value in values})
+    return DataError(f"Column '{name}' mixes the types {name_list(types)}. Convert its values to one type.")
+
+
+def _is_time(found: str) -> bool:
+    return any(word in found.lower() for word in ("date", "time", "duration", "period"))
+
+
+def refuse_duplicates(names: Sequence[str]) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataError(f"Column names occur more than once: {name_list(twice)}. Rename these columns.")
+
+
+def refuse_lacking(fitted: Sequence[str], names: Sequence[str]) -> None:
+    """Raise where a column that a model was fitted on is not among ``names``."""
+    present = set(names)
+    lacking = [name for name in fitted if name not in present]
+    if lacking:
+        raise DataError(f"X lacks {name_list(lacking)}, which the model was fitted on. It has {name_list(names)}.")
+
+
+def refuse_width(found: int, fitted: int) -> None:
+    if found != fitted:
+        expected = plural(fitted, "feature")
+        raise ValueError(f"X has {plural(found, 'feature')}, but the model is expecting {expected} as input.")
+
+
+def comes_from(thing: object, package: str, *names: str) -> bool:
+    """Is ``thing`` an instance of one of the classes ``package.names``?
+
+    An object of a package exists only if the package is imported already, so
+    looking in ``sys.modules`` is enough and costs no import.
+    """
+    module = sys.modules.get(package)
+    if module is None:
+        return False
+    classes = tuple(found for name in names if (found := getattr(module, name, None)) is not None)
+    return isinstance(thing, classes)
+
+
+def installed(package: str) -> bool:
+    return package in sys.modules or find_spec(package) is not None
+
+
+def need(package: str, purpose: str) -> None:
+    """Raise the error that says how to install a package, unless it is installed."""
+    if not installed(package):
+        raise MissingDependencyError.for_package(package, purpose, "app")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +189,7 @@ class Column:
 
     @property
     def names_out(self) -> list[str]:
-        """One name per indicator ``name[level]``; the first level is the reference and has none."""
+        """One name per indicator ``name[level]``; the first level is the reference, without an indicator."""
         return [self.name] if self.levels is None else [f"{self.name}[{level}]" for level in self.levels[1:]]
 
     @property
@@ -50,7 +212,7 @@ class Design:
     """
 
     def __init__(self, columns: Sequence[Column], dtype: Any = np.float64, *, named: bool = True) -> None:
-        self._columns: tuple[Column, ...] | None = tuple(columns)
+        self._columns = tuple(columns)
         self.dtype = np.dtype(dtype)
         self.n_in = len(self._columns)
         self.n_out = sum(column.n_out for column in self._columns)
@@ -58,12 +220,14 @@ class Design:
 
     @classmethod
     def unnamed(cls, n: int, dtype: Any) -> Design:
-        """The design of an array: numeric columns x0, x1, ..., named only when somebody asks."""
-        return ArrayDesign(n, n, np.dtype(dtype))
+        """The design of an array: numeric columns x0, x1, ..., which are not made before they are needed."""
+        design = cls((), dtype, named=False)
+        design.n_in = design.n_out = n
+        return design
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        return _numbered_columns(self.n_in) if self._columns is None else self._columns
+        return self._columns or _numbered_columns(self.n_in)
 
     @property
     def names_in(self) -> list[str]:
@@ -76,21 +240,18 @@ class Design:
     @property
     def categorical(self) -> list[str]:
         """Names of the categorical columns."""
-        return [] if self._columns is None else [c.name for c in self._columns if c.levels is not None]
+        return [column.name for column in self._columns if column.levels is not None]
 
     @property
     def numeric(self) -> list[str]:
         """Names of the numeric columns."""
         return [column.name for column in self.columns if column.levels is None]
 
-    def encode(
-        self, table: Table, start: int = 0, stop: int | None = None, dtype: type[Any] | None = None
-    ) -> NDArray[Any]:
+    def encode(self, table: Table, start: int, stop: int, dtype: type[Any] | None = None) -> NDArray[Any]:
         """Rows start to stop of the table, as numbers in column-major order.
 
         The default ``dtype`` is float32 if every numeric column of the table is, else float64.
         """
-        stop = table.n_rows if stop is None else stop
         columns = self.columns
         numeric = self.numeric
         self._check_kinds(table)
@@ -115,35 +276,12 @@ class Design:
                 f"The model was fitted with the categorical columns {name_list(self.categorical)}. "
                 "Pass a table with these columns, not an array."
             )
-        if n_columns != self.n_in:
-            raise ValueError(
-                f"X has {plural(n_columns, 'feature')}, but the model is expecting "
-                f"{plural(self.n_in, 'feature')} as input."
-            )
-
-    def check_names(self, names: Sequence[str]) -> None:
-        """Raise where a column of this design is not among ``names``."""
-        present = set(names)
-        lacking = [name for name in self.names_in if name not in present]
-        if lacking:
-            raise DataError(f"X lacks {name_list(lacking)}, which the model was fitted on. It has {name_list(names)}.")
+        refuse_width(n_columns, self.n_in)
 
     def renamed(self, names: Sequence[str]) -> Design:
         """The same design under other names, for a table whose columns are matched by position."""
         self.check_width(len(names))
         return Design([Column(name) for name in names], self.dtype, named=self.named)
-
-    def to_dict(self) -> dict[str, Any]:
-        """A plain description that JSON can hold."""
-        columns = [{"name": c.name, "levels": None if c.levels is None else list(c.levels)} for c in self.columns]
-        return {"columns": columns, "dtype": self.dtype.name, "named": self.named}
-
-    @classmethod
-    def from_dict(cls, description: Mapping[str, Any]) -> Design:
-        columns = [
-            Column(c["name"], None if c["levels"] is None else tuple(c["levels"])) for c in description["columns"]
-        ]
-        return cls(columns, description["dtype"], named=description["named"])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Design) and self.columns == other.columns and self.dtype == other.dtype
@@ -165,83 +303,20 @@ class Design:
                 )
 
 
-@dataclass(eq=False, repr=False)
-class ArrayDesign(Design):
-    """The design of an array: numeric columns x0, x1, ..., which have names only when somebody asks."""
-
-    n_in: int
-    n_out: int
-    dtype: np.dtype[Any]
-    named: bool = False
-    _columns: tuple[Column, ...] | None = None
-
-
-def sort_levels(name: str, found: Iterable[Any], missing: int, n_rows: int, *, gaps: bool = False) -> tuple[Any, ...]:
-    """The levels of a categorical column in order, as plain Python values.
-
-    ``missing`` counts its missing values: with a single level there is no indicator that could
-    carry them, so they are refused here. Where ``gaps`` are filled in later, the level gets an indicator instead,
-    against the reference None, which no row has. Values that would become a column for nearly every row are refused.
-    """
-    levels = [level.item() if isinstance(level, np.generic) else level for level in found]
-    if not levels:
-        raise DataError.empty_column(name)
-    check_levels(name, levels, n_rows - missing)
-    if len(levels) == 1 and missing and not gaps:
-        raise DataError.non_finite({name: missing}, {})
-    for level in levels:
-        if not isinstance(level, str | int | float):
-            raise unusable_column(name, f"category of {type(level).__name__}")
-    if len(levels) == 1 and missing:
-        return (None, *levels)
-    try:
-        return tuple(sorted(levels))
-    except TypeError:
-        types = sorted({type(level).__name__ for level in levels})
-        raise DataError(
-            f"Column '{name}' mixes the types {name_list(types)}. Convert its values to one type."
-        ) from None
-
-
-def check_levels(name: str, levels: Sequence[Any], present: int) -> None:
-    """Refuse dates, and more than 50 levels of which most have a single row; warn of more than 20."""
-    if len(levels) > FEW_LEVELS and are_dates(levels):
-        raise DataError(
-            f"Column '{name}' holds dates as text, {len(levels):,} of them in {present:,} rows. {INSTEAD_OF_DATES}"
-        )
-    if len(levels) <= FEW_LEVELS or 2 * len(levels) <= present:
-        return
-    seen = f"Column '{name}' holds text with {len(levels):,} different values in {present:,} rows"
-    if len(levels) <= MANY_LEVELS:
-        warn(f"{seen}; each of them becomes a column. Leave it out if it only names the rows.", ManyLevelsWarning)
-        return
-    numbers = sum(as_number(level) is not None for level in levels)
-    if 2 * numbers > len(levels):
-        what = f"{numbers:,} of them are numbers: convert it to numbers, with the others as missing values"
-    else:
-        what = "Leave it out, replace it by categories with many rows each, or learn from its words by TextClassifier"
-    raise DataError(f"{seen}, and each of them would become a column. {what}.")
-
-
 def _write_indicators(column: Column, table: Table, start: int, stop: int, out: NDArray[Any]) -> None:
     values, codes = table.texts(column.name, start, stop)
     place = {level: k for k, level in enumerate(column.levels or ())}
     # The last entry is looked up by code -1: a missing value.
     level_of = np.array([*(place.get(value, -2) for value in values), -1])
-    codes = level_of[np.maximum(codes, -1)]
-    if bool(np.any(codes == -2)):
-        occurring = np.unique(np.asarray(table.texts(column.name, start, stop)[1])[codes == -2])
-        raise _unseen_levels(column, sorted((values[k] for k in occurring.tolist()), key=str))
+    levels = level_of[np.maximum(codes, -1)]
+    unseen = levels == -2
+    if unseen.any():
+        strangers = sorted((values[k] for k in np.unique(np.asarray(codes)[unseen]).tolist()), key=str)
+        raise DataError(
+            f"Column '{column.name}' holds {plural(len(strangers), 'level')} that the model has not seen: "
+            f"{name_list(strangers)}. It knows {name_list(level for level in place if level is not None)}. "
+            "Replace them by known levels, or fit again with rows that have them."
+        )
     for k in range(out.shape[1]):
-        out[:, k] = codes == k + 1
-    missing = codes == -1
-    if bool(missing.any()):
-        out[missing] = np.nan
-
-
-def _unseen_levels(column: Column, strangers: Sequence[Any]) -> DataError:
-    return DataError(
-        f"Column '{column.name}' holds {plural(len(strangers), 'level')} that the model has not seen: "
-        f"{name_list(strangers)}. It knows {name_list(level for level in column.levels or () if level is not None)}. "
-        "Replace them by known levels, or fit again with rows that have them."
-    )
+        out[:, k] = levels == k + 1
+    out[levels == -1] = np.nan

@@ -1,4 +1,4 @@
-"""Labels of any type become small integers: the rank of each label among the sorted distinct ones."""
+"""Labels of any type become small integers, the rank of each among the sorted distinct ones; weights are checked."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from discrim.errors import DataError, name_list, plural
 from discrim.kernels import code_integers
-from discrim.sources.table import comes_from
-from discrim.typing import Codes
+from discrim.sources.design import comes_from
+from discrim.typing import Codes, Floats
 
 Coded = tuple[NDArray[Any], Codes]
 
@@ -87,7 +87,7 @@ def _as_array_or_dictionary(y: Any) -> NDArray[Any] | tuple[NDArray[Any], NDArra
     from sklearn.utils.validation import column_or_1d
 
     if comes_from(y, "pandas", "DataFrame") and y.shape[1] == 1:
-        # The warning of whoever takes a table for labels; the column itself keeps its type.
+        # Warns that a table was given as labels; the column itself keeps its type.
         column_or_1d(np.empty((len(y), 1)), warn=True)
         y = y.iloc[:, 0]
     if comes_from(y, "pandas", "Series", "Index") or comes_from(y, "pandas.api.extensions", "ExtensionArray"):
@@ -99,9 +99,9 @@ def _as_array_or_dictionary(y: Any) -> NDArray[Any] | tuple[NDArray[Any], NDArra
 
         return polars_table.labels(y)
     if comes_from(y, "pyarrow", "Array", "ChunkedArray"):
-        from discrim.sources import arrow_table
+        from discrim.sources import arrow
 
-        return arrow_table.labels(y)
+        return arrow.labels(y)
     if comes_from(y, "numpy.ma", "MaskedArray") and np.ma.is_masked(y):
         raise MissingLabelsError(int(np.ma.getmaskarray(y).sum()), y.size, None)
     return np.asarray(column_or_1d(y, warn=True))
@@ -149,12 +149,19 @@ def _code_floats(y: NDArray[Any], column: str | None) -> Coded:
             f"{_labels_of(column)} contain infinity in {plural(int(np.isinf(y).sum()), 'row')}. "
             "Use integers or text as labels."
         )
-    if max(-lo, hi) < 2.0**62:
+    classes, codes = code_reals(y)
+    if max(-lo, hi) >= 2.0**62 or not np.array_equal(classes, np.trunc(classes)):
+        _refuse_continuous(y)
+    return classes, codes
+
+
+def code_reals(y: NDArray[Any]) -> Coded:
+    """Numbers without NaN or infinity; only those that are not whole are sorted."""
+    if max(-float(y.min()), float(y.max())) < 2.0**62:
         whole = y.astype(np.int64)
-        if bool(np.array_equal(whole, y)):
+        if y.dtype.kind in "iub" or np.array_equal(whole, y):
             classes, codes = _code_integral(whole)
             return classes.astype(y.dtype), codes
-    _refuse_continuous(y)
     return _code_by_sorting(y)
 
 
@@ -248,3 +255,44 @@ def _array_of(values: Sequence[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     for k, value in enumerate(values):
         array[k] = value
     return array
+
+
+def check_weights(w: Any, n: int, *, column: str | None = None) -> Floats | None:
+    """``w`` as n non-negative numbers, not all zero; None stays None, a scalar counts for every row."""
+    if w is None:
+        return None
+    try:
+        weight = np.asarray(w, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"sample_weight cannot be read as numbers: {error}") from error
+    if weight.ndim == 0:
+        weight = np.full(n, float(weight))
+    if weight.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar; found an array of shape {weight.shape}.")
+    if weight.shape[0] != n:
+        raise ValueError(f"sample_weight has {plural(weight.shape[0], 'entry', 'entries')}, X has {plural(n, 'row')}.")
+    weight = np.ascontiguousarray(weight)
+    refuse_bad_weights(weight, column)
+    if n and not weight.any():
+        raise DataError(f"{_weights_of(column)} is zero in every row; at least one row needs a positive weight.")
+    return weight
+
+
+def refuse_bad_weights(weight: Floats, column: str | None = None) -> None:
+    """Raise for NaN, infinite or negative weights, with their counts."""
+    if weight.size == 0 or (weight.min() >= 0 and np.isfinite(weight.max())):
+        return
+    counts = {
+        "NaN": int(np.isnan(weight).sum()),
+        "infinite": int(np.isinf(weight).sum()),
+        "negative": int((weight < 0).sum()),
+    }
+    facts = " and ".join(f"{count} {what}" for what, count in counts.items() if count)
+    raise DataError(
+        f"{_weights_of(column)} has {facts} among {plural(weight.size, 'value')}. "
+        "Weights are finite and not negative; give a row that should not count the weight 0."
+    )
+
+
+def _weights_of(column: str | None) -> str:
+    return "sample_weight" if column is None else f"The weight column '{column}'"

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.block import Block
+from discrim.block import Block, rows_per_block
 from discrim.errors import DataError, name_list
-from discrim.sources.design import Column, Design
-from discrim.sources.rows import rows_per_block
+from discrim.sources.design import Column, Design, refuse_lacking
 from discrim.sources.scan import Scan
 
 Map = Callable[[NDArray[Any]], NDArray[Any]]
@@ -46,7 +45,7 @@ class MappedScan(Scan):
         if not design.named:
             design.check_width(len(self.features))
             return self
-        design.check_names(self.features)
+        refuse_lacking(design.names_in, self.features)
         return self.with_features(design.names_in)
 
     def with_features(self, features: Sequence[str]) -> Scan:

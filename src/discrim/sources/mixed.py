@@ -11,13 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim import kernels
-from discrim.block import Block, Coded, Mixed
-from discrim.errors import DataError, name_list, plural
-from discrim.sources.arrays import Labels
-from discrim.sources.parsed import read_as_fitted
-from discrim.sources.rows import rows_per_block
+from discrim.block import Block, Coded, Mixed, rows_per_block
+from discrim.errors import DataError, name_list
+from discrim.sources.design import (
+    Table,
+    mixed_types,
+    one_column,
+    refuse_duplicates,
+    refuse_lacking,
+    refuse_width,
+    unusable_column,
+)
+from discrim.sources.labels import code_reals
+from discrim.sources.rows import Labels
 from discrim.sources.scan import Scan
-from discrim.sources.table import Table, refuse_duplicates, unusable_column
+from discrim.sources.text_columns import read_as_fitted
 
 Kind = Literal["number", "boolean", "text"]
 Check = Callable[[Mixed], Mixed]
@@ -71,19 +79,8 @@ class Schema:
 
     def renamed(self, names: Sequence[str]) -> Schema:
         """The same under other names, for a table whose columns are matched by position."""
-        if len(names) != len(self.names):
-            raise ValueError(
-                f"X has {plural(len(names), 'feature')}, but the model is expecting "
-                f"{plural(len(self.names), 'feature')} as input."
-            )
+        refuse_width(len(names), len(self.names))
         return replace(self, names=tuple(names))
-
-    def check_names(self, names: Sequence[str]) -> None:
-        """Raise where a column of this schema is not among ``names``."""
-        present = set(names)
-        lacking = [name for name in self.names if name not in present]
-        if lacking:
-            raise DataError(f"X lacks {name_list(lacking)}, which the model was fitted on. It has {name_list(names)}.")
 
 
 class MixedRows:
@@ -160,7 +157,7 @@ class MixedRows:
                     "Pass a table with these columns, not an array."
                 )
             return schema.renamed(names)
-        schema.check_names(self._head.names)
+        refuse_lacking(schema.names, self._head.names)
         if not isinstance(self._origin, Scan):
             self._origin = read_as_fitted(self._origin, schema.numeric)
         return schema
@@ -181,16 +178,15 @@ class ArrayTable:
         return "number"
 
     def numbers(self, names: Sequence[str], start: int, stop: int, dtype: type[Any]) -> NDArray[Any]:
+        return np.asarray(self._columns(names, start, stop), dtype=dtype)
+
+    def _columns(self, names: Sequence[str], start: int, stop: int) -> NDArray[Any]:
         part = self.x[start:stop]
-        if list(names) != self.names:
-            part = part[:, [self._place[name] for name in names]]
-        return np.asarray(part, dtype=dtype)
+        return part if list(names) == self.names else part[:, [self._place[name] for name in names]]
 
     def raw(self, names: Sequence[str], start: int, stop: int) -> NDArray[Any]:
         """The columns in a type that codes are read from, without a copy where it is one."""
-        part = self.x[start:stop]
-        if list(names) != self.names:
-            part = part[:, [self._place[name] for name in names]]
+        part = self._columns(names, start, stop)
         if part.dtype in (np.float64, np.int64, np.int32) and part.flags.aligned:
             return part
         return part.astype(np.float64 if part.dtype.kind == "f" else np.int64)
@@ -203,16 +199,6 @@ class ArrayTable:
         return self.x[start:stop, self._place[name]]
 
 
-def find_infinite(rows: Any) -> DataError | None:
-    """The error that names the columns of ``MixedRows`` with infinity and counts them; None if there are none."""
-    names = rows.design.numeric
-    infinite = np.zeros(len(names), dtype=np.int64)
-    for block in rows.blocks():
-        infinite += np.isinf(block.x.numbers).sum(axis=0)
-    found = {name: int(count) for name, count in zip(names, infinite, strict=True) if count}
-    return DataError.non_finite({}, found) if found else None
-
-
 def code_numbers(values: NDArray[Any]) -> Coded:
     """The distinct numbers, as float64, and codes; whole numbers in a short range are not sorted."""
     missing = np.isnan(values) if values.dtype.kind == "f" else None
@@ -223,14 +209,8 @@ def code_numbers(values: NDArray[Any]) -> Coded:
         return known, codes
     if not values.size:
         return np.empty(0), np.empty(0, dtype=np.int32)
-    lo, hi = float(values.min()), float(values.max())
-    if hi - lo < max(4 * values.size, 65536) and max(-lo, hi) < 2.0**62:
-        whole = np.ascontiguousarray(values, dtype=np.int64)
-        if values.dtype.kind in "iub" or np.array_equal(whole, values):
-            present, ranks = kernels.code_integers(whole, int(lo), int(hi - lo) + 1)
-            return (np.flatnonzero(present) + int(lo)).astype(np.float64), ranks
-    distinct, inverse = np.unique(values, return_inverse=True)
-    return distinct.astype(np.float64), inverse.astype(np.int32)
+    distinct, codes = code_reals(values)
+    return distinct.astype(np.float64), codes
 
 
 def _schema_of(head: Table, names: Sequence[str]) -> Schema:
@@ -276,7 +256,7 @@ def _levels(table: Table, name: str, start: int, stop: int) -> Coded:
     if holds_text is None:
         return np.empty(0), np.full(stop - start, -1, dtype=np.int32)
     if not holds_text:
-        return code_numbers(table.numbers([name], start, stop, np.float64)[:, 0])
+        return code_numbers(one_column(table, name, start, stop))
     values, codes = table.texts(name, start, stop)
     present = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=len(values)))
     distinct = _array_of(name, [values[k] for k in present.tolist()])
@@ -295,14 +275,13 @@ def _array_of(name: str, values: list[Any]) -> NDArray[Any]:
         return np.array(values)
     if all(isinstance(value, (int, float, np.number, np.bool_)) for value in values):
         return np.array(values, dtype=np.float64)
-    types = sorted({type(value).__name__ for value in values})
-    if len(types) > 1:
-        raise DataError(f"Column '{name}' mixes the types {name_list(types)}. Convert its values to one type.")
-    raise unusable_column(name, f"category of {types[0]}")
+    if len({type(value) for value in values}) > 1:
+        raise mixed_types(name, values)
+    raise unusable_column(name, f"category of {type(values[0]).__name__}")
 
 
 def _holds_text(table: Table, name: str) -> bool | None:
-    """None for a column of a pandas frame without any value, so that nothing tells its type."""
+    """None for a column of a pandas frame without any value, which shows no type."""
     try:
         return table.kind(name) == "text"
     except DataError:

@@ -1,26 +1,48 @@
 """Columns that are no features, by what the first rows show, and what is said of them.
 
-- Numbers of rows and identifiers: see ``row_numbers``.
+- *Row numbers.* Whole numbers that go up or down by one from row to row, in 20 rows or more, or in any number of rows
+  if the column has no name, is called ``Unnamed: 0`` as pandas writes its index, or ``index`` or ``row``. They say
+  where a row stands in the file, nothing about it. With gaps, as after rows were dropped: whole numbers that only rise
+  or only fall in 100 rows or more, of which at least every second is present. A measurement that a table happens to be
+  sorted by repeats itself or has larger gaps.
+- *Identifiers.* Whole numbers in any order, nearly all different, in a column without a name, or one that is named as
+  identifiers are (``id``, ``PassengerId``, ``customer_id``, ``uuid``). Without such a name different whole numbers may
+  be a measurement and are kept. Columns of floating-point numbers are always kept.
 - *Strings* of which more than half the rows have one of their own, in 20 rows or more: names, codes or sentences.
 - *Dates*: columns of that type, and strings that are dates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from discrim.errors import DataError, plural
-from discrim.sources.frames import as_table, replace_columns
-from discrim.sources.parsed import counted_texts
-from discrim.sources.row_numbers import FEWEST, LOOK, why_no_feature
-from discrim.sources.scan import Scan
-from discrim.sources.table import Table, UnusableColumnError
-from discrim.sources.text_values import are_dates, as_number, is_mostly_numbers
+from discrim.sources.design import Table, UnusableColumnError, as_table, comes_from, one_column
+from discrim.sources.scan import UNNAMED, Scan
+from discrim.sources.text_columns import ParsedTable, are_dates, as_number, counted_texts, is_mostly_numbers
+from discrim.typing import Floats
 
 # Words that the values of a text have on average; a name or a code has fewer.
 TEXT_WORDS = 3.0
+# Rows that are looked at, and the fewest that are evidence where the name of a column says nothing.
+LOOK, FEWEST = 1 << 16, 20
+# Rows after which numbers that only rise are no chance, and a glance that is enough to rule most columns out.
+FEWEST_RISING, GLANCE = 100, 64
+NEARLY_ALL = 0.95
+
+COUNTER = re.compile(r"index|idx|column_?[01]|\.\.\.1|rows?([ ._-]?(id|names?|no|nr|num|number|index))?", re.IGNORECASE)
+ID_WORDS = {"id", "ids", "uuid", "guid", "identifier", "rowid", "pk"}
+# Only after another word: an account number, but not a number.
+LAST_WORDS = {"no", "nr", "nbr", "num", "number", "key", "code", "ref"}
+JOINED_ID = re.compile(
+    r"(user|customer|client|patient|subject|person|sample|record|case|order|account|student|employee|member|item|"
+    r"product|object|session|device|transaction)(id|no|nr)"
+)
 
 
 @dataclass(frozen=True)
@@ -108,7 +130,7 @@ def with_numbers(X: Any) -> tuple[Any, dict[str, str]]:
         return (X.with_numbers(list(found)) if found else X), found
     table = as_table(X)
     found = {} if table is None else _numbers_in(table, table.names)
-    return (replace_columns(X, table, list(found)) if found and table is not None else X), found
+    return (_replace_columns(X, table, list(found)) if found and table is not None else X), found
 
 
 def _numbers_in(table: Table, names: Iterable[str]) -> dict[str, str]:
@@ -127,3 +149,72 @@ def _of_numbers(name: str, strange: dict[str, int]) -> str:
     shown = ", ".join(f"'{value}' ({plural(count, 'row')})" for value, count in list(strange.items())[:3])
     more = f" and {len(strange) - 3} further values" if len(strange) > 3 else ""
     return f"Column '{name}' holds numbers besides {shown}{more} and is read as numbers; the others count as missing."
+
+
+def _replace_columns(X: Any, table: Table, parsed: Sequence[str]) -> Any:
+    """The frame or Arrow table X with these columns of strings as numbers."""
+    read = ParsedTable(table, parsed)
+    columns = {name: read.labels(name, 0, table.n_rows) for name in parsed}
+    if comes_from(X, "pandas", "DataFrame"):
+        frame = X.copy(deep=False)
+        for j, name in enumerate(table.names):
+            if name in columns:
+                frame.isetitem(j, columns[name])
+        return frame
+    if comes_from(X, "polars", "DataFrame"):
+        import polars as pl
+
+        return X.with_columns(*(pl.Series(name, values, nan_to_null=True) for name, values in columns.items()))
+    import pyarrow as pa
+
+    for name, values in columns.items():
+        X = X.set_column(table.names.index(name), name, pa.array(values, from_pandas=True))
+    return X
+
+
+def why_no_feature(table: Table, name: str) -> str:
+    """What shows that whole numbers count or identify the rows; empty where nothing does."""
+    n = min(table.n_rows, LOOK)
+    unnamed, identifier = UNNAMED.fullmatch(name) is not None, _is_identifier(name)
+    counter = unnamed or COUNTER.fullmatch(name) is not None
+    if n < 2 or not _is_integer(table.labels(name, 0, 1)):
+        return ""
+    if not (unnamed or identifier) and not _only_rises(one_column(table, name, 0, min(n, GLANCE))):
+        return ""
+    values = one_column(table, name, 0, n)
+    if np.isnan(values).any():
+        return ""
+    if (counter or n >= FEWEST) and _by_one(values):
+        return f"counts the rows ({values[0]:.0f} to {values[-1]:.0f} in {n:,} rows)"
+    different = len(np.unique(values))
+    if (unnamed or (identifier and n >= FEWEST)) and different >= NEARLY_ALL * n:
+        return f"identifies the rows ({different:,} different whole numbers in {n:,} rows)"
+    if n >= FEWEST_RISING and _only_rises(values) and abs(values[-1] - values[0]) < 2 * n:
+        return f"numbers the rows with gaps ({values[0]:.0f} to {values[-1]:.0f} in {n:,} rows)"
+    return ""
+
+
+def _is_identifier(name: str) -> bool:
+    """Is the column named as identifiers are: ``id``, ``PassengerId``, ``customerID``, ``id_of_order``?"""
+    words = [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)]
+    if not words:
+        return False
+    if len(words) > 1 and words[-1] in LAST_WORDS:
+        return True
+    return words[-1] in ID_WORDS or words[0] in ID_WORDS or JOINED_ID.fullmatch(words[-1]) is not None
+
+
+def _is_integer(column: Any) -> bool:
+    """Has a column of any package an integer type?"""
+    return str(getattr(column, "type", None) or column.dtype).lower().startswith(("int", "uint"))
+
+
+def _by_one(values: Floats) -> bool:
+    steps = np.diff(values)
+    return bool(abs(steps[0]) == 1 and (steps == steps[0]).all())
+
+
+def _only_rises(values: Floats) -> bool:
+    """Or only falls."""
+    steps = np.diff(values)
+    return bool((steps > 0).all() or (steps < 0).all())

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from discrim.errors import DataError
-from discrim.sources.table import Kind, UnusableColumnError, unusable_column
+from discrim.sources.design import Kind, UnusableColumnError, unusable_column
 
 
 class PandasTable:
@@ -46,7 +46,7 @@ class PandasTable:
 
     def texts(self, name: str, start: int, stop: int) -> tuple[list[Any], NDArray[Any]]:
         values, codes = _dictionary(self._frame.iloc[start:stop, self._place[name]])
-        ranges = isinstance(self._dtypes[self._place[name]], pd.CategoricalDtype) and _holds_ranges(values)
+        ranges = len(values) > 0 and isinstance(values[0], pd.Interval)
         return [str(value) for value in values] if ranges else values.tolist(), codes
 
     def labels(self, name: str, start: int, stop: int) -> Any:
@@ -96,18 +96,10 @@ def _check_categories(categories: Any, name: str) -> None:
     inside = categories.dtype
     if not len(categories) or isinstance(inside, pd.IntervalDtype):
         return
-    if (
-        types.is_datetime64_any_dtype(inside)
-        or types.is_timedelta64_dtype(inside)
-        or isinstance(inside, pd.PeriodDtype)
-    ):
+    if inside.kind in "mM" or isinstance(inside, pd.PeriodDtype):
         raise unusable_column(name, f"category of {inside}")
     if types.is_object_dtype(inside) and types.infer_dtype(categories) in {"mixed", "mixed-integer"}:
         raise _of_several_types(categories, name, "category of ")
-
-
-def _holds_ranges(values: Any) -> bool:
-    return len(values) > 0 and isinstance(values[0], pd.Interval)
 
 
 def _kind_of_objects(column: Any, name: str) -> Kind:

@@ -1,15 +1,18 @@
-"""polars: data frames by their columns, Series as labels."""
+"""polars: data frames by their columns, Series as labels; lazy frames, and CSV files through them, by batches."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discrim.sources.table import Kind, unusable_column
+from discrim.errors import DataError
+from discrim.sources.design import Kind, Reader, unusable_column
 
 
 class PolarsTable:
@@ -24,7 +27,14 @@ class PolarsTable:
         self._schema = frame.schema  # built anew at each access
 
     def kind(self, name: str) -> Kind:
-        return kind_of(self._schema[name], name)
+        dtype = self._schema[name]
+        if dtype == pl.Float32:
+            return "float32"
+        if dtype.is_numeric() or dtype in (pl.Boolean, pl.Null):
+            return "number"
+        if _is_text(dtype):
+            return "text"
+        raise unusable_column(name, dtype)
 
     def numbers(self, names: Sequence[str], start: int, stop: int, dtype: type[Any]) -> NDArray[Any]:
         wanted = pl.Float64 if dtype is np.float64 else pl.Float32
@@ -52,16 +62,6 @@ def labels(y: pl.Series) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
     return y.to_numpy()
 
 
-def kind_of(dtype: pl.DataType, name: str) -> Kind:
-    if dtype == pl.Float32:
-        return "float32"
-    if dtype.is_numeric() or dtype in (pl.Boolean, pl.Null):
-        return "number"
-    if _is_text(dtype):
-        return "text"
-    raise unusable_column(name, dtype)
-
-
 def _is_text(dtype: pl.DataType) -> bool:
     return dtype in (pl.String, pl.Categorical, pl.Enum)
 
@@ -87,3 +87,41 @@ def _dictionary(series: pl.Series) -> tuple[NDArray[Any], NDArray[Any]]:
     if not codes.null_count():
         return values, rank[codes.to_numpy()]
     return values, np.where(codes.is_null().to_numpy(), -1, rank[codes.fill_null(int(numbers[0])).to_numpy()])
+
+
+def read_frames(title: str, frames: Mapping[Any, pl.LazyFrame]) -> Reader:
+    """Lazy frames that are evaluated in batches, one frame after the other."""
+    heads = {str(name): _head(name, frame) for name, frame in frames.items()}
+    return Reader(title, heads, partial(_tables, frames))
+
+
+def read_csv(title: str, separators: Mapping[Path, str]) -> Reader:
+    """In CSV files an empty field and "NA", which R writes, are missing."""
+    nulls = ["", "NA"]
+    frames = {
+        path: pl.scan_csv(path, separator=separator, infer_schema_length=10_000, null_values=nulls)
+        for path, separator in separators.items()
+    }
+    return read_frames(title, frames)
+
+
+def _head(name: object, frame: pl.LazyFrame) -> PolarsTable:
+    try:
+        return PolarsTable(pl.DataFrame(schema=frame.collect_schema()))
+    except pl.exceptions.PolarsError as error:
+        raise _unreadable(name, error) from error
+
+
+def _tables(frames: Mapping[Any, pl.LazyFrame], columns: Sequence[str], batch_rows: int) -> Iterator[PolarsTable]:
+    for name, frame in frames.items():
+        try:
+            for batch in frame.select(list(columns)).collect_batches(chunk_size=batch_rows, lazy=True):
+                if batch.height:
+                    yield PolarsTable(batch)
+        except pl.exceptions.PolarsError as error:
+            raise _unreadable(name, error) from error
+
+
+def _unreadable(name: object, error: Exception) -> DataError:
+    reason = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    return DataError.unreadable(name, reason)

@@ -3,28 +3,49 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Collection, Iterator, Sequence
+import glob
+import gzip
+import os
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.block import Block
+from discrim.block import UNLABELLED, Block, rows_per_block
 from discrim.errors import DataError, LeftOutWarning, ParameterError, name_list, plural, warn
-from discrim.sources.arrays import UNLABELLED
-from discrim.sources.design import Column, Design, sort_levels
-from discrim.sources.labels import MissingLabelsError, code_labels
-from discrim.sources.parsed import ParsedTable
-from discrim.sources.readers import Part, Reader, open_reader
-from discrim.sources.row_numbers import LOOK, is_index_name, numbers_the_rows
-from discrim.sources.rows import rows_per_block
-from discrim.sources.table import Table, float_type, refuse_duplicates, text_levels
-from discrim.sources.weights import refuse_bad_weights
+from discrim.sources.design import (
+    Column,
+    Design,
+    Reader,
+    Table,
+    as_table,
+    comes_from,
+    float_type,
+    installed,
+    need,
+    one_column,
+    refuse_duplicates,
+    refuse_lacking,
+)
+from discrim.sources.labels import MissingLabelsError, code_labels, refuse_bad_weights
+from discrim.sources.text_columns import ParsedTable, design_of
 from discrim.typing import Floats
 
 # What a column holds that is neither numbers nor text.
 OTHER = "values of another type"
+SUFFIXES = {
+    ".parquet": "parquet", ".pq": "parquet", ".parq": "parquet",
+    ".csv": "csv", ".tsv": "csv",
+    ".arrow": "arrow", ".arrows": "arrow", ".feather": "arrow", ".ipc": "arrow",
+}  # fmt: skip
+# Bytes of a CSV file that are looked at for the names of its columns.
+LONGEST_LINE = 1 << 20
+# Names that programs give to a column without a name, such as an index.
+UNNAMED = re.compile(r"\s*|unnamed: \d+.*|__index_level_\d+__|level_0", re.IGNORECASE)
 
 
 def scan(
@@ -32,6 +53,7 @@ def scan(
     *,
     target: str | None = None,
     features: Sequence[str] | None = None,
+    without: Sequence[str] = (),
     weight: str | None = None,
     batch_rows: int = 65536,
 ) -> Scan:
@@ -49,6 +71,8 @@ def scan(
         The columns to learn from, in this order; by default all others, except those that pandas wrote for the
         index of a frame. A column without a name, or called ``Unnamed: 0``, that numbers the rows is such an index: it
         is left out with a ``LeftOutWarning``.
+    without : list of str
+        Columns to leave out, of all others or of ``features``.
     weight : str, optional
         The column of case weights.
     batch_rows : int
@@ -56,18 +80,23 @@ def scan(
     """
     if not isinstance(batch_rows, int) or batch_rows < 1:
         raise ParameterError.bad_value("batch_rows", batch_rows, "a positive integer")
-    if isinstance(features, str):
-        raise ParameterError.bad_value("features", features, "a list of column names")
+    for parameter, value in (("features", features), ("without", without)):
+        if isinstance(value, str):
+            raise ParameterError.bad_value(parameter, value, "a list of column names")
     reader = open_reader(data)
-    first = reader.parts[0]
-    refuse_duplicates(first.head.names)
+    head = reader.head
+    refuse_duplicates(head.names)
+    for name in without:
+        if name not in head.names:
+            raise _no_such_column(name, reader.heads)
     chosen = features is not None
-    if features is None:
-        besides = {target, weight, *first.head.index_names}
-        features = [name for name in first.head.names if name not in besides]
+    besides = {*without} if chosen else {*without, target, weight, *head.index_names}
+    features = [name for name in (head.names if features is None else features) if name not in besides]
+    if not chosen:
         features = _without_index(reader, features)
     if not features:
-        raise DataError(f"The {reader.title} has no column to learn from besides the target and the weight.")
+        left = f" and {name_list(without)}" if without else ""
+        raise DataError(f"The {reader.title} has no column to learn from besides the target and the weight{left}.")
     refuse_duplicates(features)
     if target in features:
         raise ParameterError.bad_value("features", list(features), f"without the target '{target}'")
@@ -77,8 +106,8 @@ def scan(
 class Scan:
     """``Rows`` that are read from a source in batches; made by ``scan``.
 
-    The classes are those of each block, since nobody knows all labels before the last row. ``chosen`` says whether the
-    features were asked for by name. Columns of strings in ``parsed`` are read as numbers.
+    The classes are those of each block, since not all labels are known before the last row. ``chosen`` says whether
+    the features were asked for by name. Columns of strings in ``parsed`` are read as numbers.
     """
 
     classes = None
@@ -110,10 +139,12 @@ class Scan:
         self._design = design
         if self.n_rows == 0:
             raise self._empty()
-        self._heads = [Part(part.name, self._as_read(part.head)) for part in reader.parts]
-        self._kinds = _common_kinds(self._heads, self._needed, {target} if chosen else {target, *features})
+        heads = {name: self._as_read(head) for name, head in reader.heads.items()}
+        # The first part without its rows: the columns and their types.
+        self.head = next(iter(heads.values()))
+        self._kinds = _common_kinds(heads, self._needed, {target} if chosen else {target, *features})
         usable = [name for name in self.features if self._kinds[name] != OTHER]
-        single = all(float_type(part.head, usable) is np.float32 for part in self._heads)
+        single = all(float_type(head, usable) is np.float32 for head in heads.values())
         self._dtype: type[Any] = np.float32 if single else np.float64
         for what, name in (("weight", weight), ("offset", offset)):
             if name is not None and self._kinds[name] != "numbers":
@@ -138,7 +169,7 @@ class Scan:
         """The same rows, read as a fitted model needs them; columns it does not know are not read."""
         features = design.names_in if design.named else self.features
         if design.named:
-            design.check_names(self._reader.parts[0].head.names)
+            refuse_lacking(features, self._reader.head.names)
         else:
             design.check_width(len(features))
         return self._with(features, self.offset, design, parsed=design.numeric if design.named else ())
@@ -176,18 +207,20 @@ class Scan:
             for start in range(0, table.n_rows, step):
                 yield partial(self._block, design, table, start, min(start + step, table.n_rows))
 
-    @property
-    def head(self) -> Table:
-        """The first part without its rows: the columns and their types."""
-        return self._heads[0].head
-
-    def tables(self) -> Iterator[Table]:
-        """The batches as they are read: features, labels and weights, before anything is coded."""
+    def tables(self, columns: Sequence[str] | None = None) -> Iterator[Table]:
+        """The batches as they are read, before anything is coded: these columns, or features, labels and weights."""
         read = 0
-        for table in self._reader.tables(self._needed, self._batch_rows):
+        for table in self._reader.tables(columns or self._needed, self._batch_rows):
             yield self._as_read(table)
             read += table.n_rows
-        self._check_count(read)
+        if read == 0:
+            raise self._empty()
+        if self.n_rows is not None and read != self.n_rows:
+            raise DataError(
+                f"The {self._reader.title} gave {plural(read, 'row')} now and {self.n_rows} before. "
+                "It changed, or it can be read only once."
+            )
+        self.n_rows = read
 
     def labels(self, table: Table, start: int, stop: int) -> tuple[NDArray[np.int32], NDArray[Any], Floats | None]:
         """Class codes, classes and weights of rows of one of the tables."""
@@ -200,7 +233,7 @@ class Scan:
             except MissingLabelsError as error:
                 raise self._count_missing_labels(error) from None
         if self.weight is not None:
-            weight = np.ascontiguousarray(table.numbers([self.weight], start, stop, np.float64)[:, 0])
+            weight = one_column(table, self.weight, start, stop)
             refuse_bad_weights(weight, self.weight)
         return codes, classes, weight
 
@@ -218,7 +251,7 @@ class Scan:
     def _with(
         self, features: Sequence[str], offset: str | None, design: Design | None = None, parsed: Collection[str] = ()
     ) -> Scan:
-        texts = {name for name in parsed if _kind(self._reader.parts[0].head, name) == "text"}
+        texts = {name for name in parsed if _kind(self._reader.head, name) == "text"}
         return Scan(
             self._reader,
             features,
@@ -237,27 +270,22 @@ class Scan:
         return list(dict.fromkeys([*self.features, *besides]))
 
     def discover(self, *, gaps: bool = False) -> Design:
-        """The columns, and the levels of text, which is read once for it; ``gaps`` as in ``sort_levels``."""
+        """The columns, and the levels of text, which is read once for it.
+
+        With ``gaps`` missing values of a category are allowed, to be filled in later.
+        """
         for name in self.features:
             if self._kinds[name] == OTHER:
                 self.head.kind(name)  # raises, and says what to do
-        texts: dict[str, set[Any]] = {name: set() for name in self.features if self._kinds[name] == "text"}
-        if texts and not self.rereadable:
+        texts = [name for name in self.features if self._kinds[name] == "text"]
+        if not texts:
+            return Design([Column(name) for name in self.features], self._dtype)
+        if not self.rereadable:
             raise DataError(
                 f"The columns {name_list(texts)} hold text, whose levels must be known first, "
                 f"but the {self._reader.title} can be read only once. Pass a table or a file instead."
             )
-        missing, n_rows = dict.fromkeys(texts, 0), 0
-        if texts:
-            for table in self._reader.tables(list(texts), self._batch_rows):
-                n_rows += table.n_rows
-                for name, found in texts.items():
-                    missing[name] += text_levels(table, name, found)
-            if not n_rows:
-                raise DataError(f"The {self._reader.title} holds no rows.")
-        levels = {name: sort_levels(name, found, missing[name], n_rows, gaps=gaps) for name, found in texts.items()}
-        columns = [Column(name, levels.get(name)) for name in self.features]
-        return Design(columns, self._dtype)
+        return design_of(self.tables(texts), self.features, texts, self._dtype, gaps=gaps)
 
     def _block(self, design: Design, table: Table, start: int, stop: int) -> Block:
         rows = design.encode(table, start, stop, self._dtype), *self.labels(table, start, stop)
@@ -266,7 +294,7 @@ class Scan:
     def _offsets(self, table: Table, start: int, stop: int) -> Floats | None:
         if self.offset is None:
             return None
-        offset = np.ascontiguousarray(table.numbers([self.offset], start, stop, np.float64)[:, 0])
+        offset = one_column(table, self.offset, start, stop)
         strange = int(np.count_nonzero(~np.isfinite(offset)))
         if strange:
             found = plural(strange, "value that is", "values that are")
@@ -278,7 +306,7 @@ class Scan:
         if not self.rereadable or self.target is None:
             return first
         count = total = 0
-        for table in self._reader.tables([self.target], self._batch_rows):
+        for table in self.tables([self.target]):
             total += table.n_rows
             try:
                 code_labels(table.labels(self.target, 0, table.n_rows), column=self.target)
@@ -286,34 +314,26 @@ class Scan:
                 count += error.count
         return MissingLabelsError(count, total, self.target)
 
-    def _check_count(self, read: int) -> None:
-        if read == 0:
-            raise self._empty()
-        if self.n_rows is not None and read != self.n_rows:
-            raise DataError(
-                f"The {self._reader.title} gave {plural(read, 'row')} now and {self.n_rows} before. "
-                "It changed, or it can be read only once."
-            )
-        self.n_rows = read
-
     def _empty(self) -> DataError:
         return DataError(f"The {self._reader.title} holds no rows.")
 
 
-def _common_kinds(parts: Sequence[Part], needed: Sequence[str], any_type: Collection[str | None]) -> dict[str, str]:
+def _common_kinds(
+    heads: Mapping[str, Table], needed: Sequence[str], any_type: Collection[str | None]
+) -> dict[str, str]:
     """Numbers or text, for each column; every part must have it and agree. Some may be of other types."""
     kinds: dict[str, str] = {}
-    for part in parts:
-        present = set(part.head.names)
+    for title, head in heads.items():
+        present = set(head.names)
         for name in needed:
             if name not in present:
-                raise _no_such_column(name, part)
-            kind = _kind(part.head, name)
+                raise _no_such_column(name, {title: head})
+            kind = _kind(head, name)
             if kind == OTHER and name not in any_type:
-                part.head.kind(name)  # raises, and says what to do
+                head.kind(name)  # raises, and says what to do
             if kinds.setdefault(name, kind) != kind:
                 raise DataError(
-                    f"Column '{name}' holds {kind} in '{part.name}', but {kinds[name]} in '{parts[0].name}'. "
+                    f"Column '{name}' holds {kind} in '{title}', but {kinds[name]} in '{next(iter(heads))}'. "
                     "Files that are scanned together must agree."
                 )
     return kinds
@@ -328,13 +348,18 @@ def _kind(head: Table, name: str) -> str:
 
 def _without_index(reader: Reader, features: list[str]) -> list[str]:
     """Without a column that pandas or R wrote for the numbers of the rows."""
-    head = reader.parts[0].head
-    named = [name for name in features if is_index_name(name) and _kind(head, name) == "numbers"]
+    named = [
+        name
+        for name in features
+        if (UNNAMED.fullmatch(name) or name == "column0") and _kind(reader.head, name) == "numbers"
+    ]
     if not named or len(named) == len(features):
         return features
     if reader.rereadable:
+        from discrim.sources.odd_columns import LOOK, why_no_feature
+
         table = next(iter(reader.tables(named, LOOK)), None)
-        named = [name for name in named if table is not None and numbers_the_rows(table, name)]
+        named = [name for name in named if table is not None and why_no_feature(table, name)]
     for name in named:
         which = f"Column '{name}'" if name else "The column without a name"
         warn(
@@ -345,7 +370,134 @@ def _without_index(reader: Reader, features: list[str]) -> list[str]:
     return [name for name in features if name not in named]
 
 
-def _no_such_column(name: str, part: Part) -> DataError:
-    close = difflib.get_close_matches(name, part.head.names, n=1)
-    hint = f" Did you mean '{close[0]}'?" if close else ""
-    return DataError(f"There is no column '{name}' in '{part.name}'.{hint} It has {name_list(part.head.names, 20)}.")
+def _no_such_column(name: str, heads: Mapping[str, Table]) -> DataError:
+    title, head = next(iter(heads.items()))
+    close = " or ".join(f"'{match}'" for match in difflib.get_close_matches(name, head.names))
+    hint = f" Did you mean {close}?" if close else ""
+    return DataError(f"There is no column '{name}' in '{title}'.{hint} It has {name_list(head.names, 20)}.")
+
+
+def open_reader(data: Any) -> Reader:
+    """The reader for a path, several paths, a table, a lazy table or a stream."""
+    if _is_path(data):
+        return _open_files(data if isinstance(data, list | tuple) else [data])
+    if comes_from(data, "polars", "LazyFrame"):
+        from discrim.sources.polars_table import read_frames
+
+        return read_frames("polars LazyFrame", {"LazyFrame": data})
+    if comes_from(data, "duckdb", "DuckDBPyRelation"):
+        need("pyarrow", "Reading a DuckDB relation")
+        from discrim.sources.arrow import read_relations
+
+        return read_relations("DuckDB relation", {"relation": data})
+    table = as_table(data)
+    if table is not None:
+        title = f"{type(data).__module__.partition('.')[0]} {type(data).__name__}"
+        return Reader(title, {title: table}, partial(_whole_table, table), table.n_rows)
+    if hasattr(data, "__arrow_c_stream__"):
+        need("pyarrow", "Reading an Arrow stream")
+        from discrim.sources.arrow import open_stream
+
+        return open_stream(data)
+    raise DataError(
+        f"Cannot scan an object of type {type(data).__name__}. Pass a path, a list of paths, a "
+        "pandas or polars frame, a polars LazyFrame, an Arrow table or stream, or a DuckDB relation."
+    )
+
+
+def _whole_table(table: Table, columns: Sequence[str], batch_rows: int) -> Iterator[Table]:  # noqa: ARG001
+    yield table
+
+
+def _is_path(data: Any) -> bool:
+    one = isinstance(data, str | os.PathLike)
+    return one or (isinstance(data, list | tuple) and bool(data) and all(map(_is_path, data)))
+
+
+def _open_files(given: Sequence[Any]) -> Reader:
+    """The reader for files, patterns such as ``trips-*.parquet``, and folders."""
+    paths = [path for one in given for path in _expand(os.fspath(one))]
+    kinds = {_kind_of_file(path) for path in paths}
+    if len(kinds) > 1:
+        raise DataError(f"The files are of different kinds: {name_list(sorted(kinds))}. Scan one kind at a time.")
+    kind = kinds.pop()
+    title = f"{len(paths)} {kind} file{'s' if len(paths) > 1 else ''}"
+    if kind == "csv":
+        return _open_csv(title, {path: "\t" if ".tsv" in path.name.lower() else "," for path in paths})
+    need("pyarrow", f"Reading {kind} files")
+    from discrim.sources.arrow import read_ipc, read_parquet
+
+    return read_parquet(title, paths) if kind == "parquet" else read_ipc(title, paths)
+
+
+def _open_csv(title: str, separators: Mapping[Path, str]) -> Reader:
+    """The fastest CSV parser that is installed: polars, then DuckDB, then pyarrow."""
+    for path, separator in separators.items():
+        _refuse_other_separator(path, separator)
+    if installed("polars"):
+        from discrim.sources import polars_table
+
+        return polars_table.read_csv(title, separators)
+    need("pyarrow", "Reading CSV files")
+    from discrim.sources import arrow
+
+    return (arrow.read_csv_by_duckdb if installed("duckdb") else arrow.read_csv)(title, separators)
+
+
+def _refuse_other_separator(path: Path, separator: str) -> None:
+    """A first line without the separator, but with one of another program, would be the name of a single column."""
+    opened = gzip.open if path.name.lower().endswith(".gz") else open
+    with opened(path, "rb") as file:
+        line = file.readline(LONGEST_LINE).decode("utf-8", "replace").strip()
+    bare = re.sub('"[^"]*"', "", line)
+    found = [sign for sign in ";\t|" if sign in bare]
+    if found and separator not in bare:
+        raise DataError(
+            f"The columns of '{path}' are separated by {found[0]!r}: its first line reads {line[:60]!r}. Files named "
+            ".csv have commas there and .tsv tabs: write it so, or read it yourself and pass the frame."
+        )
+
+
+def _expand(given: str) -> list[Path]:
+    path = Path(given).expanduser()
+    if path.is_dir():
+        return _files_in(path)
+    if path.exists():
+        return [path]
+    if any(sign in given for sign in "*?["):
+        found = [Path(name) for name in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207
+        if found:
+            return [file for file in found if file.is_file()]
+        raise DataError(f"No file matches the pattern '{given}'.")
+    folder = path.parent
+    if not folder.is_dir():
+        raise DataError(f"There is no file '{given}': the folder '{folder}' does not exist.")
+    raise DataError(f"There is no file '{given}'. The folder '{folder}' holds {_sample(folder)}.")
+
+
+def _files_in(folder: Path) -> list[Path]:
+    """Data files below a folder; names that start with a dot or underscore belong to other programs."""
+    below = [file for file in sorted(folder.rglob("*")) if file.is_file() and _kind_by_name(file)]
+    found = [file for file in below if not any(p[0] in "._" for p in file.relative_to(folder).parts)]
+    if not found:
+        raise DataError(f"The folder '{folder}' holds no data file ({', '.join(SUFFIXES)}). It has {_sample(folder)}.")
+    return found
+
+
+def _kind_of_file(path: Path) -> str:
+    kind = _kind_by_name(path)
+    if kind is None:
+        raise DataError(f"'{path}' is of an unknown file type. Known are {', '.join(SUFFIXES)} and .csv.gz.")
+    if path.stat().st_size == 0:
+        raise DataError(f"The file '{path}' is empty.")
+    return kind
+
+
+def _kind_by_name(path: Path) -> str | None:
+    gzipped_csv = path.name.lower().endswith((".csv.gz", ".tsv.gz"))
+    return "csv" if gzipped_csv else SUFFIXES.get(path.suffix.lower())
+
+
+def _sample(folder: Path) -> str:
+    names = sorted(file.name for file in folder.iterdir())
+    return name_list(names) if names else "no files"

@@ -16,7 +16,7 @@ Bounds = tuple[int, str]
 def check_structure(x: Any, name: str = "X") -> None:
     """Raise where the index arrays of a sparse matrix do not describe one; anything else passes.
 
-    To be called before anybody converts, slices or multiplies the matrix. Entries may be stored twice and in any
+    To be called before the matrix is converted, sliced or multiplied. Entries may be stored twice and in any
     order. Cost: one read of the indices; of a list of lists or a dictionary of keys, what its conversion costs too.
     """
     if sparse.issparse(x):
@@ -80,7 +80,7 @@ def _check_diagonals(x: Any, name: str) -> None:
     if len(data) != len(offsets):
         raise _broken(name, "dia", f"there are {plural(len(offsets), 'offset')} for {plural(len(data), 'diagonal')}")
     if len(np.unique(offsets)) != len(offsets):
-        raise _broken(name, "dia", "an offset is there twice")
+        raise _broken(name, "dia", "an offset occurs twice")
     if len(offsets):
         # Diagonals outside are empty; only numbers that SciPy's own arithmetic cannot hold are refused.
         _check_within(np.abs(offsets.astype(np.int64)), (2**31 - 1, "offset"), name, "dia")

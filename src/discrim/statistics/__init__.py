@@ -1,11 +1,10 @@
 """What is remembered of the rows: small, raw, centred, mergeable."""
 
 from discrim.statistics.bins import ClassBins, merge_bins
+from discrim.statistics.by_class import Depth
 from discrim.statistics.cells import CellMoments, merge_cells
-from discrim.statistics.counts import ClassCounts, CountsOf, merge_counts
-from discrim.statistics.depth import Depth
+from discrim.statistics.counts import ClassCounts, CountsOf, LevelsOf, count_levels, merge_counts
 from discrim.statistics.factors import ClassFactors, FactorsOf, merge_factors
-from discrim.statistics.levels import LevelsOf, count_levels
 from discrim.statistics.mixed import MixedOf, MixedStatistic, merge_mixed
 from discrim.statistics.moments import ClassMoments, MomentsOf, merge_moments
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.errors import DataError, ForgetError, name_list
-from discrim.statistics.align import places, spread_out, union_of_classes
-from discrim.statistics.means import ROUNDING
-from discrim.statistics.packing import pack, unpack
+from discrim.errors import DataError, ForgetError
+from discrim.statistics.by_class import ByClass, spread_out, union_of_classes
+from discrim.statistics.forgetting import ROUNDING
 from discrim.typing import Floats
 
 # Bins of a column that hold anything.
@@ -22,7 +21,7 @@ FINEST = -1074
 
 
 @dataclass(frozen=True, eq=False)
-class ClassBins:
+class ClassBins(ByClass):
     """The statistic of a kernel density estimate.
 
     Bin b of width 2^``exponent`` holds [b, b + 1) 2^exponent. ``place`` lists the bins that hold anything, in order,
@@ -37,6 +36,8 @@ class ClassBins:
     exponent: int
     place: NDArray[np.int64]
     weight: Floats
+    kind: ClassVar[str] = "bins"
+    per_class: ClassVar[Sequence[str]] = ("weight",)
 
     @classmethod
     def of(cls, values: Floats, codes: NDArray[np.int32], classes: NDArray[Any], weight: Floats | None) -> ClassBins:
@@ -60,21 +61,29 @@ class ClassBins:
         """The middles of the bins."""
         return np.asarray(np.ldexp(self.place + 0.5, self.exponent))
 
-    def merge(self, other: ClassBins) -> ClassBins:
-        """The statistic of both sets of rows."""
-        return merge_bins([self, other])
+    @classmethod
+    def merged(cls, parts: Sequence[ClassBins]) -> ClassBins:
+        """The statistic of all parts' rows: brought to one width, everything adds up."""
+        if len(parts) == 1:
+            return parts[0]
+        classes = union_of_classes([part.classes for part in parts])
+        exponent = max(part.exponent for part in parts)
+        spread = [_at_width(part.including(classes), exponent) for part in parts]
+        place = np.unique(np.concatenate([part.place for part in spread]))
+        weight = np.zeros((len(classes), len(place)))
+        for part in spread:
+            weight[:, np.searchsorted(place, part.place)] += part.weight
+        return _at_width(cls(classes, exponent, place, weight), exponent + _coarsening(place))
 
     def subtract(self, other: ClassBins) -> ClassBins:
         """The statistic without the rows of ``other``; refuses rows that cannot have been there."""
-        unknown = other.classes[~np.isin(other.classes, self.classes)]
-        if len(unknown):
-            raise ForgetError(f"Cannot forget rows of class {name_list(unknown)}: the statistic has no such class.")
+        self.check_known(other)
         if len(other.place) and other.exponent > self.exponent:
             raise ForgetError("Cannot forget these rows: they have more distinct values than were seen.")
         gone = _at_width(other.including(self.classes), self.exponent)
         if not np.isin(gone.place, self.place).all():
             raise ForgetError("Cannot forget these rows: some of their values were not seen.")
-        removed = spread_out(gone.weight.T, places(gone.place, self.place), len(self.place)).T
+        removed = spread_out(gone.weight.T, np.searchsorted(self.place, gone.place), len(self.place)).T
         weight = self.weight - removed
         weight[np.abs(weight) <= ROUNDING * self.weight] = 0.0
         if (weight < 0).any():
@@ -82,42 +91,15 @@ class ClassBins:
         alive = weight.any(axis=0)
         return replace(self, place=self.place[alive], weight=np.ascontiguousarray(weight[:, alive]))
 
-    def including(self, classes: NDArray[Any]) -> ClassBins:
-        """The same with further classes of weight zero."""
-        joint = union_of_classes([self.classes, classes])
-        if len(joint) == len(self.classes):
-            return self
-        return replace(self, classes=joint, weight=spread_out(self.weight, places(self.classes, joint), len(joint)))
-
-    def only(self, keep: NDArray[np.bool_]) -> ClassBins:
-        """The classes ``keep``, which have all the weight."""
-        return replace(self, classes=self.classes[keep], weight=self.weight[keep])
-
-    def to_bytes(self) -> bytes:
-        arrays: dict[str, NDArray[Any]] = {
-            "exponent": np.array([self.exponent]), "place": self.place, "weight": self.weight,
-        }  # fmt: skip
-        return pack("bins", None, arrays, self.classes)
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {"exponent": np.array([self.exponent]), "place": self.place, "weight": self.weight}
 
     @classmethod
-    def from_bytes(cls, buffer: bytes) -> ClassBins:
-        stored = unpack(buffer, "bins")
-        return cls(stored.classes, int(stored.arrays["exponent"][0]), stored.arrays["place"], stored.arrays["weight"])
+    def restored(cls, fields: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ClassBins:
+        return cls(**fields, exponent=int(arrays.pop("exponent")[0]), **arrays)
 
 
-def merge_bins(parts: Sequence[ClassBins]) -> ClassBins:
-    """The statistic of all parts' rows: brought to one width, everything adds up."""
-    if len(parts) == 1:
-        return parts[0]
-    classes = union_of_classes([part.classes for part in parts])
-    exponent = max(part.exponent for part in parts)
-    spread = [_at_width(part.including(classes), exponent) for part in parts]
-    place = np.unique(np.concatenate([part.place for part in spread]))
-    weight = np.zeros((len(classes), len(place)))
-    for part in spread:
-        weight[:, places(part.place, place)] += part.weight
-    joint = ClassBins(classes, exponent, place, weight)
-    return _at_width(joint, exponent + _coarsening(place))
+merge_bins = ClassBins.merged
 
 
 def _coarsening(place: NDArray[np.int64]) -> int:

@@ -11,18 +11,16 @@ from numpy.typing import NDArray
 
 from discrim import kernels
 from discrim.block import Block
-from discrim.errors import DataError, ForgetError, NegativeCountError, name_list
-from discrim.statistics.align import places, spread_out, union_of_classes
-from discrim.statistics.means import ROUNDING
-from discrim.statistics.one_form import OneForm
-from discrim.statistics.packing import pack, unpack
-from discrim.typing import Floats, Index
+from discrim.errors import DataError, ForgetError, NegativeCountError
+from discrim.statistics.by_class import ByClass, OneForm, refuse_widths, spread_out, union_of_classes
+from discrim.statistics.forgetting import ROUNDING, weights_left
+from discrim.typing import Floats, Mask
 
 Levels = tuple[NDArray[Any], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class ClassCounts:
+class ClassCounts(ByClass):
     """The statistic of naive Bayes for counts.
 
     For each class k: ``weight`` n_k = sum w_i, ``rows`` the number of rows, and ``count`` N_kj = sum w_i x_ij.
@@ -39,6 +37,9 @@ class ClassCounts:
     count: Floats
     levels: Levels | None = None
 
+    kind: ClassVar[str] = "counts"
+    per_class: ClassVar[Sequence[str]] = ("weight", "rows", "count")
+    # What overflows where the statistic is not finite.
     summed: ClassVar[str] = "sums"
 
     @classmethod
@@ -76,9 +77,20 @@ class ClassCounts:
         start = sum(len(levels) for levels in self.levels[:j])
         return self.count[:, start : start + len(self.levels[j])]
 
-    def merge(self, other: ClassCounts) -> ClassCounts:
-        """The statistic of both sets of rows."""
-        return merge_counts([self, other])
+    @classmethod
+    def merged(cls, parts: Sequence[ClassCounts]) -> ClassCounts:
+        """The statistic of all parts' rows: everything adds up."""
+        if len(parts) == 1:
+            return parts[0]
+        _check_widths(parts)
+        classes, levels = union_of_classes([part.classes for part in parts]), _joint_levels(parts)
+        first, *others = (part.including(classes).with_levels(levels) for part in parts)
+        weight, rows, count = first.weight.copy(), first.rows.copy(), first.count.copy()
+        for part in others:
+            weight += part.weight
+            rows += part.rows
+            count += part.count
+        return cls(classes, weight, rows, count, levels)
 
     def subtract(self, other: ClassCounts) -> ClassCounts:
         """The statistic without the rows of ``other``; refuses rows that cannot have been there.
@@ -86,15 +98,11 @@ class ClassCounts:
         A level that no row is left of is forgotten, and so is a class.
         """
         _check_widths([self, other])
-        unknown = other.classes[~np.isin(other.classes, self.classes)]
-        if len(unknown):
-            raise ForgetError(f"Cannot forget rows of class {name_list(unknown)}: the statistic has no such class.")
+        self.check_known(other)
         gone = other.including(self.classes).with_levels(_joint_levels([self, other]))
         whole = self.with_levels(gone.levels)
-        weight, count = whole.weight - gone.weight, whole.count - gone.count
-        rows = whole.rows - gone.rows
-        weight[(rows == 0) & (np.abs(weight) <= ROUNDING * whole.weight)] = 0.0
-        lacking = (rows < 0) | (weight < 0) | ((rows == 0) & (weight > 0))
+        weight, rows, lacking = weights_left(whole, gone)
+        count = whole.count - gone.count
         lacking |= _left_over(count, whole, rows).any(axis=1)
         left = replace(whole, weight=weight, rows=rows, count=count)
         if self.levels:
@@ -126,49 +134,19 @@ class ClassCounts:
         gone = int(self.rows[before] - left.rows[k]), float(self.weight[before] - left.weight[k])
         return ForgetError.of_column(str(ForgetError.never_seen(left.classes[k], gone, fact)), column)
 
-    def including(self, classes: NDArray[Any]) -> ClassCounts:
-        """The same with further classes of weight zero."""
-        joint = union_of_classes([self.classes, classes])
-        if len(joint) == len(self.classes):
-            return self
-        at, size = places(self.classes, joint), len(joint)
-        weight, rows, count = (spread_out(values, at, size) for values in (self.weight, self.rows, self.count))
-        return ClassCounts(joint, weight, rows, count, self.levels)
-
     def with_levels(self, levels: Levels | None) -> ClassCounts:
         """The same with further levels that no row has."""
         if levels is None or self.levels is None or _same(self.levels, levels):
             return self
         parts = [
-            spread_out(self.of_feature(j).T, places(own, wanted), len(wanted)).T
+            spread_out(self.of_feature(j).T, np.searchsorted(wanted, own), len(wanted)).T
             for j, (own, wanted) in enumerate(zip(self.levels, levels, strict=True))
         ]
         return replace(self, count=np.ascontiguousarray(np.hstack(parts)), levels=levels)
 
-    def relabel(self, sides: Index, labels: Sequence[Any]) -> ClassCounts:
-        """The statistic of the same rows when class k is called ``labels[sides[k]]``; sides[k] = -1 leaves it out."""
-        kept = np.flatnonzero(sides >= 0)
-        classes, side = np.unique(np.asarray(labels)[sides[kept]], return_inverse=True)
-        weight: Floats = np.bincount(side, self.weight[kept]).astype(np.float64)
-        rows = np.bincount(side, self.rows[kept]).astype(np.int64)
-        count = np.stack([self.count[kept[side == k]].sum(axis=0) for k in range(len(classes))])
-        joint = ClassCounts(classes, weight, rows, count, self.levels)
-        return joint if self.levels is None else joint.select(np.ones(len(classes), dtype=bool))
-
-    def to_bytes(self) -> bytes:
-        arrays: dict[str, NDArray[Any]] = {"weight": self.weight, "rows": self.rows, "count": self.count}
-        return pack("counts", None, arrays, self.classes, self.levels)
-
-    @classmethod
-    def from_bytes(cls, buffer: bytes) -> ClassCounts:
-        stored = unpack(buffer, "counts")
-        return cls(classes=stored.classes, levels=stored.levels, **stored.arrays)
-
-    def select(self, keep: NDArray[np.bool_]) -> ClassCounts:
+    def select(self, keep: Mask) -> ClassCounts:
         """The classes ``keep``, and the levels that any row of them has."""
-        kept = replace(
-            self, classes=self.classes[keep], weight=self.weight[keep], rows=self.rows[keep], count=self.count[keep]
-        )
+        kept = super().select(keep)
         if not self.levels:
             return kept
         alive = [kept.of_feature(j).any(axis=0) for j in range(len(self.levels))]
@@ -209,20 +187,48 @@ class CountsOf(OneForm):
         )
 
 
-def merge_counts(parts: Sequence[ClassCounts]) -> ClassCounts:
-    """The statistic of all parts' rows: everything adds up."""
-    if len(parts) == 1:
-        return parts[0]
-    _check_widths(parts)
-    classes, levels = union_of_classes([part.classes for part in parts]), _joint_levels(parts)
-    spread = [part.including(classes).with_levels(levels) for part in parts]
-    first, second, *others = spread
-    weight, rows, count = first.weight + second.weight, first.rows + second.rows, first.count + second.count
-    for part in others:
-        weight += part.weight
-        rows += part.rows
-        count += part.count
-    return ClassCounts(classes, weight, rows, count, levels)
+def count_levels(block: Block) -> ClassCounts:
+    """The counts of the levels that rows of positive weight have; a missing value is in none.
+
+    Cost: one table of K x (levels) a column, and one read of its codes.
+    """
+    x: Any = block.x
+    size = len(block.classes)
+    w = block.weight
+    weight: Floats = np.bincount(block.codes, w, size).astype(np.float64)
+    rows = np.bincount(block.codes if w is None else block.codes[w > 0], minlength=size)
+    parts, levels = [], []
+    for values, codes in x.levels:
+        count = kernels.count_codes(block.codes, codes, w, size, len(values))
+        alive = count.any(axis=0)
+        parts.append(count[:, alive])
+        levels.append(values[alive])
+    joined = np.hstack(parts) if parts else np.empty((size, 0))
+    return ClassCounts(block.classes, weight, rows, np.ascontiguousarray(joined), tuple(levels))
+
+
+@dataclass(frozen=True)
+class LevelsOf(OneForm):
+    """The reduction to counts of levels; ``columns`` have the names that errors need."""
+
+    columns: Any = field(default=None, compare=False)
+
+    def of(self, block: Block) -> ClassCounts:
+        return count_levels(block)
+
+    def merge(self, states: Sequence[ClassCounts]) -> ClassCounts:
+        known = zip(*(part.levels or () for part in states), strict=True)
+        for name, levels in zip(self.columns.names_out, known, strict=True):
+            if len({values.dtype.kind == "U" for values in levels if len(values)}) > 1:
+                raise DataError(f"Column '{name}' holds text in some rows and numbers in others.")
+        return merge_counts(states)
+
+    def numbers(self, shape: Any) -> int:
+        """How many counts there are at least; how many levels there are is not known."""
+        return 2 * int(shape.width) * (2 if shape.classes is None else len(shape.classes))
+
+
+merge_counts = ClassCounts.merged
 
 
 def _joint_levels(parts: Sequence[ClassCounts]) -> Levels | None:
@@ -261,13 +267,11 @@ def _left_over(count: Floats, whole: ClassCounts, rows: NDArray[np.int64]) -> ND
     """Which counts cannot be what rows have left; those that are only rounding are cleared in place."""
     tiny = np.abs(count) <= ROUNDING * np.abs(whole.count)
     count[tiny] = 0.0
-    nobody: NDArray[np.bool_] = (count != 0) & (rows == 0)[:, None]
-    return nobody | ((count < 0) & (whole.count >= 0))
+    of_no_row: NDArray[np.bool_] = (count != 0) & (rows == 0)[:, None]
+    return of_no_row | ((count < 0) & (whole.count >= 0))
 
 
 def _check_widths(parts: Sequence[ClassCounts]) -> None:
     if len({part.levels is None for part in parts}) > 1:
         raise DataError("Counts of columns and counts of levels cannot be combined.")
-    widths = sorted({part.n_features for part in parts})
-    if len(widths) > 1:
-        raise DataError(f"Statistics of {widths[0]} and of {widths[-1]} columns cannot be combined.")
+    refuse_widths(parts)

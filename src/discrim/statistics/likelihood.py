@@ -20,7 +20,7 @@ class Likelihood:
     ``loss`` is minus the log-likelihood, ``gradient`` has the shape of theta, ``hessian`` is square in theta's size
     (both empty where they were not asked for), ``losses`` are those at further points on a line. ``weight`` is the sum
     of the rows' weights, ``rows`` how many of them are positive. ``least`` is a lower bound of the curvature of every
-    row, w mu (1 - mu) for two classes, 0 where nobody has looked.
+    row, w mu (1 - mu) for two classes, 0 where it was not computed.
 
     Law: ``merge`` equals the statistic of all rows together.
     """

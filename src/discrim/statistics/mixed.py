@@ -5,21 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim.block import Block
-from discrim.errors import DataError, ForgetError, name_list
-from discrim.statistics.align import union_of_classes
-from discrim.statistics.bins import ClassBins, merge_bins
-from discrim.statistics.cells import CellMoments, merge_cells
-from discrim.statistics.counts import ClassCounts, merge_counts
-from discrim.statistics.levels import count_levels
-from discrim.statistics.one_form import OneForm
-from discrim.statistics.packing import pack, unpack
-from discrim.typing import Floats, Index
+from discrim.errors import DataError, ForgetError
+from discrim.statistics.bins import ClassBins
+from discrim.statistics.by_class import ByClass, OneForm, union_of_classes
+from discrim.statistics.cells import CellMoments
+from discrim.statistics.counts import ClassCounts, count_levels
+from discrim.typing import Floats, Index, Mask
 
 CATEGORICAL, KERNEL = "categorical", "kernel"
 # What the mean of counts, and of zeros and ones, may be.
@@ -27,10 +24,10 @@ LARGEST_MEAN = {"poisson": np.inf, "gamma-poisson": np.inf, "bernoulli": 1.0}
 
 
 @dataclass(frozen=True, eq=False)
-class MixedStatistic:
+class MixedStatistic(ByClass):
     """Counts of the levels of categorical columns, cell moments of all others, bins of those with a kernel density.
 
-    ``names`` and ``likelihoods`` tell the columns in order. ``counts`` also has the weight and rows of the
+    ``names`` and ``likelihoods`` describe the columns in order. ``counts`` also has the weight and rows of the
     classes; a missing value is in no count and in no cell.
 
     Laws: those of its parts, ``merge`` and ``subtract``.
@@ -41,6 +38,7 @@ class MixedStatistic:
     cells: CellMoments
     counts: ClassCounts
     bins: tuple[ClassBins, ...] = ()
+    kind: ClassVar[str] = "mixed"
 
     @classmethod
     def of(cls, block: Block, names: Sequence[str], likelihoods: Sequence[str]) -> MixedStatistic:
@@ -56,7 +54,7 @@ class MixedStatistic:
         return cls(tuple(names), tuple(likelihoods), cells, count_levels(block), bins)
 
     @property
-    def classes(self) -> NDArray[Any]:
+    def classes(self) -> NDArray[Any]:  # type: ignore[override]
         return self.counts.classes
 
     @property
@@ -76,9 +74,19 @@ class MixedStatistic:
         """False when infinity was among the rows."""
         return self.cells.finite
 
-    def merge(self, other: MixedStatistic) -> MixedStatistic:
-        """The statistic of both sets of rows."""
-        return merge_mixed([self, other])
+    @classmethod
+    def merged(cls, parts: Sequence[MixedStatistic]) -> MixedStatistic:
+        """The statistic of all parts' rows."""
+        if len(parts) == 1:
+            return parts[0]
+        parts = _comparable(parts)
+        classes = union_of_classes([part.classes for part in parts])
+        return replace(
+            parts[0],
+            cells=CellMoments.merged([part.cells for part in parts]).including(classes),
+            counts=ClassCounts.merged([part.counts for part in parts]),
+            bins=tuple(ClassBins.merged(column) for column in zip(*(part.bins for part in parts), strict=True)),
+        )
 
     def subtract(self, other: MixedStatistic) -> MixedStatistic:
         """The statistic without the rows of ``other``; refuses rows that cannot have been there."""
@@ -87,16 +95,13 @@ class MixedStatistic:
             counts = one.counts.subtract(gone.counts)
         except ForgetError as error:
             raise error.named(self._of_kind(categorical=True)) from None
-        unknown = gone.classes[~np.isin(gone.classes, one.classes)]
-        if len(unknown):
-            raise ForgetError(f"Cannot forget rows of class {name_list(unknown)}: the statistic has no such class.")
         try:
             cells = one.cells.subtract(gone.cells).including(one.classes)
         except ForgetError as error:
             raise error.named(self._of_kind(categorical=False)) from None
         bins = [whole.subtract(part) for whole, part in zip(one.bins, gone.bins, strict=True)]
         keep = np.isin(one.classes, counts.classes)
-        left = replace(one, cells=cells.only(keep), counts=counts, bins=tuple(part.only(keep) for part in bins))
+        left = replace(one, cells=cells.select(keep), counts=counts, bins=tuple(part.select(keep) for part in bins))
         if (left.cells.rows > counts.rows[:, None]).any():
             raise ForgetError("Cannot forget these rows: columns would be left with more values than rows.")
         return left
@@ -120,33 +125,31 @@ class MixedStatistic:
         bins = tuple(part.including(classes) for part in self.bins)
         return replace(self, cells=self.cells.including(classes), counts=self.counts.including(classes), bins=bins)
 
-    def select(self, keep: NDArray[np.bool_]) -> MixedStatistic:
+    def select(self, keep: Mask) -> MixedStatistic:
         """The classes ``keep``, which have all values that are binned."""
-        bins = tuple(part.only(keep) for part in self.bins)
-        return replace(self, cells=self.cells.only(keep), counts=self.counts.select(keep), bins=bins)
+        bins = tuple(part.select(keep) for part in self.bins)
+        return replace(self, cells=self.cells.select(keep), counts=self.counts.select(keep), bins=bins)
 
     def relabel(self, sides: Index, labels: Sequence[Any]) -> MixedStatistic:
         """The statistic of the same rows when class k is called ``labels[sides[k]]``; sides[k] = -1 leaves it out."""
         if self.bins:
             raise DataError("Bins of all classes say too little of some of them.")
-        each = np.arange(len(self.classes))
-        alone = [replace(self.cells.only(each == k), classes=np.array([labels[sides[k]]])) for k in each[sides >= 0]]
-        return replace(self, cells=merge_cells(alone), counts=self.counts.relabel(sides, labels))
+        return replace(self, cells=self.cells.relabel(sides, labels), counts=self.counts.relabel(sides, labels))
 
     def _of_kind(self, *, categorical: bool) -> list[str]:
         kinds = zip(self.names, self.likelihoods, strict=True)
         return [name for name, kind in kinds if (kind == CATEGORICAL) is categorical]
 
-    def to_bytes(self) -> bytes:
+    def arrays(self) -> dict[str, NDArray[Any]]:
         """The bytes of the parts side by side, and the columns as JSON."""
         columns = json.dumps([self.names, self.likelihoods]).encode()
         parts = {"columns": columns, "cells": self.cells.to_bytes(), "counts": self.counts.to_bytes()}
         parts |= {f"bins {i}": part.to_bytes() for i, part in enumerate(self.bins)}
-        return pack("mixed", None, {key: np.frombuffer(part, np.uint8) for key, part in parts.items()}, self.classes)
+        return {key: np.frombuffer(part, np.uint8) for key, part in parts.items()}
 
     @classmethod
-    def from_bytes(cls, buffer: bytes) -> MixedStatistic:
-        parts = {key: part.tobytes() for key, part in unpack(buffer, "mixed").arrays.items()}
+    def restored(cls, fields: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> MixedStatistic:  # noqa: ARG003
+        parts = {key: part.tobytes() for key, part in arrays.items()}
         names, likelihoods = (tuple(texts) for texts in json.loads(parts["columns"]))
         bins = tuple(ClassBins.from_bytes(parts[f"bins {i}"]) for i in range(likelihoods.count(KERNEL)))
         cells, counts = CellMoments.from_bytes(parts["cells"]), ClassCounts.from_bytes(parts["counts"])
@@ -167,7 +170,7 @@ class MixedOf(OneForm):
         return merge_mixed(states)
 
     def numbers(self, shape: Any) -> int:
-        """How many numbers the cells have; nobody knows how many levels there are."""
+        """How many numbers the cells have; how many levels there are is not known."""
         return 3 * len(self.names) * (2 if shape.classes is None else len(shape.classes))
 
     def by_class(self) -> MixedOf | None:
@@ -175,18 +178,7 @@ class MixedOf(OneForm):
         return None if KERNEL in self.likelihoods else self
 
 
-def merge_mixed(parts: Sequence[MixedStatistic]) -> MixedStatistic:
-    """The statistic of all parts' rows."""
-    if len(parts) == 1:
-        return parts[0]
-    parts = _comparable(parts)
-    classes = union_of_classes([part.classes for part in parts])
-    return replace(
-        parts[0],
-        cells=merge_cells([part.cells for part in parts]).including(classes),
-        counts=merge_counts([part.counts for part in parts]),
-        bins=tuple(merge_bins(column) for column in zip(*(part.bins for part in parts), strict=True)),
-    )
+merge_mixed = MixedStatistic.merged
 
 
 def _comparable(parts: Sequence[MixedStatistic]) -> list[MixedStatistic]:

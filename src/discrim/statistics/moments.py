@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,25 +13,77 @@ from scipy import sparse
 
 from discrim import kernels
 from discrim.block import Block
-from discrim.statistics.align import places, spread_out, union_of_classes
-from discrim.statistics.depth import Depth, WithDepth
-from discrim.statistics.means import Apart, join, low_of, take_away, two_sum
-from discrim.statistics.packing import pack, unpack
-from discrim.statistics.subtraction import deviations_of, left_of_matrix, left_of_variances, refuse_lost_digits
-from discrim.typing import Floats, Index
+from discrim.errors import DataError
+from discrim.statistics.by_class import ByClass, Depth, refuse_widths, union_of_classes
+from discrim.statistics.forgetting import (
+    Left,
+    left_of_matrix,
+    left_of_variances,
+    low_of,
+    refuse_lost_digits,
+    take_away,
+    two_sum,
+)
+from discrim.typing import Floats
 
 # The numbers by which the kernels know the depths.
 KERNEL_DEPTH = {Depth.DIAGONAL: kernels.DIAGONAL, Depth.POOLED: kernels.POOLED, Depth.FULL: kernels.FULL}
+TINY = float(np.finfo(float).tiny)
+
+
+class ClassScatter(ByClass):
+    """Weights, means and the scatter of each class, or of all together: as it is, or as R-factors.
+
+    ``low`` is what rounding leaves out of the mean: with it, forgetting loses no digits to a common offset.
+    """
+
+    weight: Floats
+    rows: NDArray[np.int64]
+    mean: Floats
+    depth: Depth
+    low: Floats | None
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """The depth stays one where a format, such as that of skops, keeps strings only."""
+        self.__dict__.update(state, depth=Depth(state["depth"]))
+
+    @property
+    def n_features(self) -> int:
+        return int(self.mean.shape[1])
+
+    @property
+    def total_weight(self) -> float:
+        return float(self.weight.sum())
+
+    @property
+    @abstractmethod
+    def squares(self) -> Floats:
+        """The diagonals of the scatter: K x p, or 1 x p where classes are pooled."""
+
+    @abstractmethod
+    def pooled(self) -> Self:
+        """The same with one scatter for all classes."""
+
+    @abstractmethod
+    def _without(self, left: Left) -> Self:
+        """The same without the rows that have gone; all classes stay."""
+
+    def subtract(self, other: Self) -> Self:
+        """The statistic without the rows of ``other``; refuses rows that cannot have been there."""
+        _check_combined([self, other])
+        left = take_away(self, other)
+        result = self._without(left)
+        refuse_lost_digits(self, result, left.noise)
+        return result.select(left.weight > 0)
 
 
 @dataclass(frozen=True, eq=False)
-class ClassMoments(WithDepth):
+class ClassMoments(ClassScatter):
     """The statistic of the Gaussian family.
 
     For each class k: ``weight`` n_k = sum w_i, ``rows`` the number of rows, ``mean`` mu_k, and the centred
     ``scatter`` S_k = sum w_i (x_i - mu_k)(x_i - mu_k)'. By depth the scatter is K x p x p (full), their sum
-    S, p x p (pooled), or K x p of the diagonals (diagonal). Nothing is normalised or smoothed. ``low`` is what
-    rounding leaves out of the mean: with it, forgetting loses no digits to a common offset.
+    S, p x p (pooled), or K x p of the diagonals (diagonal). Nothing is normalised or smoothed.
 
     Laws: ``merge`` equals the statistic of all rows together, is commutative and associative, and
     ``subtract`` undoes it. Cost of ``of``: n p^2 / 2 multiplications (n p for diagonal), one read.
@@ -43,6 +96,7 @@ class ClassMoments(WithDepth):
     scatter: Floats
     depth: Depth
     low: Floats | None = None
+    kind: ClassVar[str] = "moments"
 
     @classmethod
     def of(cls, block: Block, depth: Depth) -> ClassMoments:
@@ -59,50 +113,50 @@ class ClassMoments(WithDepth):
         return cls(block.classes, weight, rows, mean, scatter, depth, low)
 
     @property
-    def n_features(self) -> int:
-        return int(self.mean.shape[1])
+    def per_class(self) -> Sequence[str]:
+        own = () if self.depth is Depth.POOLED else ("scatter",)
+        return ("weight", "rows", "mean", "low", *own)
 
-    @property
-    def total_weight(self) -> float:
-        return float(self.weight.sum())
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {**super().arrays(), "scatter": self.scatter}
 
     @property
     def finite(self) -> bool:
         """False when NaN or infinity was among the rows."""
         return bool(np.isfinite(self.mean).all() and np.isfinite(self.scatter).all())
 
-    def merge(self, other: ClassMoments) -> ClassMoments:
-        """The statistic of both sets of rows."""
-        return merge_moments([self, other])
-
-    def subtract(self, other: ClassMoments) -> ClassMoments:
-        """The statistic without the rows of ``other``; refuses rows that cannot have been there."""
-        left = take_away(self, other, deviations_of(self.squares, self.weight))
-        gone = other.scatter if self.depth is Depth.POOLED else spread_out(other.scatter, left.at, len(self.classes))
-        scatter = self._left(self.scatter - gone - _between(left.gap[None], left.factor[None], self.depth), left)
-        result = replace(self, weight=left.weight, rows=left.rows, mean=left.mean, scatter=scatter, low=left.low)
-        refuse_lost_digits(self, result.squares, left)
-        return result.select(left.weight > 0)
-
     @property
     def squares(self) -> Floats:
-        """The diagonals of the scatter: K x p, or 1 x p where classes are pooled."""
         if self.depth is Depth.DIAGONAL:
             return self.scatter
         p = self.n_features
         return self.scatter.reshape(-1, p, p).diagonal(0, 1, 2)
 
-    def including(self, classes: NDArray[Any]) -> ClassMoments:
-        """The same with further classes of weight zero."""
-        joint = union_of_classes([self.classes, classes])
-        if len(joint) == len(self.classes):
-            return self
-        at, size = places(self.classes, joint), len(joint)
-        scatter = self.scatter if self.depth is Depth.POOLED else spread_out(self.scatter, at, size)
-        return ClassMoments(
-            joint, spread_out(self.weight, at, size), spread_out(self.rows, at, size),
-            spread_out(self.mean, at, size), scatter, self.depth, spread_out(low_of(self), at, size),
-        )  # fmt: skip
+    @classmethod
+    def merged(cls, parts: Sequence[ClassMoments]) -> ClassMoments:
+        """The statistic of all parts' rows: S = sum S_part + sum n_part (mu_part - mu)(mu_part - mu)'."""
+        if len(parts) == 1:
+            return parts[0]
+        joint, depth = join(parts), parts[0].depth
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for by the caller
+            scatter = _between(joint.gaps, joint.weights, depth)
+            for part in parts:
+                scatter += part.including(joint.classes).scatter
+        return cls(joint.classes, joint.weight, joint.rows, joint.mean, scatter, depth, joint.low)
+
+    def _without(self, left: Left) -> ClassMoments:
+        scatter = self.scatter - left.gone.scatter - _between(left.gap[None], left.factor[None], self.depth)
+        if self.depth is Depth.POOLED:
+            noise = np.sqrt(np.einsum("kj,kj->j", left.noise, left.noise))
+            scatter = left_of_matrix(scatter, self.scatter, noise, nothing=bool((left.rows <= 1).all()))
+        else:
+            check = left_of_variances if self.depth is Depth.DIAGONAL else left_of_matrix
+            for k in np.flatnonzero(left.rows != self.rows):
+                scatter[k] = check(scatter[k], self.scatter[k], left.noise[k], nothing=bool(left.rows[k] <= 1))
+        return replace(self, weight=left.weight, rows=left.rows, mean=left.mean, scatter=scatter, low=left.low)
+
+    def without_common(self) -> ClassMoments:
+        return replace(self, scatter=np.zeros_like(self.scatter)) if self.depth is Depth.POOLED else self
 
     def pooled(self) -> ClassMoments:
         """The same with one scatter matrix for all classes."""
@@ -131,42 +185,12 @@ class ClassMoments(WithDepth):
         deviation = np.sqrt(squares.sum(axis=0) / n + shares @ np.square(self.mean - centre))
         return centre, usable_scale(deviation, centre)
 
-    def relabel(self, sides: Index, labels: Sequence[Any]) -> ClassMoments:
-        """The statistic of the same rows when class k is called ``labels[sides[k]]``; sides[k] = -1 leaves it out.
-
-        With S_k the scatter of class k, n_k its weight and mu_k its mean, a side has
-        S = sum S_k + sum n_k (mu_k - mu)(mu_k - mu)'.
-        """
-        kept = np.flatnonzero(sides >= 0).tolist()
-        return merge_moments([self._alone(k, labels[sides[k]], first=i == 0) for i, k in enumerate(kept)])
-
-    def _alone(self, k: int, label: Any, *, first: bool) -> ClassMoments:
-        """Class k by itself; of a common scatter the first class has all."""
-        one, pooled = slice(k, k + 1), self.depth is Depth.POOLED
-        scatter = self.scatter if pooled else self.scatter[one]
-        if pooled and not first:
-            scatter = np.zeros_like(scatter)
-        return ClassMoments(
-            np.array([label]), self.weight[one], self.rows[one], self.mean[one], scatter, self.depth, low_of(self)[one]
-        )
-
     def reweighted(self, factors: Floats) -> ClassMoments:
         """Every row of class k counted ``factors[k]`` times."""
         if self.depth is Depth.POOLED:
             raise ValueError("A pooled statistic cannot weigh its classes anew.")
         shape = (-1, 1, 1) if self.depth is Depth.FULL else (-1, 1)
         return replace(self, weight=self.weight * factors, scatter=self.scatter * factors.reshape(shape))
-
-    def to_bytes(self) -> bytes:
-        arrays: dict[str, NDArray[Any]] = {
-            "weight": self.weight, "rows": self.rows, "mean": self.mean, "scatter": self.scatter, "low": low_of(self),
-        }  # fmt: skip
-        return pack("moments", self.depth, arrays, self.classes)
-
-    @classmethod
-    def from_bytes(cls, buffer: bytes) -> ClassMoments:
-        stored = unpack(buffer, "moments")
-        return cls(classes=stored.classes, depth=Depth(stored.depth), **stored.arrays)
 
     @classmethod
     def _of_sparse_diagonal(cls, block: Block) -> ClassMoments:
@@ -192,92 +216,73 @@ class ClassMoments(WithDepth):
         mean, low = two_sum(mean, missed)
         return cls(block.classes, weight, rows, mean, scatter, Depth.DIAGONAL, low)
 
-    def _left(self, scatter: Floats, left: Apart) -> Floats:
-        """The scatter after a subtraction, cleared of rounding; refuses one that no rows have."""
-        if self.depth is Depth.POOLED:
-            noise = np.sqrt(np.einsum("kj,kj->j", left.noise, left.noise))
-            return left_of_matrix(scatter, self.scatter, noise, nothing=bool((left.rows <= 1).all()))
-        check = left_of_variances if self.depth is Depth.DIAGONAL else left_of_matrix
-        for k in np.flatnonzero(left.rows != self.rows):
-            scatter[k] = check(scatter[k], self.scatter[k], left.noise[k], nothing=bool(left.rows[k] <= 1))
-        return scatter
 
-    def select(self, keep: NDArray[np.bool_]) -> ClassMoments:
-        """The same without some classes; of a common scatter nothing can be taken away."""
-        if keep.all():
-            return self
-        scatter = self.scatter if self.depth is Depth.POOLED else self.scatter[keep]
-        return replace(
-            self, classes=self.classes[keep], weight=self.weight[keep], rows=self.rows[keep],
-            mean=self.mean[keep], scatter=scatter, low=low_of(self)[keep],
-        )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class MomentsOf:
-    """The reduction to ``ClassMoments`` of a depth; up to ``full_up_to`` classes every one has a scatter of its own.
+class ScatterOf:
+    """A reduction to a scatter of some depth; up to ``full_up_to`` classes every one has a scatter of its own.
 
     Two matrices cost no more than one, and what is known of each class by itself may be of use.
     """
+
+    depth: Depth
+    full_up_to: int
+
+    def by_class(self) -> Self:
+        """The same with a scatter for every class."""
+        return type(self)(Depth.FULL) if self.depth is Depth.POOLED else self  # type: ignore[call-arg]
+
+    def covers(self, other: Any) -> bool:
+        return isinstance(other, type(self)) and self.depth in (Depth.FULL, other.depth)
+
+    def depth_for(self, classes: NDArray[Any] | None) -> Depth:
+        """The depth with these classes; two where they are not known."""
+        count = 2 if classes is None else len(classes)
+        return Depth.FULL if self.depth is Depth.POOLED and count <= self.full_up_to else self.depth
+
+    def narrow(self, state: Any) -> Any:
+        """Without what so many classes do not need; what was never collected stays unknown."""
+        wanted = self.depth_for(state.classes)
+        if state.depth is wanted or state.depth is not Depth.FULL:
+            return state
+        return state.pooled() if wanted is Depth.POOLED else state.diagonal()
+
+
+@dataclass(frozen=True)
+class MomentsOf(ScatterOf):
+    """The reduction to ``ClassMoments``."""
 
     depth: Depth
     full_up_to: int = 0
     uses_blas: ClassVar[bool] = False
 
     def of(self, block: Block) -> ClassMoments:
-        return ClassMoments.of(block, self._depth(len(block.classes)))
+        return ClassMoments.of(block, self.depth_for(block.classes))
 
     def merge(self, states: Sequence[Any]) -> ClassMoments:
         """Of two depths the lesser is taken; R-factors are squared."""
         parts = [part if isinstance(part, ClassMoments) else part.to_moments() for part in states]
-        if any(part.depth is not parts[0].depth for part in parts):
-            parts = [part.pooled() for part in parts]
-        return self.narrow(merge_moments(parts))
+        merged: ClassMoments = self.narrow(merge_moments(of_one_depth(parts)))
+        return merged
 
     def numbers(self, shape: Any) -> int:
         """How many numbers the scatter has."""
         p, classes = int(shape.width), 2 if shape.classes is None else len(shape.classes)
-        return {Depth.DIAGONAL: classes * p, Depth.POOLED: p * p, Depth.FULL: classes * p * p}[self._depth(classes)]
+        sizes = {Depth.DIAGONAL: classes * p, Depth.POOLED: p * p, Depth.FULL: classes * p * p}
+        return sizes[self.depth_for(shape.classes)]
 
-    def by_class(self) -> MomentsOf:
-        """The same with a scatter for every class."""
-        return MomentsOf(Depth.FULL) if self.depth is Depth.POOLED else self
 
-    def covers(self, other: Any) -> bool:
-        return isinstance(other, MomentsOf) and self.depth in (Depth.FULL, other.depth)
+def of_one_depth(parts: Sequence[Any]) -> Sequence[Any]:
+    """The parts, pooled where some of them are."""
+    if any(part.depth is not parts[0].depth for part in parts):
+        return [part.pooled() for part in parts]
+    return parts
 
-    def narrow(self, state: Any) -> ClassMoments:
-        """Without what so many classes do not need; what was never collected stays unknown."""
-        wanted = self._depth(len(state.classes))
-        if state.depth is wanted or state.depth is not Depth.FULL:
-            moments: ClassMoments = state
-            return moments
-        return state.pooled() if wanted is Depth.POOLED else state.diagonal()  # type: ignore[no-any-return]
 
-    def _depth(self, classes: int) -> Depth:
-        return Depth.FULL if self.depth is Depth.POOLED and classes <= self.full_up_to else self.depth
+merge_moments = ClassMoments.merged
 
 
 def usable_scale(deviation: Floats, centre: Floats) -> Floats:
     """Standard deviations to divide by; 1 for a column that is constant but for rounding."""
     return np.where(deviation > 8.0 * np.finfo(float).eps * np.abs(centre), deviation, 1.0)
-
-
-def merge_moments(parts: Sequence[ClassMoments]) -> ClassMoments:
-    """The statistic of all parts' rows: S = sum S_part + sum n_part (mu_part - mu)(mu_part - mu)'."""
-    if len(parts) == 1:
-        return parts[0]
-    joint, depth = join(parts), parts[0].depth
-    leading = () if depth is Depth.POOLED else (len(joint.classes),)
-    scatter = np.zeros((*leading, *parts[0].scatter.shape[len(leading) :]))
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for by the caller
-        for part, at in zip(parts, joint.at, strict=True):
-            if scatter.shape == part.scatter.shape:
-                scatter += part.scatter
-            else:
-                scatter[at] += part.scatter
-        scatter += _between(joint.gaps, joint.weights, depth)
-    return ClassMoments(joint.classes, joint.weight, joint.rows, joint.mean, scatter, depth, joint.low)
 
 
 def _between(gaps: Floats, factors: Floats, depth: Depth) -> Floats:
@@ -287,10 +292,88 @@ def _between(gaps: Floats, factors: Floats, depth: Depth) -> Floats:
     root = np.sqrt(factors)[:, :, None] * gaps
     # Each product is of a matrix with itself, and so symmetric to the bit.
     if depth is Depth.POOLED:
-        return gram(root.reshape(-1, root.shape[2]))
-    return np.stack([gram(root[:, k]) for k in range(root.shape[1])])
+        rows = root.reshape(-1, root.shape[2])
+        return np.asarray(rows.T @ rows)
+    return np.stack([root[:, k].T @ root[:, k] for k in range(root.shape[1])])
 
 
-def gram(rows: Floats) -> Floats:
-    """A'A."""
-    return np.asarray(rows.T @ rows)
+class Joint(NamedTuple):
+    """The parts' classes, weights and means joined; ``gaps[b]`` is part b's mean minus the joint one.
+
+    ``mean`` + ``low`` is the joint mean to twice the digits of a double.
+    """
+
+    classes: NDArray[Any]
+    weight: Floats
+    rows: NDArray[np.int64]
+    mean: Floats
+    low: Floats
+    weights: Floats
+    gaps: Floats
+
+
+def join(parts: Sequence[ClassScatter]) -> Joint:
+    """Weights add up, and the joint mean is the weighted mean of the means."""
+    _check_combined(parts)
+    classes = union_of_classes([part.classes for part in parts])
+    weights, means, lows, rows = (
+        np.array([part.spread(values, classes) for part, values in zip(parts, arrays, strict=True)])
+        for arrays in zip(*((part.weight, part.mean, low_of(part), part.rows) for part in parts), strict=True)
+    )
+    mean, low, gaps = join_means(weights[:, :, None], means, lows)
+    return Joint(classes, weights.sum(axis=0), rows.sum(axis=0), mean, low, weights, gaps)
+
+
+def _check_combined(parts: Sequence[ClassScatter]) -> None:
+    depths = sorted({str(part.depth) for part in parts})
+    if len(depths) > 1:
+        raise DataError(f"Statistics of different depths cannot be combined: {', '.join(depths)}.")
+    refuse_widths(parts)
+
+
+def join_means(weights: Floats, means: Floats, lows: Floats) -> tuple[Floats, Floats, Floats]:
+    """The weighted mean over the parts (the first axis of all), its low part, and the parts' distances from it.
+
+    A part may have one weight for all columns.
+    """
+    total = weights.sum(axis=0)
+    share = weights / np.where(total > 0, total, 1.0)
+    # The mean is a correction to the heaviest part's mean, so that a common offset costs no digits.
+    heaviest = weights.argmax(axis=0)
+    if weights.shape[2] == 1:
+        places = heaviest[:, 0], np.arange(len(heaviest))
+        base, base_low = means[places], lows[places]
+    else:
+        base, base_low = (np.take_along_axis(values, heaviest[None], axis=0)[0] for values in (means, lows))
+    with np.errstate(invalid="ignore"):  # what is not finite is looked for by the caller
+        apart = np.where(weights > 0, (means - base) + (lows - base_low), 0.0)
+        mean, low = two_sum(base, base_low + (share * apart).sum(axis=0))
+        return mean, low, np.where(weights > 0, (means - mean) + (lows - low), 0.0)
+
+
+def grand_mean(weight: Floats, mean: Floats) -> Floats:
+    """The mean of all rows (p), as a correction to that of the heaviest class, so that an offset costs no digits."""
+    k, _, by = _from_heaviest(weight, mean, None)
+    return np.asarray(mean[k] + by)
+
+
+def mean_and_gaps(statistic: ClassScatter) -> tuple[Floats, Floats]:
+    """The mean of all rows (p), and how far that of each class is from it (K x p)."""
+    mean, low = statistic.mean, statistic.low
+    k, apart, by = _from_heaviest(statistic.weight, mean, low)
+    return mean[k] + (by if low is None else low[k] + by), apart - by
+
+
+def gaps_of(weight: Floats, mean: Floats) -> Floats:
+    """How far the mean of each class is from that of all rows (K x p)."""
+    _, apart, by = _from_heaviest(weight, mean, None)
+    return np.asarray(apart - by)
+
+
+def _from_heaviest(weight: Floats, mean: Floats, low: Floats | None) -> tuple[int, Floats, Floats]:
+    """The heaviest class, how far the means are from its mean (K x p), and how far that of all rows is (p)."""
+    k = int(weight.argmax())
+    apart = mean - mean[k]
+    if low is not None:
+        apart += low - low[k]
+    return k, apart, weight.dot(apart) / max(float(weight.sum()), TINY)

@@ -1,23 +1,60 @@
-"""The way in for text: a folder, a column of a table, or strings in memory become ``Documents``."""
+"""Documents: a folder, a column of a table, or strings in memory, read as blocks of texts with labels and weights."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import DataError, ParameterError, name_list, plural
 from discrim.sources import Scan, check_weights, code_labels
-from discrim.sources.readers import Reader, open_reader
-from discrim.sources.table import Table
-from discrim.sources.weights import refuse_bad_weights
-from discrim.text.block import BATCH, CHARACTERS, DocumentBlock, Documents, as_list, check_texts
+from discrim.sources.scan import open_reader
+
+# Documents of a block by default. A block also ends after so many characters, or bytes of files.
+BATCH = 1024
+CHARACTERS = 1 << 23
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentBlock:
+    """Some documents, with one label and one weight each where there are any."""
+
+    texts: list[str]
+    labels: NDArray[Any] | None = None
+    weight: NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+class Documents(ABC):
+    """Documents that are read block by block, always in the same order; made by ``documents``.
+
+    ``n_rows`` is None where it is not known before the last document.
+    """
+
+    title: str
+    n_rows: int | None = None
+    labelled: bool
+    rereadable: bool = True
+
+    @abstractmethod
+    def blocks(self) -> Iterator[DocumentBlock]: ...
+
+    @abstractmethod
+    def classes(self) -> NDArray[Any]:
+        """The distinct labels in order, found without reading a text."""
+
+    def __repr__(self) -> str:
+        return f"Documents({self.title}{'' if self.labelled else ', without labels'})"
 
 
 def documents(
@@ -33,7 +70,7 @@ def documents(
 
     Without ``text``, ``data`` is a folder with one folder per class: the label of a file is the name of the folder
     that it lies in, and files beside these folders are not read. A folder of files alone gives documents without
-    labels. Names that start with a dot are passed over. Files come folder by folder, by name; each is read as
+    labels. Names that start with a dot are left out. Files come folder by folder, by name; each is read as
     UTF-8, and as Latin-1 where it is not valid UTF-8, which never fails but may read a third encoding wrongly.
 
     With ``text``, ``data`` is anything that ``scan`` reads: CSV (in UTF-8), Parquet and Arrow files, frames, lazy
@@ -70,8 +107,7 @@ def documents(
     if missing not in ("error", "empty"):
         raise ParameterError.bad_value("missing", missing, "one of 'error', 'empty'")
     if text is not None:
-        columns = Columns(text, target, weight)
-        return ColumnDocuments(data, columns, empty=missing == "empty", batch_rows=batch_rows)
+        return ColumnDocuments(data, text, target, weight, empty=missing == "empty", batch_rows=batch_rows)
     if not isinstance(data, str | os.PathLike):
         hint = "the name of the column that holds the documents; strings in memory need no documents(...)"
         raise ParameterError.bad_value("text", None, hint)
@@ -98,71 +134,51 @@ def open_documents(X: Any, y: Any = None, sample_weight: Any = None) -> Document
     return X
 
 
-class Columns(NamedTuple):
-    """What is read of a table."""
-
-    text: str
-    target: str | None
-    weight: str | None
-
-
 class ColumnDocuments(Documents):
     """Documents in one column of a table, with labels and weights in others. No other column is read."""
 
-    def __init__(self, data: Any, columns: Columns, *, empty: bool, batch_rows: int) -> None:
-        named = [name for name in columns if name is not None]
-        if len(set(named)) < len(named):
-            raise ParameterError.bad_value("text", columns.text, f"another column than {columns[1:]}")
-        self._reader: Reader = open_reader(data)
-        # A scan of the same columns refuses those that are not there, or differ from file to file.
-        Scan(self._reader, [columns.text], target=columns.target, weight=columns.weight, batch_rows=batch_rows)
-        for part in self._reader.parts:
-            if part.head.kind(columns.text) != "text":
-                raise DataError(f"Column '{columns.text}' of '{part.name}' holds numbers; documents are strings.")
-        self._columns, self._empty, self._batch_rows = columns, empty, batch_rows
-        self.title = f"column '{columns.text}' of {self._reader.title}"
-        self.n_rows = self._reader.n_rows
-        self.labelled = columns.target is not None
-        self.rereadable = self._reader.rereadable
+    def __init__(
+        self, data: Any, text: str, target: str | None, weight: str | None, *, empty: bool, batch_rows: int
+    ) -> None:
+        besides = [name for name in (target, weight) if name is not None]
+        if len({text, *besides}) <= len(besides):
+            raise ParameterError.bad_value("text", text, f"another column than {(target, weight)}")
+        reader = open_reader(data)
+        self._scan = Scan(reader, [text], target=target, weight=weight, batch_rows=batch_rows)
+        for name, head in reader.heads.items():
+            if head.kind(text) != "text":
+                raise DataError(f"Column '{text}' of '{name}' holds numbers; documents are strings.")
+        self._text, self._empty, self._batch_rows = text, empty, batch_rows
+        self._source, self.title = reader.title, f"column '{text}' of {reader.title}"
+        self.n_rows, self.rereadable, self.labelled = reader.n_rows, reader.rereadable, target is not None
 
     def blocks(self) -> Iterator[DocumentBlock]:
         first = 0
-        for table in self._reader.tables([c for c in self._columns if c is not None], self._batch_rows):
+        for table in self._scan.tables():
             for start in range(0, table.n_rows, self._batch_rows):
                 stop = min(start + self._batch_rows, table.n_rows)
-                yield self._block(table, start, stop, first + start)
+                values = _as_list(table.labels(self._text, start, stop))
+                of = f"column '{self._text}'"
+                texts = _check_texts(values, first=first + start, of=of, empty=self._empty)
+                codes, classes, weight = self._scan.labels(table, start, stop)
+                yield DocumentBlock(texts, classes[codes] if self.labelled else None, weight)
             first += table.n_rows
-        if not first:
-            raise DataError(f"The {self._reader.title} holds no rows.")
 
     def classes(self) -> NDArray[Any]:
-        target = self._columns.target
+        target = self._scan.target
         assert target is not None
         if not self.rereadable:
             raise DataError(
-                f"The {self._reader.title} can be read only once, but its labels must be known first. "
+                f"The {self._source} can be read only once, but its labels must be known first. "
                 "Pass a table or a file instead."
             )
-        tables = self._reader.tables([target], 1 << 16)
+        tables = self._scan.tables([target])
         found = [code_labels(table.labels(target, 0, table.n_rows), column=target)[0] for table in tables]
         return code_labels(np.concatenate(found), column=target)[0]
 
-    def _block(self, table: Table, start: int, stop: int, first: int) -> DocumentBlock:
-        text, target, weight_column = self._columns
-        values = as_list(table.labels(text, start, stop))
-        texts = check_texts(values, first=first, of=f"column '{text}'", empty=self._empty)
-        labels = weight = None
-        if target is not None:
-            classes, codes = code_labels(table.labels(target, start, stop), column=target)
-            labels = classes[codes]
-        if weight_column is not None:
-            weight = np.ascontiguousarray(table.numbers([weight_column], start, stop, np.float64)[:, 0])
-            refuse_bad_weights(weight, weight_column)
-        return DocumentBlock(texts, labels, weight)
-
 
 class FolderDocuments(Documents):
-    """The names of one class are held at a time, so that millions of files are no matter."""
+    """The names of one class are held at a time, so that there may be millions of files."""
 
     def __init__(self, folder: Path, batch_rows: int) -> None:
         self._batch_rows = batch_rows
@@ -250,7 +266,7 @@ class StringDocuments(Documents):
         if isinstance(X, Iterator):
             self._take_iterator(X, y, sample_weight)
             return
-        self._texts = as_list(X)
+        self._texts = _as_list(X)
         self.n_rows = len(self._texts)
         if not self.n_rows:
             raise DataError("There are no documents: X is empty.")
@@ -271,7 +287,7 @@ class StringDocuments(Documents):
             part = slice(start, start + BATCH)
             labels = None if self._labels is None else self._labels[part]
             weight = None if self._weight is None else self._weight[part]
-            yield DocumentBlock(check_texts(self._texts[part], first=start, of="X"), labels, weight)
+            yield DocumentBlock(_check_texts(self._texts[part], first=start, of="X"), labels, weight)
 
     def classes(self) -> NDArray[Any]:
         assert self._labels is not None
@@ -286,13 +302,16 @@ class StringDocuments(Documents):
         assert self._iterator is not None
         start = 0
         while part := list(islice(self._iterator, BATCH)):
-            yield DocumentBlock(check_texts(part, first=start, of="X"))
+            yield DocumentBlock(_check_texts(part, first=start, of="X"))
             start += len(part)
 
 
 def _refuse_other_shapes(X: Any) -> None:
     if isinstance(X, str | bytes):
-        raise DataError("X is a single string. Pass a list of documents, or a folder through documents(X).")
+        raise DataError(
+            "X is a single string. Pass a list of documents, a folder as documents(X), or a file as "
+            "documents(X, text=..., target=...)."
+        )
     dimensions = getattr(X, "ndim", 2 if hasattr(X, "columns") else 1)
     if dimensions != 1:
         raise DataError(
@@ -301,3 +320,41 @@ def _refuse_other_shapes(X: Any) -> None:
         )
     if isinstance(X, Mapping | AbstractSet) or not (hasattr(X, "__iter__") or hasattr(X, "to_pylist")):
         raise DataError(f"X is of the type {type(X).__name__}. Pass a list of documents.")
+
+
+def _check_texts(values: Sequence[Any], *, first: int, of: str, empty: bool = False) -> list[str]:
+    """The values, if all are strings; with ``empty`` a missing one is a document without a word.
+
+    ``first`` is the number of the first of them in the source ``of``, which errors count from.
+    """
+    texts = list(values)
+    for i, value in enumerate(texts):
+        if isinstance(value, str):
+            continue
+        if not _is_missing(value):
+            hint = "Decode it first." if isinstance(value, bytes | bytearray) else "Convert it to a string first."
+            raise DataError(
+                f"Document {first + i} of {of}, counted from 0, is of the type {type(value).__name__}; "
+                f"documents are strings. {hint}"
+            )
+        if not empty:
+            raise DataError(
+                f"Document {first + i} of {of}, counted from 0, is missing (None, NaN or null). Remove such "
+                "documents, or let them count as empty ones: fill them with '', or documents(..., missing='empty')."
+            )
+        texts[i] = ""
+    return texts
+
+
+def _as_list(column: Any) -> list[Any]:
+    """The values of a Series, an Arrow array, an array or a sequence as Python objects."""
+    for name in ("to_pylist", "to_list", "tolist"):
+        if hasattr(column, name):
+            return list(getattr(column, name)())
+    return list(column)
+
+
+def _is_missing(value: Any) -> bool:
+    # Marks of a missing value by their text, so that pandas need not be imported.
+    unknown = value is None or repr(value) in {"<NA>", "NaT"}
+    return unknown or (isinstance(value, float) and value != value)  # noqa: PLR0124 -- only NaN differs from itself

@@ -14,10 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
 from discrim.errors import DataError, ParameterError, plural
-from discrim.text.block import Documents
-from discrim.text.counted import CountedBlock, Kept, together
-from discrim.text.documents import open_documents
-from discrim.text.frequent import FrequentWords
+from discrim.text.counted import CountedBlock, FrequentWords, Kept, together
+from discrim.text.documents import Documents, open_documents
 
 WORD = r"(?u)\b\w\w+\b"
 
@@ -33,7 +31,7 @@ class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     learned, so one read of the documents is enough, but the columns have no names and words may meet in one.
 
     **Bound.** While the vocabulary is learned, at most ``max_words`` words are held, besides those of one block.
-    When there are more, the rarer half is given up, and ``missed_`` tells the price: a word in more than ``missed_``
+    When there are more, the rarer half is given up, and ``missed_`` is the price: a word in more than ``missed_``
     documents is held for certain, counted short by ``missed_`` at most (Misra, Gries); and missed_ <= 2 N / max_words
     where N is the sum over documents of their different words. While it is 0 the vocabulary is that of scikit-learn's
     ``CountVectorizer`` and does not depend on blocks.
@@ -189,7 +187,7 @@ class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def _how(self) -> dict[str, Any]:
-        """What both of scikit-learn's vectorizers have to be told."""
+        """Parameters of both of scikit-learn's vectorizers."""
         return {
             "lowercase": self.lowercase,
             "token_pattern": self.token_pattern,
@@ -214,8 +212,8 @@ class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         found = plural(table.n_documents, "document")
         if not len(table) and not table.bound:
             return DataError(
-                f"There is no word in the {found}: empty ones, only stop words, or nothing that 'token_pattern' takes "
-                "for a word."
+                f"There is no word in the {found}: empty ones, only stop words, or nothing that 'token_pattern' "
+                "matches."
             )
         return DataError(
             f"No word was met in at least {self.min_df} of the {found} ('min_df'={self.min_df}) "

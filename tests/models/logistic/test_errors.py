@@ -188,8 +188,8 @@ def test_trials_are_blamed_for_what_is_wrong_with_trials():
 
 
 def test_a_path_is_told_to_be_scanned(tmp_path):
-    refused("Read the file with scan.*target='y'", X="trips.parquet", y="y", error=DataError)
-    refused("Read the file with scan.*target=...", X=tmp_path / "trips.parquet", error=DataError)
+    refused("Read the file with discrim.scan.*target='y'", X="trips.parquet", y="y", error=DataError)
+    refused("Read the file with discrim.scan.*target=...", X=tmp_path / "trips.parquet", error=DataError)
 
 
 def test_infinity_of_any_type_is_no_penalty():

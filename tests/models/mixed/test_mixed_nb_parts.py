@@ -74,7 +74,7 @@ def test_forgetting_is_never_having_seen(rows):
     assert_allclose(model.predict_log_proba(frame), rest.predict_log_proba(frame), rtol=1e-8, atol=1e-9)
     with pytest.raises(ForgetError):
         rest.forget(frame[gone], y[gone], weight[gone])
-    with pytest.raises(DataError, match="Nothing would be left"):
+    with pytest.raises(DataError, match="Cannot forget every row the model has seen"):
         rest.forget(frame[~gone], y[~gone], weight[~gone])
 
 

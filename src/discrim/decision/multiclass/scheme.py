@@ -22,7 +22,7 @@ from discrim.errors import DataError, DiscrimWarning, warn
 from discrim.families.recipe import Passes, Shape, collected
 from discrim.models.parameters import Check
 from discrim.models.shell import check_parameters, recipe_of
-from discrim.sources import Rows, Scan, check_weights, code_labels, recode
+from discrim.sources import Rows, Scan, check_weights, code_labels, recode, require_labels
 from discrim.typing import Codes, Floats
 
 # Entries that the scatter of all classes may have together.
@@ -68,8 +68,7 @@ class Scheme(MetaClassifier):
         """Check the parameters, forget an earlier fit, and return what goes to the estimators."""
         check_parameters(self, self._constraints)
         self.__dict__.pop("estimators_", None)
-        if y is None and not isinstance(X, Scan):
-            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        require_labels(type(self).__name__, X, y)
         return fit_arguments(self, fit_params)
 
     def _fit_split(

@@ -31,7 +31,7 @@ from discrim.families.recipe import (
 )
 from discrim.families.rule import DiagonalRule, LinearRule, Output, Rule
 from discrim.statistics import ClassMoments, Depth, MomentsOf
-from discrim.statistics.means import grand_mean
+from discrim.statistics.moments import grand_mean
 from discrim.typing import Floats
 
 # Thresholds on the path, evenly from 0 to where no column is left.

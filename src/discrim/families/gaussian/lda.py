@@ -35,7 +35,7 @@ from discrim.families.gaussian.student import Sizes, check_degrees, debiased_lin
 from discrim.families.recipe import Passes, Shape, Solved
 from discrim.families.rule import LinearRule, QuadraticRule, Rule, StudentRule
 from discrim.statistics import Depth
-from discrim.statistics.means import grand_mean
+from discrim.statistics.moments import grand_mean
 from discrim.typing import Floats
 
 COLLINEAR = (

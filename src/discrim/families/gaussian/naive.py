@@ -14,7 +14,7 @@ from discrim.families.gaussian.recipe import GaussianRecipe, Statistic, possible
 from discrim.families.recipe import LeftOut, Passes, Shape, Solved
 from discrim.families.rule import DiagonalRule
 from discrim.statistics import ClassMoments, Depth
-from discrim.statistics.means import gaps_of, grand_mean
+from discrim.statistics.moments import gaps_of, grand_mean
 from discrim.typing import Codes, Floats
 
 # Below this, smoothing guards against a division by zero; from it on, it is meant to change the answer.

@@ -26,7 +26,7 @@ from discrim.families.gaussian.student import GaussianRule
 from discrim.families.rule import LowRankRule, ProjectedRule, QuadraticRule
 from discrim.parallel import run
 from discrim.statistics import ClassFactors, ClassMoments
-from discrim.statistics.means import grand_mean
+from discrim.statistics.moments import grand_mean
 from discrim.typing import Floats
 
 # Where the rows cannot be read again, a class matrix is used as long as it has any digits left.

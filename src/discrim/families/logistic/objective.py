@@ -18,7 +18,6 @@ from discrim.families.recipe import Passes, Sum
 from discrim.families.rule import LinearRule
 from discrim.later import cached_property
 from discrim.parallel import SINGLE
-from discrim.statistics.align import places
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS, Likelihood, merge_likelihoods
 from discrim.typing import Floats
 
@@ -423,7 +422,7 @@ def codes_in(block: Block, classes: NDArray[Any]) -> NDArray[np.int32]:
     """The block's codes among all classes: a block of a scan knows only its own."""
     if block.classes is classes or np.array_equal(block.classes, classes):
         return block.codes
-    return places(block.classes, classes).astype(np.int32)[block.codes]
+    return np.searchsorted(classes, block.classes).astype(np.int32)[block.codes]
 
 
 def solver_rows(

@@ -17,7 +17,7 @@ from discrim.families.recipe import Passes
 from discrim.later import cached_property
 from discrim.parallel import one_blas_thread
 from discrim.statistics import ClassMoments, Depth, MomentsOf
-from discrim.statistics.means import grand_mean
+from discrim.statistics.moments import grand_mean
 from discrim.typing import Floats
 
 # As glmnet: the least l1_ratio that lambda_max is computed with, and where a grid of its own ends early.

@@ -13,7 +13,7 @@ from discrim.families.recipe import Passes
 from discrim.parallel import one_blas_thread
 from discrim.statistics import ClassFactors, Depth
 from discrim.statistics.factors import FactorsOf
-from discrim.statistics.means import grand_mean
+from discrim.statistics.moments import grand_mean
 from discrim.typing import Floats, Mask
 
 # What is left of a column of length one, after the columns before it, when it counts as determined by them.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from discrim.families.gaussian.covariance import Sphering, Within, pooled_within
 from discrim.families.rule import LinearRule
 from discrim.statistics import ClassFactors, ClassMoments
-from discrim.statistics.means import mean_and_gaps
+from discrim.statistics.moments import mean_and_gaps
 from discrim.typing import Floats
 
 # Exchanges of many coefficients that may fail to help before they are made one by one.

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from discrim.errors import DataError, ParameterError, plural
 from discrim.models.parameters import Check
 from discrim.sources import Design, Rows, Scan, open_rows
-from discrim.sources.arrays import ArrayRows
-from discrim.sources.weights import check_weights
+from discrim.sources.labels import check_weights
+from discrim.sources.rows import ArrayRows
 from discrim.typing import Floats
 
 # How far from a whole number a count may be by rounding, relative to itself.

@@ -1,4 +1,4 @@
-"""Gaussian bumps around centres."""
+"""Gaussian bumps around centres, and random Fourier features, whose products average to a Gaussian kernel."""
 
 from __future__ import annotations
 
@@ -9,12 +9,54 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from discrim.basis.base import Basis
+from discrim.basis.base import Basis, check_choice, check_count
 from discrim.errors import DataError, ParameterError, plural
 from discrim.typing import Floats
 
-# A grid over many columns has points^columns centres; beyond this it is not what anybody wants.
+# A grid over many columns has points^columns centres; more than this are refused.
 MOST_CENTRES = 10_000
+
+
+class FourierBasis(Basis):
+    """sqrt(2 / m) cos(w'x + b) with w ~ N(0, 2 gamma I) and b uniform: random Fourier features (Rahimi and Recht 2007).
+
+    Inner products of mapped rows approach exp(-gamma |x - z|^2) as m = ``n_components`` grows, with an error of about
+    1 / sqrt(m). Distances are taken in columns divided by their standard deviations, unless ``scale=False``.
+
+    Parameters
+    ----------
+    n_components : int
+    gamma : float or 'scale', which is 1 / (number of columns)
+    scale : bool
+    random_state : seed
+    """
+
+    def __init__(
+        self, n_components: int = 100, *, gamma: Any = "scale", scale: bool = True, random_state: Any = 0
+    ) -> None:
+        self.n_components = n_components
+        self.gamma = gamma
+        self.scale = scale
+        self.random_state = random_state
+
+    def _learn(self, x: NDArray[np.float64]) -> None:
+        check_count("n_components", self.n_components)
+        named = isinstance(self.gamma, str)
+        if (named and self.gamma != "scale") or (not named and not self.gamma > 0):
+            raise ParameterError.bad_value("gamma", self.gamma, "a positive number or 'scale'")
+        p = x.shape[1]
+        self.gamma_ = 1.0 / p if named else float(self.gamma)
+        self.scale_ = _scale(x, scale=self.scale)
+        rng = np.random.default_rng(self.random_state)
+        self._directions = rng.normal(size=(p, self.n_components)) * np.sqrt(2.0 * self.gamma_) / self.scale_[:, None]
+        self._phases = rng.uniform(0.0, 2.0 * np.pi, self.n_components)
+
+    def _map(self, x: NDArray[Any]) -> NDArray[Any]:
+        cosines = np.cos(x @ self._directions + self._phases)
+        return np.asarray(np.sqrt(2.0 / self.n_components) * cosines, dtype=x.dtype)
+
+    def names_of(self, names: Sequence[str]) -> list[str]:  # noqa: ARG002 - every function is of all columns
+        return [f"wave{i}" for i in range(self.n_components)]
 
 
 class RadialBasis(Basis):
@@ -62,16 +104,13 @@ class RadialBasis(Basis):
     def _learn(self, x: Floats) -> None:
         if self.width is not None and not self.width > 0:
             raise ParameterError.bad_value("width", self.width, "a positive number or None")
-        if self.placement not in {"kmeans", "grid", "data"}:
-            raise ParameterError.bad_value("placement", self.placement, "'kmeans', 'grid' or 'data'")
-        deviation = x.std(axis=0)
-        self.scale_ = np.where(deviation > 0, deviation, 1.0) if self.scale else np.ones(x.shape[1])
+        check_choice("placement", self.placement, "kmeans", "grid", "data")
+        self.scale_ = _scale(x, scale=self.scale)
         z = x / self.scale_
         if self.per_column:
-            found = [self._centres(z[:, [j]], j) for j in range(x.shape[1])]
-            self._places = found
-            self.centres_: Any = [c[:, 0] * s for c, s in zip(found, self.scale_, strict=True)]
-            self.width_: Any = np.array([self._width(c) for c in found])
+            self._places = [self._centres(z[:, [j]], j) for j in range(x.shape[1])]
+            self.centres_: Any = [c[:, 0] * s for c, s in zip(self._places, self.scale_, strict=True)]
+            self.width_: Any = np.array([self._width(c) for c in self._places])
         else:
             self._places = [self._centres(z, None)]
             self.centres_ = self._places[0] * self.scale_
@@ -145,3 +184,9 @@ def _grid(z: Floats, points: int) -> Floats:
         )
     axes = [np.linspace(column.min(), column.max(), points) for column in z.T]
     return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
+
+
+def _scale(x: Floats, *, scale: bool) -> Floats:
+    """What columns are divided by: their standard deviations, or 1."""
+    deviation = x.std(axis=0)
+    return np.where(deviation > 0, deviation, 1.0) if scale else np.ones(x.shape[1])
