@@ -133,6 +133,8 @@ WAYS = {
     "joblib": _by_joblib,
     "skops": _by_skops,
 }
+# The import of skops alone takes most of a minute: it lists the types of scikit-learn and SciPy that it trusts.
+ways = pytest.mark.parametrize("way", [pytest.param(way, marks=[pytest.mark.slow] * (way == "skops")) for way in WAYS])
 
 
 def _answers(model, x):
@@ -147,7 +149,7 @@ def case(request):
     return model.fit(x) if y is None else model.fit(x, y), x
 
 
-@pytest.mark.parametrize("way", WAYS)
+@ways
 def test_a_saved_model_answers_as_the_fitted_one(case, way):
     model, x = case
     if way == "skops" and isinstance(model, BayesClassifier):
@@ -162,7 +164,7 @@ def test_a_saved_model_answers_as_the_fitted_one(case, way):
         assert str(again.summary()) == str(model.summary())
 
 
-@pytest.mark.parametrize("way", WAYS)
+@ways
 def test_an_estimator_that_is_not_fitted_keeps_its_parameters(case, way):
     model = clone(case[0])
     if isinstance(model, BayesClassifier):
@@ -170,7 +172,7 @@ def test_an_estimator_that_is_not_fitted_keeps_its_parameters(case, way):
     assert repr(WAYS[way](model)) == repr(model)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@ways
 def test_a_saved_model_goes_on_learning_and_forgetting(way):
     kinds = (
         LinearDiscriminantAnalysis,
@@ -187,14 +189,14 @@ def test_a_saved_model_goes_on_learning_and_forgetting(way):
         assert again.statistic_.depth is model.statistic_.depth
 
 
-@pytest.mark.parametrize("way", WAYS)
+@ways
 def test_a_first_part_that_cannot_be_solved_is_saved_too(way):
     model = LinearDiscriminantAnalysis().partial_fit(X[Y == "oak"], Y[Y == "oak"])
     again = WAYS[way](copy.deepcopy(model)).partial_fit(X[Y != "oak"], Y[Y != "oak"])
     assert_array_equal(again.predict(X), model.partial_fit(X[Y != "oak"], Y[Y != "oak"]).predict(X))
 
 
-@pytest.mark.parametrize("way", WAYS)
+@ways
 def test_a_model_of_a_scan_keeps_the_names_of_its_columns(way):
     rows = scan(FRAME.assign(label=Y), target="label")
     model = LinearDiscriminantAnalysis().fit(rows)
