@@ -109,10 +109,9 @@ def test_the_package_is_marked_as_typed():
 
 
 def modules_with_examples():
-    names = {".".join(path.relative_to(ROOT / "src").with_suffix("").parts): path for path in SOURCES}
-    return [
-        name.removesuffix(".__init__") for name, path in names.items() if ">>> " in path.read_text(encoding="utf-8")
-    ]
+    paths = [path for path in SOURCES if ">>> " in path.read_text(encoding="utf-8")]
+    names = [".".join(path.relative_to(ROOT / "src").with_suffix("").parts) for path in paths]
+    return [name.removesuffix(".__init__") for name in names]
 
 
 @pytest.mark.parametrize("name", modules_with_examples())
