@@ -116,7 +116,8 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags = replace(tags.input_tags, **self._input_tags)
+        for name, value in self._input_tags.items():
+            setattr(tags.input_tags, name, value)
         return tags
 
     def renamed(self, names: list[str]) -> Self:
@@ -167,7 +168,8 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _read(self, X: Any, y: Any, sample_weight: Any, *, design: Design | None = None, labelled: bool = True) -> Rows:
         """The rows of X; with a ``design`` the columns must be those that the model knows."""
-        X = scan(X) if is_query(X, y, sample_weight) else X
+        if type(X) is not np.ndarray and is_query(X, y, sample_weight):
+            X = scan(X)
         if not isinstance(X, Scan):
             if labelled:
                 require_labels(type(self).__name__, X, y)
@@ -175,7 +177,7 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 check_array(X, ensure_all_finite=False)  # raises, and says how to reshape
             if design is not None:
                 plain = type(X) is np.ndarray and X.dtype.kind == "f"
-                if not plain or X.shape[1] != self.n_features_in_ or hasattr(self, "feature_names_in_"):
+                if not plain or X.shape[1] != self.n_features_in_ or "feature_names_in_" in self.__dict__:
                     validate_data(self, X, reset=False, skip_check_array=True)
         rows = self._opened(X, y, sample_weight, design)
         if labelled:

@@ -141,7 +141,7 @@ class ClassMoments(ClassScatter):
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for by the caller
             scatter = _between(joint.gaps, joint.weights, depth)
             for part in parts:
-                scatter += part.including(joint.classes).scatter
+                scatter += part.scatter if depth is Depth.POOLED else part.spread(part.scatter, joint.classes)
         return cls(joint.classes, joint.weight, joint.rows, joint.mean, scatter, depth, joint.low)
 
     def _without(self, left: Left) -> ClassMoments:

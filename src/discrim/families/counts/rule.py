@@ -190,4 +190,4 @@ def _at(value: Alpha, columns: slice) -> Any:
 
 def _log(values: Any) -> Any:
     """Logarithms; zero where a value is zero, for which the limit is worked out."""
-    return np.log(np.where(values == 0, 1.0, values))
+    return np.log(values if np.min(values, initial=1.0) > 0 else np.where(values == 0, 1.0, values))
