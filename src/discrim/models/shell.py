@@ -449,7 +449,7 @@ def _defaults(constructor: Callable[..., Any]) -> dict[str, Any]:
 
 def recipe_from(kind: type[R], model: Any, **others: Any) -> R:
     """The recipe whose fields are the parameters of the model with the same names, but for ``others``."""
-    names = _shared(kind, type(model), tuple(vars(model)))
+    names = _shared(kind, model.__class__, tuple(vars(model)))
     return kind(**{name: getattr(model, name) for name in names}, **others)
 
 
