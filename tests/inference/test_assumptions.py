@@ -9,7 +9,7 @@ from scipy import stats
 from discrim import datasets, scan
 from discrim.errors import DataError, DiscrimError
 from discrim.inference import assumption_checks, assumptions
-from discrim.inference.assumption_tests import class_shapes, collinearity, column_shapes, full_moments
+from discrim.inference.assumptions import class_shapes, collinearity, column_shapes, full_moments
 from discrim.inference.discriminant import box_m
 from discrim.sources import open_rows
 

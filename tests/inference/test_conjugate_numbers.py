@@ -157,7 +157,7 @@ def test_summaries_show_which_levels_speak_for_a_class():
     X = np.column_stack([rng.integers(0, 3, 300), np.where(y == "yes", rng.integers(0, 2, 300), 0)]).astype(float)
     mixed = MixedNB(likelihoods={0: "categorical", 1: "bernoulli"}).fit(X, y)
     for model in (mixed, CategoricalNB().fit(X.astype(int), y)):
-        table = model.summary().to_frame("Most telling levels, class against the others")
+        table = model.summary().to_frame("Most distinctive levels, class against the others")
         found = table[table["class"] == "yes"]
         assert found.index[0] == "x1 = 1"
         ones = X[y == "yes", 1].sum()

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from discrim.errors import DataError, ParameterError
-from discrim.inference.fitted import inverse_root
+from discrim.families.logistic.objective import inverse_root
 from discrim.inference.sandwich import standard_errors
 
 

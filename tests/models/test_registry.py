@@ -42,6 +42,13 @@ def test_a_model_that_enters_is_compared(own_registry):
     assert set(found.table.index) == {"Mine", "LDA", "Baseline"}
 
 
+def test_an_entry_is_tried_until_it_is_removed(own_registry):
+    own_registry.enter(registry.Entry("Mine", discrim.GaussianNB, lambda _: discrim.GaussianNB(), cost=99))
+    own_registry.remove("Mine")
+    assert list(own_registry.all_entries()) == EXPECTED
+    own_registry.remove("Mine")  # nothing is left to remove
+
+
 def test_a_model_may_enter_again_with_other_parameters(own_registry):
     again = registry.Entry("LDA", discrim.LinearDiscriminantAnalysis, lambda _: None, cost=6)
     own_registry.enter(again)

@@ -1,12 +1,12 @@
 """Fitted rules: arrays that say how a row is scored, and nothing else.
 
-A rule is a plain value, which knows nothing of the model that it was made for.
+A rule is a plain value, a kind and its arrays, so that files and exports can be made from it without knowing the model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from typing import Any, ClassVar, TypeVar
 
@@ -41,15 +41,18 @@ class Output(IntEnum):
 
 # Values, and whether every row has a finite score.
 Scored = tuple[NDArray[Any], bool]
+# A kind, and fields by name.
+Described = tuple[str, dict[str, Any]]
 
 
 class Rule:
     """Scores of rows, one a class: log posteriors up to a constant of the row.
 
-    A subclass is a dataclass of arrays. It says how dense rows are scored, by ``scores`` or by
+    A subclass is a dataclass of arrays with a ``kind``. It says how dense rows are scored, by ``scores`` or by
     ``fill``; posteriors, best classes, sparse rows and threads follow.
     """
 
+    kind: ClassVar[str]
     offset: Floats
     # Do the intermediate results of a row take many times its own size?
     bulky: ClassVar[bool] = False
@@ -90,10 +93,27 @@ class Rule:
         """
         return None
 
+    def described(self) -> Described:
+        """The kind and the arrays by name; rules and terms inside are described in the same way."""
+        return described(self)
+
+
+def described(value: Any) -> Described:
+    """The kind of a rule or of a term of one, and its fields by name."""
+    return value.kind, {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return described(value) if hasattr(value, "kind") else value
+
 
 @dataclass(frozen=True)
 class LinearRule(Rule):
     """score_k(x) = offset_k + coef_k'(x - origin); with a ``threshold`` the indicators x_j > threshold stand for x."""
+
+    kind = "linear"
 
     coef: Floats
     offset: Floats
@@ -172,6 +192,8 @@ def side_by_side(rules: Sequence[LinearRule]) -> LinearRule:
 class DiagonalRule(Rule):
     """score_k(x) = offset_k - sum_j precision_kj (x_j - mean_kj)^2 / 2."""
 
+    kind = "diagonal"
+
     mean: Floats
     precision: Floats
     offset: Floats
@@ -183,6 +205,8 @@ class DiagonalRule(Rule):
 @dataclass(frozen=True)
 class QuadraticRule(Rule):
     """score_k(x) = offset_k - |factor_k (x - mean_k)|^2 / 2, factor K x r x p (triangular: r = p, lower)."""
+
+    kind = "quadratic"
 
     mean: Floats
     factor: Floats
@@ -200,6 +224,7 @@ class ProjectedRule(Rule):
     What lies outside the basis counts as - residual_precision_k |x - origin - basis z|^2 / 2.
     """
 
+    kind = "projected"
     bulky = True
 
     origin: Floats
@@ -228,6 +253,7 @@ class LowRankRule(Rule):
     ``root`` is K x p, infinite for a column that says nothing; V_k = ``directions[k]`` is p x r_k, ``gain[k]`` r_k.
     """
 
+    kind = "low rank"
     bulky = True
 
     mean: Floats
@@ -252,6 +278,8 @@ class StudentRule(Rule):
     A Student-t in p columns with df degrees and scale matrix c A has power (df + p)/2 and, where q is taken
     by A, rate 1/(c df). An offset of -inf marks a class that cannot occur.
     """
+
+    kind = "student"
 
     inner: QuadraticRule | ProjectedRule | LowRankRule
     offset: Floats

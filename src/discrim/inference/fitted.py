@@ -8,14 +8,22 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 from scipy.special import gammaln, xlogy
 
 from discrim.errors import DataError, ParameterError, WeightsWarning, warn
 from discrim.families.logistic.elastic_net_gram import GramFollower
 from discrim.families.logistic.firth import firth
 from discrim.families.logistic.fit import SmoothFit
-from discrim.families.logistic.objective import CLOSE, Coordinates, HasLikelihood, Objective, Solution, codes_in, newton
+from discrim.families.logistic.objective import (
+    CLOSE,
+    Coordinates,
+    HasLikelihood,
+    Objective,
+    Solution,
+    codes_in,
+    inverse_root,
+    newton,
+)
 from discrim.families.logistic.recipe import Reweighted
 from discrim.families.recipe import Passes
 from discrim.inference.scores import score_products, weights_are_counts
@@ -421,23 +429,3 @@ def _null_loss(objective: Objective, weights: Floats, offset: bool) -> float:
 def _is_scan(rows: Passes) -> bool:
     """Are the classes not known before the rows are read?"""
     return (rows.inner if isinstance(rows, Reweighted) else rows).shape.classes is None
-
-
-def inverse_root(matrix: Floats) -> Floats:
-    """F with F F' = M^-1 for a positive definite M; of a semidefinite M, a generalised inverse.
-
-    Scaled to a unit diagonal first. What a generalised inverse says about a combination of coefficients that the
-    data determine does not depend on which one it is.
-    """
-    scale = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
-    scale = np.where(scale > 0, scale, 1.0)
-    scaled = matrix / scale[:, None] / scale
-    if not len(scaled):
-        return scaled
-    upper, info = lapack.dpotrf(scaled, lower=0)
-    if info == 0 and np.diagonal(upper).min() > 1e-7:
-        inverse, _ = lapack.dtrtri(upper, lower=0)
-        return np.asarray(np.triu(inverse) / scale[:, None])
-    values, vectors = np.linalg.eigh(scaled)
-    keep = values > 1e-12 * max(values[-1], 0.0)
-    return np.asarray(vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None])

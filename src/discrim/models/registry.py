@@ -149,6 +149,11 @@ def enter(*entries: Entry) -> None:
         _entries[entry.name] = entry
 
 
+def remove(name: str) -> None:
+    """Have a model no longer tried."""
+    _entries.pop(name, None)
+
+
 def all_entries() -> dict[str, Entry]:
     """Every model that has entered, by name, in the order of cost; modules that were not needed yet are read first."""
     from discrim import models

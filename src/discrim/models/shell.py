@@ -451,5 +451,11 @@ def _defaults(constructor: Callable[..., Any]) -> dict[str, Any]:
 
 def recipe_from(kind: type[R], model: Any, **others: Any) -> R:
     """The recipe whose fields are the parameters of the model with the same names, but for ``others``."""
-    names = (field.name for field in fields(kind) if hasattr(model, field.name))
+    names = _shared(kind, model.__class__, tuple(vars(model)))
     return kind(**{name: getattr(model, name) for name in names}, **others)
+
+
+@cache
+def _shared(kind: type, model: type, own: tuple[str, ...]) -> list[str]:
+    """The fields of a recipe that models with these attributes of their own have too."""
+    return [field.name for field in fields(kind) if field.name in own or hasattr(model, field.name)]

@@ -76,7 +76,7 @@ class ClassFactors(ClassScatter):
         if depth is Depth.POOLED:
             gaps = gaps.reshape(-1, 1, gaps.shape[2])
         spread = [part.including(joint.classes).factors for part in parts]
-        stacked = (np.vstack([gaps[:, k], *pieces]) for k, pieces in enumerate(zip(*spread, strict=True)))
+        stacked = (np.vstack([*pieces, gaps[:, k]]) for k, pieces in enumerate(zip(*spread, strict=True)))
         factors = tuple(map(_compress, stacked))
         return cls(joint.classes, joint.weight, joint.rows, joint.mean, factors, depth, joint.low)
 

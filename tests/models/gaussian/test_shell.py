@@ -134,3 +134,19 @@ def test_a_model_that_tunes_itself_takes_part_in_a_comparison_by_groups():
 def test_tiny_shrinkage_is_not_solved_in_the_space_of_the_rows():
     assert LDA(shrinkage=0.3).recipe().rotation_invariant
     assert not LDA(shrinkage=1e-10).recipe().rotation_invariant
+
+
+@pytest.mark.parametrize("model", [*MODELS, discrim.MixedNB()], ids=str)
+def test_a_rule_is_a_kind_and_its_arrays(model):
+    def arrays(value):
+        """The arrays of a description, of what is nested too; anything else in it is a plain value."""
+        if isinstance(value, tuple | dict):
+            return [
+                found for inner in (value.values() if isinstance(value, dict) else value) for found in arrays(inner)
+            ]
+        assert isinstance(value, np.ndarray | np.generic | str | float | int | None)
+        return [value] if isinstance(value, np.ndarray) else []
+
+    kind, by_name = model.fit(X, y).solution().rule.described()
+    assert isinstance(kind, str)
+    assert arrays(by_name)

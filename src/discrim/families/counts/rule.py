@@ -130,6 +130,8 @@ class LimitRule(Rule):
     cannot have. With a ``threshold`` the indicators x_j > threshold stand for x.
     """
 
+    kind = "counts without smoothing"
+
     coef: Floats
     offset: Floats
     never: Floats

@@ -291,16 +291,14 @@ class Within:
         sigma.flat[:: len(sigma) + 1] += added
         return np.asarray(sigma)
 
-    def sphere(
-        self, *, tol: float, reread: bool, raw: bool = False, least: float = ILL_CONDITIONED
-    ) -> TriangularSphering | SpectralSphering:
+    def sphere(self, *, tol: float, reread: bool, raw: bool = False) -> TriangularSphering | SpectralSphering:
         """Sphering of Sigma as it is; directions without variance, or a scaled deviation up to tol, are left out.
 
         Of a singular Sigma this inverts what the scaled columns span. With ``raw`` it is the pseudo-inverse of Sigma
         itself, which depends on the units; how many directions are without variance does not.
         """
         if not self.thin and tol == 0:
-            found = sphere_matrix(self.values, self.noise, may_reread=reread, least=least)
+            found = sphere_matrix(self.values, self.noise, may_reread=reread)
         else:
             rows = self.values if self.thin else square_root(self.values)
             found = sphere_factor(rows, self.noise, self.eps, tol)

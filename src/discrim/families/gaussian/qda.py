@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -61,10 +62,10 @@ class QdaRecipe(CovarianceRecipe):
         self.check(statistic)
         parts = self._matrices(statistic, shape, passes)
         reread = reread and self.covariance_estimator is None
-        solved = _solved(self, statistic, shape, parts, shares_null=False, reread=reread)
-        attributes = {**solved.attributes, **self.chosen_shrinkage()}
-        rule = solved.rule if self.predict_method == "plug-in" else self._averaged(solved.rule, statistic)
-        return replace(solved, rule=rule, attributes=attributes)
+        solved = _solved(self, statistic, shape, parts, self.chosen_shrinkage(), shares_null=False, reread=reread)
+        if self.predict_method == "plug-in":
+            return solved
+        return replace(solved, rule=self._averaged(solved.rule, statistic))
 
     def rule_size(self, solved: Solved) -> float:
         return rule_size(solved, quadratic=True)
@@ -84,6 +85,8 @@ class QdaRecipe(CovarianceRecipe):
             parts = replace(parts, factor=1.0 - intensity, ridge=added)
         elif self.kept < 1:
             parts = parts.shrunk(self.kept, self.target, shape.n_columns)
+        if not self.reg_param:
+            return parts
         kept = 1.0 - self.reg_param
         return replace(parts, factor=kept * parts.factor, ridge=kept * parts.ridge + self.reg_param)
 
@@ -146,8 +149,8 @@ class RdaRecipe(RegularizedRecipe):
         alpha, gamma = float(self.alpha), float(self.gamma)
         parts = class_matrices(statistic, self.normalization, shape.eps, alpha)
         parts = parts.shrunk(gamma, self.target, shape.n_columns)
-        solved = _solved(self, statistic, shape, parts, shares_null=alpha < 1, reread=reread)
-        return replace(solved, attributes={**solved.attributes, "alpha_": alpha, "gamma_": gamma})
+        chosen = {"alpha_": alpha, "gamma_": gamma}
+        return _solved(self, statistic, shape, parts, chosen, shares_null=alpha < 1, reread=reread)
 
     def rule_size(self, solved: Solved) -> float:
         return rule_size(solved, quadratic=solved.attributes["alpha_"] > 0)
@@ -174,6 +177,7 @@ def _solved(
     statistic: Statistic,
     shape: Shape,
     parts: ClassMatrices,
+    chosen: Mapping[str, Any],
     *,
     shares_null: bool,
     reread: bool,
@@ -192,7 +196,7 @@ def _solved(
     with np.errstate(invalid="ignore"):  # a class that cannot occur has no determinant
         details = QuadraticDetails(parts, 2.0 * (logs - rule.constant))
     dtype = shape.columns.dtype
-    attributes = {"means_": statistic.mean.astype(dtype), "priors_": priors.astype(dtype)}
+    attributes = {"means_": statistic.mean.astype(dtype), "priors_": priors.astype(dtype), **chosen}
     return Solved(rule, statistic, attributes, remarks=remarks, details=details)
 
 

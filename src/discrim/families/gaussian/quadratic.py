@@ -21,6 +21,8 @@ from discrim.families.gaussian.covariance import (
     inverse_factor,
     sphere_factor,
     sphere_low_rank,
+    sphere_matrix,
+    square_root,
 )
 from discrim.families.gaussian.student import GaussianRule
 from discrim.families.rule import LowRankRule, ProjectedRule, QuadraticRule
@@ -199,11 +201,11 @@ def pooled_space_rule(parts: ClassMatrices, pooled: Sphering, log_priors: Floats
 
 def _sphered(parts: ClassMatrices, k: int, tol: float, *, reread: bool) -> TriangularSphering | SpectralSphering:
     within = parts.within[k]
-    if not within.thin:
-        sigma, least = replace(within, values=parts.covariance(k)), ILL_CONDITIONED if reread else LAST_DIGITS
-        return sigma.sphere(tol=tol, reread=reread, least=least)
-    rows = np.sqrt(parts.factor[k]) * within.values
-    if parts.ridge[k].any():
+    if not within.thin and tol == 0:
+        least = ILL_CONDITIONED if reread else LAST_DIGITS
+        return sphere_matrix(parts.covariance(k), within.noise, may_reread=reread, least=least)
+    rows = np.sqrt(parts.factor[k]) * within.values if within.thin else square_root(parts.covariance(k))
+    if within.thin and parts.ridge[k].any():
         rows = np.vstack([rows, np.diag(np.sqrt(parts.ridge[k]))])
     return sphere_factor(rows, within.noise, within.eps, tol)
 

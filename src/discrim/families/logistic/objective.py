@@ -374,11 +374,29 @@ def solve_positive(matrix: Floats, right: Floats) -> Floats:
     found = scaled_cholesky(matrix)
     if found is not None:
         return solve_factored(*found, right)
+    root = _root_of_known(matrix)
+    return np.asarray(root @ (root.T @ right))
+
+
+def inverse_root(matrix: Floats) -> Floats:
+    """F with F F' = M^-1 for a positive definite M; of a semidefinite M, a generalised inverse.
+
+    What a generalised inverse says about a combination of coefficients that the data determine does not depend on
+    which one it is.
+    """
+    found = scaled_cholesky(matrix) if len(matrix) else None
+    if found is None:
+        return _root_of_known(matrix)
+    inverse, _ = lapack.dtrtri(found[0], lower=1)
+    return np.asarray(np.tril(inverse).T / found[1][:, None])
+
+
+def _root_of_known(matrix: Floats) -> Floats:
+    """F with F F' = M^-1 on the directions that M, scaled to a unit diagonal, knows."""
     scale = _lengths(matrix)
     values, vectors = np.linalg.eigh(matrix / np.multiply.outer(scale, scale))
-    keep = values > 1e-12 * max(values[-1], 0.0)
-    inverse = np.where(keep, 1.0 / np.where(keep, values, 1.0), 0.0)
-    return np.asarray(vectors @ (inverse * (vectors.T @ (right / scale)))) / scale
+    keep = values > 1e-12 * values.max(initial=0.0)
+    return np.asarray(vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None])
 
 
 def move(

@@ -25,8 +25,9 @@ TINY = float(np.finfo(float).tiny)
 
 
 class Term(ABC):
-    """One column of an additive rule: a plain value of arrays."""
+    """One column of an additive rule: a plain value, a kind and its arrays."""
 
+    kind: ClassVar[str]
     # The array that is zero in every class where the column does not vary and so says nothing; none where it is empty.
     spread: ClassVar[str] = ""
 
@@ -56,6 +57,7 @@ class Term(ABC):
 class GaussianTerm(Term):
     """N(mean_k, variance_k). A column that does not vary in any class says nothing."""
 
+    kind = "gaussian"
     spread = "variance"
 
     mean: Floats
@@ -78,6 +80,7 @@ class GaussianTerm(Term):
 class StudentTerm(Term):
     """mean_k + scale_k t with df_k degrees of freedom."""
 
+    kind = "student-t"
     spread = "scale"
 
     df: Floats
@@ -101,6 +104,7 @@ class StudentTerm(Term):
 class KernelTerm(Term):
     """sum_b share_kb N(centre_b, bandwidth_k^2), over the bins b of a column. Cost of a value: one exp a bin."""
 
+    kind = "kernel"
     spread = "bandwidth"
 
     centre: Floats
@@ -137,6 +141,7 @@ class KernelTerm(Term):
 class PoissonTerm(Term):
     """Poisson(rate_k). A column that is zero throughout says nothing."""
 
+    kind = "poisson"
     spread = "rate"
 
     rate: Floats
@@ -156,6 +161,7 @@ class PoissonTerm(Term):
 class GammaPoissonTerm(Term):
     """Poisson whose rate is known as well as Gamma(shape_k, rows_k) says: negative binomial."""
 
+    kind = "gamma-poisson"
     spread = "shape"
 
     shape: Floats
@@ -178,6 +184,8 @@ class GammaPoissonTerm(Term):
 class BernoulliTerm(Term):
     """One with probability exp(log_one_k), zero with probability exp(log_zero_k)."""
 
+    kind = "bernoulli"
+
     log_one: Floats
     log_zero: Floats
 
@@ -194,6 +202,8 @@ class BernoulliTerm(Term):
 @dataclass(frozen=True)
 class LevelTerm(Term):
     """Level l with probability exp(log_prob_kl), a level that was never met with exp(log_unseen_k)."""
+
+    kind = "categorical"
 
     levels: NDArray[Any]
     log_prob: Floats
@@ -235,6 +245,7 @@ class AdditiveRule(Rule):
     A row that no class can have says nothing: its scores are the constants.
     """
 
+    kind = "additive"
     reads = "mixed"
 
     offset: Floats
