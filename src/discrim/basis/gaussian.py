@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from discrim.typing import Floats
 MOST_CENTRES = 10_000
 
 
+@dataclass(eq=False, repr=False)
 class FourierBasis(Basis):
     """sqrt(2 / m) cos(w'x + b) with w ~ N(0, 2 gamma I) and b uniform: random Fourier features (Rahimi and Recht 2007).
 
@@ -31,13 +33,11 @@ class FourierBasis(Basis):
     random_state : seed
     """
 
-    def __init__(
-        self, n_components: int = 100, *, gamma: Any = "scale", scale: bool = True, random_state: Any = 0
-    ) -> None:
-        self.n_components = n_components
-        self.gamma = gamma
-        self.scale = scale
-        self.random_state = random_state
+    n_components: int = 100
+    _: KW_ONLY
+    gamma: Any = "scale"
+    scale: bool = True
+    random_state: Any = 0
 
     def _learn(self, x: NDArray[np.float64]) -> None:
         check_count("n_components", self.n_components)
@@ -59,6 +59,7 @@ class FourierBasis(Basis):
         return [f"wave{i}" for i in range(self.n_components)]
 
 
+@dataclass(eq=False, repr=False)
 class RadialBasis(Basis):
     """exp(-|x - c|^2 / (2 width^2)) for every centre c.
 
@@ -84,22 +85,13 @@ class RadialBasis(Basis):
     scale_ : p, what the columns are divided by
     """
 
-    def __init__(
-        self,
-        centres: Any = 10,
-        *,
-        placement: str = "kmeans",
-        width: float | None = None,
-        per_column: bool = False,
-        scale: bool = True,
-        random_state: Any = 0,
-    ) -> None:
-        self.centres = centres
-        self.placement = placement
-        self.width = width
-        self.per_column = per_column
-        self.scale = scale
-        self.random_state = random_state
+    centres: Any = 10
+    _: KW_ONLY
+    placement: str = "kmeans"
+    width: float | None = None
+    per_column: bool = False
+    scale: bool = True
+    random_state: Any = 0
 
     def _learn(self, x: Floats) -> None:
         if self.width is not None and not self.width > 0:

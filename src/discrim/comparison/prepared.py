@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +29,7 @@ def _model_has(name: str) -> Callable[[Any], bool]:
     return lambda self: hasattr(getattr(self, "model_", self.model), name)
 
 
+@dataclass(eq=False, repr=False)
 class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier on columns that were made ready for it; it takes the rows as they are, in the user's units.
 
@@ -64,26 +66,18 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     (['setosa', 'setosa'], (3, 4))
     """
 
-    classes_: NDArray[Any]
-    model_: Any
-    preparation_: Preparation | None
-    names_: list[str]
-    n_features_in_: int
+    classes_: NDArray[Any] = field(init=False)
+    model_: Any = field(init=False)
+    preparation_: Preparation | None = field(init=False)
+    names_: list[str] = field(init=False)
+    n_features_in_: int = field(init=False)
 
-    def __init__(
-        self,
-        model: Any,
-        *,
-        standardise: bool = False,
-        impute: bool = True,
-        indicators: bool = True,
-        without: Sequence[str] = (),
-    ) -> None:
-        self.model = model
-        self.standardise = standardise
-        self.impute = impute
-        self.indicators = indicators
-        self.without = without
+    model: Any
+    _: KW_ONLY
+    standardise: bool = False
+    impute: bool = True
+    indicators: bool = True
+    without: Sequence[str] = ()
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

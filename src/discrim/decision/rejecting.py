@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from discrim.models.parameters import Check, number
 from discrim.typing import Floats
 
 
+@dataclass(eq=False, repr=False)
 class RejectingClassifier(Wrapper):
     """The most probable class where it is probable enough, else no answer.
 
@@ -58,15 +59,13 @@ class RejectingClassifier(Wrapper):
 
     _constraints: ClassVar[Mapping[str, Check]] = {"reject_cost": number(0, 1)}
 
-    thresholds_: Floats
+    thresholds_: Floats = field(init=False)
 
-    def __init__(
-        self, estimator: Any, reject_cost: float = 0.1, *, thresholds: Any = None, reject_label: Any = None
-    ) -> None:
-        self.estimator = estimator
-        self.reject_cost = reject_cost
-        self.thresholds = thresholds
-        self.reject_label = reject_label
+    estimator: Any
+    reject_cost: float = 0.1
+    _: KW_ONLY
+    thresholds: Any = None
+    reject_label: Any = None
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class, or ``reject_label_``."""

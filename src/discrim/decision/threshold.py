@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -30,6 +30,7 @@ CRITERIA = ("error", "cost", "sensitivity", "specificity")
 Loss = Callable[[Floats, Floats, Floats, Floats], Any]
 
 
+@dataclass(eq=False, repr=False)
 class ThresholdClassifier(Wrapper):
     """Two classes separated by a threshold that is chosen by a criterion.
 
@@ -89,26 +90,17 @@ class ThresholdClassifier(Wrapper):
 
     _methods = ("predict_proba", "decision_function")
 
-    threshold_: float
-    apparent_: ThresholdPerformance
-    estimate_: ThresholdPerformance | None
+    threshold_: float = field(init=False)
+    apparent_: ThresholdPerformance = field(init=False)
+    estimate_: ThresholdPerformance | None = field(init=False)
 
-    def __init__(
-        self,
-        estimator: Any,
-        criterion: Any = "error",
-        *,
-        target: float | None = None,
-        costs: Any = None,
-        positive: Any = None,
-        cv: Any = 10,
-    ) -> None:
-        self.estimator = estimator
-        self.criterion = criterion
-        self.target = target
-        self.costs = costs
-        self.positive = positive
-        self.cv = cv
+    estimator: Any
+    criterion: Any = "error"
+    _: KW_ONLY
+    target: float | None = None
+    costs: Any = None
+    positive: Any = None
+    cv: Any = 10
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:

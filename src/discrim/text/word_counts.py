@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, Self
 
@@ -20,6 +21,7 @@ from discrim.text.documents import Documents, open_documents
 WORD = r"(?u)\b\w\w+\b"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """How often each word occurs in each document: n x p, sparse.
 
@@ -73,30 +75,18 @@ class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     [[1.0, 0.0, 0.0, 1.0, 1.0]]
     """
 
-    vocabulary_: dict[str, int] | None
-    missed_: int
-    n_documents_: int
+    vocabulary_: dict[str, int] | None = field(init=False)
+    missed_: int = field(init=False)
+    n_documents_: int = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        buckets: int | None = None,
-        max_words: int = 1_000_000,
-        min_df: int = 1,
-        max_features: int | None = None,
-        ngram_range: tuple[int, int] = (1, 1),
-        stop_words: Any = None,
-        lowercase: bool = True,
-        token_pattern: str = WORD,
-    ) -> None:
-        self.buckets = buckets
-        self.max_words = max_words
-        self.min_df = min_df
-        self.max_features = max_features
-        self.ngram_range = ngram_range
-        self.stop_words = stop_words
-        self.lowercase = lowercase
-        self.token_pattern = token_pattern
+    buckets: int | None = None
+    max_words: int = 1_000_000
+    min_df: int = 1
+    max_features: int | None = None
+    ngram_range: tuple[int, int] = (1, 1)
+    stop_words: Any = None
+    lowercase: bool = True
+    token_pattern: str = WORD
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's signature

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import combinations
 from typing import Any, ClassVar, Literal, Self
 
@@ -37,6 +38,7 @@ BATCH = 1 << 20
 MOST_STEPS = 1000
 
 
+@dataclass(eq=False, repr=False)
 class OneVsOneClassifier(Scheme):
     """A two-class model for each pair of classes, fitted to the rows of these two.
 
@@ -79,7 +81,7 @@ class OneVsOneClassifier(Scheme):
     array([[0.  , 0.44, 0.56]])
     """
 
-    class_weight_: Floats
+    class_weight_: Floats = field(init=False)
 
     _batch = "it"
     _constraints: ClassVar[Mapping[str, Check]] = {
@@ -89,22 +91,13 @@ class OneVsOneClassifier(Scheme):
         "methods": METHODS,
     }
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_jobs: int | None = None,
-        rule: str = "votes",
-        unassigned_label: Any = None,
-        coupling: str = "wu-lin-weng",
-        methods: Literal["scikit-learn", "all"] = "scikit-learn",
-    ) -> None:
-        self.estimator = estimator
-        self.n_jobs = n_jobs
-        self.rule = rule
-        self.unassigned_label = unassigned_label
-        self.coupling = coupling
-        self.methods = methods
+    estimator: Any
+    _: KW_ONLY
+    n_jobs: int | None = None
+    rule: str = "votes"
+    unassigned_label: Any = None
+    coupling: str = "wu-lin-weng"
+    methods: Literal["scikit-learn", "all"] = "scikit-learn"
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:

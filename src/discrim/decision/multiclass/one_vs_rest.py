@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from discrim.sources import check_structure
 from discrim.typing import Floats
 
 
+@dataclass(eq=False, repr=False)
 class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
     """A two-class model for each class against all others.
 
@@ -62,20 +64,12 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
         "rule": one_of("argmax", "positive-only"),
     }
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        rule: str = "argmax",
-        ambiguous_label: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.rule = rule
-        self.ambiguous_label = ambiguous_label
+    estimator: Any
+    _: KW_ONLY
+    n_jobs: int | None = None
+    verbose: int = 0
+    rule: str = "argmax"
+    ambiguous_label: Any = None
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:

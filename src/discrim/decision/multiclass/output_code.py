@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ PRIMITIVE = {2: 0b111, 3: 0b1011, 4: 0b10011, 5: 0b100101, 6: 0b1000011, 7: 0b10
              9: 0b1000010001, 10: 0b10000001001, 11: 0b100000000101, 12: 0b1000001010011}  # fmt: skip
 
 
+@dataclass(eq=False, repr=False)
 class OutputCodeClassifier(Scheme):
     """A word of bits for each class, a two-class model for each bit, and the class whose word is nearest.
 
@@ -70,20 +72,12 @@ class OutputCodeClassifier(Scheme):
         "code": either(one_of("random", "exhaustive", "bch"), array_like()),
     }
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        code_size: float = 1.5,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        code: Any = "random",
-    ) -> None:
-        self.estimator = estimator
-        self.code_size = code_size
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.code = code
+    estimator: Any
+    _: KW_ONLY
+    code_size: float = 1.5
+    random_state: Any = None
+    n_jobs: int | None = None
+    code: Any = "random"
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:

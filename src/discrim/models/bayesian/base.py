@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -30,6 +30,7 @@ CONSTRAINTS: dict[str, Check] = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class BayesianDiscriminant(RecipeClassifier):
     """Gaussian classes whose covariances have an inverse-Wishart prior, and whose means a flat one."""
 
@@ -37,30 +38,22 @@ class BayesianDiscriminant(RecipeClassifier):
     """Do all classes have the same covariance?"""
     _title: ClassVar[str]
 
-    statistic_: Statistic
-    means_: NDArray[Any]
-    priors_: NDArray[Any]
-    df_: NDArray[Any]
-    target_: str
-    psi_: float
-    nu_: float
+    statistic_: Statistic = field(init=False)
+    means_: NDArray[Any] = field(init=False)
+    priors_: NDArray[Any] = field(init=False)
+    df_: NDArray[Any] = field(init=False)
+    target_: str = field(init=False)
+    psi_: float = field(init=False)
+    nu_: float = field(init=False)
 
     _constraints: ClassVar[dict[str, Check]] = CONSTRAINTS
 
-    def __init__(
-        self,
-        psi: Any = "evidence",
-        nu: Any = None,
-        *,
-        target: Literal["diagonal", "identity", "class-diagonal", "auto"] = "diagonal",
-        priors: Any = None,
-        class_prior_alpha: float = 0.0,
-    ) -> None:
-        self.psi = psi
-        self.nu = nu
-        self.target = target
-        self.priors = priors
-        self.class_prior_alpha = class_prior_alpha
+    psi: Any = "evidence"
+    nu: Any = None
+    _: KW_ONLY
+    target: Literal["diagonal", "identity", "class-diagonal", "auto"] = "diagonal"
+    priors: Any = None
+    class_prior_alpha: float = 0.0
 
     def recipe(self) -> BayesianRecipe:
         """The model that these parameters describe."""

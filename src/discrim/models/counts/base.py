@@ -44,6 +44,14 @@ SHARED: dict[str, Check] = {
 class CountsClassifier(RecipeClassifier):
     """A classifier whose statistic is the sums of the columns in each class."""
 
+    alpha: Any
+    force_alpha: bool
+    fit_prior: bool
+    class_prior: Any
+    class_alpha: Any
+    alphas: Any
+    cv: Any
+
     class_count_: Floats
     class_log_prior_: Floats
     feature_count_: Floats
@@ -52,25 +60,6 @@ class CountsClassifier(RecipeClassifier):
 
     _constraints: ClassVar[dict[str, Check]] = SHARED
     _input_tags: ClassVar[Mapping[str, bool]] = {"sparse": True, "positive_only": True}
-
-    def __init__(
-        self,
-        *,
-        alpha: Any = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        class_alpha: Any = 0.0,
-        alphas: Any = None,
-        cv: Any = 10,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.class_alpha = class_alpha
-        self.alphas = alphas
-        self.cv = cv
 
     @abstractmethod
     def recipe(self) -> CountsRecipe:

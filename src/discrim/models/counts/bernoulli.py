@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from discrim.models.registry import Entry, enter, zeros_and_ones
 from discrim.typing import Floats
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BernoulliNB(CountsClassifier):
     """Columns that are there or not, independently of each other within a class.
 
@@ -89,32 +91,17 @@ class BernoulliNB(CountsClassifier):
     }
     _input_tags: ClassVar[Mapping[str, bool]] = {"sparse": True}
 
-    def __init__(
-        self,
-        *,
-        alpha: Any = 1.0,
-        force_alpha: bool = True,
-        binarize: float | None = 0.0,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        beta: Any = None,
-        class_alpha: Any = 0.0,
-        tune_intercept: bool = False,
-        alphas: Any = None,
-        cv: Any = 10,
-        methods: Literal["scikit-learn", "all"] = "scikit-learn",
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.binarize = binarize
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.beta = beta
-        self.class_alpha = class_alpha
-        self.tune_intercept = tune_intercept
-        self.alphas = alphas
-        self.cv = cv
-        self.methods = methods
+    alpha: Any = 1.0
+    force_alpha: bool = True
+    binarize: float | None = 0.0
+    fit_prior: bool = True
+    class_prior: Any = None
+    beta: Any = None
+    class_alpha: Any = 0.0
+    tune_intercept: bool = False
+    alphas: Any = None
+    cv: Any = 10
+    methods: Literal["scikit-learn", "all"] = "scikit-learn"
 
     @property
     def coef_(self) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from discrim.families.counts.recipe import ComplementRecipe, MultinomialRecipe
@@ -14,6 +15,7 @@ from discrim.models.registry import Entry, Facts, counts, enter
 from discrim.typing import Floats
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MultinomialNB(CountsClassifier):
     """Counts, such as those of words, drawn independently from each class's own shares.
 
@@ -64,6 +66,14 @@ class MultinomialNB(CountsClassifier):
     ['sport', 'law']
     """
 
+    alpha: Any = 1.0
+    force_alpha: bool = True
+    fit_prior: bool = True
+    class_prior: Any = None
+    class_alpha: Any = 0.0
+    alphas: Any = None
+    cv: Any = 10
+
     def feature_posterior(self, cls: Any) -> DirichletPosterior:
         """What is known of all probabilities theta_k of class ``cls``: Dirichlet(alpha + N_k)."""
         k = place_of(cls, self._check_solved().classes_, "class")
@@ -82,6 +92,7 @@ class MultinomialNB(CountsClassifier):
         return self._counts_summary("Multinomial naive Bayes", against_all(a), against_all(a.sum(axis=0) - a))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ComplementNB(CountsClassifier):
     """Multinomial naive Bayes that asks how little a row looks like all other classes.
 
@@ -131,28 +142,16 @@ class ComplementNB(CountsClassifier):
 
     _constraints: ClassVar[dict[str, Check]] = {**SHARED, "norm": boolean()}
 
-    feature_all_: Floats
+    feature_all_: Floats = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        alpha: Any = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        norm: bool = False,
-        class_alpha: Any = 0.0,
-        alphas: Any = None,
-        cv: Any = 10,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.norm = norm
-        self.class_alpha = class_alpha
-        self.alphas = alphas
-        self.cv = cv
+    alpha: Any = 1.0
+    force_alpha: bool = True
+    fit_prior: bool = True
+    class_prior: Any = None
+    norm: bool = False
+    class_alpha: Any = 0.0
+    alphas: Any = None
+    cv: Any = 10
 
     def recipe(self) -> ComplementRecipe:
         """The model that these parameters describe."""

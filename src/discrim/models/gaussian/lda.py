@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +24,7 @@ from discrim.models.shell import RecipeClassifier, recipe_from
 from discrim.typing import Floats
 
 
+@dataclass(eq=False, repr=False)
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RecipeClassifier):  # type: ignore[misc]
     """Gaussian classes with one covariance matrix: the boundary between two classes is a hyperplane.
 
@@ -86,15 +88,15 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     0.98
     """
 
-    statistic_: Statistic
-    coef_: NDArray[Any]
-    intercept_: NDArray[Any]
-    means_: NDArray[Any]
-    priors_: NDArray[Any]
-    scalings_: NDArray[Any]
-    explained_variance_ratio_: NDArray[Any]
-    shrinkage_: float
-    _n_features_out: int
+    statistic_: Statistic = field(init=False)
+    coef_: NDArray[Any] = field(init=False)
+    intercept_: NDArray[Any] = field(init=False)
+    means_: NDArray[Any] = field(init=False)
+    priors_: NDArray[Any] = field(init=False)
+    scalings_: NDArray[Any] = field(init=False)
+    explained_variance_ratio_: NDArray[Any] = field(init=False)
+    shrinkage_: float = field(init=False)
+    _n_features_out: int = field(init=False)
 
     _constraints: ClassVar[dict[str, Check]] = {
         **COMMON,
@@ -104,36 +106,20 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         "rank": either(none(), integer(1)),
     }
 
-    def __init__(
-        self,
-        solver: str = "svd",
-        shrinkage: Any = None,
-        priors: Any = None,
-        n_components: int | None = None,
-        store_covariance: bool = False,
-        tol: float = 1e-4,
-        covariance_estimator: Any = None,
-        *,
-        normalization: Normalization = "mle",
-        target: Target = "identity",
-        rank: int | None = None,
-        cv: Any = 10,
-        selection: Selection = "min",
-        predict_method: PredictMethod = "plug-in",
-    ) -> None:
-        self.solver = solver
-        self.shrinkage = shrinkage
-        self.priors = priors
-        self.n_components = n_components
-        self.store_covariance = store_covariance
-        self.tol = tol
-        self.covariance_estimator = covariance_estimator
-        self.normalization = normalization
-        self.target = target
-        self.rank = rank
-        self.cv = cv
-        self.selection = selection
-        self.predict_method = predict_method
+    solver: str = "svd"
+    shrinkage: Any = None
+    priors: Any = None
+    n_components: int | None = None
+    store_covariance: bool = False
+    tol: float = 1e-4
+    covariance_estimator: Any = None
+    _: KW_ONLY
+    normalization: Normalization = "mle"
+    target: Target = "identity"
+    rank: int | None = None
+    cv: Any = 10
+    selection: Selection = "min"
+    predict_method: PredictMethod = "plug-in"
 
     def recipe(self) -> LdaRecipe:
         """The model that these parameters describe."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from discrim.models.registry import Entry, enter, mixed
 from discrim.models.shell import RecipeClassifier, recipe_from
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GaussianNB(RecipeClassifier):
     """Gaussian classes whose columns are independent of each other.
 
@@ -59,9 +61,9 @@ class GaussianNB(RecipeClassifier):
     0.96
     """
 
-    theta_: NDArray[Any]
-    var_: NDArray[Any]
-    class_prior_: NDArray[Any]
+    theta_: NDArray[Any] = field(init=False)
+    var_: NDArray[Any] = field(init=False)
+    class_prior_: NDArray[Any] = field(init=False)
 
     _constraints: ClassVar[dict[str, Check]] = {
         "priors": either(none(), array_like()),
@@ -70,18 +72,10 @@ class GaussianNB(RecipeClassifier):
         "methods": METHODS,
     }
 
-    def __init__(
-        self,
-        *,
-        priors: Any = None,
-        var_smoothing: float = 1e-9,
-        normalization: Normalization = "mle",
-        methods: Literal["scikit-learn", "all"] = "scikit-learn",
-    ) -> None:
-        self.priors = priors
-        self.var_smoothing = var_smoothing
-        self.normalization = normalization
-        self.methods = methods
+    priors: Any = None
+    var_smoothing: float = 1e-9
+    normalization: Normalization = "mle"
+    methods: Literal["scikit-learn", "all"] = "scikit-learn"
 
     @beyond_sklearn
     def decision_function(self, X: Any) -> NDArray[Any]:

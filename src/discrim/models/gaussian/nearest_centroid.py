@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -25,6 +26,7 @@ def _measures(model: Any) -> bool:
     return True
 
 
+@dataclass(eq=False, repr=False)
 class NearestCentroid(RecipeClassifier):
     """The class whose mean is nearest; with a threshold, nearest shrunken centroids, which leave columns out.
 
@@ -75,11 +77,11 @@ class NearestCentroid(RecipeClassifier):
     (4, 0.96)
     """
 
-    centroids_: NDArray[Any]
-    deviations_: NDArray[Any]
-    support_: NDArray[np.bool_]
-    shrink_threshold_: float
-    class_prior_: NDArray[Any]
+    centroids_: NDArray[Any] = field(init=False)
+    deviations_: NDArray[Any] = field(init=False)
+    support_: NDArray[np.bool_] = field(init=False)
+    shrink_threshold_: float = field(init=False)
+    class_prior_: NDArray[Any] = field(init=False)
 
     _constraints: ClassVar[dict[str, Check]] = {
         "metric": one_of("euclidean", "manhattan"),
@@ -90,24 +92,14 @@ class NearestCentroid(RecipeClassifier):
         "selection": one_of("min", "one-se"),
     }
 
-    def __init__(
-        self,
-        metric: str = "euclidean",
-        *,
-        shrink_threshold: Any = None,
-        priors: Any = "uniform",
-        rule: Literal["scikit-learn", "pamr"] = "scikit-learn",
-        thresholds: Any = None,
-        cv: Any = 10,
-        selection: Selection = "min",
-    ) -> None:
-        self.metric = metric
-        self.shrink_threshold = shrink_threshold
-        self.priors = priors
-        self.rule = rule
-        self.thresholds = thresholds
-        self.cv = cv
-        self.selection = selection
+    metric: str = "euclidean"
+    _: KW_ONLY
+    shrink_threshold: Any = None
+    priors: Any = "uniform"
+    rule: Literal["scikit-learn", "pamr"] = "scikit-learn"
+    thresholds: Any = None
+    cv: Any = 10
+    selection: Selection = "min"
 
     def recipe(self) -> NearestCentroidRecipe:
         """The model that these parameters describe."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from discrim.statistics import ClassMoments
 from discrim.typing import Floats
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class QuadraticDiscriminantAnalysis(RecipeClassifier):
     """Gaussian classes, each with its own covariance matrix: boundaries are quadratic surfaces.
 
@@ -72,9 +74,9 @@ class QuadraticDiscriminantAnalysis(RecipeClassifier):
     0.98
     """
 
-    means_: NDArray[Any]
-    priors_: NDArray[Any]
-    shrinkage_: float
+    means_: NDArray[Any] = field(init=False)
+    priors_: NDArray[Any] = field(init=False)
+    shrinkage_: float = field(init=False)
 
     _constraints: ClassVar[dict[str, Check]] = {
         **COMMON,
@@ -83,34 +85,18 @@ class QuadraticDiscriminantAnalysis(RecipeClassifier):
         "reg_param": number(0, 1),
     }
 
-    def __init__(
-        self,
-        *,
-        solver: str = "svd",
-        shrinkage: Any = None,
-        priors: Any = None,
-        reg_param: float = 0.0,
-        store_covariance: bool = False,
-        tol: float = 1e-4,
-        covariance_estimator: Any = None,
-        normalization: Normalization = "mle",
-        target: Target = "identity",
-        cv: Any = 10,
-        selection: Selection = "min",
-        predict_method: PredictMethod = "plug-in",
-    ) -> None:
-        self.solver = solver
-        self.shrinkage = shrinkage
-        self.priors = priors
-        self.reg_param = reg_param
-        self.store_covariance = store_covariance
-        self.tol = tol
-        self.covariance_estimator = covariance_estimator
-        self.normalization = normalization
-        self.target = target
-        self.cv = cv
-        self.selection = selection
-        self.predict_method = predict_method
+    solver: str = "svd"
+    shrinkage: Any = None
+    priors: Any = None
+    reg_param: float = 0.0
+    store_covariance: bool = False
+    tol: float = 1e-4
+    covariance_estimator: Any = None
+    normalization: Normalization = "mle"
+    target: Target = "identity"
+    cv: Any = 10
+    selection: Selection = "min"
+    predict_method: PredictMethod = "plug-in"
 
     def recipe(self) -> QdaRecipe:
         """The model that these parameters describe."""

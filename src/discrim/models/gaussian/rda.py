@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from discrim.models.registry import Entry, Facts, enter
 from discrim.models.shell import RecipeClassifier, recipe_from
 
 
+@dataclass(eq=False, repr=False)
 class RegularizedDiscriminantAnalysis(RecipeClassifier):
     """Class covariances drawn towards the common one by ``alpha``, and towards a simple one by ``gamma``.
 
@@ -60,10 +62,10 @@ class RegularizedDiscriminantAnalysis(RecipeClassifier):
     (11, 11)
     """
 
-    alpha_: float
-    gamma_: float
-    means_: NDArray[Any]
-    priors_: NDArray[Any]
+    alpha_: float = field(init=False)
+    gamma_: float = field(init=False)
+    means_: NDArray[Any] = field(init=False)
+    priors_: NDArray[Any] = field(init=False)
 
     _constraints: ClassVar[dict[str, Check]] = {
         **{name: COMMON[name] for name in ("priors", "tol", "normalization", "target", "selection")},
@@ -73,30 +75,17 @@ class RegularizedDiscriminantAnalysis(RecipeClassifier):
         "gammas": either(none(), numbers(0, 1)),
     }
 
-    def __init__(
-        self,
-        alpha: Any = 0.5,
-        gamma: Any = 1.0,
-        *,
-        target: Target = "identity",
-        cv: Any = 10,
-        alphas: Any = None,
-        gammas: Any = None,
-        selection: Selection = "min",
-        priors: Any = None,
-        normalization: Normalization = "mle",
-        tol: float = 1e-4,
-    ) -> None:
-        self.alpha = alpha
-        self.gamma = gamma
-        self.target = target
-        self.cv = cv
-        self.alphas = alphas
-        self.gammas = gammas
-        self.selection = selection
-        self.priors = priors
-        self.normalization = normalization
-        self.tol = tol
+    alpha: Any = 0.5
+    gamma: Any = 1.0
+    _: KW_ONLY
+    target: Target = "identity"
+    cv: Any = 10
+    alphas: Any = None
+    gammas: Any = None
+    selection: Selection = "min"
+    priors: Any = None
+    normalization: Normalization = "mle"
+    tol: float = 1e-4
 
     def recipe(self) -> RdaRecipe:
         """The model that these parameters describe."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -57,6 +57,7 @@ def _strengths() -> Check:
     return either(integer(1), (fits, "a list of positive numbers (np.inf for no penalty)"))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LogisticRegressionCV(LogisticRegression):
     """Logistic regression with the C and l1_ratio that predict left-out rows best.
 
@@ -106,13 +107,13 @@ class LogisticRegressionCV(LogisticRegression):
     (166.81, (5, 1, 10))
     """
 
-    C_: Any
-    l1_ratio_: Any
-    Cs_: Floats
-    l1_ratios_: NDArray[Any]
-    coefs_paths_: Any
-    scores_: Any
-    n_iter_: NDArray[Any]
+    C_: Any = field(init=False)
+    l1_ratio_: Any = field(init=False)
+    Cs_: Floats = field(init=False)
+    l1_ratios_: NDArray[Any] = field(init=False)
+    coefs_paths_: Any = field(init=False)
+    scores_: Any = field(init=False)
+    n_iter_: NDArray[Any] = field(init=False)
 
     # scikit-learn's way to say that the model itself makes no use of the weights that it hands to the scorer.
     __metadata_request__score: ClassVar[dict[str, Any]] = {"sample_weight": UNUSED}
@@ -136,50 +137,26 @@ class LogisticRegressionCV(LogisticRegression):
     bias_reduction = None
     aliased = "drop"
 
-    def __init__(
-        self,
-        *,
-        Cs: Any = 10,
-        l1_ratios: Any = "warn",
-        fit_intercept: bool = True,
-        cv: Any = None,
-        dual: bool = False,
-        penalty: Any = "deprecated",
-        scoring: Any = "warn",
-        solver: str = "auto",
-        tol: float = 1e-4,
-        max_iter: int = 100,
-        class_weight: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        refit: bool = True,
-        intercept_scaling: float = 1.0,
-        random_state: Any = None,
-        use_legacy_attributes: Any = "warn",
-        selection: Selection = "min",
-        reference: Any = None,
-        inference: bool | Literal["auto"] = "auto",
-    ) -> None:
-        self.Cs = Cs
-        self.l1_ratios = l1_ratios
-        self.fit_intercept = fit_intercept
-        self.cv = cv
-        self.dual = dual
-        self.penalty = penalty
-        self.scoring = scoring
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.refit = refit
-        self.intercept_scaling = intercept_scaling
-        self.random_state = random_state
-        self.use_legacy_attributes = use_legacy_attributes
-        self.selection = selection
-        self.reference = reference
-        self.inference = inference
+    Cs: Any = 10
+    l1_ratios: Any = "warn"
+    fit_intercept: bool = True
+    cv: Any = None
+    dual: bool = False
+    penalty: Any = "deprecated"
+    scoring: Any = "warn"
+    solver: str = "auto"
+    tol: float = 1e-4
+    max_iter: int = 100
+    class_weight: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    refit: bool = True
+    intercept_scaling: float = 1.0
+    random_state: Any = None
+    use_legacy_attributes: Any = "warn"
+    selection: Selection = "min"
+    reference: Any = None
+    inference: bool | Literal["auto"] = "auto"
 
     def fit(
         self,

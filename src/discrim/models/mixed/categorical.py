@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from discrim.sources import Schema
 from discrim.typing import Floats
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CategoricalNB(MixedClassifier):
     """Columns of categories that are independent of each other within a class.
 
@@ -69,10 +71,10 @@ class CategoricalNB(MixedClassifier):
     array(['a'], dtype='<U1')
     """
 
-    categories_: list[NDArray[Any]]
-    category_count_: list[Floats]
-    n_categories_: NDArray[Any]
-    alpha_: Floats
+    categories_: list[NDArray[Any]] = field(init=False)
+    category_count_: list[Floats] = field(init=False)
+    n_categories_: NDArray[Any] = field(init=False)
+    alpha_: Floats = field(init=False)
 
     _constraints: ClassVar[dict[str, Check]] = {
         "alpha": either(number(0), one_of("loo"), array_like()),
@@ -84,22 +86,12 @@ class CategoricalNB(MixedClassifier):
     }
     _input_tags: ClassVar[Mapping[str, bool]] = {"categorical": True, "positive_only": True}
 
-    def __init__(
-        self,
-        *,
-        alpha: Any = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        min_categories: Any = None,
-        methods: Literal["scikit-learn", "all"] = "scikit-learn",
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.min_categories = min_categories
-        self.methods = methods
+    alpha: Any = 1.0
+    force_alpha: bool = True
+    fit_prior: bool = True
+    class_prior: Any = None
+    min_categories: Any = None
+    methods: Literal["scikit-learn", "all"] = "scikit-learn"
 
     decision_function = beyond_sklearn(MixedClassifier.decision_function)
 

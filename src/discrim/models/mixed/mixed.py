@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,6 +31,7 @@ def _mapping() -> Check:
     return lambda value: isinstance(value, Mapping), "a dictionary of likelihoods by column"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MixedNB(MixedClassifier):
     """Numbers, counts, yes-or-no columns and categories side by side, each with a likelihood of its own.
 
@@ -86,8 +88,8 @@ class MixedNB(MixedClassifier):
     array(['a', 'b'], dtype='<U1')
     """
 
-    statistic_: MixedStatistic
-    likelihoods_: dict[str, str]
+    statistic_: MixedStatistic = field(init=False)
+    likelihoods_: dict[str, str] = field(init=False)
 
     _constraints: ClassVar[dict[str, Check]] = {
         "likelihoods": either(none(), _mapping()),
@@ -98,20 +100,11 @@ class MixedNB(MixedClassifier):
     }
     _input_tags: ClassVar[Mapping[str, bool]] = {"allow_nan": True}
 
-    def __init__(
-        self,
-        *,
-        likelihoods: Any = None,
-        alpha: float = 1.0,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        var_smoothing: float = 1e-9,
-    ) -> None:
-        self.likelihoods = likelihoods
-        self.alpha = alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.var_smoothing = var_smoothing
+    likelihoods: Any = None
+    alpha: float = 1.0
+    fit_prior: bool = True
+    class_prior: Any = None
+    var_smoothing: float = 1e-9
 
     def recipe(self) -> MixedRecipe:
         """The model that these parameters describe."""

@@ -101,6 +101,7 @@ class RosenblattPerceptron(PerceptronOptions, LinearClassifier):
     }
 
     random_state: Any = 0
+    trace: Any = False
     class_weight: Any = None
     learned_: list[Learned] = field(init=False)
 

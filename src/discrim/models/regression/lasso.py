@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from discrim.models.registry import Entry, Facts, dense_numbers, enter
 from discrim.models.shell import RecipeClassifier, recipe_from
 
 
+@dataclass(eq=False, repr=False)
 class LassoClassifier(RecipeClassifier):
     """Least squares on targets +1 for a class and -1 for the others, with an L1 penalty that leaves columns out.
 
@@ -60,20 +62,18 @@ class LassoClassifier(RecipeClassifier):
         "priors": either(none(), array_like()),
     }
 
-    coef_: NDArray[Any]
-    intercept_: NDArray[Any]
-    alpha_: float
-    cv_results_: dict[str, Any]
+    coef_: NDArray[Any] = field(init=False)
+    intercept_: NDArray[Any] = field(init=False)
+    alpha_: float = field(init=False)
+    cv_results_: dict[str, Any] = field(init=False)
     # Of two classes the function of the second.
     margin_weights: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
-    def __init__(
-        self, alpha: float | str = 0.01, *, fit_intercept: bool = True, cv: Any = 10, priors: Any = None
-    ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.cv = cv
-        self.priors = priors
+    alpha: float | str = 0.01
+    _: KW_ONLY
+    fit_intercept: bool = True
+    cv: Any = 10
+    priors: Any = None
 
     def recipe(self) -> LassoRecipe:
         """The model that these parameters describe."""

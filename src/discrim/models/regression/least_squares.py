@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from discrim.models.shell import RecipeClassifier
 from discrim.typing import Floats
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LeastSquaresClassifier(RecipeClassifier):
     """Linear regression of each class's indicator on the columns.
 
@@ -52,8 +54,8 @@ class LeastSquaresClassifier(RecipeClassifier):
     0.847
     """
 
-    coef_: NDArray[Any]
-    intercept_: NDArray[Any]
+    coef_: NDArray[Any] = field(init=False)
+    intercept_: NDArray[Any] = field(init=False)
 
     # Scores are twice the regression functions.
     margin_weights: ClassVar[tuple[float, float]] = (-0.5, 0.5)
@@ -64,13 +66,10 @@ class LeastSquaresClassifier(RecipeClassifier):
         "normalization": one_of("mle", "unbiased"),
     }
 
-    def __init__(
-        self, *, basis: str | None = None, priors: Any = None, tol: float = 1e-4, normalization: str = "unbiased"
-    ) -> None:
-        self.basis = basis
-        self.priors = priors
-        self.tol = tol
-        self.normalization = normalization
+    basis: str | None = None
+    priors: Any = None
+    tol: float = 1e-4
+    normalization: str = "unbiased"
 
     def recipe(self) -> LeastSquaresRecipe:
         """The model that these parameters describe."""

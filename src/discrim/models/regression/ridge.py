@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -37,6 +38,7 @@ from discrim.sources import check_structure
 SOLVERS = ("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs")
 
 
+@dataclass(eq=False, repr=False)
 class RidgeClassifier(RecipeClassifier):
     """Ridge regression on targets +1 for a class and -1 for the others.
 
@@ -76,8 +78,8 @@ class RidgeClassifier(RecipeClassifier):
     0.853
     """
 
-    coef_: NDArray[Any]
-    intercept_: Any
+    coef_: NDArray[Any] = field(init=False)
+    intercept_: Any = field(init=False)
 
     # Of two classes the function of the second.
     margin_weights: ClassVar[tuple[float, float]] = (0.0, 1.0)
@@ -95,32 +97,18 @@ class RidgeClassifier(RecipeClassifier):
         "methods": METHODS,
     }
 
-    def __init__(
-        self,
-        alpha: Any = 1.0,
-        *,
-        fit_intercept: bool = True,
-        copy_X: bool = True,
-        max_iter: int | None = None,
-        tol: float = 1e-4,
-        class_weight: Any = None,
-        solver: str = "auto",
-        positive: bool = False,
-        random_state: Any = None,
-        priors: Any = None,
-        methods: Literal["scikit-learn", "all"] = "scikit-learn",
-    ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.copy_X = copy_X
-        self.max_iter = max_iter
-        self.tol = tol
-        self.class_weight = class_weight
-        self.solver = solver
-        self.positive = positive
-        self.random_state = random_state
-        self.priors = priors
-        self.methods = methods
+    alpha: Any = 1.0
+    _: KW_ONLY
+    fit_intercept: bool = True
+    copy_X: bool = True  # noqa: N815 - scikit-learn's name
+    max_iter: int | None = None
+    tol: float = 1e-4
+    class_weight: Any = None
+    solver: str = "auto"
+    positive: bool = False
+    random_state: Any = None
+    priors: Any = None
+    methods: Literal["scikit-learn", "all"] = "scikit-learn"
 
     def recipe(self) -> RidgeRecipe:
         """The model that these parameters describe."""
