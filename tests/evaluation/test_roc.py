@@ -97,7 +97,7 @@ def test_scores_that_do_not_fit_the_labels_are_refused(y, score, message):
         roc(y, score)
 
 
-def test_a_positive_label_that_does_not_occur_is_told():
+def test_a_positive_label_that_does_not_occur_is_refused():
     with pytest.raises(ParameterError, match=r"'positive' parameter is 'maybe'.*'no', 'yes'"):
         roc(["no", "yes"], [1, 2], positive="maybe")
 

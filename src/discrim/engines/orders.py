@@ -239,6 +239,7 @@ class _Buffer:
         return gone
 
     def _write(self, places: Any, part: Block) -> None:
-        self.rows.x[places], self.rows.codes[places] = part.x, part.codes
+        x: Any = part.x
+        self.rows.x[places], self.rows.codes[places] = x, part.codes
         if self.rows.weight is not None and part.weight is not None:
             self.rows.weight[places] = part.weight

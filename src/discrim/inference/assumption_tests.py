@@ -13,7 +13,7 @@ from discrim.block import Block
 from discrim.engines import reduce_blocks
 from discrim.families.gaussian.covariance import rounding_noise, sphere_matrix
 from discrim.sources import Rows
-from discrim.statistics import ClassMoments, Depth, merge_moments
+from discrim.statistics import ClassMoments, Depth
 from discrim.typing import Floats
 
 # Columns up to which the tensor of third moments is kept: p^3 numbers a class, n p^3 multiplications.
@@ -51,7 +51,7 @@ def full_moments(rows: Rows) -> ClassMoments:
     """Weights, means and a scatter matrix a class: one pass."""
     p, known = rows.design.n_out, 2 if rows.classes is None else len(rows.classes)
     return reduce_blocks(
-        rows, lambda block: ClassMoments.of(block, Depth.FULL), merge_moments, state_bytes=8 * known * p * p
+        rows, lambda block: ClassMoments.of(block, Depth.FULL), ClassMoments.merged, state_bytes=8 * known * p * p
     )
 
 

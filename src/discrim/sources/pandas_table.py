@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from discrim.errors import DataError
-from discrim.sources.design import Kind, UnusableColumnError, unusable_column
+from discrim.sources.design import Kind, Table, UnusableColumnError, unusable_column
 
 
-class PandasTable:
+class PandasTable(Table):
     """A ``pandas.DataFrame`` as a ``Table``."""
-
-    index_names: Sequence[str] = ()
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame

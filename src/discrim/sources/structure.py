@@ -23,9 +23,9 @@ def check_structure(x: Any, name: str = "X") -> None:
     """
     if not sparse.issparse(x):
         return
-    check = _CHECKS.get(x.format, _check_compressed)
+    form = getattr(x, "format", "")
     try:
-        check(x)
+        _CHECKS.get(form, _check_compressed)(x)
     except _ContradictionError as error:
         fact = str(error)
     except (TypeError, AttributeError, OverflowError) as error:
@@ -33,7 +33,7 @@ def check_structure(x: Any, name: str = "X") -> None:
     else:
         return
     raise DataError(
-        f"{name} is a sparse matrix ({x.format}) that contradicts itself: {fact}. Build it anew from its entries, for "
+        f"{name} is a sparse matrix ({form}) that contradicts itself: {fact}. Build it anew from its entries, for "
         "example with scipy.sparse.coo_array((values, (rows, columns)), shape=...)."
     )
 
