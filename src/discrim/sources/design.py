@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -148,9 +148,14 @@ def unusable_column(name: str, found: object) -> UnusableColumnError:
     return UnusableColumnError(text, str(found))
 
 
-def mixed_types(name: str, values: Sequence[Any]) -> DataError:
-    types = sorted({type(value).__name__ for value in values})
-    return DataError(f"Column '{name}' mixes the types {name_list(types)}. Convert its values to one type.")
+def mixed_types(name: str, values: Iterable[Any], what: str = "") -> UnusableColumnError:
+    """``what`` is said before the type where there is only one."""
+    found = sorted({type(value).__name__ for value in values})
+    if len(found) == 1:
+        return unusable_column(name, f"{what}{found[0]}")
+    types = ", ".join(found)
+    text = f"Column '{name}' mixes the types {types}. Convert its values to one type."
+    return UnusableColumnError(text, types, mixed=True)
 
 
 def _is_time(found: str) -> bool:

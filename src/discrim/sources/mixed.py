@@ -21,7 +21,6 @@ from discrim.sources.design import (
     refuse_duplicates,
     refuse_lacking,
     refuse_width,
-    unusable_column,
 )
 from discrim.sources.labels import code_reals
 from discrim.sources.rows import Labels
@@ -240,9 +239,7 @@ def _array_of(name: str, values: list[Any]) -> NDArray[Any]:
         return np.array(values)
     if all(isinstance(value, (int, float, np.number, np.bool_)) for value in values):
         return np.array(values, dtype=np.float64)
-    if len({type(value) for value in values}) > 1:
-        raise mixed_types(name, values)
-    raise unusable_column(name, f"category of {type(values[0]).__name__}")
+    raise mixed_types(name, values, "category of ")
 
 
 def _holds_text(table: Table, name: str) -> bool | None:
