@@ -139,13 +139,16 @@ def test_a_folder_of_documents_brings_its_classes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["{iris}"], "Which column holds the classes? Pass --target COLUMN; the columns are"),
         (["{iris}", "-t", "kind"], "There is no column 'kind'"),
         (["missing.csv", "-t", "kind"], "There is no file 'missing.csv'"),
-        (["{iris}", "-t", "species", "--without", "colour"], "--without names 'colour'"),
-        (["{iris}", "-t", "species", "--features", "sepal width", "--without", "colour"], "--without names 'colour'"),
+        (["{iris}", "-t", "species", "--without", "colour"], "There is no column 'colour'"),
+        (
+            ["{iris}", "-t", "species", "--features", "sepal width", "--without", "colour"],
+            "There is no column 'colour'",
+        ),
         (
             ["{iris}", "-t", "species", "--text", "species", "--without", "petal width"],
             "the words of that column alone",
@@ -155,16 +158,16 @@ def test_a_folder_of_documents_brings_its_classes(tmp_path):
         (["{iris}", "-t", "species", "--folds", "1"], "at least 2 folds"),
     ],
 )
-def test_a_mistake_is_told_in_a_sentence(iris, arguments, told):
+def test_a_mistake_is_reported_in_a_sentence(iris, arguments, message):
     done = run(*(argument.format(iris=iris) for argument in arguments))
     assert done.exit_code == 1
     assert done.stderr.startswith("Error: ")
-    assert told in " ".join(done.stderr.split())
+    assert message in " ".join(done.stderr.split())
     assert "Traceback" not in done.output
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("a,y\n" + "".join(f"{i % 9},{i / 7}\n" for i in range(30)), "Unknown label type: continuous"),
         ("a,y\n" + "".join(f"{i},{i % 2}\n" for i in range(30)), "There is no column left to learn from. Column 'a'"),
@@ -173,11 +176,11 @@ def test_a_mistake_is_told_in_a_sentence(iris, arguments, told):
         ("a,y\n" + "1,u\n" * 9 + ",\n" * 9, "9 of 18 are missing"),
     ],
 )
-def test_a_table_that_cannot_be_used_is_told_in_lines_of_eighty_columns(tmp_path, text, told):
+def test_a_table_that_cannot_be_used_is_reported_in_lines_of_eighty_columns(tmp_path, text, message):
     (tmp_path / "t.csv").write_text(text)
     done = run(tmp_path / "t.csv", "-t", "y")
     assert done.exit_code == 1
-    assert told in " ".join(done.stderr.split())
+    assert message in " ".join(done.stderr.split())
     # A path may be longer than a line by itself.
     assert all(len(line) <= 80 or str(tmp_path) in line for line in done.stderr.splitlines())
 
@@ -216,11 +219,11 @@ def test_ctrl_c_ends_it_without_a_traceback(tmp_path):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
     time.sleep(2.5)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=120)
-    assert "Traceback" not in told
+    _, message = process.communicate(timeout=120)
+    assert "Traceback" not in message
     # Either nothing was done yet, or what was done is compared, with a note.
-    if "The comparison was stopped" not in told:
-        assert told == "Stopped.\n"
+    if "The comparison was stopped" not in message:
+        assert message == "Stopped.\n"
         # Python ends by the signal itself where that came while compiled code ran some Python; a shell calls both 130.
         assert process.returncode in {130, -signal.SIGINT}
 

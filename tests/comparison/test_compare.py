@@ -271,7 +271,7 @@ def test_one_row_per_column_is_said_in_the_singular():
 
 def test_more_columns_than_rows_are_counted_per_row():
     x, labels = np.random.default_rng(0).normal(size=(30, 600)), np.tile([0, 1], 15)
-    assert "the smallest class has 40 columns per row" in compare(x, labels, ["Ridge"]).verdict
+    assert "The smallest class has 40 columns per row" in compare(x, labels, ["Ridge"]).verdict
 
 
 def test_a_check_that_fails_is_no_reason_to_call_a_table_sparse(monkeypatch):

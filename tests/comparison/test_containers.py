@@ -284,7 +284,7 @@ def test_a_metric_that_cannot_be_called_is_refused_before_the_work():
         compare(X, y, ["LDA"], metric=lambda y, predicted: 0.0)
 
 
-def test_a_class_in_the_place_of_a_model_is_told_how_to_be_one():
+def test_a_class_in_the_place_of_a_model_is_refused_with_a_hint():
     with pytest.raises(
         ParameterError, match=r"has the class RandomForestClassifier; give a model, RandomForestClassifier\(\)"
     ):

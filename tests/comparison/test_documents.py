@@ -67,7 +67,7 @@ def test_the_best_model_takes_documents(mails):
 
 def test_the_report_says_where_the_words_come_from(mails, tmp_path):
     page = compare(labelled(mails), models=["Bernoulli NB"]).report(tmp_path / "mails.html").read_text()
-    assert "<dt>Words</dt><dd>those of all documents, chosen without a look at their labels</dd>" in page
+    assert "<dt>Words</dt><dd>those of all documents, chosen without using their labels</dd>" in page
 
 
 def test_models_of_dense_columns_are_left_out_with_the_reason(mails):

@@ -16,14 +16,14 @@ from discrim.block import Block
 from discrim.engines import reduce_blocks
 from discrim.parallel import run, split
 from discrim.sources import open_rows
-from discrim.statistics import ClassFactors, ClassMoments, Depth, merge_factors, merge_moments
+from discrim.statistics import ClassFactors, ClassMoments, Depth
 
 KINDS = [
-    (ClassMoments, Depth.DIAGONAL, merge_moments),
-    (ClassMoments, Depth.POOLED, merge_moments),
-    (ClassMoments, Depth.FULL, merge_moments),
-    (ClassFactors, Depth.POOLED, merge_factors),
-    (ClassFactors, Depth.FULL, merge_factors),
+    (ClassMoments, Depth.DIAGONAL, ClassMoments.merged),
+    (ClassMoments, Depth.POOLED, ClassMoments.merged),
+    (ClassMoments, Depth.FULL, ClassMoments.merged),
+    (ClassFactors, Depth.POOLED, ClassFactors.merged),
+    (ClassFactors, Depth.FULL, ClassFactors.merged),
 ]
 STATISTICS = pytest.mark.parametrize(("type_", "depth", "merge"), KINDS)
 
@@ -203,10 +203,10 @@ def test_a_process_with_one_thread_gives_the_same_bits_as_one_with_three():
         "import numpy as np; from functools import partial\n"
         "from discrim import parallel\nfrom discrim.engines import reduce_blocks\n"
         "from discrim.sources import open_rows\n"
-        "from discrim.statistics import ClassMoments, Depth, merge_moments\n"
+        "from discrim.statistics import ClassMoments, Depth\n"
         "x = np.random.default_rng(0).normal(size=(30_000, 9))\n"
         "rows = open_rows(x, np.arange(30_000) % 4)\n"
-        "state = reduce_blocks(rows, partial(ClassMoments.of, depth=Depth.FULL), merge_moments)\n"
+        "state = reduce_blocks(rows, partial(ClassMoments.of, depth=Depth.FULL), ClassMoments.merged)\n"
         "print(parallel.thread_count(), state.to_bytes().hex())\n"
     )
     outputs = [

@@ -65,7 +65,7 @@ def test_any_classifier_and_any_container_has_a_curve(noisy, tmp_path):
     assert learning_curve(Peer(), *noisy, sizes=3, cv=4).route == "refits"
 
 
-def test_sizes_that_cannot_be_are_told(noisy):
+def test_sizes_that_cannot_be_are_refused(noisy):
     with pytest.raises(DataError, match="largest training part has 180 rows; 'sizes' asks for 500"):
         learning_curve(GaussianNB(), *noisy, sizes=[10, 500], cv=4)
     with pytest.raises(ParameterError, match="'sizes' parameter"):

@@ -88,16 +88,16 @@ def test_sensitivity_at_a_specificity_reads_the_curve():
         ([0, 1, 2], [1.0, 2.0, 3.0], "y has 3 classes"),
         ([0, 1], [1.0, np.nan], "1 NaN"),
         ([0, 1], [1.0], "one number for each of the 2 labels; found 1"),
-        ([0, 1], [[0.1, 0.9], [0.2, 0.8]], "found 2 x 2. Of predict_proba take one column"),
+        ([0, 1], [[0.1, 0.9], [0.2, 0.8]], "found 2 x 2. Take one column of predict_proba"),
         ([0, 1], ["a", "b"], "must hold numbers"),
     ],
 )
-def test_what_cannot_be_compared_is_told(y, score, message):
+def test_scores_that_do_not_fit_the_labels_are_refused(y, score, message):
     with pytest.raises(DataError, match=message):
         roc(y, score)
 
 
-def test_a_positive_label_that_does_not_occur_is_told():
+def test_a_positive_label_that_does_not_occur_is_refused():
     with pytest.raises(ParameterError, match=r"'positive' parameter is 'maybe'.*'no', 'yes'"):
         roc(["no", "yes"], [1, 2], positive="maybe")
 

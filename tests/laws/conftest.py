@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discrim.statistics import ClassFactors, ClassMoments, Depth, merge_factors, merge_moments
+from discrim.statistics import ClassFactors, ClassMoments, Depth
 
 EPS = float(np.finfo(float).eps)
 
@@ -101,11 +101,11 @@ def without_empty_classes(statistic):
 
 
 KINDS = [
-    Kind("diagonal moments", ClassMoments, Depth.DIAGONAL, merge_moments),
-    Kind("pooled moments", ClassMoments, Depth.POOLED, merge_moments),
-    Kind("full moments", ClassMoments, Depth.FULL, merge_moments),
-    Kind("pooled factors", ClassFactors, Depth.POOLED, merge_factors),
-    Kind("full factors", ClassFactors, Depth.FULL, merge_factors),
+    Kind("diagonal moments", ClassMoments, Depth.DIAGONAL, ClassMoments.merged),
+    Kind("pooled moments", ClassMoments, Depth.POOLED, ClassMoments.merged),
+    Kind("full moments", ClassMoments, Depth.FULL, ClassMoments.merged),
+    Kind("pooled factors", ClassFactors, Depth.POOLED, ClassFactors.merged),
+    Kind("full factors", ClassFactors, Depth.FULL, ClassFactors.merged),
 ]
 
 

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from discrim.block import Block
 from discrim.errors import DataError, ForgetError
-from discrim.statistics import ClassCounts, merge_counts
+from discrim.statistics import ClassCounts
 
 LABELS = np.array(["a", "b", "c", "d"])
 
@@ -97,7 +97,7 @@ def test_merging_gives_the_counts_of_all_rows_in_either_order(world, n, m):
 def test_merging_is_associative(world, n, m, o):
     a, b, c = (world.of(world.rows(size, part)) for part, size in enumerate((n, m, o)))
     assert_same(a.merge(b).merge(c), a.merge(b.merge(c)))
-    assert_same(merge_counts([a, b, c]), a.merge(b.merge(c)))
+    assert_same(ClassCounts.merged([a, b, c]), a.merge(b.merge(c)))
 
 
 @examples

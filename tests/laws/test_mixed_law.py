@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from discrim.block import Block, Mixed, join
 from discrim.errors import DataError, ForgetError
-from discrim.statistics import CellMoments, ClassBins, MixedStatistic, merge_bins, merge_cells, merge_mixed
+from discrim.statistics import CellMoments, ClassBins, MixedStatistic
 
 LABELS = np.array(["a", "b", "c", "d"])
 TOWNS = np.array(["Bern", "Genf", "Olten", "Thun", "Wil"])
@@ -123,10 +123,10 @@ def test_merging_is_all_rows_together_in_any_order(world, n, m, o):
     both, all_three = together(a, b), together(a, b, c)
     assert_same_cells(cells(a).merge(cells(b)), cells(both))
     assert_same_cells(cells(b).merge(cells(a)), cells(both))
-    assert_same_cells(merge_cells([cells(a), cells(b), cells(c)]), cells(all_three))
+    assert_same_cells(CellMoments.merged([cells(a), cells(b), cells(c)]), cells(all_three))
     assert_same_bins(bins(a).merge(bins(b)), bins(both))
-    assert_same_bins(bins(a).merge(bins(b).merge(bins(c))), merge_bins([bins(c), bins(a), bins(b)]))
-    assert_same_bins(merge_bins([bins(a), bins(b), bins(c)]), bins(all_three))
+    assert_same_bins(bins(a).merge(bins(b).merge(bins(c))), ClassBins.merged([bins(c), bins(a), bins(b)]))
+    assert_same_bins(ClassBins.merged([bins(a), bins(b), bins(c)]), bins(all_three))
 
 
 @examples
@@ -174,7 +174,7 @@ def test_many_values_share_bins_as_narrow_as_a_power_of_two_can_be():
     assert width < 0.05
     assert found.weight.sum() == len(x)
     parts = [ClassBins.of(p, np.zeros(len(p), np.int32), np.array(["a"]), None) for p in np.array_split(x, 7)]
-    assert_same_bins(merge_bins(parts), found)
+    assert_same_bins(ClassBins.merged(parts), found)
 
 
 def test_rows_that_were_never_there_cannot_be_forgotten():
@@ -193,7 +193,7 @@ def test_statistics_of_other_columns_do_not_mix():
     a = draw(world, 20, 0)
     other = MixedStatistic.of(a, ("u", "v", "w", "city"), ("gaussian", "poisson", "kernel", "categorical"))
     with pytest.raises(DataError, match="different columns"):
-        merge_mixed([mixed(a), other])
+        MixedStatistic.merged([mixed(a), other])
     text, numbers = mixed(a), mixed(replace(a, x=Mixed(a.x.numbers, ((np.array([1.0]), a.codes * 0),))))
     with pytest.raises(DataError, match="'town' holds text in some rows and numbers in others"):
         text.merge(numbers)

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from discrim.block import Block
-from discrim.statistics import ClassFactors, ClassMoments, Depth, merge_factors
+from discrim.statistics import ClassFactors, ClassMoments, Depth
 
 ONE = np.array(["a"])
 
@@ -34,7 +34,7 @@ def test_a_factor_has_no_more_rows_than_the_data_or_the_columns(depth):
     rng = np.random.default_rng(1)
     for n, p in [(200, 5), (5, 200)]:
         parts = [ClassFactors.of(block(rng.normal(size=(n, p))), depth) for _ in range(3)]
-        merged = merge_factors(parts)
+        merged = ClassFactors.merged(parts)
         assert parts[0].factors[0].shape[0] <= min(n, p)
         # The gaps between the three means add a row each.
         assert merged.factors[0].shape[0] <= min(3 * n + 3, p)
@@ -49,7 +49,7 @@ def test_the_small_direction_of_nearly_collinear_columns_keeps_its_digits(cut):
     mean = sum(exact) / len(exact)
     expected = float(sum((d - mean) ** 2 for d in exact)) ** 0.5
     parts = [x] if cut is None else [x[:cut], x[cut:]]
-    statistic = merge_factors([ClassFactors.of(block(part), Depth.POOLED) for part in parts])
+    statistic = ClassFactors.merged([ClassFactors.of(block(part), Depth.POOLED) for part in parts])
     direction = np.array([-1.0, 0.0, 1.0])
     # The factor is right to eps of the columns' size, which is 1e8 times this direction's.
     assert np.linalg.norm(statistic.factors[0] @ direction) == pytest.approx(expected, rel=1e-7)

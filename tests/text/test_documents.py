@@ -218,7 +218,7 @@ def test_strings_in_memory_are_documents(kind, corpus):
         (None, "X is of the type NoneType. Pass a list of documents."),
     ],
 )
-def test_what_is_no_list_of_strings_is_told_so(X, message):
+def test_what_is_no_list_of_strings_is_refused(X, message):
     with pytest.raises(DataError, match=re.escape(message)):
         list(open_documents(X).blocks())
 

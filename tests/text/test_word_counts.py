@@ -1,4 +1,4 @@
-"""Word counts are scikit-learn's, whatever the documents come from; memory stays bounded and the price is told."""
+"""Word counts are scikit-learn's, whatever the documents come from; memory and error are bounded."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from discrim.errors import DataError, ParameterError, name_list
+from discrim.errors import ParameterError, name_list
 from discrim.sources import Scan, scan
 from discrim.sources.odd_columns import odd_columns
 from discrim.sources.scan import open_reader
@@ -38,16 +38,8 @@ def open_table(data: str, *, note: Callable[[str], None], **options: Any) -> Sca
         if features or without:
             raise ParameterError("--text learns from the words of that column alone; omit --features and --without.")
         return documents(data, text=text, missing="empty", **columns)
-    unknown = [name for name in without if name not in names]
-    if unknown:
-        raise ParameterError(f"--without names {name_list(unknown)}; the columns are {name_list(names, most=20)}.")
-    rows = scan(data, features=features or None, **columns)
-    kept = [name for name in rows.features if name not in without]
-    if not kept:
-        raise DataError(f"There is no column left to learn from in '{data}'.")
-    if features:
-        return scan(data, features=kept, **columns)
-    return _words_or_columns(data, rows.with_features(kept), note, columns)
+    rows = scan(data, features=features or None, without=without, **columns)
+    return rows if features else _words_or_columns(data, rows, note, columns)
 
 
 def _words_or_columns(data: str, rows: Scan, note: Callable[[str], None], columns: dict[str, Any]) -> Scan | Documents:

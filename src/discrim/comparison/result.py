@@ -13,9 +13,8 @@ import numpy as np
 from discrim.comparison.baseline import BASELINE
 from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.prepared import PreparedClassifier
-from discrim.comparison.scores import Metric, Row, percent, written
+from discrim.comparison.scores import Metric, Row, listed, percent, written
 from discrim.comparison.trials import Tried
-from discrim.comparison.verdict import TAKES_GAPS
 from discrim.errors import ParameterError, name_list, plural
 from discrim.evaluation.cross_validation import CrossValidation
 from discrim.inference.assumptions import AssumptionChecks
@@ -80,7 +79,7 @@ class Comparison:
         self.folds = data.folds.number
         self.trials = trials
         self.words = data.words
-        self.remarks = remarks_of(data, trials.values())
+        self.remarks = remarks_of(data, rows, trials.values())
 
     @property
     def best(self) -> Any:
@@ -119,7 +118,7 @@ class Comparison:
         for row in self.rows:
             if not row.done:
                 by_note.setdefault(row.note, []).append(row.name)
-        return [(f"{_joined(names)} {_was(names)} left out", note) for note, names in by_note.items()]
+        return [(f"{_were(names)} left out", note) for note, names in by_note.items()]
 
     def __repr__(self) -> str:
         lines = [textwrap.fill(self.title, WIDTH), "", *self._lines(), ""]
@@ -183,9 +182,9 @@ def cells_of(row: Row) -> list[str]:
     ]
 
 
-def remarks_of(rows: ComparedRows, trials: Iterable[Tried]) -> list[str]:
+def remarks_of(rows: ComparedRows, table: Iterable[Row], trials: Iterable[Tried]) -> list[str]:
     """Columns that were left out, values that were filled in, models in standardised columns, and folds."""
-    said, done = list(rows.left_out.values()), list(trials)
+    said = list(rows.left_out.values())
     if rows.missing:
         counts = [f"'{name}' ({count:,} of {rows.n:,})" for name, count in rows.missing.items()]
         further = len(counts) - MOST_COLUMNS
@@ -195,19 +194,15 @@ def remarks_of(rows: ComparedRows, trials: Iterable[Tried]) -> list[str]:
             f"Missing values in {', '.join(counts[:MOST_COLUMNS])}{more} were filled in inside the folds, by the mean "
             f"of the column or its most frequent level{marked if rows.columns.flags else ''}."
         )
-        said += [f"{tried.name} uses them as they are." for tried in done if tried.name in TAKES_GAPS]
-    names = [t.name for t in done if isinstance(t.model, PreparedClassifier) and t.model.standardise]
+        said += [f"{row.name} uses them as they are." for row in table if row.takes_gaps]
+    names = [t.name for t in trials if isinstance(t.model, PreparedClassifier) and t.model.standardise]
     if names:
-        said.append(f"{_joined(names)} {_was(names)} fitted to standardised columns, so units do not matter.")
+        said.append(f"{_were(names)} fitted to standardised columns, so units do not matter.")
     return [*said, *rows.remarks]
 
 
-def _joined(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _was(names: list[str]) -> str:
-    return "was" if len(names) == 1 else "were"
+def _were(names: list[str]) -> str:
+    return f"{listed(names, len(names))} {'was' if len(names) == 1 else 'were'}"
 
 
 def _cell(row: Row, name: str) -> Any:

@@ -37,9 +37,9 @@ class Row:
     is ``indistinguishable`` from the best where it is 0.05 or more, and ``near`` it where the test by itself, without
     the adjustment, says so too. ``parameters`` is the size of the rule; ``family`` is 'equal' or 'own' where a model
     assumes one covariance matrix for all classes or one for each; ``regularised`` where it is penalised or shrunk, or
-    has a prior. It ``beats_baseline`` where a one-sided paired test with Holm's adjustment says so at 5%; where the
-    error is judged, ``informative`` says the same of the log loss by itself. A model that was not run has only a
-    ``note``.
+    has a prior; it ``takes_gaps`` where it uses missing values as they are. It ``beats_baseline`` where a one-sided
+    paired test with Holm's adjustment says so at 5%; where the error is judged, ``informative`` says the same of the
+    log loss by itself. A model that was not run has only a ``note``.
     """
 
     name: str
@@ -56,6 +56,7 @@ class Row:
     parameters: float = np.nan
     family: str = ""
     regularised: bool = False
+    takes_gaps: bool = False
     setting: Mapping[str, Any] | None = None
     value: float = np.nan
     p_value: float = np.nan
@@ -209,7 +210,7 @@ def _score(tried: Tried, rows: ComparedRows, metric: Metric) -> Row:
         auc_interval, brier, tried.fit_time, tried.total_time,
         parameters=_size_of_rule(model) if recipe is None else recipe.rule_size(model.solution()), family=family,
         regularised=penalised if recipe is None else recipe.regularised(model.solution()),
-        setting=tried.setting, value=value,
+        takes_gaps=recipe is not None and recipe.reads == "mixed", setting=tried.setting, value=value,
     )  # fmt: skip
 
 
@@ -303,3 +304,10 @@ def percent(share: float) -> str:
 
 def written(value: float, how: str) -> str:
     return "" if np.isnan(value) else format(value, how)
+
+
+def listed(names: list[str], most: int = 4) -> str:
+    """``a, b and c``; of more than ``most`` names, ``a, b, c and 7 others``."""
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} others"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -8,7 +8,7 @@ import numpy as np
 
 from discrim.comparison.baseline import BASELINE
 from discrim.comparison.compared_rows import ComparedRows
-from discrim.comparison.scores import Metric, Row, percent, written
+from discrim.comparison.scores import Metric, Row, listed, percent, written
 from discrim.errors import DataError, name_list
 from discrim.inference.assumptions import AssumptionChecks
 from discrim.inference.render import write_p_value
@@ -21,8 +21,6 @@ ABOUT = 1.5
 # The same for models that are judged by a function or by their areas.
 TWICE = 2.0
 MOST_SAID = 2
-# Models that leave a missing value out of their sums instead of having it filled in.
-TAKES_GAPS = ("Mixed NB",)
 WORDS = {"error": "error", "log_loss": "log loss", "auc": "AUC", "brier": "Brier score"}
 
 
@@ -100,7 +98,7 @@ def verdict_of(table: list[Row], choice: Choice, checks: AssumptionChecks, rows:
     first = _nothing_better(table, choice, rows, metric) if choice.reason == "baseline" else ""
     parts = [first or f"{_why_chosen(table, choice, metric)}.", *_by_probabilities(table, choice.row, metric)]
     parts.append(_assumptions(table, choice.row, checks, rows, metric))
-    if rows.missing and choice.row.name not in TAKES_GAPS:
+    if rows.missing and not choice.row.takes_gaps:
         parts.append(f"Missing values in {name_list(rows.missing, most=3)} were filled in.")
     return " ".join(parts)
 
@@ -157,7 +155,7 @@ def _why_chosen(table: list[Row], choice: Choice, metric: Metric) -> str:
     others = [row.name for row in choice.tied if row is not chosen]
     if choice.reason == "no error":
         return (
-            f"{chosen.name} is chosen: like {_listed(others)} it makes no error on held-out rows ({interval}), and "
+            f"{chosen.name} is chosen: like {listed(others)} it makes no error on held-out rows ({interval}), and "
             f"none of these {len(choice.tied)} models has a much simpler rule ({_size(chosen)})"
         )
     least = "largest" if metric == "auc" else "smallest"
@@ -179,7 +177,7 @@ def _why_chosen(table: list[Row], choice: Choice, metric: Metric) -> str:
             return f"{text}, and is clearly ahead of {runner.name} ({_figure(runner, metric)}{p})"
         return f"{text}; {runner.name} comes next ({_figure(runner, metric)}{p}: the difference may be due to chance)"
     near = "not significantly worse" if by_test else "within one standard error"
-    return f"{text}; {_listed(others)} {'is' if len(others) == 1 else 'are'} {near}, but {_reason(choice, metric)}"
+    return f"{text}; {listed(others)} {'is' if len(others) == 1 else 'are'} {near}, but {_reason(choice, metric)}"
 
 
 def _by_probabilities(table: list[Row], chosen: Row, metric: Metric) -> list[str]:
@@ -193,7 +191,7 @@ def _by_probabilities(table: list[Row], chosen: Row, metric: Metric) -> list[str
 
 def _reason(choice: Choice, metric: Metric) -> str:
     chosen, count = choice.row, len(choice.tied)
-    names = "" if chosen is choice.best else f" ({_listed([row.name for row in choice.tied])})"
+    names = "" if chosen is choice.best else f" ({listed([row.name for row in choice.tied])})"
     of = f"of the {count} tied models{names}" if count > 2 else "of the two"
     if choice.reason == "few":
         return f"it is one of the simplest {of}, with {_size(chosen)}"
@@ -211,12 +209,6 @@ def _size(row: Row) -> str:
     if np.isnan(row.parameters):
         return "an unknown number of parameters"
     return f"{row.parameters:,.0f} {'parameter' if row.parameters == 1 else 'parameters'}"
-
-
-def _listed(names: list[str], most: int = 4) -> str:
-    if len(names) > most:
-        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} others"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _assumptions(table: list[Row], chosen: Row, checks: AssumptionChecks, rows: ComparedRows, metric: Metric) -> str:

@@ -213,45 +213,33 @@ def shuffled(parts: Iterator[Block], rng: np.random.RandomState, numbers: int = 
     if held is not None:
         order = rng.permutation(held.count)
         for start in range(0, held.count, LAST_ROWS):
-            yield held.take(order[start : start + LAST_ROWS])
+            yield held.rows.take(order[start : start + LAST_ROWS])
 
 
 class _Buffer:
+    """The first ``count`` of ``rows`` are held; memory for the others is not used before they are written."""
+
     def __init__(self, like: Block, size: int) -> None:
-        self.size, self.count, self.classes = size, 0, like.classes
-        self.x: NDArray[Any] = np.empty((0, like.x.shape[1]), dtype=like.x.dtype)
-        self.codes = np.empty(0, dtype=np.int32)
-        self.weight = None if like.weight is None else np.empty(0)
+        x = np.empty((size, like.x.shape[1]), dtype=like.x.dtype)
+        weight = None if like.weight is None else np.empty(size)
+        self.rows, self.count = Block(x, np.empty(size, dtype=np.int32), like.classes, weight), 0
 
     def exchange(self, part: Block, rng: np.random.RandomState) -> Block:
         """Take the part in, as far as there is no room in exchange for rows drawn at random."""
-        room = min(self.size - self.count, len(part))
-        if room:
-            self._grow(part, room)
-        rest = part.rows(room, len(part)) if room else part
+        room = min(len(self.rows) - self.count, len(part))
+        self._write(slice(self.count, self.count + room), part.rows(0, room))
+        self.count += room
+        rest = part.rows(room, len(part))
         if len(rest) >= self.count:
             # More than the buffer holds: all of it goes through, in random order.
             return rest.take(rng.permutation(len(rest)))
         places = rng.choice(self.count, size=len(rest), replace=False)
-        gone = self.take(places)
-        self.x[places], self.codes[places] = rest.x, rest.codes
-        if self.weight is not None and rest.weight is not None:
-            self.weight[places] = rest.weight
+        gone = self.rows.take(places)
+        self._write(places, rest)
         return gone
 
-    def take(self, places: NDArray[np.intp]) -> Block:
-        weight = None if self.weight is None else self.weight[places]
-        return Block(self.x[places], self.codes[places], self.classes, weight)
-
-    def _grow(self, part: Block, room: int) -> None:
-        if self.count + room > len(self.x):
-            capacity = min(max(2 * len(self.x), self.count + room), self.size)
-            larger = np.empty((capacity, self.x.shape[1]), dtype=self.x.dtype)
-            larger[: self.count] = self.x[: self.count]
-            self.x, self.codes = larger, np.resize(self.codes, capacity)
-            self.weight = None if self.weight is None else np.resize(self.weight, capacity)
-        new = slice(self.count, self.count + room)
-        self.x[new], self.codes[new] = part.x[:room], part.codes[:room]
-        if self.weight is not None and part.weight is not None:
-            self.weight[new] = part.weight[:room]
-        self.count += room
+    def _write(self, places: Any, part: Block) -> None:
+        x: Any = part.x
+        self.rows.x[places], self.rows.codes[places] = x, part.codes
+        if self.rows.weight is not None and part.weight is not None:
+            self.rows.weight[places] = part.weight

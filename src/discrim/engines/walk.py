@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import TypeVar
 
 from discrim.engines.orders import Order
 from discrim.engines.progress import Progress
@@ -50,47 +50,38 @@ def walk(
     """
     everyone = [k for lane in lanes for k in lane.problems]
     watches = {k: Watch(stopping) for k in everyone}
-    learning, turn = watches, None
+    learning = watches
     total = None if n_rows is None or stopping.tol is not None else stopping.max_iter * n_rows * len(lanes)
     with Progress(title, total) as progress:
         while learning:
-            turn = turn or _Turn(sequence, state, lanes, progress)
-            _epoch(turn, learning)
+            last = all(watch.epochs + 1 >= stopping.max_iter for watch in learning.values())
+            _epoch(sequence, state, lanes, progress, last=last)
             for watch in learning.values():
                 watch.epochs += 1
             sequence.judge(state, learning)
             if any(watch.over for watch in learning.values()):
                 learning = {k: watch for k, watch in learning.items() if not watch.over}
-                lanes, turn = [left for lane in lanes if (left := lane.among(learning)).problems], None
+                lanes = [left for lane in lanes if (left := lane.among(learning)).problems]
     epochs = tuple(watches[k].epochs for k in sorted(everyone))
     return Walked(epochs, stopping.tol is None or max(epochs) < stopping.max_iter)
 
 
-class _Turn(NamedTuple):
-    """An epoch of every lane."""
-
-    sequence: Sequential[Any]
-    state: Any
-    lanes: Sequence[Lane]
-    progress: Progress
-
-    def learn(self, i: int, parts: Iterator[Visits] | None = None) -> None:
-        lane = self.lanes[i]
-        for part in lane.order.epoch() if parts is None else parts:
-            self.sequence.step(self.state, part, lane.problems)
-            if i == 0:
-                self.progress.add(len(part) * len(self.lanes))
-
-
-def _epoch(turn: _Turn, watches: Mapping[int, Watch]) -> None:
+def _epoch(sequence: Sequential[S], state: S, lanes: Sequence[Lane], progress: Progress, *, last: bool) -> None:
     """Lanes on threads; one that is alone gets its next order from another thread meanwhile."""
-    if len(turn.lanes) > 1:
-        run(turn.learn, len(turn.lanes))
+
+    def learn(i: int, parts: Iterator[Visits] | None = None) -> None:
+        lane = lanes[i]
+        for part in lane.order.epoch() if parts is None else parts:
+            sequence.step(state, part, lane.problems)
+            if i == 0:
+                progress.add(len(part) * len(lanes))
+
+    if len(lanes) > 1:
+        run(learn, len(lanes))
         return
-    order = turn.lanes[0].order
+    order = lanes[0].order
     parts = order.epoch()
-    ahead = order.costly and any(watch.epochs + 1 < watch.stopping.max_iter for watch in watches.values())
-    if ahead:
-        run(lambda i: order.prepare() if i else turn.learn(0, parts), 2)
+    if order.costly and not last:
+        run(lambda i: order.prepare() if i else learn(0, parts), 2)
     else:
-        turn.learn(0, parts)
+        learn(0, parts)

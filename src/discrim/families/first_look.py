@@ -13,7 +13,7 @@ from scipy import sparse
 
 from discrim.block import Block, join
 from discrim.families.recipe import Passes, Sum
-from discrim.statistics import ClassMoments, Depth, merge_moments
+from discrim.statistics import ClassMoments, Depth
 from discrim.statistics.moments import grand_mean
 from discrim.typing import Floats
 
@@ -113,6 +113,6 @@ class _Seen:
 
 
 def _merge(parts: Sequence[_Seen]) -> _Seen:
-    moments = merge_moments([part.moments for part in parts])
+    moments = ClassMoments.merged([part.moments for part in parts])
     sample = join([part.sample for part in parts])
     return _Seen(moments, sample, np.concatenate([part.keys for part in parts]), parts[0].wanted).thinned()

@@ -27,7 +27,7 @@ from discrim.inference.discriminant import box_m
 from discrim.inference.render import WIDTH, html_page, write_p_value
 from discrim.inference.summary import Table
 from discrim.sources import Rows, find_non_finite, open_rows
-from discrim.statistics import ClassMoments, Depth, merge_moments
+from discrim.statistics import ClassMoments, Depth
 from discrim.statistics.moments import grand_mean
 from discrim.typing import Floats
 
@@ -371,7 +371,7 @@ def full_moments(rows: Rows) -> ClassMoments:
     """Weights, means and a scatter matrix a class: one pass."""
     p, known = rows.design.n_out, 2 if rows.classes is None else len(rows.classes)
     return reduce_blocks(
-        rows, lambda block: ClassMoments.of(block, Depth.FULL), merge_moments, state_bytes=8 * known * p * p
+        rows, lambda block: ClassMoments.of(block, Depth.FULL), ClassMoments.merged, state_bytes=8 * known * p * p
     )
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from discrim.errors import DataError
-from discrim.sources.design import Kind, Reader, unusable_column
+from discrim.sources.design import Kind, Reader, Table, unusable_column
 
 # (source, columns, batch_rows) -> its record batches.
 Batches = Callable[[Any, list[str], int], Iterable[Any]]
@@ -21,7 +21,7 @@ Batches = Callable[[Any, list[str], int], Iterable[Any]]
 NULLS = ["", "NA"]
 
 
-class ArrowTable:
+class ArrowTable(Table):
     """A ``pyarrow.Table`` or ``RecordBatch`` as a ``Table``."""
 
     def __init__(self, table: Any) -> None:
@@ -31,7 +31,7 @@ class ArrowTable:
         self._place = {name: j for j, name in enumerate(self.names)}
 
     @property
-    def index_names(self) -> list[str]:
+    def index_names(self) -> list[str]:  # type: ignore[override]
         """The columns that pandas wrote for the index of a frame, as its note beside the columns says."""
         note = (self._table.schema.metadata or {}).get(b"pandas")
         if note is None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,38 +23,58 @@ INSTEAD_OF_DATES = (
 )
 
 
-class Table(Protocol):
+class Table:
     """Columns in memory: a data frame, an Arrow table, or one batch of a file.
 
-    Each package has one adapter with these four methods; everything else is shared.
+    Each package has one adapter with these four methods; everything else is shared. ``index_names`` are columns that
+    number or name the rows and say nothing about them.
     """
 
-    @property
-    def names(self) -> list[str]: ...
-
-    @property
-    def n_rows(self) -> int: ...
-
-    @property
-    def index_names(self) -> Sequence[str]:
-        """Columns that number or name the rows and say nothing about them."""
-        ...
+    names: list[str]
+    n_rows: int
+    index_names: Sequence[str] = ()
 
     def kind(self, name: str) -> Kind:
         """How the column is read; raises ``unusable_column`` for dates, lists and the like."""
-        ...
+        raise NotImplementedError
 
     def numbers(self, names: Sequence[str], start: int, stop: int, dtype: type[Any]) -> NDArray[Any]:
         """The columns as an array in column-major order; a missing value is NaN."""
-        ...
+        raise NotImplementedError
 
     def texts(self, name: str, start: int, stop: int) -> tuple[list[Any], NDArray[Any]]:
         """Distinct values (some may not occur) and codes into them; a missing value has a negative code."""
-        ...
+        raise NotImplementedError
 
     def labels(self, name: str, start: int, stop: int) -> Any:
         """Part of a column, as something that ``code_labels`` takes."""
-        ...
+        raise NotImplementedError
+
+
+class ArrayTable(Table):
+    """A numeric array as a ``Table`` with the columns x0, x1, ..."""
+
+    def __init__(self, x: NDArray[Any]) -> None:
+        self.x, self.n_rows = x, x.shape[0]
+        self.names = [f"x{j}" for j in range(x.shape[1])]
+        self._place = {name: j for j, name in enumerate(self.names)}
+
+    def kind(self, name: str) -> Kind:  # noqa: ARG002 - all columns are of one type
+        return "number"
+
+    def numbers(self, names: Sequence[str], start: int, stop: int, dtype: type[Any]) -> NDArray[Any]:
+        return np.require(self._columns(names, start, stop), dtype, "A")
+
+    def raw(self, names: Sequence[str], start: int, stop: int) -> NDArray[Any]:
+        """The columns in a type that codes are read from, without a copy where it is one."""
+        part = self._columns(names, start, stop)
+        if part.dtype in (np.float64, np.int64, np.int32) and part.flags.aligned:
+            return part
+        return part.astype(np.float64 if part.dtype.kind == "f" else np.int64)
+
+    def _columns(self, names: Sequence[str], start: int, stop: int) -> NDArray[Any]:
+        part = self.x[start:stop]
+        return part if list(names) == self.names else part[:, [self._place[name] for name in names]]
 
 
 @dataclass(frozen=True)
@@ -128,9 +148,14 @@ def unusable_column(name: str, found: object) -> UnusableColumnError:
     return UnusableColumnError(text, str(found))
 
 
-def mixed_types(name: str, values: Sequence[Any]) -> DataError:
-    types = sorted({type(value).__name__ for value in values})
-    return DataError(f"Column '{name}' mixes the types {name_list(types)}. Convert its values to one type.")
+def mixed_types(name: str, values: Iterable[Any], what: str = "") -> UnusableColumnError:
+    """``what`` is said before the type where there is only one."""
+    found = sorted({type(value).__name__ for value in values})
+    if len(found) == 1:
+        return unusable_column(name, f"{what}{found[0]}")
+    types = ", ".join(found)
+    text = f"Column '{name}' mixes the types {types}. Convert its values to one type."
+    return UnusableColumnError(text, types, mixed=True)
 
 
 def _is_time(found: str) -> bool:

@@ -14,13 +14,13 @@ from discrim import kernels
 from discrim.block import Block, Coded, Mixed, rows_per_block
 from discrim.errors import DataError, name_list
 from discrim.sources.design import (
+    ArrayTable,
     Table,
     mixed_types,
     one_column,
     refuse_duplicates,
     refuse_lacking,
     refuse_width,
-    unusable_column,
 )
 from discrim.sources.labels import code_reals
 from discrim.sources.rows import Labels
@@ -163,42 +163,6 @@ class MixedRows:
         return schema
 
 
-class ArrayTable:
-    """A numeric array as a ``Table`` with the columns x0, x1, ..."""
-
-    index_names: Sequence[str] = ()
-
-    def __init__(self, x: NDArray[Any]) -> None:
-        self.x = x
-        self.names = [f"x{j}" for j in range(x.shape[1])]
-        self.n_rows = x.shape[0]
-        self._place = {name: j for j, name in enumerate(self.names)}
-
-    def kind(self, name: str) -> Any:  # noqa: ARG002 - all columns are of one type
-        return "number"
-
-    def numbers(self, names: Sequence[str], start: int, stop: int, dtype: type[Any]) -> NDArray[Any]:
-        return np.asarray(self._columns(names, start, stop), dtype=dtype)
-
-    def _columns(self, names: Sequence[str], start: int, stop: int) -> NDArray[Any]:
-        part = self.x[start:stop]
-        return part if list(names) == self.names else part[:, [self._place[name] for name in names]]
-
-    def raw(self, names: Sequence[str], start: int, stop: int) -> NDArray[Any]:
-        """The columns in a type that codes are read from, without a copy where it is one."""
-        part = self._columns(names, start, stop)
-        if part.dtype in (np.float64, np.int64, np.int32) and part.flags.aligned:
-            return part
-        return part.astype(np.float64 if part.dtype.kind == "f" else np.int64)
-
-    def texts(self, name: str, start: int, stop: int) -> tuple[list[Any], NDArray[Any]]:
-        values, codes = code_numbers(self.labels(name, start, stop))
-        return values.tolist(), codes
-
-    def labels(self, name: str, start: int, stop: int) -> Any:
-        return self.x[start:stop, self._place[name]]
-
-
 def code_numbers(values: NDArray[Any]) -> Coded:
     """The distinct numbers, as float64, and codes; whole numbers in a short range are not sorted."""
     missing = np.isnan(values) if values.dtype.kind == "f" else None
@@ -275,9 +239,7 @@ def _array_of(name: str, values: list[Any]) -> NDArray[Any]:
         return np.array(values)
     if all(isinstance(value, (int, float, np.number, np.bool_)) for value in values):
         return np.array(values, dtype=np.float64)
-    if len({type(value) for value in values}) > 1:
-        raise mixed_types(name, values)
-    raise unusable_column(name, f"category of {type(values[0]).__name__}")
+    raise mixed_types(name, values, "category of ")
 
 
 def _holds_text(table: Table, name: str) -> bool | None:

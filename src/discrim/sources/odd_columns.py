@@ -59,15 +59,13 @@ def odd_columns(X: Any) -> list[Odd]:
 
     Columns that a scan was asked for by name are all features.
     """
-    if isinstance(X, Scan):
-        if X.chosen or not X.rereadable:
-            return []
-        table, names, keep = X.first_table(FEWEST), X.features, "name it among the features"
-    else:
-        table, keep = as_table(X), "convert it to floating-point numbers"
-        names = [] if table is None else table.names
+    scanned = isinstance(X, Scan)
+    if scanned and X.chosen:
+        return []
+    table, names = _first_rows(X)
     if table is None or not table.n_rows:
         return []
+    keep = "name it among the features" if scanned else "convert it to floating-point numbers"
     found = [_odd(table, name, keep) for name in names]
     return [odd for odd in found if odd is not None]
 
@@ -124,13 +122,19 @@ def with_numbers(X: Any) -> tuple[Any, dict[str, str]]:
 
     For frames and tables in memory, of the same type, and for scans; arrays are as they are.
     """
+    table, names = _first_rows(X)
+    found = {} if table is None else _numbers_in(table, names)
+    if table is None or not found:
+        return X, found
+    return (X.with_numbers(list(found)) if isinstance(X, Scan) else _replace_columns(X, table, list(found))), found
+
+
+def _first_rows(X: Any) -> tuple[Table | None, list[str]]:
+    """The first rows of a scan, or all of a table, and the names of its columns; None where there are no such rows."""
     if isinstance(X, Scan):
-        table = X.first_table(FEWEST) if X.rereadable else None
-        found = {} if table is None else _numbers_in(table, X.features)
-        return (X.with_numbers(list(found)) if found else X), found
+        return X.first_table(FEWEST) if X.rereadable else None, X.features
     table = as_table(X)
-    found = {} if table is None else _numbers_in(table, table.names)
-    return (_replace_columns(X, table, list(found)) if found and table is not None else X), found
+    return table, [] if table is None else table.names
 
 
 def _numbers_in(table: Table, names: Iterable[str]) -> dict[str, str]:

@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from discrim.errors import DataError
-from discrim.sources.design import Kind, UnusableColumnError, unusable_column
+from discrim.sources.design import Kind, Table, mixed_types, unusable_column
 
 
-class PandasTable:
+class PandasTable(Table):
     """A ``pandas.DataFrame`` as a ``Table``."""
-
-    index_names: Sequence[str] = ()
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
@@ -99,7 +97,7 @@ def _check_categories(categories: Any, name: str) -> None:
     if inside.kind in "mM" or isinstance(inside, pd.PeriodDtype):
         raise unusable_column(name, f"category of {inside}")
     if types.is_object_dtype(inside) and types.infer_dtype(categories) in {"mixed", "mixed-integer"}:
-        raise _of_several_types(categories, name, "category of ")
+        raise mixed_types(name, categories, "category of ")
 
 
 def _kind_of_objects(column: Any, name: str) -> Kind:
@@ -111,13 +109,5 @@ def _kind_of_objects(column: Any, name: str) -> Kind:
     if inside == "empty":
         raise DataError.empty_column(name)
     if inside in {"mixed", "mixed-integer"}:
-        raise _of_several_types(column.dropna().head(1000), name)
+        raise mixed_types(name, column.dropna().head(1000))
     raise unusable_column(name, inside)
-
-
-def _of_several_types(values: Any, name: str, what: str = "") -> UnusableColumnError:
-    found = ", ".join(sorted({type(value).__name__ for value in values}))
-    if "," not in found:
-        return unusable_column(name, f"{what}{found}")
-    text = f"Column '{name}' mixes the types {found}. Convert its values to one type."
-    return UnusableColumnError(text, found, mixed=True)

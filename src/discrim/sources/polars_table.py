@@ -12,13 +12,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discrim.errors import DataError
-from discrim.sources.design import Kind, Reader, unusable_column
+from discrim.sources.design import Kind, Reader, Table, unusable_column
 
 
-class PolarsTable:
+class PolarsTable(Table):
     """A ``polars.DataFrame`` as a ``Table``."""
-
-    index_names: Sequence[str] = ()
 
     def __init__(self, frame: pl.DataFrame) -> None:
         self._frame = frame

@@ -17,6 +17,7 @@ from discrim.errors import DataError
 from discrim.kernels.versions import warn_if_slow
 from discrim.later import cached_property
 from discrim.sources.design import (
+    ArrayTable,
     Design,
     Table,
     as_table,
@@ -38,7 +39,6 @@ FLOAT64 = np.dtype(np.float64)
 FLOAT32 = np.dtype(np.float32)
 # Below this many numbers a table is converted at once; above, block by block.
 SMALL = 1_000_000
-CONVERTED_ROWS = 8192
 
 
 class Rows(Protocol):
@@ -111,56 +111,29 @@ class ArrayRows:
         yield self.whole
 
 
-class _RowsByBlocks:
-    """Rows in memory that become numbers block by block."""
+class FrameRows:
+    """Rows of a table in memory. A small table is one block, a large one is never copied whole."""
 
     rereadable = True
 
-    def __init__(self, design: Design, labels: Labels, n_rows: int, step: int) -> None:
-        self.design, self.n_rows, self.classes = design, n_rows, labels.classes
-        self.labelled = labels.classes is not None
-        self._labels, self._step = labels, step
-
-    def blocks(self) -> Iterator[Block]:
-        for start in range(0, self.n_rows, self._step):
-            yield self._block(start, min(start + self._step, self.n_rows))
-
-    def _block(self, start: int, stop: int) -> Block:
-        return self._labels.block(self._numbers(start, stop), start, stop)
-
-    def _numbers(self, start: int, stop: int) -> NDArray[Any]:
-        raise NotImplementedError
-
-
-class ConvertedRows(_RowsByBlocks):
-    """Rows of an array of integers, half floats or foreign byte order, made floats block by block."""
-
-    whole = None
-
-    def __init__(self, design: Design, array: NDArray[Any], labels: Labels) -> None:
-        super().__init__(design, labels, len(array), CONVERTED_ROWS)
-        self._array = array
-
-    def _numbers(self, start: int, stop: int) -> NDArray[Any]:
-        return self._array[start:stop].astype(np.float64)
-
-
-class FrameRows(_RowsByBlocks):
-    """Rows of a table in memory. A small table is one block, a large one is never copied whole."""
-
     def __init__(self, table: Table, labels: Labels, design: Design | None) -> None:
         refuse_duplicates(table.names)
-        self._table = table
-        known = design_of_table(table) if design is None else design
-        super().__init__(known, labels, table.n_rows, rows_per_block(known.n_out))
-        self._encoding = known if design is None else self._matched(design)
+        self._table, self._labels = table, labels
+        self.design = design_of_table(table) if design is None else design
+        self.n_rows, self.classes, self.labelled = table.n_rows, labels.classes, labels.classes is not None
+        self._encoding = self.design if design is None else self._matched(design)
 
     @cached_property
     def whole(self) -> Block | None:
         return self._block(0, self.n_rows) if self.n_rows * self.design.n_out < SMALL else None
 
-    def _numbers(self, start: int, stop: int) -> NDArray[Any]:
-        return self._encoding.encode(self._table, start, stop)
+    def blocks(self) -> Iterator[Block]:
+        step = rows_per_block(self.design.n_out)
+        for start in range(0, self.n_rows, step):
+            yield self._block(start, min(start + step, self.n_rows))
+
+    def _block(self, start: int, stop: int) -> Block:
+        return self._labels.block(self._encoding.encode(self._table, start, stop), start, stop)
 
     def _matched(self, design: Design) -> Design:
         """Columns are found by name where the model knows names, else by position."""
@@ -252,7 +225,7 @@ def open_mixed(
     ``schema`` is that of a fitted model: its columns are then read, as they were for it. What is read goes through
     ``check``.
     """
-    from discrim.sources.mixed import ArrayTable, MixedRows
+    from discrim.sources.mixed import MixedRows
 
     if isinstance(X, Scan) or is_query(X, y, sample_weight):
         rows = _scanned(X, y, sample_weight)
@@ -305,7 +278,7 @@ def _rows_of_array(x: NDArray[Any], y: Any, sample_weight: Any, design: Design |
     if design is None:
         design = Design.unnamed(p, x.dtype if ready else FLOAT64)
     if not ready and x.size >= SMALL:
-        return ConvertedRows(design, x, labels)
+        return FrameRows(ArrayTable(x), labels, design)
     return ArrayRows(design, labels.block(x if ready else x.astype(np.float64), 0, n), labels.classes is not None)
 
 

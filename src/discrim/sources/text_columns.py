@@ -123,7 +123,7 @@ def _check_levels(name: str, levels: Sequence[Any], present: int) -> None:
     raise DataError(f"{seen}, and each of them would become a column. {what}.")
 
 
-class ParsedTable:
+class ParsedTable(Table):
     """A ``Table`` some of whose columns of strings are read as numbers."""
 
     def __init__(self, table: Table, parsed: Collection[str]) -> None:

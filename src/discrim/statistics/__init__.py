@@ -1,12 +1,12 @@
 """What is remembered of the rows: small, raw, centred, mergeable."""
 
-from discrim.statistics.bins import ClassBins, merge_bins
+from discrim.statistics.bins import ClassBins
 from discrim.statistics.by_class import Depth
-from discrim.statistics.cells import CellMoments, merge_cells
-from discrim.statistics.counts import ClassCounts, CountsOf, LevelsOf, count_levels, merge_counts
-from discrim.statistics.factors import ClassFactors, FactorsOf, merge_factors
-from discrim.statistics.mixed import MixedOf, MixedStatistic, merge_mixed
-from discrim.statistics.moments import ClassMoments, MomentsOf, merge_moments
+from discrim.statistics.cells import CellMoments
+from discrim.statistics.counts import ClassCounts, CountsOf, LevelsOf, count_levels
+from discrim.statistics.factors import ClassFactors, FactorsOf
+from discrim.statistics.mixed import MixedOf, MixedStatistic
+from discrim.statistics.moments import ClassMoments, MomentsOf
 
 __all__ = [
     "CellMoments",
@@ -22,10 +22,4 @@ __all__ = [
     "MixedStatistic",
     "MomentsOf",
     "count_levels",
-    "merge_bins",
-    "merge_cells",
-    "merge_counts",
-    "merge_factors",
-    "merge_mixed",
-    "merge_moments",
 ]

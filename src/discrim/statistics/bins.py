@@ -99,9 +99,6 @@ class ClassBins(ByClass):
         return cls(**fields, exponent=int(arrays.pop("exponent")[0]), **arrays)
 
 
-merge_bins = ClassBins.merged
-
-
 def _coarsening(place: NDArray[np.int64]) -> int:
     """How often sorted bins must be joined in pairs until no more than MOST are left."""
     shift = 0

@@ -141,6 +141,3 @@ class CellMoments(ByClass):
                 f"'{self.classes[k]}': only {self.rows[k, j]} (weight {self.weight[k, j]:g}) were seen.",
                 j,
             )
-
-
-merge_cells = CellMoments.merged

@@ -173,7 +173,7 @@ class CountsOf(OneForm):
             raise self._negative(block.x) from None
 
     def merge(self, states: Sequence[ClassCounts]) -> ClassCounts:
-        return merge_counts(states)
+        return ClassCounts.merged(states)
 
     def numbers(self, shape: Any) -> int:
         """How many counts there are."""
@@ -221,14 +221,11 @@ class LevelsOf(OneForm):
         for name, levels in zip(self.columns.names_out, known, strict=True):
             if len({values.dtype.kind == "U" for values in levels if len(values)}) > 1:
                 raise DataError(f"Column '{name}' holds text in some rows and numbers in others.")
-        return merge_counts(states)
+        return ClassCounts.merged(states)
 
     def numbers(self, shape: Any) -> int:
         """How many counts there are at least; how many levels there are is not known."""
         return 2 * int(shape.width) * (2 if shape.classes is None else len(shape.classes))
-
-
-merge_counts = ClassCounts.merged
 
 
 def _joint_levels(parts: Sequence[ClassCounts]) -> Levels | None:

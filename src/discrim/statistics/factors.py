@@ -153,7 +153,7 @@ class FactorsOf(ScatterOf):
         """With moments among them the result is one of moments."""
         if not all(isinstance(part, ClassFactors) for part in states):
             return MomentsOf(self.depth, self.full_up_to).merge(states)
-        merged: ClassFactors = self.narrow(merge_factors(of_one_depth(states)))
+        merged: ClassFactors = self.narrow(ClassFactors.merged(of_one_depth(states)))
         return merged
 
     def numbers(self, shape: Any) -> int:
@@ -161,9 +161,6 @@ class FactorsOf(ScatterOf):
         p, n = shape.width, shape.width if shape.n_rows is None else shape.n_rows
         known = 2 if shape.classes is None else len(shape.classes)
         return int(min(n, p if self.depth_for(shape.classes) is Depth.POOLED else p * known) * p)
-
-
-merge_factors = ClassFactors.merged
 
 
 def _compress(rows: Floats) -> Floats:

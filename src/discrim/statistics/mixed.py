@@ -167,7 +167,7 @@ class MixedOf(OneForm):
         return MixedStatistic.of(block, self.names, self.likelihoods)
 
     def merge(self, states: Sequence[MixedStatistic]) -> MixedStatistic:
-        return merge_mixed(states)
+        return MixedStatistic.merged(states)
 
     def numbers(self, shape: Any) -> int:
         """How many numbers the cells have; how many levels there are is not known."""
@@ -176,9 +176,6 @@ class MixedOf(OneForm):
     def by_class(self) -> MixedOf | None:
         """Bins are as wide as the values of all classes ask for."""
         return None if KERNEL in self.likelihoods else self
-
-
-merge_mixed = MixedStatistic.merged
 
 
 def _comparable(parts: Sequence[MixedStatistic]) -> list[MixedStatistic]:

@@ -260,7 +260,7 @@ class MomentsOf(ScatterOf):
     def merge(self, states: Sequence[Any]) -> ClassMoments:
         """Of two depths the lesser is taken; R-factors are squared."""
         parts = [part if isinstance(part, ClassMoments) else part.to_moments() for part in states]
-        merged: ClassMoments = self.narrow(merge_moments(of_one_depth(parts)))
+        merged: ClassMoments = self.narrow(ClassMoments.merged(of_one_depth(parts)))
         return merged
 
     def numbers(self, shape: Any) -> int:
@@ -275,9 +275,6 @@ def of_one_depth(parts: Sequence[Any]) -> Sequence[Any]:
     if any(part.depth is not parts[0].depth for part in parts):
         return [part.pooled() for part in parts]
     return parts
-
-
-merge_moments = ClassMoments.merged
 
 
 def usable_scale(deviation: Floats, centre: Floats) -> Floats:

@@ -26,7 +26,7 @@ from discrim.families.recipe import Chosen, Passes
 from discrim.families.rule import LinearRule, Output, entries, over_rows
 from discrim.families.tuning import complementary_folds
 from discrim.parallel import run
-from discrim.statistics import ClassCounts, merge_counts
+from discrim.statistics import ClassCounts
 from discrim.statistics.folds import of_others
 from discrim.typing import Codes, Floats, Mask
 
@@ -207,7 +207,7 @@ def _folds(recipe: CountsRecipe, block: Block, alphas: Floats) -> Floats:
     tests = run(lambda f: block.take(folds.test(f)), len(folds.parts))
     counted = run(lambda f: ClassCounts.of(tests[f], family.threshold), len(tests))
     losses, total = np.zeros((2, len(alphas))), 0.0
-    for test, s in zip(tests, of_others(counted, merge_counts), strict=True):
+    for test, s in zip(tests, of_others(counted, ClassCounts.merged), strict=True):
         # A row whose class is not in the training part is lost, whatever alpha is.
         weight = _counting(test, s.rows[test.codes] > 0)
         prior = np.where(s.rows > 0, recipe.score_prior(recipe.log_prior(s.weight)), -np.inf)

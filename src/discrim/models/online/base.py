@@ -34,7 +34,7 @@ from discrim.inference.summary import Summary, Table
 from discrim.models.scoring import non_finite_error
 from discrim.models.shell import Classifier, SparseCoefficients, check_declared, check_parameters, declared_classes
 from discrim.sources import Design, Rows, Scan, in_memory
-from discrim.statistics import ClassMoments, Depth, merge_moments
+from discrim.statistics import ClassMoments, Depth
 from discrim.typing import Floats
 
 # Coefficients to begin at, as the user gave them.
@@ -383,6 +383,6 @@ def columns_named(rows: Rows) -> Iterator[None]:
 
 def _labels(rows: Scan) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The classes and how many rows each has: a pass over one column beside the labels."""
-    moments = Sum(lambda block: ClassMoments.of(block, Depth.DIAGONAL), merge_moments)
+    moments = Sum(lambda block: ClassMoments.of(block, Depth.DIAGONAL), ClassMoments.merged)
     seen = RowPasses(rows.with_features(rows.features[:1])).reduce(moments)
     return seen.classes, seen.rows
