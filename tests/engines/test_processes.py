@@ -297,7 +297,7 @@ def test_ctrl_c_in_a_part_with_a_new_class_keeps_the_labels_in_place(monkeypatch
         def pressed(*_):
             raise KeyboardInterrupt
 
-        name = "_solved_or_kept" if isinstance(model, LinearDiscriminantAnalysis) else "_written"
+        name = "_assign" if isinstance(model, LinearDiscriminantAnalysis) else "_written"
         with monkeypatch.context() as patch:
             patch.setattr(type(model), name, pressed)
             with pytest.raises(KeyboardInterrupt):
