@@ -105,12 +105,12 @@ class InMemory(Order):
 
 
 class Permuted(Order):
-    """Rows of each block in a permutation that is drawn for every epoch, ``size`` at a time; in turn without ``rng``."""
+    """Rows of a block, ``size`` at a time (None: all), in a new permutation for every epoch; in turn without ``rng``."""
 
     def __init__(
-        self, blocks: Callable[[], Iterable[Block]], rng: np.random.Generator | None, size: int = LARGEST
+        self, blocks: Callable[[], Iterable[Block]], rng: np.random.Generator | None, size: int | None = None
     ) -> None:
-        self._blocks, self._rng, self._size = blocks, rng, size
+        self._blocks, self._rng, self._size = blocks, rng, size or LARGEST
 
     def epoch(self) -> Iterator[Visits]:
         for block in filter(len, self._blocks()):

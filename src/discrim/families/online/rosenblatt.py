@@ -121,7 +121,7 @@ class Learned:
 
 
 class Rosenblatt:
-    """The sequence: an epoch corrects the wrong rows; one that finds none, or after which weights come back, ends it."""
+    """The sequence: an epoch corrects the wrong rows. The last finds none, or brings back earlier weights."""
 
     def step(self, state: Corrections, rows: Visits, problems: Sequence[int]) -> None:  # noqa: ARG002 - there is one
         corrected = state.correct_all() if state.options.rule == "batch" else state.correct_in(rows.order)
