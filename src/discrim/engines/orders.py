@@ -105,7 +105,7 @@ class InMemory(Order):
 
 
 class Permuted(Order):
-    """Rows of a block, ``size`` at a time (None: all), in a new permutation for every epoch; in turn without ``rng``."""
+    """Rows of a block, ``size`` at a time (None: all), in a new permutation every epoch; in turn without ``rng``."""
 
     def __init__(
         self, blocks: Callable[[], Iterable[Block]], rng: np.random.Generator | None, size: int | None = None
