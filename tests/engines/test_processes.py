@@ -294,10 +294,10 @@ def test_ctrl_c_in_a_part_with_a_new_class_keeps_the_labels_in_place(monkeypatch
         model.partial_fit(X[old], y[old])
         before = model.predict(X)
 
-        def pressed(*_):
+        def pressed(*_, **__):
             raise KeyboardInterrupt
 
-        name = "_solved_or_kept" if isinstance(model, LinearDiscriminantAnalysis) else "_written"
+        name = "_assign" if isinstance(model, LinearDiscriminantAnalysis) else "_written"
         with monkeypatch.context() as patch:
             patch.setattr(type(model), name, pressed)
             with pytest.raises(KeyboardInterrupt):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -102,6 +102,20 @@ class InMemory(Order):
             kernels.shuffle(self._order, self._seed)
         order = weave(self._order, len(self._block)) if self._woven else self._order
         return order if self._kept is None else order[self._kept[order]]
+
+
+class Permuted(Order):
+    """Rows of a block, ``size`` at a time (None: all), in a new permutation every epoch; in turn without ``rng``."""
+
+    def __init__(
+        self, blocks: Callable[[], Iterable[Block]], rng: np.random.Generator | None, size: int | None = None
+    ) -> None:
+        self._blocks, self._rng, self._size = blocks, rng, size or LARGEST
+
+    def epoch(self) -> Iterator[Visits]:
+        for block in filter(len, self._blocks()):
+            order = None if self._rng is None else self._rng.permutation(len(block))
+            yield from Visits.of(block, order).parts(self._size)
 
 
 def weave(blocks: NDArray[np.int32], n: int) -> NDArray[np.int32]:

@@ -28,12 +28,11 @@ class Progress:
         self._shown, self._ticks = False, clock
         self._begin = monotonic()
         self._next = self._begin + PATIENCE
-        self._over = threading.Event()
         self._ticker: threading.Thread | None = None
 
     def __enter__(self) -> Self:
         if self._ticks and type(self).clock is None and sys.stderr.isatty():
-            type(self).clock = self
+            type(self).clock, self._over = self, threading.Event()
             self._ticker = threading.Thread(target=self._tick, daemon=True)
             self._ticker.start()
         return self

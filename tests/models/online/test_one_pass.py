@@ -17,7 +17,6 @@ import discrim
 from discrim import OnePassLogisticRegression, datasets
 from discrim.errors import DataError, ParameterError
 from discrim.families.online import one_pass_logistic as blocks
-from discrim.models.online import one_pass
 
 pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
@@ -88,7 +87,7 @@ def test_blocks_in_memory_and_of_a_file_are_solved_one_after_another(monkeypatch
     sizes = []
     as_before = blocks.learn_block
     monkeypatch.setattr(
-        one_pass, "learn_block", lambda m, rows, *rest: sizes.append(len(rows)) or as_before(m, rows, *rest)
+        blocks, "learn_block", lambda m, rows, *rest: sizes.append(len(rows)) or as_before(m, rows, *rest)
     )
     assert by_fit(X, y).score(X, y) > 0.98
     assert sum(sizes) == len(X)
@@ -158,7 +157,7 @@ def test_a_key_press_comes_out_and_changes_nothing(monkeypatch):
             raise KeyboardInterrupt
         return as_before(*given)
 
-    monkeypatch.setattr(one_pass, "learn_block", pressed)
+    monkeypatch.setattr(blocks, "learn_block", pressed)
     for call in (model.fit, model.partial_fit):
         calls.clear()
         with pytest.raises(KeyboardInterrupt):

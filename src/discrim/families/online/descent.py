@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from discrim.errors import plural
 from discrim.families.online.criterion import Criterion, Ground, RowSums, Sums
+from discrim.families.sequence import Visits, Watch
 from discrim.typing import Floats
 
 End = Literal["converged", "unfinished", "diverged", "stuck", "wrong"]
@@ -130,14 +131,6 @@ class Walker:
         return change
 
 
-class Batches(NamedTuple):
-    """Rows of a step, drawn by ``rng``; ``mean_weight`` is that of a row."""
-
-    size: int
-    rng: np.random.Generator
-    mean_weight: float
-
-
 @dataclass(frozen=True)
 class Descent:
     """Where it ended: ``value`` of the objective, and ``slope``, the largest entry of its (proximal) gradient.
@@ -178,27 +171,32 @@ class Descent:
         return f"Gradient descent stopped after {done} before it had converged{slope}. Increase max_iter, or tol."
 
 
-def descend(
-    sums: RowSums, walker: Walker, options: DescentOptions, batches: Batches | None, note: Note | None = None
-) -> Descent:
-    """Steps on all rows until the slope is at most ``tol``, or epochs of ``batches``.
+class Run:
+    """A descent of the ``walker`` over the rows of ``sums``; ``note`` is called at each step or epoch."""
 
-    Cost: one pass a step, or a few with the line search; with batches a pass an epoch, and a few array operations a
-    step.
-    """
-    run = _Run(sums, walker, options, note)
-    # What overflows on the way is a divergence, and reported as such.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if batches is not None:
-            return run.by_batches(batches)
-        return run.result(run.search() if options.search else run.follow())
-
-
-class _Run:
     def __init__(self, sums: RowSums, walker: Walker, options: DescentOptions, note: Note | None) -> None:
         self.sums, self.walker, self.options, self.note = sums, walker, options, note
-        self.slope = self.first = self.value = np.inf
-        self.best, self.best_theta = np.inf, walker.theta
+        self.slope = self.first = self.value = self.best = np.inf
+        # Weights to go back to.
+        self.kept = walker.theta
+        # Of the mini-batches of an epoch.
+        self.loss = self.weight = 0.0
+        self.end: End = "unfinished"
+
+    def descend(self) -> Descent:
+        """Steps on all rows until the slope is at most ``tol``: one pass a step, or a few with the line search."""
+        options, walker = self.options, self.walker
+        end = self.search() if options.search else self.follow()
+        worst = self.value
+        if end == "diverged" or options.kinked:
+            # A loss with kinks does not fall at every step. Where no row is wrong any more, the last step was the best.
+            if options.kinked and end == "converged" and self.slope <= options.tol:
+                self.kept = walker.theta
+            walker.theta, walker.velocity = self.kept, np.zeros_like(walker.velocity)
+        value, sums = self.look(walker.theta)
+        if end != "diverged":
+            self._note(walker.theta, value, sums, exact=True)
+        return Descent(walker.theta, value, end, self.slope, self.first, worst)
 
     def look(self, theta: Floats) -> tuple[float, Sums]:
         """The objective, and the sums of which its gradient is made."""
@@ -224,7 +222,7 @@ class _Run:
             rank = float(sums.mistakes) if options.by_mistakes else self.value
             stale = 0 if rank < self.best - BETTER * abs(self.best) else stale + 1
             if rank < self.best:
-                self.best, self.best_theta = rank, point
+                self.best, self.kept = rank, point
             self._advance(point, sums.gradient, factor * options.schedule.at(walker.steps + 1))
             if self.slope <= options.tol or (options.kinked and stale >= STALE_STEPS):
                 return "wrong" if options.by_mistakes and sums.mistakes else "converged"
@@ -250,7 +248,7 @@ class _Run:
             return "diverged"
         for _ in range(options.max_iter):
             self._note(walker.theta, self.value, sums, exact=True)
-            self.best, self.best_theta = self.value, walker.theta
+            self.best, self.kept = self.value, walker.theta
             unit = options.schedule.first
             self.slope = float(np.abs(walker.theta - options.step(walker.theta, sums.gradient, unit)).max()) / unit
             if self.slope <= options.tol:
@@ -272,66 +270,10 @@ class _Run:
             walker.steps += 1
         return "unfinished"
 
-    def by_batches(self, batches: Batches) -> Descent:
-        """Each batch makes a step by the mean slope of its rows, and the penalty's own step.
-
-        The end is where the loss met on the way through an epoch has not become better for five epochs.
-        """
-        walker, options = self.walker, self.options
-        end: End = "unfinished"
-        first, stale = np.inf, 0
-        self._note_epoch()
-        for epoch in range(options.max_iter):
-            before, loss = walker.theta, self._epoch(batches)
-            walker.theta = options.of_length_one(walker.theta)
-            walker.epochs += 1
-            self.value = loss + options.penalty(walker.theta)
-            first = self.value if epoch == 0 else first
-            if not np.isfinite(self.value) or self.value > TOO_LARGE * (1.0 + first):
-                walker.theta, walker.velocity, end = before, np.zeros_like(before), "diverged"
-                break
-            stale = 0 if self.value < self.best - max(BETTER, options.tol) * abs(self.best) else stale + 1
-            self.best = min(self.best, self.value)
-            self._note_epoch()
-            if stale >= STALE_EPOCHS:
-                end = "converged"
-                break
-        return Descent(walker.theta, self.look(walker.theta)[0], end, np.nan, first, self.value)
-
-    def _epoch(self, batches: Batches) -> float:
-        """Steps by all rows once; their mean loss on the way. A scan is in random order within what is read at once."""
-        walker, options, sums = self.walker, self.options, self.sums
-        loss = weight = 0.0
-        for block in sums.passes.blocks():
-            order = batches.rng.permutation(len(block))
-            for start in range(0, len(block), batches.size):
-                rows = block.take(order[start : start + batches.size])
-                point = walker.point(options)
-                part = sums.of(rows, point)
-                loss, weight = loss + part.loss, weight + part.weight
-                gradient = part.gradient / (len(rows) * batches.mean_weight)
-                walker.advance(options, point, gradient, options.schedule.at(walker.steps + 1))
-                if sums.count is not None:
-                    sums.count(len(rows))
-        return loss / weight if weight > 0 else 0.0
-
-    def _note_epoch(self) -> None:
+    def note_epoch(self) -> None:
         if self.note is not None:
             value, sums = self.look(self.walker.theta)
             self.note(self.walker.epochs, self.walker.theta, value, sums.mistakes)
-
-    def result(self, end: End) -> Descent:
-        options, walker = self.options, self.walker
-        worst = self.value
-        if end == "diverged" or options.kinked:
-            # A loss with kinks does not fall at every step. Where no row is wrong any more, the last step was the best.
-            if options.kinked and end == "converged" and self.slope <= options.tol:
-                self.best_theta = walker.theta
-            walker.theta, walker.velocity = self.best_theta, np.zeros_like(walker.velocity)
-        value, sums = self.look(walker.theta)
-        if end != "diverged":
-            self._note(walker.theta, value, sums, exact=True)
-        return Descent(walker.theta, value, end, self.slope, self.first, worst)
 
     def _bounded(self, value: float, gradient: Floats) -> bool:
         return bool(np.isfinite(value) and np.isfinite(gradient).all() and value <= TOO_LARGE * (1.0 + self.first))
@@ -343,3 +285,44 @@ class _Run:
             theta = self.walker.theta
             value, sums = self.look(theta)
         self.note(self.walker.steps, theta, value, sums.mistakes)
+
+
+@dataclass(frozen=True)
+class BatchSteps:
+    """The sequence: each batch makes a step by the mean slope of its rows, and the penalty's own step.
+
+    The end is where the loss met on the way through an epoch has not become better for five epochs. ``mean_weight`` is
+    that of a row. Cost: a pass an epoch, and a few array operations a step.
+    """
+
+    mean_weight: float
+
+    def step(self, state: Run, rows: Visits, problems: Sequence[int]) -> None:  # noqa: ARG002 - there is one
+        walker, options = state.walker, state.options
+        point = walker.point(options)
+        assert rows.order is not None
+        part = state.sums.of(rows.block.take(rows.order), point)
+        state.loss, state.weight = state.loss + part.loss, state.weight + part.weight
+        gradient = part.gradient / (len(rows) * self.mean_weight)
+        walker.advance(options, point, gradient, options.schedule.at(walker.steps + 1))
+
+    def judge(self, state: Run, watches: Mapping[int, Watch]) -> None:
+        (watch,) = watches.values()
+        walker, options = state.walker, state.options
+        walker.theta = options.of_length_one(walker.theta)
+        walker.epochs += 1
+        mean = state.loss / state.weight if state.weight > 0 else 0.0
+        state.value = mean + options.penalty(walker.theta)
+        state.loss = state.weight = 0.0
+        if watch.epochs == 1:
+            state.first = state.value
+        if not np.isfinite(state.value) or state.value > TOO_LARGE * (1.0 + state.first):
+            walker.theta, walker.velocity = state.kept, np.zeros_like(state.kept)
+            state.end, watch.stopped = "diverged", True
+            return
+        state.kept = walker.theta
+        better = state.value < watch.best - max(BETTER, options.tol) * abs(watch.best)
+        watch.stale, watch.best = 0 if better else watch.stale + 1, min(watch.best, state.value)
+        state.note_epoch()
+        if watch.stale >= STALE_EPOCHS:
+            state.end, watch.stopped = "converged", True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,9 +13,10 @@ from discrim.block import Block
 from discrim.errors import DataError
 from discrim.families.logistic.objective import Coordinates, Objective
 from discrim.families.logistic.quasi_newton import Enough, cholesky_inverse, quasi_newton
+from discrim.families.online.problems import weighted
 from discrim.families.online.scaling import Scaling
 from discrim.families.recipe import OneBlock, Passes
-from discrim.families.sequence import entries_per_row
+from discrim.families.sequence import Visits, Watch, entries_per_row
 from discrim.losses import sigmoid, softmax
 from discrim.parallel import blas_threads
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS, Likelihood
@@ -41,8 +42,7 @@ class Memory:
     With H_k = ``curvature[k]`` (q x q, or its diagonal q) and g_k = ``pull[k]`` the past costs
     sum_k theta_k'H_k theta_k / 2 - g_k'theta_k, the second-order expansion of each block's loss where it was solved,
     without the curvature between classes. K is 1 for two classes; intercepts, if any, are the first column. ``weight``
-    is that of the rows, their number where they have none, ``blocks`` how many these came in. Memory: K q^2 numbers, or
-    K q.
+    is that of the rows, their number where they have none. Memory: K q^2 numbers, or K q.
     """
 
     theta: Floats
@@ -50,7 +50,6 @@ class Memory:
     pull: Floats
     weight: float
     intercept: bool
-    blocks: int = 0
 
     @classmethod
     def empty(cls, functions: int, columns: int, *, intercept: bool) -> Memory:
@@ -107,6 +106,32 @@ class Memory:
         return replace(pair, pull=pair.bend(theta) - np.vstack([-slope, slope]))
 
 
+@dataclass
+class Past:
+    """The memory so far, and how many blocks it is made of."""
+
+    memory: Memory
+    blocks: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class OnePass:
+    """The sequence, of one epoch: each block renews the memory; rows of class k count ``gains[k]`` times."""
+
+    scaling: Scaling
+    gains: Floats
+    alpha: float
+    over: Callable[[Block], Passes]
+
+    def step(self, state: Past, rows: Visits, problems: Sequence[int]) -> None:  # noqa: ARG002 - there is one
+        block = weighted(rows.block, self.gains)
+        state.memory = learn_block(state.memory, block, self.scaling, self.alpha, self.over)
+        state.blocks += 1
+
+    def judge(self, state: Past, watches: Mapping[int, Watch]) -> None:
+        """Rows are read once: there is nothing to wait for."""
+
+
 def rows_at_once(x: Any) -> int:
     """Rows of a block: about BLOCK_NUMBERS of X."""
     return max(BLOCK_NUMBERS // entries_per_row(x), 1)
@@ -143,14 +168,7 @@ def learn_block(
             raise DataError("The weights overflow: some values are too large. Scale the columns.")
         seen = replace(memory, curvature=curvature)
         pull = memory.pull + seen.bend(found.theta) - at.gradient.reshape(found.theta.shape)
-        return replace(
-            memory,
-            theta=found.theta,
-            curvature=memory.curvature + curvature,
-            pull=pull,
-            weight=total,
-            blocks=memory.blocks + 1,
-        )
+        return Memory(found.theta, memory.curvature + curvature, pull, total, memory.intercept)
 
 
 class _WithPast:

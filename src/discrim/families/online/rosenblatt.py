@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Literal
@@ -13,6 +13,7 @@ from scipy.optimize import nnls
 
 from discrim.errors import DataError, plural
 from discrim.families.online.trace import Recorder, Trace
+from discrim.families.sequence import Visits, Watch
 from discrim.typing import Floats
 
 RULES = ("online", "batch", "chicago")
@@ -119,6 +120,22 @@ class Learned:
         return f"{why}: {wrong}. {hint}"
 
 
+class Rosenblatt:
+    """The sequence: an epoch corrects the wrong rows. The last finds none, or brings back earlier weights."""
+
+    def step(self, state: Corrections, rows: Visits, problems: Sequence[int]) -> None:  # noqa: ARG002 - there is one
+        corrected = state.correct_all() if state.options.rule == "batch" else state.correct_in(rows.order)
+        state.converged = not corrected
+
+    def judge(self, state: Corrections, watches: Mapping[int, Watch]) -> None:
+        (watch,) = watches.values()
+        if not state.converged:
+            state.end_epoch(watch.epochs)
+            if same_order(state.options):
+                state.cycle = watch.epochs - state.seen.setdefault(state.state(), watch.epochs)
+        watch.stopped = state.converged or state.cycle > 0
+
+
 class Corrections:
     """The weights on their way, and how far they came."""
 
@@ -145,18 +162,7 @@ class Corrections:
         self.recorder = Recorder(options.trace, p + 1) if options.trace else None
         self._record(0)
         # Weights seen at the end of which epoch; the epochs after which they came back; whether nothing was wrong.
-        self.seen, self.cycle, self.converged = {self.state(): 0}, 0, False
-
-    def epoch(self, number: int, order: NDArray[np.integer] | None) -> bool:
-        """Correct the wrong rows; True where there were none, or where the weights came back."""
-        corrected = self.correct_all() if self.options.rule == "batch" else self.correct_in(order)
-        if not corrected:
-            self.converged = True
-            return True
-        self.end_epoch(number)
-        if same_order(self.options):
-            self.cycle = number - self.seen.setdefault(self.state(), number)
-        return self.cycle > 0
+        self.seen, self.cycle, self.converged = {self.state(): 0}, 0, True
 
     def correct_all(self) -> bool:
         """One batch step; False where no row is wrong."""

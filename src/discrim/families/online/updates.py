@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -35,7 +35,7 @@ class Learning:
     - update "best_class": all classes compete; a row that another class wins moves its own up and the winner down.
     - update "confidence": AROW with r = eta0.
 
-    From the time ``average`` on (0: never) the mean of all weights is kept too. ``losses`` asks for losses and norms.
+    From the time ``average`` on (0: never) the mean of all weights is kept too.
     """
 
     update: str = "gradient"
@@ -51,15 +51,14 @@ class Learning:
     cap: float = 0.0
     intercept_step: float = 1.0
     average: float = 0.0
-    losses: bool = True
 
     @property
     def needs_second(self) -> bool:
         """Is there a second number for every weight: what L1 has taken from it, or its variance?"""
         return self.update == "confidence" or self.penalty in {"l1", "elasticnet"}
 
-    @property
-    def packed(self) -> Settings:
+    def packed(self, *, losses: bool = False) -> Settings:
+        """As the kernels take it; ``losses`` asks for losses and norms."""
         names = (
             UPDATES.index(self.update),
             LOSSES.index(self.loss),
@@ -69,7 +68,7 @@ class Learning:
         # "optimal" begins at the time at which its rate is the size that weights typically have.
         start = 1.0 / (self.alpha * self.alpha**-0.25) if self.rate == "optimal" else self.start
         numbers = [self.alpha, self.l1_ratio, self.eta0, self.power, self.epsilon, start]
-        return names, np.array([*numbers, self.intercept_step, self.average, self.cap]), self.losses
+        return names, np.array([*numbers, self.intercept_step, self.average, self.cap]), losses
 
 
 @dataclass(eq=False)
@@ -135,21 +134,21 @@ class Weights:
     def updates(self) -> int:
         return int(self.memory[:, names.UPDATES_MADE].sum())
 
-    def each(self, function: Callable[[Floats], Floats]) -> Weights:
-        """The same with a function of every array of weights; the memory stays."""
+    def each(self, function: Callable[[Floats], Floats], memory: Floats) -> Weights:
+        """The same with a function of every array of weights, and this memory."""
         averages, second = (None if array is None else function(array) for array in (self.averages, self.second))
-        return Weights(function(self.w), averages, second, self.memory)
+        return Weights(function(self.w), averages, second, memory)
 
     def taken(self, which: Any) -> Weights:
         """Some of the problems: views for a slice, copies for a list."""
-        return replace(self.each(lambda array: array[which]), memory=self.memory[which])
+        return self.each(lambda array: array[which], self.memory[which])
 
     def columns(self, p: int) -> Weights:
         """The first p columns by themselves."""
-        return self.each(lambda array: np.ascontiguousarray(array[:, :p]))
+        return self.each(lambda array: np.ascontiguousarray(array[:, :p]), self.memory)
 
     def copied(self) -> Weights:
-        return replace(self.each(np.copy), memory=self.memory.copy())
+        return self.each(np.copy, self.memory.copy())
 
     def check_kept(self, learning: Learning) -> None:
         """Raise where a parameter was changed on the way, and needs what these weights did not keep from the start."""
@@ -213,7 +212,7 @@ class Weights:
 
 @dataclass(frozen=True, eq=False)
 class Updates:
-    """``learning`` for the problems of ``targets``, with ``rows`` learned in an epoch.
+    """``learning`` for the problems of ``targets``, with ``rows`` learned in an epoch; ``losses``: are they needed?
 
     The end is where the mean loss gains nothing, or the share of rows right among those ``held_out``.
     """
@@ -221,6 +220,7 @@ class Updates:
     learning: Learning
     targets: Targets
     rows: int
+    losses: bool
     held_out: Block | None = None
 
     def step(self, state: Weights, rows: Visits, problems: Sequence[int]) -> None:
@@ -228,11 +228,12 @@ class Updates:
         first, last = problems[0], problems[-1]
         which: Any = slice(first, last + 1) if last - first < len(problems) else list(problems)
         part, x = state.taken(which), rows.block.x
+        learning = self.learning.packed(losses=self.losses)
         given, arrays = (rows.order, rows.codes, rows.weight), stream_state(part, self.targets.taken(which))
         if isinstance(x, np.ndarray):
-            kernels.learn_dense(x, given, self.learning.packed, arrays)
+            kernels.learn_dense(x, given, learning, arrays)
         else:
-            kernels.learn_sparse((x.data, x.indices, x.indptr, rows.known), given, self.learning.packed, arrays)
+            kernels.learn_sparse((x.data, x.indices, x.indptr, rows.known), given, learning, arrays)
         if isinstance(which, list):
             state.put(which, part)
 

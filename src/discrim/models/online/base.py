@@ -198,12 +198,12 @@ class OnlineClassifier(LinearClassifier):
         """The state for the classes ``wanted``, among which are those of the model."""
 
     @abstractmethod
-    def _walk(self, at: Standing, block: Block, *, whole: bool) -> tuple[Any, Walked]:
-        """The state after rows in memory, all there are or a part of them."""
+    def _walk(self, at: Standing, block: Block, *, whole: bool) -> Walked:
+        """Learn rows in memory, all there are or a part of them."""
 
     @abstractmethod
-    def _walk_scan(self, at: Standing, rows: Scan, counts: NDArray[np.int64]) -> tuple[Any, Walked]:
-        """The state after the rows of a file, of whose classes there are so many."""
+    def _walk_scan(self, at: Standing, rows: Scan, counts: NDArray[np.int64]) -> Walked:
+        """Learn the rows of a file, of whose classes there are so many."""
 
     @abstractmethod
     def _answer(self, at: Standing) -> tuple[Floats, Floats]:
@@ -276,7 +276,7 @@ class OnlineClassifier(LinearClassifier):
     def _scores_one(self, x: Features) -> list[float]:
         coef, intercept = np.atleast_2d(dense(self.coef_)).astype(float), np.asarray(self.intercept_, float)
         state = stream_state(Weights.at(coef, intercept, self._plain), Targets.of(np.ones(len(self.classes_))))
-        return self._scored(kernels.Stream(self._plain.packed, state), x, averaged=False)
+        return self._scored(kernels.Stream(self._plain.packed(), state), x, averaged=False)
 
     def _scored(self, stream: Any, x: Features, *, averaged: bool) -> list[float]:
         row, known = as_dict(x), self._known_columns()
@@ -311,14 +311,14 @@ class OnlineClassifier(LinearClassifier):
             block = look(RowPasses(rows), FIRST_LOOK).sample if self._scales else next(iter(rows.blocks()))
             at, n = self._begin(classes, block, start), int(counts.sum())
             with columns_named(rows):
-                state, walked = self._walk_scan(at, rows, counts)
+                walked = self._walk_scan(at, rows, counts)
         else:
             block = in_memory(rows, "any", first_read=True)
             refuse_one_class(block.classes)
             at, n = self._begin(block.classes, block, start), len(block)
             with columns_named(rows):
-                state, walked = self._walk(at, block, whole=True)
-        return replace(at, state=state, t=at.t + max(walked.epochs) * n), walked
+                walked = self._walk(at, block, whole=True)
+        return replace(at, t=at.t + max(walked.epochs) * n), walked
 
     def _learned_parts(self, rows: Rows, at: Standing | None, declared: NDArray[Any] | None) -> Standing:
         """Every row once, in the order of a file; new classes join unless they were declared."""
@@ -332,8 +332,8 @@ class OnlineClassifier(LinearClassifier):
                 if len(wanted) > len(at.classes):
                     at = replace(at, classes=wanted, state=self._grow(at, wanted))
                 with columns_named(rows):
-                    state, _ = self._walk(at, block, whole=False)
-                at = replace(at, state=state, t=at.t + len(block))
+                    self._walk(at, block, whole=False)
+                at = replace(at, t=at.t + len(block))
                 progress.add(len(block))
         if at is None:
             raise DataError("There are no rows to read.")

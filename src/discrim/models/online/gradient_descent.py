@@ -15,13 +15,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from discrim.block import Block
 from discrim.engines import RowPasses, passes_over
+from discrim.engines.orders import Permuted
 from discrim.engines.progress import Progress
+from discrim.engines.walk import Lane, walk
 from discrim.errors import DataError, ParameterError, UnfinishedWarning, name_list, warn
 from discrim.families.online.criterion import Criterion, Ground, RowSums, scaled, survey
-from discrim.families.online.descent import Batches, Descent, DescentOptions, Schedule, Walker, descend
+from discrim.families.online.descent import BatchSteps, Descent, DescentOptions, Run, Schedule, Walker
 from discrim.families.online.problems import refuse_one_class
 from discrim.families.online.trace import Recorder, Trace
 from discrim.families.rule import LinearRule, Output
+from discrim.families.sequence import Stopping
 from discrim.inference.summary import Summary, Table
 from discrim.losses import LOSSES, find_loss, sigmoid
 from discrim.models.parameters import Check, boolean, either, integer, none, number, one_of, seed
@@ -34,6 +37,7 @@ from discrim.typing import Floats
 KEPT = 1 << 24
 # Laval's random start: weights between minus and plus this.
 SMALL = 0.01
+TITLE = "gradient descent"
 LIKELIHOODS = ("cross_entropy", "log")
 
 
@@ -281,13 +285,20 @@ class GradientDescentClassifier(Classifier):
             one = len(user) == 1
             recorder.add(step, user[0, 1:] if one else user[:, 1:], user[0, 0] if one else user[:, 0], value, mistakes)
 
-        batches = None if self.batch_size is None else Batches(self.batch_size, at.rng, ground.mean_weight)
-        with Progress("gradient descent", most * ground.n_rows) as progress:
-            # A pass over rows that are not in memory shows its own progress.
-            sums.count = progress.add if batches is not None or sums.passes.whole is not None else None
-            end = descend(sums, walker, options, batches, None if recorder is None else note)
+        run = Run(sums, walker, options, None if recorder is None else note)
+        # What overflows on the way is a divergence, and reported as such.
+        with np.errstate(over="ignore", invalid="ignore"):
+            end = self._by_batches(run, at, ground) if self.batch_size else _by_steps(run, ground.n_rows)
         found = self._found(at, end, dtype)
         return end, found if recorder is None else {**found, "trace_": recorder.trace()}
+
+    def _by_batches(self, run: Run, at: _Standing, ground: Ground) -> Descent:
+        run.note_epoch()
+        order = Permuted(run.sums.passes.blocks, at.rng, self.batch_size)
+        stopping = Stopping(run.options.max_iter)
+        steps = BatchSteps(ground.mean_weight)
+        walk(steps, run, [Lane((0,), order)], stopping, ground.n_rows, title=TITLE)
+        return Descent(run.walker.theta, run.look(run.walker.theta)[0], run.end, np.nan, run.first, run.value)
 
     def _options(self, at: _Standing, ground: Ground, most: int) -> DescentOptions:
         unit = 1.0 / ground.coordinates.scale
@@ -341,6 +352,13 @@ class GradientDescentClassifier(Classifier):
         facts = {"Loss": self.loss, "Steps": self.n_iter_, "Converged": self.converged_, "Objective": self.objective_}
         table = Table("Coefficients", names, labels, coef)
         return Summary("Gradient descent", facts, [table], names=names, coef=coef, iterations=self.n_iter_)
+
+
+def _by_steps(run: Run, n: int) -> Descent:
+    with Progress(TITLE, run.options.max_iter * n) as progress:
+        # A pass over rows that are not in memory shows its own progress.
+        run.sums.count = None if run.sums.passes.whole is None else progress.add
+        return run.descend()
 
 
 def _plain(state: Any) -> Any:

@@ -158,8 +158,7 @@ class SGDClassifier(StreamClassifier):
             )
 
     def _learning(self, scaling: Scaling | None) -> Learning:
-        learning = replace(
-            super()._learning(scaling),
+        learning = self._learning_by(
             loss=self.loss,
             rate=self.learning_rate,
             eta0=float(self.eta0),
@@ -239,9 +238,9 @@ class Perceptron(StreamClassifier):
         if self.multi_class == "multinomial" and (self.penalty is not None or self.early_stopping):
             raise ParameterError("multi_class='multinomial' goes with neither penalty nor early_stopping.")
 
-    def _learning(self, scaling: Scaling | None) -> Learning:
+    def _learning(self, scaling: Scaling | None) -> Learning:  # noqa: ARG002
         update = "best_class" if self.multi_class == "multinomial" else "gradient"
-        return replace(super()._learning(scaling), update=update, loss="perceptron", eta0=float(self.eta0))
+        return self._learning_by(update=update, loss="perceptron", eta0=float(self.eta0))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -284,9 +283,9 @@ class PassiveAggressiveClassifier(StreamClassifier):
     loss: str = "hinge"
     average: bool | int = False
 
-    def _learning(self, scaling: Scaling | None) -> Learning:
+    def _learning(self, scaling: Scaling | None) -> Learning:  # noqa: ARG002
         rate = "pa1" if self.loss == "hinge" else "pa2"
-        return replace(super()._learning(scaling), rate=rate, eta0=float(self.C))
+        return self._learning_by(rate=rate, eta0=float(self.C))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -338,5 +337,5 @@ class AROWClassifier(StreamClassifier):
         assert self._state.second is not None
         return self._state.second[:, :columns].copy()
 
-    def _learning(self, scaling: Scaling | None) -> Learning:
-        return replace(super()._learning(scaling), update="confidence", eta0=float(self.r))
+    def _learning(self, scaling: Scaling | None) -> Learning:  # noqa: ARG002
+        return self._learning_by(update="confidence", eta0=float(self.r))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,12 +12,12 @@ from scipy.special import expit
 
 from discrim.block import Block
 from discrim.engines import passes_over
-from discrim.engines.orders import LARGEST, as_random_state, gathered, in_runs, shuffled
-from discrim.engines.progress import Progress
-from discrim.engines.walk import Walked
-from discrim.families.online.one_pass_logistic import Memory, learn_block, rows_at_once
-from discrim.families.online.problems import class_gains, coded, problem_count, weighted
+from discrim.engines.orders import LARGEST, Parts, as_random_state, gathered, in_runs, shuffled
+from discrim.engines.walk import Lane, Walked, walk
+from discrim.families.online.one_pass_logistic import Memory, OnePass, Past, rows_at_once
+from discrim.families.online.problems import class_gains, coded, problem_count
 from discrim.families.online.scaling import Scaling
+from discrim.families.sequence import Stopping
 from discrim.losses import softmax
 from discrim.models.online.base import OnlineClassifier, Standing, Start
 from discrim.models.online.parameters import SHARED
@@ -100,14 +100,14 @@ class OnePassLogisticRegression(OnlineClassifier):
         one = expit(scores)
         return np.column_stack([1 - one, one])
 
-    def _start(self, shape: tuple[int, int], scaling: Scaling | None, start: Start) -> Memory:  # noqa: ARG002
-        return Memory.empty(*shape, intercept=self.fit_intercept)
+    def _start(self, shape: tuple[int, int], scaling: Scaling | None, start: Start) -> Past:  # noqa: ARG002
+        return Past(Memory.empty(*shape, intercept=self.fit_intercept))
 
-    def _grow(self, at: Standing, wanted: NDArray[Any]) -> Memory:
-        memory: Memory = at.state
-        return memory.grown(problem_count(wanted), np.searchsorted(wanted, at.classes))
+    def _grow(self, at: Standing, wanted: NDArray[Any]) -> Past:
+        past: Past = at.state
+        return replace(past, memory=past.memory.grown(problem_count(wanted), np.searchsorted(wanted, at.classes)))
 
-    def _walk(self, at: Standing, block: Block, *, whole: bool) -> tuple[Memory, Walked]:  # noqa: ARG002 - parts are alike
+    def _walk(self, at: Standing, block: Block, *, whole: bool) -> Walked:  # noqa: ARG002 - parts are alike
         rows = coded(block, at.classes)
         size, rng = rows_at_once(rows.x), None
         if len(rows) > size and self.shuffle:
@@ -115,29 +115,23 @@ class OnePassLogisticRegression(OnlineClassifier):
         counts = np.bincount(rows.codes, minlength=len(at.classes))
         return self._once(at, counts, in_runs(rows, size, rng), len(rows))
 
-    def _walk_scan(self, at: Standing, rows: Scan, counts: NDArray[np.int64]) -> tuple[Memory, Walked]:
+    def _walk_scan(self, at: Standing, rows: Scan, counts: NDArray[np.int64]) -> Walked:
         parts: Iterator[Block] = (coded(block, at.classes) for block in rows.blocks())
         mixed = shuffled(parts, as_random_state(self.random_state)) if self.shuffle else parts
         return self._once(at, counts, gathered(mixed, rows_at_once), rows.n_rows)
 
-    def _once(
-        self, at: Standing, counts: NDArray[np.integer], blocks: Iterator[Block], n: int | None
-    ) -> tuple[Memory, Walked]:
+    def _once(self, at: Standing, counts: NDArray[np.integer], blocks: Iterator[Block], n: int | None) -> Walked:
         assert at.scaling is not None
         gains = class_gains(self.class_weight, at.classes, counts)
-        memory: Memory = at.state
-        with Progress("learning", n) as progress:
-            for block in blocks:
-                memory = learn_block(memory, weighted(block, gains), at.scaling, float(self.alpha), passes_over)
-                progress.add(len(block))
-        return memory, Walked((1,), converged=True)
+        sequence = OnePass(at.scaling, gains, float(self.alpha), passes_over)
+        return walk(sequence, at.state, [Lane((0,), Parts(lambda: blocks))], Stopping(), n)
 
     def _answer(self, at: Standing) -> tuple[Floats, Floats]:
-        return at.state.slopes, at.state.intercepts
+        memory: Memory = at.state.memory
+        return memory.slopes, memory.intercepts
 
-    def _copied(self) -> Memory:
-        return self._state  # type: ignore[no-any-return]
+    def _copied(self) -> Past:
+        return replace(self._state)  # type: ignore[no-any-return]
 
     def _updates(self) -> int:
-        memory: Memory = self._state
-        return memory.blocks
+        return self._state.blocks  # type: ignore[no-any-return]

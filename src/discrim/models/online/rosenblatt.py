@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from discrim.block import Block
 from discrim.engines import RowPasses
-from discrim.engines.orders import LARGEST, as_random_state
-from discrim.engines.progress import Progress
+from discrim.engines.orders import LARGEST, Permuted, as_random_state
+from discrim.engines.walk import Lane, walk
 from discrim.errors import NotSeparatedWarning, ParameterError, plural, warn
 from discrim.families.logistic.objective import Coordinates, Objective
 from discrim.families.logistic.separation import find_separation
@@ -22,9 +22,11 @@ from discrim.families.online.rosenblatt import (
     Corrections,
     Learned,
     PerceptronOptions,
+    Rosenblatt,
     outcome,
     same_order,
 )
+from discrim.families.sequence import Stopping
 from discrim.models.online.base import LinearClassifier, columns_named
 from discrim.models.online.parameters import SHARED, above
 from discrim.models.parameters import Check, boolean, integer, one_of
@@ -159,12 +161,10 @@ def learn(
         x, sign, weight = x[weight > 0], sign[weight > 0], weight[weight > 0]
     state = Corrections(np.asarray(x, float), np.asarray(sign, float), options, weight)
     rng = None if same_order(options) else np.random.default_rng(seed)
-    with Progress("learning", options.max_iter * len(x)) as progress:
-        for epoch in range(1, options.max_iter + 1):
-            if state.epoch(epoch, None if rng is None else rng.permutation(len(x))):
-                break
-            progress.add(len(x))
-    return outcome(state, epoch, lambda: separable(state.x, state.sign, intercept=options.fit_intercept))
+    rows = Block(state.x, (state.sign > 0).astype(np.int32), np.array([-1, 1]))
+    lanes = [Lane((0,), Permuted(lambda: [rows], rng))]
+    walked = walk(Rosenblatt(), state, lanes, Stopping(options.max_iter), len(rows))
+    return outcome(state, walked.epochs[0], lambda: separable(state.x, state.sign, intercept=options.fit_intercept))
 
 
 def separable(x: Floats, sign: Floats, *, intercept: bool) -> bool:

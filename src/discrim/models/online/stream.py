@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
@@ -124,15 +125,20 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
             _refuse_unlearned(end, row)
         return self._learn_new(row, y, float(w))
 
-    def _learning(self, scaling: Scaling | None) -> Learning:  # noqa: ARG002 - most take columns as they come
+    @abstractmethod
+    def _learning(self, scaling: Scaling | None) -> Learning:
         """How a row changes the weights, with columns in these units."""
+
+    def _learning_by(self, *, rate: str = "constant", **own: Any) -> Learning:
+        """The learning with what its subclasses share, and a subclass' ``own`` settings."""
         return Learning(
-            rate="constant",
+            rate=rate,
             penalty=self.penalty,
             alpha=float(self.alpha),
             l1_ratio=float(self.l1_ratio or 0.0),
             intercept_step=float(self.fit_intercept),
             average=float(self.average),
+            **own,
         )
 
     def _learning_of(self, scaling: Scaling | None, classes: int) -> Learning:
@@ -162,7 +168,7 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
         weights: Weights = at.state
         return weights.with_classes(at.classes, wanted, self._learning(at.scaling))
 
-    def _walk(self, at: Standing, block: Block, *, whole: bool) -> tuple[Weights, Walked]:
+    def _walk(self, at: Standing, block: Block, *, whole: bool) -> Walked:
         rows = at.prepared(block)
         targets = self._targets(at.classes, np.bincount(rows.codes, minlength=len(at.classes)))
         learning = self._learning_of(at.scaling, len(at.classes))
@@ -184,10 +190,12 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
             Lane(those, InMemory(rows, seed, woven=woven, kept=kept))
             for those, seed in zip(problems, seeds, strict=True)
         ]
-        updates = Updates(learning, targets, len(rows) if kept is None else int(kept.sum()), held)
-        return self._walked(updates, at.state, lanes, whole=whole)
+        stopping = self._stopping if whole else Stopping()
+        losses = stopping.tol is not None and stopping.max_iter > 1 and held is None
+        updates = Updates(learning, targets, len(rows) if kept is None else int(kept.sum()), losses, held)
+        return _walked(updates, at.state, lanes, stopping)
 
-    def _walk_scan(self, at: Standing, rows: Scan, counts: NDArray[np.int64]) -> tuple[Weights, Walked]:
+    def _walk_scan(self, at: Standing, rows: Scan, counts: NDArray[np.int64]) -> Walked:
         targets = self._targets(at.classes, counts)
         rng = as_random_state(self.random_state)
 
@@ -196,17 +204,13 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
             return shuffled(parts, np.random.RandomState(rng.randint(LARGEST))) if self.shuffle else parts
 
         lanes = [Lane(tuple(range(len(targets.positive))), Parts(blocks))]
-        updates = Updates(self._learning_of(at.scaling, len(at.classes)), targets, int(counts.sum()))
-        return self._walked(updates, at.state, lanes, whole=True)
+        losses = self.tol is not None and self.max_iter > 1
+        updates = Updates(self._learning_of(at.scaling, len(at.classes)), targets, int(counts.sum()), losses)
+        return _walked(updates, at.state, lanes, self._stopping)
 
-    def _walked(self, updates: Updates, weights: Weights, lanes: list[Lane], *, whole: bool) -> tuple[Weights, Walked]:
-        stopping = Stopping(self.max_iter, self.tol, self.n_iter_no_change) if whole else Stopping()
-        losses = stopping.tol is not None and stopping.max_iter > 1 and updates.held_out is None
-        updates = replace(updates, learning=replace(updates.learning, losses=losses))
-        weights.begin(updates.learning)
-        walked = walk(updates, weights, lanes, stopping, updates.rows)
-        weights.settle()
-        return weights, walked
+    @property
+    def _stopping(self) -> Stopping:
+        return Stopping(self.max_iter, self.tol, self.n_iter_no_change)
 
     def _learned_whole(self, rows: Rows, start: Start) -> tuple[Standing, Walked]:
         if self.early_stopping and isinstance(rows, Scan):
@@ -273,9 +277,9 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
         """The weights of now."""
         weights, classes = self._state, self.classes_
         targets = self._targets(classes, np.zeros(len(classes), np.int64))
-        learning = replace(self._learning_of(None, len(classes)), losses=False)
+        learning = self._learning_of(None, len(classes))
         weights.check_kept(learning)
-        stream = kernels.Stream(learning.packed, stream_state(weights, targets))
+        stream = kernels.Stream(learning.packed(), stream_state(weights, targets))
         codes = {label: code for code, label in enumerate(classes.tolist())}
         return _Live(codes, weights, stream, self.t_)
 
@@ -337,6 +341,13 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
             "_design": design,
             "_state": at.state,
         }
+
+
+def _walked(updates: Updates, weights: Weights, lanes: list[Lane], stopping: Stopping) -> Walked:
+    weights.begin(updates.learning)
+    walked = walk(updates, weights, lanes, stopping, updates.rows)
+    weights.settle()
+    return walked
 
 
 def _refuse_unlearned(end: int, x: Features) -> None:
