@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cache
 from inspect import Parameter, signature
 from typing import Any, ClassVar, Self, TypeVar
