@@ -1,12 +1,17 @@
-"""What nobody may do, however convenient: know models by name, reach into other objects, or draw another picture."""
+"""No module outside models/ knows a model, no object is reached into, and the documentation shows what is there."""
 
 from __future__ import annotations
 
 import ast
 import importlib.util
 import re
+import sys
+import threading
 import tomllib
 from pathlib import Path
+
+import numpy as np
+import pytest
 
 import discrim
 
@@ -74,3 +79,41 @@ def test_every_family_has_a_folder_of_estimators():
         {p.parent.name for p in (SOURCE / stage).glob("*/__init__.py")} for stage in ("families", "models")
     )
     assert families == models
+
+
+def files_that_run(call):
+    """The Python files of the package in which a function is called."""
+    home, seen = ROOT / "src/discrim", set()
+
+    def note(frame, event, _):
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and path.is_relative_to(home) and frame.f_code.co_name != "<module>":
+            seen.add(path.relative_to(home).as_posix())
+
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return seen
+
+
+def test_the_tables_of_three_fits_list_the_files_that_run(tmp_path):
+    polars = pytest.importorskip("polars", reason="a Parquet file is written")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
+    polars.DataFrame({**{f"x{j}": X[:, j] for j in range(4)}, "y": y}).write_parquet(tmp_path / "rows.parquet")
+    fits = {
+        "One pass": lambda: discrim.LinearDiscriminantAnalysis().fit(X, y),
+        "A few passes": lambda: discrim.LogisticRegression().fit(discrim.scan(tmp_path / "rows.parquet", target="y")),
+        "Rows in order": lambda: discrim.SGDClassifier().fit(X, y),
+    }
+    page = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    for title, fit in fits.items():
+        fit()  # imports and public names that are looked up for the first time are no part of a fit
+        table = page.split(f"**{title}.**")[1].split("\n\n")[1]
+        listed = {name for row in table.splitlines() for name in re.findall(r"`([a-z_/]+\.py)`", row.split("|")[1])}
+        assert listed == files_that_run(fit), title

@@ -4,19 +4,6 @@ Each is a scikit-learn transformer. Given a ``scan`` it gives a scan, whose bloc
 ``make_pipeline(QuadraticBasis(), LinearDiscriminantAnalysis()).fit(scan(...))`` needs no more memory than a block.
 """
 
-from discrim.basis.base import Basis, FunctionBasis, JoinedBasis
-from discrim.basis.gaussian import FourierBasis, RadialBasis
-from discrim.basis.piecewise import SplineBasis, StepBasis
-from discrim.basis.polynomial import PolynomialBasis, QuadraticBasis
+from discrim.public import names_in_stub
 
-__all__ = [
-    "Basis",
-    "FourierBasis",
-    "FunctionBasis",
-    "JoinedBasis",
-    "PolynomialBasis",
-    "QuadraticBasis",
-    "RadialBasis",
-    "SplineBasis",
-    "StepBasis",
-]
+__getattr__, __dir__, __all__ = names_in_stub(__name__)

@@ -1,28 +1,5 @@
 """From scores to decisions: costs, rejection, other class shares, thresholds, and many classes from two."""
 
-from discrim.decision.bayes import BayesClassifier, Interval, Risk
-from discrim.decision.costs import CostSensitiveClassifier
-from discrim.decision.prior_shift import PriorShift, PriorShiftClassifier, estimate_shift
-from discrim.decision.rejecting import (
-    AccuracyRejection,
-    RejectingClassifier,
-    RejectionPerformance,
-    accuracy_rejection,
-)
-from discrim.decision.threshold import ThresholdClassifier, ThresholdPerformance
+from discrim.public import names_in_stub
 
-__all__ = [
-    "AccuracyRejection",
-    "BayesClassifier",
-    "CostSensitiveClassifier",
-    "Interval",
-    "PriorShift",
-    "PriorShiftClassifier",
-    "RejectingClassifier",
-    "RejectionPerformance",
-    "Risk",
-    "ThresholdClassifier",
-    "ThresholdPerformance",
-    "accuracy_rejection",
-    "estimate_shift",
-]
+__getattr__, __dir__, __all__ = names_in_stub(__name__)

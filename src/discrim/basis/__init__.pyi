@@ -1,0 +1,9 @@
+from discrim.basis.base import Basis as Basis
+from discrim.basis.base import FunctionBasis as FunctionBasis
+from discrim.basis.base import JoinedBasis as JoinedBasis
+from discrim.basis.gaussian import FourierBasis as FourierBasis
+from discrim.basis.gaussian import RadialBasis as RadialBasis
+from discrim.basis.piecewise import SplineBasis as SplineBasis
+from discrim.basis.piecewise import StepBasis as StepBasis
+from discrim.basis.polynomial import PolynomialBasis as PolynomialBasis
+from discrim.basis.polynomial import QuadraticBasis as QuadraticBasis

@@ -1,0 +1,13 @@
+from discrim.decision.bayes import BayesClassifier as BayesClassifier
+from discrim.decision.bayes import Interval as Interval
+from discrim.decision.bayes import Risk as Risk
+from discrim.decision.costs import CostSensitiveClassifier as CostSensitiveClassifier
+from discrim.decision.prior_shift import PriorShift as PriorShift
+from discrim.decision.prior_shift import PriorShiftClassifier as PriorShiftClassifier
+from discrim.decision.prior_shift import estimate_shift as estimate_shift
+from discrim.decision.rejecting import AccuracyRejection as AccuracyRejection
+from discrim.decision.rejecting import RejectingClassifier as RejectingClassifier
+from discrim.decision.rejecting import RejectionPerformance as RejectionPerformance
+from discrim.decision.rejecting import accuracy_rejection as accuracy_rejection
+from discrim.decision.threshold import ThresholdClassifier as ThresholdClassifier
+from discrim.decision.threshold import ThresholdPerformance as ThresholdPerformance

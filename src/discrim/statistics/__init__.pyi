@@ -1,0 +1,13 @@
+from discrim.statistics.bins import ClassBins as ClassBins
+from discrim.statistics.by_class import Depth as Depth
+from discrim.statistics.cells import CellMoments as CellMoments
+from discrim.statistics.counts import ClassCounts as ClassCounts
+from discrim.statistics.counts import CountsOf as CountsOf
+from discrim.statistics.counts import LevelsOf as LevelsOf
+from discrim.statistics.counts import count_levels as count_levels
+from discrim.statistics.factors import ClassFactors as ClassFactors
+from discrim.statistics.factors import FactorsOf as FactorsOf
+from discrim.statistics.mixed import MixedOf as MixedOf
+from discrim.statistics.mixed import MixedStatistic as MixedStatistic
+from discrim.statistics.moments import ClassMoments as ClassMoments
+from discrim.statistics.moments import MomentsOf as MomentsOf
