@@ -10,9 +10,13 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -135,8 +139,43 @@ def test_the_python_blocks_of_the_documentation_run_one_after_another(tmp_path, 
         exec(compile(block, "docs/index.md", "exec"), names)
 
 
-# What `make demo` does not install.
-WITHOUT = "import sys; sys.modules.update(dict.fromkeys(('pandas', 'duckdb', 'statsmodels', 'hypothesis', 'pytest')))\n"
+def installed_by(extra):
+    """The packages that the extra of discrim brings along."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = [(Requirement(text), "") for text in project["dependencies"] + project["optional-dependencies"][extra]]
+    found = set()
+    while needed:
+        requirement, of = needed.pop()
+        name = canonicalize_name(requirement.name)
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": of}):
+            continue
+        if name == "discrim":
+            texts = [text for more in requirement.extras for text in project["optional-dependencies"][more]]
+            needed += [(Requirement(text), "") for text in texts]
+        elif name not in found:
+            found.add(name)
+            extras = requirement.extras or {""}
+            needed += [(Requirement(each), more) for more in extras for each in metadata.requires(name) or []]
+    return found | {"discrim"}
+
+
+def without_other_packages():
+    """Code that hides what is installed for the tests and not by `make demo`."""
+    own = installed_by("examples") | {"pip", "setuptools"}
+    homes = metadata.packages_distributions()
+    other = sorted(name for name, of in homes.items() if not {canonicalize_name(each) for each in of} & own)
+    assert {"pandas", "duckdb", "statsmodels", "pytest"} <= set(other)
+    return f"""
+import sys
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {other!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Hidden())
+"""
+
+
+WITHOUT = without_other_packages()
 
 
 @pytest.fixture(scope="module")
@@ -179,6 +218,17 @@ def test_the_demo_prints_its_table_and_leaves_a_page_and_a_table(after_the_demo)
     assert "<svg" in page
     assert re.findall(r"(?:src|href)=[\"']https?:", page) == []
     assert (folder / "demo/crabs.csv").read_text().startswith("FL,RW,CL,CW,BD,group\n")
+
+
+# crabs.py is the demo; text.py has a test of its own, which gives it documents.
+@pytest.mark.parametrize("name", ["bayesian_qda", "orings", "perceptron", "regions"])
+def test_the_example_runs_with_what_the_demo_installs(name, tmp_path):
+    script = f"import runpy; runpy.run_path({str(ROOT / 'examples' / name)!r} + '.py', run_name='__main__')"
+    environment = {**os.environ, "MPLBACKEND": "agg"}
+    command = [sys.executable, "-c", WITHOUT + script]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
 
 
 def test_a_warning_points_at_the_line_outside_the_library(tmp_path):
