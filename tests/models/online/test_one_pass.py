@@ -126,7 +126,7 @@ def test_sparse_rows_with_many_columns_keep_a_diagonal():
     X = sparse.random(600, 2000, density=0.02, format="csr", random_state=0)
     y = np.asarray(X @ rng.normal(size=2000) > 0)
     model = OnePassLogisticRegression(**SEED).fit(X, y)
-    assert model._state.curvature.shape == (1, 2001)
+    assert model._state.memory.curvature.shape == (1, 2001)
     assert model.score(X, y) > 0.95
     long = X.copy()
     long.indices, long.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
