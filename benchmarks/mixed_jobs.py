@@ -13,7 +13,7 @@ from sklearn.naive_bayes import CategoricalNB
 from benchmarks.job import Contestant, Data, Job, Turn, ours
 
 READ = "one read of X"
-# What a scan of the mixed file has to be told: these integers are counts.
+# A scan of the mixed file needs to know that these integers are counts.
 COUNTED = {f"count{j}": "poisson" for j in range(4)}
 
 

@@ -98,7 +98,7 @@ def measure(job: Job, *, quick: bool) -> Row:
 
 def _told(trial: Trial, ms: dict[str, float]) -> str:
     name = trial.peer.name
-    return trial.told(ms[name] * trial.peer.scale if name in ms else None)
+    return trial.shown(ms[name] * trial.peer.scale if name in ms else None)
 
 
 def memory_of(job_name: str, contestant_name: str, tol: str | None = None) -> float:

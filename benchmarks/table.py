@@ -153,7 +153,7 @@ def machine() -> str:
 
 
 def processor() -> str:
-    """The processor's name, as the system tells it."""
+    """The processor's name, as the system reports it."""
     info = Path("/proc/cpuinfo")
     match = re.search(r"model name\s*: (.+)", info.read_text()) if info.exists() else None
     return match.group(1).strip() if match else platform.processor() or platform.machine()

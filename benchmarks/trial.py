@@ -47,7 +47,7 @@ class Trial:
     lead: float = 0.0
     word: str = ""
 
-    def told(self, ms: float | None) -> str:
+    def shown(self, ms: float | None) -> str:
         """Name, time, tolerance and excess."""
         facts = [f"tol {tol:g}" for tol in self.peer.tols if self.excess is not None]
         facts += [] if self.excess is None else [f"{self.excess:+.0e}"]
