@@ -1,8 +1,11 @@
-"""``python -m benchmarks``."""
+"""``python -m benchmarks``, and its parts by name."""
 
 import sys
 
-from benchmarks.run import main
+from benchmarks import run, sweep
+
+PARTS = {"sweep": sweep.main}
 
 if __name__ == "__main__":
-    sys.exit(main())
+    part = PARTS.get(sys.argv[1]) if len(sys.argv) > 1 else None
+    sys.exit(part(sys.argv[2:]) if part else run.main())
