@@ -261,7 +261,5 @@ def _page(outcomes: list[Outcome], text: str, seed: int) -> str:
     ]
     head = "# Sweep: only the import changed\n\nWritten by `python -m benchmarks sweep"
     how = f"--seed {seed}`. Default parameters on both sides, medians of interleaved turns, 95% intervals.\n"
-    return "\n".join(
-        [f"{head} {how}", machine(), "", text, "", "| case | step | discrim | scikit-learn | ratio |"]
-        + ["|---|---|---|---|---|", *rows, ""]
-    )
+    table = ["| case | step | discrim | scikit-learn | ratio |", "|---|---|---|---|---|", *rows]
+    return "\n".join([f"{head} {how}", machine(), "", text, "", *table, ""])
