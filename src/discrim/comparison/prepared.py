@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -19,18 +19,14 @@ from discrim.block import Block
 from discrim.comparison.preparation import Columns, Preparation, learn_preparation, leave_out
 from discrim.errors import DataError
 from discrim.inference.summary import Summary
-from discrim.models.shell import Classifier
+from discrim.models.around import AroundModel, model_has
 from discrim.sources import Rows, Scan, find_non_finite, in_memory, open_rows
 from discrim.sources.design import as_table
 from discrim.sources.text_columns import design_of_table
 
 
-def _model_has(name: str) -> Callable[[Any], bool]:
-    return lambda self: hasattr(getattr(self, "model_", self.model), name)
-
-
 @dataclass(eq=False, repr=False)
-class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class PreparedClassifier(AroundModel):
     """A classifier on columns that were made ready for it; it takes the rows as they are, in the user's units.
 
     **Preparation.** Categories become indicators. A gap is filled by the mean of its column, or by the most frequent
@@ -103,37 +99,11 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             validate_data(self, X, reset=True, skip_check_array=True)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row."""
-        return self._answers(X, "predict")
-
-    @available_if(_model_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Posterior probabilities, n x K, columns as ``classes_``."""
-        return self._answers(X, "predict_proba")
-
-    @available_if(_model_has("predict_log_proba"))  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> NDArray[Any]:
-        """Logarithms of the posteriors."""
-        return self._answers(X, "predict_log_proba")
-
-    @available_if(_model_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """The scores of the model."""
-        return self._answers(X, "decision_function")
-
-    @available_if(_model_has("summary"))  # type: ignore[untyped-decorator]
+    @available_if(model_has("summary"))  # type: ignore[untyped-decorator]
     def summary(self) -> Summary:
         """The summary of the model, with the names of the prepared columns."""
-        check_is_fitted(self, "model_")
-        model = self.model_
-        if self.preparation_ is None:
-            summary: Summary = model.summary()
-            return summary
-        if isinstance(model, Classifier):
-            model = model.renamed(self.names_)
-        summary = model.summary()
-        if self.standardise:
+        summary: Summary = super().summary()
+        if self.preparation_ is not None and self.standardise:
             summary = copy(summary)
             summary.facts = {**summary.facts, "Units": "standard deviations of the columns"}
         return summary
@@ -146,6 +116,9 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _reduced(self, X: Any) -> Any:
         """The table without the columns that are left out."""
         return leave_out(X, self.without) if len(self.without) else X
+
+    def _names_made(self) -> list[str] | None:
+        return None if self.preparation_ is None else self.names_
 
     def _answers(self, X: Any, method: str) -> NDArray[Any]:
         check_is_fitted(self, "model_")
