@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_features
@@ -22,7 +21,7 @@ from discrim.errors import DataError, name_list
 from discrim.sources import Column, Design, Scan
 from discrim.sources.design import Table, as_table
 from discrim.sources.odd_columns import odd_columns
-from discrim.statistics import ClassMoments, Depth
+from discrim.statistics import CellMoments
 from discrim.statistics.moments import usable_scale
 from discrim.typing import Floats
 
@@ -114,33 +113,21 @@ class Preparation:
 def learn_preparation(x: Any, weight: Floats | None, columns: Columns, *, standardise: bool) -> Preparation:
     """From training rows: numbers with NaN for gaps, or sparse rows."""
     weight = None if weight is None or not weight.any() else weight
-    dense = isinstance(x, np.ndarray)
-    complete = not dense or np.isfinite(x.sum())
-    mean, deviation = _units(x, weight) if complete else (_known_means(x, weight), None)
+    mean, deviation = _units(x, weight)
     found = Preparation(columns, _with_levels(mean, columns))
     if not standardise:
         return found
-    if deviation is None or columns.flags:
-        mean, deviation = _units(found.apply(x), weight)
-    return replace(found, centre=mean if dense else None, scale=usable_scale(deviation, mean))
+    filled = found.apply(x)
+    if filled is not x:
+        mean, deviation = _units(filled, weight)
+    return replace(found, centre=mean if isinstance(x, np.ndarray) else None, scale=usable_scale(deviation, mean))
 
 
 def _units(x: Any, weight: Floats | None) -> tuple[Floats, Floats]:
-    """Mean and standard deviation of complete columns."""
+    """Mean and standard deviation of the values that are there; 0 for a column without any."""
     n = x.shape[0]
-    s = ClassMoments.of(Block(x, np.zeros(n, dtype=np.int32), np.zeros(1), weight), Depth.DIAGONAL)
-    return s.mean[0], np.sqrt(s.scatter[0] / s.total_weight)
-
-
-def _known_means(x: NDArray[Any], weight: Floats | None) -> Floats:
-    """Of the values that are there; 0 for a column without any."""
-    means = np.zeros(x.shape[1])
-    for j in range(x.shape[1]):
-        there = ~np.isnan(x[:, j])
-        w = None if weight is None or not weight[there].any() else weight[there]
-        if there.any():
-            means[j] = _units(x[there, j : j + 1], w)[0][0]
-    return means
+    s = CellMoments.of(Block(x, np.zeros(n, dtype=np.int32), np.zeros(1), weight))
+    return s.mean[0], np.sqrt(s.scatter[0] / np.where(s.weight[0] > 0, s.weight[0], 1.0))
 
 
 def _with_levels(mean: Floats, columns: Columns) -> Floats:
@@ -190,11 +177,8 @@ def leave_out(X: Any, names: Sequence[str]) -> Any:
 
 
 def _column_names(X: Any) -> list[str]:
-    names = getattr(X, "column_names", None)
-    names = getattr(X, "columns", None) if names is None else names
-    if names is None:
-        return [f"x{j}" for j in range(_num_features(X))]
-    return [str(name) for name in names]
+    table = as_table(X)
+    return [f"x{j}" for j in range(_num_features(X))] if table is None else table.names
 
 
 def _has_no_value(table: Table, name: str) -> bool:

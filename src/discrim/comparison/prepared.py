@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -143,16 +142,15 @@ def open_with_gaps(X: Any, y: Any = None, sample_weight: Any = None) -> Rows:
 
 
 def numbers_of_rows(rows: Rows) -> Block:
-    """All rows as one block of numbers with NaN for gaps; an error that names columns with infinite values."""
-    whole = rows.whole
-    if whole is not None and sparse.issparse(whole.x):
-        if np.isfinite(whole.x.data).all():
-            return whole
-        whole = Block(whole.x.toarray(), whole.codes, whole.classes, whole.weight)
-    block = in_memory(rows, first_read=True) if whole is None else whole
-    if np.isinf(np.asarray(block.x)).any():
+    """All rows as one block of numbers with NaN for gaps; an error that names columns with infinite values.
+
+    Sparse rows stay sparse if they have no gaps.
+    """
+    block = in_memory(rows, "any", first_read=True)
+    values = block.x if isinstance(block.x, np.ndarray) else block.x.data
+    if np.isinf(values).any():
         raise find_non_finite(rows) or DataError("X holds infinite values.")
-    return block
+    return block.kept("dense") if np.isnan(values).any() else block
 
 
 def unwrapped(model: Any) -> Any:

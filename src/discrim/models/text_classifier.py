@@ -153,10 +153,7 @@ class TextClassifier(AroundModel):
         """Let the model learn from the blocks that were ``kept``, or from those of the source."""
         blocks = _counted(source, counts) if kept is None else kept
         if not hasattr(model, "partial_fit"):
-            whole = list(blocks)
-            if not whole:
-                raise _no_documents()
-            x, labels, weight = together(whole)
+            x, labels, weight = together(list(blocks))
             model.fit(x, labels, **({} if weight is None else {"sample_weight": weight}))
         else:
             if classes is None and not isinstance(model, RecipeClassifier) and not hasattr(model, "classes_"):
@@ -176,10 +173,7 @@ class TextClassifier(AroundModel):
 
     def _answers(self, X: Any, method: str) -> NDArray[Any]:
         check_is_fitted(self, "model_")
-        parts = [self._ask(method, block) for block in open_documents(X).blocks()]
-        if not parts:
-            raise _no_documents()
-        return np.concatenate(parts)
+        return np.concatenate([self._ask(method, block) for block in open_documents(X).blocks()])
 
     def _ask(self, method: str, block: DocumentBlock) -> NDArray[Any]:
         return np.asarray(getattr(self.model_, method)(self.counts_.transform(block.texts)))
@@ -206,10 +200,6 @@ class Watched(Documents):
 def _counted(source: Documents, counts: WordCounts) -> Iterator[CountedBlock]:
     for block in Watched(source, "counts").blocks():
         yield CountedBlock(counts.transform(block.texts), block.labels, block.weight)
-
-
-def _no_documents() -> DataError:
-    return DataError("There are no documents: X is empty.")
 
 
 def _no_weight() -> DataError:

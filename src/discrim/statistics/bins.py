@@ -62,10 +62,8 @@ class ClassBins(ByClass):
         return np.asarray(np.ldexp(self.place + 0.5, self.exponent))
 
     @classmethod
-    def merged(cls, parts: Sequence[ClassBins]) -> ClassBins:
+    def _joined(cls, parts: Sequence[ClassBins]) -> ClassBins:
         """The statistic of all parts' rows: brought to one width, everything adds up."""
-        if len(parts) == 1:
-            return parts[0]
         classes = union_of_classes([part.classes for part in parts])
         exponent = max(part.exponent for part in parts)
         spread = [_at_width(part.including(classes), exponent) for part in parts]
@@ -77,10 +75,10 @@ class ClassBins(ByClass):
 
     def subtract(self, other: ClassBins) -> ClassBins:
         """The statistic without the rows of ``other``; refuses rows that cannot have been there."""
-        self.check_known(other)
+        gone = self.aligned(other)
         if len(other.place) and other.exponent > self.exponent:
             raise ForgetError("Cannot forget these rows: they have more distinct values than were seen.")
-        gone = _at_width(other.including(self.classes), self.exponent)
+        gone = _at_width(gone, self.exponent)
         if not np.isin(gone.place, self.place).all():
             raise ForgetError("Cannot forget these rows: some of their values were not seen.")
         removed = spread_out(gone.weight.T, np.searchsorted(self.place, gone.place), len(self.place)).T

@@ -12,14 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import DataError, ForgetError, name_list
-from discrim.typing import Index, Mask
+from discrim.typing import Floats, Index, Mask
 
 
 class ByClass:
     """A frozen dataclass of arrays, of which those named in ``per_class`` have a row for each class."""
 
     classes: NDArray[Any]
+    weight: Floats
     kind: ClassVar[str]
+
+    @property
+    def total_weight(self) -> float:
+        return float(self.weight.sum())
 
     @property
     def per_class(self) -> Sequence[str]:
@@ -28,6 +33,11 @@ class ByClass:
     @classmethod
     def merged(cls, parts: Sequence[Self]) -> Self:
         """The statistic of all parts' rows."""
+        return parts[0] if len(parts) == 1 else cls._joined(parts)
+
+    @classmethod
+    def _joined(cls, parts: Sequence[Self]) -> Self:
+        """The same for several parts."""
         raise NotImplementedError
 
     def merge(self, other: Self) -> Self:
@@ -68,11 +78,12 @@ class ByClass:
         """Without what is common to all classes, of which the first has all."""
         return self
 
-    def check_known(self, other: ByClass) -> None:
-        """Raise where ``other``, which is to be subtracted, has classes that are not known here."""
+    def aligned(self, other: Self) -> Self:
+        """``other``, which is to be subtracted, with all classes of this; raises where it has others."""
         unknown = other.classes[~np.isin(other.classes, self.classes)]
         if len(unknown):
             raise ForgetError(f"Cannot forget rows of class {name_list(unknown)}: the statistic has no such class.")
+        return other.including(self.classes)
 
     def _rows_by_class(self) -> dict[str, NDArray[Any]]:
         return {name: values for name in self.per_class if (values := getattr(self, name)) is not None}
@@ -141,6 +152,9 @@ class OneForm:
 
     def covers(self, other: Any) -> bool:
         return bool(self == other)
+
+    def merge(self, states: Sequence[Any]) -> Any:
+        return states[0].merged(states)
 
     def narrow(self, state: Any) -> Any:
         return state

@@ -63,10 +63,6 @@ class ClassCounts(ByClass):
         return self.count.shape[1] if self.levels is None else len(self.levels)
 
     @property
-    def total_weight(self) -> float:
-        return float(self.weight.sum())
-
-    @property
     def finite(self) -> bool:
         """False when NaN or infinity was among the rows."""
         return bool(np.isfinite(self.count).all())
@@ -78,10 +74,8 @@ class ClassCounts(ByClass):
         return self.count[:, start : start + len(self.levels[j])]
 
     @classmethod
-    def merged(cls, parts: Sequence[ClassCounts]) -> ClassCounts:
+    def _joined(cls, parts: Sequence[ClassCounts]) -> ClassCounts:
         """The statistic of all parts' rows: everything adds up."""
-        if len(parts) == 1:
-            return parts[0]
         _check_widths(parts)
         classes, levels = union_of_classes([part.classes for part in parts]), _joint_levels(parts)
         first, *others = (part.including(classes).with_levels(levels) for part in parts)
@@ -98,8 +92,7 @@ class ClassCounts(ByClass):
         A level that no row is left of is forgotten, and so is a class.
         """
         _check_widths([self, other])
-        self.check_known(other)
-        gone = other.including(self.classes).with_levels(_joint_levels([self, other]))
+        gone = self.aligned(other).with_levels(_joint_levels([self, other]))
         whole = self.with_levels(gone.levels)
         weight, rows, lacking = weights_left(whole, gone)
         count = whole.count - gone.count
@@ -172,9 +165,6 @@ class CountsOf(OneForm):
         except NegativeCountError:
             raise self._negative(block.x) from None
 
-    def merge(self, states: Sequence[ClassCounts]) -> ClassCounts:
-        return ClassCounts.merged(states)
-
     def numbers(self, shape: Any) -> int:
         """How many counts there are."""
         return int(shape.width) * (2 if shape.classes is None else len(shape.classes))
@@ -217,15 +207,25 @@ class LevelsOf(OneForm):
         return count_levels(block)
 
     def merge(self, states: Sequence[ClassCounts]) -> ClassCounts:
-        known = zip(*(part.levels or () for part in states), strict=True)
-        for name, levels in zip(self.columns.names_out, known, strict=True):
-            if len({values.dtype.kind == "U" for values in levels if len(values)}) > 1:
-                raise DataError(f"Column '{name}' holds text in some rows and numbers in others.")
+        types_of_levels(self.columns.names_out, states)
         return ClassCounts.merged(states)
 
     def numbers(self, shape: Any) -> int:
         """How many counts there are at least; how many levels there are is not known."""
         return 2 * int(shape.width) * (2 if shape.classes is None else len(shape.classes))
+
+
+def types_of_levels(names: Sequence[str], parts: Sequence[ClassCounts]) -> list[np.dtype[Any]]:
+    """The type of the levels of each column in all parts; text and numbers are an error."""
+    types = []
+    for name, levels in zip(names, zip(*(part.levels or () for part in parts), strict=True), strict=True):
+        kinds = {values.dtype.kind == "U": values.dtype for values in levels if len(values)}
+        if len(kinds) > 1:
+            raise DataError(
+                f"Column '{name}' holds text in some rows and numbers in others. Convert its values to one type."
+            )
+        types.append(next(iter(kinds.values()), np.dtype(np.float64)))
+    return types
 
 
 def _joint_levels(parts: Sequence[ClassCounts]) -> Levels | None:

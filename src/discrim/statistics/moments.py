@@ -52,10 +52,6 @@ class ClassScatter(ByClass):
         return int(self.mean.shape[1])
 
     @property
-    def total_weight(self) -> float:
-        return float(self.weight.sum())
-
-    @property
     @abstractmethod
     def squares(self) -> Floats:
         """The diagonals of the scatter: K x p, or 1 x p where classes are pooled."""
@@ -133,10 +129,8 @@ class ClassMoments(ClassScatter):
         return self.scatter.reshape(-1, p, p).diagonal(0, 1, 2)
 
     @classmethod
-    def merged(cls, parts: Sequence[ClassMoments]) -> ClassMoments:
+    def _joined(cls, parts: Sequence[ClassMoments]) -> ClassMoments:
         """The statistic of all parts' rows: S = sum S_part + sum n_part (mu_part - mu)(mu_part - mu)'."""
-        if len(parts) == 1:
-            return parts[0]
         joint, depth = join(parts), parts[0].depth
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for by the caller
             scatter = _between(joint.gaps, joint.weights, depth)
@@ -217,6 +211,7 @@ class ClassMoments(ClassScatter):
         return cls(block.classes, weight, rows, mean, scatter, Depth.DIAGONAL, low)
 
 
+@dataclass(frozen=True)
 class ScatterOf:
     """A reduction to a scatter of some depth; up to ``full_up_to`` classes every one has a scatter of its own.
 
@@ -224,11 +219,11 @@ class ScatterOf:
     """
 
     depth: Depth
-    full_up_to: int
+    full_up_to: int = 0
 
     def by_class(self) -> Self:
         """The same with a scatter for every class."""
-        return type(self)(Depth.FULL) if self.depth is Depth.POOLED else self  # type: ignore[call-arg]
+        return type(self)(Depth.FULL) if self.depth is Depth.POOLED else self
 
     def covers(self, other: Any) -> bool:
         return isinstance(other, type(self)) and self.depth in (Depth.FULL, other.depth)
@@ -246,12 +241,9 @@ class ScatterOf:
         return state.pooled() if wanted is Depth.POOLED else state.diagonal()
 
 
-@dataclass(frozen=True)
 class MomentsOf(ScatterOf):
     """The reduction to ``ClassMoments``."""
 
-    depth: Depth
-    full_up_to: int = 0
     uses_blas: ClassVar[bool] = False
 
     def of(self, block: Block) -> ClassMoments:

@@ -36,7 +36,7 @@ class DocumentBlock:
 
 
 class Documents(ABC):
-    """Documents that are read block by block, always in the same order; made by ``documents``.
+    """Documents that are read block by block, always in the same order; made by ``documents``. There is at least one.
 
     ``n_rows`` is None where it is not known before the last document.
     """
@@ -270,8 +270,6 @@ class StringDocuments(Documents):
             return
         self._texts = texts = _as_list(X)
         self.n_rows = len(texts)
-        if not texts:
-            raise DataError("There are no documents: X is empty.")
         if y is not None:
             classes, codes = code_labels(y)
             self._labels = classes[codes]
@@ -289,6 +287,8 @@ class StringDocuments(Documents):
             weight = None if self._weight is None else self._weight[rows]
             yield DocumentBlock(_check_texts(part, first=start, of="X"), labels, weight)
             start += len(part)
+        if not start:
+            raise DataError("There are no documents: X is empty.")
 
     def classes(self) -> NDArray[Any]:
         assert self._labels is not None
