@@ -181,7 +181,7 @@ def _open_csv(file: tuple[Path, str], columns: list[str] | None, batch_rows: int
 
 def read_relations(title: str, relations: Mapping[Any, Any]) -> Reader:
     """DuckDB relations, whose queries are run again for each reading."""
-    schemas = [_run(relation.limit(0), 1).schema for relation in relations.values()]
+    schemas = [relation.limit(0).to_arrow_reader(1).schema for relation in relations.values()]
     return _reader(title, relations, schemas, _batches_of_relation)
 
 
@@ -190,15 +190,9 @@ def _batches_of_relation(relation: Any, columns: list[str], batch_rows: int) -> 
 
     wanted = ", ".join('"' + column.replace('"', '""') + '"' for column in columns)
     try:
-        yield from _run(relation.project(wanted), batch_rows)
+        yield from relation.project(wanted).to_arrow_reader(batch_rows)
     except duckdb.Error as error:
         raise OSError(error) from error
-
-
-def _run(relation: Any, batch_rows: int) -> Any:
-    # Since DuckDB 1.4 under its new name; the old one will be removed.
-    read = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
-    return read(batch_rows)
 
 
 def read_csv_by_duckdb(title: str, separators: Mapping[Path, str]) -> Reader:
