@@ -54,7 +54,7 @@ def write_report(found: Comparison, path: Path) -> Path:
     page = Template(template).substitute(
         title=html.escape(found.title),
         verdict=html.escape(found.verdict),
-        table=_table(found),
+        models=_models(found),
         left_out=_left_out(found),
         chosen=html.escape(found.chosen),
         pictures=_pictures(found),
@@ -82,18 +82,10 @@ def _replace(path: Path, page: str) -> None:
         raise
 
 
-def _table(found: Comparison) -> str:
+def _models(found: Comparison) -> str:
     done = [row for row in found.rows if row.done]
     most = max(row.error_interval[1] for row in done)
-    body = "".join(_row(found, row, most) for row in done)
-    head = "".join(
-        f"<th{kind}>{name}</th>"
-        for name, kind in (
-            ("model", ""), ("error", ""), ("95% interval", " class=wide"), ("log loss", ""), ("AUC", ""),
-            ("params", ""), ("fit", ""), ("p", ""), ("tuned", " class=word"),
-        )
-    )  # fmt: skip
-    return f"<table class=models><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return "".join(_row(found, row, most) for row in done)
 
 
 def _row(found: Comparison, row: Row, most: float) -> str:
