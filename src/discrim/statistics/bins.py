@@ -62,8 +62,10 @@ class ClassBins(ByClass):
         return np.asarray(np.ldexp(self.place + 0.5, self.exponent))
 
     @classmethod
-    def _joined(cls, parts: Sequence[ClassBins]) -> ClassBins:
+    def merged(cls, parts: Sequence[ClassBins]) -> ClassBins:
         """The statistic of all parts' rows: brought to one width, everything adds up."""
+        if len(parts) == 1:
+            return parts[0]
         classes = union_of_classes([part.classes for part in parts])
         exponent = max(part.exponent for part in parts)
         spread = [_at_width(part.including(classes), exponent) for part in parts]

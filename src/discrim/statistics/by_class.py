@@ -12,19 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import DataError, ForgetError, name_list
-from discrim.typing import Floats, Index, Mask
+from discrim.typing import Index, Mask
 
 
 class ByClass:
     """A frozen dataclass of arrays, of which those named in ``per_class`` have a row for each class."""
 
     classes: NDArray[Any]
-    weight: Floats
     kind: ClassVar[str]
-
-    @property
-    def total_weight(self) -> float:
-        return float(self.weight.sum())
 
     @property
     def per_class(self) -> Sequence[str]:
@@ -33,11 +28,6 @@ class ByClass:
     @classmethod
     def merged(cls, parts: Sequence[Self]) -> Self:
         """The statistic of all parts' rows."""
-        return parts[0] if len(parts) == 1 else cls._joined(parts)
-
-    @classmethod
-    def _joined(cls, parts: Sequence[Self]) -> Self:
-        """The same for several parts."""
         raise NotImplementedError
 
     def merge(self, other: Self) -> Self:

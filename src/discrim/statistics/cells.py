@@ -71,8 +71,10 @@ class CellMoments(ByClass):
         return self.scatter
 
     @classmethod
-    def _joined(cls, parts: Sequence[CellMoments]) -> CellMoments:
+    def merged(cls, parts: Sequence[CellMoments]) -> CellMoments:
         """The statistic of all parts' rows: S = sum S_part + sum n_part (mu_part - mu)^2, cell by cell."""
+        if len(parts) == 1:
+            return parts[0]
         refuse_widths(parts)
         classes = union_of_classes([part.classes for part in parts])
         spread = [part.including(classes) for part in parts]

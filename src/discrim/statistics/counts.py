@@ -63,6 +63,10 @@ class ClassCounts(ByClass):
         return self.count.shape[1] if self.levels is None else len(self.levels)
 
     @property
+    def total_weight(self) -> float:
+        return float(self.weight.sum())
+
+    @property
     def finite(self) -> bool:
         """False when NaN or infinity was among the rows."""
         return bool(np.isfinite(self.count).all())
@@ -74,8 +78,10 @@ class ClassCounts(ByClass):
         return self.count[:, start : start + len(self.levels[j])]
 
     @classmethod
-    def _joined(cls, parts: Sequence[ClassCounts]) -> ClassCounts:
+    def merged(cls, parts: Sequence[ClassCounts]) -> ClassCounts:
         """The statistic of all parts' rows: everything adds up."""
+        if len(parts) == 1:
+            return parts[0]
         _check_widths(parts)
         classes, levels = union_of_classes([part.classes for part in parts]), _joint_levels(parts)
         first, *others = (part.including(classes).with_levels(levels) for part in parts)

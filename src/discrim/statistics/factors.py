@@ -65,8 +65,10 @@ class ClassFactors(ClassScatter):
         return np.stack([np.einsum("ij,ij->j", r, r) for r in self.factors])
 
     @classmethod
-    def _joined(cls, parts: Sequence[ClassFactors]) -> ClassFactors:
+    def merged(cls, parts: Sequence[ClassFactors]) -> ClassFactors:
         """The statistic of all parts' rows: their factors and the gaps of their means, stacked and reduced."""
+        if len(parts) == 1:
+            return parts[0]
         joint, depth = join(parts), parts[0].depth
         gaps = np.sqrt(joint.weights)[:, :, None] * joint.gaps
         if depth is Depth.POOLED:

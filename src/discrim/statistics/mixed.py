@@ -58,7 +58,7 @@ class MixedStatistic(ByClass):
         return self.counts.classes
 
     @property
-    def weight(self) -> Floats:  # type: ignore[override]
+    def weight(self) -> Floats:
         return self.counts.weight
 
     @property
@@ -75,8 +75,10 @@ class MixedStatistic(ByClass):
         return self.cells.finite
 
     @classmethod
-    def _joined(cls, parts: Sequence[MixedStatistic]) -> MixedStatistic:
+    def merged(cls, parts: Sequence[MixedStatistic]) -> MixedStatistic:
         """The statistic of all parts' rows."""
+        if len(parts) == 1:
+            return parts[0]
         parts = _comparable(parts)
         classes = union_of_classes([part.classes for part in parts])
         return replace(

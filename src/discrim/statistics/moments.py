@@ -52,6 +52,10 @@ class ClassScatter(ByClass):
         return int(self.mean.shape[1])
 
     @property
+    def total_weight(self) -> float:
+        return float(self.weight.sum())
+
+    @property
     @abstractmethod
     def squares(self) -> Floats:
         """The diagonals of the scatter: K x p, or 1 x p where classes are pooled."""
@@ -129,8 +133,10 @@ class ClassMoments(ClassScatter):
         return self.scatter.reshape(-1, p, p).diagonal(0, 1, 2)
 
     @classmethod
-    def _joined(cls, parts: Sequence[ClassMoments]) -> ClassMoments:
+    def merged(cls, parts: Sequence[ClassMoments]) -> ClassMoments:
         """The statistic of all parts' rows: S = sum S_part + sum n_part (mu_part - mu)(mu_part - mu)'."""
+        if len(parts) == 1:
+            return parts[0]
         joint, depth = join(parts), parts[0].depth
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for by the caller
             scatter = _between(joint.gaps, joint.weights, depth)
