@@ -47,6 +47,13 @@ def test_the_design_of_one_container_reads_all_others(container, values, gather)
     np.testing.assert_array_equal(gather(open_rows(container(values), design=design))[0], values)
 
 
+def test_a_large_array_of_integers_is_matched_by_place(gather):
+    pd = pytest.importorskip("pandas")
+    design = open_rows(pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})).design
+    numbers = np.arange(1_000_002).reshape(-1, 2)
+    np.testing.assert_array_equal(gather(open_rows(numbers, design=design))[0], numbers)
+
+
 @pytest.mark.parametrize("make", [np.ascontiguousarray, np.asfortranarray, lambda x: x[::2, ::-1]])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_floating_point_arrays_are_not_copied(make, dtype, values):

@@ -9,7 +9,8 @@ from numpy.testing import assert_array_equal
 from discrim import scan
 from discrim.block import join
 from discrim.errors import DataError
-from discrim.sources import code_numbers, find_non_finite, open_mixed
+from discrim.sources import find_non_finite, open_mixed
+from discrim.sources.mixed import code_numbers
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -45,7 +46,7 @@ CONTAINERS = {
 def read(X, levelled=None, **options):
     rows = open_mixed(X, **options)
     if levelled is not None:
-        rows = rows.reading([name in levelled for name in rows.design.names])
+        rows = rows.with_design(rows.design.reading([name in levelled for name in rows.design.names_in]))
     return join(list(rows.blocks())).x
 
 

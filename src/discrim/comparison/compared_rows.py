@@ -12,17 +12,17 @@ from sklearn.utils.validation import check_array
 
 from discrim.block import Block
 from discrim.comparison.folds import Dealer, check_classes, code_groups, find_copies, how_dealt, make_folds
-from discrim.comparison.preparation import (
+from discrim.comparison.prepared import (
     Columns,
     Preparation,
     Steps,
     learn_preparation,
     leave_out,
     no_value,
+    open_with_gaps,
     placed,
     without_odd_columns,
 )
-from discrim.comparison.prepared import open_with_gaps
 from discrim.errors import DataError, DiscrimError, ParameterError
 from discrim.evaluation.resampling import MOST_NUMBERS, FoldStates
 from discrim.families.recipe import Shape, rotated
@@ -245,11 +245,9 @@ def _read_table(X: Any, y: Any, sample_weight: Any) -> ComparedRows:
     X, left_out = without_odd_columns(X)
     try:
         rows = open_with_gaps(X, y, sample_weight)
-        block = rows.whole
-        if block is None or isinstance(block.x, np.ndarray):
-            block = in_memory(rows, first_read=True)
-        elif block.x.shape[0] * block.x.shape[1] <= DENSE_NUMBERS:
-            block = replace(block, x=block.x.toarray())
+        block = in_memory(rows, "any", first_read=True)
+        if block.x.shape[0] * block.x.shape[1] <= DENSE_NUMBERS:
+            block = block.kept("dense")
         return _coded(X, y, block, rows.design, left_out)
     except DiscrimError as error:
         design = Design.unnamed(getattr(X, "shape", (0, 1))[1], np.float64)

@@ -1,36 +1,213 @@
-"""A classifier together with the preparation of its columns: what ``compare`` gives as ``best`` where it made any."""
+"""Columns made ready for a model: some are left out, gaps are filled in, and units removed; a classifier with all that.
+
+A gap in a column of numbers is filled by the mean of its training rows, in a category by the most frequent level. Every
+column with enough gaps gets an indicator column that marks them, since missing values may be informative by themselves.
+Standardised columns have mean 0 and standard deviation 1, so that a penalty weighs all of them alike.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _num_features, check_is_fitted, validate_data
 
 from discrim.atomic import all_or_nothing
 from discrim.block import Block
-from discrim.comparison.preparation import Columns, Preparation, learn_preparation, leave_out
-from discrim.errors import DataError
+from discrim.errors import DataError, name_list
 from discrim.inference.summary import Summary
-from discrim.models.shell import Classifier
-from discrim.sources import Rows, Scan, find_non_finite, in_memory, open_rows
-from discrim.sources.design import as_table
+from discrim.models.around import AroundModel, model_has
+from discrim.sources import Column, Design, Rows, Scan, find_non_finite, in_memory, open_rows
+from discrim.sources.design import Table, as_table
+from discrim.sources.odd_columns import odd_columns
 from discrim.sources.text_columns import design_of_table
+from discrim.statistics import CellMoments
+from discrim.statistics.moments import usable_scale
+from discrim.typing import Floats
+
+# Gaps of a column from which on a coefficient of their own can be estimated.
+ENOUGH_GAPS = 5
 
 
-def _model_has(name: str) -> Callable[[Any], bool]:
-    return lambda self: hasattr(getattr(self, "model_", self.model), name)
+@dataclass(frozen=True)
+class Steps:
+    """What is done to the columns for a model: ``fill`` gaps and mark them by ``indicators``, ``standardise``."""
+
+    fill: bool = False
+    standardise: bool = False
+    indicators: bool = True
+
+    @property
+    def any(self) -> bool:
+        return self.fill or self.standardise
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Of a table as numbers: ``names``, ``categories`` as (start, stop) of their indicators, and where gaps are marked.
+
+    ``flags`` are the places of columns whose gaps get an indicator column; ``flag_names`` are the names of these.
+    """
+
+    names: tuple[str, ...]
+    categories: tuple[tuple[int, int], ...]
+    flags: tuple[int, ...] = ()
+    flag_names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, design: Design, x: Any = None) -> Columns:
+        """Columns of x with enough gaps are flagged; of columns with the same gaps, the first.
+
+        None are where x is None or sparse, or has as many columns as rows, which are too many already.
+        """
+        spans = tuple((start, start + c.n_out) for c, start in placed(design) if c.levels is not None)
+        flags: dict[bytes, tuple[Any, Any]] = {}
+        if isinstance(x, np.ndarray) and len(x) > x.shape[1]:
+            for column, start in placed(design):
+                gaps = np.isnan(x[:, start])
+                if ENOUGH_GAPS <= gaps.sum() < len(x):
+                    flags.setdefault(gaps.tobytes(), (start, f"{column.name} missing"))
+        places, names = (tuple(each[i] for each in flags.values()) for i in (0, 1))
+        return cls(tuple(design.names_out), spans, places, names)
+
+    @property
+    def names_out(self) -> list[str]:
+        return [*self.names, *self.flag_names]
+
+
+def placed(design: Design) -> list[tuple[Column, int]]:
+    """The columns that are used, each with the place of its first number."""
+    starts = np.cumsum([0, *(column.n_out for column in design.columns)])
+    return [(column, int(start)) for column, start in zip(design.columns, starts, strict=False) if column.n_out]
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """Learned from training rows: ``fill`` for gaps, then ``centre`` and ``scale`` (None: units stay as they are).
+
+    Sparse rows are divided by their scale and not centred: that would make them dense, and models with an intercept do
+    not depend on it.
+    """
+
+    columns: Columns
+    fill: Floats
+    centre: Floats | None = None
+    scale: Floats | None = None
+
+    def apply(self, x: Any) -> Any:
+        """New rows, ready for the model."""
+        if not isinstance(x, np.ndarray):
+            if not self.columns.flags and self.centre is None and np.isfinite(x.data).all():
+                return x if self.scale is None else sparse.csr_array(x * (1.0 / self.scale))
+            x = x.toarray()
+        gaps = np.isnan(x)
+        z = np.where(gaps, self.fill, x) if gaps.any() else x
+        if self.columns.flags:
+            z = np.hstack([z, gaps[:, list(self.columns.flags)]])
+        if self.scale is not None:
+            z = z - self.centre if self.centre is not None else z.astype(np.float64)
+            z /= self.scale
+        return z
+
+
+def learn_preparation(x: Any, weight: Floats | None, columns: Columns, *, standardise: bool) -> Preparation:
+    """From training rows: numbers with NaN for gaps, or sparse rows."""
+    weight = None if weight is None or not weight.any() else weight
+    mean, deviation = _units(x, weight)
+    found = Preparation(columns, _with_levels(mean, columns))
+    if not standardise:
+        return found
+    filled = found.apply(x)
+    if filled is not x:
+        mean, deviation = _units(filled, weight)
+    return replace(found, centre=mean if isinstance(x, np.ndarray) else None, scale=usable_scale(deviation, mean))
+
+
+def _units(x: Any, weight: Floats | None) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of the values that are there; 0 for a column without any."""
+    n = x.shape[0]
+    s = CellMoments.of(Block(x, np.zeros(n, dtype=np.int32), np.zeros(1), weight))
+    return s.mean[0], np.sqrt(s.scatter[0] / np.where(s.weight[0] > 0, s.weight[0], 1.0))
+
+
+def _with_levels(mean: Floats, columns: Columns) -> Floats:
+    """Means for numbers, and for a category the indicators of its most frequent level."""
+    fill = np.asarray(mean, dtype=np.float64).copy()
+    for start, stop in columns.categories:
+        shares = fill[start:stop].copy()
+        best = int(np.argmax([1.0 - shares.sum(), *shares]))
+        fill[start:stop] = 0.0
+        if best:
+            fill[start + best - 1] = 1.0
+    return fill
+
+
+def without_odd_columns(X: Any) -> tuple[Any, dict[str, str]]:
+    """The rows without columns that no model can use, and the names of these, each with a sentence that says why.
+
+    Columns of a scan without any value are not known before its rows are read.
+    """
+    left_out = {column.name: column.sentence for column in odd_columns(X)}
+    table = None if isinstance(X, Scan) else as_table(X)
+    if table is not None:
+        left_out |= no_value([name for name in table.names if _has_no_value(table, name)])
+    elif isinstance(X, np.ndarray) and X.dtype.kind == "f" and len(X):
+        left_out |= no_value([f"x{j}" for j in np.flatnonzero(np.isnan(X[0])) if np.isnan(X[:, j]).all()])
+    if not left_out:
+        return X, left_out
+    if len(left_out) == len(X.features if isinstance(X, Scan) else _column_names(X)):
+        raise DataError(f"There is no column left to learn from. {' '.join(left_out.values())}")
+    return leave_out(X, tuple(left_out)), left_out
+
+
+def no_value(names: Sequence[str]) -> dict[str, str]:
+    return {name: f"Column '{name}' has no value in any row and is left out." for name in names}
+
+
+def leave_out(X: Any, names: Sequence[str]) -> Any:
+    """The rows without these columns; columns of an array are called x0, x1, ..."""
+    gone = set(names)
+    if isinstance(X, Scan):
+        return X.with_features([name for name in X.features if name not in gone])
+    present = _column_names(X)
+    lacking = [name for name in names if name not in present]
+    if lacking and present == [f"x{j}" for j in range(len(present))]:
+        raise DataError(f"X has {len(present)} columns and lacks {name_list(lacking)}, which it had in fit.")
+    return _safe_indexing(X, [j for j, name in enumerate(present) if name not in gone], axis=1)
+
+
+def _column_names(X: Any) -> list[str]:
+    table = as_table(X)
+    return [f"x{j}" for j in range(_num_features(X))] if table is None else table.names
+
+
+def _has_no_value(table: Table, name: str) -> bool:
+    """The first row is looked at first: a column with a value there needs no more."""
+    if not table.n_rows:
+        return False
+    try:
+        text = table.kind(name) == "text"
+    except DataError:
+        values = table.labels(name, 0, table.n_rows)
+        return str(getattr(values, "dtype", "")) == "object" and bool(values.isna().all())
+    for stop in (1, table.n_rows):
+        if text and (np.asarray(table.texts(name, 0, stop)[1]) >= 0).any():
+            return False
+        if not text and not np.isnan(table.numbers([name], 0, stop, np.float64)).all():
+            return False
+    return True
 
 
 @dataclass(eq=False, repr=False)
-class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class PreparedClassifier(AroundModel):
     """A classifier on columns that were made ready for it; it takes the rows as they are, in the user's units.
 
     **Preparation.** Categories become indicators. A gap is filled by the mean of its column, or by the most frequent
@@ -103,37 +280,11 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             validate_data(self, X, reset=True, skip_check_array=True)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row."""
-        return self._answers(X, "predict")
-
-    @available_if(_model_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Posterior probabilities, n x K, columns as ``classes_``."""
-        return self._answers(X, "predict_proba")
-
-    @available_if(_model_has("predict_log_proba"))  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> NDArray[Any]:
-        """Logarithms of the posteriors."""
-        return self._answers(X, "predict_log_proba")
-
-    @available_if(_model_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """The scores of the model."""
-        return self._answers(X, "decision_function")
-
-    @available_if(_model_has("summary"))  # type: ignore[untyped-decorator]
+    @available_if(model_has("summary"))  # type: ignore[untyped-decorator]
     def summary(self) -> Summary:
         """The summary of the model, with the names of the prepared columns."""
-        check_is_fitted(self, "model_")
-        model = self.model_
-        if self.preparation_ is None:
-            summary: Summary = model.summary()
-            return summary
-        if isinstance(model, Classifier):
-            model = model.renamed(self.names_)
-        summary = model.summary()
-        if self.standardise:
+        summary: Summary = super().summary()
+        if self.preparation_ is not None and self.standardise:
             summary = copy(summary)
             summary.facts = {**summary.facts, "Units": "standard deviations of the columns"}
         return summary
@@ -146,6 +297,9 @@ class PreparedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _reduced(self, X: Any) -> Any:
         """The table without the columns that are left out."""
         return leave_out(X, self.without) if len(self.without) else X
+
+    def _names_made(self) -> list[str] | None:
+        return None if self.preparation_ is None else self.names_
 
     def _answers(self, X: Any, method: str) -> NDArray[Any]:
         check_is_fitted(self, "model_")
@@ -170,16 +324,15 @@ def open_with_gaps(X: Any, y: Any = None, sample_weight: Any = None) -> Rows:
 
 
 def numbers_of_rows(rows: Rows) -> Block:
-    """All rows as one block of numbers with NaN for gaps; an error that names columns with infinite values."""
-    whole = rows.whole
-    if whole is not None and sparse.issparse(whole.x):
-        if np.isfinite(whole.x.data).all():
-            return whole
-        whole = Block(whole.x.toarray(), whole.codes, whole.classes, whole.weight)
-    block = in_memory(rows, first_read=True) if whole is None else whole
-    if np.isinf(np.asarray(block.x)).any():
+    """All rows as one block of numbers with NaN for gaps; an error that names columns with infinite values.
+
+    Sparse rows stay sparse if they have no gaps.
+    """
+    block = in_memory(rows, "any", first_read=True)
+    values = block.x if isinstance(block.x, np.ndarray) else block.x.data
+    if np.isinf(values).any():
         raise find_non_finite(rows) or DataError("X holds infinite values.")
-    return block
+    return block.kept("dense") if np.isnan(values).any() else block
 
 
 def unwrapped(model: Any) -> Any:

@@ -13,8 +13,7 @@ import numpy as np
 from sklearn.base import clone
 
 from discrim.comparison.compared_rows import ComparedRows
-from discrim.comparison.preparation import Steps
-from discrim.comparison.prepared import PreparedClassifier, unwrapped
+from discrim.comparison.prepared import PreparedClassifier, Steps, unwrapped
 from discrim.comparison.tuning import Setting, Tuned, can_be_grouped, steps_for, tune
 from discrim.errors import DiscrimError
 from discrim.evaluation.cross_validation import (

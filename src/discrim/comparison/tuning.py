@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from discrim.block import Block
 from discrim.comparison.compared_rows import ComparedRows
-from discrim.comparison.preparation import Steps
+from discrim.comparison.prepared import Steps
 from discrim.errors import DataError, ParameterError
 from discrim.evaluation.resampling import MOST_NUMBERS
 from discrim.families.recipe import Grid, Recipe, Reduction, Shape, Turned

@@ -9,7 +9,6 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.block import Block
 from discrim.errors import ParameterError, plural
 from discrim.typing import Codes
 
@@ -18,11 +17,7 @@ CROWDED = 20
 
 
 class Facts(Protocol):
-    """What is known of the rows of a comparison.
-
-    ``numbers`` are the columns as numbers, None where ``no_numbers`` says why they cannot be; ``block`` is the same
-    where nothing is ``missing``.
-    """
+    """What is known of the rows of a comparison; ``no_numbers`` says why the columns cannot be numbers, if so."""
 
     @property
     def n(self) -> int: ...
@@ -33,11 +28,7 @@ class Facts(Protocol):
     @property
     def codes(self) -> Codes: ...
     @property
-    def numbers(self) -> Block | None: ...
-    @property
     def no_numbers(self) -> str: ...
-    @property
-    def block(self) -> Block | None: ...
     @property
     def dense(self) -> bool: ...
     @property
@@ -55,17 +46,15 @@ class Facts(Protocol):
 
 def dense_numbers(rows: Facts) -> str:
     """Why these rows do not suit a model of dense columns."""
-    if rows.numbers is None:
-        return f"columns of numbers are needed: {rows.no_numbers}"
-    if not rows.dense:
+    if not rows.no_numbers and not rows.dense:
         large = f"{rows.n:,} x {rows.width:,} is too large to be made dense"
         return f"dense columns are needed; {'counts of words are sparse' if rows.of_words else large}"
-    return ""
+    return any_numbers(rows)
 
 
 def any_numbers(rows: Facts) -> str:
     """Why they do not suit a model of numbers, dense or sparse."""
-    return f"columns of numbers are needed: {rows.no_numbers}" if rows.numbers is None else ""
+    return f"columns of numbers are needed: {rows.no_numbers}" if rows.no_numbers else ""
 
 
 def nothing(rows: Facts) -> str:  # noqa: ARG001 - whatever they are
@@ -110,7 +99,7 @@ def zeros_and_ones(rows: Facts) -> str:
 
 
 def mixed(rows: Facts) -> bool:
-    return bool(rows.categories) or rows.block is None
+    return bool(rows.categories or rows.missing or rows.no_numbers)
 
 
 def crowded(rows: Facts) -> bool:

@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing, learning_copy
 from discrim.engines.progress import Progress
 from discrim.errors import DataError, ParameterError
-from discrim.inference.summary import Summary
+from discrim.models.around import AroundModel, model_has
 from discrim.models.counts.multinomial import MultinomialNB
 from discrim.models.parameters import Check, either, none, with_method
-from discrim.models.shell import Classifier, RecipeClassifier, check_parameters
+from discrim.models.shell import RecipeClassifier, check_parameters
 from discrim.sources import code_labels
 from discrim.text import DocumentBlock, Documents, WordCounts, open_documents
 from discrim.text.counted import CountedBlock, together
 
 
-def _model_has(name: str) -> Callable[[Any], bool]:
-    def has(self: Any) -> bool:
-        model = getattr(self, "model_", self.model)
-        return model is None or hasattr(model, name)
-
-    return has
-
-
-class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TextClassifier(AroundModel):
     """Classes of documents from the words in them, in bounded memory.
 
     **Model.** That of ``model``, whose row x is how often each word occurs in a document.
@@ -69,7 +61,6 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     classes_: NDArray[Any]
     counts_: WordCounts
-    model_: Any
 
     def __init__(self, model: Any = None, counts: WordCounts | None = None) -> None:
         self.model = model
@@ -99,7 +90,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         made.counts_, made.model_, made.classes_ = counts, model, model.classes_
         return made
 
-    @available_if(_model_has("partial_fit"))  # type: ignore[untyped-decorator]
+    @available_if(model_has("partial_fit"))  # type: ignore[untyped-decorator]
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more documents. The words are those of ``fit``, or hashed: then no ``fit`` has to come before.
@@ -110,25 +101,6 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         counts, model = (self.counts_, learning_copy(self.model_)) if fitted else self._hashing()
         self._learn(self._open(X, y, sample_weight), counts, model, classes)
         return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of each document."""
-        return self._answers(X, "predict")
-
-    @available_if(_model_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Posterior probabilities, n x K, columns as ``classes_``."""
-        return self._answers(X, "predict_proba")
-
-    @available_if(_model_has("predict_log_proba"))  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> NDArray[Any]:
-        """Logarithms of the posteriors."""
-        return self._answers(X, "predict_log_proba")
-
-    @available_if(_model_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """The scores of the model."""
-        return self._answers(X, "decision_function")
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The weighted share of documents whose label is predicted."""
@@ -141,16 +113,6 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not total:
             raise _no_weight()
         return right / total
-
-    @available_if(_model_has("summary"))  # type: ignore[untyped-decorator]
-    def summary(self) -> Summary:
-        """The summary of the model, with the words as names of the columns where they are known."""
-        check_is_fitted(self, "model_")
-        model = self.model_
-        if isinstance(model, Classifier) and self.counts_.vocabulary_ is not None:
-            model = model.renamed(list(self.counts_.vocabulary_))
-        summary: Summary = model.summary()
-        return summary
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -191,10 +153,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Let the model learn from the blocks that were ``kept``, or from those of the source."""
         blocks = _counted(source, counts) if kept is None else kept
         if not hasattr(model, "partial_fit"):
-            whole = list(blocks)
-            if not whole:
-                raise _no_documents()
-            x, labels, weight = together(whole)
+            x, labels, weight = together(list(blocks))
             model.fit(x, labels, **({} if weight is None else {"sample_weight": weight}))
         else:
             if classes is None and not isinstance(model, RecipeClassifier) and not hasattr(model, "classes_"):
@@ -209,12 +168,12 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise _no_weight()
         self.counts_, self.model_, self.classes_ = counts, model, model.classes_
 
+    def _names_made(self) -> list[str] | None:
+        return None if self.counts_.vocabulary_ is None else list(self.counts_.vocabulary_)
+
     def _answers(self, X: Any, method: str) -> NDArray[Any]:
         check_is_fitted(self, "model_")
-        parts = [self._ask(method, block) for block in open_documents(X).blocks()]
-        if not parts:
-            raise _no_documents()
-        return np.concatenate(parts)
+        return np.concatenate([self._ask(method, block) for block in open_documents(X).blocks()])
 
     def _ask(self, method: str, block: DocumentBlock) -> NDArray[Any]:
         return np.asarray(getattr(self.model_, method)(self.counts_.transform(block.texts)))
@@ -241,10 +200,6 @@ class Watched(Documents):
 def _counted(source: Documents, counts: WordCounts) -> Iterator[CountedBlock]:
     for block in Watched(source, "counts").blocks():
         yield CountedBlock(counts.transform(block.texts), block.labels, block.weight)
-
-
-def _no_documents() -> DataError:
-    return DataError("There are no documents: X is empty.")
 
 
 def _no_weight() -> DataError:

@@ -3,7 +3,7 @@
 from discrim.sources.design import Column, Design
 from discrim.sources.labels import check_weights, code_labels, recode
 from discrim.sources.mapped import MappedScan
-from discrim.sources.mixed import Schema, code_numbers
+from discrim.sources.mixed import Schema
 from discrim.sources.rows import (
     Attached,
     Rows,
@@ -30,7 +30,6 @@ __all__ = [
     "check_structure",
     "check_weights",
     "code_labels",
-    "code_numbers",
     "find_non_finite",
     "in_memory",
     "is_query",

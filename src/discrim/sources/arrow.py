@@ -53,17 +53,14 @@ class ArrowTable(Table):
     def numbers(self, names: Sequence[str], start: int, stop: int, dtype: type[Any]) -> NDArray[Any]:
         x = np.empty((stop - start, len(names)), dtype=dtype, order="F")
         for j, name in enumerate(names):
-            _write_floats(self._column(name, start, stop), x[:, j])
+            _write_floats(self.labels(name, start, stop), x[:, j])
         return x
 
     def texts(self, name: str, start: int, stop: int) -> tuple[list[Any], NDArray[Any]]:
-        values, codes = _dictionary(self._column(name, start, stop))
+        values, codes = _dictionary(self.labels(name, start, stop))
         return values.tolist(), codes
 
     def labels(self, name: str, start: int, stop: int) -> Any:
-        return self._column(name, start, stop)
-
-    def _column(self, name: str, start: int, stop: int) -> Any:
         return self._table.column(self._place[name]).slice(start, stop - start)
 
 
@@ -71,7 +68,7 @@ def labels(y: Any) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
     """Numbers as an array; text and dictionaries as (values, codes)."""
     if _is_text(y.type) or y.null_count:
         return _dictionary(y)
-    return np.asarray(_to_numpy(y))
+    return np.asarray(y.to_numpy(zero_copy_only=False))
 
 
 def read_stream(data: Any) -> ArrowTable | None:
@@ -87,12 +84,6 @@ def _is_text(dtype: Any) -> bool:
     types = pa.types
     text = (types.is_string, types.is_large_string, types.is_string_view, types.is_dictionary)
     return any(is_text(dtype) for is_text in text)
-
-
-def _to_numpy(column: Any) -> Any:
-    if isinstance(column, pa.ChunkedArray):
-        return column.to_numpy()
-    return column.to_numpy(zero_copy_only=False)
 
 
 def _write_floats(column: Any, out: NDArray[Any]) -> None:
@@ -115,10 +106,8 @@ def _dictionary(column: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         column = column.dictionary_decode()
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    indices = column.indices.cast(pa.int64())
-    if column.null_count:
-        indices = indices.fill_null(-1)
-    return np.asarray(_to_numpy(column.dictionary)), np.asarray(_to_numpy(indices))
+    indices = column.indices.cast(pa.int64()).fill_null(-1)
+    return np.asarray(column.dictionary.to_numpy(zero_copy_only=False)), np.asarray(indices.to_numpy())
 
 
 def read_parquet(title: str, paths: Sequence[Path]) -> Reader:
@@ -192,7 +181,7 @@ def _open_csv(file: tuple[Path, str], columns: list[str] | None, batch_rows: int
 
 def read_relations(title: str, relations: Mapping[Any, Any]) -> Reader:
     """DuckDB relations, whose queries are run again for each reading."""
-    schemas = [_run(relation.limit(0), 1).schema for relation in relations.values()]
+    schemas = [relation.limit(0).to_arrow_reader(1).schema for relation in relations.values()]
     return _reader(title, relations, schemas, _batches_of_relation)
 
 
@@ -201,15 +190,9 @@ def _batches_of_relation(relation: Any, columns: list[str], batch_rows: int) -> 
 
     wanted = ", ".join('"' + column.replace('"', '""') + '"' for column in columns)
     try:
-        yield from _run(relation.project(wanted), batch_rows)
+        yield from relation.project(wanted).to_arrow_reader(batch_rows)
     except duckdb.Error as error:
         raise OSError(error) from error
-
-
-def _run(relation: Any, batch_rows: int) -> Any:
-    # Since DuckDB 1.4 under its new name; the old one will be removed.
-    read = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
-    return read(batch_rows)
 
 
 def read_csv_by_duckdb(title: str, separators: Mapping[Path, str]) -> Reader:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -201,7 +200,9 @@ def _code_objects(y: NDArray[Any], column: str | None) -> Coded:
         _refuse_missing(missing[codes], column)
     if all(isinstance(label, float) for label in place):
         _refuse_continuous(np.array(list(place)))
-    return _code_dictionary(_array_of(list(place), y.dtype), codes, column)
+    # One entry per label, even where labels are sequences themselves.
+    distinct = np.fromiter(place, dtype=y.dtype, count=len(place))
+    return _code_dictionary(distinct, codes, column)
 
 
 def _code_dictionary(values: NDArray[Any], codes: NDArray[Any], column: str | None) -> Coded:
@@ -247,14 +248,6 @@ def _is_missing(label: object) -> bool:
         return bool(label != label)  # noqa: PLR0124 -- only NaN differs from itself
     except TypeError:  # pandas.NA has no truth value
         return True
-
-
-def _array_of(values: Sequence[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """An array of ``dtype`` with one entry per value, even where the values are sequences themselves."""
-    array = np.empty(len(values), dtype=dtype)
-    for k, value in enumerate(values):
-        array[k] = value
-    return array
 
 
 def check_weights(w: Any, n: int, *, column: str | None = None) -> Floats | None:

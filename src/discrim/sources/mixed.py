@@ -1,31 +1,18 @@
-"""Rows of mixed columns: numbers as they are, and categories with the levels that a block happens to have."""
+"""Mixed columns: numbers as they are, and categories with the levels that a block happens to have."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim import kernels
-from discrim.block import Block, Coded, Mixed, rows_per_block
+from discrim.block import Coded, Mixed
 from discrim.errors import DataError, name_list
-from discrim.sources.design import (
-    ArrayTable,
-    Table,
-    mixed_types,
-    one_column,
-    refuse_duplicates,
-    refuse_lacking,
-    refuse_width,
-)
+from discrim.sources.design import ArrayTable, Column, Design, Table, mixed_types, one_column, refuse_width
 from discrim.sources.labels import code_reals
-from discrim.sources.rows import Labels
-from discrim.sources.scan import Scan
-from discrim.sources.text_columns import read_as_fitted
 
 Kind = Literal["number", "boolean", "text"]
 Check = Callable[[Mixed], Mixed]
@@ -34,133 +21,68 @@ Check = Callable[[Mixed], Mixed]
 MOST_CODES = 1 << 12
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
-    """The columns in order; ``levelled`` says which are read as levels, whatever they hold."""
+class Schema(Design):
+    """Columns of these ``kinds``; ``levelled`` says which are read as levels, whatever they hold.
 
-    names: tuple[str, ...]
-    kinds: tuple[Kind, ...]
-    levelled: tuple[bool, ...]
-    named: bool
+    Levels need not be known before the first row is read, so that one pass is enough for any source. What is read goes
+    through ``check``, which raises for values that a model cannot take; it is of open rows, and not stored.
+    """
 
-    @property
-    def names_in(self) -> list[str]:
-        return list(self.names)
+    def __init__(
+        self,
+        names: Sequence[str],
+        kinds: tuple[Kind, ...],
+        levelled: Sequence[bool],
+        *,
+        named: bool,
+        check: Check | None = None,
+    ) -> None:
+        super().__init__([Column(name) for name in names], named=named)
+        self.kinds, self.levelled, self.check = kinds, tuple(levelled), check
 
-    @property
-    def names_out(self) -> list[str]:
-        return list(self.names)
-
-    @property
-    def n_in(self) -> int:
-        return len(self.names)
-
-    @property
-    def n_out(self) -> int:
-        return len(self.names)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.float64)
+    @classmethod
+    def of(cls, head: Table, names: Sequence[str]) -> Schema:
+        """Text is read as levels, all else as numbers."""
+        kinds = tuple(_kind(head, name) for name in names)
+        return cls(names, kinds, [kind == "text" for kind in kinds], named=not isinstance(head, ArrayTable))
 
     @property
     def numeric(self) -> list[str]:
         """Names of the columns that are read as numbers."""
-        return [name for name, level in zip(self.names, self.levelled, strict=True) if not level]
+        return [name for name, level in zip(self.names_in, self.levelled, strict=True) if not level]
 
     @property
     def categorical(self) -> list[str]:
         """Names of the columns that are read as levels."""
-        return [name for name, level in zip(self.names, self.levelled, strict=True) if level]
+        return [name for name, level in zip(self.names_in, self.levelled, strict=True) if level]
 
-    def reading(self, levelled: Sequence[bool]) -> Schema:
+    def reading(self, levelled: Sequence[bool], check: Check | None = None) -> Schema:
         """The same with these columns read as levels."""
-        return replace(self, levelled=tuple(levelled))
+        return Schema(self.names_in, self.kinds, levelled, named=self.named, check=check)
+
+    def encode(self, table: Table, start: int, stop: int, dtype: type[Any] | None = None) -> Any:  # noqa: ARG002
+        """Rows start to stop of the table as ``Mixed`` columns."""
+        x = Mixed(_numbers(table, self.numeric, start, stop), _all_levels(table, self.categorical, start, stop))
+        return x if self.check is None else self.check(x)
+
+    def check_width(self, n_columns: int) -> None:
+        refuse_width(n_columns, self.n_in)
+
+    def check_array(self) -> None:
+        """Raise where columns of text were fitted, which an array cannot have."""
+        texts = [name for name, kind in zip(self.names_in, self.kinds, strict=True) if kind == "text"]
+        if texts:
+            raise DataError(
+                f"The model was fitted with the text columns {name_list(texts)}. "
+                "Pass a table with these columns, not an array."
+            )
 
     def renamed(self, names: Sequence[str]) -> Schema:
-        """The same under other names, for a table whose columns are matched by position."""
-        refuse_width(len(names), len(self.names))
-        return replace(self, names=tuple(names))
+        self.check_width(len(names))
+        return Schema(names, self.kinds, self.levelled, named=self.named, check=self.check)
 
-
-class MixedRows:
-    """``Rows`` whose blocks have ``Mixed`` columns: of an array, a table, or a scan.
-
-    Levels need not be known before the first row is read, so that one pass is enough for any source. What is read goes
-    through ``check``, which raises for values that a model cannot take.
-    """
-
-    whole = None
-
-    def __init__(
-        self, origin: Table | Scan, labels: Labels | None, schema: Schema | None = None, check: Check | None = None
-    ) -> None:
-        self._origin = origin
-        self._labels = labels
-        self._check = check
-        self._head: Table = origin.head if isinstance(origin, Scan) else origin
-        names = origin.features if isinstance(origin, Scan) else origin.names
-        refuse_duplicates(names)
-        self.design: Any = _schema_of(self._head, names) if schema is None else self._matched(schema, names)
-
-    @property
-    def n_rows(self) -> int | None:
-        return self._origin.n_rows
-
-    @property
-    def classes(self) -> NDArray[Any] | None:
-        return None if self._labels is None else self._labels.classes
-
-    @property
-    def labelled(self) -> bool:
-        return self._origin.labelled if isinstance(self._origin, Scan) else self.classes is not None
-
-    @property
-    def rereadable(self) -> bool:
-        return not isinstance(self._origin, Scan) or self._origin.rereadable
-
-    def reading(self, levelled: Sequence[bool], check: Check | None = None) -> MixedRows:
-        """The same rows with these columns read as levels."""
-        return MixedRows(self._origin, self._labels, self.design.reading(levelled), check)
-
-    def blocks(self) -> Iterator[Block]:
-        return (piece() for piece in self.pieces())
-
-    def pieces(self) -> Iterator[Callable[[], Block]]:
-        """The blocks as calls that make them, so that another thread can turn what was read into codes."""
-        step = rows_per_block(len(self.design.names))
-        for table in self._tables():
-            for start in range(0, table.n_rows, step):
-                yield partial(self._read, table, start, min(start + step, table.n_rows))
-
-    def _read(self, table: Table, start: int, stop: int) -> Block:
-        """Rows start to stop of a table of this source."""
-        numbers = _numbers(table, self.design.numeric, start, stop)
-        x: Any = Mixed(numbers, _all_levels(table, self.design.categorical, start, stop))
-        x = x if self._check is None else self._check(x)
-        if isinstance(self._origin, Scan):
-            return Block(x, *self._origin.labels(table, start, stop))
-        assert self._labels is not None
-        return self._labels.block(x, start, stop)
-
-    def _tables(self) -> Iterator[Table]:
-        if isinstance(self._origin, Scan):
-            return self._origin.tables()
-        return iter([self._origin])
-
-    def _matched(self, schema: Schema, names: Sequence[str]) -> Schema:
-        if isinstance(self._head, ArrayTable) or not schema.named:
-            texts = [name for name, kind in zip(schema.names, schema.kinds, strict=True) if kind == "text"]
-            if texts and isinstance(self._head, ArrayTable):
-                raise DataError(
-                    f"The model was fitted with the text columns {name_list(texts)}. "
-                    "Pass a table with these columns, not an array."
-                )
-            return schema.renamed(names)
-        refuse_lacking(schema.names, self._head.names)
-        if not isinstance(self._origin, Scan):
-            self._origin = read_as_fitted(self._origin, schema.numeric)
-        return schema
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "check": None}
 
 
 def code_numbers(values: NDArray[Any]) -> Coded:
@@ -175,11 +97,6 @@ def code_numbers(values: NDArray[Any]) -> Coded:
         return np.empty(0), np.empty(0, dtype=np.int32)
     distinct, codes = code_reals(values)
     return distinct.astype(np.float64), codes
-
-
-def _schema_of(head: Table, names: Sequence[str]) -> Schema:
-    kinds = tuple(_kind(head, name) for name in names)
-    return Schema(tuple(names), kinds, tuple(kind == "text" for kind in kinds), not isinstance(head, ArrayTable))
 
 
 def _kind(table: Table, name: str) -> Kind:

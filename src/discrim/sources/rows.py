@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +28,11 @@ from discrim.sources.design import (
     refuse_lacking,
 )
 from discrim.sources.labels import check_weights, code_labels
+from discrim.sources.mixed import Schema
 from discrim.sources.scan import Scan, scan
 from discrim.sources.structure import check_structure
 from discrim.sources.text_columns import design_of_table, read_as_fitted
 from discrim.typing import Codes, Floats
-
-if TYPE_CHECKING:
-    from discrim.sources.mixed import Check, MixedRows, Schema
 
 FLOAT64 = np.dtype(np.float64)
 FLOAT32 = np.dtype(np.float32)
@@ -127,17 +126,25 @@ class FrameRows:
     def whole(self) -> Block | None:
         return self._block(0, self.n_rows) if self.n_rows * self.design.n_out < SMALL else None
 
+    def with_design(self, design: Design) -> FrameRows:
+        """The same rows, read so."""
+        return FrameRows(self._table, self._labels, design)
+
     def blocks(self) -> Iterator[Block]:
+        return (piece() for piece in self.pieces())
+
+    def pieces(self) -> Iterator[Callable[[], Block]]:
+        """The blocks as calls that make them, so that another thread can turn texts into codes."""
         step = rows_per_block(self.design.n_out)
         for start in range(0, self.n_rows, step):
-            yield self._block(start, min(start + step, self.n_rows))
+            yield partial(self._block, start, min(start + step, self.n_rows))
 
     def _block(self, start: int, stop: int) -> Block:
         return self._labels.block(self._encoding.encode(self._table, start, stop), start, stop)
 
     def _matched(self, design: Design) -> Design:
-        """Columns are found by name where the model knows names, else by position."""
-        if not design.named:
+        """Columns are found by name where both have names, else by position."""
+        if not design.named or isinstance(self._table, ArrayTable):
             return design.renamed(self._table.names)
         refuse_lacking(design.names_in, self._table.names)
         self._table = read_as_fitted(self._table, design.numeric)
@@ -217,30 +224,25 @@ def _opened(X: Any, y: Any, sample_weight: Any, design: Design | None) -> Rows:
     return FrameRows(table, _labels(y, sample_weight, table.n_rows), design)
 
 
-def open_mixed(
-    X: Any, y: Any = None, sample_weight: Any = None, *, schema: Schema | None = None, check: Check | None = None
-) -> MixedRows:
+def open_mixed(X: Any, y: Any = None, sample_weight: Any = None, *, schema: Schema | None = None) -> FrameRows | Scan:
     """The same containers but sparse matrices, with categories as they are; values may be missing.
 
-    ``schema`` is that of a fitted model: its columns are then read, as they were for it. What is read goes through
-    ``check``.
+    ``schema`` is that of a fitted model: its columns are then read, as they were for it.
     """
-    from discrim.sources.mixed import MixedRows
-
     if isinstance(X, Scan) or is_query(X, y, sample_weight):
         rows = _scanned(X, y, sample_weight)
-        if schema is not None and schema.named:
-            rows = rows.with_features(schema.names).with_numbers(schema.numeric)
         if schema is None:
             warn_if_slow(None)
-        return MixedRows(rows, None, schema, check)
+        return rows.with_design(schema or Schema.of(rows.head, rows.features))
     refuse_path(X, y)
     if sparse.issparse(X):
         _check_array(X)  # raises, and says how to make it dense
     table = _open_table(X) or ArrayTable(_numeric_array(X))
     if schema is None and y is not None:
         warn_if_slow(table.n_rows * len(table.names))
-    return MixedRows(table, _labels(y, sample_weight, table.n_rows), schema, check)
+    if schema is not None and isinstance(table, ArrayTable):
+        schema.check_array()
+    return FrameRows(table, _labels(y, sample_weight, table.n_rows), schema or Schema.of(table, table.names))
 
 
 def _size(rows: Rows) -> int | None:
@@ -380,12 +382,11 @@ def find_non_finite(rows: Rows) -> DataError | None:
     To be called after a statistic came out non-finite, so that finite data are not searched. Rows of
     weight zero count too. In mixed columns NaN is a missing value.
     """
-    design: Any = rows.design
-    if isinstance(design, Design):
-        return non_finite_in(rows.blocks(), design)
+    if not isinstance(rows.design, Schema):
+        return non_finite_in(rows.blocks(), rows.design)
     parts: Iterator[Any] = (block.x for block in rows.blocks())
     infinite = sum(np.isinf(part.numbers).sum(axis=0) for part in parts)
-    found = {name: int(count) for name, count in zip(design.numeric, infinite, strict=True) if count}
+    found = {name: int(count) for name, count in zip(rows.design.numeric, infinite, strict=True) if count}
     return DataError.non_finite({}, found) if found else None
 
 

@@ -77,10 +77,10 @@ class ClassBins(ByClass):
 
     def subtract(self, other: ClassBins) -> ClassBins:
         """The statistic without the rows of ``other``; refuses rows that cannot have been there."""
-        self.check_known(other)
+        gone = self.aligned(other)
         if len(other.place) and other.exponent > self.exponent:
             raise ForgetError("Cannot forget these rows: they have more distinct values than were seen.")
-        gone = _at_width(other.including(self.classes), self.exponent)
+        gone = _at_width(gone, self.exponent)
         if not np.isin(gone.place, self.place).all():
             raise ForgetError("Cannot forget these rows: some of their values were not seen.")
         removed = spread_out(gone.weight.T, np.searchsorted(self.place, gone.place), len(self.place)).T

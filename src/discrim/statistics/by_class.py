@@ -68,11 +68,12 @@ class ByClass:
         """Without what is common to all classes, of which the first has all."""
         return self
 
-    def check_known(self, other: ByClass) -> None:
-        """Raise where ``other``, which is to be subtracted, has classes that are not known here."""
+    def aligned(self, other: Self) -> Self:
+        """``other``, which is to be subtracted, with all classes of this; raises where it has others."""
         unknown = other.classes[~np.isin(other.classes, self.classes)]
         if len(unknown):
             raise ForgetError(f"Cannot forget rows of class {name_list(unknown)}: the statistic has no such class.")
+        return other.including(self.classes)
 
     def _rows_by_class(self) -> dict[str, NDArray[Any]]:
         return {name: values for name in self.per_class if (values := getattr(self, name)) is not None}
@@ -141,6 +142,9 @@ class OneForm:
 
     def covers(self, other: Any) -> bool:
         return bool(self == other)
+
+    def merge(self, states: Sequence[Any]) -> Any:
+        return states[0].merged(states)
 
     def narrow(self, state: Any) -> Any:
         return state

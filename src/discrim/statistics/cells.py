@@ -16,7 +16,6 @@ from discrim.statistics.forgetting import (
     left_of_variances,
     means_left,
     refuse_lost_digits,
-    two_sum,
     weights_left,
 )
 from discrim.statistics.moments import ClassMoments, join_means
@@ -89,8 +88,7 @@ class CellMoments(ByClass):
     def subtract(self, other: CellMoments) -> CellMoments:
         """The statistic without the rows of ``other``; refuses rows that cannot have been there."""
         refuse_widths([self, other])
-        self.check_known(other)
-        gone = other.including(self.classes)
+        gone = self.aligned(other)
         weight, rows, lacking = weights_left(self, gone)
         self._refuse_lacking(lacking, gone)
         mean, low, gap, factor, noise = means_left(self, gone, weight)
@@ -105,33 +103,22 @@ class CellMoments(ByClass):
 
     def pooled(self) -> tuple[Floats, Floats, Floats]:
         """Weight, mean and variance of each column over all classes (p); zeros where nothing is known."""
-        weight = self.weight.sum(axis=0)
-        known = np.where(weight > 0, weight, 1.0)
-        # A correction to the heaviest class's mean, so that a common offset costs no digits.
-        base = np.take_along_axis(self.mean, self.weight.argmax(axis=0)[None], axis=0)[0]
-        mean = base + (self.weight * np.where(self.weight > 0, self.mean - base, 0.0)).sum(axis=0) / known
-        scatter = self.scatter.sum(axis=0) + (self.weight * (self.mean - mean) ** 2).sum(axis=0)
-        return weight, mean, scatter / known
+        one = self.relabel(np.zeros(len(self.classes), dtype=np.intp), [0])
+        weight = one.weight[0]
+        return weight, one.mean[0], one.scatter[0] / np.where(weight > 0, weight, 1.0)
 
     def read_again(self, j: int, block: Block) -> None:
         """Write the cells of column j from the rows that have a value in it."""
-        size, w = len(block.classes), block.weight
-        x = np.asarray(block.x[:, j], dtype=np.float64)
-        # Rows of weight zero are left out, so that what they hold does not matter.
-        known = ~np.isnan(x) if w is None else ~np.isnan(x) & (w > 0)
-        x, codes = x[known], block.codes[known].astype(np.intp)
-        w = np.ones(len(x)) if w is None else w[known]
-        self.rows[:, j] = np.bincount(codes, minlength=size)
-        weight = np.bincount(codes, w, size)
-        divisor = np.where(weight > 0, weight, 1.0)
-        # Centred at the first value of the class, so that an offset costs no digits: the last to be written stays.
-        shift = np.zeros(size)
-        shift[codes[::-1]] = x[::-1]
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for by the caller
-            by = np.bincount(codes, w * (x - shift[codes]), size) / divisor
-            mean, low = two_sum(np.where(weight > 0, shift, 0.0), by)
-            scatter = np.bincount(codes, w * np.square((x - mean[codes]) - low[codes]), size)
-        self.weight[:, j], self.mean[:, j], self.low[:, j], self.scatter[:, j] = weight, mean, low, scatter
+        x: Any = block.x[:, j : j + 1]
+        known = ~np.isnan(x[:, 0])
+        if block.weight is not None:
+            # Rows of weight zero are left out, so that what they hold does not matter.
+            known &= block.weight > 0
+        rows = replace(block, x=x).take(np.flatnonzero(known))
+        found = ClassMoments.of(rows, Depth.DIAGONAL)
+        assert found.low is not None
+        self.weight[:, j], self.rows[:, j] = found.weight, found.rows
+        self.mean[:, j], self.low[:, j], self.scatter[:, j] = found.mean[:, 0], found.low[:, 0], found.scatter[:, 0]
 
     def _refuse_lacking(self, lacking: Mask, gone: CellMoments) -> None:
         if lacking.any():

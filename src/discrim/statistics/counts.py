@@ -98,8 +98,7 @@ class ClassCounts(ByClass):
         A level that no row is left of is forgotten, and so is a class.
         """
         _check_widths([self, other])
-        self.check_known(other)
-        gone = other.including(self.classes).with_levels(_joint_levels([self, other]))
+        gone = self.aligned(other).with_levels(_joint_levels([self, other]))
         whole = self.with_levels(gone.levels)
         weight, rows, lacking = weights_left(whole, gone)
         count = whole.count - gone.count
@@ -172,9 +171,6 @@ class CountsOf(OneForm):
         except NegativeCountError:
             raise self._negative(block.x) from None
 
-    def merge(self, states: Sequence[ClassCounts]) -> ClassCounts:
-        return ClassCounts.merged(states)
-
     def numbers(self, shape: Any) -> int:
         """How many counts there are."""
         return int(shape.width) * (2 if shape.classes is None else len(shape.classes))
@@ -217,15 +213,25 @@ class LevelsOf(OneForm):
         return count_levels(block)
 
     def merge(self, states: Sequence[ClassCounts]) -> ClassCounts:
-        known = zip(*(part.levels or () for part in states), strict=True)
-        for name, levels in zip(self.columns.names_out, known, strict=True):
-            if len({values.dtype.kind == "U" for values in levels if len(values)}) > 1:
-                raise DataError(f"Column '{name}' holds text in some rows and numbers in others.")
+        types_of_levels(self.columns.names_out, states)
         return ClassCounts.merged(states)
 
     def numbers(self, shape: Any) -> int:
         """How many counts there are at least; how many levels there are is not known."""
         return 2 * int(shape.width) * (2 if shape.classes is None else len(shape.classes))
+
+
+def types_of_levels(names: Sequence[str], parts: Sequence[ClassCounts]) -> list[np.dtype[Any]]:
+    """The type of the levels of each column in all parts; text and numbers are an error."""
+    types = []
+    for name, levels in zip(names, zip(*(part.levels or () for part in parts), strict=True), strict=True):
+        kinds = {values.dtype.kind == "U": values.dtype for values in levels if len(values)}
+        if len(kinds) > 1:
+            raise DataError(
+                f"Column '{name}' holds text in some rows and numbers in others. Convert its values to one type."
+            )
+        types.append(next(iter(kinds.values()), np.dtype(np.float64)))
+    return types
 
 
 def _joint_levels(parts: Sequence[ClassCounts]) -> Levels | None:

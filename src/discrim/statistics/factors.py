@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from discrim import kernels
 from discrim.block import Block
 from discrim.statistics.by_class import Depth
-from discrim.statistics.forgetting import Left, left_of_factor
+from discrim.statistics.forgetting import Left, left_of_factor, low_of
 from discrim.statistics.moments import ClassMoments, ClassScatter, MomentsOf, ScatterOf, join, of_one_depth
 from discrim.typing import Floats, Mask
 
@@ -41,9 +40,8 @@ class ClassFactors(ClassScatter):
     def of(cls, block: Block, depth: Depth) -> ClassFactors:
         """The statistic of the rows of one block."""
         x = np.asarray(block.x.toarray() if sparse.issparse(block.x) else block.x)
-        size = len(block.classes)
-        low = np.zeros((size, x.shape[1]))
-        weight, rows, mean, _ = kernels.class_moments(x, block.codes, block.weight, size, kernels.DIAGONAL, low)
+        found = ClassMoments.of(replace(block, x=x), Depth.DIAGONAL)
+        mean, low = found.mean, low_of(found)
         # Beyond these digits it is rounding, which must not make equal rows differ.
         low[np.abs(low) <= (2.0 * np.finfo(float).eps) ** 2 * np.abs(mean)] = 0.0
         kept = np.ones(len(block), bool) if block.weight is None else block.weight > 0
@@ -53,10 +51,10 @@ class ClassFactors(ClassScatter):
         if block.weight is not None:
             centred *= np.sqrt(block.weight[kept])[:, None]
         if depth is Depth.FULL:
-            factors = tuple(_compress(centred[block.codes[kept] == k]) for k in range(size))
+            factors = tuple(_compress(centred[block.codes[kept] == k]) for k in range(len(block.classes)))
         else:
             factors = (_compress(centred),)
-        return cls(block.classes, weight, rows, mean, factors, depth, low)
+        return cls(block.classes, found.weight, found.rows, mean, factors, depth, low)
 
     @property
     def finite(self) -> bool:
@@ -138,12 +136,9 @@ class ClassFactors(ClassScatter):
         return cls(factors=factors, **fields, **arrays)  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True)
 class FactorsOf(ScatterOf):
     """The reduction to ``ClassFactors``."""
 
-    depth: Depth
-    full_up_to: int = 0
     uses_blas: ClassVar[bool] = True
 
     def of(self, block: Block) -> ClassFactors:

@@ -63,8 +63,7 @@ class Left(NamedTuple):
 
 def take_away(whole: ClassScatter, part: ClassScatter) -> Left:
     """The inverse of ``join``; refuses rows that cannot have been there."""
-    whole.check_known(part)
-    gone = part.including(whole.classes)
+    gone = whole.aligned(part)
     weight, rows, lacking = weights_left(whole, gone)
     if lacking.any():
         k = int(np.argmax(lacking))

@@ -15,7 +15,7 @@ from discrim.errors import DataError, ForgetError
 from discrim.statistics.bins import ClassBins
 from discrim.statistics.by_class import ByClass, OneForm, union_of_classes
 from discrim.statistics.cells import CellMoments
-from discrim.statistics.counts import ClassCounts, count_levels
+from discrim.statistics.counts import ClassCounts, count_levels, types_of_levels
 from discrim.typing import Floats, Index, Mask
 
 CATEGORICAL, KERNEL = "categorical", "kernel"
@@ -94,11 +94,11 @@ class MixedStatistic(ByClass):
         try:
             counts = one.counts.subtract(gone.counts)
         except ForgetError as error:
-            raise error.named(self._of_kind(categorical=True)) from None
+            raise error.named(self.of_kind(categorical=True)) from None
         try:
             cells = one.cells.subtract(gone.cells).including(one.classes)
         except ForgetError as error:
-            raise error.named(self._of_kind(categorical=False)) from None
+            raise error.named(self.of_kind(categorical=False)) from None
         bins = [whole.subtract(part) for whole, part in zip(one.bins, gone.bins, strict=True)]
         keep = np.isin(one.classes, counts.classes)
         left = replace(one, cells=cells.select(keep), counts=counts, bins=tuple(part.select(keep) for part in bins))
@@ -136,7 +136,8 @@ class MixedStatistic(ByClass):
             raise DataError("Bins of all classes say too little of some of them.")
         return replace(self, cells=self.cells.relabel(sides, labels), counts=self.counts.relabel(sides, labels))
 
-    def _of_kind(self, *, categorical: bool) -> list[str]:
+    def of_kind(self, *, categorical: bool) -> list[str]:
+        """The names of the columns of levels, or of all others."""
         kinds = zip(self.names, self.likelihoods, strict=True)
         return [name for name, kind in kinds if (kind == CATEGORICAL) is categorical]
 
@@ -166,9 +167,6 @@ class MixedOf(OneForm):
     def of(self, block: Block) -> MixedStatistic:
         return MixedStatistic.of(block, self.names, self.likelihoods)
 
-    def merge(self, states: Sequence[MixedStatistic]) -> MixedStatistic:
-        return MixedStatistic.merged(states)
-
     def numbers(self, shape: Any) -> int:
         """How many numbers the cells have; how many levels there are is not known."""
         return 3 * len(self.names) * (2 if shape.classes is None else len(shape.classes))
@@ -183,20 +181,8 @@ def _comparable(parts: Sequence[MixedStatistic]) -> list[MixedStatistic]:
     first = parts[0]
     if any((part.names, part.likelihoods) != (first.names, first.likelihoods) for part in parts):
         raise DataError("Statistics of different columns, or with different likelihoods, cannot be combined.")
-    categorical = [n for n, likelihood in zip(first.names, first.likelihoods, strict=True) if likelihood == CATEGORICAL]
-    known = zip(*(part.counts.levels or () for part in parts), strict=True)
-    types = [common_type(name, levels) for name, levels in zip(categorical, known, strict=True)]
+    types = types_of_levels(first.of_kind(categorical=True), [part.counts for part in parts])
     return [replace(part, counts=_retyped(part.counts, types)) for part in parts]
-
-
-def common_type(name: str, levels: Sequence[NDArray[Any]]) -> np.dtype[Any]:
-    """The type of the levels of one column in several parts; text and numbers are an error."""
-    kinds = {values.dtype.kind: values.dtype for values in levels if len(values)}
-    if len(kinds) > 1:
-        raise DataError(
-            f"Column '{name}' holds text in some rows and numbers in others. Convert its values to one type."
-        )
-    return next(iter(kinds.values()), np.dtype(np.float64))
 
 
 def _retyped(counts: ClassCounts, types: Sequence[np.dtype[Any]]) -> ClassCounts:

@@ -217,6 +217,7 @@ class ClassMoments(ClassScatter):
         return cls(block.classes, weight, rows, mean, scatter, Depth.DIAGONAL, low)
 
 
+@dataclass(frozen=True)
 class ScatterOf:
     """A reduction to a scatter of some depth; up to ``full_up_to`` classes every one has a scatter of its own.
 
@@ -224,11 +225,11 @@ class ScatterOf:
     """
 
     depth: Depth
-    full_up_to: int
+    full_up_to: int = 0
 
     def by_class(self) -> Self:
         """The same with a scatter for every class."""
-        return type(self)(Depth.FULL) if self.depth is Depth.POOLED else self  # type: ignore[call-arg]
+        return type(self)(Depth.FULL) if self.depth is Depth.POOLED else self
 
     def covers(self, other: Any) -> bool:
         return isinstance(other, type(self)) and self.depth in (Depth.FULL, other.depth)
@@ -246,12 +247,9 @@ class ScatterOf:
         return state.pooled() if wanted is Depth.POOLED else state.diagonal()
 
 
-@dataclass(frozen=True)
 class MomentsOf(ScatterOf):
     """The reduction to ``ClassMoments``."""
 
-    depth: Depth
-    full_up_to: int = 0
     uses_blas: ClassVar[bool] = False
 
     def of(self, block: Block) -> ClassMoments:

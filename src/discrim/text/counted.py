@@ -129,10 +129,18 @@ class CountedBlock(NamedTuple):
 
 def together(blocks: Sequence[CountedBlock]) -> CountedBlock:
     """All rows in one block."""
-    x = blocks[0].x if len(blocks) == 1 else sparse.vstack([block.x for block in blocks], format="csr")
     labels = [block.labels for block in blocks if block.labels is not None]
     weights = [block.weight for block in blocks if block.weight is not None]
-    return CountedBlock(x, np.concatenate(labels) if labels else None, np.concatenate(weights) if weights else None)
+    return CountedBlock(
+        stacked([block.x for block in blocks]),
+        np.concatenate(labels) if labels else None,
+        np.concatenate(weights) if weights else None,
+    )
+
+
+def stacked(parts: Sequence[Any]) -> Any:
+    """Rows of counts below each other."""
+    return parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")
 
 
 class Kept:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice
@@ -36,7 +36,7 @@ class DocumentBlock:
 
 
 class Documents(ABC):
-    """Documents that are read block by block, always in the same order; made by ``documents``.
+    """Documents that are read block by block, always in the same order; made by ``documents``. There is at least one.
 
     ``n_rows`` is None where it is not known before the last document.
     """
@@ -260,16 +260,16 @@ class StringDocuments(Documents):
     def __init__(self, X: Any, y: Any = None, sample_weight: Any = None) -> None:
         _refuse_other_shapes(X)
         self.labelled = y is not None
+        self._texts: Iterable[Any]
         self._labels: NDArray[Any] | None = None
         self._weight: NDArray[np.float64] | None = None
-        self._iterator: Iterator[Any] | None = None
         if isinstance(X, Iterator):
-            self._take_iterator(X, y, sample_weight)
+            if y is not None or sample_weight is not None:
+                raise DataError("X is an iterator, whose documents cannot be matched with labels. Pass a list.")
+            self.title, self.rereadable, self._texts = "iterator", False, X
             return
-        self._texts = _as_list(X)
-        self.n_rows = len(self._texts)
-        if not self.n_rows:
-            raise DataError("There are no documents: X is empty.")
+        self._texts = texts = _as_list(X)
+        self.n_rows = len(texts)
         if y is not None:
             classes, codes = code_labels(y)
             self._labels = classes[codes]
@@ -280,30 +280,19 @@ class StringDocuments(Documents):
         self._weight = check_weights(sample_weight, self.n_rows)
 
     def blocks(self) -> Iterator[DocumentBlock]:
-        if self._iterator is not None:
-            yield from self._blocks_of_iterator()
-            return
-        for start in range(0, len(self._texts), BATCH):
-            part = slice(start, start + BATCH)
-            labels = None if self._labels is None else self._labels[part]
-            weight = None if self._weight is None else self._weight[part]
-            yield DocumentBlock(_check_texts(self._texts[part], first=start, of="X"), labels, weight)
+        start, left = 0, iter(self._texts)
+        while part := list(islice(left, BATCH)):
+            rows = slice(start, start + len(part))
+            labels = None if self._labels is None else self._labels[rows]
+            weight = None if self._weight is None else self._weight[rows]
+            yield DocumentBlock(_check_texts(part, first=start, of="X"), labels, weight)
+            start += len(part)
+        if not start:
+            raise DataError("There are no documents: X is empty.")
 
     def classes(self) -> NDArray[Any]:
         assert self._labels is not None
         return code_labels(self._labels)[0]
-
-    def _take_iterator(self, X: Iterator[Any], y: Any, sample_weight: Any) -> None:
-        if y is not None or sample_weight is not None:
-            raise DataError("X is an iterator, whose documents cannot be matched with labels. Pass a list.")
-        self.title, self.rereadable, self._iterator = "iterator", False, X
-
-    def _blocks_of_iterator(self) -> Iterator[DocumentBlock]:
-        assert self._iterator is not None
-        start = 0
-        while part := list(islice(self._iterator, BATCH)):
-            yield DocumentBlock(_check_texts(part, first=start, of="X"))
-            start += len(part)
 
 
 def _refuse_other_shapes(X: Any) -> None:

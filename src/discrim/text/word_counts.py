@@ -9,13 +9,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
 from discrim.errors import DataError, ParameterError, plural
-from discrim.text.counted import CountedBlock, FrequentWords, Kept, together
+from discrim.text.counted import CountedBlock, FrequentWords, Kept, stacked, together
 from discrim.text.documents import Documents, open_documents
 
 WORD = r"(?u)\b\w\w+\b"
@@ -99,7 +98,7 @@ class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Learn the vocabulary and give the counts; documents are read once where their counts fit in memory."""
         X = open_documents(X)
         blocks = self.fit_counted(X)
-        return self.transform(X) if blocks is None else _joined([block.x for block in blocks])
+        return self.transform(X) if blocks is None else together(blocks).x
 
     @all_or_nothing
     def fit_counted(self, X: Any) -> list[CountedBlock] | None:
@@ -141,7 +140,7 @@ class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Any:
         """Counts of strings or ``documents``, n x p in CSR format; words outside the vocabulary do not count."""
         check_is_fitted(self, "missed_")
-        return _joined([self._counter.transform(block.texts) for block in open_documents(X).blocks()])
+        return stacked([self._counter.transform(block.texts) for block in open_documents(X).blocks()])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
         """The words in the order of the columns; ``hash0``, ``hash1``, ... with ``buckets``."""
@@ -197,8 +196,6 @@ class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return HashingVectorizer(n_features=self.buckets, alternate_sign=False, norm=None, **self._how())
 
     def _without_words(self, table: FrequentWords) -> DataError:
-        if not table.n_documents:
-            return DataError("There are no documents: X is empty.")
         found = plural(table.n_documents, "document")
         if not len(table) and not table.bound:
             return DataError(
@@ -209,12 +206,6 @@ class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             f"No word was met in at least {self.min_df} of the {found} ('min_df'={self.min_df}) "
             f"with room for {self.max_words} words ('max_words'). Lower the first or raise the second."
         )
-
-
-def _joined(parts: list[Any]) -> Any:
-    if not parts:
-        raise DataError("There are no documents: X is empty.")
-    return parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")
 
 
 def _is_range(value: Any) -> bool:

@@ -152,9 +152,8 @@ def student_term(cells: Cells, alpha: float) -> StudentTerm:
 
 def poisson_term(cells: Cells, alpha: float) -> PoissonTerm:
     """The rate (N_k + alpha m) / (n_k + alpha): ``alpha`` rows at the mean m of all rows are added."""
-    n = cells.weight
-    rows = np.where(n + alpha > 0, n + alpha, 1.0)
-    return PoissonTerm(np.where(n + alpha > 0, (n * cells.mean + alpha * cells.centre) / rows, cells.centre))
+    gamma = gamma_poisson_term(cells, alpha)
+    return PoissonTerm(gamma.shape / gamma.rows)
 
 
 def gamma_poisson_term(cells: Cells, alpha: float) -> GammaPoissonTerm:

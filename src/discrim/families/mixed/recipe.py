@@ -37,7 +37,7 @@ class Kinds(Columns, Protocol):
     """What is known of columns of different kinds: 'number', 'boolean' or 'text', and which are read as levels."""
 
     @property
-    def names(self) -> tuple[str, ...]: ...
+    def names_in(self) -> list[str]: ...
     @property
     def kinds(self) -> tuple[str, ...]: ...
     @property
@@ -91,10 +91,10 @@ class CategoricalRecipe(AdditiveRecipe[ClassCounts]):
     min_categories: Any = None
 
     def levelled(self, columns: Kinds) -> Sequence[bool]:
-        return [True] * len(columns.names)
+        return [True] * len(columns.names_in)
 
     def checked(self, x: Mixed, columns: Kinds, like: ClassCounts | None) -> Mixed:
-        names = columns.names
+        names = columns.names_in
         _check_levels(names, None if like is None else like.levels, x)
         for name, (levels, codes) in zip(names, x.levels, strict=True):
             if codes.size and codes.min() < 0:
@@ -173,10 +173,10 @@ class MixedRecipe(AdditiveRecipe[MixedStatistic]):
 
     def by_column(self, columns: Kinds) -> tuple[str, ...]:
         """The likelihood of each column: what was asked for, or what its kind suggests."""
-        chosen = {name: DEFAULTS[kind] for name, kind in zip(columns.names, columns.kinds, strict=True)}
-        kinds = dict(zip(columns.names, columns.kinds, strict=True))
+        chosen = {name: DEFAULTS[kind] for name, kind in zip(columns.names_in, columns.kinds, strict=True)}
+        kinds = dict(zip(columns.names_in, columns.kinds, strict=True))
         for key, likelihood in (self.likelihoods or {}).items():
-            name = _column(key, columns.names)
+            name = _column(key, columns.names_in)
             if likelihood not in LIKELIHOODS:
                 expected = f"one of {', '.join(map(repr, LIKELIHOODS))}"
                 raise ParameterError(f"The likelihood of column '{name}' is {likelihood!r}; it must be {expected}.")
@@ -189,7 +189,7 @@ class MixedRecipe(AdditiveRecipe[MixedStatistic]):
 
     def checked(self, x: Mixed, columns: Kinds, like: MixedStatistic | None) -> Mixed:
         likelihoods = self.by_column(columns) if like is None else like.likelihoods
-        numeric = [item for item in zip(columns.names, likelihoods, strict=True) if item[1] != "categorical"]
+        numeric = [item for item in zip(columns.names_in, likelihoods, strict=True) if item[1] != "categorical"]
         for (name, likelihood), values in zip(numeric, x.numbers.T, strict=True):
             if likelihood == "bernoulli":
                 bad, wanted = (values != 0) & (values != 1), "only 0 and 1"
@@ -210,7 +210,7 @@ class MixedRecipe(AdditiveRecipe[MixedStatistic]):
         if like is not None:
             return MixedOf(like.names, like.likelihoods)
         columns: Any = shape.columns
-        return MixedOf(columns.names, self.by_column(columns))
+        return MixedOf(tuple(columns.names_in), self.by_column(columns))
 
     def adopt(self, statistic: MixedStatistic) -> MixedStatistic:
         made = dict(zip(statistic.names, statistic.likelihoods, strict=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -24,12 +23,14 @@ HUGE = 1e150
 TINY = float(np.finfo(float).tiny)
 
 
-class Term(ABC):
+class Term:
     """One column of an additive rule: a plain value, a kind and its arrays."""
 
     kind: ClassVar[str]
     # The array that is zero in every class where the column does not vary and so says nothing; none where it is empty.
     spread: ClassVar[str] = ""
+    # Are the values counts?
+    counts: ClassVar[bool] = False
 
     def log_likelihood(self, values: Any) -> Floats:
         """Log densities or log probabilities of the values in each class, K x n; zero where a value is missing."""
@@ -44,13 +45,18 @@ class Term(ABC):
         """The same for numbers that are not missing."""
         raise NotImplementedError
 
-    @abstractmethod
+    def moments(self) -> tuple[Floats, Floats]:
+        """Mean and standard deviation, or another measure of scale, in each class."""
+        raise NotImplementedError
+
     def support(self) -> tuple[Any, Floats]:
         """Points, as ``log_likelihood`` takes them, and weights with which sums over them are integrals."""
+        return _counts(*self.moments()) if self.counts else _grid(*self.moments())
 
-    @abstractmethod
     def shown(self) -> list[str]:
         """The distribution of each class in a few characters."""
+        moments = zip(*self.moments(), strict=True)
+        return [f"{mean:.4g}" if self.counts else f"{mean:.3g} ({scale:.2g})" for mean, scale in moments]
 
 
 @dataclass(frozen=True)
@@ -69,11 +75,8 @@ class GaussianTerm(Term):
         z = np.square(values - self.mean[:, None]) / variance
         return np.asarray(-0.5 * (z + np.log(2.0 * np.pi * variance)))
 
-    def support(self) -> tuple[Floats, Floats]:
-        return _grid(self.mean, np.sqrt(self.variance))
-
-    def shown(self) -> list[str]:
-        return [f"{m:.3g} ({s:.2g})" for m, s in zip(self.mean, np.sqrt(self.variance), strict=True)]
+    def moments(self) -> tuple[Floats, Floats]:
+        return self.mean, np.sqrt(self.variance)
 
 
 @dataclass(frozen=True)
@@ -93,11 +96,8 @@ class StudentTerm(Term):
         z = np.square((values - self.mean[:, None]) / scale)
         return np.asarray(constant - 0.5 * (df + 1) * np.log1p(z / df))
 
-    def support(self) -> tuple[Floats, Floats]:
-        return _grid(self.mean, self.scale)
-
-    def shown(self) -> list[str]:
-        return [f"{m:.3g} ({s:.2g})" for m, s in zip(self.mean, self.scale, strict=True)]
+    def moments(self) -> tuple[Floats, Floats]:
+        return self.mean, self.scale
 
 
 @dataclass(frozen=True)
@@ -120,10 +120,9 @@ class KernelTerm(Term):
                 result[k, start : start + step] = self._of_class(part, share, max(h, TINY))
         return result
 
-    def support(self) -> tuple[Floats, Floats]:
+    def moments(self) -> tuple[Floats, Floats]:
         mean = self.share @ self.centre
-        spread = np.sqrt(np.maximum(self.share @ self.centre**2 - mean**2, 0.0) + self.bandwidth**2)
-        return _grid(mean, spread)
+        return mean, np.sqrt(np.maximum(self.share @ self.centre**2 - mean**2, 0.0) + self.bandwidth**2)
 
     def shown(self) -> list[str]:
         medians = [float(self.centre[np.searchsorted(np.cumsum(share), 0.5)]) for share in self.share]
@@ -143,6 +142,7 @@ class PoissonTerm(Term):
 
     kind = "poisson"
     spread = "rate"
+    counts = True
 
     rate: Floats
 
@@ -150,11 +150,8 @@ class PoissonTerm(Term):
         rate = self.rate[:, None]
         return np.asarray(xlogy(values, rate) - rate - gammaln(values + 1.0))
 
-    def support(self) -> tuple[Floats, Floats]:
-        return _counts(self.rate, np.sqrt(self.rate))
-
-    def shown(self) -> list[str]:
-        return [f"{rate:.4g}" for rate in self.rate]
+    def moments(self) -> tuple[Floats, Floats]:
+        return self.rate, np.sqrt(self.rate)
 
 
 @dataclass(frozen=True)
@@ -163,6 +160,7 @@ class GammaPoissonTerm(Term):
 
     kind = "gamma-poisson"
     spread = "shape"
+    counts = True
 
     shape: Floats
     rows: Floats
@@ -172,12 +170,9 @@ class GammaPoissonTerm(Term):
         binomial = gammaln(values + shape) - gammaln(shape) - gammaln(values + 1.0)
         return np.asarray(binomial + shape * np.log(rows / (rows + 1.0)) - values * np.log1p(rows))
 
-    def support(self) -> tuple[Floats, Floats]:
+    def moments(self) -> tuple[Floats, Floats]:
         mean = self.shape / self.rows
-        return _counts(mean, np.sqrt(mean * (1.0 + 1.0 / self.rows)))
-
-    def shown(self) -> list[str]:
-        return [f"{mean:.4g}" for mean in self.shape / self.rows]
+        return mean, np.sqrt(mean * (1.0 + 1.0 / self.rows))
 
 
 @dataclass(frozen=True)

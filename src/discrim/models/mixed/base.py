@@ -37,7 +37,7 @@ class MixedClassifier(RecipeClassifier):
     """A naive Bayes model whose columns are numbers or levels."""
 
     class_log_prior_: Floats
-    _design: Schema  # type: ignore[assignment]
+    _design: Schema
 
     @abstractmethod
     def recipe(self) -> AdditiveRecipe[Any]:
@@ -63,10 +63,11 @@ class MixedClassifier(RecipeClassifier):
         recipe = self.recipe()
         if design is not None:
             check = partial(recipe.checked, columns=design, like=self.statistic_)
-            return open_mixed(X, y, sample_weight, schema=design, check=check)
+            return open_mixed(X, y, sample_weight, schema=design.reading(design.levelled, check))
         rows = open_mixed(X, y, sample_weight)
-        levelled = recipe.levelled(rows.design)
-        return rows.reading(levelled, partial(recipe.checked, columns=rows.design.reading(levelled), like=None))
+        columns: Any = rows.design
+        columns = columns.reading(recipe.levelled(columns))
+        return rows.with_design(columns.reading(columns.levelled, partial(recipe.checked, columns=columns, like=None)))
 
     @property
     def _additive(self) -> AdditiveRule:

@@ -1,0 +1,68 @@
+"""A classifier around a model: it makes the columns, and the model answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from discrim.inference.summary import Summary
+from discrim.models.shell import Classifier
+
+
+def model_has(name: str) -> Callable[[Any], bool]:
+    """Has the model this method, fitted or not? One that is None will be of the library."""
+
+    def has(self: Any) -> bool:
+        model = getattr(self, "model_", self.model)
+        return model is None or hasattr(model, name)
+
+    return has
+
+
+class AroundModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier whose ``model``, fitted as ``model_``, learns from columns that are made of the rows."""
+
+    model: Any
+    model_: Any
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row."""
+        return self._answers(X, "predict")
+
+    @available_if(model_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Posterior probabilities, n x K, columns as ``classes_``."""
+        return self._answers(X, "predict_proba")
+
+    @available_if(model_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+        """Logarithms of the posteriors."""
+        return self._answers(X, "predict_log_proba")
+
+    @available_if(model_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """The scores of the model."""
+        return self._answers(X, "decision_function")
+
+    @available_if(model_has("summary"))  # type: ignore[untyped-decorator]
+    def summary(self) -> Summary:
+        """The summary of the model, with the names of the columns that were made for it."""
+        check_is_fitted(self, "model_")
+        model, names = self.model_, self._names_made()
+        if isinstance(model, Classifier) and names is not None:
+            model = model.renamed(names)
+        summary: Summary = model.summary()
+        return summary
+
+    def _answers(self, X: Any, method: str) -> NDArray[Any]:
+        """What ``method`` of the model says of the columns made of X."""
+        raise NotImplementedError
+
+    def _names_made(self) -> list[str] | None:
+        """The names of the columns that were made; None where they have none."""
+        raise NotImplementedError
