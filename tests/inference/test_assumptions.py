@@ -7,18 +7,21 @@ import pytest
 from scipy import stats
 
 from discrim import datasets, scan
+from discrim.engines import reduce
 from discrim.errors import DataError, DiscrimError
 from discrim.inference import assumption_checks, assumptions
-from discrim.inference.assumptions import class_shapes, collinearity, column_shapes, full_moments
+from discrim.inference.assumptions import class_shapes, collinearity, column_shapes
 from discrim.inference.discriminant import box_m
 from discrim.sources import open_rows
+from discrim.statistics import Depth
+from discrim.statistics.moments import MomentsOf
 
 X, y = datasets.load_iris().xy
 
 
 def shapes_of(x, labels):
     rows = open_rows(x, labels)
-    return class_shapes(rows, full_moments(rows))
+    return class_shapes(rows, reduce(rows, MomentsOf(Depth.FULL)))
 
 
 def skewed(n=600, p=3, seed=0):

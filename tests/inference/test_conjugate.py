@@ -1,4 +1,4 @@
-"""Beta and Dirichlet posteriors: the numbers of the Oxford lecture, and those of SciPy's distributions."""
+"""Posteriors: the numbers of the Oxford lecture, SciPy's distributions, classical intervals, and sums done in parts."""
 
 from __future__ import annotations
 
@@ -7,9 +7,17 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from discrim import BernoulliNB, MultinomialNB
-from discrim.errors import ParameterError
-from discrim.inference.conjugate import BetaPosterior, DirichletPosterior, log_odds_moments
+from discrim import BernoulliNB, CategoricalNB, MixedNB, MultinomialNB
+from discrim.errors import DataError, ParameterError
+from discrim.inference.conjugate import (
+    BetaPosterior,
+    DirichletPosterior,
+    GammaPosterior,
+    InverseGammaPosterior,
+    NormalPosterior,
+    StudentPosterior,
+    log_odds_moments,
+)
 
 X = np.array([[2, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0], [0, 2, 4]])
 y = np.array(["ham", "ham", "spam", "spam", "spam"])
@@ -80,3 +88,155 @@ def test_models_tell_the_posteriors_of_their_parameters():
         bernoulli.posterior("money", "ham")
     with pytest.raises(ParameterError, match="no class 'eggs'"):
         bernoulli.posterior(0, "eggs")
+
+
+VALUES = np.array([3.1, 4.7, 2.2, 5.9, 4.4, 3.8, 6.0])
+
+
+@pytest.mark.parametrize(("shape", "rows"), [(12.0, 5.0), (0.4, 2.0), (300.0, 0.5)])
+def test_a_rate_has_the_gamma_distribution(shape, rows):
+    found, known = GammaPosterior(shape, rows), stats.gamma(shape, scale=1 / rows)
+    assert_allclose([found.mean, found.variance], known.stats("mv"))
+    assert_allclose(found.interval(0.9), known.ppf([0.05, 0.95]), rtol=1e-9)
+    grid = np.linspace(1e-9, known.ppf(0.999), 200_001)
+    assert_allclose(found.mode, grid[known.pdf(grid).argmax()], atol=grid[1])
+
+
+@pytest.mark.parametrize("df", [0.8, 1.5, 3.0, 40.0])
+def test_a_mean_has_students_distribution(df):
+    found, known = StudentPosterior(df, 2.0, 0.5), stats.t(df, 2.0, 0.5)
+    assert_allclose(found.interval(0.9), known.ppf([0.05, 0.95]), rtol=1e-9)
+    assert_allclose(found.mean, 2.0 if df > 1 else np.nan)
+    assert_allclose(found.variance, known.var() if df > 2 else np.inf)
+    assert found.mode == 2.0
+
+
+@pytest.mark.parametrize("shape", [0.7, 1.5, 3.0, 40.0])
+def test_a_variance_has_the_inverse_gamma_distribution(shape):
+    found, known = InverseGammaPosterior(shape, 4.0), stats.invgamma(shape, scale=4.0)
+    assert_allclose(found.interval(0.9), known.ppf([0.05, 0.95]), rtol=1e-9)
+    assert_allclose(found.mean, known.mean() if shape > 1 else np.inf)
+    assert_allclose(found.variance, known.var() if shape > 2 else np.inf)
+    assert_allclose(found.mode, 4.0 / (shape + 1))
+
+
+def test_without_a_prior_the_intervals_are_the_classical_ones():
+    n, scatter = len(VALUES), VALUES.var() * len(VALUES)
+    posterior = NormalPosterior.of(n, VALUES.mean(), scatter)
+    known = stats.ttest_1samp(VALUES, 0.0).confidence_interval(0.95)
+    assert_allclose(posterior.of_mean.interval(), [known.low, known.high])
+    assert_allclose(posterior.of_variance.interval(0.9), scatter / stats.chi2(n - 1).ppf([0.95, 0.05]))
+
+
+def test_values_in_two_parts_say_what_they_say_together():
+    prior = NormalPosterior(1.0, 2.0, 3.0, 4.0)
+    parts = [(len(v), v.mean(), v.var() * len(v)) for v in (VALUES[:3], VALUES[3:], VALUES)]
+    twice, once = prior.after(*parts[0]).after(*parts[1]), prior.after(*parts[2])
+    assert_allclose([twice.location, twice.rows, twice.df], [once.location, once.rows, once.df])
+    assert_allclose(twice.spread, once.spread)
+    assert GammaPosterior(1.0, 2.0).after(3, 4).after(5, 6) == GammaPosterior(9.0, 12.0)
+
+
+def test_the_normal_posterior_is_proportional_to_prior_times_likelihood():
+    prior = NormalPosterior(1.0, 2.0, 3.0, 4.0)
+    posterior = prior.after(len(VALUES), VALUES.mean(), VALUES.var() * len(VALUES))
+
+    def log_density(p, mu, variance):
+        spread = stats.invgamma(p.of_variance.shape, scale=p.of_variance.scale).logpdf(variance)
+        return spread + stats.norm(p.location, np.sqrt(variance / p.rows)).logpdf(mu)
+
+    points = [(0.5, 1.0), (4.0, 2.0), (3.0, 9.0)]
+    gaps = [
+        log_density(prior, mu, v) + stats.norm(mu, np.sqrt(v)).logpdf(VALUES).sum() - log_density(posterior, mu, v)
+        for mu, v in points
+    ]
+    assert_allclose(gaps, gaps[0])
+
+
+def test_a_rate_of_which_nothing_can_be_doubted():
+    assert GammaPosterior(0.0, 3.0).interval() == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("posterior", [GammaPosterior(1, 1), StudentPosterior(3, 0, 1), InverseGammaPosterior(2, 1)])
+def test_every_posterior_refuses_a_level_outside_of_0_and_1(posterior):
+    with pytest.raises(ParameterError, match="'level' parameter"):
+        posterior.interval(1.0)
+
+
+@pytest.fixture
+def mixed():
+    """Columns of every kind, some values missing; class b has a single size."""
+    size = np.array([1.0, 2.0, 4.0, np.nan, 3.0, np.nan])
+    visits = np.array([0.0, 2.0, 1.0, 5.0, 3.0, 4.0])
+    member = np.array([1.0, 0.0, 1.0, np.nan, 0.0, 0.0])
+    town = np.array([0.0, 2.0, 0.0, 1.0, 1.0, np.nan])
+    X = np.column_stack([size, visits, member, town, size, size, visits])
+    kinds = ("gaussian", "poisson", "bernoulli", "categorical", "student-t", "kernel", "gamma-poisson")
+    likelihoods = dict(enumerate(kinds))
+    return MixedNB(alpha=0.5, likelihoods=likelihoods).fit(X, list("aaabbb")), X
+
+
+def test_mixed_columns_have_the_posteriors_of_their_parameters(mixed):
+    model, X = mixed
+    assert model.posterior("x2", "a") == BetaPosterior(2.5, 1.5)
+    assert model.posterior(2, "b") == BetaPosterior(0.5, 2.5)
+    assert isinstance(model.posterior(3, "a"), DirichletPosterior)
+    assert_allclose(model.posterior(3, "a").alpha, [2.5, 0.5, 1.5])
+    for column in (1, 6):
+        assert model.posterior(column, "b") == GammaPosterior(0.5 * 2.5 + 12, 0.5 + 3)
+    gaussian = model.posterior(0, "a")
+    assert_allclose([gaussian.location, gaussian.spread], [7 / 3, np.var([1, 2, 4], ddof=1)])
+    assert (gaussian.rows, gaussian.df) == (3, 2)
+    total = np.nanvar(X[:, 0])
+    student = NormalPosterior(2.5, 0.5, 0.5, total).after(1, 3.0, 0.0)
+    assert_allclose(model.posterior(4, "b").location, student.location)
+    assert_allclose(model.posterior(4, "b").spread, student.spread)
+
+
+def test_estimates_are_the_posteriors_means(mixed):
+    model, X = mixed
+    scores = model.contributions(np.where(np.isnan(X), 0.0, X))
+    assert_allclose(np.exp(scores[0, 0, 2]), model.posterior(2, "a").mean)
+    assert_allclose(np.exp(scores[0, 1, 3]), model.posterior(3, "b").mean[0])
+    rate = model.posterior(1, "a").mean
+    assert_allclose(scores[1, 0, 1], stats.poisson(rate).logpmf(2))
+    normal = model.posterior(4, "a")
+    predicted = stats.t(normal.df, normal.location, np.sqrt(normal.spread * (1 + 1 / normal.rows)))
+    assert_allclose(scores[0, 0, 4], predicted.logpdf(1.0))
+
+
+def test_what_has_no_posterior_is_named(mixed):
+    model, _ = mixed
+    with pytest.raises(DataError, match="Column 'x0' has 1 values in class 'b': without a prior nothing can be said"):
+        model.posterior(0, "b")
+    with pytest.raises(ParameterError, match="Column 'x5' has a kernel density, which has no parameters"):
+        model.posterior("x5", "a")
+    with pytest.raises(ParameterError, match="no class 'c'; there are 'a', 'b'"):
+        model.posterior(0, "c")
+    with pytest.raises(ParameterError, match="no column 'x9'"):
+        model.posterior("x9", "a")
+
+
+def test_categories_have_a_dirichlet_posterior():
+    model = CategoricalNB(alpha=0.5).fit([[0, 1], [2, 0], [0, 0], [1, 1]], ["a", "a", "b", "b"])
+    assert_allclose(model.posterior("x0", "a").alpha, [1.5, 0.5, 1.5])
+    assert_allclose(model.posterior(1, "b").mean, np.exp(model.feature_log_prob_[1][1]))
+
+
+def test_summaries_show_which_levels_speak_for_a_class():
+    rng = np.random.default_rng(0)
+    y = rng.choice(["no", "yes"], 300)
+    X = np.column_stack([rng.integers(0, 3, 300), np.where(y == "yes", rng.integers(0, 2, 300), 0)]).astype(float)
+    mixed = MixedNB(likelihoods={0: "categorical", 1: "bernoulli"}).fit(X, y)
+    for model in (mixed, CategoricalNB().fit(X.astype(int), y)):
+        table = model.summary().to_frame("Most distinctive levels, class against the others")
+        found = table[table["class"] == "yes"]
+        assert found.index[0] == "x1 = 1"
+        ones = X[y == "yes", 1].sum()
+        inside, outside = (ones + 1, (y == "yes").sum() - ones + 1), (1, (y == "no").sum() + 1)
+        draws = stats.beta(*inside).rvs(200_000, random_state=1), stats.beta(*outside).rvs(200_000, random_state=2)
+        ratio = np.log(draws[0] / (1 - draws[0])) - np.log(draws[1] / (1 - draws[1]))
+        assert_allclose(found["log odds ratio"].iloc[0], ratio.mean(), rtol=0.02)
+        half = stats.norm.ppf(0.975) * ratio.std()
+        assert_allclose(found["upper"].iloc[0] - found["lower"].iloc[0], 2 * half, rtol=0.02)
+    assert "Most telling levels" not in str(CategoricalNB().fit(X[:1].astype(int), ["a"]).summary())

@@ -195,7 +195,7 @@ def test_a_turned_objective_is_the_same_function_of_other_coefficients(fit, thre
 
 def test_odds_ratios_are_exponentials(fit, binary):
     fitted = fit(*binary)
-    table = odds_ratios(fitted, level=0.9)
+    table = odds_ratios(fitted, confint(fitted, level=0.9))
     assert table.columns == ["estimate", "lower", "upper"]
     assert list(table.index) == fitted.labels
     assert_allclose(table.values[:, 0], np.exp(fitted.coef))
@@ -236,6 +236,7 @@ def test_what_cannot_be_answered_is_refused(fit, binary):
 @pytest.mark.filterwarnings("error")
 def test_odds_ratios_beyond_all_numbers_are_infinite(fit, binary):
     x, y = binary
-    table = odds_ratios(fit(x * 1e-4, y))
+    fitted = fit(x * 1e-4, y)
+    table = odds_ratios(fitted, confint(fitted))
     assert np.isinf(table.values).any()
     assert not np.isnan(table.values).any()

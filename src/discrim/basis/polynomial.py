@@ -39,11 +39,8 @@ class PolynomialBasis(Basis):
 
     def _learn(self, x: NDArray[np.float64]) -> None:
         check_count("degree", self.degree)
-        self._terms = self._terms_of(x.shape[1])
-
-    def _terms_of(self, p: int) -> list[tuple[int, ...]]:
         choose = combinations if self.interaction_only else combinations_with_replacement
-        return [term for degree in range(1, self.degree + 1) for term in choose(range(p), degree)]
+        self._terms = [term for degree in range(1, self.degree + 1) for term in choose(range(x.shape[1]), degree)]
 
     def _map(self, x: NDArray[Any]) -> NDArray[Any]:
         place: dict[tuple[int, ...], int] = {}

@@ -12,7 +12,7 @@ from scipy import special
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_array
 
-from discrim.decision.costs import cheapest, checked_costs, expected_costs
+from discrim.decision.costs import cheapest, checked_costs
 from discrim.errors import DataError, ParameterError, plural
 from discrim.families.priors import log_priors, resolve_priors
 from discrim.typing import Floats
@@ -83,8 +83,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def priors_(self) -> Floats:
-        size = len(self._densities)
-        return resolve_priors(self.priors, np.ones(size))
+        return resolve_priors(self.priors, np.ones(len(self._densities)))
 
     @property
     def costs_(self) -> Floats:
@@ -119,7 +118,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def expected_cost(self, X: Any) -> Floats:
         """Expected cost of every action, n x A."""
-        return expected_costs(self.predict_proba(X), self.costs_)
+        return np.asarray(self.predict_proba(X) @ self.costs_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The action of least expected cost."""

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from discrim.decision.wrapping import Wrapper, codes_of
 from discrim.errors import ParameterError, name_list, plural
@@ -67,17 +66,17 @@ class CostSensitiveClassifier(Wrapper):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The action of least expected cost, the first of several."""
-        check_is_fitted(self, "estimator_")
-        return np.asarray(self.actions_[cheapest(self.predict_proba(X), self.costs_)])
+        posterior = self.predict_proba(X)
+        return np.asarray(self.actions_[cheapest(posterior, self.costs_)])
 
     def expected_cost(self, X: Any) -> Floats:
         """What each action would cost on average for rows like these, n x A, columns as ``actions_``."""
-        return expected_costs(self.predict_proba(X), self.costs_)
+        return np.asarray(self.predict_proba(X) @ self.costs_)
 
     def mean_cost(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """What the actions taken for these rows cost on average, given their classes."""
-        check_is_fitted(self, "estimator_")
-        taken = cheapest(self.predict_proba(X), self.costs_)
+        posterior = self.predict_proba(X)
+        taken = cheapest(posterior, self.costs_)
         codes = codes_of(y, self.classes_, len(taken))
         return float(np.average(self.costs_[codes, taken], weights=check_weights(sample_weight, len(codes))))
 
@@ -109,11 +108,6 @@ def checked_costs(costs: Any, classes: NDArray[Any], actions: Any = None) -> tup
     if not np.isfinite(matrix).all():
         raise ParameterError("The 'costs' parameter holds NaN or infinity; costs are finite numbers.")
     return matrix, _action_names(actions, matrix.shape[1], classes)
-
-
-def expected_costs(posterior: Floats, costs: Floats) -> Floats:
-    """sum_k p_k L[k, j], n x A."""
-    return np.asarray(posterior @ costs)
 
 
 def cheapest(posterior: Floats, costs: Floats) -> NDArray[np.intp]:

@@ -88,8 +88,8 @@ class PriorShiftClassifier(Wrapper):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class under the new shares."""
-        check_is_fitted(self, "estimator_")
-        return np.asarray(self.classes_[self._scores(X).argmax(axis=1)])
+        best = self._scores(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Posteriors under the new shares, n x K."""
@@ -97,12 +97,12 @@ class PriorShiftClassifier(Wrapper):
 
     def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """Their logarithms."""
-        check_is_fitted(self, "estimator_")
         scores = self._scores(X)
         return np.asarray(scores - special.logsumexp(scores, axis=1, keepdims=True))
 
     def _scores(self, X: Any) -> Floats:
         """log p_k q_k / t_k."""
+        check_is_fitted(self, "estimator_")
         with np.errstate(divide="ignore"):
             if hasattr(self.estimator_, "predict_log_proba"):
                 logs = asked(self.estimator_, "predict_log_proba", X)

@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from discrim.decision.wrapping import Wrapper, asked, codes_of, spare_label, with_spare
+from discrim.decision.wrapping import Wrapper, codes_of, spare_label, with_spare
 from discrim.errors import DataError, ParameterError, name_list
 from discrim.evaluation import proportion_interval
-from discrim.evaluation.answers import checked_posterior, weights_of
+from discrim.evaluation.answers import checked_posterior, cumulated, weights_of
 from discrim.evaluation.proportions import ProportionMethod
 from discrim.models.parameters import Check, number
 from discrim.typing import Floats
@@ -69,18 +68,15 @@ class RejectingClassifier(Wrapper):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class, or ``reject_label_``."""
-        check_is_fitted(self, "estimator_")
         best, rejected = self._answers(X)
         return with_spare(self.classes_, self.reject_label_, best, ~rejected)
 
     def rejects(self, X: Any) -> NDArray[np.bool_]:
         """Which rows get no answer."""
-        check_is_fitted(self, "estimator_")
         return self._answers(X)[1]
 
     def performance(self, X: Any, y: Any, sample_weight: Any = None) -> RejectionPerformance:
         """How many rows are answered, and how many of these answers are wrong."""
-        check_is_fitted(self, "estimator_")
         best, rejected = self._answers(X)
         codes = codes_of(y, self.classes_, len(best))
         weight = weights_of(sample_weight, len(codes))
@@ -92,7 +88,7 @@ class RejectingClassifier(Wrapper):
         return accuracy_rejection(y, self.predict_proba(X), classes=self.classes_, sample_weight=sample_weight)
 
     def _answers(self, X: Any) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        posterior = asked(self.estimator_, "predict_proba", X)
+        posterior = self.predict_proba(X)
         best = posterior.argmax(axis=1)
         # K equal posteriors come out as 1/K but for rounding, and must not fall under a threshold of 1/K.
         slack = 4.0 * np.finfo(posterior.dtype if posterior.dtype.kind == "f" else float).eps
@@ -150,8 +146,7 @@ class RejectionPerformance:
 
     def error_ci(self, level: float = 0.95, method: ProportionMethod = "wilson") -> tuple[float, float]:
         """Binomial interval for the error."""
-        low, high = proportion_interval(self.wrong, self.answered, level, method)
-        return float(low), float(high)
+        return proportion_interval(self.wrong, self.answered, level, method)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,8 +186,6 @@ def accuracy_rejection(y: Any, posterior: Any, *, classes: Any = None, sample_we
     if not weight.sum() > 0:
         raise DataError("There are no rows with a weight to compare.")
     best = p.argmax(axis=1)
-    values, place = np.unique(-p[np.arange(len(best)), best], return_inverse=True)
-    answered = np.cumsum(np.bincount(place, weight, len(values)))
-    right = np.cumsum(np.bincount(place, weight * (best == codes), len(values)))
+    values, answered, right = cumulated(-p[np.arange(len(best)), best], weight, weight * (best == codes))
     accuracy = np.where(answered > 0, right / np.where(answered > 0, answered, 1.0), np.nan)
     return AccuracyRejection(-values, answered / answered[-1], accuracy)

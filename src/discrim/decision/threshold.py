@@ -8,9 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
@@ -18,10 +16,11 @@ from discrim.decision.costs import checked_costs
 from discrim.decision.wrapping import Wrapper, asked, checked_table, coded_labels, fit_arguments, offered
 from discrim.errors import DataError, ParameterError, name_list, plural
 from discrim.evaluation import Confusion, cross_validate, proportion_interval
+from discrim.evaluation.answers import cumulated
+from discrim.evaluation.cross_validation import RefitTrial
 from discrim.evaluation.proportions import ProportionMethod
 from discrim.models.beyond import posteriors_of
 from discrim.models.parameters import Check, either, none, number, one_of
-from discrim.models.shell import check_parameters
 from discrim.sources import Scan, require_labels
 from discrim.statistics.folds import fold_numbers
 from discrim.typing import Codes, Floats
@@ -105,7 +104,6 @@ class ThresholdClassifier(Wrapper):
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Fit the estimator to all rows, and choose the threshold; ``sample_weight`` is passed by name."""
-        check_parameters(self, self._constraints)
         if self.criterion in ("sensitivity", "specificity") and self.target is None:
             raise ParameterError(f"criterion='{self.criterion}' needs a target, for example target=0.9.")
         if self.criterion == "cost" and self.costs is None:
@@ -181,13 +179,9 @@ class ThresholdClassifier(Wrapper):
             given = None if isinstance(X, Scan) else weights
             checked = cross_validate(self.estimator, X, y, self.cv, sample_weight=given)
             return np.asarray(checked.posterior[:, self._column]), checked.folds
-        folds, score, labels = fold_numbers(self.cv, codes), np.empty(len(codes)), np.asarray(y)
-        for f in range(len(folds.parts)):
-            train, test = folds.train(f), folds.test(f)
-            arguments = {} if weights is None else {"sample_weight": weights[train]}
-            model = clone(self.estimator).fit(_safe_indexing(X, train), labels[train], **arguments)
-            score[test] = self._scores(model, _safe_indexing(X, test))
-        return score, folds.number
+        folds = fold_numbers(self.cv, codes)
+        margin = RefitTrial.of(self.estimator, X, y, weights).run(folds).margin
+        return margin if self._column else -margin, folds.number
 
     @property
     def _by_posterior(self) -> bool:
@@ -252,8 +246,7 @@ class ThresholdPerformance:
 
     def _share_ci(self, k: int, level: float, method: ProportionMethod) -> tuple[float, float]:
         table = self.confusion.table
-        low, high = proportion_interval(table[k, k], table[k].sum(), level, method)
-        return float(low), float(high)
+        return proportion_interval(table[k, k], table[k].sum(), level, method)
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,11 +266,8 @@ class CutPoints:
     @classmethod
     def of(cls, score: Floats, is_positive: NDArray[np.bool_], weight: Floats, usual: float) -> CutPoints:
         """Cost: one sort."""
-        values, place = np.unique(score, return_inverse=True)
-        fn, tn = (
-            np.concatenate([[0.0], np.cumsum(np.bincount(place, weight * of, len(values)))])
-            for of in (is_positive, ~is_positive)
-        )
+        values, *sums = cumulated(score, weight * is_positive, weight * ~is_positive)
+        fn, tn = (np.append(0.0, part) for part in sums)
         if fn[-1] <= 0 or tn[-1] <= 0:
             raise DataError(
                 "Choosing a threshold needs rows of both classes; one of them has no rows here, or none with a "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -17,11 +18,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
+from discrim.block import join
 from discrim.errors import DataError, ParameterError, name_list, plural
+from discrim.evaluation.answers import weights_of
 from discrim.models.beyond import posteriors_of
 from discrim.models.parameters import Check
 from discrim.models.shell import check_parameters
-from discrim.sources import Scan, check_structure, check_weights, code_labels, open_rows, recode
+from discrim.sources import Scan, check_structure, code_labels, open_rows, recode
 from discrim.sources.rows import check_labelled
 from discrim.typing import Codes, Floats
 
@@ -36,14 +39,12 @@ def offered(method: str) -> Callable[[Method], Method]:
         getattr(_inside(self), method)
         return True
 
-    decorate: Callable[[Method], Method] = available_if(check)
-    return decorate
+    return available_if(check)  # type: ignore[no-any-return]
 
 
 def offered_posteriors(method: Method) -> Method:
     """A method that exists only if the estimator inside, or the first of several, has posteriors, hidden or not."""
-    decorated: Method = available_if(lambda self: posteriors_of(_inside(self)) is not None)(method)
-    return decorated
+    return available_if(lambda self: posteriors_of(_inside(self)) is not None)(method)  # type: ignore[no-any-return]
 
 
 def _inside(owner: Any) -> Any:
@@ -197,16 +198,13 @@ def coded_labels(X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[Any], Code
     """Classes, codes and weights of the rows, also of a scan, of which only these are kept."""
     if not isinstance(X, Scan):
         classes, codes = code_labels(y)
-        weight = check_weights(sample_weight, len(codes))
-        return classes, codes, np.ones(len(codes)) if weight is None else weight
+        return classes, codes, weights_of(sample_weight, len(codes))
     rows = open_rows(X, y, sample_weight)
     check_labelled(rows)
     if not rows.rereadable:
         raise DataError("These rows can be read only once, and their labels are needed again. Pass a table or a file.")
-    parts = [(b.classes, b.codes, np.ones(len(b)) if b.weight is None else b.weight) for b in rows.blocks()]
-    classes = np.unique(np.concatenate([part[0] for part in parts]))
-    coded = [recode(known, classes)[codes] for known, codes, _ in parts]
-    return classes, np.concatenate(coded).astype(np.int32), np.concatenate([part[2] for part in parts])
+    whole = join([replace(block, x=np.empty((len(block), 0))) for block in rows.blocks()])
+    return whole.classes, whole.codes, weights_of(whole.weight, len(whole))
 
 
 def _accepts(function: Any, name: str) -> bool:

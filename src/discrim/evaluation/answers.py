@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import DataError, ParameterError, name_list, plural
-from discrim.sources import check_weights, code_labels
+from discrim.sources import check_weights, code_labels, recode
 from discrim.typing import Codes, Floats
 
 
@@ -54,9 +54,12 @@ def checked_scores(score: Any, n: int, name: str = "score") -> Floats:
 
 def checked_posterior(y: Any, posterior: Any, classes: Any = None) -> tuple[NDArray[Any], Codes, Floats]:
     """Classes, codes of y into them, and the n x K matrix of probabilities."""
-    found, codes = code_labels(y)
+    if classes is None:
+        known, codes = code_labels(y)
+    else:
+        known = np.asarray(classes)
+        codes = recode(y, known)
     p = np.asarray(posterior, dtype=np.float64)
-    known = found if classes is None else np.asarray(classes)
     if p.ndim == 1 and len(known) == 2:
         p = np.column_stack([1.0 - p, p])
     if p.shape != (len(codes), len(known)):
@@ -65,14 +68,6 @@ def checked_posterior(y: Any, posterior: Any, classes: Any = None) -> tuple[NDAr
             f"{plural(len(known), 'class', 'classes')} need {len(codes)} x {len(known)}. "
             "Pass `classes` where a class does not occur in y."
         )
-    if classes is not None:
-        place = {label: k for k, label in enumerate(known.tolist())}
-        strange = [label for label in found.tolist() if label not in place]
-        if strange:
-            raise DataError(
-                f"y has the labels {name_list(strange)}, which are not among the classes {name_list(known)}."
-            )
-        codes = np.array([place[label] for label in found.tolist()], dtype=np.int32)[codes]
     if not np.isfinite(p).all() or p.min() < 0 or np.abs(p.sum(axis=1) - 1.0).max() > 1e-6:
         raise DataError("The posteriors must be between 0 and 1 and sum to 1 in every row.")
     return known, codes, p
@@ -84,10 +79,10 @@ def weights_of(sample_weight: Any, n: int) -> Floats:
     return np.ones(n) if weight is None else weight
 
 
-def checked_level(level: float) -> float:
-    if not 0.0 < level < 1.0:
-        raise ParameterError.bad_value("level", level, "between 0 and 1")
-    return float(level)
+def cumulated(score: Floats, *weights: Floats) -> tuple[Floats, ...]:
+    """The distinct scores, ascending, and the sum of each of the ``weights`` over the rows up to there: one sort."""
+    values, place = np.unique(score, return_inverse=True)
+    return values, *(np.cumsum(np.bincount(place, weight, len(values)), dtype=np.float64) for weight in weights)
 
 
 def in_standard_errors(difference: float, std_error: float) -> float:

@@ -43,8 +43,7 @@ class Confusion:
 
     def error_ci(self, level: float = 0.95, method: ProportionMethod = "wilson") -> tuple[float, float]:
         """Binomial interval for the error."""
-        low, high = proportion_interval(self.n - float(np.trace(self.table)), self.n, level, method)
-        return float(low), float(high)
+        return proportion_interval(self.n - float(np.trace(self.table)), self.n, level, method)
 
     @cached_property
     def recall(self) -> Floats:

@@ -17,15 +17,7 @@ from discrim.errors import ParameterError
 from discrim.evaluation.resampling import HeldOut, Trial
 from discrim.models.beyond import posteriors_of
 from discrim.models.shell import recipe_of
-from discrim.sources import (
-    Scan,
-    check_structure,
-    check_weights,
-    code_labels,
-    in_memory,
-    open_rows,
-    require_labels,
-)
+from discrim.sources import Scan, check_structure, check_weights, code_labels, in_memory, open_rows, require_labels
 from discrim.sources.rows import check_labelled
 from discrim.statistics.folds import Folds, fold_numbers
 from discrim.typing import Floats, Index

@@ -17,14 +17,15 @@ from scipy import special
 from discrim import kernels
 from discrim.errors import DataError, ParameterError, name_list
 from discrim.evaluation.answers import (
-    checked_level,
     checked_posterior,
     checked_scores,
+    cumulated,
     in_standard_errors,
     two_classes,
     weights_of,
 )
 from discrim.evaluation.proportions import proportion_interval
+from discrim.inference.conjugate import tails
 from discrim.later import cached_property
 from discrim.parallel import run
 from discrim.typing import Floats
@@ -67,7 +68,8 @@ class ROC:
         self.n_negative = len(is_positive) - self.n_positive
         self._weighted: tuple[Floats, Floats, Floats] | None = None
         if weight is None:
-            self._high, self._low = sorted_apart(score, is_positive)
+            # Both are sorted at the same time.
+            self._high, self._low = run(lambda i: np.sort(score[~is_positive if i else is_positive]), 2)
         else:
             self._weighted = _weighted_steps(score, is_positive, weight)
 
@@ -93,7 +95,7 @@ class ROC:
 
         The second keeps its level better where the area is near 1 or the rows are few.
         """
-        z, auc, se = -special.ndtri(0.5 * (1.0 - checked_level(level))), self.auc, self.auc_std_error
+        z, auc, se = special.ndtri(tails(level)[1]), self.auc, self.auc_std_error
         if method == "delong":
             return max(auc - z * se, 0.0), min(auc + z * se, 1.0)
         if method != "logit":
@@ -130,7 +132,7 @@ class ROC:
         """
         if self._weighted is not None:
             raise DataError("A band needs rows without weights.")
-        tail = 0.5 * (1.0 - checked_level(level))
+        ends = tails(level)
         at = np.linspace(0, 1, 101) if specificity is None else np.atleast_1d(np.asarray(specificity, np.float64))
         rng = np.random.default_rng(seed)
         m, n = self.n_positive, self.n_negative
@@ -141,7 +143,7 @@ class ROC:
             np.searchsorted(self._high, thresholds, "left") + np.searchsorted(self._high, thresholds, "right")
         )
         sensitivity = rng.binomial(m, np.clip(found / m, 0, 1)) / m
-        low, high = np.quantile(sensitivity, [tail, 1.0 - tail], axis=0)
+        low, high = np.quantile(sensitivity, ends, axis=0)
         # At specificity 0 every positive is found.
         at_zero = at <= 0
         return at, np.where(at_zero, 1.0, low), np.where(at_zero, 1.0, high)
@@ -168,8 +170,7 @@ class ROC:
 
 
 def _weighted_steps(score: Floats, is_positive: NDArray[np.bool_], weight: Floats) -> tuple[Floats, Floats, Floats]:
-    values, place = np.unique(-score, return_inverse=True)
-    parts = [np.cumsum(np.bincount(place, weight * of, len(values))) for of in (~is_positive, is_positive)]
+    values, *parts = cumulated(-score, weight * ~is_positive, weight * is_positive)
     if parts[0][-1] <= 0 or parts[1][-1] <= 0:
         raise DataError("All rows of one class have the weight zero; a curve needs rows of two classes.")
     fpr, tpr = (np.concatenate([[0.0], part / part[-1]]) for part in parts)
@@ -203,7 +204,7 @@ class AucComparison:
 
     def ci(self, level: float = 0.95) -> tuple[float, float]:
         """Interval for the difference."""
-        half = -special.ndtri(0.5 * (1.0 - checked_level(level))) * self.std_error
+        half = special.ndtri(tails(level)[1]) * self.std_error
         return self.difference - half, self.difference + half
 
     def __repr__(self) -> str:
@@ -235,12 +236,6 @@ def sorted_placements(high: Floats, low: Floats) -> tuple[Floats, Floats]:
     below /= len(low)
     above /= len(high)
     return below, above
-
-
-def sorted_apart(score: Floats, is_positive: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Scores of the positives and of the negatives, each ascending; the two are sorted at the same time."""
-    parts = run(lambda i: np.sort(score[is_positive if i else ~is_positive]), 2)
-    return parts[1], parts[0]
 
 
 def auc_variance(v: Floats, w: Floats) -> float:
@@ -315,14 +310,11 @@ def precision_recall(y: Any, score: Any, *, positive: Any = None, sample_weight:
     is_positive, _ = two_classes(y, positive)
     values = checked_scores(score, len(is_positive))
     weight = weights_of(sample_weight, len(values))
-    order = np.argsort(-values, kind="stable")
-    last = np.append(np.flatnonzero(np.diff(values[order])), len(values) - 1)
-    marked = np.cumsum(weight[order])[last]
-    true = np.cumsum((weight * is_positive)[order])[last]
+    falling, marked, true = cumulated(-values, weight, weight * is_positive)
     if true[-1] <= 0:
         raise DataError("No positive row has a weight; precision and recall need some.")
     here = marked > 0
-    marked, true, thresholds = marked[here], true[here], values[order][last][here]
+    marked, true, thresholds = marked[here], true[here], -falling[here]
     precision, recall = true / marked, true / true[-1]
     average = float(np.sum(precision * np.diff(recall, prepend=0.0)))
     return PrecisionRecall(precision, recall, thresholds, average, float(true[-1] / marked[-1]), true, marked)

@@ -9,7 +9,8 @@ import numpy as np
 from scipy import special
 
 from discrim.errors import DataError, ParameterError, plural
-from discrim.evaluation.answers import checked_level, in_standard_errors
+from discrim.evaluation.answers import in_standard_errors
+from discrim.inference.conjugate import tails
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class ResampledT:
     p_value: float
 
     def ci(self, level: float = 0.95) -> tuple[float, float]:
-        half = -float(special.stdtrit(self.df, 0.5 * (1.0 - checked_level(level)))) * self.std_error
+        half = float(special.stdtrit(self.df, tails(level)[1])) * self.std_error
         return self.difference - half, self.difference + half
 
 

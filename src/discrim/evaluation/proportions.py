@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 from discrim.errors import ParameterError
-from discrim.evaluation.answers import checked_level
+from discrim.inference.conjugate import tails
 from discrim.typing import Floats
 
 ProportionMethod = Literal["wilson", "exact", "jeffreys"]
@@ -22,7 +22,7 @@ def proportion_interval(
     'wilson' inverts the score test and is close to its level for any n; 'exact' (Clopper and Pearson) never covers
     less; 'jeffreys' is the equal-tailed posterior interval of a Beta(1/2, 1/2) prior. Without trials it is (0, 1).
     """
-    tail = 0.5 * (1.0 - checked_level(level))
+    tail, _ = tails(level)
     x, n = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
     if method == "wilson":
         lower, upper = _wilson(x, n, -special.ndtri(tail))
@@ -32,7 +32,7 @@ def proportion_interval(
         upper = np.where(x < n, special.betaincinv(x + b, np.maximum(n - x + a, 1e-300), 1.0 - tail), 1.0)
     else:
         raise ParameterError.bad_value("method", method, "'wilson', 'exact' or 'jeffreys'")
-    return lower[()], upper[()]
+    return (lower, upper) if lower.ndim else (lower.item(), upper.item())
 
 
 def _wilson(x: Floats, n: Floats, z: float) -> tuple[Floats, Floats]:

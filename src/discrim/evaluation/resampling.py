@@ -125,13 +125,10 @@ class Trial:
                 design = Design([Column(name) for name in design.names_out], x.dtype)
             with np.errstate(over="ignore"):  # counts may be larger than any sum of them
                 total = x.sum()
-            error = (
-                None
-                if np.isfinite(total)
-                else find_non_finite(rows if rows.rereadable else open_rows(x, design=design))
-            )
-            if error is not None:
-                raise error
+            if not np.isfinite(total):
+                error = find_non_finite(rows if rows.rereadable else open_rows(x, design=design))
+                if error is not None:
+                    raise error
         return cls(recipe, block, Shape(design, block.classes, len(block)))
 
     def run(self, folds: Folds) -> HeldOut:

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import special
 
 from discrim.block import Block
-from discrim.engines import RowPasses, reduce_blocks
+from discrim.engines import RowPasses, reduce, reduce_blocks
 from discrim.errors import DataError, DiscrimError, name_list, plural
 from discrim.families.gaussian.covariance import rounding_noise, sphere_matrix
 from discrim.families.gaussian.lda import full_rule
@@ -28,7 +28,7 @@ from discrim.inference.render import WIDTH, html_page, write_p_value
 from discrim.inference.summary import Table
 from discrim.sources import Rows, find_non_finite, open_rows
 from discrim.statistics import ClassMoments, Depth
-from discrim.statistics.moments import grand_mean
+from discrim.statistics.moments import MomentsOf, grand_mean
 from discrim.typing import Floats
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def checks_of_rows(rows: Rows) -> AssumptionChecks:
         for block in rows.blocks():
             weight += np.bincount(block.codes, block.weight, len(weight))
         return AssumptionChecks({"rows and columns": size_check(_sizes(rows.classes, weight), p)})
-    moments = full_moments(rows)
+    moments = reduce(rows, MomentsOf(Depth.FULL))
     if not moments.finite:
         raise find_non_finite(rows) or DataError("The sums of squares of X overflow. Scale the columns.")
     names = rows.design.names_out
@@ -365,14 +365,6 @@ def class_shapes(rows: Rows, moments: ClassMoments) -> ClassShapes:
     with np.errstate(divide="ignore"):
         scales = np.where(variances > 0, 1.0 / np.sqrt(variances), 0.0)
     return reduce_blocks(rows, partial(_of_block, moments, scales, roots), _merged)
-
-
-def full_moments(rows: Rows) -> ClassMoments:
-    """Weights, means and a scatter matrix a class: one pass."""
-    p, known = rows.design.n_out, 2 if rows.classes is None else len(rows.classes)
-    return reduce_blocks(
-        rows, lambda block: ClassMoments.of(block, Depth.FULL), ClassMoments.merged, state_bytes=8 * known * p * p
-    )
 
 
 def mardia_test(shapes: ClassShapes) -> tuple[float, float, float, dict[str, Any]]:

@@ -268,8 +268,8 @@ def log_odds_moments(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 
 def tails(level: float) -> tuple[float, float]:
     """The probabilities below the lower and the upper end of an equal-tailed interval of this level."""
-    if not 0 < level < 1:
-        raise ParameterError.bad_value("level", level, "a number between 0 and 1")
+    if not (isinstance(level, (int, float, np.number)) and 0 < level < 1):
+        raise ParameterError.bad_value("level", level, "a number between 0 and 1, such as 0.95")
     return 0.5 * (1.0 - level), 0.5 * (1.0 + level)
 
 

@@ -186,13 +186,6 @@ def _check_nested(fitted: Fitted, smaller: Fitted) -> None:
         )
 
 
-class Steps(NamedTuple):
-    """``terms`` that were kept, in the model's order, and the ``table`` of the steps that led there."""
-
-    terms: list[str]
-    table: Table
-
-
 class _Move(NamedTuple):
     """One term more or less: what it is called, what it leads to, and how that is rated."""
 
@@ -202,11 +195,12 @@ class _Move(NamedTuple):
     score: float
 
 
-def stepwise(fitted: Fitted, criterion: str = "aic", direction: str = "both") -> Steps:
+def stepwise(fitted: Fitted, criterion: str = "aic", direction: str = "both") -> tuple[list[str], Table]:
     """From all terms ("both", "backward") or from none ("forward"), the best move until no move is better.
 
     A move leaves out one term, or takes one in; it is rated by -2 log-likelihood + k parameters with k = 2 (AIC) or
-    log(rows) (BIC). "both" may take a term back.
+    log(rows) (BIC). "both" may take a term back. The terms that were kept, in the model's order, and the table of the
+    steps that led there are returned.
 
     Cost: two or three passes for each term at each step.
     """
@@ -246,7 +240,7 @@ def stepwise(fitted: Fitted, criterion: str = "aic", direction: str = "both") ->
             break
         here = best
         path.append(here)
-    return Steps([name for name in names if name in here.terms], _table(fitted, path, criterion))
+    return [name for name in names if name in here.terms], _table(fitted, path, criterion)
 
 
 def _table(fitted: Fitted, path: list[_Move], criterion: str) -> Table:

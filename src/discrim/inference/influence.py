@@ -225,15 +225,8 @@ def _log_odds(eta: Floats) -> Floats:
     """log mu - log(1 - mu) of each class, to the last digit also where mu rounds to 1."""
     if eta.shape[1] == 1:
         return eta
-    top = eta.argmax(axis=1)[:, None]
-    log_mu = eta - special.logsumexp(eta, axis=1, keepdims=True)
-    mu, rest = np.exp(log_mu), eta.copy()
-    np.put_along_axis(mu, top, 0.0, axis=1)
-    np.put_along_axis(rest, top, -np.inf, axis=1)
-    odds = log_mu - np.log1p(-mu)
-    best = np.take_along_axis(eta, top, axis=1) - special.logsumexp(rest, axis=1, keepdims=True)
-    np.put_along_axis(odds, top, best, axis=1)
-    return np.asarray(odds)
+    others = [special.logsumexp(np.delete(eta, k, axis=1), axis=1) for k in range(eta.shape[1])]
+    return np.asarray(eta - np.column_stack(others))
 
 
 def _predictors_without(fitted: Fitted, chosen: Sequence[int]) -> Floats:

@@ -11,6 +11,7 @@ from scipy import special
 
 from discrim.errors import ParameterError
 from discrim.families.logistic.objective import HasLikelihood, solve_positive
+from discrim.inference.conjugate import tails
 from discrim.inference.fitted import NEAR, Fitted
 from discrim.inference.sandwich import standard_errors
 from discrim.inference.summary import Table
@@ -79,7 +80,7 @@ def confint(
 
     Cost of "profile": about ten passes over the rows for each coefficient.
     """
-    z = quantile(level)
+    z = float(special.ndtri(tails(level)[1]))
     if method not in ("wald", "profile"):
         raise ParameterError.bad_value("method", method, "'wald' or 'profile'")
     refuse_after_choice(fitted, "confint()")
@@ -94,23 +95,12 @@ def confint(
     return Intervals(ends, fitted.labels, level)
 
 
-def odds_ratios(
-    fitted: Fitted, level: float = 0.95, method: str = "wald", cov_type: str = "auto", groups: Any = None
-) -> Table:
+def odds_ratios(fitted: Fitted, ends: Intervals) -> Table:
     """exp(coefficient) with the ends of its interval: by how much the odds are multiplied for one unit more."""
-    ends = confint(fitted, level, method, cov_type, groups)
     with np.errstate(over="ignore"):  # beyond the largest double there is only infinity
         values = np.exp(np.column_stack([fitted.coef, np.asarray(ends)]))
-    return Table(
-        f"Odds ratios with intervals of level {level:g}", fitted.labels, ["estimate", "lower", "upper"], values
-    )
-
-
-def quantile(level: float) -> float:
-    """z with P(|Z| <= z) = level."""
-    if not (isinstance(level, (int, float, np.number)) and 0 < level < 1):
-        raise ParameterError.bad_value("level", level, "a number between 0 and 1, such as 0.95")
-    return float(special.ndtri(0.5 + 0.5 * level))
+    title = f"Odds ratios with intervals of level {ends.level:g}"
+    return Table(title, fitted.labels, ["estimate", "lower", "upper"], values)
 
 
 def refuse_after_choice(fitted: Fitted, purpose: str) -> None:
@@ -255,22 +245,17 @@ def _end(fitted: Fitted, i: int, side: float, z: float) -> float:
 def _interpolated(points: list[tuple[float, float]], z: float, slope: float | None) -> float:
     """b(z) of the polynomial through points (r, b), with this slope db/dr at the first of them where it is known.
 
-    Divided differences, of the points nearest to z.
+    Of the others those nearest to z are taken.
     """
-    nodes = sorted(points[1:] if slope is not None else points, key=lambda point: abs(point[0] - z))[:4]
-    nodes = [*points[:1] * 2, *nodes] if slope is not None else nodes
-    r, table = np.array([node[0] for node in nodes]), np.array([node[1] for node in nodes])
-    coefficients = [table[0]]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for order in range(1, len(nodes)):
-            table = np.diff(table) / (r[order:] - r[:-order])
-            if order == 1 and slope is not None:
-                table[0] = slope
-            coefficients.append(table[0])
-        b = 0.0
-        for coefficient, node in zip(coefficients[::-1], r[::-1], strict=True):
-            b = b * (z - node) + coefficient
-    return float(b)
+    from scipy.interpolate import KroghInterpolator
+
+    known = dict(points if slope is None else points[1:])
+    nodes = sorted(known, key=lambda r: abs(r - z))[:4]
+    values = [known[r] for r in nodes]
+    if slope is not None:
+        # A node that is given twice has a value and a slope.
+        nodes, values = [0.0, 0.0, *nodes], [points[0][1], slope, *values]
+    return float(KroghInterpolator(nodes, values)(z))
 
 
 def _guarded(guess: float, inside: float, outside: float, reach: float) -> float:

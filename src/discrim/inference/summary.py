@@ -131,11 +131,8 @@ class Table:
 
     def _notes(self) -> list[str]:
         """What is left out, and what the stars mean."""
-        more = (
-            (len(self.index) - self.most_rows, "row"),
-            (len(self.columns) - MOST_COLUMNS, "column"),
-        )
-        notes = [f"... and {count} more {noun if count == 1 else noun + 's'}" for count, noun in more if count > 0]
+        more = (len(self.index) - self.most_rows, "more row"), (len(self.columns) - MOST_COLUMNS, "more column")
+        notes = [f"... and {plural(count, noun)}" for count, noun in more if count > 0]
         return [*notes, "---", render.LEGEND] if self.p_columns and len(self.index) else notes
 
 
@@ -203,8 +200,7 @@ class Summary:
         head = f"<h4>{html.escape(self.title)}</h4>"
         return render.html_page([head, render.html_facts(self._written_facts()), *(t.to_html() for t in self.tables)])
 
-    def _repr_html_(self) -> str:
-        return self.to_html()
+    _repr_html_ = to_html
 
     def to_frame(self, title: str | None = None) -> pd.DataFrame:
         """The table of this title as a frame; the main table where none is named."""
@@ -216,6 +212,15 @@ class Summary:
 
     def _written_facts(self) -> dict[str, str]:
         return {str(name): write_number(value, FACT_DIGITS) for name, value in self.facts.items()}
+
+
+def coefficient_summary(
+    title: str, facts: Mapping[str, object], names: Sequence[str], labels: NDArray[Any], coef: NDArray[Any]
+) -> Summary:
+    """Of linear functions: ``coef``, (1 + p) x K with the intercepts first, of p columns and the last K labels."""
+    rows = ["(Intercept)", *names]
+    table = Table("Coefficients", rows, [str(label) for label in labels[-coef.shape[1] :]], coef)
+    return Summary(title, facts, [table], names=rows, coef=coef)
 
 
 def pipeline_summary(pipeline: Any, **options: Any) -> Summary:

@@ -40,8 +40,8 @@ class Loss:
     name: str
     value: Pointwise
     slope: Pointwise
-    curvature: float | None
-    error_factor: float | None
+    curvature: float | None = None
+    error_factor: float | None = None
     convex: bool = True
     targets: tuple[float, float] = (-1.0, 1.0)
 
@@ -97,12 +97,7 @@ def _modified_huber(m: Floats) -> Floats:
 LOSSES: dict[str, Loss] = {
     loss.name: loss
     for loss in (
-        Loss(
-            "perceptron",
-            *of_margin(lambda m: np.maximum(-m, 0.0), lambda m: np.where(m <= 0.0, -1.0, 0.0)),
-            curvature=None,
-            error_factor=None,
-        ),
+        Loss("perceptron", *of_margin(lambda m: np.maximum(-m, 0.0), lambda m: np.where(m <= 0.0, -1.0, 0.0))),
         Loss("squared", _squared, lambda h, r: np.asarray(h - r), curvature=1.0, error_factor=2.0),
         Loss(
             "cross_entropy",
@@ -118,7 +113,6 @@ LOSSES: dict[str, Loss] = {
         Loss(
             "hinge",
             *of_margin(lambda m: np.maximum(1.0 - m, 0.0), lambda m: np.where(m <= 1.0, -1.0, 0.0)),
-            curvature=None,
             error_factor=1.0,
         ),
         Loss(
@@ -137,18 +131,18 @@ LOSSES: dict[str, Loss] = {
 }  # fmt: skip
 
 
-def softmax_value(h: Floats, code: Codes) -> Floats:
-    """- log p_code with p = softmax(h), for scores n x K and the numbers of the classes, n."""
+def softmax_loss(h: Floats, code: Codes) -> tuple[Floats, Floats]:
+    """- log p_code with p = softmax(h), n, for scores n x K and the numbers of the classes, n; and its slopes, n x K.
+
+    The derivatives by the scores are p - 1 for the row's own class and p for the others.
+    """
+    own = np.arange(len(h)), code
     shifted = h - h.max(axis=1, keepdims=True)
-    own = shifted[np.arange(len(h)), code]
-    return np.asarray(np.log(np.exp(shifted).sum(axis=1)) - own)
-
-
-def softmax_slope(h: Floats, code: Codes) -> Floats:
-    """Derivatives by the scores, n x K: p - 1 for the row's own class and p for the others."""
-    p = softmax(h)
-    p[np.arange(len(h)), code] -= 1.0
-    return p
+    e = np.exp(shifted)
+    total = e.sum(axis=1)
+    slope = e / total[:, None]
+    slope[own] -= 1.0
+    return np.log(total) - shifted[own], slope
 
 
 def softmax(h: Floats) -> Floats:

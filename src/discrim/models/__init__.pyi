@@ -1,5 +1,9 @@
-from discrim.models.bayesian.lda import BayesianLinearDiscriminantAnalysis as BayesianLinearDiscriminantAnalysis
-from discrim.models.bayesian.qda import BayesianQuadraticDiscriminantAnalysis as BayesianQuadraticDiscriminantAnalysis
+from discrim.models.bayesian.discriminants import (
+    BayesianLinearDiscriminantAnalysis as BayesianLinearDiscriminantAnalysis,
+)
+from discrim.models.bayesian.discriminants import (
+    BayesianQuadraticDiscriminantAnalysis as BayesianQuadraticDiscriminantAnalysis,
+)
 from discrim.models.counts.bernoulli import BernoulliNB as BernoulliNB
 from discrim.models.counts.multinomial import ComplementNB as ComplementNB
 from discrim.models.counts.multinomial import MultinomialNB as MultinomialNB

@@ -25,6 +25,17 @@ def number(lo: float, hi: float = np.inf) -> Check:
     return fits, f"a finite number of at least {lo:g}{upper}"
 
 
+def positive(*, infinite: bool = False) -> Check:
+    """A number above 0, of any type; ``infinite`` allows infinity too."""
+
+    def fits(value: Any) -> bool:
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+            return False
+        return 0 < float(value) < np.inf or (infinite and float(value) == np.inf)
+
+    return fits, "a finite number above 0" + (" or np.inf" if infinite else "")
+
+
 def integer(lo: int) -> Check:
     def fits(value: Any) -> bool:
         return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= lo
@@ -44,17 +55,21 @@ def array_like() -> Check:
     return lambda value: hasattr(value, "__len__") and not isinstance(value, (str, bytes, dict)), "a list or an array"
 
 
-def numbers(lo: float, hi: float = np.inf) -> Check:
-    """A flat list that holds at least one number."""
+def list_of(check: Check) -> Check:
+    """A flat list that holds at least one such number."""
 
     def fits(value: Any) -> bool:
         try:
             array = np.asarray(value, dtype=np.float64)
         except (TypeError, ValueError):
             return False
-        return array.ndim == 1 and array.size > 0 and all(number(lo, hi)[0](float(v)) for v in array)
+        return array.ndim == 1 and array.size > 0 and all(check[0](float(v)) for v in array)
 
-    return fits, f"a list, each entry {number(lo, hi)[1]}"
+    return fits, f"a list, each entry {check[1]}"
+
+
+def numbers(lo: float, hi: float = np.inf) -> Check:
+    return list_of(number(lo, hi))
 
 
 def seed() -> Check:

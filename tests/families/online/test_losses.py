@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discrim.errors import ParameterError
-from discrim.losses import LOSSES, SOFTMAX_CURVATURE, find_loss, softmax, softmax_slope, softmax_value
+from discrim.losses import LOSSES, SOFTMAX_CURVATURE, find_loss, softmax, softmax_loss
 
 MARGINS = np.linspace(-4.0, 4.0, 2001)
 
@@ -120,7 +120,7 @@ def test_an_unknown_loss_is_answered_with_the_names():
 def test_softmax_of_two_scores_is_cross_entropy_of_their_difference():
     h, code = np.array([[0.2, 1.4], [2.0, -1.0]]), np.array([1, 1])
     alone = LOSSES["cross_entropy"].value(h[:, 1] - h[:, 0], np.ones(2))
-    np.testing.assert_allclose(softmax_value(h, code), alone, rtol=1e-14)
+    np.testing.assert_allclose(softmax_loss(h, code)[0], alone, rtol=1e-14)
 
 
 def test_softmax_slopes_are_differences_of_values():
@@ -128,8 +128,8 @@ def test_softmax_slopes_are_differences_of_values():
     h, code, step = rng.normal(size=(20, 4)), rng.integers(4, size=20), 1e-6
     for k in range(4):
         d = step * np.eye(4)[k]
-        difference = (softmax_value(h + d, code) - softmax_value(h - d, code)) / (2 * step)
-        np.testing.assert_allclose(softmax_slope(h, code)[:, k], difference, atol=1e-9)
+        difference = (softmax_loss(h + d, code)[0] - softmax_loss(h - d, code)[0]) / (2 * step)
+        np.testing.assert_allclose(softmax_loss(h, code)[1][:, k], difference, atol=1e-9)
 
 
 def test_no_softmax_bends_more_than_its_bound():
@@ -143,5 +143,5 @@ def test_no_softmax_bends_more_than_its_bound():
 def test_softmax_of_huge_scores_is_certain():
     with np.errstate(over="raise", invalid="raise"):
         h = np.array([[1e300, 0.0, -1e300]])
-        assert softmax_value(h, np.array([0]))[0] == 0
+        assert softmax_loss(h, np.array([0]))[0] == 0
         np.testing.assert_array_equal(softmax(h), [[1, 0, 0]])

@@ -14,14 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discrim.atomic import all_or_nothing
-from discrim.decision.multiclass.scheme import Problem, Scheme
-from discrim.decision.multiclass.stacked import (
-    all_probabilities,
-    all_scores,
-    answers_and_scores,
-    fits_in_memory,
-    side_threshold,
-)
+from discrim.decision.multiclass.scheme import Problem, Scheme, answers_and_scores, side_threshold
 from discrim.decision.wrapping import asked, checked_table, offered, offered_posteriors, spare_label, with_spare
 from discrim.errors import DataError
 from discrim.models.beyond import METHODS, offers_all
@@ -152,7 +145,7 @@ class OneVsOneClassifier(Scheme):
     def _posteriors(self, X: Any) -> Floats:
         check_is_fitted(self, "estimators_")
         if self.pairwise_indices_ is None:
-            positive = all_probabilities(self.estimators_, X)
+            positive = self._all_probabilities(X)
         else:
             positive = np.column_stack([asked(m, "predict_proba", part)[:, 1] for m, part in self._views(X)])
         if self.n_classes_ == 2:
@@ -183,8 +176,8 @@ class OneVsOneClassifier(Scheme):
     def _duels(self, X: Any) -> Iterator[tuple[NDArray[Any], Floats]]:
         """Answers and scores, pair by pair."""
         views = self._views(X)
-        if self.pairwise_indices_ is None and fits_in_memory(self.estimators_, X):
-            scores = all_scores(self.estimators_, X)
+        if self.pairwise_indices_ is None and self._fits_in_memory(X):
+            scores = self._all_scores(X)
             return ((column > 0, column) for column in scores.T)
         return (answers_and_scores(model, part) for model, part in views)
 
@@ -205,12 +198,10 @@ class OneVsOneClassifier(Scheme):
 def _pairs(classes: NDArray[Any]) -> Sequence[Problem]:
     if len(classes) == 1:
         raise DataError("OneVsOneClassifier can not be fit when only one class is present.")
-    problems = []
-    for i, j in combinations(range(len(classes)), 2):
-        sides = np.full(len(classes), -1)
-        sides[i], sides[j] = 0, 1
-        problems.append(Problem(sides))
-    return problems
+    first, second = np.triu_indices(len(classes), 1)
+    pair, sides = np.arange(len(first)), np.full((len(first), len(classes)), -1)
+    sides[pair, first], sides[pair, second] = 0, 1
+    return [Problem(row) for row in sides]
 
 
 def couple(pairs: Floats, method: str, weight: Floats) -> Floats:

@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import MultiOutputMixin
 from sklearn.utils.parallel import delayed
-from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
-from discrim.decision.multiclass.scheme import Problem, Scheme, fit_column
-from discrim.decision.multiclass.stacked import all_probabilities, all_scores, side_threshold
+from discrim.decision.multiclass.scheme import Problem, Scheme, fit_column, side_threshold
 from discrim.decision.wrapping import offered, remember_columns, spare_label, with_spare
 from discrim.models.parameters import Check, one_of, with_method
 from discrim.sources import check_structure
@@ -92,8 +90,7 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any] | Any:
         """The class of each row; for several labels the n x m indicators, sparse where y was."""
-        check_is_fitted(self, "estimators_")
-        scores = all_scores(self.estimators_, X)
+        scores = self._all_scores(X)
         if self.label_binarizer_.y_type_ != "multiclass":
             chosen = scores > side_threshold(self.estimators_[0])
             return self.label_binarizer_.inverse_transform(sparse.csc_array(chosen.astype(int)))
@@ -106,8 +103,7 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
     @offered("predict_proba")
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the positive sides, n x K; for one label a row they are divided by their sum."""
-        check_is_fitted(self, "estimators_")
-        positive = all_probabilities(self.estimators_, X)
+        positive = self._all_probabilities(X)
         if len(self.estimators_) == 1:
             positive = np.hstack([1.0 - positive, positive])
         if self.multilabel_:
@@ -118,8 +114,7 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
     @offered("decision_function")
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Scores of the two-class models, n x K; for two classes (n,)."""
-        check_is_fitted(self, "estimators_")
-        scores = all_scores(self.estimators_, X)
+        scores = self._all_scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     @property
@@ -158,10 +153,7 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
 
 def _one_against_rest(classes: NDArray[Any]) -> Sequence[Problem]:
     """K problems; one where there are two classes, and one without a positive side where there is one."""
+    labels, sides = classes, np.eye(len(classes), dtype=np.intp)
     if len(classes) <= 2:
-        title = str(classes[-1]) if len(classes) == 2 else str(classes[0])
-        return [Problem(np.arange(len(classes)), (f"not {title}", title))]
-    return [
-        Problem(side, (f"not {label}", str(label)))
-        for label, side in zip(classes, np.eye(len(classes), dtype=np.intp), strict=True)
-    ]
+        labels, sides = classes[-1:], np.arange(len(classes))[None]
+    return [Problem(side, (f"not {label}", str(label))) for label, side in zip(labels, sides, strict=True)]

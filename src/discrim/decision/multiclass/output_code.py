@@ -9,13 +9,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
 from discrim.decision.multiclass.scheme import Problem, Scheme
-from discrim.decision.multiclass.stacked import all_scores
 from discrim.errors import DataError, ParameterError, plural
-from discrim.models.parameters import Check, array_like, either, number, one_of, seed, with_method
+from discrim.models.parameters import Check, array_like, either, one_of, positive, seed, with_method
 
 Bits = NDArray[np.int8]
 
@@ -67,7 +65,7 @@ class OutputCodeClassifier(Scheme):
     _routed = ("fit",)
     _constraints: ClassVar[Mapping[str, Check]] = {
         "estimator": with_method("fit"),
-        "code_size": (lambda size: number(0)[0](size) and size > 0, "a finite number above 0"),
+        "code_size": positive(),
         "random_state": seed(),
         "code": either(one_of("random", "exhaustive", "bch"), array_like()),
     }
@@ -100,8 +98,7 @@ class OutputCodeClassifier(Scheme):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class whose word is nearest to the scores."""
-        check_is_fitted(self, "estimators_")
-        scores = all_scores(self.estimators_, X)
+        scores = self._all_scores(X)
         # |s - c|^2 without |s|^2, which is the same for all classes.
         distance = np.einsum("kb,kb->k", self.code_book_, self.code_book_) - 2.0 * scores @ self.code_book_.T
         return np.asarray(self.classes_[distance.argmin(axis=1)])
@@ -183,46 +180,38 @@ def _words(polynomial: Bits, length: int, classes: int, generator: np.random.Ran
     chosen: set[tuple[int, ...]] = set()
     while len(chosen) < classes:
         chosen.add(tuple(generator.randint(0, 2, size=messages).tolist()))
-    return np.array([_times(np.array(message[::-1]), polynomial) for message in sorted(chosen)], dtype=np.int8)
+    words = [np.convolve(message[::-1], polynomial) % 2 for message in sorted(chosen)]
+    return np.array(words, dtype=np.int8)
 
 
 def _generator_polynomial(m: int, classes: int) -> Bits | None:
     """The longest product of minimal polynomials that leaves words for all classes; the constant term first."""
-    length, polynomial, best, covered = 2**m - 1, np.ones(1, dtype=np.int8), None, set()
+    length, polynomial, best, covered = 2**m - 1, np.ones(1, dtype=np.int64), None, set()
+    powers = _powers(m)
+    exponent_of = np.empty(2**m, dtype=np.int64)
+    exponent_of[powers] = np.arange(length)
     for root in range(1, length, 2):
         if root in covered:
             continue
         # Exponents of the conjugates of a^root: root, 2 root, 4 root, ... modulo the length.
         coset = {root * 2**i % length for i in range(m)}
         covered |= coset
-        polynomial = _times(polynomial, _minimal_polynomial(coset, m))
+        for exponent in coset:
+            # Times x - a^exponent; after all conjugates the coefficients are 0 and 1 again.
+            nonzero = polynomial > 0
+            scaled = np.zeros_like(polynomial)
+            scaled[nonzero] = powers[(exponent_of[polynomial[nonzero]] + exponent) % length]
+            polynomial = np.append(0, polynomial) ^ np.append(scaled, 0)
         if 2 ** (length - len(polynomial) + 1) < classes:
             break
-        best = polynomial
+        best = polynomial.astype(np.int8)
     return best
 
 
-def _minimal_polynomial(coset: set[int], m: int) -> Bits:
-    """The product of (x - a^e) over the coset, whose coefficients are 0 and 1."""
-    powers = _powers(m)
-    place = {value: e for e, value in enumerate(powers)}
-    coefficients = [1]
-    for exponent in coset:
-        shifted = [0, *coefficients]
-        scaled = [powers[(place[c] + exponent) % len(powers)] if c else 0 for c in coefficients]
-        coefficients = [a ^ b for a, b in zip(shifted, [*scaled, 0], strict=True)]
-    return np.array(coefficients, dtype=np.int8)
-
-
-def _powers(m: int) -> list[int]:
+def _powers(m: int) -> NDArray[np.int64]:
     """a^0, a^1, ... of the field of 2^m elements, as integers of m bits."""
     values = [1]
     while len(values) < 2**m - 1:
         value = values[-1] << 1
         values.append(value ^ PRIMITIVE[m] if value >> m else value)
-    return values
-
-
-def _times(a: NDArray[Any], b: NDArray[Any]) -> Bits:
-    """Product of two polynomials over two elements."""
-    return (np.convolve(a.astype(int), b) % 2).astype(np.int8)
+    return np.array(values)

@@ -1,4 +1,4 @@
-"""What the schemes of two-class problems share: the problems, and how all of them are fitted."""
+"""What the schemes of two-class problems share: the problems, how all of them are fitted, and their scores."""
 
 from __future__ import annotations
 
@@ -9,24 +9,28 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from scipy import sparse, special
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted, validate_data
 
 from discrim.atomic import learning_copy
-from discrim.decision.wrapping import MetaClassifier, checked_table, fit_arguments, remember_columns
+from discrim.decision.wrapping import MetaClassifier, asked, checked_table, fit_arguments, remember_columns
 from discrim.engines import RowPasses, reduce
 from discrim.errors import DataError, DiscrimWarning, warn
 from discrim.families.recipe import Passes, Shape, collected
+from discrim.families.rule import Output, Rule
 from discrim.models.parameters import Check
+from discrim.models.scoring import apply_rule
 from discrim.models.shell import check_parameters, recipe_of
-from discrim.sources import Rows, Scan, check_weights, code_labels, recode, require_labels
+from discrim.sources import Rows, Scan, check_structure, check_weights, code_labels, recode, require_labels
 from discrim.typing import Codes, Floats
 
 # Entries that the scatter of all classes may have together.
 MOST_NUMBERS = 1 << 26
+# Scores that are held at once.
+MOST_SCORES = 1 << 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,11 +159,47 @@ class Scheme(MetaClassifier):
             part = _safe_indexing(X, rows)
             if pairwise:
                 part = _safe_indexing(part, rows, axis=1)
-            taken = {name: _part_of(value, rows, len(codes)) for name, value in arguments.items()}
-            yield part, sides[rows], taken
+            yield part, sides[rows], _check_method_params(X, arguments, rows)
 
     def _in_parallel(self, tasks: Iterator[Any]) -> list[Any]:
         return list(Parallel(n_jobs=self.n_jobs, verbose=getattr(self, "verbose", 0))(tasks))
+
+    def _all_scores(self, X: Any) -> Floats:
+        """The scores of the positive side of each model, n x B; linear rules are applied in one read of the rows."""
+        check_is_fitted(self, "estimators_")
+        check_structure(X)
+        rule = self._joint_rule(odds=False)
+        if rule is None:
+            return np.column_stack([side_scores(model, X) for model in self.estimators_])
+        return apply_rule(rule, self.estimators_[0].rows_of(X), Output.SCORES)
+
+    def _all_probabilities(self, X: Any) -> Floats:
+        """The probability of the positive side of each model, n x B."""
+        check_is_fitted(self, "estimators_")
+        check_structure(X)
+        rule = self._joint_rule(odds=True)
+        if rule is None:
+            return np.column_stack([asked(model, "predict_proba", X)[:, 1] for model in self.estimators_])
+        return np.asarray(special.expit(apply_rule(rule, self.estimators_[0].rows_of(X), Output.SCORES)))
+
+    def _fits_in_memory(self, X: Any) -> bool:
+        """Are the scores of all models small enough to be held at once, and found in one read?"""
+        count = X.n_rows if isinstance(X, Scan) else _num_samples(X)
+        small = count is not None and count * len(self.estimators_) <= MOST_SCORES
+        return small and self._joint_rule(odds=False) is not None
+
+    def _joint_rule(self, *, odds: bool) -> Rule | None:
+        """One rule whose b-th score is that of model b, or its log odds; None where they cannot be joined."""
+        models, first = self.estimators_, self.estimators_[0]
+        if any(recipe_of(model) is None or model.columns_ is not first.columns_ for model in models):
+            return None
+        if not odds and not hasattr(first, "decision_function"):
+            # The score of a side is then its probability.
+            return None
+        rules = [model.solution().rule for model in models]
+        # The scores of a rule are log posteriors.
+        joint: Rule | None = rules[0].joined(rules, (-1.0, 1.0) if odds else first.margin_weights)
+        return joint
 
     def _know_columns(self, X: Any) -> None:
         """Number and names of the columns, where X has them."""
@@ -211,14 +251,6 @@ def fit_column(
 
 def _update(model: Any, X: Any, y: NDArray[Any], arguments: Mapping[str, Any]) -> Any:
     return learning_copy(model).partial_fit(X, y, classes=np.array([0, 1]), **arguments) if len(y) else model
-
-
-def _part_of(value: Any, rows: NDArray[np.intp], n: int) -> Any:
-    """The entries of these rows where there is one a row, else the value itself."""
-    same_length = (hasattr(value, "shape") and value.shape and value.shape[0] == n) or (
-        isinstance(value, (list, tuple)) and len(value) == n
-    )
-    return _safe_indexing(value, rows) if same_length else value
 
 
 def shares(estimator: Any) -> bool:
@@ -287,3 +319,25 @@ class _Relabelled(Passes):
     def reduce(self, reduction: Any, *, title: str = "reading") -> Any:
         whole = self._passes.reduce(reduction.by_class(), title=title)
         return reduction.narrow(whole.relabel(self._sides, self._labels))
+
+
+def side_scores(estimator: Any, X: Any) -> Floats:
+    """The score of the positive side: the decision function, else its probability, else a regression."""
+    if is_regressor(estimator):
+        return np.asarray(estimator.predict(X))
+    if hasattr(estimator, "decision_function"):
+        return np.ravel(estimator.decision_function(X))
+    return np.asarray(estimator.predict_proba(X)[:, 1])
+
+
+def side_threshold(estimator: Any) -> float:
+    """The score above which the answer is the positive side."""
+    return 0.0 if hasattr(estimator, "decision_function") and is_classifier(estimator) else 0.5
+
+
+def answers_and_scores(estimator: Any, X: Any) -> tuple[NDArray[Any], Floats]:
+    """The answers 0 and 1, and the scores of the positive side."""
+    scores = side_scores(estimator, X)
+    if recipe_of(estimator) is not None and estimator.solution().rule.by_score:
+        return (scores > side_threshold(estimator)).astype(np.intp), scores
+    return np.asarray(estimator.predict(X)), scores

@@ -11,7 +11,6 @@ A statistic of depth 'full' has one covariance a class, one of depth 'pooled' on
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -67,8 +66,8 @@ class Prior(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Criterion(ABC):
-    """How well a prior (psi, nu) fits the rows, and its slopes along log psi and nu.
+class _OfSpectra:
+    """What both criteria know of the rows: how well a prior (psi, nu) fits them, and its slopes along log psi and nu.
 
     ``values[g]`` are the eigenvalues of S_g, of m = ``degrees[g]``, in the units of Psi; any further ones are zero.
     ``log_volume`` are the log det U of every S_g.
@@ -85,18 +84,9 @@ class Criterion(ABC):
         total = float(self.degrees.sum()) * self.n_columns
         return float(sum(v.sum() for v in self.values)) / total if total > 0 else 0.0
 
-    @abstractmethod
-    def value(self, psi: float, nu: float) -> float: ...
-
-    @abstractmethod
-    def along_psi(self, psi: float, nu: float) -> float: ...
-
-    @abstractmethod
-    def along_nu(self, psi: float, nu: float) -> float: ...
-
 
 @dataclass(frozen=True)
-class Evidence(Criterion):
+class Evidence(_OfSpectra):
     """The log marginal likelihood of all rows, as a function of psi and nu.
 
         sum_g log [pi^(-m p/2) |Psi|^(nu/2) / |Psi + S_g|^((nu + m)/2) Gamma_p((nu + m)/2) / Gamma_p(nu/2)]
@@ -139,7 +129,7 @@ class Evidence(Criterion):
 
 
 @dataclass(frozen=True)
-class LeftOut(Criterion):
+class LeftOut(_OfSpectra):
     """The sum over the rows of log f(x_i | all other rows), f the predictive density of the row's own class.
 
     With A = Psi + S, E = d'A^-1 d, d = x - mu_k and rho = n_k/(n_k - 1), leaving x out turns A into A - rho dd'
@@ -181,6 +171,9 @@ class LeftOut(Criterion):
 
     def _groups(self) -> zip[tuple[Floats, Floats, Floats, float]]:
         return zip(self.values, self.squares, self.log_rho, self.degrees.tolist(), strict=True)
+
+
+Criterion = Evidence | LeftOut
 
 
 def _left(squares: Floats, values: Floats, psi: float) -> Floats:

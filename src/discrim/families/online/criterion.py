@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.extmath import row_norms
 
 from discrim.block import Block
 from discrim.errors import DataError
 from discrim.families.first_look import Overview, look
 from discrim.families.logistic.objective import Coordinates, codes_in
 from discrim.families.recipe import Passes, Sum
-from discrim.losses import SOFTMAX_CURVATURE, Loss, softmax_slope, softmax_value
+from discrim.losses import SOFTMAX_CURVATURE, Loss, softmax_loss
 from discrim.typing import Floats
 
 # Rows that are looked at to learn units and lengths, and the numbers of them that are multiplied for a rate.
@@ -61,7 +62,7 @@ class Criterion:
     def of(self, score: Floats, code: NDArray[np.integer]) -> tuple[Floats, Floats]:
         """Costs (n) and their slopes (n x functions)."""
         if self.loss is None:
-            return softmax_value(score, code), softmax_slope(score, code)
+            return softmax_loss(score, code)
         low, high = self.loss.targets
         hit = code[:, None] == (1 if self.functions == 1 else np.arange(self.functions))
         target = np.where(hit, high, low)
@@ -124,16 +125,15 @@ class RowSums:
 
     def of(self, block: Block, theta: Floats) -> Sums:
         """The sums over one block; sparse rows are neither centred nor copied."""
+        x, units = block.x, self.coordinates
         scale: Any = 1.0
-        if self.coordinates is not None or block.classes is not self.classes:
-            x, units = block.x, self.coordinates
-            if units is not None and isinstance(x, np.ndarray):
-                with np.errstate(all="ignore"):
-                    x = (x - units.shift) / units.scale
-            elif units is not None:
-                scale = units.scale
-            block = Block(x, codes_in(block, self.classes), self.classes, block.weight)
-        return self.criterion.sums(block, theta, scale, intercept=self.intercept)
+        if units is not None and isinstance(x, np.ndarray):
+            with np.errstate(all="ignore"):
+                x = (x - units.shift) / units.scale
+        elif units is not None:
+            scale = units.scale
+        coded = Block(x, codes_in(block, self.classes), self.classes, block.weight)
+        return self.criterion.sums(coded, theta, scale, intercept=self.intercept)
 
 
 @dataclass(frozen=True)
@@ -165,11 +165,8 @@ def survey(rows: Passes, *, intercept: bool, scale: bool, by_length: bool, known
         raise rows.fault() or DataError("The squares of X overflow. Scale the columns.")
     coordinates = known or _coordinates(view, intercept=intercept, scale=scale)
     lengths = _lengths(view.sample, coordinates, by_length=by_length)
-    mean_weight = 1.0
-    if rows.whole is None and view.class_weights is not None:
-        mean_weight = float(view.class_weights.sum()) / max(view.n_rows, 1)
-    elif rows.whole is not None and rows.whole.weight is not None:
-        mean_weight = float(rows.whole.weight.mean())
+    weights = view.class_weights if rows.whole is None else rows.whole.weight
+    mean_weight = 1.0 if weights is None else float(weights.sum()) / max(view.n_rows, 1)
     return Ground(view.classes, coordinates, *lengths, view.n_rows, mean_weight)
 
 
@@ -195,7 +192,7 @@ def _lengths(sample: Block, coordinates: Coordinates, *, by_length: bool) -> tup
     take = max(SAMPLE_NUMBERS // max(sample.x.shape[1], 1), 1)
     x, constant = sample.x[:take], float(coordinates.intercept)
     z: Any = x @ sparse.diags_array(1.0 / coordinates.scale) if sparse.issparse(x) else scaled(x, coordinates)
-    squares = np.einsum("ij,ij->i", z, z) if isinstance(z, np.ndarray) else np.asarray((z * z).sum(axis=1)).ravel()
+    squares = row_norms(z, squared=True)
     if not np.isfinite(squares).all():
         raise DataError("The squares of X overflow. Scale the columns.")
     weight = np.ones(len(squares)) if sample.weight is None else sample.weight[:take]

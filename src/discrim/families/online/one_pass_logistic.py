@@ -214,17 +214,15 @@ class _WithPast:
         curvature = (
             memory.curvature * (total / memory.weight) if known else memory.curvature + self.bent(memory.theta)[1]
         )
-        parts = curvature.shape[0]
         if not memory.full:
             diagonal = curvature * (1.0 + UNSEEN) + ridge + UNSEEN
             return lambda right: right / diagonal.ravel()
-        for k in range(parts):
-            matrix = curvature[k]
-            matrix[np.diag_indices_from(matrix)] += ridge[k] + UNSEEN * (np.diagonal(matrix) + 1.0)
+        for matrix, own in zip(curvature, ridge, strict=True):
+            matrix[np.diag_indices_from(matrix)] += own + UNSEEN * (np.diagonal(matrix) + 1.0)
         inverses = [cholesky_inverse(matrix) for matrix in curvature]
 
         def apply(right: Floats) -> Floats:
-            pieces = right.reshape(parts, -1)
+            pieces = right.reshape(len(curvature), -1)
             solved = [
                 pieces[k] / np.diagonal(curvature[k]) if inverse is None else inverse(pieces[k])
                 for k, inverse in enumerate(inverses)

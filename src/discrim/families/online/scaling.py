@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.extmath import row_norms
 
 from discrim.block import Block
 from discrim.families.first_look import look
@@ -76,7 +77,7 @@ class Scaling:
         """The mean |z|^2 of a part of the rows."""
         n = min(FIRST_LOOK, len(block))
         x: Any = self.scaled(block.take(np.arange(0, n, max(n // LENGTHS, 1)))).x
-        squares = np.asarray(x.multiply(x).sum(axis=1)).ravel() if hasattr(x, "indptr") else np.einsum("ij,ij->i", x, x)
+        squares = row_norms(x, squared=True)
         squares = squares[np.isfinite(squares)]
         return float(squares.mean()) if len(squares) else 0.0
 

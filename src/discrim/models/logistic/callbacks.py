@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from discrim.errors import warn
 from discrim.families.first_look import look
@@ -16,45 +17,31 @@ from discrim.families.recipe import Passes, Solved
 from discrim.models.logistic.training import Training
 from discrim.typing import Floats
 
-if TYPE_CHECKING:
+try:
+    from sklearn.callback import CallbackSupportMixin
+except ImportError:  # an older scikit-learn, whose estimators take no callbacks
+    CallbackSupportMixin = object
 
-    class CallbackSupport:
-        """The methods that scikit-learn's own mixin has."""
 
-        _skl_callbacks: list[Any]
+class CallbackSupport(CallbackSupportMixin):  # type: ignore[misc]
+    """``set_callbacks``, which says for which solvers single steps are reported."""
 
-        def set_callbacks(self, *callbacks: Any) -> Self: ...
+    def callback_context(self, *, max_subtasks: int) -> Any:
+        return self._init_callback_context(max_subtasks=max_subtasks)
 
-        def callback_context(self, *, max_subtasks: int) -> Any: ...
+    @available_if(lambda _: CallbackSupportMixin is not object)  # type: ignore[untyped-decorator]
+    def set_callbacks(self, *callbacks: Any) -> Self:
+        """Set callbacks for the estimator.
 
-else:
-    try:
-        from sklearn.callback import CallbackSupportMixin
-    except ImportError:  # an older scikit-learn, which has no callbacks either
-
-        class CallbackSupport:
-            """Nothing: estimators of this scikit-learn take no callbacks."""
-
-    else:
-
-        class CallbackSupport(CallbackSupportMixin):
-            """``set_callbacks``, which says for which solvers single steps are reported."""
-
-            def callback_context(self, *, max_subtasks: int) -> Any:
-                return self._init_callback_context(max_subtasks=max_subtasks)
-
-            def set_callbacks(self, *callbacks: Any) -> Self:
-                """Set callbacks for the estimator.
-
-                Each step of a fit without an L1 penalty is a task of its own; other fits are one task.
-                """
-                if self.solver not in ("auto", "lbfgs"):
-                    warn(
-                        f"Callbacks are only supported in {type(self).__name__} for solver='lbfgs' and 'auto'. This "
-                        f"estimator has solver='{self.solver}': they see the fit as a whole, without its steps.",
-                        UserWarning,
-                    )
-                return super().set_callbacks(*callbacks)
+        Each step of a fit without an L1 penalty is a task of its own; other fits are one task.
+        """
+        if self.solver not in ("auto", "lbfgs"):
+            warn(
+                f"Callbacks are only supported in {type(self).__name__} for solver='lbfgs' and 'auto'. This "
+                f"estimator has solver='{self.solver}': they see the fit as a whole, without its steps.",
+                UserWarning,
+            )
+        return super().set_callbacks(*callbacks)  # type: ignore[no-any-return]
 
 
 @contextmanager

@@ -16,45 +16,15 @@ from discrim.engines import passes_over
 from discrim.errors import ParameterError, name_list, warn
 from discrim.families.first_look import look
 from discrim.families.logistic.fit import check_finite
-from discrim.families.logistic.objective import as_one, written_rule
-from discrim.families.recipe import Selection, Solved
+from discrim.families.recipe import Selection
 from discrim.inference.fitted import Fitted
-from discrim.models.logistic.cv_grid import (
-    PLAIN,
-    GridResult,
-    PenaltyGrid,
-    attributes_of,
-    averaged,
-    cross_validated,
-    folds_of,
-    judge_for,
-)
-from discrim.models.logistic.regression import (
-    CONSTRAINTS,
-    PENALTIES,
-    LogisticRegression,
-    check_solver,
-    open_training,
-    terms_for,
-)
-from discrim.models.logistic.training import Training, groups_of
-from discrim.models.parameters import Check, boolean, either, integer, numbers, one_of
+from discrim.models.logistic.cv_grid import PLAIN, GridResult, PenaltyGrid, cross_validated, folds_of, judge_for
+from discrim.models.logistic.regression import CONSTRAINTS, PENALTIES, LogisticRegression, open_training
+from discrim.models.logistic.training import Training
+from discrim.models.parameters import Check, boolean, either, integer, list_of, none, numbers, one_of, positive
 from discrim.models.shell import check_parameters
 from discrim.sources import in_memory
 from discrim.typing import Floats
-
-
-def _strengths() -> Check:
-    """``Cs``: how many, or a list of positive numbers."""
-
-    def fits(value: Any) -> bool:
-        try:
-            array = np.asarray(value, dtype=float)
-        except (TypeError, ValueError):
-            return False
-        return array.ndim == 1 and array.size > 0 and bool((array > 0).all())
-
-    return either(integer(1), (fits, "a list of positive numbers (np.inf for no penalty)"))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -120,12 +90,11 @@ class LogisticRegressionCV(LogisticRegression):
 
     _reports_steps = False
     _constraints: ClassVar[dict[str, Check]] = {
-        **{
-            name: check
-            for name, check in CONSTRAINTS.items()
-            if name not in {"C", "l1_ratio", "warm_start", "bias_reduction", "aliased"}
-        },
-        "Cs": _strengths(),
+        **CONSTRAINTS,
+        "C": none(),
+        "Cs": either(
+            integer(1), (list_of(positive(infinite=True))[0], "a list of positive numbers (np.inf for no penalty)")
+        ),
         "l1_ratios": (either(numbers(0, 1), one_of("warn", None))[0], "a list of numbers from 0 to 1"),
         "penalty": (one_of("deprecated", *PENALTIES)[0], one_of(*PENALTIES)[1]),
         "refit": boolean(),
@@ -133,40 +102,24 @@ class LogisticRegressionCV(LogisticRegression):
         "selection": one_of("min", "one-se"),
     }
 
-    # What the plain model has parameters for and this one has not.
-    bias_reduction = None
-    aliased = "drop"
+    # Parameters of the plain model that this one does not take.
+    C: Any = field(init=False, default=None)
+    l1_ratio: Any = field(init=False, default=None)
+    warm_start: bool = field(init=False, default=False)
+    bias_reduction: Literal["firth"] | None = field(init=False, default=None)
+    aliased: Literal["drop", "minimum-norm"] = field(init=False, default="drop")
 
     Cs: Any = 10
     l1_ratios: Any = "warn"
-    fit_intercept: bool = True
     cv: Any = None
-    dual: bool = False
     penalty: Any = "deprecated"
     scoring: Any = "warn"
-    solver: str = "auto"
-    tol: float = 1e-4
-    max_iter: int = 100
-    class_weight: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
     refit: bool = True
-    intercept_scaling: float = 1.0
-    random_state: Any = None
     use_legacy_attributes: Any = "warn"
     selection: Selection = "min"
-    reference: Any = None
-    inference: bool | Literal["auto"] = "auto"
 
     def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        offset: Any = None,
-        trials: Any = None,
-        **params: Any,
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, trials: Any = None, **params: Any
     ) -> Self:
         """Learn from rows X with labels y, or from a ``scan``, which is read into memory.
 
@@ -179,7 +132,7 @@ class LogisticRegressionCV(LogisticRegression):
         """
         check_parameters(self, self._constraints)
         _refuse_without_routing(self, "fit", params)
-        grid, legacy, scoring = _penalty_grid(self), _wants_legacy(self), _wanted_scoring(self)
+        grid, legacy, scoring = self._penalty_grid(), _wants_legacy(self), _wanted_scoring(self)
         given = Training(X, y, sample_weight, offset, trials)
         opened = open_training(self._read, given)
         columns = self.columns_of(X, opened)
@@ -194,7 +147,7 @@ class LogisticRegressionCV(LogisticRegression):
         share = None
         if trials is not None:
             # Class weights are for the fits alone: the scores count trials.
-            share, to_score["sample_weight"] = groups_of(replace(given, sample_weight=to_score.get("sample_weight")))
+            share, to_score["sample_weight"] = replace(given, sample_weight=to_score.get("sample_weight")).groups()
         judge = judge_for(scoring if scoring in PLAIN else self._get_scorer(), block, share, to_score)
         folds = folds_of(self.cv, block, None if trials is None else y, to_split)
         result = cross_validated(block, problem, grid, folds, judge)
@@ -204,7 +157,7 @@ class LogisticRegressionCV(LogisticRegression):
         r, c = result.chosen(self.selection)
         chosen = float(grid.Cs[c]), float(grid.l1_ratios[r])
         setting = chosen[0], None if grid.given is None else grid.given[r]
-        more = {"_setting": chosen, **attributes_of(result, problem.classes, setting, legacy=legacy)}
+        more = {"_setting": chosen, **result.attributes(problem.classes, setting, legacy=legacy)}
         # The rows have their class weights already.
         refit = replace(recipe, penalty=grid.terms[r][c], start=result.start(r, c), class_weight=None)
         return self._fit_rows(refit, rows, columns, given, **more)
@@ -228,6 +181,16 @@ class LogisticRegressionCV(LogisticRegression):
             .add(scorer=self._get_scorer(), method_mapping=to_scorer)
         )
 
+    def _penalty_grid(self) -> PenaltyGrid:
+        """All penalties that are tried, checked against a named solver."""
+        given, l1_ratios = _l1_ratios(self)
+        Cs = np.logspace(-4, 4, self.Cs) if np.ndim(self.Cs) == 0 else np.asarray(self.Cs, dtype=float)
+        for l1_ratio in l1_ratios:
+            for C in Cs:
+                self._check_solver(0.0 if np.isinf(C) else 1.0, float(l1_ratio))
+        terms = tuple(tuple(self._terms_for(1.0 / C, l1_ratio) for C in Cs.tolist()) for l1_ratio in l1_ratios.tolist())
+        return PenaltyGrid(Cs, l1_ratios, given, terms)
+
     def _get_scorer(self) -> Any:
         from sklearn.metrics import get_scorer
 
@@ -247,19 +210,14 @@ class LogisticRegressionCV(LogisticRegression):
 
     def _average(self, result: GridResult, columns: Mapping[str, Any], classes: NDArray[Any], *, legacy: bool) -> Self:
         """The mean of the folds' best coefficients; of their C and l1_ratio too."""
-        theta, C, l1_ratio = averaged(result)
-        rule = written_rule(theta)
+        theta, C, l1_ratio = result.averaged()
         learned = {
             **columns,
             "classes_": classes,
             "coef_": theta[:, 1:],
             "intercept_": theta[:, 0],
             "solver_": "mean",
-            "_solved": Solved(rule, None, {}),
-            "_rule": rule,
-            "_rule_of": as_one(theta[:, 1:], theta[:, 0]),
-            "_separation": None,
-            **attributes_of(result, classes, (C, l1_ratio), legacy=legacy),
+            **result.attributes(classes, (C, l1_ratio), legacy=legacy),
         }
         return self._take_over(learned)
 
@@ -294,17 +252,6 @@ def _refuse_without_routing(model: Any, method: str, params: dict[str, Any]) -> 
             f"{type(model).__name__}.{method} got {name_list(params)}. Passing this on to the splitter and the scorer "
             "is only supported if enable_metadata_routing=True, see sklearn.set_config."
         )
-
-
-def _penalty_grid(model: Any) -> PenaltyGrid:
-    """All penalties that are tried, checked against a named solver."""
-    given, l1_ratios = _l1_ratios(model)
-    Cs = np.logspace(-4, 4, model.Cs) if np.ndim(model.Cs) == 0 else np.asarray(model.Cs, dtype=float)
-    for l1_ratio in l1_ratios:
-        for C in Cs:
-            check_solver(model, 0.0 if np.isinf(C) else 1.0, float(l1_ratio))
-    terms = tuple(tuple(terms_for(model, 1.0 / C, l1_ratio) for C in Cs.tolist()) for l1_ratio in l1_ratios.tolist())
-    return PenaltyGrid(Cs, l1_ratios, given, terms)
 
 
 def _l1_ratios(model: Any) -> tuple[Any, Floats]:

@@ -73,6 +73,43 @@ class GridResult:
             return None
         return np.asarray(theta[0] if len(theta) == 1 else theta)
 
+    def attributes(self, classes: NDArray[Any], setting: tuple[float, Any], *, legacy: bool) -> dict[str, Any]:
+        """scikit-learn's attributes of a search, in their present or their older shapes.
+
+        ``setting`` is the C and l1_ratio of the model.
+        """
+        C, l1_ratio = setting
+        paths = self.theta[..., 1:]
+        if self.intercept:
+            paths = np.concatenate([paths, self.theta[..., :1]], axis=-1)
+        tried = {
+            "Cs_": self.grid.Cs,
+            "l1_ratios_": np.asarray([None] if self.grid.given is None else self.grid.given),
+        }
+        if not legacy:
+            more = {"C_": C, "l1_ratio_": float(l1_ratio or 0.0), "coefs_paths_": paths, "scores_": self.scores}
+            return {**tried, **more, "n_iter_": self.iterations}
+        labels = classes[1:] if len(classes) == 2 else classes
+        # Folds x Cs x l1_ratios, without the last where no l1_ratios were given.
+        place: Any = (slice(None), slice(None), 0) if self.grid.given is None else ...
+        scores, iterations, paths = (np.swapaxes(each, 1, 2)[place] for each in (self.scores, self.iterations, paths))
+        return {
+            **tried,
+            "C_": np.full(len(labels), C),
+            "l1_ratio_": np.array([l1_ratio] * len(labels)),
+            "coefs_paths_": {label: paths[..., k, :] for k, label in enumerate(labels)},
+            "scores_": dict.fromkeys(labels, scores),
+            "n_iter_": iterations[None],
+        }
+
+    def averaged(self) -> tuple[Floats, float, float]:
+        """The mean over the folds of coefficients, C and l1_ratio, each fold with its own best setting."""
+        shape = self.scores.shape[:0:-1]
+        best = [np.unravel_index(int(scores.T.argmax()), shape)[::-1] for scores in self.scores]
+        theta = np.mean([self.theta[f, r, c] for f, (r, c) in enumerate(best)], axis=0)
+        C, l1_ratio = np.mean([(self.grid.Cs[c], self.grid.l1_ratios[r]) for r, c in best], axis=0)
+        return theta, float(C), float(l1_ratio)
+
 
 def cross_validated(block: Block, problem: Problem, grid: PenaltyGrid, folds: Folds, judge: Judge) -> GridResult:
     """All fits and their scores. Folds run side by side, each on one thread; scorers of others are asked in order."""
@@ -131,47 +168,6 @@ def folds_of(cv: Any, block: Block, successes: Any, parameters: dict[str, Any]) 
         raise ParameterError(f"The 'cv' parameter cannot split these {plural(len(block), 'row')}: {error}") from error
     numbers = np.arange(len(block))
     return [(numbers[train], numbers[test]) for train, test in splits]
-
-
-def attributes_of(
-    result: GridResult, classes: NDArray[Any], setting: tuple[float, Any], *, legacy: bool
-) -> dict[str, Any]:
-    """scikit-learn's attributes of a search, in their present or their older shapes.
-
-    ``setting`` is the C and l1_ratio of the model.
-    """
-    C, l1_ratio = setting
-    paths = result.theta[..., 1:]
-    if result.intercept:
-        paths = np.concatenate([paths, result.theta[..., :1]], axis=-1)
-    tried = {
-        "Cs_": result.grid.Cs,
-        "l1_ratios_": np.asarray([None] if result.grid.given is None else result.grid.given),
-    }
-    if not legacy:
-        more = {"C_": C, "l1_ratio_": float(l1_ratio or 0.0), "coefs_paths_": paths, "scores_": result.scores}
-        return {**tried, **more, "n_iter_": result.iterations}
-    labels = classes[1:] if len(classes) == 2 else classes
-    # Folds x Cs x l1_ratios, without the last where no l1_ratios were given.
-    place: Any = (slice(None), slice(None), 0) if result.grid.given is None else ...
-    scores, iterations, paths = (np.swapaxes(each, 1, 2)[place] for each in (result.scores, result.iterations, paths))
-    return {
-        **tried,
-        "C_": np.full(len(labels), C),
-        "l1_ratio_": np.array([l1_ratio] * len(labels)),
-        "coefs_paths_": {label: paths[..., k, :] for k, label in enumerate(labels)},
-        "scores_": dict.fromkeys(labels, scores),
-        "n_iter_": iterations[None],
-    }
-
-
-def averaged(result: GridResult) -> tuple[Floats, float, float]:
-    """The mean over the folds of coefficients, C and l1_ratio, each fold with its own best setting."""
-    shape = result.scores.shape[:0:-1]
-    best = [np.unravel_index(int(scores.T.argmax()), shape)[::-1] for scores in result.scores]
-    theta = np.mean([result.theta[f, r, c] for f, (r, c) in enumerate(best)], axis=0)
-    grid = result.grid
-    return theta, float(np.mean([grid.Cs[c] for _, c in best])), float(np.mean([grid.l1_ratios[r] for r, _ in best]))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from discrim.errors import DataError, ParameterError
 from discrim.inference import deviance_tests, influence, intervals
-from discrim.inference.deviance_tests import stepwise
 from discrim.inference.fitted import Fitted
 from discrim.inference.glm_summary import glm_summary
 from discrim.inference.intervals import Intervals
@@ -71,7 +70,7 @@ class LogisticInference:
         self, level: float = 0.95, method: str = "wald", cov_type: str = "auto", groups: Any = None
     ) -> Table:
         """exp(coefficient) with the ends of its interval, as ``confint`` has it."""
-        return intervals.odds_ratios(self.fitted_model(), level, method, cov_type, groups)
+        return intervals.odds_ratios(self.fitted_model(), self.confint(level, method, cov_type, groups))
 
     def drop1(self, test: str | None = "chisq") -> Table:
         """Each term left out in turn: Df, Deviance, AIC, LRT and Pr(>Chi); the whole model is ``<none>``."""
@@ -87,9 +86,9 @@ class LogisticInference:
 
         "both" and "backward" begin with all terms, "forward" with none; "both" may take terms back.
         """
-        steps = stepwise(self.fitted_model(), criterion, direction)
-        model = self._refit_on(steps.terms)
-        model.steps_ = steps.table
+        terms, table = deviance_tests.stepwise(self.fitted_model(), criterion, direction)
+        model = self._refit_on(terms)
+        model.steps_ = table
         return model
 
     def residuals(self, kind: str = "deviance") -> Floats:

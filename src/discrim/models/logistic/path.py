@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from discrim.block import Block
 from discrim.engines import RowPasses, passes_over
@@ -15,8 +16,8 @@ from discrim.families.logistic.path_problem import PathProblem, problem_of
 from discrim.families.recipe import OneBlock
 from discrim.inference.summary import Summary, Table
 from discrim.models.logistic.regression import open_training
-from discrim.models.logistic.training import Training, positive
-from discrim.models.parameters import Check, boolean, either, integer, none, number, numbers
+from discrim.models.logistic.training import Training
+from discrim.models.parameters import Check, boolean, either, integer, none, number, numbers, positive
 from discrim.parallel import one_blas_thread, run, thread_count
 from discrim.sources import Design, Scan, in_memory, open_rows
 from discrim.sources.rows import check_labelled
@@ -239,8 +240,7 @@ class LogisticPath:
             raise DataError("Input X contains NaN or infinity, or numbers too large for these coefficients.")
         if eta.ndim == 1:
             eta = np.stack([np.zeros_like(eta), eta], axis=1)
-        weight = np.exp(eta - eta.max(axis=1, keepdims=True))
-        return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+        return np.asarray(special.softmax(eta, axis=1))
 
     def predict(self, X: Any, at: Any) -> NDArray[Any]:
         """The most probable class at one lambda."""
@@ -353,12 +353,10 @@ def _deviances(theta: Floats, block: Block) -> Floats:
     """-2 log probability of each row's class, n x L."""
     eta = _linear_predictors(theta, block)
     if eta.ndim == 3:
-        top = eta.max(axis=2, keepdims=True)
-        own = np.exp(eta - top)[np.arange(len(block)), :, block.codes] / np.exp(eta - top).sum(axis=2)
-        return np.asarray(-2.0 * np.log(np.clip(own, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)))
-    most = np.log(1.0 / LEAST_PROBABILITY - 1.0)
-    eta *= np.where(block.codes == 1, -1.0, 1.0)[:, None]
-    return np.asarray(2.0 * np.log1p(np.exp(np.clip(eta, -most, most, out=eta))))
+        own = special.log_softmax(eta, axis=2)[np.arange(len(block)), :, block.codes]
+    else:
+        own = special.log_expit(eta * np.where(block.codes == 1, 1.0, -1.0)[:, None])
+    return -2.0 * np.clip(own, np.log(LEAST_PROBABILITY), np.log1p(-LEAST_PROBABILITY))
 
 
 def _linear_predictors(theta: Floats, block: Block) -> Floats:

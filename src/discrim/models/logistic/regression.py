@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -24,15 +24,12 @@ from discrim.models.logistic.inference import LogisticInference
 from discrim.models.logistic.training import (
     NoColumns,
     Training,
-    groups_of,
-    known_offset,
     offset_of_rows,
-    positive,
     select_columns,
     with_named_offset,
     with_offset,
 )
-from discrim.models.parameters import Check, boolean, either, integer, number, one_of, seed
+from discrim.models.parameters import Check, boolean, either, integer, number, one_of, positive, seed
 from discrim.models.registry import Entry, any_numbers, enter
 from discrim.models.shell import Classifier, SparseCoefficients
 from discrim.sources import Attached, Design, Rows, Scan
@@ -63,6 +60,7 @@ CONSTRAINTS: dict[str, Check] = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients, Classifier):
     """Log-odds that are linear in the columns, by maximum likelihood with or without a penalty.
 
@@ -125,69 +123,106 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
     (array([15.0429]), array([[-0.2322]]))
     """
 
-    coef_: Any
-    intercept_: NDArray[Any]
-    n_iter_: NDArray[np.int32]
-    solver_: str
+    coef_: Any = field(init=False)
+    intercept_: NDArray[Any] = field(init=False)
+    n_iter_: NDArray[np.int32] = field(init=False)
+    solver_: str = field(init=False)
     # The fit with its rows (None where they are not kept), its arguments, and what has been asked of it since.
-    _solved: Solved
-    _training: Training | None
-    _separation: Separation | None
-    _known_fit: Fitted | None
+    _solved: Solved = field(init=False)
+    _training: Training | None = field(init=False)
+    _separation: Separation | None = field(init=False)
+    _known_fit: Fitted | None = field(init=False)
 
     # scikit-learn's callbacks see the steps of this fit.
     _reports_steps: ClassVar[bool] = True
     _constraints: ClassVar[dict[str, Check]] = CONSTRAINTS
 
-    def __init__(
-        self,
-        penalty: Any = "deprecated",
-        *,
-        C: float = 1.0,
-        l1_ratio: float | None = 0.0,
-        dual: bool = False,
-        tol: float = 1e-4,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1,
-        class_weight: Any = None,
-        random_state: Any = None,
-        solver: str = "auto",
-        max_iter: int = 100,
-        verbose: int = 0,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        reference: Any = None,
-        inference: bool | Literal["auto"] = "auto",
-        bias_reduction: Literal["firth"] | None = None,
-        aliased: Literal["drop", "minimum-norm"] = "drop",
-    ) -> None:
-        self.penalty = penalty
-        self.C = C
-        self.l1_ratio = l1_ratio
-        self.dual = dual
-        self.tol = tol
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.solver = solver
-        self.max_iter = max_iter
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.reference = reference
-        self.inference = inference
-        self.bias_reduction = bias_reduction
-        self.aliased = aliased
+    penalty: Any = "deprecated"
+    _: KW_ONLY
+    C: float = 1.0
+    l1_ratio: float | None = 0.0
+    dual: bool = False
+    tol: float = 1e-4
+    fit_intercept: bool = True
+    intercept_scaling: float = 1
+    class_weight: Any = None
+    random_state: Any = None
+    solver: str = "auto"
+    max_iter: int = 100
+    verbose: int = 0
+    warm_start: bool = False
+    n_jobs: int | None = None
+    reference: Any = None
+    inference: bool | Literal["auto"] = "auto"
+    bias_reduction: Literal["firth"] | None = None
+    aliased: Literal["drop", "minimum-norm"] = "drop"
 
     def recipe(self) -> LogisticRecipe:
         """The model that these parameters describe."""
-        penalty = penalty_terms(self)
+        strength, l1_ratio = self._strength()
+        self._check_solver(strength, l1_ratio)
+        penalty = self._terms_for(strength, l1_ratio)
         if self.bias_reduction == "firth" and penalty.name != "none":
             raise ParameterError(
                 "bias_reduction='firth' is itself a penalty and does not go with another one. Set C=np.inf."
             )
         return self._recipe_with(penalty)
+
+    def _terms_for(self, strength: float, l1_ratio: float) -> PenaltyTerms:
+        """The penalty of this ``strength`` = 1 / C, with the part of the intercept that the solver's name asks for."""
+        lasso, ridge = strength * l1_ratio, strength * (1.0 - l1_ratio)
+        if self.solver == "liblinear" and self.fit_intercept:
+            # liblinear treats the intercept as one more coefficient, of a column that holds intercept_scaling.
+            held = float(self.intercept_scaling)
+            return PenaltyTerms(lasso, ridge, ridge / held**2, lasso / held)
+        return PenaltyTerms(lasso, ridge)
+
+    def _strength(self) -> tuple[float, float]:
+        """1 / C and the share of L1, as the parameters say it in either way."""
+        penalty, l1_ratio = self.penalty, self.l1_ratio
+        if l1_ratio is None:
+            if penalty == "elasticnet":
+                raise ParameterError("l1_ratio must be specified when penalty is elasticnet.")
+            if penalty == "deprecated":
+                warn("'l1_ratio=None' was deprecated in version 1.8. Use 0<=l1_ratio<=1 instead.", FutureWarning)
+            l1_ratio = 0.0
+        if penalty != "deprecated":
+            self._warn_of_penalty()
+            l1_ratio = {"l1": 1.0, "l2": 0.0, "elasticnet": l1_ratio, None: 0.0}[penalty]
+        strength = 0.0 if penalty is None or np.isinf(self.C) else 1.0 / float(self.C)
+        return strength, float(l1_ratio)
+
+    def _warn_of_penalty(self) -> None:
+        warn(
+            "'penalty' was deprecated in version 1.8 of scikit-learn. Leave it at its default and use 'l1_ratio' or "
+            "'C': l1_ratio=0 for penalty='l2', l1_ratio=1 for penalty='l1', any l1_ratio for penalty='elasticnet', and "
+            "C=np.inf for penalty=None.",
+            FutureWarning,
+        )
+        given = self.l1_ratio
+        if (self.penalty == "l2" and given != 0) or (self.penalty == "l1" and given != 1):
+            warn(
+                f"Inconsistent values: penalty={self.penalty} with l1_ratio={given}. The l1_ratio parameter is only "
+                f"used when penalty is 'elasticnet'. Got (penalty={self.penalty}), which is taken. Use l1_ratio alone."
+            )
+        if self.penalty is None and (self.C != 1.0 or given not in {0, None}):
+            warn("Setting penalty=None will ignore the C and l1_ratio parameters")
+
+    def _check_solver(self, strength: float, l1_ratio: float) -> None:
+        """scikit-learn's limits of the solvers that it names; 'auto' has none."""
+        solver, lasso = self.solver, strength > 0 and l1_ratio > 0
+        if solver in {*SMOOTH_ONLY, "newton", "quasi-newton"} and lasso:
+            name = "l1" if l1_ratio == 1 else "elasticnet"
+            raise ParameterError(
+                f"Solver {solver} supports only 'l2' or None penalties, got {name} penalty. Use solver='auto'."
+            )
+        if solver != "liblinear" and self.dual:
+            raise ParameterError(f"Solver {solver} supports only dual=False, got dual={self.dual}")
+        if solver == "liblinear":
+            if 0 < l1_ratio < 1 and lasso:
+                raise ParameterError("Only 'saga' solver supports elasticnet penalty, got solver=liblinear.")
+            if strength == 0:
+                raise ParameterError("C=np.inf as well as penalty=None is not supported for the liblinear solver")
 
     def _recipe_with(self, penalty: PenaltyTerms) -> LogisticRecipe:
         firth, solving = self.bias_reduction == "firth", (self.fit_intercept, self.max_iter, self.tol, self.solver)
@@ -252,7 +287,7 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
     def decision_function(self, X: Any, offset: Any = None) -> NDArray[Any]:
         """Log-odds of the second class, n; for more classes alpha_k + beta_k'x, n x K."""
         scores = super().decision_function(X)
-        return scores if offset is None else with_offset(scores, known_offset(X, offset))
+        return scores if offset is None else with_offset(scores, X, offset)
 
     def predict(self, X: Any, offset: Any = None) -> NDArray[Any]:
         """The class with the largest score."""
@@ -368,7 +403,7 @@ def open_training(read: Callable[..., Rows], given: Training) -> Rows:
     """The rows that ``fit`` was given, as ``read`` opens them, with their offsets or trials; checked."""
     y, weight, share = given.y, given.sample_weight, None
     if given.trials is not None:
-        share, weight = groups_of(given)
+        share, weight = given.groups()
         y = np.ones(len(share), int)
     by_name = isinstance(given.offset, str)
     if given.offset is not None and isinstance(given.X, Scan) and not by_name:
@@ -384,81 +419,4 @@ def open_training(read: Callable[..., Rows], given: Training) -> Rows:
     return Attached(rows, rows.classes, offset)
 
 
-def penalty_terms(model: Any) -> PenaltyTerms:
-    """The penalty that C, l1_ratio and the deprecated ``penalty`` ask for, checked against a named solver."""
-    strength, l1_ratio = _strength(model)
-    check_solver(model, strength, l1_ratio)
-    return terms_for(model, strength, l1_ratio)
-
-
-def terms_for(model: Any, strength: float, l1_ratio: float) -> PenaltyTerms:
-    """The penalty of this ``strength`` = 1 / C, with the part of the intercept that the solver's name asks for."""
-    lasso, ridge = strength * l1_ratio, strength * (1.0 - l1_ratio)
-    if model.solver == "liblinear" and model.fit_intercept:
-        # liblinear treats the intercept as one more coefficient, of a column that holds intercept_scaling.
-        held = float(model.intercept_scaling)
-        return PenaltyTerms(lasso, ridge, ridge / held**2, lasso / held)
-    return PenaltyTerms(lasso, ridge)
-
-
-def _strength(model: Any) -> tuple[float, float]:
-    """1 / C and the share of L1, as the parameters say it in either way."""
-    penalty, l1_ratio = model.penalty, model.l1_ratio
-    if l1_ratio is None:
-        if penalty == "elasticnet":
-            raise ParameterError("l1_ratio must be specified when penalty is elasticnet.")
-        if penalty == "deprecated":
-            warn("'l1_ratio=None' was deprecated in version 1.8. Use 0<=l1_ratio<=1 instead.", FutureWarning)
-        l1_ratio = 0.0
-    if penalty != "deprecated":
-        _warn_of_penalty(model)
-        l1_ratio = {"l1": 1.0, "l2": 0.0, "elasticnet": l1_ratio, None: 0.0}[penalty]
-    strength = 0.0 if penalty is None or np.isinf(model.C) else 1.0 / float(model.C)
-    return strength, float(l1_ratio)
-
-
-def _warn_of_penalty(model: Any) -> None:
-    warn(
-        "'penalty' was deprecated in version 1.8 of scikit-learn. Leave it at its default and use 'l1_ratio' or 'C': "
-        "l1_ratio=0 for penalty='l2', l1_ratio=1 for penalty='l1', any l1_ratio for penalty='elasticnet', and C=np.inf "
-        "for penalty=None.",
-        FutureWarning,
-    )
-    given = model.l1_ratio
-    if (model.penalty == "l2" and given != 0) or (model.penalty == "l1" and given != 1):
-        warn(
-            f"Inconsistent values: penalty={model.penalty} with l1_ratio={given}. The l1_ratio parameter is only used "
-            f"when penalty is 'elasticnet'. Got (penalty={model.penalty}), which is taken. Use l1_ratio alone."
-        )
-    if model.penalty is None and (model.C != 1.0 or given not in {0, None}):
-        warn("Setting penalty=None will ignore the C and l1_ratio parameters")
-
-
-def check_solver(model: Any, strength: float, l1_ratio: float) -> None:
-    """scikit-learn's limits of the solvers that it names; 'auto' has none."""
-    solver, lasso = model.solver, strength > 0 and l1_ratio > 0
-    if solver in {*SMOOTH_ONLY, "newton", "quasi-newton"} and lasso:
-        name = "l1" if l1_ratio == 1 else "elasticnet"
-        raise ParameterError(
-            f"Solver {solver} supports only 'l2' or None penalties, got {name} penalty. Use solver='auto'."
-        )
-    if solver != "liblinear" and model.dual:
-        raise ParameterError(f"Solver {solver} supports only dual=False, got dual={model.dual}")
-    if solver == "liblinear":
-        if 0 < l1_ratio < 1 and lasso:
-            raise ParameterError("Only 'saga' solver supports elasticnet penalty, got solver=liblinear.")
-        if strength == 0:
-            raise ParameterError("C=np.inf as well as penalty=None is not supported for the liblinear solver")
-
-
-enter(
-    Entry(
-        "Logistic",
-        LogisticRegression,
-        lambda _: LogisticRegression(),
-        cost=14,
-        tuning="grid",
-        why_not=any_numbers,
-        words=True,
-    )
-)
+enter(Entry("Logistic", LogisticRegression, cost=14, tuning="grid", why_not=any_numbers, words=True))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import _num_samples
 
 from discrim.errors import DataError, ParameterError, plural
-from discrim.models.parameters import Check
 from discrim.sources import Design, Rows, Scan, open_rows
 from discrim.sources.labels import check_weights
 from discrim.sources.rows import ArrayRows
@@ -30,29 +29,30 @@ class Training:
     offset: Any = None
     trials: Any = None
 
-
-def groups_of(given: Training) -> tuple[Floats, Floats]:
-    """Shares of successes, and weights that count the trials."""
-    if isinstance(given.X, Scan):
-        raise ParameterError("`trials` cannot be given with a scan.")
-    if given.y is None:
-        raise ParameterError("With `trials`, y must hold the number of successes of each row; it is None.")
-    y, n = np.asarray(given.y, float), np.asarray(given.trials, float)
-    n = np.broadcast_to(n, y.shape) if n.ndim == 0 else n
-    if y.shape != n.shape or y.ndim != 1:
-        raise ParameterError(f"y and trials must be two lists of one length; they have shapes {y.shape} and {n.shape}.")
-    if not (np.isfinite(y).all() and np.isfinite(n).all()) or (n < 0).any() or (y < 0).any() or (y > n).any():
-        bad = int(np.flatnonzero(~((y >= 0) & (y <= n) & np.isfinite(n)))[0])
-        raise DataError(f"y must lie between 0 and trials; row {bad} has {y[bad]:g} successes out of {n[bad]:g}.")
-    _check_whole(y)
-    rows = _length(given.X)
-    if rows is not None and len(n) != rows:
-        raise DataError(f"y and trials have {plural(len(n), 'entry', 'entries')}, X has {plural(rows, 'row')}.")
-    if len(n) and not n.any():
-        raise DataError("trials is zero in every row; at least one row needs a trial.")
-    weight = check_weights(given.sample_weight, len(n))
-    share = np.where(n > 0, y / np.where(n > 0, n, 1.0), 0.0)
-    return share, n if weight is None else n * weight
+    def groups(self) -> tuple[Floats, Floats]:
+        """Shares of successes, and weights that count the trials."""
+        if isinstance(self.X, Scan):
+            raise ParameterError("`trials` cannot be given with a scan.")
+        if self.y is None:
+            raise ParameterError("With `trials`, y must hold the number of successes of each row; it is None.")
+        y, n = np.asarray(self.y, float), np.asarray(self.trials, float)
+        n = np.broadcast_to(n, y.shape) if n.ndim == 0 else n
+        if y.shape != n.shape or y.ndim != 1:
+            raise ParameterError(
+                f"y and trials must be two lists of one length; they have shapes {y.shape} and {n.shape}."
+            )
+        if not (np.isfinite(y).all() and np.isfinite(n).all()) or (n < 0).any() or (y < 0).any() or (y > n).any():
+            bad = int(np.flatnonzero(~((y >= 0) & (y <= n) & np.isfinite(n)))[0])
+            raise DataError(f"y must lie between 0 and trials; row {bad} has {y[bad]:g} successes out of {n[bad]:g}.")
+        _check_whole(y)
+        rows = _num_samples(self.X) if hasattr(self.X, "shape") or hasattr(self.X, "__len__") else len(n)
+        if len(n) != rows:
+            raise DataError(f"y and trials have {plural(len(n), 'entry', 'entries')}, X has {plural(rows, 'row')}.")
+        if len(n) and not n.any():
+            raise DataError("trials is zero in every row; at least one row needs a trial.")
+        weight = check_weights(self.sample_weight, len(n))
+        share = np.where(n > 0, y / np.where(n > 0, n, 1.0), 0.0)
+        return share, n if weight is None else n * weight
 
 
 def _check_whole(successes: Floats) -> None:
@@ -65,21 +65,15 @@ def _check_whole(successes: Floats) -> None:
     raise DataError(f"{found}{shares or ' Round them, or leave `trials` out and pass weights as sample_weight.'}")
 
 
-def known_offset(X: Any, offset: Any) -> Floats:
-    """Offsets as they were given, or those that a column of the scan holds."""
-    if not isinstance(offset, str):
-        return np.asarray(offset, float)
-    blocks = with_named_offset(X, offset).blocks()
-    return np.concatenate([block.offset for block in blocks])
-
-
-def with_offset(scores: NDArray[Any], offset: Floats) -> NDArray[Any]:
-    """The log-odds of two classes with their known part."""
+def with_offset(scores: NDArray[Any], X: Any, offset: Any) -> NDArray[Any]:
+    """The log-odds of two classes with their known part: as it is given, or as a column of the scan X holds it."""
+    if isinstance(offset, str):
+        offset = np.concatenate([block.offset for block in with_named_offset(X, offset).blocks()])
     if scores.ndim != 1:
         raise ParameterError(f"An offset is for two classes; the model has {scores.shape[1]}.")
-    if offset.shape not in {(), scores.shape}:
-        raise ParameterError.bad_value("offset", f"shape {offset.shape}", f"{len(scores)} numbers, one a row")
-    return np.asarray(scores + offset)
+    if np.shape(offset) not in {(), scores.shape}:
+        raise ParameterError.bad_value("offset", f"shape {np.shape(offset)}", f"{len(scores)} numbers, one a row")
+    return np.asarray(scores + np.asarray(offset, float))
 
 
 def with_named_offset(X: Any, name: str) -> Scan:
@@ -87,16 +81,6 @@ def with_named_offset(X: Any, name: str) -> Scan:
     if not isinstance(X, Scan):
         raise ParameterError.bad_value("offset", name, "numbers; the name of a column is for a scan")
     return X.with_offset(name)
-
-
-def _length(X: Any) -> int | None:
-    """The number of rows of a table, where it is known."""
-    if isinstance(X, NoColumns):
-        return X.n_rows
-    shape = getattr(X, "shape", None)
-    if isinstance(shape, tuple) and shape:
-        return int(shape[0])
-    return len(X) if isinstance(X, (list, tuple)) else None
 
 
 def offset_of_rows(values: Any, rows: Rows) -> Floats:
@@ -122,6 +106,9 @@ class NoColumns:
 
     n_rows: int
 
+    def __len__(self) -> int:
+        return self.n_rows
+
     def rows(self, y: Any, sample_weight: Any) -> Rows:
         """The rows with their labels: an intercept is all that can be fitted."""
         stand_in = open_rows(np.zeros((self.n_rows, 1)), y, sample_weight).whole
@@ -139,21 +126,10 @@ def select_columns(X: Any, names: list[str], wanted: list[str]) -> Any:
             )
         return X.with_features(wanted)
     if not wanted:
-        return NoColumns(len(X) if isinstance(X, (list, tuple)) or not hasattr(X, "shape") else X.shape[0])
+        return NoColumns(_num_samples(X))
     if hasattr(X, "select") and not hasattr(X, "iloc"):
         return X.select(wanted)
     if hasattr(X, "iloc"):
         return X[wanted]
     places = [names.index(name) for name in wanted]
     return X[:, places] if hasattr(X, "shape") else np.asarray(X)[:, places]
-
-
-def positive(*, infinite: bool = False) -> Check:
-    """A number above 0, of any type; ``infinite`` allows infinity too."""
-
-    def fits(value: Any) -> bool:
-        if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-            return False
-        return 0 < float(value) < np.inf or (infinite and float(value) == np.inf)
-
-    return fits, "a finite number above 0" + (" or np.inf" if infinite else "")

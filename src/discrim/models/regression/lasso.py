@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.families.regression.lasso import LassoPath, LassoRecipe
-from discrim.inference.summary import Summary, Table
+from discrim.inference.summary import Summary, coefficient_summary
 from discrim.models.parameters import Check, array_like, boolean, either, none, number, one_of
 from discrim.models.registry import Entry, Facts, dense_numbers, enter
 from discrim.models.shell import RecipeClassifier, recipe_from
@@ -89,14 +89,11 @@ class LassoClassifier(RecipeClassifier):
         return path
 
     def _summarise(self) -> Summary:
-        names = ["(Intercept)", *self._names]
         coef = np.vstack([self.intercept_, self.coef_.T])
-        labels = [str(label) for label in self.classes_[-coef.shape[1] :]]
         used = int((self.coef_ != 0).any(axis=0).sum())
         facts = {"Rows": int(self.statistic_.rows.sum()), "Columns": len(self._names), "Columns used": used,
                  "alpha": f"{self.alpha_:.4g}"}  # fmt: skip
-        table = Table("Coefficients", names, labels, coef)
-        return Summary("Lasso on class indicators", facts, [table], names=names, coef=coef)
+        return coefficient_summary("Lasso on class indicators", facts, self._names, self.classes_, coef)
 
 
 # Columns up to which the coordinate descent of every fold is a matter of seconds.
@@ -109,4 +106,4 @@ def _too_wide(rows: Facts) -> str:
     return dense_numbers(rows)
 
 
-enter(Entry("Lasso", LassoClassifier, lambda _: LassoClassifier(), cost=12, tuning="grid", why_not=_too_wide))
+enter(Entry("Lasso", LassoClassifier, cost=12, tuning="grid", why_not=_too_wide))

@@ -17,20 +17,9 @@ from discrim.families.priors import log_priors
 from discrim.families.recipe import Solved, Statistic
 from discrim.families.regression.recipe import RidgeRecipe
 from discrim.families.rule import LinearRule, Output, side_by_side
-from discrim.inference.summary import Summary, Table
+from discrim.inference.summary import Summary, coefficient_summary
 from discrim.models.beyond import METHODS, beyond_sklearn
-from discrim.models.parameters import (
-    Check,
-    array_like,
-    boolean,
-    either,
-    integer,
-    none,
-    number,
-    numbers,
-    one_of,
-    seed,
-)
+from discrim.models.parameters import Check, array_like, boolean, either, integer, none, number, numbers, one_of, seed
 from discrim.models.registry import Entry, enter
 from discrim.models.shell import RecipeClassifier, check_parameters, recipe_from
 from discrim.sources import check_structure
@@ -206,13 +195,10 @@ class RidgeClassifier(RecipeClassifier):
         return self.from_solution(Solved(rule, first.statistic_, attributes), first.known_columns)
 
     def _summarise(self) -> Summary:
-        names = ["(Intercept)", *self._names]
         slopes = np.atleast_2d(self.coef_)
         coef = np.vstack([np.broadcast_to(self.intercept_, len(slopes)), slopes.T])
-        labels = [str(label) for label in self.classes_[-len(slopes) :]]
         facts = {"Rows": int(self.statistic_.rows.sum()), "Columns": len(self._names), "alpha": str(self.alpha)}
-        table = Table("Coefficients", names, labels, coef)
-        return Summary("Ridge regression on class indicators", facts, [table], names=names, coef=coef)
+        return coefficient_summary("Ridge regression on class indicators", facts, self._names, self.classes_, coef)
 
 
 def _sign(label: RidgeClassifier) -> float:

@@ -23,7 +23,7 @@ from discrim import (
     RegularizedDiscriminantAnalysis,
     RidgeClassifier,
 )
-from discrim.decision.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier, stacked
+from discrim.decision.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from discrim.decision.multiclass import scheme as shared
 from discrim.statistics import ClassMoments
 
@@ -218,18 +218,18 @@ def test_linear_models_are_asked_together_and_answer_as_alone(model):
     X, y, _ = rows_of(90, 5)
     scheme = OneVsOneClassifier(model).fit(X, y)
     models = scheme.estimators_
-    assert stacked.fits_in_memory(models, X)
+    assert scheme._fits_in_memory(X)
     alone = np.column_stack([part.decision_function(X) for part in models])
-    assert_allclose(stacked.all_scores(models, X), alone, rtol=0, atol=1e-12 * np.abs(alone).max())
+    assert_allclose(scheme._all_scores(X), alone, rtol=0, atol=1e-12 * np.abs(alone).max())
     shares = np.column_stack([part.predict_proba(X)[:, 1] for part in models])
-    assert_allclose(stacked.all_probabilities(models, X), shares, rtol=0, atol=1e-12)
+    assert_allclose(scheme._all_probabilities(X), shares, rtol=0, atol=1e-12)
 
 
 def test_scores_too_many_for_the_memory_are_found_pair_by_pair(monkeypatch):
     X, y, _ = rows_of(90, 5)
     scheme = OneVsOneClassifier(LinearDiscriminantAnalysis()).fit(X, y)
     expected = scheme.decision_function(X)
-    monkeypatch.setattr(stacked, "MOST_SCORES", 10)
+    monkeypatch.setattr(shared, "MOST_SCORES", 10)
     assert_allclose(scheme.decision_function(X), expected, rtol=1e-10, atol=1e-10)
 
 
