@@ -1,4 +1,5 @@
-// Sixteen rows at a time, one row a lane: every step, the softmax too, runs down the lanes.
+// Sixteen rows at a time, one row a lane: every step, the softmax too, runs down the lanes. Only the linear scores of
+// rows that lie one behind the other are sums along these rows, which then need not be turned into lanes.
 
 #include "gaussian/scores.hpp"
 
@@ -154,11 +155,88 @@ DISCRIM_INLINE void score_group_body(const Work &w) {
         case Rule::diagonal: score_diagonal<V>(w); break;
         case Rule::quadratic: score_quadratic<V>(w); break;
     }
+}
+DISCRIM_VERSIONS(score_group, (const Work &w), (w))
+
+// Four rows of p numbers each, and what is needed for their linear scores.
+template <typename T>
+struct Four {
+    const RuleArrays *rule;
+    const T *row[4];
+    const double *tails;  // K x LANES: the coefficients from the last multiple of LANES on, then zeros
+    double *x;            // 4 x p, centred; rows are padded with zeros to a multiple of LANES
+    double *scores;       // K x GROUP, of which the first four are written
+};
+
+constexpr int64_t padded(int64_t p) { return (p + LANES - 1) / LANES * LANES; }
+
+template <typename V, typename T>
+DISCRIM_INLINE void centre(const Four<T> &w) {
+    const int64_t p = w.rule->p, stride = padded(p);
+    const double *at = w.rule->centre;
+    for (int r = 0; r < 4; ++r) {
+        const T *row = w.row[r];
+        double *to = w.x + r * stride;
+        int64_t i = 0;
+        for (; i + WIDTH<V> <= p; i += WIDTH<V>) put(to + i, get<V>(row + i) - get<V>(at + i));
+        for (; i < p; ++i) to[i] = static_cast<double>(row[i]) - at[i];
+    }
+}
+
+// The sums of four vectors.
+DISCRIM_INLINE v4 sums_of(const v4 *v) {
+    const v4 low = DISCRIM_REORDER(v[0], v[1], v4i, 0, 4, 2, 6) + DISCRIM_REORDER(v[0], v[1], v4i, 1, 5, 3, 7);
+    const v4 high = DISCRIM_REORDER(v[2], v[3], v4i, 0, 4, 2, 6) + DISCRIM_REORDER(v[2], v[3], v4i, 1, 5, 3, 7);
+    return DISCRIM_REORDER(low, high, v4i, 0, 1, 4, 5) + DISCRIM_REORDER(low, high, v4i, 2, 3, 6, 7);
+}
+DISCRIM_INLINE v4 sums_of(const v8 *v) {
+    v4 halves[4];
+    for (int r = 0; r < 4; ++r)
+        halves[r] = v4{v[r][0], v[r][1], v[r][2], v[r][3]} + v4{v[r][4], v[r][5], v[r][6], v[r][7]};
+    return sums_of(halves);
+}
+
+// The scores of four rows in M classes, the first of them `k`.
+template <int M, typename V, typename T>
+DISCRIM_INLINE void score_four(const Four<T> &w, int64_t k) {
+    const int64_t p = w.rule->p, stride = padded(p), whole = p / LANES * LANES;
+    const double *factor = w.rule->factor + k * p, *tails = w.tails + k * LANES;
+    V acc[M][4];
+    for (auto &of_class : acc)
+        for (V &sum : of_class) sum = V{};
+    const auto add = [&](int64_t i, const double *coefficients, int64_t apart) DISCRIM_INLINED {
+        V x[4];
+        for (int r = 0; r < 4; ++r) x[r] = get<V>(w.x + r * stride + i);
+        for (int m = 0; m < M; ++m) {
+            const V f = get<V>(coefficients + m * apart);
+            for (int r = 0; r < 4; ++r) acc[m][r] += f * x[r];
+        }
+    };
+    for (int64_t i = 0; i < whole; i += WIDTH<V>) add(i, factor + i, p);
+    for (int64_t i = whole; i < p; i += WIDTH<V>) add(i, tails + (i - whole), LANES);
+    for (int m = 0; m < M; ++m) put(w.scores + (k + m) * GROUP, sums_of(acc[m]) + w.rule->offset[k + m]);
+}
+
+template <int MI, typename T>
+DISCRIM_INLINE void score_along_body(const Four<T> &w) {
+    using V = Native<MI>;
+    constexpr int M = AT_ONCE<V>;
+    centre<V>(w);
+    int64_t k = 0;
+    for (; k + M <= w.rule->K; k += M) score_four<M, V>(w, k);
+    for (; k < w.rule->K; ++k) score_four<1, V>(w, k);
+}
+DISCRIM_VERSIONS(score_along, (const Four<double> &w), (w))
+DISCRIM_VERSIONS(score_along, (const Four<float> &w), (w))
+
+template <int MI>
+DISCRIM_INLINE void finish_group_body(const Work &w) {
+    using V = Native<MI>;
     find_best<V>(w);
     if (w.output == Output::posterior) normalise<V>(w, false);
     if (w.output == Output::log_posterior) normalise<V>(w, true);
 }
-DISCRIM_VERSIONS(score_group, (const Work &w), (w))
+DISCRIM_VERSIONS(finish_group, (const Work &w), (w))
 
 // Lanes beyond the last row repeat it, so that they stay harmless.
 template <typename T>
@@ -172,9 +250,31 @@ void gather(const Rows<T> &x, int64_t first, int64_t m, double *lanes) {
     }
     for (int64_t i = 0; i < x.p; ++i) {
         const T *column = x.data + first * x.row_stride + i * x.column_stride;
+        if (x.row_stride == 1 && m == GROUP) {
+            std::copy(column, column + GROUP, lanes + i * GROUP);
+            continue;
+        }
         for (int64_t r = 0; r < GROUP; ++r)
             lanes[i * GROUP + r] = static_cast<double>(column[std::min(r, m - 1) * x.row_stride]);
     }
+}
+
+// The linear scores of a group along its rows, of which the last is repeated up to a multiple of four.
+template <typename T>
+void score_rows(const Rows<T> &x, int64_t first, int64_t m, Four<T> &four, double *scores) {
+    for (int64_t r = 0; r < m; r += 4) {
+        for (int64_t l = 0; l < 4; ++l) four.row[l] = x.data + (first + std::min(r + l, m - 1)) * x.row_stride;
+        four.scores = scores + r;
+        score_along(four);
+    }
+}
+
+Lined tails_of(const RuleArrays &rule) {
+    Lined tails(rule.K * LANES, 0.0);
+    const int64_t whole = rule.p / LANES * LANES;
+    for (int64_t k = 0; k < rule.K; ++k)
+        std::copy(rule.factor + k * rule.p + whole, rule.factor + (k + 1) * rule.p, tails.begin() + k * LANES);
+    return tails;
 }
 
 // In single precision a posterior within 2^-25 of one is one, and its logarithm zero.
@@ -188,14 +288,22 @@ inline void write(float *to, double value, bool logarithm) {
 template <typename T, typename Out>
 bool score(const Rows<T> &x, const RuleArrays &rule, Output output, Out *values, int64_t *best) {
     const int64_t K = rule.K;
-    std::vector<double> lanes(x.p * GROUP), shifted(rule.rule == Rule::quadratic ? x.p * GROUP : 0);
+    const bool along = rule.rule == Rule::linear && x.column_stride == 1;
+    Lined tails = along ? tails_of(rule) : Lined(), centred(along ? 4 * padded(x.p) : 0);
+    Four<T> four{&rule, {}, tails.data(), centred.data(), nullptr};
+    std::vector<double> lanes(along ? 0 : x.p * GROUP), shifted(rule.rule == Rule::quadratic ? x.p * GROUP : 0);
     std::vector<double> scores(K * GROUP), largest(GROUP), which(GROUP);
     const Work work{&rule, output, lanes.data(), shifted.data(), scores.data(), largest.data(), which.data()};
     bool finite = true;
     for (int64_t first = 0; first < x.n; first += GROUP) {
         const int64_t m = std::min(GROUP, x.n - first);
-        gather(x, first, m, lanes.data());
-        score_group(work);
+        if (along) {
+            score_rows(x, first, m, four, scores.data());
+        } else {
+            gather(x, first, m, lanes.data());
+            score_group(work);
+        }
+        finish_group(work);
         for (int64_t r = 0; r < m; ++r) finite &= std::isfinite(largest[r]);
         if (output == Output::best)
             for (int64_t r = 0; r < m; ++r) best[first + r] = static_cast<int64_t>(which[r]);
