@@ -44,7 +44,8 @@ class Table:
 
     def plain(self, small: int) -> NDArray[Any] | None:  # noqa: ARG002 - few packages keep columns together
         """All columns as one array, where they are floating-point numbers of one type and it is no copy of a table
-        with ``small`` numbers or more."""
+        with ``small`` numbers or more.
+        """
         return None
 
     def texts(self, name: str, start: int, stop: int) -> tuple[list[Any], NDArray[Any]]:

@@ -268,12 +268,12 @@ def without_lists(X: Any) -> Any:
 
 
 def columns_in(X: Any) -> int | list[str] | None:
-    """How many columns there are in something without names, or the names in a data frame; None where these differ
-    from what scikit-learn would see."""
+    """How many columns X has, where they have no names, or the names in a data frame; None where in doubt."""
     if isinstance(X, (list, tuple)):
         return len(X[0]) if len(X) and hasattr(X[0], "__len__") else None
-    if X.__class__ is np.ndarray or sparse.issparse(X):
-        return int(X.shape[1]) if X.ndim == 2 and X.dtype.kind in "fiub" else None
+    thin = sparse.issparse(X)
+    if thin or X.__class__ is np.ndarray:
+        return X.shape[1] if X.ndim == 2 and X.dtype.kind in "fiub" else None
     if not (comes_from(X, "pandas", "DataFrame") or comes_from(X, "polars", "DataFrame")):
         return None
     names = list(X.columns)
