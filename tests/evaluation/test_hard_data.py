@@ -38,6 +38,7 @@ RARE_CLASS_MODELS = [
     BayesianQuadraticDiscriminantAnalysis(1.0, target="identity"),
     BayesianLinearDiscriminantAnalysis(1.0, target="identity", class_prior_alpha=1.0),
     GaussianNB(),
+    GaussianNB(smoothing="column"),
     GaussianNB(var_smoothing=0.1),
     GaussianNB(normalization="unbiased"),
     LeastSquaresClassifier(),
@@ -201,6 +202,7 @@ COLUMN_MODELS = [
     RDA(),
     RDA(0.4, 0.5),
     GaussianNB(),
+    GaussianNB(smoothing="column"),
     GaussianNB(var_smoothing=0.1),
     LeastSquaresClassifier(),
     RidgeClassifier(methods="all"),
@@ -227,13 +229,14 @@ def test_columns_without_news_equal_refitting(model, column, cv, narrow, brute_f
 
 @pytest.mark.parametrize("noise", [0.0, 1e-9, 1e-6, 1e-3])
 @pytest.mark.parametrize("smoothing", [1e-9, 1e-3])
-def test_a_row_that_makes_all_the_variance_of_a_column(noise, smoothing, brute_force, equals_refitting):
+@pytest.mark.parametrize("by", ["scikit-learn", "column"])
+def test_a_row_that_makes_all_the_variance_of_a_column(noise, smoothing, by, brute_force, equals_refitting):
     rng = np.random.default_rng(4)
     y = np.arange(40) % 3
     x = rng.normal(size=(40, 12))
     x[:, :10] = 0.1 + noise * rng.normal(size=(40, 10))
     x[np.arange(10), np.arange(10)] = rng.normal(size=10)
-    model = GaussianNB(var_smoothing=smoothing)
+    model = GaussianNB(var_smoothing=smoothing, smoothing=by)
     result = cross_validate(model, x, y, "loo")
     assert result.route == "closed form"
     equals_refitting(result, brute_force(model, x, y, "loo"), atol=1e-8)

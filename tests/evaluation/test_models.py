@@ -51,6 +51,7 @@ CLOSED_FORM = {
     "nb": GaussianNB(),
     "nb priors": GaussianNB(priors=PRIORS),
     "nb smooth": GaussianNB(var_smoothing=0.1),
+    "nb by column": GaussianNB(smoothing="column"),
     "least squares": LeastSquaresClassifier(),
     "least squares quadratic": LeastSquaresClassifier(basis="quadratic"),
     "ridge": RidgeClassifier(methods="all"),

@@ -262,24 +262,39 @@ class TestQuadraticDiscriminantAnalysis:
 
 
 class TestGaussianNB:
-    @pytest.mark.parametrize("var_smoothing", [0.0, 1e-6, 1e-3, 0.1])
+    @pytest.mark.parametrize("var_smoothing", [1e-9, 0.0, 1e-6, 1e-3, 0.1])
     @pytest.mark.parametrize("given", [False, True], ids=["estimated priors", "given priors"])
-    def test_equal_without_smoothing_and_with_deliberate_smoothing(self, data, var_smoothing, given):
+    def test_equal_with_and_without_smoothing(self, data, var_smoothing, given):
         X, y = data
         parameters = {"var_smoothing": var_smoothing, "priors": uneven(y) if given else None}
         ours, other = both(discrim.GaussianNB, naive_bayes.GaussianNB, X, y, **parameters)
         same_answers(ours, other, X)
         same(ours.predict_joint_log_proba(X), other.predict_joint_log_proba(X))
-        for name in ("theta_", "var_", "class_prior_", "class_count_"):
+        for name in ("theta_", "var_", "class_prior_", "class_count_", "epsilon_"):
             same(getattr(ours, name), getattr(other, name))
 
-    def test_the_default_guard_is_relative_to_each_column(self, iris):
-        """Ours adds 1e-9 of each column's variance, scikit-learn 1e-9 of the largest: alike on iris."""
+    @pytest.mark.parametrize("columns", [slice(None), slice(48, 49)], ids=["all columns", "one column"])
+    def test_columns_that_are_constant_within_a_class(self, columns):
+        """Of the 64 pixels of a digit some are never black, and some only in some classes."""
+        X, y = datasets.load_digits(return_X_y=True)
+        X = X[:, columns]
+        ours, other = both(discrim.GaussianNB, naive_bayes.GaussianNB, X[::2], y[::2])
+        assert (ours.var_ == ours.epsilon_).any()
+        np.testing.assert_array_equal(ours.predict(X), other.predict(X))
+        same(ours.predict_joint_log_proba(X), other.predict_joint_log_proba(X))
+
+    def test_smoothing_by_column_knows_no_units(self, iris):
+        """It adds 1e-9 of each column's own variance, and no constant within a class rules all other values out."""
         X, y = iris
-        ours, other = both(discrim.GaussianNB, naive_bayes.GaussianNB, X, y)
-        gap = np.abs(ours.predict_proba(X) - other.predict_proba(X)).max()
-        assert 0 < gap < 1e-6
+        X = np.column_stack([X, np.where(y == 0, 3.0, X[:, 1])])
+        for smoothing, alike in (("column", True), ("scikit-learn", False)):
+            ours = discrim.GaussianNB(smoothing=smoothing).fit(X, y)
+            other = discrim.GaussianNB(smoothing=smoothing).fit(X * [1.0, 1e-9, 1.0, 1e6, 1.0], y)
+            found = other.predict_proba(X * [1.0, 1e-9, 1.0, 1e6, 1.0])
+            assert np.allclose(found, ours.predict_proba(X), rtol=1e-9, atol=1e-12) == alike
+        ours = discrim.GaussianNB(smoothing="column").fit(X, y)
         same(ours.epsilon_, 1e-9 * X.var(axis=0), 1e-12)
+        same(ours.var_[0, 4], X[:, 4].var() / 50, 1e-12)
 
     def test_weights(self, data):
         X, y = data

@@ -35,7 +35,7 @@ from discrim.sources import (
     require_labels,
     scan,
 )
-from discrim.sources.rows import check_labelled
+from discrim.sources.rows import check_labelled, columns_in, without_lists
 
 S = TypeVar("S")
 R = TypeVar("R", bound=Recipe[Any])
@@ -168,17 +168,15 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _read(self, X: Any, y: Any, sample_weight: Any, *, design: Design | None = None, labelled: bool = True) -> Rows:
         """The rows of X; with a ``design`` the columns must be those that the model knows."""
-        if type(X) is not np.ndarray and is_query(X, y, sample_weight):
-            X = scan(X)
+        if type(X) is not np.ndarray:
+            X = scan(X) if is_query(X, y, sample_weight) else without_lists(X)
         if not isinstance(X, Scan):
             if labelled:
                 require_labels(type(self).__name__, X, y)
             if isinstance(X, (np.ndarray, list, tuple)) and np.ndim(X) != 2:
                 check_array(X, ensure_all_finite=False)  # raises, and says how to reshape
-            if design is not None:
-                plain = type(X) is np.ndarray and X.dtype.kind == "f"
-                if not plain or X.shape[1] != self.n_features_in_ or "feature_names_in_" in self.__dict__:
-                    validate_data(self, X, reset=False, skip_check_array=True)
+            if design is not None and not self._knows(columns_in(X)):
+                validate_data(self, X, reset=False, skip_check_array=True)
         rows = self._opened(X, y, sample_weight, design)
         if labelled:
             check_labelled(rows)
@@ -187,16 +185,24 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _opened(self, X: Any, y: Any, sample_weight: Any, design: Design | None) -> Rows:
         return open_rows(X, y, sample_weight, design=design)
 
+    def _knows(self, columns: int | list[str] | None) -> bool:
+        """Are these the columns that the model was fitted on? If not, scikit-learn's function says what is wrong."""
+        names = self.__dict__.get("feature_names_in_")
+        return columns is not None and columns == (self.n_features_in_ if names is None else names.tolist())
+
     def columns_of(self, X: Any, rows: Rows) -> dict[str, Any]:
         """What ``fit`` remembers of the columns of X."""
         found: dict[str, Any] = {"_design": rows.design}
+        columns = columns_in(X)
         if isinstance(X, Scan):
             found["n_features_in_"] = rows.design.n_in
             # The columns of a basis have names for the summary, but come without them from arrays and frames.
             if not isinstance(rows, MappedScan):
                 found["feature_names_in_"] = np.array(rows.design.names_in, dtype=object)
-        elif type(X) is np.ndarray and X.dtype.kind == "f":
-            found["n_features_in_"] = X.shape[1]
+        elif isinstance(columns, int):
+            found["n_features_in_"] = columns
+        elif columns is not None:
+            found.update(n_features_in_=len(columns), feature_names_in_=np.array(columns, dtype=object))
         else:
             # scikit-learn's function writes into the estimator, so that it is given another one.
             other = copy(self)
@@ -366,7 +372,8 @@ class RecipeClassifier(Classifier):
         return self._take_over(learned, () if solved is None else solved.remarks)
 
     def _check_solved(self) -> Self:
-        check_is_fitted(self, "statistic_")
+        if "statistic_" not in self.__dict__:
+            check_is_fitted(self, "statistic_")
         if self._unsolved is not None:
             # Raised again and again: without the calls that met it before.
             raise self._unsolved.with_traceback(None)

@@ -42,6 +42,12 @@ class Table:
         """The columns as an array in column-major order; a missing value is NaN."""
         raise NotImplementedError
 
+    def plain(self, small: int) -> NDArray[Any] | None:  # noqa: ARG002 - few packages keep columns together
+        """All columns as one array, where they are floating-point numbers of one type and it is no copy of a table
+        with ``small`` numbers or more.
+        """
+        return None
+
     def texts(self, name: str, start: int, stop: int) -> tuple[list[Any], NDArray[Any]]:
         """Distinct values (some may not occur) and codes into them; a missing value has a negative code."""
         raise NotImplementedError

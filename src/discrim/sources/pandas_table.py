@@ -42,6 +42,17 @@ class PandasTable(Table):
             return np.asarray(part.to_numpy(dtype=dtype))
         return np.asfortranarray(part.to_numpy(dtype=dtype, na_value=np.nan))
 
+    def plain(self, small: int) -> NDArray[Any] | None:
+        kinds = set(self._dtypes)
+        if len(kinds) != 1 or kinds.pop() not in (np.float64, np.float32):
+            return None
+        if self._frame.size >= small:
+            # Columns that were added one by one do not lie in one array.
+            first = self._frame.iloc[:1]
+            if not np.may_share_memory(first.to_numpy(), first.iloc[:, -1].to_numpy()):
+                return None
+        return self._frame.to_numpy()
+
     def texts(self, name: str, start: int, stop: int) -> tuple[list[Any], NDArray[Any]]:
         values, codes = _dictionary(self._frame.iloc[start:stop, self._place[name]])
         ranges = len(values) > 0 and isinstance(values[0], pd.Interval)

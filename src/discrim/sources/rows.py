@@ -19,6 +19,7 @@ from discrim.kernels.versions import warn_if_slow
 from discrim.later import cached_property
 from discrim.sources.design import (
     ArrayTable,
+    Column,
     Design,
     Table,
     as_table,
@@ -221,7 +222,12 @@ def _opened(X: Any, y: Any, sample_weight: Any, design: Design | None) -> Rows:
     table = _open_table(X)
     if table is None:
         return _rows_of_array(_checked_array(X), y, sample_weight, design)
-    return FrameRows(table, _labels(y, sample_weight, table.n_rows), design)
+    labels, x = _labels(y, sample_weight, table.n_rows), table.plain(SMALL)
+    if x is not None and (design is None or (design.names_in == table.names and not design.categorical)):
+        refuse_duplicates(table.names)
+        design = Design([Column(name) for name in table.names], x.dtype) if design is None else design
+        return ArrayRows(design, labels.block(x, 0, table.n_rows), labels.classes is not None)
+    return FrameRows(table, labels, design)
 
 
 def open_mixed(X: Any, y: Any = None, sample_weight: Any = None, *, schema: Schema | None = None) -> FrameRows | Scan:
@@ -250,6 +256,30 @@ def _size(rows: Rows) -> int | None:
     if rows.whole is not None:
         return int(rows.whole.x.size)
     return None if rows.n_rows is None else rows.n_rows * rows.design.n_out
+
+
+def without_lists(X: Any) -> Any:
+    """Nested lists of numbers as an array, so that they are converted once; anything else as it is."""
+    if not isinstance(X, (list, tuple)):
+        return X
+    try:
+        array = np.asarray(X)
+    except ValueError:  # rows of different lengths are refused in words later
+        return X
+    return array if array.ndim == 2 and array.size and array.dtype.kind in "fiub" else X
+
+
+def columns_in(X: Any) -> int | list[str] | None:
+    """How many columns X has, where they have no names, or the names in a data frame; None where in doubt."""
+    if isinstance(X, (list, tuple)):
+        return len(X[0]) if len(X) and hasattr(X[0], "__len__") else None
+    thin = sparse.issparse(X)
+    if thin or X.__class__ is np.ndarray:
+        return X.shape[1] if X.ndim == 2 and X.dtype.kind in "fiub" else None
+    if not (comes_from(X, "pandas", "DataFrame") or comes_from(X, "polars", "DataFrame")):
+        return None
+    names = list(X.columns)
+    return names if names and all(name.__class__ is str for name in names) else None
 
 
 def is_query(X: Any, y: Any, sample_weight: Any) -> bool:

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from discrim.block import Block
 from discrim.families.gaussian.leave_one_out import gaussian_scores, log_priors_without
-from discrim.families.gaussian.naive import nb_scores
+from discrim.families.gaussian.naive import GaussianNBRecipe, nb_scores
 from discrim.statistics import ClassMoments, Depth
 
 PRIORS = np.array([0.2, 0.5, 0.3])
@@ -162,7 +162,8 @@ def test_priors_follow_the_rows_unless_they_are_given():
 
 
 def nb(x, codes, priors=None, var_smoothing=1e-9):
-    return nb_scores(x, codes, moments_of(x, codes).diagonal(), priors, var_smoothing)
+    recipe = GaussianNBRecipe(var_smoothing=var_smoothing)
+    return nb_scores(x, codes, moments_of(x, codes).diagonal(), priors, recipe.smooth)
 
 
 @pytest.mark.parametrize("priors", [None, PRIORS])

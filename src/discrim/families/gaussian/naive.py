@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,8 @@ from discrim.statistics import ClassMoments, Depth
 from discrim.statistics.moments import gaps_of, grand_mean
 from discrim.typing import Codes, Floats
 
-# Below this, smoothing guards against a division by zero; from it on, it is meant to change the answer.
-GUARD = 1e-6
+# What is added to the variances: the same for all columns, or to each a share of its own.
+Smoothing = Literal["scikit-learn", "column"]
 # A row without which less than this share of a variance is left is refitted: what the closed form has then to subtract
 # takes the digits with it.
 LEAST_LEFT = 1e-5
@@ -33,6 +34,7 @@ class GaussianNBRecipe(GaussianRecipe):
     strict_priors: ClassVar[bool] = True
 
     var_smoothing: float = 1e-9
+    smoothing: Smoothing = "scikit-learn"
 
     def depth(self) -> Depth:
         return Depth.DIAGONAL
@@ -42,16 +44,20 @@ class GaussianNBRecipe(GaussianRecipe):
         priors, _ = self.class_priors(statistic.weight)
         check_divisors(statistic, self.normalization, pooled=False)
         divisor = divisors(statistic.weight, self.normalization)[0]
-        variances, epsilon = naive_variances(statistic, divisor, self.var_smoothing, shape.eps)
+        variances, total = naive_variances(statistic, divisor, shape.eps)
+        variances = self.smooth(variances, total, statistic.weight[:, None])
+        epsilon = self._added(total)
         dtype = shape.columns.dtype
         attributes = {
             "theta_": statistic.mean.astype(dtype),
             "var_": variances.astype(dtype),
             "class_count_": statistic.weight.astype(dtype),
             "class_prior_": priors.astype(dtype),
-            "epsilon_": epsilon.astype(dtype),
+            "epsilon_": epsilon.astype(dtype) if self.smoothing == "column" else dtype.type(epsilon.item()),
         }
-        rule = naive_rule(statistic.mean, variances, possible_logs(priors, statistic.weight))
+        # Of a column that is constant over all rows the means differ by rounding, if at all.
+        mean = np.where(total > 0, statistic.mean, statistic.mean[statistic.weight.argmax()])
+        rule = naive_rule(mean, variances, possible_logs(priors, statistic.weight))
         return Solved(rule, statistic, attributes)
 
     def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:  # noqa: ARG002 - any shape will do
@@ -60,14 +66,29 @@ class GaussianNBRecipe(GaussianRecipe):
             return None
         s = solved.statistic
         priors = self.fixed_priors(s.weight)
-        return lambda block: nb_scores(block.dense(), block.codes, s, priors, self.var_smoothing)
+        return lambda block: nb_scores(block.dense(), block.codes, s, priors, self.smooth)
+
+    def smooth(self, variance: Floats, total: Floats, weight: float | Floats) -> Floats:
+        """The variances of classes with ``weight`` rows made positive, given the columns' ``total`` variances.
+
+        By columns, or where nothing is added, one that is constant within the class gets total / weight: in so many
+        rows it has not varied.
+        """
+        smoothed = variance + self._added(total)
+        positive = (variance if self.smoothing == "column" else smoothed) > 0
+        return np.where(positive, smoothed, total / np.maximum(weight, 1.0))
+
+    def _added(self, total: Floats) -> Floats:
+        """What is added to variances, given the total variances (..., p): p numbers, or one for all columns."""
+        largest = total if self.smoothing == "column" else total.max(axis=-1, keepdims=True, initial=0.0)
+        return self.var_smoothing * largest
 
     def rule_size(self, solved: Solved) -> float:
         return float((len(solved.statistic.classes) - 1) * (2 * varying_columns(solved.statistic) + 1))
 
 
-def naive_variances(statistic: ClassMoments, divisor: Floats, smoothing: float, eps: float) -> tuple[Floats, Floats]:
-    """Variances K x p, smoothed, and what was added to those that were not zero (p)."""
+def naive_variances(statistic: ClassMoments, divisor: Floats, eps: float) -> tuple[Floats, Floats]:
+    """Variances K x p of the classes, and p over all rows; zero where they are only rounding."""
     total = total_variances(statistic.weight, statistic.mean, statistic.scatter)
     raw = statistic.scatter / np.where(divisor > 0, divisor, 1.0)[:, None]
     rounding = (CONSTANT * eps * statistic.mean) ** 2
@@ -75,20 +96,7 @@ def naive_variances(statistic: ClassMoments, divisor: Floats, smoothing: float, 
     if constant.any():
         raw[constant] = 0.0
         total[total <= rounding.max(axis=0, initial=0.0)] = 0.0
-    variances = smooth(raw, total, statistic.weight[:, None], smoothing)
-    return variances, smoothing * (total if smoothing < GUARD else np.full_like(total, total.max(initial=0.0)))
-
-
-def smooth(variance: Floats, total: Floats, weight: float | Floats, smoothing: float) -> Floats:
-    """The variances of classes with ``weight`` rows made positive, given the columns' ``total`` variances.
-
-    As a guard the smoothing is relative to its own column, so that units do not matter, and a column that is
-    constant within the class gets total / weight: in so many rows it has not varied. As a deliberate choice it
-    is a share of the largest total variance, as in scikit-learn.
-    """
-    if smoothing >= GUARD:
-        return np.asarray(variance + smoothing * total.max(axis=-1, keepdims=True, initial=0.0))
-    return np.where(variance > 0, variance + smoothing * total, total / np.maximum(weight, 1.0))
+    return raw, total
 
 
 def total_variances(weight: Floats, mean: Floats, scatter: Floats) -> Floats:
@@ -107,13 +115,13 @@ def naive_rule(mean: Floats, variances: Floats, log_priors: Floats) -> DiagonalR
 
 
 def nb_scores(
-    x: NDArray[Any], codes: Codes, s: ClassMoments, priors: Floats | None = None, var_smoothing: float = 1e-9
+    x: NDArray[Any], codes: Codes, s: ClassMoments, priors: Floats | None, smooth: Callable[..., Floats]
 ) -> Floats:
     """Scores (n, K) of Gaussian naive Bayes without each row; the scatter of ``s`` is diagonal, (K, p).
 
         score_k = log pi_k - 1/2 sum_j [log v_kj + (x_j - mu_kj)^2/v_kj],   v_kj = s_kj/n_k, smoothed
 
-    as ``smooth`` does it from the columns' total variances. Without row x of class g (d = x - mu_g,
+    as ``smooth`` of a recipe does it from the columns' total variances. Without row x of class g (d = x - mu_g,
     rho = n_g/(n_g - 1), r = x - overall mean)
 
         s_g becomes s_g - rho d^2, n_g becomes n_g - 1, x - mu_g becomes rho d,
@@ -131,10 +139,10 @@ def nb_scores(
     scores = np.empty(logs.shape)
     for k, (n_k, of_class) in enumerate(zip(s.weight, s.scatter, strict=True)):
         deviation, own = x - s.mean[k], codes == k
-        variance = smooth(of_class / max(n_k, 1.0) + np.zeros_like(x), total, n_k, var_smoothing)
+        variance = smooth(of_class / max(n_k, 1.0) + np.zeros_like(x), total, n_k)
         left = of_class - rho[k] * np.square(deviation[own])
         lost[own] |= (left < LEAST_LEFT * of_class).any(axis=1)
-        variance[own] = smooth(np.maximum(left, 0.0) / max(n_k - 1.0, 1.0), total[own], n_k - 1.0, var_smoothing)
+        variance[own] = smooth(np.maximum(left, 0.0) / max(n_k - 1.0, 1.0), total[own], n_k - 1.0)
         deviation[own] *= rho[k]
         # A column that is constant over all rows says nothing about the class.
         safe = np.where(variance > 0.0, variance, 1.0)

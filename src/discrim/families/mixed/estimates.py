@@ -9,7 +9,6 @@ import numpy as np
 
 from discrim.errors import DataError
 from discrim.families.gaussian.covariance import CONSTANT, last_place
-from discrim.families.gaussian.naive import GUARD
 from discrim.families.mixed.rule import (
     BernoulliTerm,
     GammaPoissonTerm,
@@ -23,6 +22,8 @@ from discrim.families.mixed.rule import (
 from discrim.statistics import ClassBins, ClassCounts, MixedStatistic
 from discrim.typing import Floats
 
+# Below this, smoothing guards against a division by zero; from it on, it is meant to change the answer.
+GUARD = 1e-6
 EPS = float(np.finfo(float).eps)
 # Where the strength of a Dirichlet prior is looked for, as logarithms.
 _RANGE = np.linspace(np.log(1e-3), np.log(1e6), 73)

@@ -32,13 +32,13 @@ DISCRIM_INLINE void add_row(const Work<T, I> &w, int64_t first) {
     lanes even[blocks], odd[blocks] = {};
     for (int b = 0; b < blocks; ++b) even[b] = *reinterpret_cast<const lanes *>(w.sums + first + b * wide);
     const double *table = w.table + first;
-    const auto add = [&](int64_t at, lanes *sum) {
+    const auto add = [&](int64_t at, lanes *sum) DISCRIM_INLINED {
         const double v = w.entry(static_cast<double>(w.value[at]));
         const double *coefficients = table + static_cast<int64_t>(w.column[at]) * w.stride;
         for (int b = 0; b < blocks; ++b) sum[b] += v * *reinterpret_cast<const lanes *>(coefficients + b * wide);
     };
     int64_t at = 0;
-    const auto ask_for = [&](int64_t ahead) {
+    const auto ask_for = [&](int64_t ahead) DISCRIM_INLINED {
         const double *there = table + static_cast<int64_t>(w.column[ahead]) * w.stride;
         for (int line = 0; line < S; line += LANES) __builtin_prefetch(there + line);
     };

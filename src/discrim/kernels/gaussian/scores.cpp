@@ -1,4 +1,5 @@
-// Sixteen rows at a time, one row a lane: every step, the softmax too, runs down the lanes.
+// Sixteen rows at a time, one row a lane: every step, the softmax too, runs down the lanes. Only linear scores take the
+// rows as they lie: sums along rows, or down columns, of which some are added at a time.
 
 #include "gaussian/scores.hpp"
 
@@ -46,27 +47,6 @@ template <typename V>
 DISCRIM_INLINE void shift(const double *centre, int64_t p, const double *from, double *to) {
     for (int64_t i = 0; i < p; ++i)
         for (int64_t h = 0; h < GROUP; h += WIDTH<V>) put(to + i * GROUP + h, get<V>(from + i * GROUP + h) - centre[i]);
-}
-
-template <typename V>
-DISCRIM_INLINE void score_linear(const Work &w) {
-    constexpr int M = AT_ONCE<V>;
-    const RuleArrays &rule = *w.rule;
-    shift<V>(rule.centre, rule.p, w.x, w.x);
-    V acc[M][PARTS<V>];
-    const auto keep = [&](int64_t k, int m) DISCRIM_INLINED {
-        for (int64_t h = 0; h < PARTS<V>; ++h)
-            put(w.scores + (k + m) * GROUP + h * WIDTH<V>, acc[m][h] + rule.offset[k + m]);
-    };
-    int64_t k = 0;
-    for (; k + M <= rule.K; k += M) {
-        dots<M, V>(rule.factor + k * rule.p, rule.p, w.x, rule.p, acc);
-        for (int m = 0; m < M; ++m) keep(k, m);
-    }
-    for (; k < rule.K; ++k) {
-        dots<1, V>(rule.factor + k * rule.p, rule.p, w.x, rule.p, acc);
-        keep(k, 0);
-    }
 }
 
 template <typename V>
@@ -149,16 +129,148 @@ DISCRIM_INLINE void normalise(const Work &w, bool logarithms) {
 template <int MI>
 DISCRIM_INLINE void score_group_body(const Work &w) {
     using V = Native<MI>;
-    switch (w.rule->rule) {
-        case Rule::linear: score_linear<V>(w); break;
-        case Rule::diagonal: score_diagonal<V>(w); break;
-        case Rule::quadratic: score_quadratic<V>(w); break;
+    if (w.rule->rule == Rule::diagonal)
+        score_diagonal<V>(w);
+    else
+        score_quadratic<V>(w);
+}
+DISCRIM_VERSIONS(score_group, (const Work &w), (w))
+
+// The rows of a group, and what is needed for their linear scores.
+template <typename T>
+struct Along {
+    const RuleArrays *rule;
+    const Rows<T> *rows;
+    int64_t first, m;
+    const double *tails;  // K x LANES: the coefficients from the last multiple of LANES on, then zeros
+    double *x;            // 4 x p, centred; rows are padded with zeros to a multiple of LANES
+    double *scores;       // K x GROUP
+};
+
+constexpr int64_t padded(int64_t p) { return (p + LANES - 1) / LANES * LANES; }
+
+// Four rows from `first` on, centred; beyond the last row of the group it is repeated.
+template <typename V, typename T>
+DISCRIM_INLINE void centre(const Along<T> &w, int64_t first) {
+    const int64_t p = w.rule->p, stride = padded(p), step = w.rows->column_stride;
+    const double *at = w.rule->centre;
+    for (int r = 0; r < 4; ++r) {
+        const T *row = w.rows->data + (w.first + std::min(first + r, w.m - 1)) * w.rows->row_stride;
+        double *to = w.x + r * stride;
+        int64_t i = 0;
+        if (step == 1)
+            for (; i + WIDTH<V> <= p; i += WIDTH<V>) put(to + i, get<V>(row + i) - get<V>(at + i));
+        for (; i < p; ++i) to[i] = static_cast<double>(row[i * step]) - at[i];
     }
+}
+
+// The sums of four vectors.
+DISCRIM_INLINE v4 sums_of(const v4 *v) {
+    const v4 low = DISCRIM_REORDER(v[0], v[1], v4i, 0, 4, 2, 6) + DISCRIM_REORDER(v[0], v[1], v4i, 1, 5, 3, 7);
+    const v4 high = DISCRIM_REORDER(v[2], v[3], v4i, 0, 4, 2, 6) + DISCRIM_REORDER(v[2], v[3], v4i, 1, 5, 3, 7);
+    return DISCRIM_REORDER(low, high, v4i, 0, 1, 4, 5) + DISCRIM_REORDER(low, high, v4i, 2, 3, 6, 7);
+}
+DISCRIM_INLINE v4 sums_of(const v8 *v) {
+    v4 halves[4];
+    for (int r = 0; r < 4; ++r)
+        halves[r] = v4{v[r][0], v[r][1], v[r][2], v[r][3]} + v4{v[r][4], v[r][5], v[r][6], v[r][7]};
+    return sums_of(halves);
+}
+
+// The scores of four rows in M classes, the first of them `k`.
+template <int M, typename V, typename T>
+DISCRIM_INLINE void score_four(const Along<T> &w, int64_t first, int64_t k) {
+    const int64_t p = w.rule->p, stride = padded(p), whole = p / LANES * LANES;
+    const double *factor = w.rule->factor + k * p, *tails = w.tails + k * LANES;
+    V acc[M][4];
+    for (auto &of_class : acc)
+        for (V &sum : of_class) sum = V{};
+    const auto add = [&](int64_t i, const double *coefficients, int64_t apart) DISCRIM_INLINED {
+        V x[4];
+        for (int r = 0; r < 4; ++r) x[r] = get<V>(w.x + r * stride + i);
+        for (int m = 0; m < M; ++m) {
+            const V f = get<V>(coefficients + m * apart);
+            for (int r = 0; r < 4; ++r) acc[m][r] += f * x[r];
+        }
+    };
+    for (int64_t i = 0; i < whole; i += WIDTH<V>) add(i, factor + i, p);
+    for (int64_t i = whole; i < p; i += WIDTH<V>) add(i, tails + (i - whole), LANES);
+    for (int m = 0; m < M; ++m) put(w.scores + (k + m) * GROUP + first, sums_of(acc[m]) + w.rule->offset[k + m]);
+}
+
+template <int MI, typename T>
+DISCRIM_INLINE void score_along_body(const Along<T> &w) {
+    using V = Native<MI>;
+    constexpr int M = AT_ONCE<V>;
+    for (int64_t first = 0; first < w.m; first += 4) {
+        centre<V>(w, first);
+        int64_t k = 0;
+        for (; k + M <= w.rule->K; k += M) score_four<M, V>(w, first, k);
+        for (; k < w.rule->K; ++k) score_four<1, V>(w, first, k);
+    }
+}
+DISCRIM_VERSIONS(score_along, (const Along<double> &w), (w))
+DISCRIM_VERSIONS(score_along, (const Along<float> &w), (w))
+
+// Some rows of a matrix whose columns lie one behind the other, and their linear scores.
+template <typename T>
+struct Down {
+    const RuleArrays *rule;
+    const T *x;
+    int64_t apart, groups;  // the distance of the columns; the rows are so many groups
+    double *scores;         // groups x K x GROUP
+};
+
+// Adds C columns, the first of them `i`, to the scores of M classes, the first of them `k`.
+template <int M, int C, typename V, typename T>
+DISCRIM_INLINE void add_columns(const Down<T> &w, int64_t i, int64_t k) {
+    const RuleArrays &rule = *w.rule;
+    const T *x = w.x + i * w.apart;
+    V factor[M][C], centre[C];
+    for (int c = 0; c < C; ++c) centre[c] = every<V>(rule.centre[i + c]);
+    for (int m = 0; m < M; ++m)
+        for (int c = 0; c < C; ++c) factor[m][c] = every<V>(rule.factor[(k + m) * rule.p + i + c]);
+    for (int64_t g = 0; g < w.groups; ++g)
+        for (int64_t h = 0; h < GROUP; h += WIDTH<V>) {
+            V z[C];
+            for (int c = 0; c < C; ++c) z[c] = get<V>(x + c * w.apart + g * GROUP + h) - centre[c];
+            for (int m = 0; m < M; ++m) {
+                double *to = w.scores + (g * rule.K + k + m) * GROUP + h;
+                V sum = get<V>(to);
+                for (int c = 0; c < C; ++c) sum += factor[m][c] * z[c];
+                put(to, sum);
+            }
+        }
+}
+
+template <int C, typename V, typename T>
+DISCRIM_INLINE void add_to_classes(const Down<T> &w, int64_t i) {
+    int64_t k = 0;
+    for (; k + 2 <= w.rule->K; k += 2) add_columns<2, C, V>(w, i, k);
+    if (k < w.rule->K) add_columns<1, C, V>(w, i, k);
+}
+
+template <int MI, typename T>
+DISCRIM_INLINE void score_down_body(const Down<T> &w) {
+    using V = Native<MI>;
+    for (int64_t g = 0; g < w.groups; ++g)
+        for (int64_t k = 0; k < w.rule->K; ++k)
+            std::fill_n(w.scores + (g * w.rule->K + k) * GROUP, GROUP, w.rule->offset[k]);
+    int64_t i = 0;
+    for (; i + 4 <= w.rule->p; i += 4) add_to_classes<4, V>(w, i);
+    for (; i < w.rule->p; ++i) add_to_classes<1, V>(w, i);
+}
+DISCRIM_VERSIONS(score_down, (const Down<double> &w), (w))
+DISCRIM_VERSIONS(score_down, (const Down<float> &w), (w))
+
+template <int MI>
+DISCRIM_INLINE void finish_group_body(const Work &w) {
+    using V = Native<MI>;
     find_best<V>(w);
     if (w.output == Output::posterior) normalise<V>(w, false);
     if (w.output == Output::log_posterior) normalise<V>(w, true);
 }
-DISCRIM_VERSIONS(score_group, (const Work &w), (w))
+DISCRIM_VERSIONS(finish_group, (const Work &w), (w))
 
 // Lanes beyond the last row repeat it, so that they stay harmless.
 template <typename T>
@@ -172,9 +284,21 @@ void gather(const Rows<T> &x, int64_t first, int64_t m, double *lanes) {
     }
     for (int64_t i = 0; i < x.p; ++i) {
         const T *column = x.data + first * x.row_stride + i * x.column_stride;
+        if (x.row_stride == 1 && m == GROUP) {
+            std::copy(column, column + GROUP, lanes + i * GROUP);
+            continue;
+        }
         for (int64_t r = 0; r < GROUP; ++r)
             lanes[i * GROUP + r] = static_cast<double>(column[std::min(r, m - 1) * x.row_stride]);
     }
+}
+
+Lined tails_of(const RuleArrays &rule) {
+    Lined tails(rule.K * LANES, 0.0);
+    const int64_t whole = rule.p / LANES * LANES;
+    for (int64_t k = 0; k < rule.K; ++k)
+        std::copy(rule.factor + k * rule.p + whole, rule.factor + (k + 1) * rule.p, tails.begin() + k * LANES);
+    return tails;
 }
 
 // In single precision a posterior within 2^-25 of one is one, and its logarithm zero.
@@ -183,25 +307,57 @@ inline void write(float *to, double value, bool logarithm) {
     *to = logarithm && value > -0x1p-25 ? 0.0f : static_cast<float>(value);
 }
 
+// What is wanted of the scores of a group, written for its rows from `first` to `first + m`.
+template <typename Out>
+bool answer(const Work &work, int64_t first, int64_t m, Out *values, int64_t *best) {
+    const int64_t K = work.rule->K;
+    finish_group(work);
+    bool finite = true;
+    for (int64_t r = 0; r < m; ++r) finite &= std::isfinite(work.best[r]);
+    if (work.output == Output::best)
+        for (int64_t r = 0; r < m; ++r) best[first + r] = static_cast<int64_t>(work.which[r]);
+    else
+        for (int64_t r = 0; r < m; ++r)
+            for (int64_t k = 0; k < K; ++k)
+                write(values + (first + r) * K + k, work.scores[k * GROUP + r], work.output == Output::log_posterior);
+    return finite;
+}
+
+// Rows whose scores are made at once where columns lie one behind the other.
+constexpr int64_t DOWN = 16;
+
 }  // namespace
 
 template <typename T, typename Out>
 bool score(const Rows<T> &x, const RuleArrays &rule, Output output, Out *values, int64_t *best) {
-    const int64_t K = rule.K;
-    std::vector<double> lanes(x.p * GROUP), shifted(rule.rule == Rule::quadratic ? x.p * GROUP : 0);
-    std::vector<double> scores(K * GROUP), largest(GROUP), which(GROUP);
-    const Work work{&rule, output, lanes.data(), shifted.data(), scores.data(), largest.data(), which.data()};
+    const bool linear = rule.rule == Rule::linear, down = linear && x.row_stride == 1 && x.column_stride != 1 && x.n >= GROUP;
+    const bool along = linear && !down;
+    Lined tails = along ? tails_of(rule) : Lined(), centred(along ? 4 * padded(x.p) : 0);
+    std::vector<double> lanes(linear ? 0 : x.p * GROUP), shifted(rule.rule == Rule::quadratic ? x.p * GROUP : 0);
+    std::vector<double> scores(rule.K * GROUP * (down ? DOWN : 1)), largest(GROUP), which(GROUP);
+    Work work{&rule, output, lanes.data(), shifted.data(), scores.data(), largest.data(), which.data()};
     bool finite = true;
-    for (int64_t first = 0; first < x.n; first += GROUP) {
+    for (int64_t first = 0; first < x.n;) {
+        if (down) {
+            // The last group may begin among rows that have had their answer: every row is summed in the same way.
+            first = std::min(first, x.n - GROUP);
+            const int64_t groups = std::min(DOWN, (x.n - first) / GROUP);
+            score_down(Down<T>{&rule, x.data + first, x.column_stride, groups, scores.data()});
+            for (int64_t g = 0; g < groups; ++g, first += GROUP) {
+                work.scores = scores.data() + g * rule.K * GROUP;
+                finite &= answer(work, first, GROUP, values, best);
+            }
+            continue;
+        }
         const int64_t m = std::min(GROUP, x.n - first);
-        gather(x, first, m, lanes.data());
-        score_group(work);
-        for (int64_t r = 0; r < m; ++r) finite &= std::isfinite(largest[r]);
-        if (output == Output::best)
-            for (int64_t r = 0; r < m; ++r) best[first + r] = static_cast<int64_t>(which[r]);
-        else
-            for (int64_t r = 0; r < m; ++r)
-                for (int64_t k = 0; k < K; ++k) write(values + (first + r) * K + k, scores[k * GROUP + r], output == Output::log_posterior);
+        if (along) {
+            score_along(Along<T>{&rule, &x, first, m, tails.data(), centred.data(), scores.data()});
+        } else {
+            gather(x, first, m, lanes.data());
+            score_group(work);
+        }
+        finite &= answer(work, first, m, values, best);
+        first += m;
     }
     return finite;
 }

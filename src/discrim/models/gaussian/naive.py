@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.families.gaussian.covariance import Normalization
-from discrim.families.gaussian.naive import GaussianNBRecipe
+from discrim.families.gaussian.naive import GaussianNBRecipe, Smoothing
 from discrim.families.rule import Output
 from discrim.inference.summary import Summary, Table
 from discrim.models.beyond import METHODS, beyond_sklearn
@@ -26,10 +26,11 @@ class GaussianNB(RecipeClassifier):
 
     **Statistic.** Class weights n_k, means and centred sums of squares (``ClassMoments``, diagonal).
 
-    **Estimate.** pi_k = n_k / n, theta_kj the mean, var_kj = S_kj / n_k + epsilon_j. The smoothing is added on
-    reading, so that any number of parts gives what one fit gives. While it is only a guard (var_smoothing below
-    1e-6) it is relative to its own column, epsilon_j = var_smoothing * (total variance of column j), so that
-    units do not matter, and a column that is constant within class k has var_kj = (total variance) / n_k.
+    **Estimate.** pi_k = n_k / n, theta_kj the mean, var_kj = S_kj / n_k + epsilon. The smoothing is added on
+    reading, so that any number of parts gives what one fit gives. As in scikit-learn epsilon is var_smoothing times
+    the largest total variance of all columns. With smoothing='column' it is relative to its own column,
+    epsilon_j = var_smoothing * (total variance of column j), so that units do not matter, and a column that is constant
+    within class k has var_kj = (total variance) / n_k instead of nearly nothing.
 
     **Rule.** The largest log pi_k - sum_j [log var_kj + (x_j - theta_kj)^2 / var_kj] / 2.
 
@@ -39,9 +40,10 @@ class GaussianNB(RecipeClassifier):
     ----------
     priors : array of K numbers that sum to one, or None for the shares of the classes
     var_smoothing : float
-        Share of a column's total variance that is added to its class variances; from 1e-6 on the share of the
-        largest total variance of all columns, as in scikit-learn.
+        The share of a total variance that is added to the class variances.
     normalization : {'mle', 'unbiased'}
+    smoothing : {'scikit-learn', 'column'}
+        Whose total variance: the largest of all columns, or that of the column itself.
     methods : {'scikit-learn', 'all'}
         'all' adds ``decision_function``, which scikit-learn's class lacks: with it, clients that prefer it to
         ``predict_proba`` would put their threshold on something else.
@@ -50,7 +52,7 @@ class GaussianNB(RecipeClassifier):
     ----------
     theta_, var_ : K x p means and variances
     class_count_, class_prior_, classes_ : weights, priors and labels
-    epsilon_ : p numbers, what was added to the variances
+    epsilon_ : what was added to the variances; with smoothing='column' p numbers
     statistic_ : the raw statistic
 
     Examples
@@ -69,12 +71,14 @@ class GaussianNB(RecipeClassifier):
         "priors": either(none(), array_like()),
         "var_smoothing": number(0),
         "normalization": one_of("mle", "unbiased"),
+        "smoothing": one_of("scikit-learn", "column"),
         "methods": METHODS,
     }
 
     priors: Any = None
     var_smoothing: float = 1e-9
     normalization: Normalization = "mle"
+    smoothing: Smoothing = "scikit-learn"
     methods: Literal["scikit-learn", "all"] = "scikit-learn"
 
     @beyond_sklearn
@@ -103,4 +107,12 @@ class GaussianNB(RecipeClassifier):
         return Summary("Gaussian naive Bayes", facts, tables, names=self._names, means=self.theta_, variances=self.var_)
 
 
-enter(Entry("Gaussian NB", GaussianNB, lambda _: GaussianNB(), cost=1, offered=lambda rows: not mixed(rows)))
+enter(
+    Entry(
+        "Gaussian NB",
+        GaussianNB,
+        lambda _: GaussianNB(smoothing="column"),
+        cost=1,
+        offered=lambda rows: not mixed(rows),
+    )
+)
