@@ -30,7 +30,7 @@ GROUP = 16
 def reduce(rows: Rows, reduction: Reduction[State], *, title: str = "reading", shape: Shape | None = None) -> State:
     """The state of all rows, the same bits whatever the number of threads; ``shape`` is theirs, where it is known."""
     size = 8 * reduction.numbers(shape or Shape(rows.design, rows.classes, rows.n_rows))
-    if not reduction.uses_blas:
+    if not reduction.uses_blas or (rows.whole is not None and len(_ranges(rows.whole, size)) == 1):
         return reduce_blocks(rows, reduction.of, reduction.merge, state_bytes=size, title=title)
     with one_blas_thread():
         return reduce_blocks(rows, reduction.of, reduction.merge, state_bytes=size, title=title)
@@ -67,14 +67,16 @@ def _split_sparse(block: Block) -> list[tuple[int, int]]:
     return list(pairwise(len(block) * i // tasks for i in range(tasks + 1)))
 
 
+def _ranges(block: Block, state_bytes: int) -> list[tuple[int, int]]:
+    """Rows of one task each."""
+    n, p = block.x.shape
+    return _split_sparse(block) if sparse.issparse(block.x) else split(n, p, state_bytes)
+
+
 def _reduce_whole(
     block: Block, of: Callable[[Block], State], merge: Callable[[Sequence[State]], State], state_bytes: int
 ) -> State:
-    n, p = block.x.shape
-    thin = sparse.issparse(block.x)
-    if not thin and n * p <= SINGLE:
-        return of(block)
-    ranges = _split_sparse(block) if thin else split(n, p, state_bytes)
+    ranges = _ranges(block, state_bytes)
     if len(ranges) == 1:
         return of(block)
     return merge(run(lambda i: of(block.rows(*ranges[i])), len(ranges)))

@@ -281,7 +281,8 @@ def _linear_errors(rows: Rows, moments: ClassMoments) -> int:
     """Rows that the linear discriminant rule of these moments puts in another class."""
     noise = rounding_noise(moments.mean, np.finfo(float).eps)
     sphering = sphere_matrix(moments.scatter.sum(axis=0) / moments.total_weight, noise, may_reread=False)
-    rule = full_rule(sphering, moments.mean, np.log(moments.weight), grand_mean(moments.weight, moments.mean))
+    origin = grand_mean(moments.weight, moments.mean)
+    rule = full_rule(sphering.both((moments.mean - origin).T), np.log(moments.weight), origin)
     wrong = 0
     for block in rows.blocks():
         own = np.searchsorted(moments.classes, block.classes)[block.codes]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,8 +23,9 @@ class ClassFactors(ClassScatter):
     """Class weights, means, and factors R (r x p, r <= p where rows abound) with R'R = S.
 
     ``factors`` holds one matrix a class (full) or one for all (pooled). With fewer rows than columns R is
-    the centred rows themselves, so nothing p x p is ever formed; with more it is the triangle of a QR.
-    The same laws hold as for ``ClassMoments``. Cost of ``of``: 2 n p^2, or n p where n < p.
+    the centred rows, reflected so that one row of each class is zero and left out: the others are independent unless
+    the data make them dependent, and nothing p x p is ever formed. With more rows it is the triangle of a QR.
+    The same laws hold as for ``ClassMoments``. Cost of ``of``: n p^2, or n p where n < p.
     """
 
     classes: NDArray[Any]
@@ -41,20 +43,28 @@ class ClassFactors(ClassScatter):
         """The statistic of the rows of one block."""
         x = np.asarray(block.x.toarray() if sparse.issparse(block.x) else block.x)
         found = ClassMoments.of(replace(block, x=x), Depth.DIAGONAL)
-        mean, low = found.mean, low_of(found)
+        rows, weight, mean, low = found.rows, found.weight, found.mean, low_of(found)
         # Beyond these digits it is rounding, which must not make equal rows differ.
         low[np.abs(low) <= (2.0 * np.finfo(float).eps) ** 2 * np.abs(mean)] = 0.0
-        kept = np.ones(len(block), bool) if block.weight is None else block.weight > 0
-        centred = x[kept].astype(np.float64)
-        centred -= mean[block.codes[kept]]
-        centred -= low[block.codes[kept]]
+        order = np.argsort(block.codes, kind="stable")
         if block.weight is not None:
-            centred *= np.sqrt(block.weight[kept])[:, None]
+            order = order[block.weight[order] > 0]
+        heads, stops = (np.cumsum(rows) - rows)[rows > 0], [0, *np.cumsum(np.maximum(rows - 1, 0)).tolist()]
+        others = np.delete(order, heads)
+        centred = x[others].astype(np.float64, copy=False)
+        for k, i in zip(np.flatnonzero(rows).tolist(), order[heads].tolist(), strict=True):
+            part = centred[stops[k] : stops[k + 1]]
+            part -= mean[k]
+            # The reflection that makes row i zero moves the others by a part of it.
+            root = 1.0 if block.weight is None else np.sqrt(block.weight[i])
+            part -= low[k] + (x[i] - mean[k] - low[k]) * (root / (root + np.sqrt(weight[k])))
+        if block.weight is not None:
+            centred *= np.sqrt(block.weight[others])[:, None]
         if depth is Depth.FULL:
-            factors = tuple(_compress(centred[block.codes[kept] == k]) for k in range(len(block.classes)))
+            factors = tuple(_compress(centred[a:b]) for a, b in pairwise(stops))
         else:
             factors = (_compress(centred),)
-        return cls(block.classes, found.weight, found.rows, mean, factors, depth, low)
+        return cls(block.classes, weight, rows, mean, factors, depth, low)
 
     @property
     def finite(self) -> bool:
@@ -70,7 +80,10 @@ class ClassFactors(ClassScatter):
         if len(parts) == 1:
             return parts[0]
         joint, depth = join(parts), parts[0].depth
-        gaps = np.sqrt(joint.weights)[:, :, None] * joint.gaps
+        root, whole = np.sqrt(joint.weights)[:, :, None], np.sqrt(joint.weight)[:, None]
+        # As in ``of``: the weighted gaps of a class add up to zero, and one of them is made zero.
+        moved = root[0] * joint.gaps[0] / np.where(whole > 0, whole + root[0], 1.0)
+        gaps = root[1:] * (joint.gaps[1:] - moved)
         if depth is Depth.POOLED:
             gaps = gaps.reshape(-1, 1, gaps.shape[2])
         spread = [part.including(joint.classes).factors for part in parts]
@@ -165,4 +178,5 @@ def _compress(rows: Floats) -> Floats:
         size = np.sqrt(np.einsum("ij,ij->j", rows, rows))
         size[size == 0] = 1.0
         return np.asarray(np.linalg.qr(rows / size, mode="r") * size)
-    return rows[np.any(rows != 0, axis=1)]
+    kept = rows.any(axis=1)
+    return rows if kept.all() else rows[kept]

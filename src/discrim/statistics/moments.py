@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg.blas import dsyrk
 
 from discrim import kernels
 from discrim.block import Block
@@ -29,6 +30,10 @@ from discrim.typing import Floats
 # The numbers by which the kernels know the depths.
 KERNEL_DEPTH = {Depth.DIAGONAL: kernels.DIAGONAL, Depth.POOLED: kernels.POOLED, Depth.FULL: kernels.FULL}
 TINY = float(np.finfo(float).tiny)
+# Columns from which on products of the linear algebra library are faster than those of the kernel.
+MANY = 512
+# Rows of one such product.
+STEP = 512
 
 
 class ClassScatter(ByClass):
@@ -107,9 +112,12 @@ class ClassMoments(ClassScatter):
                 return cls._of_sparse_diagonal(block)
             x = np.asarray(x.toarray())
         low = np.zeros((len(block.classes), x.shape[1]))
+        by_library = depth is not Depth.DIAGONAL and x.shape[1] >= MANY
         weight, rows, mean, scatter = kernels.class_moments(
-            x, block.codes, block.weight, len(block.classes), KERNEL_DEPTH[depth], low
+            x, block.codes, block.weight, len(block.classes), KERNEL_DEPTH[Depth.DIAGONAL if by_library else depth], low
         )
+        if by_library:
+            scatter = _scatter(replace(block, x=x), mean, low, depth)
         return cls(block.classes, weight, rows, mean, scatter, depth, low)
 
     @property
@@ -250,7 +258,7 @@ class ScatterOf:
 class MomentsOf(ScatterOf):
     """The reduction to ``ClassMoments``."""
 
-    uses_blas: ClassVar[bool] = False
+    uses_blas: ClassVar[bool] = True
 
     def of(self, block: Block) -> ClassMoments:
         return ClassMoments.of(block, self.depth_for(block.classes))
@@ -266,6 +274,28 @@ class MomentsOf(ScatterOf):
         p, classes = int(shape.width), 2 if shape.classes is None else len(shape.classes)
         sizes = {Depth.DIAGONAL: classes * p, Depth.POOLED: p * p, Depth.FULL: classes * p * p}
         return sizes[self.depth_for(shape.classes)]
+
+
+def _scatter(block: Block, mean: Floats, low: Floats, depth: Depth) -> Floats:
+    """The scatter of each class, or of all together, by the linear algebra library."""
+    x, codes, p = block.x, block.codes, mean.shape[1]
+    counted = codes >= 0 if block.weight is None else (codes >= 0) & (block.weight > 0)
+    groups = [counted] if depth is Depth.POOLED else [counted & (codes == k) for k in range(len(mean))]
+    found = np.zeros((len(groups), p, p))
+    for scatter, group in zip(found, groups, strict=True):
+        for rows in np.array_split(index := np.flatnonzero(group), len(index) // STEP + 1):
+            d = np.ascontiguousarray(x[rows], dtype=np.float64)
+            d -= mean[codes[rows]]
+            d -= low[codes[rows]]
+            if block.weight is not None:
+                d *= np.sqrt(block.weight[rows])[:, None]
+            # Of the transpose, in place: the upper triangle of the library's order is the lower one of ours.
+            dsyrk(1.0, d.T, beta=1.0, c=scatter.T, overwrite_c=1)
+        for start in range(0, p, STEP):
+            part = scatter[start : start + STEP, start : start + STEP]
+            part += np.tril(part, -1).T
+            scatter[start : start + STEP, start + STEP :] = scatter[start + STEP :, start : start + STEP].T
+    return found[0] if depth is Depth.POOLED else found
 
 
 def of_one_depth(parts: Sequence[Any]) -> Sequence[Any]:

@@ -79,7 +79,7 @@ def test_one_class_has_no_direction_but_a_rule():
     found = canonical_directions(sphere(root), mean, np.ones(1), weight)
     assert found.scalings.shape == (6, 0)
     assert found.explained.shape == (0,)
-    rule = full_rule(sphere(root), mean, np.zeros(1), found.origin)
+    rule = full_rule(found.both, np.zeros(1), found.origin)
     np.testing.assert_allclose(rule.coef, 0.0, atol=1e-15)
     np.testing.assert_allclose(reduced_rule(found, np.zeros(1), 0).coef, 0.0)
 
@@ -90,7 +90,7 @@ def test_columns_without_any_variance_have_no_direction():
     found = canonical_directions(sphering, mean, priors, weight)
     assert found.scalings.shape == (6, 0)
     assert found.explained.tolist() == [0, 0, 0]
-    assert not full_rule(sphering, mean, np.log(priors), found.origin).coef.any()
+    assert not full_rule(found.both, np.log(priors), found.origin).coef.any()
 
 
 FORMS = {
@@ -108,7 +108,8 @@ FORMS = {
 def test_the_full_rule_is_the_gaussian_log_density_up_to_a_constant(form, offset):
     mean, root, priors, _ = problem()
     sphering, sigma = FORMS[form](root)
-    rule = full_rule(sphering, mean + offset, np.log(priors), priors @ mean + offset)
+    origin = priors @ mean + offset
+    rule = full_rule(sphering.both((mean + offset - origin).T), np.log(priors), origin)
     x = np.random.default_rng(1).normal(size=(30, 6)) * 3 + 5
     expected = np.column_stack([multivariate_normal(m, sigma).logpdf(x) for m in mean]) + np.log(priors)
     found = rule.offset + (x + offset - rule.origin) @ rule.coef.T
@@ -123,7 +124,7 @@ def test_the_full_rule_is_the_gaussian_log_density_up_to_a_constant(form, offset
 def test_all_discriminant_coordinates_give_the_full_rule(classes):
     mean, root, priors, weight = problem(classes, p=6)
     canonical = canonical_directions(sphere(root), mean, priors, weight)
-    full = full_rule(sphere(root), mean, np.log(priors), canonical.origin)
+    full = full_rule(canonical.both, np.log(priors), canonical.origin)
     reduced = reduced_rule(canonical, np.log(priors), classes - 1)
     np.testing.assert_allclose(reduced.coef, full.coef, atol=1e-11)
     np.testing.assert_allclose(reduced.offset, full.offset, atol=1e-11)

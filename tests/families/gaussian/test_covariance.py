@@ -10,7 +10,7 @@ import pytest
 from discrim.families.gaussian.covariance import (
     IllConditionedError,
     LowRankSphering,
-    SpectralSphering,
+    RowSphering,
     TriangularSphering,
     rounding_noise,
     sphere_factor,
@@ -86,8 +86,8 @@ def test_the_three_forms_are_used_where_they_belong():
     a = rows_of()
     assert isinstance(by_matrix(a), TriangularSphering)
     assert isinstance(by_factor(a), TriangularSphering)
-    assert isinstance(by_factor(a[:, [0, 1, 1]]), SpectralSphering)
-    assert isinstance(by_matrix(a[:, [0, 1, 1]]), SpectralSphering)
+    assert isinstance(by_factor(a[:, [0, 1, 1]]), RowSphering)
+    assert isinstance(by_matrix(a[:, [0, 1, 1]]), RowSphering)
     assert isinstance(low_rank(a)[0], LowRankSphering)
 
 

@@ -3,16 +3,27 @@
 Sigma is a matrix, or rows A with A'A = Sigma where p x p is too large or too inexact. Columns are scaled to unit
 variance first, so that the units of measurement decide nothing.
 
-A sphering holds W in a form that never needs to be written out: ``forward(d)`` is W'd and ``backward(z)`` is Wz for the
-columns of d and z, ``log_det`` the logarithm of the (pseudo-)determinant of Sigma, ``rank`` the number of columns of W,
-and ``dependent`` are columns that the others determine (one choice of them).
+A sphering holds W in a form that never needs to be written out. The ways to it, for r rows A, with the multiplications
+that they take after one read of the data, and the numbers that they keep:
+
+| way | needs | multiplications | numbers |
+|---|---|---|---|
+| ``TriangularSphering`` of a matrix | p < r, a reciprocal condition above ``ILL_CONDITIONED`` | p^3 / 3 | p^2 |
+| ``RowSphering`` of rows | r < p, rows independent, the same condition of AA' | r^2 p / 2 + r^3 / 6 | r p |
+| ``WoodburySphering`` | r < p, a diagonal is added, and not too small beside A'A | r^2 p / 2 + r^3 / 6 | r p |
+| ``TriangularSphering`` of rows | p <= r, columns independent | r p^2 + p^3 / 3 | p^2 |
+| ``LowRankSphering`` | a small diagonal is added | some 10 r^2 p | r p |
+| ``RowSphering`` of singular vectors | nothing | some 10 r p min(r, p) | p min(r, p) |
+
+The first in the table that can be taken is taken.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +53,37 @@ class IllConditionedError(Exception):
     """The scaled matrix is too close to singular to be solved from its squares."""
 
 
+class Sphering(ABC):
+    """``log_det`` is the logarithm of the (pseudo-)determinant of Sigma."""
+
+    log_det: float
+
+    @property
+    @abstractmethod
+    def rank(self) -> int:
+        """The rank of Sigma."""
+
+    @property
+    def dependent(self) -> NDArray[np.intp]:
+        """Columns that the others determine (one choice of them), found when asked for."""
+        return NOTHING
+
+    @abstractmethod
+    def forward(self, d: Floats) -> Floats:
+        """W'd for the columns of d."""
+
+    @abstractmethod
+    def backward(self, z: Floats) -> Floats:
+        """Wz for the columns of z."""
+
+    def both(self, d: Floats) -> tuple[Floats, Floats]:
+        """W'd and Sigma^-1 d for the columns of d."""
+        z = self.forward(d)
+        return z, self.backward(z)
+
+
 @dataclass(frozen=True)
-class TriangularSphering:
+class TriangularSphering(Sphering):
     """W = D^-1 L^-T with D the standard deviations and LL' the correlations; ``inverse`` is L^-1.
 
     The inverse is written out: a product with it is many times faster on small matrices than a solve.
@@ -52,7 +92,6 @@ class TriangularSphering:
     scale: Floats
     inverse: Floats
     log_det: float
-    dependent: ClassVar[NDArray[np.intp]] = NOTHING
 
     @property
     def rank(self) -> int:
@@ -66,28 +105,73 @@ class TriangularSphering:
 
 
 @dataclass(frozen=True)
-class SpectralSphering:
-    """W = D^-1 V diag(1/s) over the directions V that carry variance s^2."""
+class RowSphering(Sphering):
+    """W = D^-1 A'(AA')^-1 for independent rows A with DA'AD = Sigma; LL' = AA'.
+
+    They are the data's, fewer than columns, or diag(s)V' with the directions V that have a variance s^2 worth the name.
+    """
 
     scale: Floats
-    directions: Floats
-    deviations: Floats
+    rows: Floats
+    lower: Floats
     log_det: float
-    dependent: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, scale: Floats, rows: Floats, lower: Floats) -> RowSphering:
+        return cls(scale, rows, lower, 2.0 * float(np.log(np.diagonal(lower)).sum() + np.log(scale).sum()))
 
     @property
     def rank(self) -> int:
-        return len(self.deviations)
+        return len(self.rows)
+
+    @property
+    def dependent(self) -> NDArray[np.intp]:
+        size = np.sqrt(np.einsum("ij,ij->j", self.rows, self.rows))
+        _, order = qr(self.rows / np.where(size > 0, size, 1.0), mode="r", pivoting=True, check_finite=False)
+        return np.sort(np.asarray(order[self.rank :], dtype=np.intp))
 
     def forward(self, d: Floats) -> Floats:
-        return np.asarray((self.directions.T @ (d / self.scale[:, None])) / self.deviations[:, None])
+        return divided(self.lower, self.rows @ (d / self.scale[:, None]))
 
     def backward(self, z: Floats) -> Floats:
-        return np.asarray((self.directions @ (z / self.deviations[:, None])) / self.scale[:, None])
+        return np.asarray((self.rows.T @ divided(self.lower, z)) / self.scale[:, None])
 
 
 @dataclass(frozen=True)
-class LowRankSphering:
+class WoodburySphering(Sphering):
+    """Sigma = H + A'A with H a positive diagonal: W = H^-1/2 (I + B'B)^-1 (I, B') with B = AH^-1/2 and LL' = I + BB'.
+
+    W has a column more for every row of A than it needs; WW' is the inverse of Sigma nevertheless.
+    """
+
+    root: Floats
+    rows: Floats
+    lower: Floats
+    log_det: float
+
+    @property
+    def rank(self) -> int:
+        return len(self.root)
+
+    def forward(self, d: Floats) -> Floats:
+        return np.vstack(self._solved(d / self.root[:, None]))
+
+    def backward(self, z: Floats) -> Floats:
+        p = self.rank
+        return np.asarray(self._solved(z[:p] + self.rows.T @ z[p:])[0] / self.root[:, None])
+
+    def both(self, d: Floats) -> tuple[Floats, Floats]:
+        inside, along = self._solved(d / self.root[:, None])
+        return np.vstack([inside, along]), inside / self.root[:, None]
+
+    def _solved(self, u: Floats) -> tuple[Floats, Floats]:
+        """v = (I + B'B)^-1 u, and Bv."""
+        along = divided(self.lower, self.rows @ u)
+        return u - self.rows.T @ along, along
+
+
+@dataclass(frozen=True)
+class LowRankSphering(Sphering):
     """Sigma = H + A'A with H a positive diagonal and A of few rows: W = H^-1/2 (I + V diag(g) V').
 
     ``kept`` is 1 + g, which may be so small that the sum has lost its digits.
@@ -98,7 +182,6 @@ class LowRankSphering:
     gain: Floats
     log_det: float
     kept: Floats | None = None
-    dependent: ClassVar[NDArray[np.intp]] = NOTHING
 
     @property
     def rank(self) -> int:
@@ -121,12 +204,7 @@ class LowRankSphering:
         return np.asarray(rest + self.directions @ (self.kept[:, None] * along))
 
 
-Sphering = TriangularSphering | SpectralSphering | LowRankSphering
-
-
-def sphere_matrix(
-    sigma: Floats, noise: Floats, *, may_reread: bool, least: float = ILL_CONDITIONED
-) -> TriangularSphering | SpectralSphering:
+def sphere_matrix(sigma: Floats, noise: Floats, *, may_reread: bool, least: float = ILL_CONDITIONED) -> Sphering:
     """Sphering of a covariance matrix; ``noise`` is the rounding of each column's deviation.
 
     Raises IllConditionedError where R-factors would do better and the rows can be read again; otherwise, up to the
@@ -148,12 +226,9 @@ def sphere_matrix(
     if may_reread and len(values) and values[0] < ILL_CONDITIONED * max(values[-1], 1.0):
         raise IllConditionedError
     keep = values > SQUARED_NOISE * max(len(index), 1)
-    directions = np.zeros((len(scale), int(keep.sum())))
-    directions[index] = vectors[:, keep][:, ::-1]
-    deviations = np.sqrt(values[keep])[::-1]
-    root = np.zeros((len(index), len(scale)))
-    root[:, index] = (np.sqrt(np.maximum(values, 0.0)) * vectors).T
-    return _spectral(scale, alive, directions, deviations, root)
+    directions = np.zeros((int(keep.sum()), len(scale)))
+    directions[:, index] = vectors[:, keep].T
+    return _spectral(scale, directions, np.sqrt(values[keep]))
 
 
 def inverse_factor(matrix: Floats) -> tuple[Floats, float, float]:
@@ -171,33 +246,64 @@ def inverse_factor(matrix: Floats) -> tuple[Floats, float, float]:
     return inverse, log_det, 1.0 / float(np.trace(matrix) * np.vdot(inverse, inverse))
 
 
-def sphere_factor(factor: Floats, noise: Floats, eps: float, tol: float) -> TriangularSphering | SpectralSphering:
-    """Sphering of Sigma = R'R from R itself: directions above rounding (and ``tol``) are kept.
-
-    Cost r p min(r, p).
-    """
+def sphere_factor(factor: Floats, noise: Floats, eps: float, tol: float) -> Sphering:
+    """Sphering of Sigma = R'R from R itself: directions above rounding (and ``tol``) are kept."""
     deviation = np.sqrt(np.einsum("ij,ij->j", factor, factor))
     alive = deviation > noise
     scale = np.where(alive, deviation, 1.0)
-    scaled = np.where(alive, factor / scale, 0.0)
+    scaled = factor / scale
+    scaled[:, ~alive] = 0.0
     # Rounding of the numbers is a random matrix of this size, with a largest singular value as in Marchenko and Pastur.
     spread = 0.5 * (1.0 + np.sqrt(factor.shape[1] / max(factor.shape[0], 1)))
     rounding = spread * float((noise / scale)[alive].max(initial=0.0))
     least = max(8.0 * eps * np.sqrt(max(factor.shape)) + rounding, tol)
-    if alive.all() and 0 < factor.shape[1] <= factor.shape[0]:
+    if 0 < factor.shape[0] < factor.shape[1]:
+        lower, rcond, norm = row_products(scaled, 0.0)
+        if rcond > ILL_CONDITIONED and rcond * norm > least**2:
+            return RowSphering.of(scale, scaled, lower)
+    elif alive.all() and len(scale):
         # A triangle keeps the digits of every column; singular vectors only those of the largest.
-        lower = np.asarray(np.linalg.qr(scaled, mode="r")).T
-        if (np.linalg.svd(lower, compute_uv=False) > least).all():
-            log_det = 2.0 * float(np.log(np.abs(np.diagonal(lower))).sum() + np.log(scale).sum())
-            inverse, _ = lapack.dtrtri(lower, lower=1)
+        triangle = np.triu(scaled[: len(scale)])
+        if len(scaled) > len(scale) or (triangle != scaled).any():
+            triangle = np.asarray(np.linalg.qr(scaled, mode="r"))
+        inverse, info = lapack.dtrtri(triangle.T, lower=1)
+        # The inverse of a norm of the inverse is a lower bound of the singular values, which may be enough.
+        enough = info == 0 and least * float(np.linalg.norm(inverse)) < 1.0
+        if enough or (np.linalg.svd(triangle, compute_uv=False) > least).all():
+            log_det = 2.0 * float(np.log(np.abs(np.diagonal(triangle))).sum() + np.log(scale).sum())
             return TriangularSphering(scale, inverse, log_det)
     _, values, rows = np.linalg.svd(scaled, full_matrices=False)
     keep = values > least
-    return _spectral(scale, alive, np.where(alive, rows[keep], 0.0).T, values[keep], scaled)
+    return _spectral(scale, np.where(alive, rows[keep], 0.0), values[keep])
+
+
+def sphere_sum(diagonal: Floats, rows: Floats, factor: float) -> Sphering:
+    """Sphering of diag(h) + factor A'A for rows A (r x p): nothing p x p is formed."""
+    root = np.sqrt(diagonal)
+    scaled = rows * (np.sqrt(factor) / root)
+    lower, rcond, norm = row_products(scaled, 1.0)
+    if rcond == 0 or norm > LARGE:
+        return sphere_low_rank(diagonal, np.sqrt(factor) * rows)
+    log_det = 2.0 * float(np.log(np.diagonal(lower)).sum()) + float(np.log(diagonal).sum())
+    return WoodburySphering(root, scaled, lower, log_det)
+
+
+def row_products(rows: Floats, added: float) -> tuple[Floats, float, float]:
+    """L with LL' = AA' + added I for rows A, the reciprocal condition of that, about, 0 without L, and its norm."""
+    products = rows @ rows.T
+    products.flat[:: len(products) + 1] += added
+    norm = float(np.abs(products).sum(axis=0).max())
+    lower, info = lapack.dpotrf(products.T, lower=1, overwrite_a=1)
+    return lower, float(lapack.dpocon(lower, norm, uplo="L")[0]) if info == 0 else 0.0, norm
+
+
+def divided(lower: Floats, b: Floats) -> Floats:
+    """(LL')^-1 b."""
+    return np.asarray(lapack.dpotrs(lower, b, lower=1)[0] if len(b) else b)
 
 
 def sphere_low_rank(diagonal: Floats, rows: Floats) -> LowRankSphering:
-    """Sphering of diag(h) + A'A for rows A (r x p). Cost r^2 p: nothing p x p is formed."""
+    """The same by the eigenvectors of A'A, which keep the digits of a small diagonal. Cost r^2 p."""
     root = np.sqrt(diagonal)
     scaled = rows / root
     values, directions = _squares(scaled)
@@ -235,15 +341,9 @@ def last_place(values: Floats, eps: float) -> Floats:
     return np.asarray(np.spacing(np.maximum(np.abs(values), TINY)) * (eps / EPS))
 
 
-def _spectral(
-    scale: Floats, alive: NDArray[np.bool_], directions: Floats, deviations: Floats, scaled: Floats
-) -> SpectralSphering:
-    log_det = 2.0 * float(np.log(deviations).sum() + np.log(scale[alive]).sum())
-    rank, dependent = len(deviations), NOTHING
-    if rank < len(scale):
-        _, order = qr(scaled, mode="r", pivoting=True, check_finite=False)
-        dependent = np.sort(np.asarray(order[rank:], dtype=np.intp))
-    return SpectralSphering(scale, directions, deviations, log_det, dependent)
+def _spectral(scale: Floats, directions: Floats, deviations: Floats) -> RowSphering:
+    """From orthogonal rows ``directions``, and the deviations along them."""
+    return RowSphering.of(scale, deviations[:, None] * directions, np.asfortranarray(np.diag(deviations)))
 
 
 @dataclass(frozen=True)
@@ -291,39 +391,41 @@ class Within:
         sigma.flat[:: len(sigma) + 1] += added
         return np.asarray(sigma)
 
-    def sphere(self, *, tol: float, reread: bool, raw: bool = False) -> TriangularSphering | SpectralSphering:
+    def sphere(self, *, tol: float, reread: bool, raw: bool = False) -> Sphering:
         """Sphering of Sigma as it is; directions without variance, or a scaled deviation up to tol, are left out.
 
         Of a singular Sigma this inverts what the scaled columns span. With ``raw`` it is the pseudo-inverse of Sigma
         itself, which depends on the units; how many directions are without variance does not.
         """
         if not self.thin and tol == 0:
-            found = sphere_matrix(self.values, self.noise, may_reread=reread)
+            found: Sphering = sphere_matrix(self.values, self.noise, may_reread=reread)
         else:
             rows = self.values if self.thin else square_root(self.values)
             found = sphere_factor(rows, self.noise, self.eps, tol)
-        return self._raw(found) if raw and found.rank < len(self.noise) else found
+        return self._raw(found.rank) if raw and found.rank < len(self.noise) else found
 
-    def _raw(self, scaled: Sphering) -> SpectralSphering:
-        """The pseudo-inverse of a Sigma with the rank of ``scaled``. Cost p^3, or r^2 p for r rows."""
+    def _raw(self, rank: int) -> Sphering:
+        """The pseudo-inverse of a Sigma of this rank. Cost p^3, or r^2 p for r rows."""
+        one = np.ones(len(self.noise))
+        if self.thin and rank == len(self.values):
+            lower, rcond, _ = row_products(self.values, 0.0)
+            if rcond > ILL_CONDITIONED:
+                return RowSphering.of(one, self.values, lower)
         if not self.thin:
             values, vectors = np.linalg.eigh(self.values)
-            deviations, directions = np.sqrt(np.maximum(values[::-1], 0.0)), vectors[:, ::-1]
+            deviations, directions = np.sqrt(np.maximum(values[::-1], 0.0)), vectors[:, ::-1].T
             least = np.sqrt(len(values) * EPS)
         else:
-            _, deviations, rows = np.linalg.svd(self.values, full_matrices=False)
-            directions, least = rows.T, max(self.values.shape) * EPS
-        kept = min(scaled.rank, int((deviations > least * deviations.max(initial=0.0)).sum()))
-        log_det = 2.0 * float(np.log(deviations[:kept]).sum())
-        return SpectralSphering(
-            np.ones(len(self.noise)), directions[:, :kept], deviations[:kept], log_det, scaled.dependent
-        )
+            _, deviations, directions = np.linalg.svd(self.values, full_matrices=False)
+            least = max(self.values.shape) * EPS
+        kept = min(rank, int((deviations > least * deviations.max(initial=0.0)).sum()))
+        return _spectral(one, directions[:kept], deviations[:kept])
 
     def sphere_added(self, factor: float, added: Floats, *, reread: bool) -> Sphering:
         """Sphering of factor * Sigma + diag(added)."""
         if self.thin:
             # A column without any variance is left out, as an infinite one would be.
-            return sphere_low_rank(np.where(added > 0, added, np.inf), np.sqrt(factor) * self.values)
+            return sphere_sum(np.where(added > 0, added, np.inf), self.values, factor)
         return sphere_matrix(self.dense(factor, added), self.noise, may_reread=reread)
 
     def sphere_nonlinear(self, degrees: float) -> Sphering:
@@ -338,8 +440,7 @@ class Within:
         shrunk, null = nonlinear_eigenvalues(np.maximum(values, 0.0), p, degrees)
         if not shrunk.all() or (null == 0 and len(values) < p):
             # Outside the span of the directions there is no variance to speak of.
-            directions, deviations = vectors[:, shrunk > 0], np.sqrt(shrunk[shrunk > 0])
-            return _spectral(np.ones(p), np.ones(p, bool), directions, deviations, (deviations * directions).T)
+            return _spectral(np.ones(p), vectors[:, shrunk > 0].T, np.sqrt(shrunk[shrunk > 0]))
         base = null if len(values) < p else 1.0
         gain = np.sqrt(base / shrunk) - 1.0
         log_det = float(np.log(shrunk).sum() + (p - len(values)) * np.log(base))
@@ -402,5 +503,8 @@ def weighted_within(statistic: ClassMoments | ClassFactors, shares: Floats, norm
     """Sigma = sum_k shares_k Sigma_k."""
     assert statistic.depth is Depth.FULL
     each = divisors(statistic.weight, normalization)[0]
-    parts = each_within(statistic, np.where(each > 0, shares / np.where(each > 0, each, 1.0), 0.0), eps)
-    return reduce(Within.plus, parts)
+    factor = np.where(each > 0, shares / np.where(each > 0, each, 1.0), 0.0)
+    if isinstance(statistic, ClassMoments):
+        return reduce(Within.plus, each_within(statistic, factor, eps))
+    rows = np.vstack([np.sqrt(f) * r for f, r in zip(factor, statistic.factors, strict=True)])
+    return Within(rows, rounding_noise(statistic.mean, eps), eps, thin=True)

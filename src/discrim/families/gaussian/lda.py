@@ -62,6 +62,11 @@ class LdaRecipe(CovarianceRecipe):
         full = self.weighs_classes or self.shrinkage in ("auto", "ledoit-wolf", "oas")
         return Depth.FULL if full else Depth.POOLED
 
+    def few_rows(self, shape: Shape) -> bool:
+        """Up to p + K rows the pooled scatter is singular, or nearly so."""
+        classes = 0 if shape.classes is None else len(shape.classes)
+        return shape.n_rows is not None and shape.n_rows - classes <= shape.width
+
     @property
     def weighs_classes(self) -> bool:
         """Is Sigma the mean of the class covariances by given priors?"""
@@ -96,7 +101,7 @@ class LdaRecipe(CovarianceRecipe):
         with np.errstate(divide="ignore"):
             logs = np.log(priors)
         if self.rank is None:
-            linear = full_rule(sphering, mean, logs, canonical.origin)
+            linear = full_rule(canonical.both, logs, canonical.origin)
         else:
             linear = reduced_rule(canonical, logs, self.rank)
         if self.predict_method == "debiased":
@@ -239,13 +244,15 @@ class Canonical:
     """The discriminant coordinates (x - origin)'scalings, those that separate most first.
 
     ``eigenvalues`` are those of W^-1 B with B = sum_k n_k (mu_k - mu)(mu_k - mu)' / divisor and
-    W = Sigma; ``coordinates`` are the centroids in these coordinates (K x L).
+    W = Sigma; ``coordinates`` are the centroids in these coordinates (K x L). ``both`` are the centred centroids,
+    sphered (r x K), and divided by Sigma (p x K).
     """
 
     origin: Floats
     scalings: Floats
     eigenvalues: Floats
     coordinates: Floats
+    both: tuple[Floats, Floats]
 
     @property
     def explained(self) -> Floats:
@@ -261,36 +268,37 @@ def canonical_directions(sphering: Sphering, mean: Floats, priors: Floats, weigh
     """
     classes, p = mean.shape
     origin = priors @ mean
-    centred = (mean - origin).T
-    sphered = sphering.forward(centred)
+    rounding = 8.0 * EPS * np.abs(mean).max(axis=0)
+    together, solved = sphering.both(np.vstack([mean - origin, rounding]).T)
+    sphered, solved = together[:, :classes], solved[:, :classes]
     spread = np.sqrt(weight * priors / max(classes - 1, 1))
-    left, values, _ = np.linalg.svd(sphered * spread, full_matrices=False)
+    left, values, right = np.linalg.svd(sphered * spread, full_matrices=False)
     most = min(classes - 1, p, sphering.rank)
     # Centroids that differ by the rounding of their means only are equal.
-    rounding = sphering.forward(8.0 * np.finfo(float).eps * np.abs(mean).max(axis=0)[:, None])
-    values[values <= np.linalg.norm(rounding) * spread.max()] = 0.0
+    values[values <= np.linalg.norm(together[:, classes]) * spread.max()] = 0.0
     kept = int((values[:most] > 1e-10 * values[:1].max(initial=0.0)).sum())
-    scalings = sphering.backward(left[:, :kept])
+    scalings = solved @ (spread[:, None] * right[:kept].T / values[:kept])
     signs = _signs(scalings)
     eigenvalues = np.zeros(min(classes - 1, p))
     eigenvalues[: min(most, len(values))] = values[:most] ** 2
     coordinates = (left[:, :kept].T @ sphered).T * signs
-    return Canonical(origin, scalings * signs, eigenvalues, coordinates)
+    return Canonical(origin, scalings * signs, eigenvalues, coordinates, (sphered, solved))
 
 
-def full_rule(sphering: Sphering, mean: Floats, log_priors: Floats, origin: Floats) -> LinearRule:
-    """The Bayes rule: d_k'Sigma^-1 (x - mu) - d_k'Sigma^-1 d_k / 2 + log pi_k with d_k = mu_k - mu."""
-    sphered = sphering.forward((mean - origin).T)
-    coef = sphering.backward(sphered).T
+def full_rule(both: tuple[Floats, Floats], log_priors: Floats, origin: Floats) -> LinearRule:
+    """The Bayes rule: d_k'Sigma^-1 (x - mu) - d_k'Sigma^-1 d_k / 2 + log pi_k with d_k = mu_k - mu.
+
+    ``both`` are the d_k, sphered and divided by Sigma.
+    """
+    sphered, solved = both
     offset = log_priors - 0.5 * np.einsum("ik,ik->k", sphered, sphered)
-    return LinearRule(np.ascontiguousarray(coef), offset, origin)
+    return LinearRule(np.ascontiguousarray(solved.T), offset, origin)
 
 
 def uncentred(rule: LinearRule, sphering: Sphering) -> LinearRule:
     """The same rule with x'Sigma^-1 mu - mu'Sigma^-1 mu / 2 added to every score, so that coef_k = Sigma^-1 mu_k."""
-    sphered = sphering.forward(rule.origin[:, None])
-    added = sphering.backward(sphered)[:, 0]
-    return LinearRule(rule.coef + added, rule.offset + 0.5 * float((sphered**2).sum()), rule.origin)
+    sphered, added = sphering.both(rule.origin[:, None])
+    return LinearRule(rule.coef + added[:, 0], rule.offset + 0.5 * float((sphered**2).sum()), rule.origin)
 
 
 def reduced_rule(canonical: Canonical, log_priors: Floats, rank: int) -> LinearRule:
@@ -343,7 +351,7 @@ def fisher_discriminant(statistic: Statistic, classes: NDArray[Any]) -> FisherDi
             )
     sphering = pooled_within(statistic, "mle", EPS).sphere(tol=0.0, reread=False)
     gap = (statistic.mean[1] - statistic.mean[0])[:, None]
-    w = sphering.backward(sphering.forward(gap))[:, 0]
+    w = sphering.both(gap)[1][:, 0]
     if not w.any():
         raise DataError(
             "Fisher's direction does not exist: the means of the two classes are equal, or there is no variance within "

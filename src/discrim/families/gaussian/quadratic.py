@@ -11,7 +11,6 @@ from discrim.families.gaussian.covariance import (
     EPS,
     ILL_CONDITIONED,
     Normalization,
-    SpectralSphering,
     Sphering,
     Target,
     TriangularSphering,
@@ -199,7 +198,7 @@ def pooled_space_rule(parts: ClassMatrices, pooled: Sphering, log_priors: Floats
     return QuadraticRule(parts.mean, factors, log_priors - 0.5 * log_dets, triangular=False)
 
 
-def _sphered(parts: ClassMatrices, k: int, tol: float, *, reread: bool) -> TriangularSphering | SpectralSphering:
+def _sphered(parts: ClassMatrices, k: int, tol: float, *, reread: bool) -> Sphering:
     within = parts.within[k]
     if not within.thin and tol == 0:
         least = ILL_CONDITIONED if reread else LAST_DIGITS

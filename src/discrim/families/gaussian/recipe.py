@@ -66,8 +66,12 @@ class MomentsRecipe(Recipe[Statistic]):
         if like is not None:
             return FactorsOf(like.depth) if isinstance(like, ClassFactors) else MomentsOf(like.depth)
         # Rows that were turned into the space that they span have few columns: there a matrix costs little.
-        thin = self.thin_for_wide and shape.wide and shape.spanned_from is None
+        thin = self.thin_for_wide and self.few_rows(shape) and shape.spanned_from is None
         return FactorsOf(self.depth(), self.full_up_to) if thin else MomentsOf(self.depth(), self.full_up_to)
+
+    def few_rows(self, shape: Shape) -> bool:
+        """Are rows the cheaper statistic? n^2 p / 2 multiplications and n p numbers, against n p^2 / 2 and p^2."""
+        return shape.wide
 
     def estimate(self, statistic: Statistic, shape: Shape, passes: Passes | None) -> Solved:
         """Solve, and once more from R-factors where the scatter has lost too many digits."""

@@ -7,7 +7,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.families.gaussian.covariance import Sphering, Within, pooled_within
+from discrim.families.gaussian.covariance import (
+    ILL_CONDITIONED,
+    Sphering,
+    Within,
+    divided,
+    pooled_within,
+    rounding_noise,
+    row_products,
+)
 from discrim.families.rule import LinearRule
 from discrim.statistics import ClassFactors, ClassMoments
 from discrim.statistics.moments import mean_and_gaps
@@ -22,6 +30,7 @@ class Regression:
     """Normal equations of K targets: T = sum w (x - origin)(x - origin)' and X'Y, columns centred or not.
 
     ``spread`` is T / n, ``cross`` is X'Y / n for targets Y (p x K), ``level`` their means (K), zero without centring.
+    Where T / n = A'A is known by rows A, ``cross`` is A'(0, ``targets``), with one row of targets a class.
     """
 
     spread: Within
@@ -29,6 +38,7 @@ class Regression:
     level: Floats
     origin: Floats
     weight: float
+    targets: Floats
 
     def functions(self, coef: Floats) -> LinearRule:
         """level_k + b_k'(x - origin) for the columns b_k of ``coef``."""
@@ -41,18 +51,25 @@ def indicator_regression(statistic: ClassMoments | ClassFactors, eps: float, *, 
     shares = statistic.weight / n
     mean, apart = mean_and_gaps(statistic)
     origin, apart = (mean, apart) if centred else (np.zeros_like(mean), statistic.mean)
-    within = pooled_within(statistic, "mle", eps)
-    cross = (shares[:, None] * apart).T
+    roots = np.sqrt(shares)[:, None]
+    if isinstance(statistic, ClassFactors):
+        rows = np.vstack([*statistic.pooled().factors, np.sqrt(n) * roots * apart])
+        rows /= np.sqrt(n)
+        spread = Within(rows, rounding_noise(statistic.mean, eps), eps, thin=True)
+    else:
+        spread = pooled_within(statistic, "mle", eps).with_rows(roots * apart)
     level = shares if centred else np.zeros_like(shares)
-    return Regression(within.with_rows(np.sqrt(shares)[:, None] * apart), cross, level, origin, n)
+    return Regression(spread, (shares[:, None] * apart).T, level, origin, n, np.diag(roots[:, 0]))
 
 
 def signed_regression(statistic: ClassMoments | ClassFactors, eps: float, *, centred: bool = True) -> Regression:
     """The same for targets +1 for a class and -1 for the others, 2 Y - 1: once X is centred, X'Y counts twice."""
     found = indicator_regression(statistic, eps, centred=centred)
+    cross, targets = 2.0 * found.cross, 2.0 * found.targets
     if centred:
-        return replace(found, cross=2.0 * found.cross, level=2.0 * found.level - 1.0)
-    return replace(found, cross=2.0 * found.cross - found.cross.sum(axis=1, keepdims=True))
+        return replace(found, cross=cross, targets=targets, level=2.0 * found.level - 1.0)
+    cross -= found.cross.sum(axis=1, keepdims=True)
+    return replace(found, cross=cross, targets=targets - found.targets.sum(axis=1, keepdims=True))
 
 
 def second_of_two(values: Floats) -> Floats:
@@ -84,16 +101,23 @@ def squared_errors(part: ClassMoments | ClassFactors, coef: Floats, intercept: F
 def least_squares(problem: Regression, tol: float, *, reread: bool) -> tuple[Floats, Sphering]:
     """Coefficients p x K of the targets; directions without variance get none."""
     sphering = problem.spread.sphere(tol=tol, reread=reread)
-    return sphering.backward(sphering.forward(problem.cross)), sphering
+    return sphering.both(problem.cross)[1], sphering
 
 
 def ridge(problem: Regression, alpha: float, *, reread: bool) -> Floats:
-    """Coefficients p x K of argmin |Y - XB|^2 + alpha |B|^2. Cost p^3 / 3, or n^2 p where n < p."""
+    """Coefficients p x K of argmin |Y - XB|^2 + alpha |B|^2. Cost p^3 / 6, or n^2 p / 2 + n^3 / 6 where n < p."""
     if alpha == 0:
         return least_squares(problem, 0.0, reread=reread)[0]
-    added = np.full(len(problem.origin), alpha / problem.weight)
-    sphering = problem.spread.sphere_added(1.0, added, reread=reread)
-    return sphering.backward(sphering.forward(problem.cross))
+    spread, added = problem.spread, alpha / problem.weight
+    if spread.thin:
+        # B = A'(AA' + alpha I)^-1 Y, unless that is too close to singular.
+        lower, rcond, _ = row_products(spread.values, added)
+        if rcond > ILL_CONDITIONED:
+            targets = np.zeros((len(lower), problem.targets.shape[1]))
+            targets[-len(problem.targets) :] = problem.targets
+            return np.asarray(spread.values.T @ divided(lower, targets))
+    sphering = spread.sphere_added(1.0, np.full(len(problem.origin), added), reread=reread)
+    return sphering.both(problem.cross)[1]
 
 
 def ridge_path(problem: Regression, alphas: Floats) -> Floats:
@@ -103,19 +127,19 @@ def ridge_path(problem: Regression, alphas: Floats) -> Floats:
     return np.asarray(vectors @ ((vectors.T @ problem.cross) / shrunk[:, :, None]))
 
 
-def positive_ridge(problem: Regression, target: Floats, alpha: float) -> Floats:
-    """The ridge coefficients of one target among those without a negative one; ``target`` is X'y / n.
+def positive_ridge(problem: Regression, k: int, alpha: float) -> Floats:
+    """The ridge coefficients of target k among those without a negative one.
 
     Block pivoting: guess which coefficients are free, solve for them, and exchange every one that is negative, or
     zero where the objective falls; where that does not help, one at a time, which ends for certain. The answer is
     exact to rounding. Cost: a ridge solution for each exchange, usually a handful.
     """
-    spread, added = problem.spread, alpha / problem.weight
+    spread, target, added = problem.spread, problem.cross[:, k], alpha / problem.weight
     size = np.sqrt(np.maximum(spread.diagonal + added, np.finfo(float).tiny))
     free, fewest, patience = np.ones(len(target), bool), len(target) + 1, PATIENCE
     while True:
         b = np.zeros_like(target)
-        b[free] = _ridge_on(problem, target, alpha, free)
+        b[free] = _ridge_on(problem, k, alpha, free)
         slope = (spread.times(b) + added * b - target) / size
         rounding = 1e-12 * (np.linalg.norm(size * b) + np.abs(target / size).max(initial=0.0))
         wrong = np.where(free, size * b < -rounding, slope < -rounding)
@@ -131,7 +155,8 @@ def positive_ridge(problem: Regression, target: Floats, alpha: float) -> Floats:
         free = free ^ wrong
 
 
-def _ridge_on(problem: Regression, target: Floats, alpha: float, columns: NDArray[np.bool_]) -> Floats:
+def _ridge_on(problem: Regression, k: int, alpha: float, columns: NDArray[np.bool_]) -> Floats:
     part = problem.spread.of_columns(columns)
-    reduced = Regression(part, target[columns, None], problem.level, problem.origin[columns], problem.weight)
+    cross, targets = problem.cross[columns, k : k + 1], problem.targets[:, k : k + 1]
+    reduced = replace(problem, spread=part, cross=cross, targets=targets, origin=problem.origin[columns])
     return ridge(reduced, alpha, reread=False)[:, 0]

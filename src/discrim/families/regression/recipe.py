@@ -218,7 +218,7 @@ class RidgeRecipe(PenalisedRecipe):
     def _coefficients(self, problem: Regression, *, reread: bool) -> Floats:
         alphas = self._alphas(problem.cross.shape[1])
         if self.positive:
-            columns = [positive_ridge(problem, problem.cross[:, k], float(a)) for k, a in enumerate(alphas)]
+            columns = [positive_ridge(problem, k, float(a)) for k, a in enumerate(alphas)]
             if len(columns) == 2:
                 columns[0] = -columns[1]
             return np.column_stack(columns)
