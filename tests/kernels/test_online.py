@@ -40,7 +40,7 @@ def rows(n=36, p=7, classes=2, seed=0):
 
 def as_sparse(x, index=np.int32):
     m = sparse.csr_array(x)
-    return m.data, m.indices.astype(index), m.indptr.astype(index), False
+    return m.data, m.indices.astype(index), m.indptr.astype(index)
 
 
 def assert_same(found, expected):
@@ -197,6 +197,90 @@ def test_the_order_of_the_rows_is_shuffled_as_the_reference_does(seed):
         assert_array_equal(np.sort(found), np.arange(n))
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", [None, 7])
+@pytest.mark.parametrize("tol", [np.nan, 1e-3, 0.5])
+@pytest.mark.parametrize(
+    ("loss", "rate", "penalty"),
+    [
+        ("hinge", "optimal", "l2"),
+        ("log_loss", "optimal", "l2"),
+        ("perceptron", "constant", None),
+        ("hinge", "pa1", None),
+    ],
+)
+def test_epochs_are_shuffled_and_end_as_the_reference_says(loss, rate, penalty, tol, seed, weighted):
+    x, (_, codes, weight) = rows(64)
+    asked = settings(loss=loss, rate=rate, penalty=penalty)
+    thin = np.where(np.abs(x) < 0.5, 0.0, x)
+    for data in (x, x.astype(np.float32), as_sparse(thin), as_sparse(thin, np.int64)):
+        ends, states, orders = [], [], []
+        for backend in (kernels, reference):
+            states.append(state(1, 7))
+            orders.append(np.arange(64, dtype=np.int32))
+            order = None if seed is None else (orders[-1], seed)
+            given = order, codes, weight if weighted else None
+            # Interrupted after every third epoch, as long ones are.
+            end = 3, np.inf, 0
+            for _ in range(4):
+                end = backend.learn_epochs(data, given, asked, states[-1], (3, tol, 4, *end[1:]))
+                ends.append(end)
+                if end[2] >= 4:
+                    break
+        half = len(ends) // 2
+        assert_allclose(ends[:half], ends[half:], rtol=1e-9)
+        assert_same(*states)
+        assert_array_equal(*orders)
+        assert len(ends) < 8 if tol == 0.5 else len(ends) == 8 or not np.isnan(tol)
+
+
+@pytest.mark.parametrize("backend", [kernels, reference], ids=["kernels", "reference"])
+def test_epochs_are_those_that_the_rows_are_given_one_by_one(backend):
+    x, (_, codes, weight) = rows(64)
+    asked, order = settings(penalty="l2", rate="optimal"), np.arange(64, dtype=np.int32)
+    found, expected = state(1, 7), state(1, 7)
+    epochs, least, since = backend.learn_epochs(
+        x, ((order.copy(), 3), codes, weight), asked, found, (5, 0.0, 9, np.inf, 0)
+    )
+    values = []
+    for _ in range(5):
+        backend.shuffle(order, 3)
+        backend.learn_dense(x, (order, codes[order], weight[order]), asked, expected)
+        values.append(expected[3][0, reference.LOSS] / 64)
+        expected[3][0, reference.LOSS] = 0.0
+    for a, b in zip(found[:4], expected[:4], strict=True):
+        assert_array_equal(a, b)
+    assert (epochs, least) == (5, min(values))
+    assert since == len(values) - 1 - values.index(min(values))
+
+
+@pytest.mark.parametrize("backend", [kernels, reference], ids=["kernels", "reference"])
+def test_epochs_end_where_something_is_not_finite(backend):
+    x, (_, codes, _) = rows()
+    x[5, 2] = np.nan
+    end = backend.learn_epochs(x, (None, codes, None), settings(), state(1, 7), (9, np.nan, 5, np.inf, 0))
+    assert end[0] == 1
+
+
+@pytest.mark.parametrize("backend", [kernels, reference], ids=["kernels", "reference"])
+def test_epochs_of_rows_that_do_not_fit_together_are_refused(backend):
+    x, (_, codes, weight) = rows()
+    order = np.arange(36, dtype=np.int32)
+    until = (2, 0.0, 5, np.inf, 0)
+    data, indices, pointers = as_sparse(x)
+    outside = np.where(indices == 1, 7, indices).astype(np.int32)
+    for rows_, given, problems, words in [
+        (x, ((order, 1), codes, weight), 3, "one problem"),
+        (x, ((order[1:].copy(), 1), codes, weight), 1, "differ in length"),
+        (x, ((order + np.int32(1), 1), codes, weight), 1, "not there"),
+        (x, (None, codes[1:].copy(), weight), 1, "differ in length"),
+        (x, (None, codes, weight[1:].copy()), 1, "differ in length"),
+        ((data, outside, pointers), (None, codes, weight), 1, "outside the matrix"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            backend.learn_epochs(rows_, given, settings(), state(problems, 7), until)
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_row_that_is_not_finite_is_noted_whatever_the_loss(loss, value):
@@ -238,7 +322,7 @@ def test_wrong_arguments_are_refused_not_read():
     ]:
         with pytest.raises(ValueError, match=words):
             call(**wrong)
-    data, indices, pointers, _ = as_sparse(x)
+    data, indices, pointers = as_sparse(x)
     for rows_, words in [
         ((data, np.where(indices == 1, 7, indices).astype(np.int32), pointers), "outside the matrix"),
         ((data, indices, pointers[::-1].copy()), "must not fall"),
@@ -247,4 +331,4 @@ def test_wrong_arguments_are_refused_not_read():
         ((data, indices, pointers[:0].copy()), "no row pointer"),
     ]:
         with pytest.raises(ValueError, match=words):
-            kernels.learn_sparse((*rows_, False), (None, codes, None), settings(), state(1, 7))
+            kernels.learn_sparse(rows_, (None, codes, None), settings(), state(1, 7))

@@ -13,13 +13,11 @@ from sklearn.utils import check_random_state
 from discrim import kernels
 from discrim.block import Block, join
 from discrim.errors import DataError
-from discrim.families.sequence import Visits, entries_per_row
+from discrim.families.sequence import STEP_NUMBERS, Visits, entries_per_row
 
 Shuffle = bool | Literal["rows", "blocks"]
 
 LARGEST = np.iinfo(np.int32).max
-# Numbers that one step learns from: between two there is time for a key to be pressed.
-STEP_NUMBERS = 1 << 23
 # Rows below which blocks of them are too few to be mixed and an order is not worth a thread; bytes that no cache holds.
 MANY = 10_000
 LARGE = 64_000_000
@@ -74,7 +72,6 @@ class InMemory(Order):
         count = -(-len(block) // (BLOCK * STREAMS)) * STREAMS if woven else len(block)
         in_turn = seed is None and kept is None
         self._order = None if in_turn else np.arange(count, dtype=np.int32)
-        self._known = False
         self._ready: Visits | None = None
 
     def epoch(self) -> Iterator[Visits]:
@@ -89,16 +86,14 @@ class InMemory(Order):
         self._ready = self._visits()
 
     def _visits(self) -> Visits:
-        visits = Visits.of(self._block, self._next(), known=self._known)
-        self._known = True
-        return visits
+        return Visits.of(self._block, self._next())
 
     def _next(self) -> NDArray[np.int32] | None:
         if self._order is None:
             return None
         if self._seed is not None:
             # The order before may still be in use.
-            self._order = self._order.copy() if self._known else self._order
+            self._order = self._order.copy()
             kernels.shuffle(self._order, self._seed)
         order = weave(self._order, len(self._block)) if self._woven else self._order
         return order if self._kept is None else order[self._kept[order]]
@@ -125,9 +120,9 @@ def weave(blocks: NDArray[np.int32], n: int) -> NDArray[np.int32]:
     order, from several places at once. Rows that come one after the other are from places far apart, also where rows
     are sorted. There are as many ``blocks`` as whole rounds need; what lies beyond the last row is left out.
     """
-    rounds = blocks.reshape(-1, 1, STREAMS).astype(np.int64) * BLOCK + np.arange(BLOCK)[:, None]
+    rounds = blocks.reshape(-1, 1, STREAMS) * np.int32(BLOCK) + np.arange(BLOCK, dtype=np.int32)[:, None]
     order = rounds.ravel()
-    return order[order < n].astype(np.int32)
+    return order[order < n]
 
 
 def in_blocks(block: Block, shuffle: Shuffle, *, ours: bool) -> bool:

@@ -30,8 +30,12 @@ GROUP = 16
 def reduce(rows: Rows, reduction: Reduction[State], *, title: str = "reading", shape: Shape | None = None) -> State:
     """The state of all rows, the same bits whatever the number of threads; ``shape`` is theirs, where it is known."""
     size = 8 * reduction.numbers(shape or Shape(rows.design, rows.classes, rows.n_rows))
-    if not reduction.uses_blas or (rows.whole is not None and len(_ranges(rows.whole, size)) == 1):
-        return reduce_blocks(rows, reduction.of, reduction.merge, state_bytes=size, title=title)
+    if not reduction.uses_blas:
+        # An entry costs little more than a number of a state that is written and merged.
+        entries = max(SPARSE, size // 4)
+        return reduce_blocks(rows, reduction.of, reduction.merge, state_bytes=size, entries=entries, title=title)
+    if rows.whole is not None and len(_ranges(rows.whole, size, SPARSE)) == 1:
+        return reduction.of(rows.whole)
     with one_blas_thread():
         return reduce_blocks(rows, reduction.of, reduction.merge, state_bytes=size, title=title)
 
@@ -42,16 +46,18 @@ def reduce_blocks(
     merge: Callable[[Sequence[State]], State],
     *,
     state_bytes: int = 0,
+    entries: int = SPARSE,
     title: str = "reading",
 ) -> State:
     """``of`` every block, merged in the order of the rows.
 
     The blocks depend on the data's shape alone, so that any number of threads gives the same bits.
-    ``state_bytes`` is the size of one state: large ones get fewer, longer blocks. A terminal shows how far a long
+    ``state_bytes`` is the size of one state: large ones get fewer, longer blocks; so many ``entries`` of sparse rows
+    are worth a task. A terminal shows how far a long
     pass is, under this ``title``.
     """
     if rows.whole is not None:
-        return _reduce_whole(rows.whole, of, merge, state_bytes)
+        return _reduce_whole(rows.whole, of, merge, state_bytes, entries)
     own: Any = getattr(rows, "pieces", None)
     pieces = (partial(_itself, block) for block in rows.blocks()) if own is None else own()
     if rows.n_rows is not None and rows.n_rows * rows.design.n_out <= SINGLE:
@@ -60,23 +66,27 @@ def reduce_blocks(
         return _reduce_stream(pieces, of, merge, progress)
 
 
-def _split_sparse(block: Block) -> list[tuple[int, int]]:
+def _split_sparse(block: Block, entries: int) -> list[tuple[int, int]]:
     """A few ranges of rows: a state may be as long as there are columns, however few entries it is made of."""
     assert not isinstance(block.x, np.ndarray)
-    tasks = min(max(block.x.nnz // SPARSE, 1), 4, max(len(block), 1))
+    tasks = min(max(block.x.nnz // entries, 1), 4, max(len(block), 1))
     return list(pairwise(len(block) * i // tasks for i in range(tasks + 1)))
 
 
-def _ranges(block: Block, state_bytes: int) -> list[tuple[int, int]]:
+def _ranges(block: Block, state_bytes: int, entries: int) -> list[tuple[int, int]]:
     """Rows of one task each."""
     n, p = block.x.shape
-    return _split_sparse(block) if sparse.issparse(block.x) else split(n, p, state_bytes)
+    return _split_sparse(block, entries) if sparse.issparse(block.x) else split(n, p, state_bytes)
 
 
 def _reduce_whole(
-    block: Block, of: Callable[[Block], State], merge: Callable[[Sequence[State]], State], state_bytes: int
+    block: Block,
+    of: Callable[[Block], State],
+    merge: Callable[[Sequence[State]], State],
+    state_bytes: int,
+    entries: int,
 ) -> State:
-    ranges = _ranges(block, state_bytes)
+    ranges = _ranges(block, state_bytes, entries)
     if len(ranges) == 1:
         return of(block)
     return merge(run(lambda i: of(block.rows(*ranges[i])), len(ranges)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -13,17 +13,20 @@ from discrim.parallel import run
 
 S = TypeVar("S")
 
+# Rows below which all epochs of a problem are over before a thread has begun.
+FEW = 1_000
+
 
 @dataclass(frozen=True)
 class Lane:
-    """Problems that read the rows together, and the order in which they do."""
+    """Problems that read the rows together, and the order in which they do.
+
+    ``alone`` learns every epoch of an only problem until its watch is over, where that is faster than one by one.
+    """
 
     problems: tuple[int, ...]
     order: Order
-
-    def among(self, problems: Container[int]) -> Lane:
-        """The same for some of its problems."""
-        return Lane(tuple(k for k in self.problems if k in problems), self.order)
+    alone: Callable[[Watch], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -48,40 +51,47 @@ def walk(
     Problems of one lane share each reading of the rows; several lanes run on threads. ``n_rows`` is shown on a
     terminal as what there is to do, under this ``title``.
     """
-    everyone = [k for lane in lanes for k in lane.problems]
-    watches = {k: Watch(stopping) for k in everyone}
-    learning = watches
+    watches = {k: Watch(stopping) for lane in lanes for k in lane.problems}
     total = None if n_rows is None or stopping.tol is not None else stopping.max_iter * n_rows * len(lanes)
+
+    def learn(i: int) -> None:
+        try:
+            _learn(sequence, state, lanes, i, {k: watches[k] for k in lanes[i].problems}, progress)
+        except BaseException:
+            # Lanes on other threads end at their next step.
+            for watch in watches.values():
+                watch.stopped = True
+            raise
+
     with Progress(title, total) as progress:
-        while learning:
-            last = all(watch.epochs + 1 >= stopping.max_iter for watch in learning.values())
-            _epoch(sequence, state, lanes, progress, last=last)
-            for watch in learning.values():
-                watch.epochs += 1
-            sequence.judge(state, learning)
-            if any(watch.over for watch in learning.values()):
-                learning = {k: watch for k, watch in learning.items() if not watch.over}
-                lanes = [left for lane in lanes if (left := lane.among(learning)).problems]
-    epochs = tuple(watches[k].epochs for k in sorted(everyone))
+        run(learn, len(lanes), workers=1 if n_rows is not None and n_rows < FEW else None)
+    epochs = tuple(watches[k].epochs for k in sorted(watches))
     return Walked(epochs, stopping.tol is None or max(epochs) < stopping.max_iter)
 
 
-def _epoch(sequence: Sequential[S], state: S, lanes: Sequence[Lane], progress: Progress, *, last: bool) -> None:
-    """Lanes on threads; one that is alone gets its next order from another thread meanwhile."""
+def _learn(
+    sequence: Sequential[S], state: S, lanes: Sequence[Lane], i: int, learning: dict[int, Watch], progress: Progress
+) -> None:
+    """The epochs of one lane; if there is no other, another thread makes its next order meanwhile."""
+    lane, order = lanes[i], lanes[i].order
+    if lane.alone is not None:
+        lane.alone(learning[lane.problems[0]])
+        return
 
-    def learn(i: int, parts: Iterator[Visits] | None = None) -> None:
-        lane = lanes[i]
-        for part in lane.order.epoch() if parts is None else parts:
-            sequence.step(state, part, lane.problems)
+    def step(parts: Iterator[Visits]) -> None:
+        for part in parts:
+            sequence.step(state, part, tuple(learning))
             if i == 0:
                 progress.add(len(part) * len(lanes))
 
-    if len(lanes) > 1:
-        run(learn, len(lanes))
-        return
-    order = lanes[0].order
-    parts = order.epoch()
-    if order.costly and not last:
-        run(lambda i: order.prepare() if i else learn(0, parts), 2)
-    else:
-        learn(0, parts)
+    while learning:
+        last = all(watch.epochs + 1 >= watch.stopping.max_iter for watch in learning.values())
+        parts = order.epoch()
+        if order.costly and not last and len(lanes) == 1:
+            run(lambda task, parts=parts: order.prepare() if task else step(parts), 2)
+        else:
+            step(parts)
+        for watch in learning.values():
+            watch.epochs += 1
+        sequence.judge(state, learning)
+        learning = {k: watch for k, watch in learning.items() if not watch.over}

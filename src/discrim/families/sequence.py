@@ -17,27 +17,28 @@ from discrim.typing import Floats
 
 S_contra = TypeVar("S_contra", contravariant=True)
 
+# Numbers that one step learns from: between two there is time for a key to be pressed.
+STEP_NUMBERS = 1 << 23
+
 
 @dataclass(eq=False)
 class Visits:
     """Rows of a block in the order in which they are learned (None: in turn).
 
-    Codes and weights are in that order, so that they are read in turn. ``known``: the rows were visited before, and
-    all their columns are there.
+    Codes and weights are in that order, so that they are read in turn.
     """
 
     block: Block
     order: NDArray[Any] | None
     codes: NDArray[np.int32]
     weight: Floats | None
-    known: bool = False
 
     @classmethod
-    def of(cls, block: Block, order: NDArray[Any] | None = None, *, known: bool = False) -> Visits:
+    def of(cls, block: Block, order: NDArray[Any] | None = None) -> Visits:
         codes, weight = block.codes, block.weight
         if order is not None:
             codes, weight = codes.take(order), None if weight is None else weight.take(order)
-        return cls(block, order, codes, weight, known)
+        return cls(block, order, codes, weight)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -52,7 +53,7 @@ class Visits:
             block = self.block if self.order is not None else self.block.rows(start, min(start + size, len(self)))
             order = None if self.order is None else self.order[here]
             weight = None if self.weight is None else self.weight[here]
-            yield Visits(block, order, self.codes[here], weight, self.known)
+            yield Visits(block, order, self.codes[here], weight)
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ grid_sums = reference_counts.grid_sums
 read_codes = reference_counts.read_codes
 count_codes = reference_counts.count_codes
 add_levels = reference_counts.add_levels
+logs = reference_counts.logs
 binary_likelihood = reference_likelihood.binary_likelihood
 binary_newton = reference_likelihood.binary_newton
 softmax_likelihood = reference_likelihood.softmax_likelihood
@@ -51,6 +52,7 @@ sparse_likelihood = reference_likelihood.sparse_likelihood
 Stream = reference_online.Stream
 learn_dense = reference_online.learn_dense
 learn_sparse = reference_online.learn_sparse
+learn_epochs = reference_online.learn_epochs
 shuffle = reference_online.shuffle
 placements = reference_placements.placements
 

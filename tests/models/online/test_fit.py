@@ -25,7 +25,9 @@ from discrim import (
     datasets,
 )
 from discrim.engines.orders import InMemory
+from discrim.engines.walk import Lane
 from discrim.errors import DataError, NotSeparatedWarning, ParameterError
+from discrim.families.online import updates
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 MODELS = [
@@ -222,10 +224,58 @@ def test_a_key_press_comes_out_and_changes_nothing(monkeypatch):
 
     monkeypatch.setattr(InMemory, "epoch", pressed)
     with pytest.raises(KeyboardInterrupt):
-        model.set_params(max_iter=50).fit(X[:100], y[:100])
+        model.set_params(max_iter=50).fit(X[:140], y[:140])
     assert_array_equal(model.coef_, before)
     assert_array_equal(model.classes_, np.unique(y))
     assert (model.n_iter_, model.t_) == (2, 301.0)
+
+
+def test_a_key_press_between_epochs_of_one_problem_comes_out_too(monkeypatch):
+    X, y = iris()
+    model = SGDClassifier(random_state=0).fit(X, y)
+    before, calls = model.coef_.copy(), []
+    as_before = updates.kernels.learn_epochs
+
+    def pressed(*arguments):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return as_before(*arguments)
+
+    monkeypatch.setattr(updates.kernels, "learn_epochs", pressed)
+    monkeypatch.setattr(updates, "STEP_NUMBERS", 1)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X[:100], y[:100])
+    assert_array_equal(model.coef_, before)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SGDClassifier(random_state=0),
+        SGDClassifier(random_state=0, loss="log_loss", average=True, class_weight="balanced"),
+        SGDClassifier(random_state=0, learning_rate="adaptive", eta0=0.1, tol=0.01, penalty="elasticnet"),
+        SGDClassifier(random_state=0, max_iter=4, shuffle=False),
+        Perceptron(random_state=0, n_iter_no_change=2),
+        PassiveAggressiveClassifier(random_state=0),
+        AROWClassifier(random_state=0),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("rows", [slice(0, 100), slice(0, 150)])
+def test_epochs_by_themselves_end_where_epochs_one_by_one_do(model, rows, monkeypatch):
+    """All epochs of a problem are one call; the general walk, which goes from epoch to epoch, gives the same bits."""
+    X, y = (values[rows] for values in iris())
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
+    for x in (X, sparse.csr_array(X)):
+        fitted = [clone(model).fit(x, y), clone(model).fit(x, y, sample_weight=weight)]
+        with monkeypatch.context() as patch:
+            patch.setattr("discrim.models.online.stream.Lane", lambda problems, order, _: Lane(problems, order))
+            one_by_one = [clone(model).fit(x, y), clone(model).fit(x, y, sample_weight=weight)]
+        for a, b in zip(fitted, one_by_one, strict=True):
+            assert a.n_iter_ == b.n_iter_
+            assert_array_equal(a.coef_, b.coef_)
+            assert_array_equal(a.intercept_, b.intercept_)
 
 
 def test_one_averaged_pass_with_its_own_rate_is_as_good_as_the_batch_optimum():

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim import kernels
 from discrim.families.rule import LinearRule, Output, Rule, write_answers
 from discrim.parallel import run
 from discrim.statistics import ClassCounts
@@ -22,6 +23,8 @@ ROUNDING = 1e-12
 # Counts from which on parts of the columns are solved on all threads, and how many columns a part has: intermediate
 # results then stay in cache.
 MANY, PART = 200_000, 1 << 14
+# Logarithms that are made one by one, without looking for equal ones.
+FEW = 1_000
 
 
 @dataclass(frozen=True)
@@ -107,9 +110,15 @@ class Complement:
     threshold: float | None = None
 
     def solve(self, s: ClassCounts, alpha: Alpha) -> Solution:
-        smoothed = complements(s.count) + alpha
-        weights = _log(smoothed.sum(axis=1, keepdims=True)) - _log(smoothed)
-        constant, zero = np.zeros(len(weights)), smoothed == 0
+        whole, weights, constant = s.count.sum(axis=0), np.empty_like(s.count), np.zeros(len(s.count))
+        log_total = _log(difference(whole.sum(), s.count.sum(axis=1)) + summed(alpha, len(whole)))
+
+        def solve_part(k: int, columns: slice) -> None:
+            smoothed = difference(whole[columns], s.count[k, columns]) + _at(alpha, columns)
+            np.subtract(log_total[k], _log(smoothed), out=weights[k, columns])
+
+        _in_parts(solve_part, s.count)
+        zero = complements(s.count) + alpha == 0 if np.min(alpha) == 0 else np.zeros((1, 1), dtype=bool)
         if self.norm:
             # In the limit the columns that no other class has share all the weight of their class.
             shares = np.where(zero.any(axis=1, keepdims=True), zero, weights)
@@ -165,9 +174,10 @@ def complements(count: Floats) -> Floats:
 
 def difference(whole: Any, part: Any) -> Floats:
     """What is left of the whole; zero where it is rounding."""
-    left = whole - part
-    left[np.abs(left) <= ROUNDING * np.abs(part)] = 0.0
-    return np.asarray(left)
+    left = np.asarray(whole - part)
+    if left.size and left.min() <= ROUNDING * np.abs(part).max():
+        left[np.abs(left) <= ROUNDING * np.abs(part)] = 0.0
+    return left
 
 
 def summed(alpha: Alpha, columns: int) -> float:
@@ -192,4 +202,5 @@ def _at(value: Alpha, columns: slice) -> Any:
 
 def _log(values: Any) -> Any:
     """Logarithms; zero where a value is zero, for which the limit is worked out."""
-    return np.log(values if np.min(values, initial=1.0) > 0 else np.where(values == 0, 1.0, values))
+    positive = values if np.min(values, initial=1.0) > 0 else np.where(values == 0, 1.0, values)
+    return kernels.logs(positive) if np.size(positive) >= FEW else np.log(positive)

@@ -13,7 +13,7 @@ from discrim import kernels
 from discrim.block import Block
 from discrim.errors import DataError, ParameterError
 from discrim.families.online.problems import Targets
-from discrim.families.sequence import Visits, Watch
+from discrim.families.sequence import STEP_NUMBERS, Visits, Watch, entries_per_row
 from discrim.kernels.online import reference as names
 from discrim.kernels.online.reference import LOSSES, PENALTIES, RATES, UPDATES, Settings
 from discrim.typing import Floats
@@ -233,28 +233,44 @@ class Updates:
         if isinstance(x, np.ndarray):
             kernels.learn_dense(x, given, learning, arrays)
         else:
-            kernels.learn_sparse((x.data, x.indices, x.indptr, rows.known), given, learning, arrays)
+            kernels.learn_sparse((x.data, x.indices, x.indptr), given, learning, arrays)
         if isinstance(which, list):
             state.put(which, part)
 
     def judge(self, state: Weights, watches: Mapping[int, Watch]) -> None:
         problems = list(watches)
         for k, value in zip(problems, self._values(state, problems).tolist(), strict=True):
-            if not watches[k].worn_out(value):
-                continue
-            if self.learning.rate == "adaptive" and state.memory[k, names.ETA] > SMALLEST_RATE:
-                state.memory[k, names.ETA] /= DIVISOR
-                watches[k].stale = 0
-            else:
-                watches[k].stopped = True
-        finite = state.memory[:, names.FINITE].all() and np.isfinite(state.intercept).all()
-        if not (finite and np.isfinite(state.w).all()):
-            epoch = max(watch.epochs for watch in watches.values())
+            self._end(state, k, watches[k], worn_out=watches[k].worn_out(value))
+        state.memory[problems, names.LOSS] = 0.0
+
+    def alone(self, state: Weights, k: int, rows: Block, seed: int | None, watch: Watch) -> None:
+        """Every epoch of problem k until its watch is over, of rows in memory that the kernel shuffles itself."""
+        x, which, stopping = rows.x, slice(k, k + 1), watch.stopping
+        data = x if isinstance(x, np.ndarray) else (x.data, x.indices, x.indptr)
+        order = None if seed is None else (np.arange(len(rows), dtype=np.int32), seed)
+        arrays = stream_state(state.taken(which), self.targets.taken(which))
+        learning, tol = self.learning.packed(losses=self.losses), np.nan if stopping.tol is None else stopping.tol
+        at_once = max(STEP_NUMBERS // (len(rows) * entries_per_row(x)), 1)
+        while not watch.over:
+            until = (min(at_once, stopping.max_iter - watch.epochs), tol, stopping.patience, watch.best, watch.stale)
+            given = (order, rows.codes, rows.weight)
+            epochs, watch.best, watch.stale = kernels.learn_epochs(data, given, learning, arrays, until)
+            watch.epochs += epochs
+            self._end(state, k, watch, worn_out=watch.stale >= stopping.patience)
+
+    def _end(self, state: Weights, k: int, watch: Watch, *, worn_out: bool) -> None:
+        """After an epoch of problem k: stop it where it is worn out, raise where it went wrong."""
+        memory = state.memory[k]
+        if worn_out and self.learning.rate == "adaptive" and memory[names.ETA] > SMALLEST_RATE:
+            memory[names.ETA] /= DIVISOR
+            watch.stale = 0
+        elif worn_out:
+            watch.stopped = True
+        if not (memory[names.FINITE] and np.isfinite(memory[names.INTERCEPT]) and np.isfinite(state.w[k]).all()):
             raise DataError(
-                f"Floating-point under-/overflow occurred at epoch #{epoch}. Scaling input data with StandardScaler or "
-                "MinMaxScaler might help."
+                f"Floating-point under-/overflow occurred at epoch #{watch.epochs}. Scaling input data with "
+                "StandardScaler or MinMaxScaler might help."
             )
-        state.memory[:, names.LOSS] = 0.0
 
     def _values(self, state: Weights, problems: list[int]) -> Floats:
         if self.held_out is not None:

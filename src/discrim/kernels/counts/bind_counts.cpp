@@ -107,6 +107,16 @@ nb::tuple sparse(Compressed<T, I> x, int64_t p, Codes codes, std::optional<Vecto
     });
 }
 
+Result<double> logs(Vector values) {
+    const size_t n = values.shape(0);
+    std::unique_ptr<double[]> out(new double[n]);
+    {
+        nb::gil_scoped_release release;
+        remembered_logs(values.data(), n, out.get());
+    }
+    return give(std::move(out), {n});
+}
+
 Table table_of(const Square &table, const Vector &offset) {
     const int64_t K = offset.shape(0), stride = table.shape(1);
     require(K > 0, "there is no class to score");
@@ -200,6 +210,7 @@ void bind_compressed(nb::module_ &m) {
 }  // namespace
 
 void bind_counts(nb::module_ &m) {
+    m.def("logs", &logs, "values"_a);
     m.def("class_sums", &dense<double>, "x"_a.noconvert(), "codes"_a, "weight"_a.none(), "classes"_a,
           "threshold"_a.none());
     m.def("class_sums", &dense<float>, "x"_a.noconvert(), "codes"_a, "weight"_a.none(), "classes"_a,

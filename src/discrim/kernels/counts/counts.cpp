@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 namespace discrim {
@@ -39,6 +40,22 @@ std::vector<int64_t> by_class(const int32_t *codes, int64_t n, int64_t K) {
     for (int64_t k = 0; k < K; ++k) place[k + 1] += place[k];
     for (int64_t i = 0; i < n; ++i) order[place[codes[i]]++] = i;
     return order;
+}
+
+void remembered_logs(const double *values, int64_t n, double *out) {
+    // A place for every value, by a product whose high bits depend on all its bits; one that comes later takes it over.
+    constexpr int BITS = 10;
+    struct Known {
+        double value = 1.0, log = 0.0;
+    };
+    std::vector<Known> known(size_t{1} << BITS);
+    for (int64_t i = 0; i < n; ++i) {
+        uint64_t bits;
+        std::memcpy(&bits, values + i, sizeof bits);
+        Known &here = known[(bits * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - BITS)];
+        if (here.value != values[i]) here = {values[i], std::log(values[i])};
+        out[i] = here.log;
+    }
 }
 
 template <typename T>

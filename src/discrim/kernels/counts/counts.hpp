@@ -25,6 +25,8 @@ struct ClassSums {
     double *least;   // the smallest entry, 0 where none is below
 };
 
+// Each logarithm is found once as long as few values lie between two that are equal.
+void remembered_logs(const double *values, int64_t n, double *out);
 // Writes weight and rows.
 void count_rows(const int32_t *codes, const double *weight, int64_t n, int64_t K, ClassSums out);
 // The numbers of the rows class by class, so that what belongs to one class stays in cache.

@@ -142,6 +142,11 @@ def add_levels(table: Floats, codes: Codes, scores: Floats) -> None:
     scores += np.take(table, np.where(codes < 0, table.shape[1] - 1, codes), axis=1)
 
 
+def logs(values: Floats) -> Floats:
+    """Logarithms; the kernel remembers those of the values that it met last, since counts are often the same."""
+    return np.asarray(np.log(values))
+
+
 def code_integers(y: NDArray[np.int64], lo: int, size: int) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
     """Which of lo, lo + 1, ... occur in y, and each label's rank among those."""
     require(size >= 0, "the stated range is negative")

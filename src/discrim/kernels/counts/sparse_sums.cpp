@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "counts/counts.hpp"
@@ -151,8 +152,11 @@ int64_t end_of_run(const SparseRows<T, I> &x, const int32_t *codes, const std::v
     return to;
 }
 
-void move(std::vector<uint32_t> &sums, double *count) {
-    for (size_t at = 0; at < sums.size(); ++at) count[at] += static_cast<double>(sums[at]);
+void move(std::vector<uint32_t> &sums, double *count, bool first) {
+    if (first)
+        std::copy(sums.begin(), sums.end(), count);
+    else
+        for (size_t at = 0; at < sums.size(); ++at) count[at] += static_cast<double>(sums[at]);
     std::fill(sums.begin(), sums.end(), 0u);
 }
 
@@ -162,8 +166,10 @@ template <typename T, typename I>
 bool sparse_sums(const SparseRows<T, I> &x, const int32_t *codes, const double *weight, int64_t K, Entry entry,
                  ClassSums out) {
     count_rows(codes, weight, x.n, K, out);
-    std::fill(out.count, out.count + K * x.p, 0.0);
     const bool near = K * x.p <= NEAR;
+    // What is written by the first move need not be cleared before.
+    bool first = near && !weight && x.n > 0;
+    if (!first) std::fill(out.count, out.count + K * x.p, 0.0);
     const std::vector<int64_t> order = near ? std::vector<int64_t>() : by_class(codes, x.n, K);
     std::vector<uint32_t> sums(weight ? 0 : (near ? K : 1) * x.p);
     Reached reached{0, true, !weight, 0.0};
@@ -174,10 +180,12 @@ bool sparse_sums(const SparseRows<T, I> &x, const int32_t *codes, const double *
             const Run<T, I> run{x, codes, rows, q, to, entry, sums.data(), near ? x.p : 0};
             add_run(run, reached);
             if (!reached.inside) return false;
-            move(sums, near ? out.count : out.count + codes[order[q]] * x.p);
+            move(sums, near ? out.count : out.count + codes[order[q]] * x.p, first);
+            first = false;
             q = reached.row;
             if (reached.fits) continue;
         }
+        if (std::exchange(first, false)) std::fill(out.count, out.count + K * x.p, 0.0);
         // One after another where weights, fractions or large counts are to be added.
         const int64_t i = near ? q : order[q];
         ++q;

@@ -77,26 +77,135 @@ void dense(Matrix<T> x, Given given, Asked asked, State state) {
     learn_dense(rows, visits, settings, problems);
 }
 
-// The last of the four says that the rows were visited before. Their columns are looked at all the same, as each row is
-// read: arrays can change between two calls, and a column that is not there would be written to.
 template <typename T, typename I>
-void sparse(std::tuple<List<T>, List<I>, List<I>, bool> compressed, Given given, Asked asked, State state) {
-    const auto &value = std::get<0>(compressed);
-    const auto &column = std::get<1>(compressed), &first = std::get<2>(compressed);
+using Compressed = std::tuple<List<T>, List<I>, List<I>>;
+constexpr char OUTSIDE[] = "a column lies outside the matrix";
+
+// Columns are looked at as each row is read, in every epoch: arrays can change between two calls, and a column that is
+// not there would be written to.
+template <typename T, typename I>
+SparseRows<T, I> compressed_rows(const Compressed<T, I> &compressed, size_t p) {
+    const auto &[value, column, first] = compressed;
     require(value.shape(0) == column.shape(0), "values and columns differ in length");
     require_pointers(first, value.shape(0));
-    const size_t n = first.shape(0) - 1, p = std::get<0>(state).shape(1);
-    const Visits visits = visits_of(given, n);
+    return {value.data(), column.data(), first.data(), static_cast<int64_t>(first.shape(0)) - 1, static_cast<int64_t>(p)};
+}
+
+template <typename T, typename I>
+void sparse(Compressed<T, I> compressed, Given given, Asked asked, State state) {
+    const size_t p = std::get<0>(state).shape(1);
+    const auto rows = compressed_rows(compressed, p);
+    const Visits visits = visits_of(given, rows.n);
     const Settings settings = settings_of(asked);
     const Problems problems = problems_of(state, settings, p);
-    bool inside;
-    {
-        nb::gil_scoped_release release;
-        inside = learn_sparse(SparseRows<T, I>{value.data(), column.data(), first.data(), static_cast<int64_t>(n),
-                                               static_cast<int64_t>(p)},
-                              visits, settings, problems);
+    nb::gil_scoped_release release;
+    require(learn_sparse(rows, visits, settings, problems), OUTSIDE);
+}
+
+uint32_t next_random(uint32_t &state) {
+    if (state == 0) state = 1;
+    state ^= state << 13;
+    state ^= state >> 17;
+    state ^= state << 5;
+    return state & 0x7fffffffu;
+}
+
+// Fisher and Yates with Marsaglia's 32-bit generator: the orders that scikit-learn's SGD takes its rows in.
+void mix(int32_t *order, int64_t n, uint32_t seed) {
+    // The places are drawn some time before they are needed, so that memory can be asked for them.
+    constexpr int64_t BATCH = 64;
+    uint32_t places[BATCH];
+    for (int64_t start = 0; start + 1 < n; start += BATCH) {
+        const int64_t count = std::min(BATCH, n - 1 - start);
+        for (int64_t k = 0; k < count; ++k) {
+            const uint32_t i = start + k;
+            places[k] = i + next_random(seed) % (static_cast<uint32_t>(n) - i);
+            __builtin_prefetch(order + places[k], 1);
+        }
+        for (int64_t k = 0; k < count; ++k) std::swap(order[start + k], order[places[k]]);
     }
-    require(inside, "a column lies outside the matrix");
+}
+
+using Order = Aligned<int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+void shuffle(Order order, uint32_t seed) {
+    nb::gil_scoped_release release;
+    mix(order.data(), order.shape(0), seed);
+}
+
+// The order, which is shuffled before every epoch, and its seed, or None for rows in turn; codes and weights (or None)
+// of the rows.
+using Repeated = std::tuple<std::optional<std::tuple<Order, uint32_t>>, Codes, std::optional<Vector>>;
+// At most so many epochs; the gain that counts as one (NaN: none is asked for), and how many epochs may be without; the
+// least mean loss so far, and the epochs since.
+using Until = std::tuple<int64_t, double, int64_t, double, int64_t>;
+// Epochs that were learned; the least mean loss, and the epochs since.
+using Ended = std::tuple<int64_t, double, int64_t>;
+
+bool all_finite(const Problems &of) {
+    const Memory &m = of.memory[0];
+    bool all = m.finite != 0.0 && std::isfinite(m.intercept);
+    for (int64_t j = 0; j < of.p; ++j) all &= std::abs(of.w[j]) <= std::numeric_limits<double>::max();
+    return all;
+}
+
+// learn(visits) for epoch after epoch of one problem, until its mean loss gains nothing any more or is not finite.
+template <typename Learn>
+Ended repeat(const Repeated &given, const Until &until, int64_t n, const Problems &of, Learn learn) {
+    const auto &[shuffled, codes, weight] = given;
+    auto [most, tol, patience, best, stale] = until;
+    int32_t *order = shuffled ? std::get<0>(*shuffled).data() : nullptr;
+    require(of.K == 1, "epochs are those of one problem");
+    require(!shuffled || static_cast<int64_t>(std::get<0>(*shuffled).shape(0)) == n, "order and rows differ in length");
+    require(!order || all_inside(order, order + n, n), "the order names a row that is not there");
+    require(static_cast<int64_t>(codes.shape(0)) == n, "codes and rows differ in length");
+    require(!weight || static_cast<int64_t>(weight->shape(0)) == n, "weights and rows differ in length");
+    std::vector<int32_t> ordered_codes(order ? n : 0);
+    std::vector<double> ordered_weight(order && weight ? n : 0);
+    Visits visits{order, n, codes.data(), weight ? weight->data() : nullptr};
+    Memory &m = of.memory[0];
+    nb::gil_scoped_release release;
+    int64_t epochs = 0;
+    while (epochs < most) {
+        if (order) {
+            mix(order, n, std::get<1>(*shuffled));
+            for (int64_t v = 0; v < n; ++v) ordered_codes[v] = codes.data()[order[v]];
+            visits.codes = ordered_codes.data();
+            if (weight) {
+                for (int64_t v = 0; v < n; ++v) ordered_weight[v] = weight->data()[order[v]];
+                visits.weight = ordered_weight.data();
+            }
+        }
+        require(learn(visits), OUTSIDE);
+        ++epochs;
+        const double value = m.loss / static_cast<double>(n);
+        m.loss = 0.0;
+        stale = value > best - tol ? stale + 1 : 0;
+        best = std::min(best, value);
+        if (stale >= patience || !all_finite(of)) break;
+    }
+    return {epochs, best, stale};
+}
+
+template <typename T>
+Ended dense_epochs(Matrix<T> x, Repeated given, Asked asked, State state, Until until) {
+    const Rows<T> rows = rows_of(x);
+    const Settings settings = settings_of(asked);
+    const Problems problems = problems_of(state, settings, rows.p);
+    return repeat(given, until, rows.n, problems, [&](const Visits &visits) {
+        learn_dense(rows, visits, settings, problems);
+        return true;
+    });
+}
+
+template <typename T, typename I>
+Ended sparse_epochs(Compressed<T, I> compressed, Repeated given, Asked asked, State state, Until until) {
+    const size_t p = std::get<0>(state).shape(1);
+    const auto rows = compressed_rows(compressed, p);
+    const Settings settings = settings_of(asked);
+    const Problems problems = problems_of(state, settings, p);
+    return repeat(given, until, rows.n, problems,
+                  [&](const Visits &visits) { return learn_sparse(rows, visits, settings, problems); });
 }
 
 // Rows that come one by one, as dicts of feature to number; `columns` says where a feature is kept. Arrays are looked at
@@ -245,48 +354,23 @@ private:
     int64_t learned_ = 0;
 };
 
-uint32_t next_random(uint32_t &state) {
-    if (state == 0) state = 1;
-    state ^= state << 13;
-    state ^= state >> 17;
-    state ^= state << 5;
-    return state & 0x7fffffffu;
-}
-
-// Fisher and Yates with Marsaglia's 32-bit generator: the orders that scikit-learn's SGD takes its rows in.
-void shuffle(Aligned<int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> order, uint32_t seed) {
-    nb::gil_scoped_release release;
-    const int64_t n = order.shape(0);
-    int32_t *at = order.data();
-    // The places are drawn some time before they are needed, so that memory can be asked for them.
-    constexpr int64_t BATCH = 64;
-    uint32_t places[BATCH];
-    for (int64_t start = 0; start + 1 < n; start += BATCH) {
-        const int64_t count = std::min(BATCH, n - 1 - start);
-        for (int64_t k = 0; k < count; ++k) {
-            const uint32_t i = start + k;
-            places[k] = i + next_random(seed) % (static_cast<uint32_t>(n) - i);
-            __builtin_prefetch(at + places[k], 1);
-        }
-        for (int64_t k = 0; k < count; ++k) std::swap(at[start + k], at[places[k]]);
-    }
-}
-
 }  // namespace
 
 void bind_online(nb::module_ &m) {
-    const auto add_dense = [&m](auto function) {
-        m.def("learn_dense", function, "x"_a.noconvert(), "given"_a, "settings"_a, "state"_a);
+    const auto add_dense = [&m](auto one, auto epochs) {
+        m.def("learn_dense", one, "x"_a.noconvert(), "given"_a, "settings"_a, "state"_a);
+        m.def("learn_epochs", epochs, "rows"_a.noconvert(), "given"_a, "settings"_a, "state"_a, "until"_a);
     };
-    add_dense(&dense<double>);
-    add_dense(&dense<float>);
-    const auto add_sparse = [&m](auto function) {
-        m.def("learn_sparse", function, "rows"_a, "given"_a, "settings"_a, "state"_a);
+    add_dense(&dense<double>, &dense_epochs<double>);
+    add_dense(&dense<float>, &dense_epochs<float>);
+    const auto add_sparse = [&m](auto one, auto epochs) {
+        m.def("learn_sparse", one, "rows"_a, "given"_a, "settings"_a, "state"_a);
+        m.def("learn_epochs", epochs, "rows"_a, "given"_a, "settings"_a, "state"_a, "until"_a);
     };
-    add_sparse(&sparse<double, int32_t>);
-    add_sparse(&sparse<double, int64_t>);
-    add_sparse(&sparse<float, int32_t>);
-    add_sparse(&sparse<float, int64_t>);
+    add_sparse(&sparse<double, int32_t>, &sparse_epochs<double, int32_t>);
+    add_sparse(&sparse<double, int64_t>, &sparse_epochs<double, int64_t>);
+    add_sparse(&sparse<float, int32_t>, &sparse_epochs<float, int32_t>);
+    add_sparse(&sparse<float, int64_t>, &sparse_epochs<float, int64_t>);
     nb::class_<Stream>(m, "Stream")
         .def(nb::init<Asked, State>(), "settings"_a, "state"_a)
         .def("learn", &Stream::learn, "x"_a, "columns"_a, "code"_a, "weight"_a)

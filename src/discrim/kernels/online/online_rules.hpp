@@ -306,26 +306,35 @@ DISCRIM_INLINE void learn_row(const Row &row, int32_t code, double weight, const
     }
 }
 
-// pass(settings), compiled by itself for what is asked for most, so that a row has fewer questions to answer.
+// The settings with these parts known to the compiler, without a cap.
+DISCRIM_INLINE Settings known(Settings s, Loss loss, Rate rate, Penalty penalty, bool told) {
+    s.loss = loss;
+    s.rate = rate;
+    s.penalty = penalty;
+    s.told = told;
+    s.cap = 0.0;
+    return s;
+}
+
+// pass(settings), compiled by itself for what is asked for most, so that a row has fewer questions to answer: the
+// defaults of SGD, and of perceptrons and passive-aggressive learners, which have no norms to keep.
 template <typename Pass>
-DISCRIM_INLINE void with_usual(Settings s, Pass pass) {
-    if (s.rate == Rate::optimal && s.penalty == Penalty::l2 && s.cap == 0.0 && !s.told) {
-        s.rate = Rate::optimal;
-        s.penalty = Penalty::l2;
-        s.cap = 0.0;
-        s.told = false;
-        if (s.loss == Loss::hinge) {
-            s.loss = Loss::hinge;
-            pass(s);
-            return;
-        }
-        if (s.loss == Loss::log) {
-            s.loss = Loss::log;
-            pass(s);
-            return;
-        }
-    }
-    pass(s);
+DISCRIM_INLINE void with_usual(const Settings &s, Pass pass) {
+    const auto is = [&](Loss loss, Rate rate, Penalty penalty) DISCRIM_INLINED {
+        return s.loss == loss && s.rate == rate && s.penalty == penalty && s.cap == 0.0;
+    };
+    if (is(Loss::hinge, Rate::optimal, Penalty::l2) && s.told)
+        pass(known(s, Loss::hinge, Rate::optimal, Penalty::l2, true));
+    else if (is(Loss::hinge, Rate::optimal, Penalty::l2))
+        pass(known(s, Loss::hinge, Rate::optimal, Penalty::l2, false));
+    else if (is(Loss::log, Rate::optimal, Penalty::l2) && !s.told)
+        pass(known(s, Loss::log, Rate::optimal, Penalty::l2, false));
+    else if (is(Loss::perceptron, Rate::constant, Penalty::none))
+        pass(known(s, Loss::perceptron, Rate::constant, Penalty::none, false));
+    else if (is(Loss::hinge, Rate::pa1, Penalty::none))
+        pass(known(s, Loss::hinge, Rate::pa1, Penalty::none, false));
+    else
+        pass(s);
 }
 
 // Every row of the visits: `row_at(v)` is the row of the v-th; it also asks memory for one that comes later.

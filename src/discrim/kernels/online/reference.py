@@ -13,8 +13,13 @@ from discrim.typing import Floats
 
 # Order (or None); codes and weights (or None) of the visits.
 Given = tuple[NDArray[np.int32] | None, NDArray[np.int32], Floats | None]
-# Values, columns, first; were the rows visited before? Their columns are looked at all the same.
-Compressed = tuple[NDArray[Any], NDArray[Any], NDArray[Any], bool]
+# Values, columns, first.
+Compressed = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+# The order, which is shuffled before every epoch, and its seed, or None; codes and weights (or None) of the rows.
+Repeated = tuple[tuple[NDArray[np.int32], int] | None, NDArray[np.int32], Floats | None]
+# At most so many epochs; the gain that counts as one (NaN: none is asked for), and how many epochs may be without; the
+# least mean loss so far, and the epochs since.
+Until = tuple[int, float, int, float, int]
 # Update, loss, rate and penalty as numbers; alpha, l1_ratio, eta0, power, epsilon, start, intercept_step, average,
 # cap; whether losses and norms are kept.
 Settings = tuple[tuple[int, int, int, int], Floats, bool]
@@ -43,17 +48,14 @@ SMALLEST_SCALE = 1e-9
 
 def learn_dense(x: NDArray[Any], given: Given, settings: Settings, state: State) -> None:
     """Take the rows in the order that is given; each changes the arrays of ``state`` in place. Cost: p K a row."""
-    every = np.arange(x.shape[1])
-    order = _order(given, len(x))
-    _check_state(state, settings, x.shape[1])
-    with np.errstate(all="ignore"):
-        for v, i in enumerate(order):
-            _learn_row(x[i].astype(np.float64), every, v, given, settings, state)
+    n, p = x.shape
+    require(state[0].shape[1] == p, "weights and columns differ in length")
+    learn_sparse((x.ravel(), np.tile(np.arange(p), n), np.arange(n + 1) * p), given, settings, state)
 
 
 def learn_sparse(rows: Compressed, given: Given, settings: Settings, state: State) -> None:
     """The same for compressed rows; cost: the entries of a row, times K."""
-    value, column, first, _ = rows
+    value, column, first = rows
     require(len(value) == len(column), "values and columns differ in length")
     check_pointers(first, len(value))
     order = _order(given, len(first) - 1)
@@ -67,6 +69,34 @@ def learn_sparse(rows: Compressed, given: Given, settings: Settings, state: Stat
                 part, fine = slice(0, 0), False
             _learn_row(value[part].astype(np.float64), column[part], v, given, settings, state)
     require(fine, "a column lies outside the matrix")
+
+
+def learn_epochs(
+    rows: NDArray[Any] | Compressed, given: Repeated, settings: Settings, state: State, until: Until
+) -> tuple[int, float, int]:
+    """Epoch after epoch of one problem, until its mean loss gains nothing any more or is not finite.
+
+    Returns how many there were, the least mean loss, and the epochs since.
+    """
+    shuffled, codes, weight = given
+    most, tol, patience, best, stale = until
+    w, m, epochs = state[0], state[3], 0
+    require(len(w) == 1, "epochs are those of one problem")
+    require(shuffled is None or len(shuffled[0]) == len(codes), "order and rows differ in length")
+    learn: Any = learn_dense if isinstance(rows, np.ndarray) else learn_sparse
+    for epochs in range(1, most + 1):  # noqa: B007 - returned
+        visits: Given = None, codes, weight
+        if shuffled is not None:
+            shuffle(*shuffled)
+            order = shuffled[0]
+            visits = order, codes[order], None if weight is None else weight[order]
+        learn(rows, visits, settings, state)
+        value, m[0, LOSS] = float(m[0, LOSS]) / len(codes), 0.0
+        stale = stale + 1 if value > best - tol else 0
+        best = min(best, value)
+        if stale >= patience or not (m[0, FINITE] and np.isfinite(m[0, INTERCEPT]) and np.isfinite(w).all()):
+            break
+    return epochs, best, stale
 
 
 class Stream:
@@ -85,7 +115,7 @@ class Stream:
             return 1
         first, codes = np.array([0, len(row[0])], np.int32), np.array([code], np.int32)
         self._keep(row[1])
-        learn_sparse((*row, first, True), (None, codes, np.array([weight])), self.settings, self.state)
+        learn_sparse((*row, first), (None, codes, np.array([weight])), self.settings, self.state)
         self.learned += 1
         w, averages, _, m, *_ = self.state
         changed = [m[:, INTERCEPT], w[:, row[1]], *([] if averages is None else [averages[:, row[1]]])]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -186,13 +187,16 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
             kept, held = ~mask, rows.take(np.flatnonzero(mask))
         woven = in_blocks(rows, self.shuffle, ours=at.scaling is not None)
         problems = [everyone] if len(seeds) == 1 else [(k,) for k in everyone]
-        lanes = [
-            Lane(those, InMemory(rows, seed, woven=woven, kept=kept))
-            for those, seed in zip(problems, seeds, strict=True)
-        ]
         stopping = self._stopping if whole else Stopping()
         losses = stopping.tol is not None and stopping.max_iter > 1 and held is None
         updates = Updates(learning, targets, len(rows) if kept is None else int(kept.sum()), losses, held)
+        orders = [InMemory(rows, seed, woven=woven, kept=kept) for seed in seeds]
+        # An order that takes long is made by another thread, unless the problems keep all of them busy.
+        alone = held is None and not woven and len(problems[0]) == 1 and (len(seeds) > 1 or not orders[0].costly)
+        lanes = [
+            Lane(those, order, partial(updates.alone, at.state, those[0], rows, seed) if alone else None)
+            for those, order, seed in zip(problems, orders, seeds, strict=True)
+        ]
         return _walked(updates, at.state, lanes, stopping)
 
     def _walk_scan(self, at: Standing, rows: Scan, counts: NDArray[np.int64]) -> Walked:
