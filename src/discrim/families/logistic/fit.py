@@ -39,8 +39,10 @@ from discrim.typing import Floats, Mask
 
 # A part of the rows is worth fitting first where X has this many values.
 START_VALUES = 400_000
-# Fewer rows than columns, and at most so many: the fit is done in the space of the rows.
-WIDE_ROWS = 2000
+# Passes of a quasi-Newton fit without a curvature, for the choice of the way.
+PASSES = 40
+# An eigendecomposition of n x n takes as long as so many times n^3 multiplications of a product.
+EIGEN = 10
 # Rows a column whose curvature is good enough to start from.
 A_COLUMN = 12
 # Values whose squares, summed over many columns, are still finite.
@@ -65,8 +67,10 @@ NEAR = 1e-2
 ENOUGH = 12
 # As CLOSE where only the coefficients are wanted: the last step squares this.
 PENALISED_CLOSE = 1e-9
-# As CLOSE for so many columns that no curvature helps: each further digit takes as many passes as the last.
-WIDE_CLOSE = 1e-8
+# Multiplications of a curvature that take as long as one of a pass, which waits for memory.
+DENSER = 5
+# Passes that may be tried before a curvature which costs as much.
+TRIED = 8
 # Quasi-Newton steps after which the curvature is looked at again.
 STEPS = 20
 # Loss of a row, on the average, below which the part says more of itself than of the others.
@@ -177,10 +181,17 @@ def fit_smooth(rows: Passes, problem: Problem, view: Overview | None = None) -> 
     return fit if problem.firth else _look_for_separation(fit)
 
 
-def fits_row_space(rows: Passes, problem: Problem) -> bool:
-    """Fewer rows than columns and a ridge alone: the slopes lie in the space that the rows span."""
-    plain_ridge = problem.penalty.name == "l2" and not problem.penalty.constant
-    return plain_ridge and rows.whole is not None and len(rows.whole) <= min(rows.shape.width, WIDE_ROWS)
+def fits_row_space(rows: Passes, problem: Problem, fits: int = 1) -> bool:
+    """Fewer rows than columns and a ridge alone: the slopes lie in the space that the rows span.
+
+    Worth its products of all rows, and the eigenvectors of the result, where these cost less than so many ``fits``.
+    """
+    whole, width = rows.whole, rows.shape.width
+    if whole is None or problem.penalty.name != "l2" or problem.penalty.constant or len(whole) > width:
+        return False
+    n, classes = len(whole), len(problem.classes) if problem.softmax else 1
+    squares = n * n * width / 2 + EIGEN * n**3
+    return squares <= fits * DENSER * PASSES * 2 * whole.stored * classes
 
 
 def check_finite(rows: Passes, view: Overview) -> None:
@@ -261,7 +272,7 @@ def _solve(objective: Objective, views: Sequence[Overview], problem: Problem, ro
         parts = [] if view.everything or problem.start is not None else _parts(objective, views)
         seen = problem.watch
         watch = None if seen is None else lambda theta: seen(theta, coordinates)
-        smooth = Smooth(ridge, free, start, _flat(problem, objective), _squares(view, coordinates), watch)
+        smooth = Smooth(ridge, free, start, flat_for(problem, objective), _squares(view, coordinates), watch)
         solution, solver = minimise(smooth, objective, parts, route, problem.most), str(route)
     return SmoothFit(
         problem,
@@ -276,10 +287,10 @@ def _solve(objective: Objective, views: Sequence[Overview], problem: Problem, ro
     )
 
 
-def _flat(problem: Problem, objective: Objective) -> Floats | None:
-    """``tol`` is about slopes in the user's units; None where there are so few that it does not matter."""
+def flat_for(problem: Problem, objective: Objective) -> Floats | None:
+    """``tol`` is about slopes in the user's units; None where it asks for all digits."""
     c = objective.coordinates
-    if c.size <= CURVED_SIZE:
+    if not problem.tol or problem.penalty.name == "none":
         return None
     one = np.full(c.size, problem.tol)
     one[int(c.intercept) :] /= c.scale if c.turned is None else 1.0
@@ -447,8 +458,7 @@ def minimise(problem: Smooth, objective: HasLikelihood, parts: Sequence[Part], r
         start = rough.theta if _is_trusted(rough) else start
         if problem.free.ndim == 2 or problem.free.size > ONCE_SIZE:
             curved_by = part
-    close = CLOSER if problem.free.shape[-1] <= CURVED_SIZE else WIDE_CLOSE
-    return _descend(replace(problem, start=start), objective, curved_by, close=close, most=most)
+    return _descend(replace(problem, start=start), objective, curved_by, close=CLOSER, most=most)
 
 
 def _gives_curvature(rough: Solution, objective: HasLikelihood) -> bool:
@@ -476,11 +486,15 @@ def _step_by_part(problem: Smooth, objective: HasLikelihood, part: Part) -> Floa
 def _descend(problem: Smooth, objective: HasLikelihood, curved_by: Part, *, close: float, most: int) -> Solution:
     """Quasi-Newton, with the curvature taken anew where many steps have left the old one behind.
 
-    ``curved_by`` are the rows that the curvature is taken from.
+    ``curved_by`` are the rows that the curvature is taken from. Where it costs as much as many passes, so many are
+    tried without it first: together they cost at most twice what the better of both would have.
     """
     theta, steps, turn = problem.start, 0, STEPS
+    wide = problem.free.shape[-1] > CURVED_SIZE
+    tries = 0.0 if wide or problem.flat is None else _passes_worth(problem, objective, curved_by)
     while True:
-        inverse, sums = _inverse(replace(problem.for_part(curved_by.share), start=theta), curved_by)
+        curved = not wide and tries < TRIED
+        inverse, sums = _inverse(replace(problem.for_part(curved_by.share), start=theta), curved_by, curved=curved)
         found = quasi_newton(
             objective,
             theta,
@@ -488,16 +502,27 @@ def _descend(problem: Smooth, objective: HasLikelihood, curved_by: Part, *, clos
             ridge=problem.ridge,
             free=problem.free,
             at=sums if curved_by.objective is objective else None,
-            enough=Enough(close, problem.flat if problem.free.shape[-1] > CURVED_SIZE else None, problem.watch),
-            most=min(most - steps, turn),
+            enough=Enough(close, problem.flat, problem.watch),
+            most=min(most - steps, turn if tries < TRIED else int(tries)),
         )
         steps += found.iterations
         if found.converged or steps >= most or not found.iterations:
             return replace(found, iterations=steps)
-        theta = found.theta
-        if problem.free.shape[-1] > CURVED_SIZE:
+        theta, tries = found.theta, 0.0
+        if wide:
             # Without a curvature it is what the steps remember that counts: they are left more and more to themselves.
             turn *= 2
+
+
+def _passes_worth(problem: Smooth, objective: HasLikelihood, curved_by: Part) -> float:
+    """How many passes the curvature and its inverse cost."""
+    if not isinstance(objective, Objective) or not isinstance(curved_by.objective, Objective):
+        return 0.0
+    rows, some = objective.rows.whole, curved_by.objective.rows.whole
+    if rows is None or some is None:
+        return 0.0
+    size = problem.free.shape[-1]
+    return (len(some) * size**2 / 2 + size**3 / 3) / (DENSER * 2 * rows.stored)
 
 
 def _is_trusted(rough: Solution) -> bool:
@@ -505,14 +530,15 @@ def _is_trusted(rough: Solution) -> bool:
     return rough.converged and rough.loss > SEPARATED * rough.at.weight
 
 
-def _inverse(problem: Smooth, curved_by: Part) -> tuple[Callable[[Floats], Floats], Likelihood]:
+def _inverse(
+    problem: Smooth, curved_by: Part, *, curved: bool
+) -> tuple[Callable[[Floats], Floats], Likelihood]:
     """The inverse curvature at the start, of all rows as this part of them shows it; class by class for K classes.
 
-    With the sums that the part has there.
+    With the sums that the part has there. Where it is not to be ``curved``, a guess of the diagonal.
     """
-    size, share = problem.free.shape[-1], curved_by.share
-    blocks = problem.free.ndim == 2
-    if size <= CURVED_SIZE:
+    share, blocks = curved_by.share, problem.free.ndim == 2
+    if curved:
         at = curved_by.objective.at(problem.start, depth=BLOCKS if blocks else CURVATURE)
         hessians = at.hessian if blocks else at.hessian[None]
         rows = zip(hessians, np.atleast_2d(problem.ridge), np.atleast_2d(problem.free), strict=True)

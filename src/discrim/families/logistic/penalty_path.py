@@ -15,13 +15,14 @@ from discrim.families.first_look import look
 from discrim.families.logistic.elastic_net import follower_for
 from discrim.families.logistic.elastic_net_gram import Fitted
 from discrim.families.logistic.fit import (
-    WIDE_ROWS,
     PenaltyTerms,
     Problem,
     Smooth,
     choose_route,
     coordinates_for,
     fit_smooth,
+    fits_row_space,
+    flat_for,
     minimise,
     offset_constant,
     origin,
@@ -71,13 +72,14 @@ def _ridge_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms])
         # The same constant added to all classes changes nothing.
         free[0, 0] = False
     theta, at, steps = origin(objective, rows.whole), None, list[Fitted]()
+    flat = flat_for(replace(problem, penalty=terms[0]), objective)
     for each in terms:
         ridge = ridge_for(each, coordinates, objective.shape)
         if route == "newton":
             found = newton(objective, theta, ridge=ridge, free=free, at=at, most=problem.most)
             at = _at_minimum(found, ridge, free)
         else:
-            found = minimise(Smooth(ridge, free, theta), objective, (), route, problem.most)
+            found = minimise(Smooth(ridge, free, theta, flat), objective, (), route, problem.most)
         theta = found.theta
         user = user_coefficients(theta, outside, softmax=problem.softmax, penalised=True)
         steps.append(Fitted(user, found.loss, found.iterations, found.converged))
@@ -92,7 +94,7 @@ def _as_solved(
     They differ where rows are fewer than columns: those are turned into the space that they span.
     """
     whole = rows.whole
-    if len(whole) <= min(rows.shape.width, WIDE_ROWS) and not any(each.constant for each in terms):
+    if fits_row_space(rows, replace(problem, penalty=terms[0]), len(terms)):
         outside, z = row_space(whole, intercept=problem.intercept)
         unit = Coordinates(np.zeros(z.shape[1]), np.ones(z.shape[1]), problem.intercept)
         return OneBlock(replace(whole, x=z)), unit, outside
