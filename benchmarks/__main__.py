@@ -2,9 +2,9 @@
 
 import sys
 
-from benchmarks import run, sweep
+from benchmarks import paths, run, sweep
 
-PARTS = {"sweep": sweep.main}
+PARTS = {"paths": paths.main, "sweep": sweep.main}
 
 if __name__ == "__main__":
     part = PARTS.get(sys.argv[1]) if len(sys.argv) > 1 else None

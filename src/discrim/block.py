@@ -86,11 +86,6 @@ class Block:
         """The rows as an array."""
         return self.x if isinstance(self.x, np.ndarray) else np.asarray(self.x.toarray())
 
-    @property
-    def stored(self) -> int:
-        """Values that a pass over the rows reads: of sparse rows those that are not zero."""
-        return int(self.x.nnz if sparse.issparse(self.x) else self.x.size)
-
     def kept(self, reads: Reads) -> Block:
         """The same with the rows as a model reads them."""
         if reads == "dense" and not isinstance(self.x, np.ndarray):
