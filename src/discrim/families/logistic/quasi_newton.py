@@ -79,8 +79,16 @@ def descend(problem: Smooth, objective: HasLikelihood, curved_by: Part, *, close
         )
         steps += found.iterations
         if found.converged or steps >= most or not found.iterations:
-            return replace(found, iterations=steps)
+            return replace(found, iterations=steps, converged=found.converged or _will_do(problem, found))
         theta = found.theta
+
+
+def _will_do(problem: Smooth, found: Solution) -> bool:
+    """After the last step that was allowed ``tol`` itself is enough, of which ``flat`` is a half."""
+    if problem.flat is None:
+        return False
+    gradient = np.where(problem.free, found.at.gradient + problem.ridge * found.theta, 0.0)
+    return Enough(0.0, 2.0 * problem.flat).reached(found.gap, gradient, found.at.weight)
 
 
 def quasi_newton(
