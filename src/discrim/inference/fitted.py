@@ -16,6 +16,7 @@ from discrim.families.logistic.firth import firth
 from discrim.families.logistic.fit import SmoothFit
 from discrim.families.logistic.objective import (
     CLOSE,
+    PENALISED_CLOSE,
     Coordinates,
     HasLikelihood,
     Objective,
@@ -370,6 +371,20 @@ def fitted_from(fit: SmoothFit, design: Design, reference: int) -> Fitted:
         lasso=problem.penalty.lasso,
         **_likelihoods(fit),
     )
+
+
+def is_loose(fit: SmoothFit) -> bool:
+    """Has ``tol`` ended a penalised fit early, of no more coefficients than standard errors are computed for?"""
+    found = fit.solution
+    early = found.converged and found.gap > PENALISED_CLOSE * found.at.weight
+    return fit.problem.penalty.name == "l2" and early and found.theta.size <= MOST_TESTED
+
+
+def at_minimum(fit: SmoothFit) -> SmoothFit:
+    """The fit, led to its minimum where it is loose. Cost: two or three Newton steps."""
+    if not is_loose(fit):
+        return fit
+    return replace(fit, solution=newton(fit.objective, fit.theta, ridge=fit.ridge, free=fit.free))
 
 
 def terms_of(design: Design) -> list[tuple[str, list[int]]]:

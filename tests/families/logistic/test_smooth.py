@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from discrim.engines import RowPasses
-from discrim.families.logistic import fit
-from discrim.families.logistic.fit import Part, Smooth, choose_route, minimise
-from discrim.families.logistic.objective import Coordinates, Objective, newton
-from discrim.families.logistic.quasi_newton import Enough, quasi_newton
+from discrim.families.logistic.fit import Work, minimise
+from discrim.families.logistic.objective import Coordinates, Enough, Objective, newton
+from discrim.families.logistic.quasi_newton import Part, Smooth, quasi_newton
 from discrim.sources import open_rows
 from discrim.statistics.likelihood import CURVATURE, GRADIENT
 
@@ -122,23 +123,50 @@ def test_without_a_penalty_quasi_newton_keeps_the_classes_balanced():
     assert_allclose(found.theta - found.theta[0], expected.theta, atol=1e-4)
 
 
-def test_more_coefficients_than_a_curvature_has_room_for_are_fitted_too(monkeypatch):
-    monkeypatch.setattr(fit, "CURVED_SIZE", 3)
+def test_without_a_curvature_the_minimum_is_the_same():
     every, some = objectives()
-    problem = problem_of(every, 1.0)
-    found = minimise(problem, every, [Part(some, 1 / 8)], "quasi-newton", 500)
+    problem = replace(problem_of(every, 1.0), plain=500)
+    found = minimise(problem, every, [Part(some, 1 / 8)], "limited-memory", 500)
     assert found.converged
     exact = newton(every, problem.start, ridge=problem.ridge)
-    assert abs(found.value - exact.value) <= fit.WIDE_CLOSE * exact.at.weight
+    assert_allclose(found.value, exact.value, rtol=1e-11)
 
 
-def test_knowing_how_large_the_columns_are_saves_passes_where_there_is_no_curvature(monkeypatch):
-    monkeypatch.setattr(fit, "CURVED_SIZE", 3)
+def test_a_curvature_is_taken_where_the_plain_steps_were_not_enough(monkeypatch):
+    every, _ = objectives()
+    depths = depths_of_passes(every, monkeypatch)
+    found = minimise(replace(problem_of(every, 1.0), plain=4), every, [], "limited-memory", 500)
+    assert found.converged
+    assert CURVATURE not in depths[:5]
+    assert CURVATURE in depths[5:]
+
+
+def test_slopes_up_to_flat_end_the_fit_and_without_it_all_digits_are_found():
+    every, _ = objectives()
+    problem = replace(problem_of(every, 1.0), plain=500)
+    loose = minimise(replace(problem, flat=np.full(every.shape, 1e-3)), every, [], "limited-memory", 500)
+    exact = minimise(problem, every, [], "limited-memory", 500)
+    assert loose.converged
+    assert loose.iterations < exact.iterations
+    assert loose.gap > exact.gap
+    assert np.abs(every.at(loose.theta).gradient + loose.theta).max() <= 1e-3 * loose.at.weight
+
+
+def test_the_first_step_promises_no_more_than_there_is_to_gain():
+    every, _ = objectives()
+    seen = []
+    enough = Enough(watch=seen.append)
+    quasi_newton(every, np.zeros(every.shape), inverse=lambda right: right, enough=enough, most=1)
+    at = every.at(np.zeros(every.shape))
+    assert_allclose(-np.vdot(at.gradient, seen[0]), at.loss, rtol=1e-9)
+
+
+def test_knowing_how_large_the_columns_are_saves_passes_where_there_is_no_curvature():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(2000, 30)) * np.geomspace(0.05, 20.0, 30)
     y = (x @ (rng.normal(size=30) / np.geomspace(0.05, 20.0, 30)) / 4 + rng.logistic(size=2000) > 0).astype(int)
     objective = Objective(RowPasses(open_rows(x, y)), np.arange(2), Coordinates(np.zeros(30), np.ones(30)))
-    blind = problem_of(objective, 1.0)
+    blind = replace(problem_of(objective, 1.0), plain=2000)
     seeing = replace(blind, squares=np.append(1.0, np.mean(x**2, axis=0)))
     passes = []
     for problem in (blind, seeing):
@@ -149,9 +177,8 @@ def test_knowing_how_large_the_columns_are_saves_passes_where_there_is_no_curvat
     assert passes[1] < passes[0] / 2
 
 
-def test_counts_with_heavy_tails_need_fewer_passes_than_with_the_whole_curvature_of_the_data(monkeypatch):
+def test_counts_with_heavy_tails_need_fewer_passes_than_with_the_whole_curvature_of_the_data():
     """Words of Zipf's frequencies in texts of very different lengths."""
-    monkeypatch.setattr(fit, "CURVED_SIZE", 3)
     rng = np.random.default_rng(0)
     words = 3.0 / np.arange(1, 301)
     x = rng.poisson(np.exp(rng.normal(scale=1.5, size=(400, 1))) * words) * 1.0
@@ -161,29 +188,54 @@ def test_counts_with_heavy_tails_need_fewer_passes_than_with_the_whole_curvature
     ridge = np.ones(objective.shape)
     ridge[:, 0] = 0.0
     squares = np.append(1.0, (x**2).mean(axis=0))
-    problem = Smooth(ridge, np.ones(objective.shape, bool), np.zeros(objective.shape), squares=squares)
+    problem = Smooth(ridge, np.ones(objective.shape, bool), np.zeros(objective.shape), squares=squares, plain=2000)
     found = minimise(problem, objective, [], "quasi-newton", 2000)
     assert found.converged
     passes, objective.passes = objective.passes, 0
     # Of classes of equal shares p (1 - p) is 2 / 9.
     whole = (400 * 2 / 9 * squares + ridge).ravel()
-    enough = Enough(fit.WIDE_CLOSE)
-    quasi_newton(objective, problem.start, inverse=lambda right: right / whole, ridge=ridge, enough=enough, most=2000)
+    quasi_newton(objective, problem.start, inverse=lambda right: right / whole, ridge=ridge, most=2000)
     assert passes < 0.8 * objective.passes
     free = np.ones(objective.shape, bool)
     free[0, 0] = False
     assert_allclose(found.value, newton(objective, problem.start, ridge=ridge, free=free).value, rtol=1e-7)
 
 
-def test_the_route_follows_the_number_of_coefficients():
-    assert choose_route(10) == "newton"
-    assert choose_route(100_000) == "quasi-newton"
-
-
 def test_a_curvature_that_nobody_needs_afterwards_must_be_cheaper():
-    assert choose_route(101, 100_000) == "newton"
-    assert choose_route(101, 100_000, used=False) == "quasi-newton"
-    assert choose_route(101, 1_000, used=False) == "newton"
+    by_rows = Work(100_000, 70, 1, 7_000_000, ridge=False).costs()
+    used = Work(100_000, 70, 1, 7_000_000, ridge=False, used=True).costs()
+    assert used["newton"] / used["quasi-newton"] < by_rows["newton"] / by_rows["quasi-newton"]
+
+
+@pytest.mark.parametrize(("rows", "width"), [(3_000, 900_000), (900_000, 3_000), (20_000, 20_001), (40_000, 1_900)])
+def test_no_way_is_cubic_in_the_larger_of_rows_and_columns(rows, width):
+    """Ten times as many of the larger cost no more than ten times as much."""
+    one, ten = (Work(n, p, 1, n * p, used=False).costs() for n, p in [(rows, width), _ten_times(rows, width)])
+    for way in one.keys() & ten.keys():
+        assert ten[way] <= 10.1 * one[way], way
+
+
+def _ten_times(rows, width):
+    return (10 * rows, width) if rows >= width else (rows, 10 * width)
+
+
+def test_sparse_rows_are_not_made_dense_beyond_the_budget():
+    ways = Work(5_000, 60_000, 1, 300_000, is_sparse=True).costs()
+    assert set(ways) == {"limited-memory"}
+
+
+def test_the_way_that_is_chosen_is_near_the_fastest_that_was_measured():
+    path = Path(__file__).parents[3] / "benchmarks" / "paths.json"
+    shapes = {}
+    for timing in json.loads(path.read_text()):
+        if timing["family"] == "logistic":
+            shapes.setdefault(tuple(timing["shape"].items()), {})[timing["way"]] = timing["seconds"]
+    assert len(shapes) > 20
+    for shape, seconds in shapes.items():
+        n, p, k, is_sparse, stored = dict(shape).values()
+        costs = Work(n, p, 1 if k == 2 else k, stored, is_sparse=is_sparse).costs()
+        assert costs.keys() == seconds.keys()
+        assert seconds[min(costs, key=costs.get)] <= 2.0 * min(seconds.values()), (shape, seconds)
 
 
 def test_a_part_of_the_rows_has_its_part_of_the_penalty():

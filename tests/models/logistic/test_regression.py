@@ -65,7 +65,7 @@ def peer(X, y, weight=None, **parameters):
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_with_l2_it_is_scikit_learns_answer_on_the_columns_as_they_come(name, C):
     X, y = SETS[name]()
-    found, expected = LogisticRegression(C=C).fit(X, y), peer(X, y, C=C)
+    found, expected = LogisticRegression(C=C, tol=0).fit(X, y), peer(X, y, C=C)
     assert objective(found, X, y, C) <= objective(expected, X, y, C) * (1 + 1e-10) + 1e-12 * len(y)
     assert_allclose(found.predict_proba(X), expected.predict_proba(X), atol=2e-5)
     assert_allclose(found.decision_function(X), expected.decision_function(X), rtol=1e-3, atol=1e-3)
@@ -301,7 +301,7 @@ def test_too_few_steps_are_told():
 
 def test_fifty_classes_are_fitted():
     X, y = drawn(1500, 4, 50)
-    model, expected = LogisticRegression().fit(X, y), peer(X, y, solver="lbfgs", tol=1e-8)
+    model, expected = LogisticRegression(tol=0).fit(X, y), peer(X, y, solver="lbfgs", tol=1e-8)
     assert model.coef_.shape == (50, 4)
     assert objective(model, X, y, 1.0) <= objective(expected, X, y, 1.0) + 1e-6
     assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
@@ -395,3 +395,15 @@ def test_a_model_without_columns_predicts_the_shares_of_the_classes():
     assert model.coef_.shape == (1, 0)
     assert_allclose(model.predict_proba(X[:4])[:, 1], 1 / 3)
     assert not model.predict(X).any()
+
+
+@pytest.mark.parametrize("C", [1.0, 1e4])
+def test_tol_shortens_a_fit_without_a_loss_to_scikit_learn_and_its_summary_is_that_of_the_minimum(C):
+    X, y = datasets.load_digits(return_X_y=True)
+    X, y = X[y < 4][:300, :40], y[y < 4][:300]
+    loose, exact = (LogisticRegression(C=C, tol=tol, max_iter=1000).fit(X, y) for tol in (1e-2, 0))
+    assert loose.n_iter_[0] < exact.n_iter_[0]
+    assert not np.allclose(loose.coef_, exact.coef_, rtol=1e-6)
+    default, theirs = LogisticRegression(C=C, max_iter=1000).fit(X, y), peer(X, y, solver="lbfgs", C=C, tol=1e-4)
+    assert objective(default, X, y, C) <= objective(theirs, X, y, C)
+    assert_allclose(loose.summary().deviance, exact.summary().deviance, rtol=1e-6, atol=1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,11 +20,13 @@ from discrim.families.logistic.objective import (
     solve_positive,
     solver_rows,
 )
-from discrim.families.logistic.quasi_newton import Pair, two_loops
 from discrim.families.logistic.separation import default_free
 from discrim.families.recipe import Sum
 from discrim.statistics.likelihood import CURVATURE, Likelihood, add_arrays
 from discrim.typing import Floats, Mask
+
+# A step, how the gradient changed on it, and the product of both.
+Pair = tuple[Floats, Floats, float]
 
 # Half the squared distance to the optimum, in standard errors, that counts as none.
 CLOSE = 1e-17
@@ -112,6 +115,19 @@ def _ascend(
             break
         theta, point = moved
     return Solution(theta, point.value, point.at.loss, point.at, iterations, converged, gap, exact=True)
+
+
+def two_loops(gradient: Floats, pairs: deque[Pair], inverse: Callable[[Floats], Floats]) -> Floats:
+    """The product of the inverse curvature, as the pairs correct it, with the gradient."""
+    rest, shares = gradient.copy(), []
+    for step, change, bend in reversed(pairs):
+        share = (step @ rest) / bend
+        rest -= share * change
+        shares.append(share)
+    result = inverse(rest)
+    for (step, change, bend), share in zip(pairs, reversed(shares), strict=True):
+        result += (share - (change @ result) / bend) * step
+    return result
 
 
 @dataclass(frozen=True)

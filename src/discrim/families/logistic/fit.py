@@ -16,6 +16,8 @@ from discrim.families.first_look import Overview, look
 from discrim.families.logistic.firth import firth
 from discrim.families.logistic.objective import (
     CLOSE,
+    CLOSER,
+    PENALISED_CLOSE,
     Coordinates,
     HasLikelihood,
     Objective,
@@ -23,7 +25,7 @@ from discrim.families.logistic.objective import (
     newton,
     solve_positive,
 )
-from discrim.families.logistic.quasi_newton import CLOSER, Enough, cholesky_inverse, quasi_newton
+from discrim.families.logistic.quasi_newton import Part, Smooth, descend
 from discrim.families.logistic.rank import column_rank, looks_independent, row_space
 from discrim.families.logistic.separation import (
     Separation,
@@ -34,26 +36,21 @@ from discrim.families.logistic.separation import (
 )
 from discrim.families.recipe import Passes
 from discrim.parallel import one_blas_thread
-from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, Likelihood
+from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT
 from discrim.typing import Floats, Mask
 
 # A part of the rows is worth fitting first where X has this many values.
 START_VALUES = 400_000
-# Fewer rows than columns, and at most so many: the fit is done in the space of the rows.
-WIDE_ROWS = 2000
 # Rows a column whose curvature is good enough to start from.
 A_COLUMN = 12
 # Values whose squares, summed over many columns, are still finite.
 HUGE = 1e150
 # Coefficients whose curvature is still worth having for standard errors and the proof that classes overlap.
 MOST_CURVED = 4000
-# Coefficients up to which every pass with curvature costs less than the passes that it saves. Up to the second number
-# one of all rows does; and every one where the last is of further use.
-NEWTON_SIZE, ONCE_SIZE = 64, 160
-# Coefficients up to which a part of the rows gives the curvature that a quasi-Newton solver starts from.
-CURVED_SIZE = 2000
-# Multiplications of a curvature that are no reason to avoid it; more of them where the last one is of further use.
-CHEAP, CHEAP_USED = 4e7, 3e8
+# Coefficients whose curvature is worth having for the steps, and rows whose products with each other are.
+CURVED_SIZE, MOST_PRODUCTS = 2000, 3000
+# Coefficients from which on the curvature is that of a part of the rows, not of all.
+ONCE_SIZE = 160
 # Enough for a start: the sample's own error is larger, and the last step squares this.
 ROUGH = 3e-4
 # Rows a coefficient of a part whose curvature is as good for the first step as that of all rows: what this leaves, a
@@ -63,20 +60,26 @@ TALL = 2000
 NEAR = 1e-2
 # Newton steps after which a part of the rows that has no optimum yet is taken to be separated.
 ENOUGH = 12
-# As CLOSE where only the coefficients are wanted: the last step squares this.
-PENALISED_CLOSE = 1e-9
-# As CLOSE for so many columns that no curvature helps: each further digit takes as many passes as the last.
-WIDE_CLOSE = 1e-8
-# Quasi-Newton steps after which the curvature is looked at again.
-STEPS = 20
 # Loss of a row, on the average, below which the part says more of itself than of the others.
 SEPARATED = 1e-4
+# Nanoseconds, of which only the ratios matter (``benchmarks/paths.py``): a value, dense or sparse, and a row of a pass,
+# for each class; a multiplication of a curvature, of a product of matrices, of a factorisation, of eigenvectors; the
+# calls of a Newton and of a quasi-Newton step.
+VALUE, ENTRY, ROW, SQUARE, PRODUCT, FACTOR, EIGEN, CALL, STEP = 0.8, 4.0, 20.0, 0.09, 0.05, 0.05, 0.7, 3e4, 1e5
+# A pass over a file takes so many times as long as over memory.
+FROM_FILE = 5.0
 
-Route = Literal["newton", "quasi-newton"]
+Route = Literal["newton", "quasi-newton", "limited-memory", "row-space"]
 # Is called with theta and its coordinates after every step.
 Watch = Callable[[Floats, Coordinates], None]
 # Solvers that name a route; the others leave the choice.
-ROUTES: dict[str, Route] = {"newton": "newton", "newton-cholesky": "newton", "quasi-newton": "quasi-newton"}
+ROUTES: dict[str, Route] = {
+    "newton": "newton",
+    "newton-cholesky": "newton",
+    "quasi-newton": "quasi-newton",
+    "limited-memory": "limited-memory",
+    "row-space": "row-space",
+}
 
 
 @dataclass(frozen=True)
@@ -153,34 +156,105 @@ class SmoothFit:
         return self.solution.theta
 
 
-def fit_smooth(rows: Passes, problem: Problem, view: Overview | None = None) -> SmoothFit:
-    """Maximum likelihood, or its L2-penalised or Firth's form.
+@dataclass(frozen=True)
+class Work:
+    """What a fit costs by each way, from n ``rows`` of p columns with so many ``stored`` values.
 
-    Cost: Newton three or four passes of n p^2 / 2 multiplications (K^2 times for K classes), quasi-Newton ten to
-    thirty of 2 n p K; fewer rows than columns with L2: n^2 p.
+    ``functions`` is K, or 1 for two classes. ``loose``: slopes up to ``tol`` count as none. ``used``: the curvature at
+    the minimum serves further, for standard errors. ``files``: the rows are read anew in every pass.
     """
-    shape, whole = rows.shape, rows.whole
-    width = shape.width
-    if whole is not None and fits_row_space(rows, problem):
-        return _fit_wide(rows, whole, problem)
-    size = (width + 1) * (len(problem.classes) if problem.softmax else 1)
-    route = problem.route or choose_route(size, shape.n_rows, used=problem.penalty.name == "none" or whole is None)
+
+    rows: int
+    width: int
+    functions: int
+    stored: int
+    ridge: bool = True
+    is_sparse: bool = False
+    loose: bool = True
+    used: bool = False
+    files: bool = False
+
+    @classmethod
+    def of(cls, rows: Passes, problem: Problem) -> Work:
+        whole, shape, penalty = rows.whole, rows.shape, problem.penalty
+        n = len(whole) if whole is not None else shape.n_rows or 2_000_000
+        is_sparse = whole is not None and not isinstance(whole.x, np.ndarray)
+        stored = n * shape.width if whole is None or isinstance(whole.x, np.ndarray) else whole.x.nnz
+        functions, ridge = len(problem.classes) if problem.softmax else 1, penalty.name == "l2" and not penalty.constant
+        unpenalised = penalty.name == "none"
+        return cls(n, shape.width, functions, stored, ridge, is_sparse, problem.tol > 0, unpenalised, whole is None)
+
+    @property
+    def one_pass(self) -> float:
+        """Loss and gradient."""
+        each = (ENTRY if self.is_sparse else VALUE) * self.stored + ROW * self.rows
+        return self.functions * each * (FROM_FILE if self.files else 1.0)
+
+    @property
+    def class_curvature(self) -> float:
+        """The curvature of every class by itself, of a part of the rows, and its inverse: K (m q^2 + q^3)."""
+        q, a_column = self.width + 1, A_COLUMN * (4 if self.functions > 1 else 1)
+        part = min(self.rows, max(self.rows // 25, a_column * self.width))
+        return self.functions * (2.0 * SQUARE * part * q**2 + FACTOR * q**3)
+
+    def costs(self, fits: int = 1) -> dict[Route, float]:
+        """Of so many ``fits`` that share their rows, by every way that is possible. With q = p + 1:
+
+        | way            | passes                    | besides                              | memory   |
+        |----------------|---------------------------|--------------------------------------|----------|
+        | newton         | 3 (few rows: 6)           | n (K q)^2 and (K q)^3 for each       | (K q)^2  |
+        | quasi-newton   | 15                        | K (m q^2 + q^3), m rows of a part    | K q^2    |
+        | limited-memory | 20, sparse 60; all digits | 40 K q for each                      | 20 K q   |
+        |                | three times as many       |                                      |          |
+        | row-space      | those of a fit of n x n   | n^2 p + n^3, once                    | n^2      |
+
+        No way is cubic in the larger of n and p: with a penalty a curvature is for q <= n, the row space for n <= p. No
+        sparse rows are made dense but for these squares, of at most 2,000 and 3,000 columns.
+        """
+        n, q, size = self.rows, self.width + 1, (self.width + 1) * self.functions
+        found: dict[Route, float] = {}
+        if q <= CURVED_SIZE and (q <= n + 1 or self.used):
+            curvature, steps = SQUARE * n * size**2, 3 if n * q > START_VALUES else 6
+            if size <= CURVED_SIZE:
+                found["newton"] = fits * steps * (self.one_pass + curvature + FACTOR * size**3 + CALL)
+            steps_by_part = 15 * (self.one_pass + STEP) + 1.5 * self.class_curvature
+            found["quasi-newton"] = fits * steps_by_part + self.used * curvature
+        if self.ridge or not found:
+            passes = (60 if self.is_sparse else 20) * (1 if self.loose else 3)
+            found["limited-memory"] = fits * passes * (self.one_pass + STEP + 20.0 * size)
+        if self.ridge and n <= min(self.width, MOST_PRODUCTS) and not self.files:
+            inner = min(Work(n, n, self.functions, n * n, False, loose=self.loose).costs(fits).values())
+            found["row-space"] = PRODUCT * n**2 * self.width + EIGEN * n**3 + inner
+        return found
+
+
+def choose_route(rows: Passes, problem: Problem, fits: int = 1) -> Route:
+    """The cheapest way, or the one that the problem names, where it is possible."""
+    costs = Work.of(rows, problem).costs(fits)
+    named = problem.route
+    if named == "newton" or named in costs:
+        return named
+    return min(costs, key=lambda route: costs[route])
+
+
+def fit_smooth(rows: Passes, problem: Problem, view: Overview | None = None) -> SmoothFit:
+    """Maximum likelihood, or its L2-penalised or Firth's form, by the cheapest way of ``Work.costs``."""
+    width = rows.shape.width
+    route = choose_route(rows, problem)
+    if route == "row-space" and rows.whole is not None:
+        return _fit_wide(rows, rows.whole, problem)
     if view is None:
+        size = (width + 1) * (len(problem.classes) if problem.softmax else 1)
         view = look(rows, sample_rows(rows, size, route, softmax=problem.softmax))
     check_finite(rows, view)
-    objective = Objective(rows, problem.classes, coordinates_for(view, problem), softmax=problem.softmax)
+    coordinates = coordinates_for(view, problem, plain=route == "limited-memory")
+    objective = Objective(rows, problem.classes, coordinates, softmax=problem.softmax)
     views = _nested(view, objective)
     if problem.penalty.ridge or problem.penalty.constant:
         return _solve(objective, views, problem, route, np.zeros(width, bool))
     objective, aliased = _without_dependence(objective, views, problem)
     fit = _solve(objective, views, problem, route, aliased)
     return fit if problem.firth else _look_for_separation(fit)
-
-
-def fits_row_space(rows: Passes, problem: Problem) -> bool:
-    """Fewer rows than columns and a ridge alone: the slopes lie in the space that the rows span."""
-    plain_ridge = problem.penalty.name == "l2" and not problem.penalty.constant
-    return plain_ridge and rows.whole is not None and len(rows.whole) <= min(rows.shape.width, WIDE_ROWS)
 
 
 def check_finite(rows: Passes, view: Overview) -> None:
@@ -201,13 +275,16 @@ def sample_rows(rows: Passes, size: int, route: Route, *, softmax: bool) -> int:
     return max(n // 25, A_COLUMN * (4 if softmax else 1) * shape.width)
 
 
-def coordinates_for(view: Overview, problem: Problem) -> Coordinates:
-    """Centred and scaled columns; only scaled where they are sparse or the intercept is missing or penalised."""
+def coordinates_for(view: Overview, problem: Problem, *, plain: bool = False) -> Coordinates:
+    """Centred and scaled columns; only scaled where they are sparse or the intercept is missing or penalised.
+
+    ``plain``: for steps without a curvature.
+    """
     mean, deviation = np.where(np.isfinite(view.mean), view.mean, 0.0), view.deviation
     is_sparse = sparse.issparse(view.sample.x)
     if is_sparse or not problem.intercept or problem.penalty.constant:
         deviation, mean = np.sqrt(deviation**2 + view.mean**2), np.zeros_like(mean)
-    if is_sparse and len(mean) > CURVED_SIZE:
+    if plain or (is_sparse and len(mean) > CURVED_SIZE):
         # Words, say: rare ones hardly bend the loss, and the same ridge bends all of them alike.
         deviation = np.full_like(mean, np.sqrt(np.mean(deviation**2)))
     return Coordinates(mean, np.where(np.isfinite(deviation) & (deviation > 0), deviation, 1.0), problem.intercept)
@@ -261,7 +338,9 @@ def _solve(objective: Objective, views: Sequence[Overview], problem: Problem, ro
         parts = [] if view.everything or problem.start is not None else _parts(objective, views)
         seen = problem.watch
         watch = None if seen is None else lambda theta: seen(theta, coordinates)
-        smooth = Smooth(ridge, free, start, _flat(problem, objective), _squares(view, coordinates), watch)
+        flat, plain = flat_for(problem, objective), plain_steps(objective.rows, problem, route)
+        squares = _squares(view, coordinates) if plain else 1.0
+        smooth = Smooth(ridge, free, start, flat, squares, plain, watch)
         solution, solver = minimise(smooth, objective, parts, route, problem.most), str(route)
     return SmoothFit(
         problem,
@@ -276,19 +355,27 @@ def _solve(objective: Objective, views: Sequence[Overview], problem: Problem, ro
     )
 
 
-def _flat(problem: Problem, objective: Objective) -> Floats | None:
-    """``tol`` is about slopes in the user's units; None where there are so few that it does not matter."""
+def plain_steps(rows: Passes, problem: Problem, route: Route) -> int:
+    """Steps before a curvature is taken: as many as cost the same, so that it may be known to be needed."""
+    if route != "limited-memory":
+        return 0
+    work = Work.of(rows, problem)
+    return int(work.class_curvature / work.one_pass) if "quasi-newton" in work.costs() else problem.most
+
+
+def flat_for(problem: Problem, objective: Objective) -> Floats | None:
+    """The part of ``tol`` in ``Enough``."""
     c = objective.coordinates
-    if c.size <= CURVED_SIZE:
+    if not problem.tol or problem.penalty.name == "none":
         return None
-    one = np.full(c.size, problem.tol)
+    one = np.full(c.size, 0.5 * problem.tol)
     one[int(c.intercept) :] /= c.scale if c.turned is None else 1.0
     return np.broadcast_to(one, objective.shape)
 
 
 def _squares(view: Overview, coordinates: Coordinates) -> Floats | float:
-    """Mean squares of the columns as the solver sees them, where they differ: dense ones are scaled one by one."""
-    if coordinates.turned is not None or coordinates.size <= CURVED_SIZE or not sparse.issparse(view.sample.x):
+    """Mean squares of the columns as the solver sees them; of those that were turned none are known."""
+    if coordinates.turned is not None:
         return 1.0
     squares = (view.deviation**2 + (view.mean - coordinates.shift) ** 2) / coordinates.scale**2
     return np.concatenate([np.ones(int(coordinates.intercept)), squares])
@@ -336,7 +423,7 @@ def _fit_wide(rows: Passes, whole: Block, problem: Problem) -> SmoothFit:
     unit = Coordinates(np.zeros(z.shape[1]), np.ones(z.shape[1]), problem.intercept)
     turned = replace(whole, x=z)
     inner = Objective(rows.over(turned), problem.classes, unit, softmax=problem.softmax)
-    route = choose_route(int(np.prod(inner.shape)), len(whole), used=False)
+    route = choose_route(inner.rows, replace(problem, solver="auto"))
     view = Overview(problem.classes, len(whole), unit.shift, unit.scale, turned)
     if problem.start is not None:
         problem = replace(problem, start=unit.to_user(coordinates.from_user(problem.start)))
@@ -381,45 +468,6 @@ def _without_penalty(fit: SmoothFit) -> SmoothFit:
     return replace(fit, free=free, solution=replace(found, iterations=fit.solution.iterations + found.iterations))
 
 
-@dataclass(frozen=True)
-class Smooth:
-    """Minimise loss + sum ridge theta^2 / 2 over the ``free`` entries, from ``start``.
-
-    For more columns than a curvature can be had of: slopes up to ``flat``, like theta, for each unit of weight, count
-    as none; ``squares`` are the mean squares of the columns, intercept included, by which each bends the loss, where
-    they differ. ``watch`` is called with theta after every step on all rows.
-    """
-
-    ridge: Floats
-    free: NDArray[np.bool_]
-    start: Floats
-    flat: Floats | None = None
-    squares: Floats | float = 1.0
-    watch: Callable[[Floats], None] | None = None
-
-    def for_part(self, share: float) -> Smooth:
-        """The same problem for a part of the rows with this share of the weight."""
-        return replace(self, ridge=self.ridge * share, watch=None)
-
-
-@dataclass(frozen=True)
-class Part:
-    """The objective of some rows, with this ``share`` of the weight of all."""
-
-    objective: HasLikelihood
-    share: float
-
-
-def choose_route(size: int, rows: int | None = None, *, used: bool = True) -> Route:
-    """By the number of coefficients, and what a curvature of so many rows (None: unknown) costs.
-
-    ``used``: the last curvature serves further, for standard errors or for the next penalty of a path.
-    """
-    few, cheap = (ONCE_SIZE, CHEAP_USED) if used else (NEWTON_SIZE, CHEAP)
-    affordable = rows is not None and size <= CURVED_SIZE and rows * size**2 <= cheap
-    return "newton" if size <= few or affordable else "quasi-newton"
-
-
 def minimise(problem: Smooth, objective: HasLikelihood, parts: Sequence[Part], route: Route, most: int) -> Solution:
     """``parts`` are random parts of the rows, each within the next; none for few rows."""
     start = problem.start
@@ -443,12 +491,11 @@ def minimise(problem: Smooth, objective: HasLikelihood, parts: Sequence[Part], r
     curved_by = Part(objective, 1.0)
     for part in parts:
         less = replace(problem.for_part(part.share), start=start)
-        rough = _descend(less, part.objective, Part(part.objective, 1.0), close=ROUGH, most=4 * ENOUGH)
+        rough = descend(less, part.objective, Part(part.objective, 1.0), close=ROUGH, most=4 * ENOUGH)
         start = rough.theta if _is_trusted(rough) else start
         if problem.free.ndim == 2 or problem.free.size > ONCE_SIZE:
             curved_by = part
-    close = CLOSER if problem.free.shape[-1] <= CURVED_SIZE else WIDE_CLOSE
-    return _descend(replace(problem, start=start), objective, curved_by, close=close, most=most)
+    return descend(replace(problem, start=start), objective, curved_by, close=CLOSER, most=most)
 
 
 def _gives_curvature(rough: Solution, objective: HasLikelihood) -> bool:
@@ -473,91 +520,6 @@ def _step_by_part(problem: Smooth, objective: HasLikelihood, part: Part) -> Floa
     return theta
 
 
-def _descend(problem: Smooth, objective: HasLikelihood, curved_by: Part, *, close: float, most: int) -> Solution:
-    """Quasi-Newton, with the curvature taken anew where many steps have left the old one behind.
-
-    ``curved_by`` are the rows that the curvature is taken from.
-    """
-    theta, steps, turn = problem.start, 0, STEPS
-    while True:
-        inverse, sums = _inverse(replace(problem.for_part(curved_by.share), start=theta), curved_by)
-        found = quasi_newton(
-            objective,
-            theta,
-            inverse=inverse,
-            ridge=problem.ridge,
-            free=problem.free,
-            at=sums if curved_by.objective is objective else None,
-            enough=Enough(close, problem.flat if problem.free.shape[-1] > CURVED_SIZE else None, problem.watch),
-            most=min(most - steps, turn),
-        )
-        steps += found.iterations
-        if found.converged or steps >= most or not found.iterations:
-            return replace(found, iterations=steps)
-        theta = found.theta
-        if problem.free.shape[-1] > CURVED_SIZE:
-            # Without a curvature it is what the steps remember that counts: they are left more and more to themselves.
-            turn *= 2
-
-
 def _is_trusted(rough: Solution) -> bool:
     """A part of the rows may be separated where all of them are not; its optimum is then at infinity."""
     return rough.converged and rough.loss > SEPARATED * rough.at.weight
-
-
-def _inverse(problem: Smooth, curved_by: Part) -> tuple[Callable[[Floats], Floats], Likelihood]:
-    """The inverse curvature at the start, of all rows as this part of them shows it; class by class for K classes.
-
-    With the sums that the part has there.
-    """
-    size, share = problem.free.shape[-1], curved_by.share
-    blocks = problem.free.ndim == 2
-    if size <= CURVED_SIZE:
-        at = curved_by.objective.at(problem.start, depth=BLOCKS if blocks else CURVATURE)
-        hessians = at.hessian if blocks else at.hessian[None]
-        rows = zip(hessians, np.atleast_2d(problem.ridge), np.atleast_2d(problem.free), strict=True)
-        inverses = [_inverse_of(hessian, ridge, free, share) for hessian, ridge, free in rows]
-        found = [inverse for inverse in inverses if inverse is not None]
-        if len(found) == len(inverses):
-            return _balanced(found) if blocks else found[0], at
-    else:
-        at = curved_by.objective.at(problem.start, depth=GRADIENT)
-    # mu (1 - mu) of a row: that of classes of equal shares, and less where they are well separated.
-    even = 1.0 / max(len(problem.free), 2) if blocks else 0.5
-    spread = min(even * (1.0 - even) * at.weight, 2.0 * even * at.loss)
-    guess = spread * problem.squares + problem.ridge
-    if isinstance(problem.squares, np.ndarray) and problem.ridge.any():
-        # Where the fit grows certain of rows with large counts, these bend the loss far less than that, and more than
-        # the penalty alone: midway it is right enough for word counts as for rows of equal length.
-        guess = np.sqrt(guess * np.where(problem.ridge > 0, problem.ridge, problem.ridge.max()))
-    guess = (guess / share)[problem.free]
-    return lambda right: right / guess, at
-
-
-def _balanced(inverses: list[Callable[[Floats], Floats]]) -> Callable[[Floats], Floats]:
-    """Class by class, within the directions that sum to zero over the classes: only there has softmax a curvature.
-
-    All classes have the same free entries. Steps that sum to zero keep the sum of the coefficients where it is.
-    """
-    share = np.full(len(inverses), 1.0 / len(inverses))
-
-    def apply(right: Floats) -> Floats:
-        rows = right.reshape(len(inverses), -1)
-        rows = rows - share @ rows
-        for k, inverse in enumerate(inverses):
-            rows[k] = inverse(rows[k])
-        # Between classes of equal share the curvature is K / (K - 1) times that of each class by itself.
-        return np.asarray((rows - share @ rows).ravel() * (1.0 - share[0]))
-
-    return apply
-
-
-def _inverse_of(
-    hessian: Floats, ridge: Floats, free: NDArray[np.bool_], share: float
-) -> Callable[[Floats], Floats] | None:
-    index = np.flatnonzero(free)
-    matrix = hessian[np.ix_(index, index)]
-    # A little more than a part shows: directions that it has not seen must not look free.
-    unseen = 1e-3 if share < 1.0 else 1e-9
-    matrix[np.diag_indices_from(matrix)] += ridge[index] + unseen * np.diagonal(matrix)
-    return cholesky_inverse(matrix / share) if len(index) else (lambda right: right)

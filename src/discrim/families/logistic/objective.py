@@ -25,11 +25,12 @@ from discrim.typing import Floats
 DENSE = 1 << 20
 # Coefficients up to which calls cost more than the equations of a Newton step.
 FEW = 64
+# Values of X whose gradient one thread has before others have begun.
+NEARBY = 1_000_000
 # Values of z that are computed at a time.
 VALUES = 1 << 17
-# What the value can still fall, for each unit of weight, when the last step needs no pass to confirm it: the error
-# after a Newton step is about the square of the one before.
-CLOSE = 1e-12
+# Gaps of Newton's method (without and with a penalty) and of quasi-Newton at which a fit ends; see ``Enough``.
+CLOSE, PENALISED_CLOSE, CLOSER = 1e-12, 1e-9, 1e-13
 # The full step is tried alone where it promises to lower the value by less than this share, or where a pass is cheap.
 SMALL_STEP = 1e-2
 # Parts of a step whose losses are computed along with the full step's.
@@ -148,6 +149,34 @@ class Solution:
     exact: bool = False
 
 
+@dataclass(frozen=True)
+class Enough:
+    """Where every smooth fit ends, whatever its way. All figures are for each unit of weight.
+
+    Newton's method ends where the value can fall by no more than ``gap``, as its curvature shows. The step that shows
+    it is taken without a pass to confirm it, and leaves about the square of the gap: all digits, the last of them the
+    cheapest. ``tol`` has no part in it. The gap is larger with a penalty, where no deviance is reported.
+
+    Quasi-Newton pays for every digit as much as for the last, and so ends as scikit-learn does: where no slope of the
+    mean objective in the user's units (of centred columns) is above ``tol``. ``flat``, like theta, is half of that in
+    the solver's units: slopes of two solvers that end below tol differ by such factors, and the objective should be as
+    low as scikit-learn's. With tol=0, or without a penalty, ``flat`` is None, and it ends at a ``gap`` that is smaller
+    than Newton's, since its curvature is only nearly right.
+
+    Until then ``watch`` is called with theta after every step.
+    """
+
+    gap: float = CLOSER
+    flat: Floats | None = None
+    watch: Callable[[Floats], None] | None = None
+
+    def reached(self, gap: float, gradient: Floats, weight: float) -> bool:
+        """With this ``gap`` and ``gradient``, like ``flat``, of rows of this weight."""
+        if gap <= self.gap * weight:
+            return True
+        return self.flat is not None and bool((np.abs(gradient) <= weight * self.flat).all())
+
+
 class Objective:
     """The log-likelihood of labelled rows under the binary (theta 1-d) or softmax (theta K x size) model.
 
@@ -181,7 +210,11 @@ class Objective:
         of = partial(
             self._of, self._raw(theta), None if along is None else self._raw(along), np.asarray(steps, float), depth
         )
-        raw = self.rows.reduce(Sum(of, merge_likelihoods, curvature), title=f"pass {self.passes}")
+        whole = self.rows.whole
+        if whole is not None and depth <= GRADIENT and isinstance(whole.x, np.ndarray) and whole.x.size <= NEARBY:
+            raw = of(whole)
+        else:
+            raw = self.rows.reduce(Sum(of, merge_likelihoods, curvature), title=f"pass {self.passes}")
         if self.passes == 1 and not raw.finite:
             error = self.rows.fault()
             if error is not None:

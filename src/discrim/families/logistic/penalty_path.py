@@ -15,19 +15,21 @@ from discrim.families.first_look import look
 from discrim.families.logistic.elastic_net import follower_for
 from discrim.families.logistic.elastic_net_gram import Fitted
 from discrim.families.logistic.fit import (
-    WIDE_ROWS,
     PenaltyTerms,
     Problem,
-    Smooth,
+    Route,
     choose_route,
     coordinates_for,
     fit_smooth,
+    flat_for,
     minimise,
     offset_constant,
     origin,
+    plain_steps,
     ridge_for,
 )
 from discrim.families.logistic.objective import Coordinates, Objective, Solution, newton, user_coefficients
+from discrim.families.logistic.quasi_newton import Smooth
 from discrim.families.logistic.rank import row_space
 from discrim.families.recipe import Grid, Losses, OneBlock, Reduction, Shape, row_losses
 from discrim.statistics.likelihood import Likelihood
@@ -61,43 +63,41 @@ def fold_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms]) -
 
 def _ridge_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms]) -> list[Fitted]:
     """One objective, whose last sums are the start of the next fit."""
-    rows, coordinates, outside = _as_solved(rows, problem, terms)
+    problem = replace(problem, penalty=terms[0])
+    rows, coordinates, outside, route = _as_solved(rows, problem, len(terms))
     objective = Objective(rows, problem.classes, coordinates, softmax=problem.softmax)
-    size = int(np.prod(objective.shape))
-    # In the space of few rows a pass costs little beside the steps that it saves.
-    route = problem.route or choose_route(size if coordinates is outside else size // 4)
     free = np.ones(objective.shape, dtype=bool)
     if problem.softmax and problem.intercept and route == "newton":
         # The same constant added to all classes changes nothing.
         free[0, 0] = False
     theta, at, steps = origin(objective, rows.whole), None, list[Fitted]()
+    flat, plain = flat_for(problem, objective), plain_steps(rows, problem, route)
     for each in terms:
         ridge = ridge_for(each, coordinates, objective.shape)
         if route == "newton":
             found = newton(objective, theta, ridge=ridge, free=free, at=at, most=problem.most)
             at = _at_minimum(found, ridge, free)
         else:
-            found = minimise(Smooth(ridge, free, theta), objective, (), route, problem.most)
+            found = minimise(Smooth(ridge, free, theta, flat, plain=plain), objective, (), route, problem.most)
         theta = found.theta
         user = user_coefficients(theta, outside, softmax=problem.softmax, penalised=True)
         steps.append(Fitted(user, found.loss, found.iterations, found.converged))
     return steps
 
 
-def _as_solved(
-    rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms]
-) -> tuple[OneBlock, Coordinates, Coordinates]:
-    """Rows and coordinates for the solver, and the coordinates that make its coefficients the user's.
+def _as_solved(rows: OneBlock, problem: Problem, fits: int) -> tuple[OneBlock, Coordinates, Coordinates, Route]:
+    """Rows and coordinates for the solver, the coordinates that make its coefficients the user's, and the way.
 
-    They differ where rows are fewer than columns: those are turned into the space that they span.
+    They differ where rows are fewer than columns and turned into the space that they span.
     """
-    whole = rows.whole
-    if len(whole) <= min(rows.shape.width, WIDE_ROWS) and not any(each.constant for each in terms):
+    whole, route = rows.whole, choose_route(rows, problem, fits)
+    if route == "row-space":
         outside, z = row_space(whole, intercept=problem.intercept)
         unit = Coordinates(np.zeros(z.shape[1]), np.ones(z.shape[1]), problem.intercept)
-        return OneBlock(replace(whole, x=z)), unit, outside
-    coordinates = coordinates_for(look(rows, len(whole)), replace(problem, penalty=terms[0]))
-    return rows, coordinates, coordinates
+        turned = OneBlock(replace(whole, x=z))
+        return turned, unit, outside, choose_route(turned, replace(problem, solver="auto"), fits)
+    coordinates = coordinates_for(look(rows, len(whole)), problem, plain=route == "limited-memory")
+    return rows, coordinates, coordinates, route
 
 
 def _at_minimum(found: Solution, ridge: Floats, free: NDArray[np.bool_]) -> Likelihood | None:

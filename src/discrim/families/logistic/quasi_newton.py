@@ -1,16 +1,17 @@
-"""L-BFGS that starts from a curvature which is already nearly right: gradients only, few passes."""
+"""L-BFGS, from a curvature which is already nearly right or without any: gradients only."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from discrim.families.logistic.objective import (
+    Enough,
     HasLikelihood,
     Solution,
     move,
@@ -18,30 +19,76 @@ from discrim.families.logistic.objective import (
     scaled_cholesky,
     solve_factored,
 )
-from discrim.statistics.likelihood import GRADIENT, Likelihood
+from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, Likelihood
 from discrim.typing import Floats
 
-# A step, how the gradient changed on it, and the product of both.
-Pair = tuple[Floats, Floats, float]
-
-# Pairs of steps and gradient changes that are remembered.
-MEMORY = 20
-# Coefficients that may be remembered in all.
-ROOM = 20_000_000
-# As objective.CLOSE, but the gap is an estimate by a curvature that is only nearly right.
-CLOSER = 1e-13
+# Pairs of steps and gradient changes that are remembered, and coefficients in all of them.
+MEMORY, MOST_KEPT = 20, 8_000_000
+# Steps after which the curvature is taken anew.
+STEPS = 20
 
 
 @dataclass(frozen=True)
-class Enough:
-    """Where to end: what the value can still fall is below ``gap``, or no slope is above ``flat`` (like theta).
+class Smooth:
+    """Minimise loss + sum ridge theta^2 / 2 over the ``free`` entries, from ``start``.
 
-    Both for each unit of weight. Until then ``watch`` is called with theta after every step.
+    Quasi-Newton tries ``plain`` steps before it takes a curvature. For these, ``squares`` are the mean squares of the
+    columns, intercept included, by which each bends the loss, where they differ. ``flat`` and ``watch`` are those of
+    ``Enough``.
     """
 
-    gap: float = CLOSER
+    ridge: Floats
+    free: NDArray[np.bool_]
+    start: Floats
     flat: Floats | None = None
+    squares: Floats | float = 1.0
+    plain: int = 0
     watch: Callable[[Floats], None] | None = None
+
+    def for_part(self, share: float) -> Smooth:
+        """The same problem for a part of the rows with this share of the weight."""
+        return replace(self, ridge=self.ridge * share, watch=None)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The objective of some rows, with this ``share`` of the weight of all."""
+
+    objective: HasLikelihood
+    share: float
+
+
+def descend(problem: Smooth, objective: HasLikelihood, curved_by: Part, *, close: float, most: int) -> Solution:
+    """Quasi-Newton, with the curvature taken anew where many steps have left the old one behind.
+
+    ``curved_by`` are the rows that the curvature is taken from.
+    """
+    theta, steps = problem.start, 0
+    while True:
+        curved = steps >= problem.plain
+        inverse, sums = _inverse(replace(problem.for_part(curved_by.share), start=theta), curved_by, curved=curved)
+        found = quasi_newton(
+            objective,
+            theta,
+            inverse=inverse,
+            ridge=problem.ridge,
+            free=problem.free,
+            at=sums if curved_by.objective is objective else None,
+            enough=Enough(close, problem.flat, problem.watch),
+            most=min(most, steps + STEPS if curved else problem.plain) - steps,
+        )
+        steps += found.iterations
+        if found.converged or steps >= most or not found.iterations:
+            return replace(found, iterations=steps, converged=found.converged or _will_do(problem, found))
+        theta = found.theta
+
+
+def _will_do(problem: Smooth, found: Solution) -> bool:
+    """After the last step that was allowed ``tol`` itself is enough, of which ``flat`` is a half."""
+    if problem.flat is None:
+        return False
+    gradient = np.where(problem.free, found.at.gradient + problem.ridge * found.theta, 0.0)
+    return Enough(0.0, 2.0 * problem.flat).reached(found.gap, gradient, found.at.weight)
 
 
 def quasi_newton(
@@ -66,16 +113,17 @@ def quasi_newton(
     at = objective.at(theta, depth=GRADIENT) if at is None else at
     value = penalised(at.loss, theta, ridge)
     gradient = (at.gradient + ridge * theta).ravel()[index]
-    pairs: deque[Pair] = deque(maxlen=max(5, min(MEMORY, ROOM // max(theta.size, 1))))
-    gap, iterations, converged, length = np.inf, 0, False, 1.0
+    memory = Memory(inverse, gradient)
+    gap, iterations, converged = np.inf, 0, False
     enough = Enough() if enough is None else enough
-    flat = None if enough.flat is None else enough.flat.ravel()[index]
+    enough = enough if enough.flat is None else replace(enough, flat=enough.flat.ravel()[index])
     for iterations in range(most + 1):
-        direction = -two_loops(gradient, pairs, inverse, length)
+        direction = memory.direction()
         gap = -0.5 * float(gradient @ direction)
-        converged = gap <= enough.gap * at.weight or (
-            flat is not None and bool(np.all(np.abs(gradient) <= at.weight * flat))
-        )
+        converged = enough.reached(gap, gradient, at.weight)
+        if not (memory.count or converged) and 2.0 * gap > value:
+            # It promises more than there is to gain. Steps that make many rows certain leave a curvature that misleads.
+            direction, gap = direction * (value / (2.0 * gap)), value / 2.0
         step = np.zeros(theta.size)
         step[index] = direction
         if converged:
@@ -87,21 +135,15 @@ def quasi_newton(
             break
         moved = move(objective, theta, step.reshape(theta.shape), value, gap, ridge, GRADIENT)
         if moved is None:
-            if not pairs:
+            if not memory.count:
                 converged = gap <= 1e-7 * max(abs(value), 1.0)
                 break
-            pairs.clear()
-            length = 1.0
+            memory = Memory(inverse, gradient)
             continue
         new, at = moved
-        change = (at.gradient + ridge * new).ravel()[index] - gradient
-        moved_by = (new - theta).ravel()[index]
-        bend = float(moved_by @ change)
-        if bend > 1e-12 * np.sqrt((moved_by @ moved_by) * (change @ change)):
-            pairs.append((moved_by, change, bend))
-            # How much flatter the way was than the first curvature had it.
-            length = bend / float(change @ inverse(change))
-        theta, gradient, value = new, gradient + change, penalised(at.loss, new, ridge)
+        gradient = (at.gradient + ridge * new).ravel()[index]
+        memory.moved((new - theta).ravel()[index], gradient)
+        theta, value = new, penalised(at.loss, new, ridge)
     loss = value - 0.5 * float(np.sum(ridge * theta * theta))
     return Solution(theta, value, loss, at, iterations, converged, gap)
 
@@ -112,14 +154,113 @@ def cholesky_inverse(matrix: Floats) -> Callable[[Floats], Floats] | None:
     return None if found is None else partial(solve_factored, *found)
 
 
-def two_loops(gradient: Floats, pairs: deque[Pair], inverse: Callable[[Floats], Floats], length: float = 1.0) -> Floats:
-    """The product of the inverse curvature, as the pairs correct it, with the gradient."""
-    rest, shares = gradient.copy(), []
-    for step, change, bend in reversed(pairs):
-        share = (step @ rest) / bend
-        rest -= share * change
-        shares.append(share)
-    result = length * inverse(rest)
-    for (step, change, bend), share in zip(pairs, reversed(shares), strict=True):
-        result += (share - (change @ result) / bend) * step
-    return result
+class Memory:
+    """What the last steps have shown of the curvature, and the gradient now.
+
+    L-BFGS in its compact form: with the steps S, the changes Y of the gradient on them, H the ``inverse`` times a
+    length, and R the upper triangle of S Y', the direction is -(H g + S'u - (HY)'v) with v = R^-1 S g and
+    u = R^-T ((diag R + Y H Y') v - Y H g). Cost: two products with S and two with HY a step, and one ``inverse``.
+    """
+
+    def __init__(self, inverse: Callable[[Floats], Floats], gradient: Floats) -> None:
+        self.inverse, self.gradient = inverse, gradient
+        self.most = max(5, min(MEMORY, MOST_KEPT // max(len(gradient), 1)))
+        # The steps are in a ring: the newest takes the place of the oldest.
+        self.count, self.newest, self.length = 0, -1, 1.0
+        self.s = np.empty((self.most, len(gradient)))
+        self.hy = np.empty_like(self.s)
+        self.sy, self.yhy = np.zeros((2, self.most, self.most))
+        self.sg, self.hyg = np.zeros((2, self.most))
+
+    def moved(self, step: Floats, gradient: Floats) -> None:
+        """After a step to where the gradient is this."""
+        change = gradient - self.gradient
+        self.gradient = gradient
+        bend, used = float(step @ change), slice(self.count)
+        remembered = bend > 1e-12 * np.sqrt((step @ step) * (change @ change))
+        if remembered:
+            t = self.newest = (self.newest + 1) % self.most
+            self.count = max(self.count, t + 1)
+            used = slice(self.count)
+            self.s[t], self.hy[t] = step, self.inverse(change)
+        along, across = self.s[used] @ change, self.hy[used] @ change
+        self.sg[used] += along
+        self.hyg[used] += across
+        if remembered:
+            self.sy[used, t], self.yhy[used, t], self.yhy[t, used] = along, across, across
+            self.sg[t], self.hyg[t] = self.s[t] @ gradient, self.hy[t] @ gradient
+            # How much flatter the way was than the first curvature had it.
+            self.length = bend / float(across[t])
+
+    def direction(self) -> Floats:
+        """Minus the product of the inverse curvature with the gradient."""
+        plain = self.inverse(self.gradient)
+        if not self.count:
+            return -plain
+        k = self.count
+        order = np.arange(self.newest + 1 - k, self.newest + 1) % k
+        # Of R only the upper triangle is read.
+        r, yhy = self.sy[order][:, order], self.length * self.yhy[order][:, order]
+        yhy.flat[:: k + 1] += r.diagonal()
+        v = lapack.dtrtrs(r, self.sg[order])[0]
+        u = lapack.dtrtrs(r, yhy @ v - self.length * self.hyg[order], trans=1)[0]
+        back = np.empty((2, k))
+        back[:, order] = u, self.length * v
+        return np.asarray(back[1] @ self.hy[:k] - back[0] @ self.s[:k] - self.length * plain)
+
+
+def _inverse(problem: Smooth, curved_by: Part, *, curved: bool) -> tuple[Callable[[Floats], Floats], Likelihood]:
+    """The inverse curvature at the start, of all rows as this part of them shows it; class by class for K classes.
+
+    With the sums that the part has there. Where it is not to be ``curved``, a guess of the diagonal.
+    """
+    share, blocks = curved_by.share, problem.free.ndim == 2
+    if curved:
+        at = curved_by.objective.at(problem.start, depth=BLOCKS if blocks else CURVATURE)
+        hessians = at.hessian if blocks else at.hessian[None]
+        rows = zip(hessians, np.atleast_2d(problem.ridge), np.atleast_2d(problem.free), strict=True)
+        inverses = [_inverse_of(hessian, ridge, free, share) for hessian, ridge, free in rows]
+        found = [inverse for inverse in inverses if inverse is not None]
+        if len(found) == len(inverses):
+            return _balanced(found) if blocks else found[0], at
+    else:
+        at = curved_by.objective.at(problem.start, depth=GRADIENT)
+    # mu (1 - mu) of a row: that of classes of equal shares, and less where they are well separated.
+    even = 1.0 / max(len(problem.free), 2) if blocks else 0.5
+    spread = min(even * (1.0 - even) * at.weight, 2.0 * even * at.loss)
+    guess = spread * problem.squares + problem.ridge
+    if isinstance(problem.squares, np.ndarray) and problem.ridge.any():
+        # Where the fit grows certain of rows with large counts, these bend the loss far less than that, and more than
+        # the penalty alone: midway it is right enough for word counts as for rows of equal length.
+        guess = np.sqrt(guess * np.where(problem.ridge > 0, problem.ridge, problem.ridge.max()))
+    guess = (guess / share)[problem.free]
+    return lambda right: right / guess, at
+
+
+def _balanced(inverses: list[Callable[[Floats], Floats]]) -> Callable[[Floats], Floats]:
+    """Class by class, within the directions that sum to zero over the classes: only there has softmax a curvature.
+
+    All classes have the same free entries. Steps that sum to zero keep the sum of the coefficients where it is.
+    """
+    share = np.full(len(inverses), 1.0 / len(inverses))
+
+    def apply(right: Floats) -> Floats:
+        rows = right.reshape(len(inverses), -1)
+        rows = rows - share @ rows
+        for k, inverse in enumerate(inverses):
+            rows[k] = inverse(rows[k])
+        # Between classes of equal share the curvature is K / (K - 1) times that of each class by itself.
+        return np.asarray((rows - share @ rows).ravel() * (1.0 - share[0]))
+
+    return apply
+
+
+def _inverse_of(
+    hessian: Floats, ridge: Floats, free: NDArray[np.bool_], share: float
+) -> Callable[[Floats], Floats] | None:
+    index = np.flatnonzero(free)
+    matrix = hessian[np.ix_(index, index)]
+    # A little more than a part shows: directions that it has not seen must not look free.
+    unseen = 1e-3 if share < 1.0 else 1e-9
+    matrix[np.diag_indices_from(matrix)] += ridge[index] + unseen * np.diagonal(matrix)
+    return cholesky_inverse(matrix / share) if len(index) else (lambda right: right)

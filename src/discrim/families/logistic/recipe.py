@@ -17,7 +17,7 @@ from discrim.block import Block, Reads, join
 from discrim.errors import DataError, ParameterError, SeparationWarning, name_list
 from discrim.families.first_look import Overview, look
 from discrim.families.logistic.elastic_net import fit_sparse
-from discrim.families.logistic.fit import Problem, SmoothFit, fit_smooth, fits_row_space
+from discrim.families.logistic.fit import Problem, SmoothFit, choose_route, fit_smooth
 from discrim.families.logistic.objective import codes_in, fitted_rule, user_coefficients
 from discrim.families.logistic.penalty_path import StrengthGrid
 from discrim.families.logistic.separation import Separation
@@ -72,7 +72,7 @@ class LogisticRecipe(Problem, Recipe[Block]):
     def fit(self, shape: Shape, passes: Passes) -> Solved:
         rows, problem, view = self.opened(passes)
         # The products of few long rows are left to the threads of the linear algebra library.
-        free = _is_small(rows) or fits_row_space(rows, problem)
+        free = _is_small(rows) or choose_route(rows, problem) == "row-space"
         with nullcontext() if free else one_blas_thread():
             if problem.penalty.lasso:
                 fit = fit_sparse(rows, problem, view or look(rows, FIRST_LOOK))

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from discrim.block import Block
 from discrim.errors import DataError
-from discrim.families.logistic.objective import Coordinates, Objective
-from discrim.families.logistic.quasi_newton import Enough, cholesky_inverse, quasi_newton
+from discrim.families.logistic.objective import Coordinates, Enough, Objective
+from discrim.families.logistic.quasi_newton import cholesky_inverse, quasi_newton
 from discrim.families.online.problems import weighted
 from discrim.families.online.scaling import Scaling
 from discrim.families.recipe import OneBlock, Passes

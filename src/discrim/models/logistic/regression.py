@@ -18,7 +18,7 @@ from discrim.families.logistic.objective import as_one, written_rule
 from discrim.families.logistic.recipe import LogisticRecipe, Named, named_separation, without_weightless, written
 from discrim.families.logistic.separation import Separation
 from discrim.families.recipe import Passes, Solved
-from discrim.inference.fitted import Fitted, fitted_from, is_wide, terms_of
+from discrim.inference.fitted import Fitted, at_minimum, fitted_from, is_loose, is_wide, terms_of
 from discrim.models.logistic.callbacks import CallbackSupport, reported
 from discrim.models.logistic.inference import LogisticInference
 from discrim.models.logistic.training import (
@@ -76,8 +76,9 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
 
     **Rule.** The largest alpha_k + beta_k'x.
 
-    Cost: unpenalised or L2 with few columns three to four reads of X with n p^2 / 2 multiplications each; with many
-    columns or classes ten to thirty reads with 2 n p K; n^2 p where rows are fewer than columns.
+    Cost: the cheapest way of the table in ``families.logistic.fit.Work``. With few columns that are three to six reads
+    of X with n p^2 multiplications each; with many columns or classes fifteen to sixty with 2 n p K; n^2 p + n^3 where
+    rows are much fewer than columns.
 
     Parameters
     ----------
@@ -87,8 +88,10 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
     l1_ratio : float from 0 (L2) to 1 (L1)
     dual, n_jobs, verbose, random_state : accepted for scikit-learn's sake, without effect on the answer
     tol : float
-        Fits go on until they are exact to about eight digits; a larger ``tol`` does not make them stop sooner. Only
-        with more than 2,000 columns it is, as in scikit-learn, the largest slope of the mean loss that counts as none.
+        As in scikit-learn, the largest slope of the mean objective that counts as none, where each further digit costs
+        as much as the last: ``solver_`` other than 'newton', with a penalty. Newton's method goes on to all digits in
+        any case, its last step being the cheapest, and so does every way with ``tol=0``. ``summary`` and the like are
+        those of the minimum itself up to 3,000 coefficients.
     fit_intercept : bool
     intercept_scaling : float, used with solver='liblinear' only, which penalises the intercept
     class_weight : dict of class to weight, 'balanced' or None
@@ -100,8 +103,8 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
     reference : label
         The class that ``summary`` and the like compare the others with; by default the first.
     inference : {'auto', True, False}
-        True prepares standard errors during ``fit``, 'auto' when they are first asked for (at once without a penalty),
-        False does not keep the rows at hand for it.
+        True goes on to all digits and prepares standard errors during ``fit``, 'auto' when they are first asked for (at
+        once without a penalty), False does not keep the rows at hand for it.
     bias_reduction : {None, 'firth'}
         Firth's penalised likelihood, finite also where the classes are separated; needs C=np.inf.
     aliased : {'drop', 'minimum-norm'}
@@ -225,7 +228,8 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
                 raise ParameterError("C=np.inf as well as penalty=None is not supported for the liblinear solver")
 
     def _recipe_with(self, penalty: PenaltyTerms) -> LogisticRecipe:
-        firth, solving = self.bias_reduction == "firth", (self.fit_intercept, self.max_iter, self.tol, self.solver)
+        firth, tol = self.bias_reduction == "firth", 0.0 if self.inference is True else self.tol
+        solving = (self.fit_intercept, self.max_iter, tol, self.solver)
         return LogisticRecipe(penalty, *solving, firth, self.aliased, class_weight=self.class_weight)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, trials: Any = None) -> Self:
@@ -337,7 +341,7 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
         """What inference needs, made when it is first asked for."""
         known: Fitted | None = self.__dict__.get("_known_fit")
         if known is None and self._kept_fit is not None:
-            known = fitted_from(self._kept_fit, self._design, self._reference_index(self.classes_))
+            known = fitted_from(at_minimum(self._kept_fit), self._design, self._reference_index(self.classes_))
             self.__dict__["_known_fit"] = known
         return known
 
@@ -356,9 +360,11 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
         """Without the rows of the last fit, and a basis as large as they are: another process has no use for them."""
         fit = self._kept_fit
         wide = fit is not None and is_wide(fit.objective.coordinates)
-        if fit is not None and not wide:
+        if fit is not None and not (wide or is_loose(fit)):
             _ = self._fitted
         state = dict(super().__getstate__())
+        if fit is not None and not wide and state["_known_fit"] is None:
+            state["_known_fit"] = fitted_from(fit, self._design, self._reference_index(self.classes_))
         if "_solved" in state:
             state["_solved"] = replace(state["_solved"], details=None)
         for name in ("_training", "_loo", *(["_known_fit"] if wide else [])):
