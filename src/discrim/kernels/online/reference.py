@@ -71,9 +71,7 @@ def learn_sparse(rows: Compressed, given: Given, settings: Settings, state: Stat
     require(fine, "a column lies outside the matrix")
 
 
-def learn_epochs(
-    rows: NDArray[Any] | Compressed, given: Repeated, settings: Settings, state: State, until: Until
-) -> tuple[int, float, int]:
+def learn_epochs(rows: Any, given: Repeated, settings: Settings, state: State, until: Until) -> tuple[int, float, int]:
     """Epoch after epoch of one problem, until its mean loss gains nothing any more or is not finite.
 
     Returns how many there were, the least mean loss, and the epochs since.
