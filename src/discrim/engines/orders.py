@@ -18,8 +18,8 @@ from discrim.families.sequence import STEP_NUMBERS, Visits, entries_per_row
 Shuffle = bool | Literal["rows", "blocks"]
 
 LARGEST = np.iinfo(np.int32).max
-# Rows below which blocks of them are too few to be mixed; times so many, an order is worth a thread; bytes that no cache
-# holds.
+# Rows below which blocks of them are too few to be mixed; so many times as many, and an order is worth a thread; bytes
+# that no cache holds.
 MANY, COSTLY = 10_000, 5
 LARGE = 64_000_000
 # Neighbours of a block, and blocks that are read side by side.
