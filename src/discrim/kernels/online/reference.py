@@ -81,6 +81,7 @@ def learn_epochs(rows: Any, given: Repeated, settings: Settings, state: State, u
     w, m, epochs = state[0], state[3], 0
     require(len(w) == 1, "epochs are those of one problem")
     require(shuffled is None or len(shuffled[0]) == len(codes), "order and rows differ in length")
+    _order((None if shuffled is None else shuffled[0], codes, weight), len(codes))
     learn: Any = learn_dense if isinstance(rows, np.ndarray) else learn_sparse
     for epochs in range(1, most + 1):  # noqa: B007 - returned
         visits: Given = None, codes, weight
