@@ -122,6 +122,17 @@ def test_what_is_not_finite_shows_in_its_own_sum(backend, threshold, bad):
 
 
 @BACKENDS
+def test_logarithms_are_those_of_the_values_however_often_these_come(backend):
+    rng = np.random.default_rng(0)
+    for values in (rng.poisson(2.0, 5000) + 1.0, 1e6 - rng.poisson(2.0, 5000), rng.lognormal(0, 50, 5000), np.empty(0)):
+        found = backend.logs(values)
+        assert_allclose(found, np.log(values), rtol=1e-15, atol=1e-15)
+        distinct, places = np.unique(values, return_inverse=True)
+        assert_array_equal(found, backend.logs(distinct)[places])
+    assert_array_equal(backend.logs(np.array([1.0, np.inf, np.nan, np.nan, 1.0])), [0.0, np.inf, np.nan, np.nan, 0.0])
+
+
+@BACKENDS
 def test_the_smallest_entry_is_told(backend):
     x, codes, _ = case(20, 5, 2)
     x[4, 2] = -0.25

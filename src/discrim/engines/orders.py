@@ -18,8 +18,9 @@ from discrim.families.sequence import STEP_NUMBERS, Visits, entries_per_row
 Shuffle = bool | Literal["rows", "blocks"]
 
 LARGEST = np.iinfo(np.int32).max
-# Rows below which blocks of them are too few to be mixed and an order is not worth a thread; bytes that no cache holds.
-MANY = 10_000
+# Rows below which blocks of them are too few to be mixed; so many times as many, and an order is worth a thread; bytes
+# that no cache holds.
+MANY, COSTLY = 10_000, 5
 LARGE = 64_000_000
 # Neighbours of a block, and blocks that are read side by side.
 BLOCK, STREAMS = 16, 128
@@ -80,7 +81,7 @@ class InMemory(Order):
 
     @property
     def costly(self) -> bool:
-        return self._order is not None and len(self._block) >= MANY
+        return self._order is not None and len(self._block) >= COSTLY * MANY
 
     def prepare(self) -> None:
         self._ready = self._visits()

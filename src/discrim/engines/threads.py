@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
+from contextlib import nullcontext
 from functools import partial
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -30,14 +31,11 @@ GROUP = 16
 def reduce(rows: Rows, reduction: Reduction[State], *, title: str = "reading", shape: Shape | None = None) -> State:
     """The state of all rows, the same bits whatever the number of threads; ``shape`` is theirs, where it is known."""
     size = 8 * reduction.numbers(shape or Shape(rows.design, rows.classes, rows.n_rows))
-    if not reduction.uses_blas:
-        # An entry costs little more than a number of a state that is written and merged.
-        entries = max(SPARSE, size // 4)
+    # Without products an entry costs little more than a number of a state, which is written and merged.
+    entries = SPARSE if reduction.uses_blas else max(SPARSE, size // 4)
+    alone = rows.whole is not None and len(_ranges(rows.whole, size, entries)) == 1
+    with one_blas_thread() if reduction.uses_blas and not alone else nullcontext():
         return reduce_blocks(rows, reduction.of, reduction.merge, state_bytes=size, entries=entries, title=title)
-    if rows.whole is not None and len(_ranges(rows.whole, size, SPARSE)) == 1:
-        return reduction.of(rows.whole)
-    with one_blas_thread():
-        return reduce_blocks(rows, reduction.of, reduction.merge, state_bytes=size, title=title)
 
 
 def reduce_blocks(
@@ -80,13 +78,9 @@ def _ranges(block: Block, state_bytes: int, entries: int) -> list[tuple[int, int
 
 
 def _reduce_whole(
-    block: Block,
-    of: Callable[[Block], State],
-    merge: Callable[[Sequence[State]], State],
-    state_bytes: int,
-    entries: int,
+    block: Block, of: Callable[[Block], State], merge: Callable[[Sequence[State]], State], size: int, entries: int
 ) -> State:
-    ranges = _ranges(block, state_bytes, entries)
+    ranges = _ranges(block, size, entries)
     if len(ranges) == 1:
         return of(block)
     return merge(run(lambda i: of(block.rows(*ranges[i])), len(ranges)))

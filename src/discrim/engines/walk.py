@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from discrim.engines.orders import Order
@@ -88,10 +89,15 @@ def _learn(
         last = all(watch.epochs + 1 >= watch.stopping.max_iter for watch in learning.values())
         parts = order.epoch()
         if order.costly and not last and len(lanes) == 1:
-            run(lambda task, parts=parts: order.prepare() if task else step(parts), 2)
+            tasks = partial(step, parts), order.prepare
+            run(partial(_call, tasks), 2)
         else:
             step(parts)
         for watch in learning.values():
             watch.epochs += 1
         sequence.judge(state, learning)
         learning = {k: watch for k, watch in learning.items() if not watch.over}
+
+
+def _call(tasks: Sequence[Callable[[], None]], i: int) -> None:
+    tasks[i]()

@@ -22,7 +22,7 @@ Alpha = Any
 ROUNDING = 1e-12
 # Counts from which on parts of the columns are solved on all threads, and how many columns a part has: intermediate
 # results then stay in cache.
-MANY, PART = 200_000, 1 << 14
+MANY, PART = 1_000_000, 1 << 15
 # Logarithms that are made one by one, without looking for equal ones.
 FEW = 1_000
 
@@ -175,7 +175,7 @@ def complements(count: Floats) -> Floats:
 def difference(whole: Any, part: Any) -> Floats:
     """What is left of the whole; zero where it is rounding."""
     left = np.asarray(whole - part)
-    if left.size and left.min() <= ROUNDING * np.abs(part).max():
+    if left.size and left.min() <= ROUNDING * max(part.max(), -part.min()):
         left[np.abs(left) <= ROUNDING * np.abs(part)] = 0.0
     return left
 
@@ -189,11 +189,7 @@ def _in_parts(task: Callable[[int, slice], None], count: Floats) -> None:
     """``task(k, columns)`` for every class k and every part of the columns."""
     classes, width = count.shape
     parts = [(k, slice(j, j + PART)) for k in range(classes) for j in range(0, width, PART)]
-    if count.size >= MANY:
-        run(lambda i: task(*parts[i]), len(parts))
-        return
-    for part in parts:
-        task(*part)
+    run(lambda i: task(*parts[i]), len(parts), workers=None if count.size >= MANY else 1)
 
 
 def _at(value: Alpha, columns: slice) -> Any:

@@ -40,7 +40,9 @@ def coded(block: Block, classes: NDArray[Any]) -> Block:
     x = block.x
     if isinstance(x, np.ndarray) and x.shape[1] and x.strides[1] != x.itemsize:
         x = np.ascontiguousarray(x)
-    codes = np.searchsorted(classes, block.classes).astype(np.int32)[block.codes]
+    codes = block.codes
+    if classes is not block.classes:
+        codes = np.searchsorted(classes, block.classes).astype(np.int32)[codes]
     return Block(x, codes, classes, None if block.weight is None else np.ascontiguousarray(block.weight))
 
 

@@ -71,9 +71,7 @@ def learn_sparse(rows: Compressed, given: Given, settings: Settings, state: Stat
     require(fine, "a column lies outside the matrix")
 
 
-def learn_epochs(
-    rows: NDArray[Any] | Compressed, given: Repeated, settings: Settings, state: State, until: Until
-) -> tuple[int, float, int]:
+def learn_epochs(rows: Any, given: Repeated, settings: Settings, state: State, until: Until) -> tuple[int, float, int]:
     """Epoch after epoch of one problem, until its mean loss gains nothing any more or is not finite.
 
     Returns how many there were, the least mean loss, and the epochs since.
@@ -83,6 +81,7 @@ def learn_epochs(
     w, m, epochs = state[0], state[3], 0
     require(len(w) == 1, "epochs are those of one problem")
     require(shuffled is None or len(shuffled[0]) == len(codes), "order and rows differ in length")
+    _order((None if shuffled is None else shuffled[0], codes, weight), len(codes))
     learn: Any = learn_dense if isinstance(rows, np.ndarray) else learn_sparse
     for epochs in range(1, most + 1):  # noqa: B007 - returned
         visits: Given = None, codes, weight

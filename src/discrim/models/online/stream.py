@@ -171,7 +171,8 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
 
     def _walk(self, at: Standing, block: Block, *, whole: bool) -> Walked:
         rows = at.prepared(block)
-        targets = self._targets(at.classes, np.bincount(rows.codes, minlength=len(at.classes)))
+        weighed = self.class_weight is not None
+        targets = self._targets(at.classes, np.bincount(rows.codes if weighed else [], minlength=len(at.classes)))
         learning = self._learning_of(at.scaling, len(at.classes))
         if at.scaling is None and sparse.issparse(block.x):
             learning = replace(learning, intercept_step=SPARSE_STEP * learning.intercept_step)
