@@ -13,6 +13,7 @@ from scipy import sparse
 
 from discrim import kernels
 from discrim.block import Block
+from discrim.later import cached_property
 from discrim.statistics.by_class import Depth
 from discrim.statistics.forgetting import Left, left_of_factor
 from discrim.statistics.moments import ClassMoments, ClassScatter, MomentsOf, ScatterOf, join, of_one_depth
@@ -72,7 +73,7 @@ class ClassFactors(ClassScatter):
     def finite(self) -> bool:
         return bool(np.isfinite(self.mean).all() and all(np.isfinite(f).all() for f in self.factors))
 
-    @property
+    @cached_property
     def squares(self) -> Floats:
         return np.stack([np.einsum("ij,ij->j", r, r) for r in self.factors])
 
