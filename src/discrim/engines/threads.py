@@ -70,7 +70,9 @@ def _split_sparse(block: Block) -> list[tuple[int, int]]:
 def _ranges(block: Block, state_bytes: int) -> list[tuple[int, int]]:
     """Rows of one task each."""
     n, p = block.x.shape
-    return _split_sparse(block) if sparse.issparse(block.x) else split(n, p, state_bytes)
+    if sparse.issparse(block.x):
+        return _split_sparse(block)
+    return [(0, n)] if n * p <= SINGLE else split(n, p, state_bytes)
 
 
 def _reduce_whole(
