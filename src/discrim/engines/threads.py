@@ -74,7 +74,9 @@ def _split_sparse(block: Block, entries: int) -> list[tuple[int, int]]:
 def _ranges(block: Block, state_bytes: int, entries: int) -> list[tuple[int, int]]:
     """Rows of one task each."""
     n, p = block.x.shape
-    return _split_sparse(block, entries) if sparse.issparse(block.x) else split(n, p, state_bytes)
+    if sparse.issparse(block.x):
+        return _split_sparse(block, entries)
+    return [(0, n)] if n * p <= SINGLE else split(n, p, state_bytes)
 
 
 def _reduce_whole(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discrim.block import Block
+from discrim.later import cached_property
 from discrim.statistics.by_class import Depth
 from discrim.statistics.forgetting import Left, left_of_factor, low_of
 from discrim.statistics.moments import ClassMoments, ClassScatter, MomentsOf, ScatterOf, join, of_one_depth
@@ -70,7 +71,7 @@ class ClassFactors(ClassScatter):
     def finite(self) -> bool:
         return bool(np.isfinite(self.mean).all() and all(np.isfinite(f).all() for f in self.factors))
 
-    @property
+    @cached_property
     def squares(self) -> Floats:
         return np.stack([np.einsum("ij,ij->j", r, r) for r in self.factors])
 

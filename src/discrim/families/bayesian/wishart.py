@@ -262,5 +262,5 @@ def _degrees(statistic: Statistic) -> tuple[Floats, Mask]:
 def _spectrum(scatter: Within, units: Units) -> Floats:
     """Eigenvalues in these units."""
     if scatter.thin:
-        return np.asarray(np.linalg.svd(units.rows(scatter.values), compute_uv=False) ** 2)
+        return np.asarray(np.linalg.svd(units.rows(scatter.rows), compute_uv=False) ** 2)
     return np.asarray(np.maximum(np.linalg.eigvalsh(units.rows(units.rows(scatter.values).T)), 0.0))

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack, qr
 
 from discrim.errors import DataError
-from discrim.families.gaussian.shrinkage import nonlinear_eigenvalues
+from discrim.families.gaussian.shrinkage import CACHED, nonlinear_eigenvalues
 from discrim.statistics import ClassFactors, ClassMoments, Depth
 from discrim.typing import Floats
 
@@ -106,19 +106,20 @@ class TriangularSphering(Sphering):
 
 @dataclass(frozen=True)
 class RowSphering(Sphering):
-    """W = D^-1 A'(AA')^-1 for independent rows A with DA'AD = Sigma; LL' = AA'.
+    """W = D^-1 B'(BB')^-1 for independent rows B = AD^-1 of Sigma = A'A; LL' = BB'.
 
-    They are the data's, fewer than columns, or diag(s)V' with the directions V that have a variance s^2 worth the name.
+    A are the data's rows, fewer than columns, or diag(s)V'D with the directions V that have a variance s^2 worth the
+    name. Columns of infinite D are left out.
     """
 
     scale: Floats
     rows: Floats
     lower: Floats
-    log_det: float
 
-    @classmethod
-    def of(cls, scale: Floats, rows: Floats, lower: Floats) -> RowSphering:
-        return cls(scale, rows, lower, 2.0 * float(np.log(np.diagonal(lower)).sum() + np.log(scale).sum()))
+    @property
+    def log_det(self) -> float:  # type: ignore[override]
+        kept = np.isfinite(self.scale)
+        return 2.0 * float(np.log(np.diagonal(self.lower)).sum() + np.log(self.scale[kept]).sum())
 
     @property
     def rank(self) -> int:
@@ -126,20 +127,21 @@ class RowSphering(Sphering):
 
     @property
     def dependent(self) -> NDArray[np.intp]:
-        size = np.sqrt(np.einsum("ij,ij->j", self.rows, self.rows))
-        _, order = qr(self.rows / np.where(size > 0, size, 1.0), mode="r", pivoting=True, check_finite=False)
+        scaled = self.rows / self.scale
+        size = np.sqrt(np.einsum("ij,ij->j", scaled, scaled))
+        _, order = qr(scaled / np.where(size > 0, size, 1.0), mode="r", pivoting=True, check_finite=False)
         return np.sort(np.asarray(order[self.rank :], dtype=np.intp))
 
     def forward(self, d: Floats) -> Floats:
-        return divided(self.lower, self.rows @ (d / self.scale[:, None]))
+        return divided(self.lower, self.rows @ (d / (self.scale**2)[:, None]))
 
     def backward(self, z: Floats) -> Floats:
-        return np.asarray((self.rows.T @ divided(self.lower, z)) / self.scale[:, None])
+        return np.asarray((self.rows.T @ divided(self.lower, z)) / (self.scale**2)[:, None])
 
 
 @dataclass(frozen=True)
 class WoodburySphering(Sphering):
-    """Sigma = H + A'A with H a positive diagonal: W = H^-1/2 (I + B'B)^-1 (I, B') with B = AH^-1/2 and LL' = I + BB'.
+    """Sigma = f (H + A'A) with H a positive diagonal: W = (fH)^-1/2 (I + B'B)^-1 (I, B'), B = AH^-1/2, LL' = I + BB'.
 
     W has a column more for every row of A than it needs; WW' is the inverse of Sigma nevertheless.
     """
@@ -148,26 +150,28 @@ class WoodburySphering(Sphering):
     rows: Floats
     lower: Floats
     log_det: float
+    unit: float
 
     @property
     def rank(self) -> int:
         return len(self.root)
 
     def forward(self, d: Floats) -> Floats:
-        return np.vstack(self._solved(d / self.root[:, None]))
+        return self.both(d)[0]
 
     def backward(self, z: Floats) -> Floats:
         p = self.rank
-        return np.asarray(self._solved(z[:p] + self.rows.T @ z[p:])[0] / self.root[:, None])
+        u = z[:p] + (self.rows.T @ z[p:]) / self.root[:, None]
+        return np.asarray(self._solved(u)[0] / self.unit / self.root[:, None])
 
     def both(self, d: Floats) -> tuple[Floats, Floats]:
-        inside, along = self._solved(d / self.root[:, None])
-        return np.vstack([inside, along]), inside / self.root[:, None]
+        inside, along = self._solved(d / self.unit / self.root[:, None])
+        return np.vstack([inside, along]), inside / self.unit / self.root[:, None]
 
     def _solved(self, u: Floats) -> tuple[Floats, Floats]:
         """v = (I + B'B)^-1 u, and Bv."""
-        along = divided(self.lower, self.rows @ u)
-        return u - self.rows.T @ along, along
+        along = divided(self.lower, self.rows @ (u / self.root[:, None]))
+        return u - (self.rows.T @ along) / self.root[:, None], along
 
 
 @dataclass(frozen=True)
@@ -212,7 +216,7 @@ def sphere_matrix(sigma: Floats, noise: Floats, *, may_reread: bool, least: floa
     """
     deviation = np.sqrt(np.maximum(np.diagonal(sigma), 0.0))
     alive = deviation > noise
-    scale = np.where(alive, deviation, 1.0)
+    scale = np.where(alive, deviation, np.inf)
     correlation = sigma / scale[:, None] / scale[None, :]
     if alive.all() and len(scale):
         inverse, log_det, rcond = inverse_factor(correlation)
@@ -250,18 +254,17 @@ def sphere_factor(factor: Floats, noise: Floats, eps: float, tol: float) -> Sphe
     """Sphering of Sigma = R'R from R itself: directions above rounding (and ``tol``) are kept."""
     deviation = np.sqrt(np.einsum("ij,ij->j", factor, factor))
     alive = deviation > noise
-    scale = np.where(alive, deviation, 1.0)
-    scaled = factor / scale
-    scaled[:, ~alive] = 0.0
+    scale = np.where(alive, deviation, np.inf)
     # Rounding of the numbers is a random matrix of this size, with a largest singular value as in Marchenko and Pastur.
     spread = 0.5 * (1.0 + np.sqrt(factor.shape[1] / max(factor.shape[0], 1)))
     rounding = spread * float((noise / scale)[alive].max(initial=0.0))
     least = max(8.0 * eps * np.sqrt(max(factor.shape)) + rounding, tol)
     if 0 < factor.shape[0] < factor.shape[1]:
-        lower, rcond, norm = row_products(scaled, 0.0)
+        lower, rcond, norm = row_products(factor, scale, 0.0)
         if rcond > ILL_CONDITIONED and rcond * norm > least**2:
-            return RowSphering.of(scale, scaled, lower)
-    elif alive.all() and len(scale):
+            return RowSphering(scale, factor, lower)
+    scaled = factor / scale
+    if alive.all() and 0 < len(scale) <= len(scaled):
         # A triangle keeps the digits of every column; singular vectors only those of the largest.
         triangle = np.triu(scaled[: len(scale)])
         if len(scaled) > len(scale) or (triangle != scaled).any():
@@ -279,19 +282,21 @@ def sphere_factor(factor: Floats, noise: Floats, eps: float, tol: float) -> Sphe
 
 def sphere_sum(diagonal: Floats, rows: Floats, factor: float) -> Sphering:
     """Sphering of diag(h) + factor A'A for rows A (r x p): nothing p x p is formed."""
-    root = np.sqrt(diagonal)
-    scaled = rows * (np.sqrt(factor) / root)
-    lower, rcond, norm = row_products(scaled, 1.0)
+    root = np.sqrt(diagonal / factor)
+    lower, rcond, norm = row_products(rows, root, 1.0)
     if rcond == 0 or norm > LARGE:
         return sphere_low_rank(diagonal, np.sqrt(factor) * rows)
     log_det = 2.0 * float(np.log(np.diagonal(lower)).sum()) + float(np.log(diagonal).sum())
-    return WoodburySphering(root, scaled, lower, log_det)
+    return WoodburySphering(root, rows, lower, log_det, np.sqrt(factor))
 
 
-def row_products(rows: Floats, added: float) -> tuple[Floats, float, float]:
-    """L with LL' = AA' + added I for rows A, the reciprocal condition of that, about, 0 without L, and its norm."""
-    products = rows @ rows.T
-    products.flat[:: len(products) + 1] += added
+def row_products(rows: Floats, scale: Floats, added: float) -> tuple[Floats, float, float]:
+    """L with LL' = BB' + added I for rows B = AD^-1, its reciprocal condition, about, 0 without L, and its norm."""
+    products, step = added * np.eye(len(rows)), max(CACHED // len(rows), 512)
+    # So few columns at a time that they stay in the cache.
+    for start in range(0, rows.shape[1], step):
+        part = rows[:, start : start + step] / scale[start : start + step]
+        products += part @ part.T
     norm = float(np.abs(products).sum(axis=0).max())
     lower, info = lapack.dpotrf(products.T, lower=1, overwrite_a=1)
     return lower, float(lapack.dpocon(lower, norm, uplo="L")[0]) if info == 0 else 0.0, norm
@@ -342,13 +347,14 @@ def last_place(values: Floats, eps: float) -> Floats:
 
 
 def _spectral(scale: Floats, directions: Floats, deviations: Floats) -> RowSphering:
-    """From orthogonal rows ``directions``, and the deviations along them."""
-    return RowSphering.of(scale, deviations[:, None] * directions, np.asfortranarray(np.diag(deviations)))
+    """From orthogonal rows ``directions`` in units of the scale, and the deviations along them."""
+    rows = deviations[:, None] * directions * np.where(np.isfinite(scale), scale, 0.0)
+    return RowSphering(scale, rows, np.asfortranarray(np.diag(deviations)))
 
 
 @dataclass(frozen=True)
 class Within:
-    """Sigma = ``values`` (p x p), or A'A for rows A = ``values`` where they are ``thin``: p x p too large or inexact.
+    """Sigma = ``values`` (p x p), or share A'A for rows A = ``values`` where they are ``thin``: p x p is no way then.
 
     ``noise`` is the deviation of each column that rounding alone could cause.
     """
@@ -357,15 +363,23 @@ class Within:
     noise: Floats
     eps: float
     thin: bool = False
+    share: float = 1.0
 
     @property
     def diagonal(self) -> Floats:
-        return np.asarray(np.einsum("ij,ij->j", self.values, self.values) if self.thin else np.diagonal(self.values))
+        if not self.thin:
+            return np.diagonal(self.values)
+        return np.asarray(self.share * np.einsum("ij,ij->j", self.values, self.values))
+
+    @property
+    def rows(self) -> Floats:
+        """Rows A with A'A = Sigma, where it is known by rows."""
+        return self.values if self.share == 1 else np.sqrt(self.share) * self.values
 
     def times(self, v: Floats) -> Floats:
         """Sigma v."""
         product = self.values @ v
-        return np.asarray(self.values.T @ product if self.thin else product)
+        return np.asarray(self.share * (self.values.T @ product) if self.thin else product)
 
     def of_columns(self, columns: NDArray[np.bool_]) -> Within:
         """The same for some of the columns."""
@@ -379,15 +393,16 @@ class Within:
 
     def with_rows(self, rows: Floats) -> Within:
         """Sigma + B'B for these rows B."""
-        return replace(self, values=np.vstack([self.values, rows]) if self.thin else self.values + rows.T @ rows)
+        values = np.vstack([self.rows, rows]) if self.thin else self.values + rows.T @ rows
+        return replace(self, values=values, share=1.0)
 
     def plus(self, other: Within) -> Within:
         """The sum of both."""
-        return self.with_rows(other.values) if other.thin else replace(self, values=self.values + other.values)
+        return self.with_rows(other.rows) if other.thin else replace(self, values=self.values + other.values)
 
     def dense(self, factor: float = 1.0, added: Floats | float = 0.0) -> Floats:
         """factor * Sigma + diag(added) written out."""
-        sigma = factor * (self.values.T @ self.values if self.thin else self.values)
+        sigma = factor * self.share * (self.values.T @ self.values if self.thin else self.values)
         sigma.flat[:: len(sigma) + 1] += added
         return np.asarray(sigma)
 
@@ -400,7 +415,7 @@ class Within:
         if not self.thin and tol == 0:
             found: Sphering = sphere_matrix(self.values, self.noise, may_reread=reread)
         else:
-            rows = self.values if self.thin else square_root(self.values)
+            rows = self.rows if self.thin else square_root(self.values)
             found = sphere_factor(rows, self.noise, self.eps, tol)
         return self._raw(found.rank) if raw and found.rank < len(self.noise) else found
 
@@ -408,15 +423,15 @@ class Within:
         """The pseudo-inverse of a Sigma of this rank. Cost p^3, or r^2 p for r rows."""
         one = np.ones(len(self.noise))
         if self.thin and rank == len(self.values):
-            lower, rcond, _ = row_products(self.values, 0.0)
+            lower, rcond, _ = row_products(self.rows, one, 0.0)
             if rcond > ILL_CONDITIONED:
-                return RowSphering.of(one, self.values, lower)
+                return RowSphering(one, self.rows, lower)
         if not self.thin:
             values, vectors = np.linalg.eigh(self.values)
             deviations, directions = np.sqrt(np.maximum(values[::-1], 0.0)), vectors[:, ::-1].T
             least = np.sqrt(len(values) * EPS)
         else:
-            _, deviations, directions = np.linalg.svd(self.values, full_matrices=False)
+            _, deviations, directions = np.linalg.svd(self.rows, full_matrices=False)
             least = max(self.values.shape) * EPS
         kept = min(rank, int((deviations > least * deviations.max(initial=0.0)).sum()))
         return _spectral(one, directions[:kept], deviations[:kept])
@@ -425,7 +440,7 @@ class Within:
         """Sphering of factor * Sigma + diag(added)."""
         if self.thin:
             # A column without any variance is left out, as an infinite one would be.
-            return sphere_sum(np.where(added > 0, added, np.inf), self.values, factor)
+            return sphere_sum(np.where(added > 0, added, np.inf), self.values, factor * self.share)
         return sphere_matrix(self.dense(factor, added), self.noise, may_reread=reread)
 
     def sphere_nonlinear(self, degrees: float) -> Sphering:
@@ -434,7 +449,7 @@ class Within:
         if not self.thin:
             values, vectors = np.linalg.eigh(self.values)
         else:
-            _, singular, vt = np.linalg.svd(self.values, full_matrices=False)
+            _, singular, vt = np.linalg.svd(self.rows, full_matrices=False)
             keep = singular > singular.max(initial=0.0) * 1e-10
             values, vectors = singular[keep] ** 2, vt[keep].T
         shrunk, null = nonlinear_eigenvalues(np.maximum(values, 0.0), p, degrees)
@@ -487,7 +502,8 @@ def each_within(statistic: ClassMoments | ClassFactors, factor: Floats, eps: flo
     if isinstance(statistic, ClassMoments):
         scatters = statistic.scatter.reshape(-1, p, p)
         return tuple(Within(f * s, noise, eps) for f, s in zip(factor, scatters, strict=True))
-    return tuple(Within(np.sqrt(f) * r, noise, eps, thin=True) for f, r in zip(factor, statistic.factors, strict=True))
+    shares = zip(factor.tolist(), statistic.factors, strict=True)
+    return tuple(Within(r, noise, eps, thin=True, share=share) for share, r in shares)
 
 
 def pooled_within(statistic: ClassMoments | ClassFactors, normalization: str, eps: float) -> Within:
@@ -496,7 +512,7 @@ def pooled_within(statistic: ClassMoments | ClassFactors, normalization: str, ep
     pooled = statistic.pooled()
     if isinstance(pooled, ClassMoments):
         return Within(pooled.scatter / divisor, noise, eps)
-    return Within(pooled.factors[0] / np.sqrt(divisor), noise, eps, thin=True)
+    return Within(pooled.factors[0], noise, eps, thin=True, share=1.0 / divisor)
 
 
 def weighted_within(statistic: ClassMoments | ClassFactors, shares: Floats, normalization: str, eps: float) -> Within:
@@ -506,5 +522,6 @@ def weighted_within(statistic: ClassMoments | ClassFactors, shares: Floats, norm
     factor = np.where(each > 0, shares / np.where(each > 0, each, 1.0), 0.0)
     if isinstance(statistic, ClassMoments):
         return reduce(Within.plus, each_within(statistic, factor, eps))
-    rows = np.vstack([np.sqrt(f) * r for f, r in zip(factor, statistic.factors, strict=True)])
+    rows = np.vstack(statistic.factors)
+    rows *= np.repeat(np.sqrt(factor), [len(r) for r in statistic.factors])[:, None]
     return Within(rows, rounding_noise(statistic.mean, eps), eps, thin=True)

@@ -107,7 +107,7 @@ class LdaRecipe(CovarianceRecipe):
         if self.predict_method == "debiased":
             linear = debiased_linear(linear, self._sizes(weight, sphering.rank), logs, sphering.rank)
         centred = self.solver == "svd" or self.rank is not None or self.predict_method != "plug-in"
-        shown = linear if centred else uncentred(linear, sphering)
+        shown = linear if centred else uncentred(linear, canonical)
         attributes = self._attributes(shown, canonical, mean, priors, most, shape)
         rule: Rule = linear
         if self.predict_method == "predictive":
@@ -244,8 +244,8 @@ class Canonical:
     """The discriminant coordinates (x - origin)'scalings, those that separate most first.
 
     ``eigenvalues`` are those of W^-1 B with B = sum_k n_k (mu_k - mu)(mu_k - mu)' / divisor and
-    W = Sigma; ``coordinates`` are the centroids in these coordinates (K x L). ``both`` are the centred centroids,
-    sphered (r x K), and divided by Sigma (p x K).
+    W = Sigma; ``coordinates`` are the centroids in these coordinates (K x L). ``both`` are the centred centroids and
+    the origin, sphered (r x (K + 1)), and divided by Sigma (p x (K + 1)).
     """
 
     origin: Floats
@@ -269,36 +269,36 @@ def canonical_directions(sphering: Sphering, mean: Floats, priors: Floats, weigh
     classes, p = mean.shape
     origin = priors @ mean
     rounding = 8.0 * EPS * np.abs(mean).max(axis=0)
-    together, solved = sphering.both(np.vstack([mean - origin, rounding]).T)
-    sphered, solved = together[:, :classes], solved[:, :classes]
+    both = sphering.both(np.vstack([mean - origin, origin, rounding]).T)
+    sphered, solved = both[0][:, :classes], both[1][:, :classes]
     spread = np.sqrt(weight * priors / max(classes - 1, 1))
     left, values, right = np.linalg.svd(sphered * spread, full_matrices=False)
     most = min(classes - 1, p, sphering.rank)
     # Centroids that differ by the rounding of their means only are equal.
-    values[values <= np.linalg.norm(together[:, classes]) * spread.max()] = 0.0
+    values[values <= np.linalg.norm(both[0][:, -1]) * spread.max()] = 0.0
     kept = int((values[:most] > 1e-10 * values[:1].max(initial=0.0)).sum())
     scalings = solved @ (spread[:, None] * right[:kept].T / values[:kept])
     signs = _signs(scalings)
     eigenvalues = np.zeros(min(classes - 1, p))
     eigenvalues[: min(most, len(values))] = values[:most] ** 2
     coordinates = (left[:, :kept].T @ sphered).T * signs
-    return Canonical(origin, scalings * signs, eigenvalues, coordinates, (sphered, solved))
+    return Canonical(origin, scalings * signs, eigenvalues, coordinates, (both[0][:, :-1], both[1][:, :-1]))
 
 
 def full_rule(both: tuple[Floats, Floats], log_priors: Floats, origin: Floats) -> LinearRule:
     """The Bayes rule: d_k'Sigma^-1 (x - mu) - d_k'Sigma^-1 d_k / 2 + log pi_k with d_k = mu_k - mu.
 
-    ``both`` are the d_k, sphered and divided by Sigma.
+    ``both`` are the d_k, sphered and divided by Sigma, and perhaps more.
     """
-    sphered, solved = both
+    sphered, solved = (values[:, : len(log_priors)] for values in both)
     offset = log_priors - 0.5 * np.einsum("ik,ik->k", sphered, sphered)
     return LinearRule(np.ascontiguousarray(solved.T), offset, origin)
 
 
-def uncentred(rule: LinearRule, sphering: Sphering) -> LinearRule:
+def uncentred(rule: LinearRule, canonical: Canonical) -> LinearRule:
     """The same rule with x'Sigma^-1 mu - mu'Sigma^-1 mu / 2 added to every score, so that coef_k = Sigma^-1 mu_k."""
-    sphered, added = sphering.both(rule.origin[:, None])
-    return LinearRule(rule.coef + added[:, 0], rule.offset + 0.5 * float((sphered**2).sum()), rule.origin)
+    sphered, added = (values[:, -1] for values in canonical.both)
+    return LinearRule(rule.coef + added, rule.offset + 0.5 * float(sphered @ sphered), rule.origin)
 
 
 def reduced_rule(canonical: Canonical, log_priors: Floats, rank: int) -> LinearRule:

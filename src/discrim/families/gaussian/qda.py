@@ -79,7 +79,9 @@ class QdaRecipe(CovarianceRecipe):
         if self.covariance_estimator is not None:
             estimates = estimated_covariances(self.covariance_estimator, passes, len(parts.mean))
             given = zip(parts.within, estimates, strict=True)
-            parts = replace(parts, within=tuple(replace(own, values=sigma, thin=False) for own, sigma in given))
+            parts = replace(
+                parts, within=tuple(replace(own, values=sigma, thin=False, share=1.0) for own, sigma in given)
+            )
         elif self.shrinkage in ("auto", "ledoit-wolf", "oas"):
             intensity, added = class_shrinkage(statistic, self.shrinkage, passes)
             parts = replace(parts, factor=1.0 - intensity, ridge=added)

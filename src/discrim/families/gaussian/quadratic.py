@@ -151,7 +151,7 @@ def projected_rule(statistic: ClassFactors, parts: ClassMatrices, log_priors: Fl
         (parts.mean - origin) @ basis,
         parts.factor,
         np.repeat(ridge[:, None], basis.shape[1], axis=1),
-        tuple(Within((own.values @ basis).T @ (own.values @ basis), nothing, EPS) for own in parts.within),
+        tuple(Within((own.rows @ basis).T @ (own.rows @ basis), nothing, EPS) for own in parts.within),
     )
     outside = np.where(ridge > 0, ridge, 1.0)
     offsets = log_priors - 0.5 * (n_columns - basis.shape[1]) * np.log(outside)
@@ -172,7 +172,7 @@ def low_rank_rule(parts: ClassMatrices, log_priors: Floats, *, shared_null: bool
         alive = parts.ridge[k] > 0
         if not alive.all() and not shared_null:
             raise SingularError(int(k), np.flatnonzero(~alive))
-        sphering = sphere_low_rank(parts.ridge[k][alive], np.sqrt(parts.factor[k]) * parts.within[k].values[:, alive])
+        sphering = sphere_low_rank(parts.ridge[k][alive], np.sqrt(parts.factor[k]) * parts.within[k].rows[:, alive])
         roots[k, alive], gains[k] = sphering.root, sphering.gain
         directions[k] = np.zeros((p, len(sphering.gain)))
         directions[k][alive] = sphering.directions
@@ -203,7 +203,7 @@ def _sphered(parts: ClassMatrices, k: int, tol: float, *, reread: bool) -> Spher
     if not within.thin and tol == 0:
         least = ILL_CONDITIONED if reread else LAST_DIGITS
         return sphere_matrix(parts.covariance(k), within.noise, may_reread=reread, least=least)
-    rows = np.sqrt(parts.factor[k]) * within.values if within.thin else square_root(parts.covariance(k))
+    rows = np.sqrt(parts.factor[k]) * within.rows if within.thin else square_root(parts.covariance(k))
     if within.thin and parts.ridge[k].any():
         rows = np.vstack([rows, np.diag(np.sqrt(parts.ridge[k]))])
     return sphere_factor(rows, within.noise, within.eps, tol)

@@ -195,12 +195,12 @@ def fourth_powers(passes: Passes | None, statistic: ClassMoments | ClassFactors,
 def _fourth_powers(classes: NDArray[Any], mean: Floats, scales: Floats, block: Block) -> Floats:
     codes, x = np.searchsorted(classes, block.classes)[block.codes], block.dense()
     # So few rows at a time that they stay in the cache.
-    norms, step = np.empty(len(x)), max(CACHED // x.shape[1], 1)
+    norms, step, inverse = np.empty(len(x)), max(CACHED // x.shape[1], 1), 1.0 / scales
     for start in range(0, len(x), step):
         rows = slice(start, start + step)
         z = mean[codes[rows]]
         np.subtract(x[rows], z, out=z)
-        z /= scales[codes[rows]]
+        z *= inverse[codes[rows]]
         norms[rows] = np.einsum("ij,ij->i", z, z) ** 2
     if block.weight is not None:
         # What a row of weight zero holds must not matter, even NaN.

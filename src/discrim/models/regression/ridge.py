@@ -39,13 +39,18 @@ class RidgeClassifier(RecipeClassifier):
 
     **Rule.** The largest regression function; for two classes the sign of the one.
 
-    Cost: one read of X with n p^2 / 2 multiplications, then p^3 / 3; with more columns than rows n^2 p.
+    Cost: one read of X with n p^2 / 2 multiplications, then p^3 / 3; with more columns than rows n^2 p / 2 + n^3 / 6;
+    with sparse rows some ten times 2 nnz K, and then ``statistic_`` has the variances of the columns only, which is too
+    little for ``partial_fit``, ``forget`` and ``merge``.
 
     Parameters
     ----------
     alpha : float, or one a class: the strength of the penalty
     fit_intercept : bool
-    copy_X, max_iter, tol, random_state : accepted and not needed, since the solution is a closed form
+    tol, max_iter : float, int or None
+        Of conjugate gradients, which solve for sparse rows where that is cheaper: the part of the gradient that may be
+        left, and how many iterations. All else is a closed form.
+    copy_X, random_state : accepted and not needed
     class_weight : dict, 'balanced' or None
     solver : str, scikit-learn's names; all take the same path here
     positive : bool, coefficients must not be negative

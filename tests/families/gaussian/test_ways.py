@@ -1,0 +1,129 @@
+"""The way that a fit takes is the cheapest that is accurate, by the costs that ``covariance.py`` lists."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import discrim
+from discrim.block import Block
+from discrim.families.gaussian.covariance import (
+    LowRankSphering,
+    RowSphering,
+    TriangularSphering,
+    WoodburySphering,
+    sphere_factor,
+    sphere_sum,
+)
+from discrim.families.gaussian.lda import LdaRecipe
+from discrim.families.recipe import Shape, Turned
+from discrim.families.regression.recipe import RidgeRecipe
+from discrim.statistics import Depth, FactorsOf, MomentsOf
+from discrim.statistics import moments as moments_file
+from discrim.statistics.factors import ClassFactors
+from discrim.statistics.moments import ClassMoments
+
+EPS = float(np.finfo(float).eps)
+
+
+@pytest.mark.parametrize("n", [12, 60, 150, 800, 900, 4000])
+@pytest.mark.parametrize("p", [4, 50, 800, 900, 5000])
+def test_rows_are_kept_where_their_products_are_the_smaller_matrix(n, p):
+    shape = Shape(Turned(p), np.arange(2), n)
+    rows, matrix = n * n * p, n * p * p
+    kind = FactorsOf if rows <= matrix else MomentsOf
+    assert isinstance(RidgeRecipe().reduction(shape), kind)
+    # Within two classes n rows have n - 2 directions.
+    assert isinstance(LdaRecipe().reduction(shape), FactorsOf if n - 2 <= p else MomentsOf)
+
+
+@pytest.mark.parametrize(("n", "p"), [(20, 50), (49, 50), (60, 50), (51, 50)])
+def test_independent_rows_or_columns_need_no_singular_vectors(n, p):
+    a = np.random.default_rng(n).normal(size=(n, p))
+    found = sphere_factor(a, np.full(p, 1e-300), EPS, 0.0)
+    assert isinstance(found, RowSphering if n < p else TriangularSphering)
+    if n < p:
+        assert found.rows is a
+    pseudo = np.linalg.pinv(
+        (a.T @ a) / np.outer(scale := np.sqrt((a * a).sum(axis=0)), scale), hermitian=True, rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        found.both(np.eye(p))[1] * np.outer(scale, scale), pseudo, atol=1e-7 * np.abs(pseudo).max()
+    )
+
+
+def test_rows_that_depend_on_each_other_are_decomposed():
+    a = np.random.default_rng(0).normal(size=(20, 50))
+    a[7] = a[3] + a[4]
+    found = sphere_factor(a, np.full(50, 1e-300), EPS, 0.0)
+    assert found.rank == 19
+
+
+@pytest.mark.parametrize(("size", "kind"), [(1.0, WoodburySphering), (1e-7, LowRankSphering)])
+def test_a_small_diagonal_is_left_to_eigenvectors(size, kind):
+    a, h = np.random.default_rng(0).normal(size=(5, 30)), np.full(30, size)
+    found, sigma = sphere_sum(h, a, 0.7), np.diag(h) + 0.7 * a.T @ a
+    assert isinstance(found, kind)
+    z, solved = found.both(np.eye(30))
+    inverse = np.linalg.inv(sigma)
+    np.testing.assert_allclose(solved, inverse, atol=1e-6 * np.abs(inverse).max())
+    np.testing.assert_allclose(z.T @ z, solved, atol=1e-6 * np.abs(inverse).max())
+    np.testing.assert_allclose(found.backward(z), solved, atol=1e-6 * np.abs(inverse).max())
+    np.testing.assert_allclose(found.log_det, np.linalg.slogdet(sigma)[1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("depth", [Depth.POOLED, Depth.FULL])
+def test_rows_kept_are_one_fewer_a_class_and_have_the_same_scatter(depth, weighted):
+    rng = np.random.default_rng(2)
+    x, codes = rng.normal(size=(30, 40)) + 1e3, (np.arange(30) % 3).astype(np.int32)
+    block = Block(x, codes, np.arange(3), rng.uniform(0.5, 2.0, 30) if weighted else None)
+    factors, expected = ClassFactors.of(block, depth), ClassMoments.of(block, depth)
+    assert sum(map(len, factors.factors)) == 27
+    np.testing.assert_allclose(
+        factors.to_moments().scatter, expected.scatter, atol=1e-11 * np.abs(expected.scatter).max()
+    )
+    parts = [ClassFactors.of(block.rows(a, a + 10), depth) for a in (0, 10, 20)]
+    merged = ClassFactors.merged(parts)
+    assert sum(map(len, merged.factors)) == 27
+    np.testing.assert_allclose(
+        merged.to_moments().scatter, expected.scatter, atol=1e-11 * np.abs(expected.scatter).max()
+    )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("depth", [Depth.POOLED, Depth.FULL])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_the_library_and_the_kernel_give_the_same_scatter(depth, weighted, order, monkeypatch):
+    rng = np.random.default_rng(3)
+    x = np.asarray(rng.normal(size=(700, 40)) + 1e4, order=order)
+    weight = rng.integers(0, 3, 700).astype(float) if weighted else None
+    block = Block(x, rng.integers(0, 3, 700).astype(np.int32), np.arange(3), weight)
+    expected = ClassMoments.of(block, depth)
+    monkeypatch.setattr(moments_file, "MANY", 40)
+    monkeypatch.setattr(moments_file, "STEP", 16)
+    found = ClassMoments.of(block, depth)
+    np.testing.assert_allclose(found.scatter, expected.scatter, rtol=1e-9, atol=1e-9 * np.abs(expected.scatter).max())
+    np.testing.assert_array_equal(found.scatter, np.swapaxes(found.scatter, -1, -2))
+
+
+@pytest.mark.parametrize("shape", [(300, 900), (900, 300)])
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_sparse_rows_have_the_ridge_of_dense_ones(shape, classes, intercept):
+    x = sparse.random(*shape, density=0.004, format="csr", random_state=0)
+    y, w = np.arange(shape[0]) % classes, np.random.default_rng(0).uniform(0.5, 2.0, shape[0])
+    options = {"fit_intercept": intercept, "class_weight": "balanced"}
+    found = discrim.RidgeClassifier(tol=1e-12, **options).fit(x, y, w)
+    expected = discrim.RidgeClassifier(**options).fit(x.toarray(), y, w)
+    assert (found.solver_, expected.solver_) == ("sparse_cg", "cholesky")
+    np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-9)
+    np.testing.assert_allclose(found.intercept_, expected.intercept_, atol=1e-9)
+    with pytest.raises(discrim.errors.DataError, match="Fit all rows again"):
+        found.partial_fit(x, y)
+    with pytest.warns(discrim.errors.UnfinishedWarning, match="did not converge in 2 iterations"):
+        discrim.RidgeClassifier(max_iter=2).fit(x, y)
+
+
+def test_few_sparse_values_are_solved_as_dense_ones():
+    x = sparse.csr_array(np.random.default_rng(0).normal(size=(50, 4)))
+    assert discrim.RidgeClassifier().fit(x, np.arange(50) % 2).solver_ == "cholesky"
