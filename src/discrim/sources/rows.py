@@ -256,8 +256,10 @@ def _size(rows: Rows) -> int | None:
     return None if rows.n_rows is None else rows.n_rows * rows.design.n_out
 
 
-def without_lists(X: Any) -> Any:
-    """Nested lists of numbers as an array, so that they are converted once; anything else as it is."""
+def as_numpy(X: Any) -> Any:
+    """Nested lists of numbers, converted once, and arrays of other libraries as NumPy's; anything else as it is."""
+    if hasattr(X, "__array_namespace__") and not isinstance(X, np.ndarray):
+        return np.asarray(X)
     if not isinstance(X, (list, tuple)):
         return X
     try:
