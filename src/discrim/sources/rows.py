@@ -262,17 +262,12 @@ def as_numpy(X: Any) -> Any:
         return np.asarray(X)
     if not isinstance(X, (list, tuple)):
         return X
-    try:
-        array = np.asarray(X)
-    except ValueError:  # rows of different lengths are refused in words later
-        return X
+    array = np.asarray(X)
     return array if array.ndim == 2 and array.size and array.dtype.kind in "fiub" else X
 
 
 def columns_in(X: Any) -> int | list[str] | None:
     """How many columns X has, where they have no names, or the names in a data frame; None where in doubt."""
-    if isinstance(X, (list, tuple)):
-        return len(X[0]) if len(X) and hasattr(X[0], "__len__") else None
     thin = sparse.issparse(X)
     if thin or X.__class__ is np.ndarray:
         return X.shape[1] if X.ndim == 2 and X.dtype.kind in "fiub" else None
