@@ -35,7 +35,7 @@ from discrim.sources import (
     require_labels,
     scan,
 )
-from discrim.sources.rows import check_labelled, columns_in, without_lists
+from discrim.sources.rows import as_numpy, check_labelled, columns_in
 
 S = TypeVar("S")
 R = TypeVar("R", bound=Recipe[Any])
@@ -169,7 +169,7 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _read(self, X: Any, y: Any, sample_weight: Any, *, design: Design | None = None, labelled: bool = True) -> Rows:
         """The rows of X; with a ``design`` the columns must be those that the model knows."""
         if type(X) is not np.ndarray:
-            X = scan(X) if is_query(X, y, sample_weight) else without_lists(X)
+            X = scan(X) if is_query(X, y, sample_weight) else as_numpy(X)
         if not isinstance(X, Scan):
             if labelled:
                 require_labels(type(self).__name__, X, y)

@@ -258,21 +258,18 @@ def _size(rows: Rows) -> int | None:
     return None if rows.n_rows is None else rows.n_rows * rows.design.n_out
 
 
-def without_lists(X: Any) -> Any:
-    """Nested lists of numbers as an array, so that they are converted once; anything else as it is."""
+def as_numpy(X: Any) -> Any:
+    """Nested lists of numbers, converted once, and arrays of other libraries as NumPy's; anything else as it is."""
+    if hasattr(X, "__array_namespace__") and not isinstance(X, np.ndarray):
+        return np.asarray(X)
     if not isinstance(X, (list, tuple)):
         return X
-    try:
-        array = np.asarray(X)
-    except ValueError:  # rows of different lengths are refused in words later
-        return X
+    array = np.asarray(X)
     return array if array.ndim == 2 and array.size and array.dtype.kind in "fiub" else X
 
 
 def columns_in(X: Any) -> int | list[str] | None:
     """How many columns X has, where they have no names, or the names in a data frame; None where in doubt."""
-    if isinstance(X, (list, tuple)):
-        return len(X[0]) if len(X) and hasattr(X[0], "__len__") else None
     thin = sparse.issparse(X)
     if thin or X.__class__ is np.ndarray:
         return X.shape[1] if X.ndim == 2 and X.dtype.kind in "fiub" else None
