@@ -6,7 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
+import scipy.linalg  # noqa: F401 - brings the linear algebra library whose threads are counted below
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 from discrim import kernels
 from discrim.kernels import versions
@@ -16,7 +18,13 @@ from discrim.models import registry
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
+# Processes of pytest-xdist share the cores, and threads of linear algebra that wait for a core spin: they took four
+# tenths of the time. Tests that are about these threads ask for several, and programs they start have the usual ones.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    threadpool_limits(1, user_api="blas")
+
 MARKER = "every_version"
+ONCE = "any_version"
 KERNELS = Path(__file__).parent / "kernels"
 # The reference alone where nothing is compiled or it is asked for; the asked version alone; or all compiled ones.
 VERSIONS = (
@@ -30,6 +38,7 @@ def pytest_configure(config):
     config.addinivalue_line(
         "markers", f"{MARKER}: asserts exact zeros, counts or bits, so it runs once for each version of the kernels"
     )
+    config.addinivalue_line("markers", f"{ONCE}: a test of kernels to which the version in use does not matter")
 
 
 def pytest_report_header():
@@ -37,9 +46,23 @@ def pytest_report_header():
 
 
 def pytest_generate_tests(metafunc):
-    of_kernels = metafunc.definition.path.is_relative_to(KERNELS)
+    once = metafunc.definition.get_closest_marker(ONCE)
+    of_kernels = metafunc.definition.path.is_relative_to(KERNELS) and not once
     if of_kernels or metafunc.definition.get_closest_marker(MARKER):
         metafunc.parametrize("kernel_version", VERSIONS, indirect=True, scope="module")
+
+
+def pytest_collection_modifyitems(items):
+    """A case of a NumPy reference alone never calls a compiled kernel: it runs once, not with each version."""
+    if len(VERSIONS) > 1:
+        items[:] = [item for item in items if not repeats_a_reference(item)]
+
+
+def repeats_a_reference(item):
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    if parameters.get("kernel_version", VERSIONS[-1]) == VERSIONS[-1]:
+        return False
+    return versions.REFERENCE in item.callspec.id.split("-")
 
 
 @pytest.fixture(autouse=True, scope="module")

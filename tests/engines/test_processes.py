@@ -11,7 +11,7 @@ import threading
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from discrim import LinearDiscriminantAnalysis, SGDClassifier, parallel
 from discrim.parallel import one_blas_thread
@@ -162,8 +162,16 @@ def blas_threads_now() -> list[int]:
     return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
 
 
+@pytest.fixture
+def two_blas_threads():
+    """Outside of any limit there are two, so that a limit that was not lifted shows."""
+    with threadpool_limits(2, user_api="blas"):
+        assert set(blas_threads_now()) <= {2}
+        yield
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
-def test_an_interrupt_at_any_line_lifts_the_limit(error):
+def test_an_interrupt_at_any_line_lifts_the_limit(error, two_blas_threads):
     X = np.random.default_rng(0).normal(size=(60, 4))
     y = np.arange(60) % 3
     LinearDiscriminantAnalysis().fit(X, y)
@@ -196,7 +204,7 @@ def test_an_interrupt_at_any_line_lifts_the_limit(error):
     assert seen < 59
 
 
-def test_an_error_in_a_worker_lifts_the_limit_and_ends_the_others():
+def test_an_error_in_a_worker_lifts_the_limit_and_ends_the_others(two_blas_threads):
     before, started = blas_threads_now(), []
 
     def task(i):

@@ -21,59 +21,63 @@ import discrim
 from discrim import GaussianNB, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 
 HERE = Path(__file__).parent
+# Modules by the classes that are exchanged, so that each process is started for several where they do not meet.
 SUITES = {
-    "sklearn.tests.test_discriminant_analysis": (
-        " ".join(f"sklearn.discriminant_analysis:{name}DiscriminantAnalysis" for name in ("Linear", "Quadratic")),
-        "",
-        {"passed": 50, "deselected": 4},
-    ),
-    "sklearn.tests.test_naive_bayes": (
-        " ".join(
-            f"sklearn.naive_bayes:{name}NB"
-            for name in ("Gaussian", "Bernoulli", "Categorical", "Complement", "Multinomial")
+    "generative": (
+        (
+            "sklearn.tests.test_discriminant_analysis sklearn.tests.test_naive_bayes "
+            "sklearn.neighbors.tests.test_nearest_centroid"
         ),
+        " ".join(f"sklearn.discriminant_analysis:{name}DiscriminantAnalysis" for name in ("Linear", "Quadratic"))
+        + "".join(
+            f" sklearn.naive_bayes:{name}NB"
+            for name in ("Gaussian", "Bernoulli", "Categorical", "Complement", "Multinomial")
+        )
+        + " sklearn.neighbors:NearestCentroid",
         "",
-        {"passed": 74, "deselected": 10},
+        {"passed": 142, "deselected": 14},
     ),
-    "sklearn.neighbors.tests.test_nearest_centroid": ("sklearn.neighbors:NearestCentroid", "", {"passed": 18}),
-    "sklearn.linear_model.tests.test_ridge": (
+    "ridge": (
+        "sklearn.linear_model.tests.test_ridge",
         "sklearn.linear_model:RidgeClassifier sklearn.linear_model._ridge:RidgeClassifier",
         "class_weight or multilabel or test_dense_sparse",
         {"passed": 8},
     ),
-    "sklearn.linear_model.tests.test_logistic": (
+    "logistic": (
+        "sklearn.linear_model.tests.test_logistic",
         " ".join(
             f"sklearn.linear_model{where}:LogisticRegression{cv}" for where in ("", "._logistic") for cv in ("", "CV")
         ),
         "",
         {"passed": 280, "deselected": 15},
     ),
-    "sklearn.linear_model.tests.test_perceptron": (
-        "sklearn.linear_model:Perceptron sklearn.linear_model._perceptron:Perceptron",
-        "",
-        {"passed": 6},
-    ),
-    "sklearn.linear_model.tests.test_sgd": (
+    "sgd": (
+        "sklearn.linear_model.tests.test_sgd",
         "sklearn.linear_model:SGDClassifier sklearn.linear_model._stochastic_gradient:SGDClassifier",
         "not Regressor and not OneClass and not reg and not ocsvm",
         {"passed": 120},
     ),
-    "sklearn.linear_model.tests.test_passive_aggressive": (
-        " ".join(f"sklearn.linear_model{where}:PassiveAggressiveClassifier" for where in ("", "._passive_aggressive")),
+    "perceptrons": (
+        "sklearn.linear_model.tests.test_perceptron sklearn.linear_model.tests.test_passive_aggressive",
+        "sklearn.linear_model:Perceptron sklearn.linear_model._perceptron:Perceptron "
+        + " ".join(
+            f"sklearn.linear_model{where}:PassiveAggressiveClassifier" for where in ("", "._passive_aggressive")
+        ),
         "not Regressor and not regressor",
-        {"passed": 20},
+        {"passed": 26},
     ),
 }
 
 
-@pytest.mark.parametrize("module", SUITES)
-def test_the_tests_of_scikit_learn_pass_with_our_classes(module, tmp_path):
-    swap, chosen, least = SUITES[module]
+@pytest.mark.parametrize("suite", SUITES)
+def test_the_tests_of_scikit_learn_pass_with_our_classes(suite, tmp_path):
+    modules, swap, chosen, least = SUITES[suite]
     paths = [str(HERE), str(Path(discrim.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "DISCRIM_SWAP": swap, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     environment.pop("PYTEST_ADDOPTS", None)
+    environment["OPENBLAS_NUM_THREADS"] = "1"  # these processes share the cores too
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "swap_into_sklearn"]
-    command += [*(["-k", chosen] if chosen else []), "--pyargs", module]
+    command += [*(["-k", chosen] if chosen else []), "--pyargs", *modules.split()]
     result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-1000:]
     counts = {what: int(count) for count, what in re.findall(r"(\d+) (passed|deselected)", result.stdout)}

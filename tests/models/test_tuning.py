@@ -145,14 +145,15 @@ def test_shrinkage_is_the_one_that_refitting_chooses(kind, how, parameters, smal
 @pytest.mark.parametrize("how", ["cv", "loo"])
 def test_one_standard_error_takes_the_most_regularised_setting_within_it(how, small):
     x, y, _ = small
-    model = RDA(how, how, cv=FOLDS, selection="one-se").fit(x, y)
+    grid = {"alphas": np.linspace(0, 1, 6), "gammas": np.linspace(0, 1, 6), "cv": FOLDS}
+    model = RDA(how, how, selection="one-se", **grid).fit(x, y)
     settings = [(a, g) for a in model.cv_results_["alphas"] for g in model.cv_results_["gammas"]]
     mean, std_error, loss = surface([RDA(a, g) for a, g in settings], x, y, FOLDS if how == "cv" else "loo")
     bound = mean.min() + std_error[least(mean, loss)]
     within = [setting for setting, error in zip(settings, mean, strict=True) if error <= bound + 1e-12]
     # The most regularised one: the smallest alpha, and of these the smallest gamma.
     assert (model.alpha_, model.gamma_) == min(within)
-    plain = RDA(how, how, cv=FOLDS).fit(x, y)
+    plain = RDA(how, how, **grid).fit(x, y)
     assert (model.alpha_, model.gamma_) <= (plain.alpha_, plain.gamma_)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import subprocess
 import sys
 
@@ -64,8 +65,12 @@ def test_the_same_statistic_gives_the_same_bytes_in_every_process():
         "block = Block(x, (np.arange(8) % 2).astype(np.int32), np.array(['a', 'b']))\n"
         "print(hashlib.sha256(ClassFactors.of(block, Depth.FULL).to_bytes()).hexdigest())\n"
     )
-    command = [sys.executable, "-c", script]
-    found = {subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(3)}
+    found = set()
+    for seed in ("0", "1"):  # sets and dicts of text in another order
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        command = [sys.executable, "-c", script]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        found.add(done.stdout)
     assert len(found) == 1
 
 

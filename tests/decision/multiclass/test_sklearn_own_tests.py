@@ -15,6 +15,7 @@ def test_the_tests_of_scikit_learn_pass_with_our_schemes(tmp_path):
     paths = [str(HERE), str(Path(discrim.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     environment.pop("PYTEST_ADDOPTS", None)
+    environment["OPENBLAS_NUM_THREADS"] = "1"  # these processes share the cores too
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "swap_multiclass"]
     command += ["--pyargs", "sklearn.tests.test_multiclass"]
     result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
