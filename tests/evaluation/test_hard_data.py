@@ -267,7 +267,7 @@ def test_a_singular_class_is_named_with_the_users_columns(cv, narrow):
 @pytest.mark.parametrize("cv", [5, "loo"])
 def test_offsets_and_units_cost_no_digits(cv, narrow, brute_force, equals_refitting):
     x, y = narrow
-    for model in (LDA(), QDA(), RDA(0.4, 1.0), GaussianNB(), LeastSquaresClassifier()):
+    for model in (LDA(), QDA(), RDA(0.4, 1.0), GaussianNB(smoothing="column"), LeastSquaresClassifier()):
         scaled = x * np.array([1e-6, 1.0, 1e6, 1e3])
         equals_refitting(cross_validate(model, scaled, y, cv), brute_force(model, x, y, cv), atol=1e-9)
         moved = np.round(x, 3) + 2.0**27

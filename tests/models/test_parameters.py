@@ -91,6 +91,7 @@ BAD = {
     GaussianNB: {
         "priors": [*PRIORS, [0.2, 0.2, 0.2]],
         "var_smoothing": POSITIVE,
+        "smoothing": CHOICE,
         "normalization": CHOICE,
         "methods": CHOICE,
     },

@@ -282,6 +282,8 @@ def sphere_factor(factor: Floats, noise: Floats, eps: float, tol: float) -> Sphe
 
 def sphere_sum(diagonal: Floats, rows: Floats, factor: float) -> Sphering:
     """Sphering of diag(h) + factor A'A for rows A (r x p): nothing p x p is formed."""
+    if factor == 0:
+        return sphere_low_rank(diagonal, rows[:0])
     root = np.sqrt(diagonal / factor)
     lower, rcond, norm = row_products(rows, root, 1.0)
     if rcond == 0 or norm > LARGE:

@@ -163,12 +163,14 @@ class Enough:
     low as scikit-learn's. With tol=0, or without a penalty, ``flat`` is None, and it ends at a ``gap`` that is smaller
     than Newton's, since its curvature is only nearly right.
 
-    Until then ``watch`` is called with theta after every step.
+    Until then ``watch`` is called with theta after every step. ``least`` is a value below which no theta brings the
+    objective.
     """
 
     gap: float = CLOSER
     flat: Floats | None = None
     watch: Callable[[Floats], None] | None = None
+    least: float = -np.inf
 
     def reached(self, gap: float, gradient: Floats, weight: float) -> bool:
         """With this ``gap`` and ``gradient``, like ``flat``, of rows of this weight."""

@@ -74,7 +74,7 @@ def descend(problem: Smooth, objective: HasLikelihood, curved_by: Part, *, close
             ridge=problem.ridge,
             free=problem.free,
             at=sums if curved_by.objective is objective else None,
-            enough=Enough(close, problem.flat, problem.watch),
+            enough=Enough(close, problem.flat, problem.watch, least=0.0),
             most=min(most, steps + STEPS if curved else problem.plain) - steps,
         )
         steps += found.iterations
@@ -121,9 +121,10 @@ def quasi_newton(
         direction = memory.direction()
         gap = -0.5 * float(gradient @ direction)
         converged = enough.reached(gap, gradient, at.weight)
-        if not (memory.count or converged) and 2.0 * gap > value:
+        most_gain = value - enough.least
+        if not (memory.count or converged) and 2.0 * gap > most_gain:
             # It promises more than there is to gain. Steps that make many rows certain leave a curvature that misleads.
-            direction, gap = direction * (value / (2.0 * gap)), value / 2.0
+            direction, gap = direction * (most_gain / (2.0 * gap)), most_gain / 2.0
         step = np.zeros(theta.size)
         step[index] = direction
         if converged:

@@ -16,7 +16,8 @@ from discrim.engines import passes_over
 from discrim.errors import ParameterError, name_list, warn
 from discrim.families.first_look import look
 from discrim.families.logistic.fit import check_finite
-from discrim.families.recipe import Selection
+from discrim.families.logistic.objective import as_one, written_rule
+from discrim.families.recipe import Selection, Solved
 from discrim.inference.fitted import Fitted
 from discrim.models.logistic.cv_grid import PLAIN, GridResult, PenaltyGrid, cross_validated, folds_of, judge_for
 from discrim.models.logistic.regression import CONSTRAINTS, PENALTIES, LogisticRegression, open_training
@@ -211,12 +212,17 @@ class LogisticRegressionCV(LogisticRegression):
     def _average(self, result: GridResult, columns: Mapping[str, Any], classes: NDArray[Any], *, legacy: bool) -> Self:
         """The mean of the folds' best coefficients; of their C and l1_ratio too."""
         theta, C, l1_ratio = result.averaged()
+        rule = written_rule(theta)
         learned = {
             **columns,
             "classes_": classes,
             "coef_": theta[:, 1:],
             "intercept_": theta[:, 0],
             "solver_": "mean",
+            "_solved": Solved(rule, None, {}),
+            "_rule": rule,
+            "_rule_of": as_one(theta[:, 1:], theta[:, 0]),
+            "_separation": None,
             **result.attributes(classes, (C, l1_ratio), legacy=legacy),
         }
         return self._take_over(learned)
