@@ -261,7 +261,9 @@ class CovarianceRecipe(RegularizedRecipe):
 
 def about_columns(shape: Shape, columns: Iterable[int], text: str) -> tuple[Remark, ...]:
     """A warning that names these columns, if there are any."""
-    names = [shape.columns.names_out[j] for j in columns]
+    # A list that is made anew each time it is asked for.
+    every = shape.columns.names_out
+    names = [every[j] for j in columns]
     return (Remark(f"Columns {name_list(names)} {text}", CollinearWarning),) if names else ()
 
 
