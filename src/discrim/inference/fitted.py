@@ -21,11 +21,10 @@ from discrim.families.logistic.objective import (
     HasLikelihood,
     Objective,
     Solution,
-    codes_in,
     inverse_root,
     newton,
 )
-from discrim.families.logistic.recipe import Reweighted
+from discrim.families.logistic.recipe import Reweighted, class_weights
 from discrim.families.recipe import Passes
 from discrim.inference.scores import score_products, weights_are_counts
 from discrim.later import cached_property
@@ -414,11 +413,10 @@ def _likelihoods(fit: SmoothFit) -> dict[str, Any]:
         for block in objective.rows.blocks():
             rows += len(block) if block.weight is None else int(np.count_nonzero(block.weight))
             offset |= block.offset is not None
+            weights += class_weights(objective.classes, block)
             if block.share is None:
-                weights += np.bincount(codes_in(block, objective.classes), block.weight, len(weights))
                 continue
             share, n = block.share, np.ones(len(block)) if block.weight is None else block.weight
-            weights += [n @ (1.0 - share), n @ share]
             saturated -= float(n @ (xlogy(share, share) + xlogy(1.0 - share, 1.0 - share)))
             y = n * share
             constant += float((gammaln(n + 1) - gammaln(y + 1) - gammaln(n - y + 1)).sum())

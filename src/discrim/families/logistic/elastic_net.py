@@ -1,4 +1,4 @@
-"""L1 and elastic-net logistic regression: one fit, and the choice between two routes to the same answer.
+"""L1 and elastic-net logistic regression: one fit, a path of lambdas, and the choice between two routes to the answer.
 
 ``coordinate-gram``, for many rows and up to some thousand coefficients: the rows are seen through sums alone, so
 that they may be anywhere (``elastic_net_gram``). ``coordinate-columns``, for many columns: the matrix is in memory,
@@ -7,13 +7,14 @@ dense or sparse, and only the columns that matter are touched (``elastic_net_col
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from discrim.errors import DataError, name_list
 from discrim.families.first_look import Overview
 from discrim.families.logistic.elastic_net_columns import ColumnFollower
 from discrim.families.logistic.elastic_net_gram import GAP, Fitted, GramFollower
@@ -27,7 +28,11 @@ from discrim.families.logistic.fit import (
 )
 from discrim.families.logistic.objective import Coordinates, Objective, Solution, penalised
 from discrim.families.recipe import Passes
+from discrim.later import cached_property
+from discrim.parallel import one_blas_thread
+from discrim.statistics import ClassMoments, Depth, MomentsOf
 from discrim.statistics.likelihood import Likelihood
+from discrim.statistics.moments import grand_mean
 from discrim.typing import Floats
 
 # Solves one penalty after another; before the first it is at the model without slopes.
@@ -36,6 +41,13 @@ Follower = GramFollower | ColumnFollower
 GRAM, COLUMNS = GramFollower.solver, ColumnFollower.solver
 # Coefficients above which their curvature is too large to be worth it, in memory and elsewhere.
 MOST, MOST_OUT_OF_CORE = 1500, 4000
+# As glmnet: the least l1_ratio that lambda_max is computed with, and where a grid of its own ends early.
+LEAST_L1 = 1e-3
+MOST_EXPLAINED, LEAST_GAIN, FEWEST = 0.999, 1e-5, 5
+# The part of the largest lambda that it leaves for its own rounding, so that no slope slips through at it.
+ROOM = 1e-10
+# Deviations by which a mean may miss zero before it is worth a shift.
+NEAR_ZERO = 0.05
 
 
 def fit_sparse(rows: Passes, problem: Problem, view: Overview) -> SmoothFit:
@@ -126,3 +138,124 @@ def route_for(rows: Passes, classes: int) -> str:
     if whole is not None and sparse.issparse(whole.x) and p > 300:
         return COLUMNS
     return GRAM if size <= MOST and n >= 2 * p else COLUMNS
+
+
+@dataclass(frozen=True)
+class PathProblem:
+    """Rows of ``classes``, and how large their columns count.
+
+    A slope b_j has the penalty lambda W (l1_ratio u_j |b_j| + (1 - l1_ratio) u_j^2 b_j^2 / 2) beside the summed loss,
+    with W = ``total`` weight and u_j = ``unit`` of the column: its deviation when standardised, else 1.
+    """
+
+    rows: Passes
+    classes: NDArray[Any]
+    moments: ClassMoments
+    l1_ratio: float
+    standardize: bool
+    intercept: bool
+
+    @property
+    def softmax(self) -> bool:
+        return len(self.classes) > 2
+
+    @cached_property
+    def _spread(self) -> tuple[Floats, Floats]:
+        """Mean and deviation of the columns; 0 where a column is constant."""
+        m = self.moments
+        mean = grand_mean(m.weight, m.mean)
+        variance = (m.scatter.sum(axis=0) + m.weight @ (m.mean - mean) ** 2) / m.total_weight
+        # Rounding leaves a constant column with a deviation of some units in the last place of its value.
+        floor = 1e-14 * np.abs(m.mean).max(axis=0)
+        return mean, np.where(np.sqrt(variance) > floor, np.sqrt(variance), 0.0)
+
+    @cached_property
+    def unit(self) -> Floats:
+        deviation = self._spread[1]
+        return deviation if self.standardize else np.ones_like(deviation)
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """Columns about their means, in deviations; sparse ones and those without an intercept about zero.
+
+        So are columns whose means are near zero: rows with nothing to shift are read where they are.
+        """
+        mean, deviation = self._spread
+        mean = np.where(np.abs(mean) > NEAR_ZERO * deviation, mean, 0.0)
+        whole = self.rows.whole
+        fixed = not self.intercept or (whole is not None and sparse.issparse(whole.x))
+        if not self.intercept:
+            # Without an intercept a constant column is a column like another, unless its deviation is its unit.
+            deviation = deviation if self.standardize else np.sqrt(deviation**2 + mean**2)
+        return Coordinates(np.zeros_like(mean) if fixed else mean, deviation, self.intercept)
+
+    def follower(self, *, gap: float | None = None) -> Follower:
+        return follower_for(self.rows, self.classes, self.coordinates, gap=gap, constant=self._constant())
+
+    def _constant(self) -> Floats:
+        """About the intercepts of the model without slopes: exact without an offset."""
+        log = np.log(self.moments.weight)
+        if self.softmax:
+            return np.asarray(log - log.mean())
+        block = self.rows.whole
+        known = 0.0 if block is None or block.offset is None else np.average(block.offset, weights=block.weight)
+        return np.asarray(log[1] - log[0] - known)
+
+    def penalty(self, lam: float) -> tuple[Floats, Floats]:
+        """``lasso`` and ``ridge`` of the slopes, p or K x p."""
+        lasso = lam * self.moments.total_weight * self.l1_ratio * self.unit
+        ridge = lam * self.moments.total_weight * (1.0 - self.l1_ratio) * self.unit**2
+        if not self.softmax:
+            return lasso, ridge
+        shape = (len(self.classes), len(self.unit))
+        return np.broadcast_to(lasso, shape), np.broadcast_to(ridge, shape)
+
+    def grid(self, follower: Follower, n_lambdas: int, ratio: float | None) -> Floats:
+        """glmnet's lambdas: from the least one for which all slopes are zero, evenly on the log scale."""
+        follower.settle()
+        slopes = np.abs(follower.slopes)
+        largest = np.max(slopes / np.where(self.unit > 0, self.unit, 1.0), where=self.unit > 0, initial=0.0)
+        top = (1.0 + ROOM) * float(largest) / self.moments.total_weight / max(self.l1_ratio, LEAST_L1)
+        if not top > 0.0:
+            raise DataError(
+                "Every column of X is constant, so that there is no path. Give `lambdas` to fit all the same."
+            )
+        rows = self.rows.shape.n_rows or int(self.moments.rows.sum())
+        least = (1e-4 if rows > len(self.unit) else 1e-2) if ratio is None else ratio
+        return np.asarray(top * least ** np.linspace(0.0, 1.0, n_lambdas)) if n_lambdas > 1 else np.array([top])
+
+    def follow(self, follower: Follower, lambdas: Floats, *, early_stop: bool = False) -> list[Fitted]:
+        """The minimum for each lambda in turn, from the model without slopes on."""
+        null, steps = follower.loss, list[Fitted]()
+        with one_blas_thread():
+            for step in follower.follow(self.penalty(float(lam)) for lam in lambdas):
+                steps.append(step)
+                if early_stop and _enough(steps, null):
+                    break
+        return steps
+
+
+def problem_of(rows: Passes, l1_ratio: float, *, standardize: bool, intercept: bool) -> PathProblem:
+    """The problem of these rows: one pass for the moments of their columns."""
+    whole, of = rows.whole, MomentsOf(Depth.DIAGONAL)
+    with np.errstate(over="ignore", invalid="ignore"):
+        moments = of.of(whole) if whole is not None and sparse.issparse(whole.x) else rows.reduce(of)
+    if not moments.finite:
+        raise rows.fault() or DataError("The sums of squares of X overflow. Scale its columns.")
+    empty = moments.classes[~(moments.weight > 0)]
+    if len(empty):
+        raise DataError(f"All rows of {name_list(empty)} have the weight zero. Leave these rows out.")
+    if len(moments.classes) < 2:
+        raise DataError(
+            "logistic_path needs samples of at least 2 classes in the data, but the data contains only one class: "
+            f"{name_list(moments.classes)}."
+        )
+    return PathProblem(rows, moments.classes, moments, l1_ratio, standardize, intercept)
+
+
+def _enough(steps: list[Fitted], null: float) -> bool:
+    """Where glmnet ends a grid of its own."""
+    if len(steps) < FEWEST:
+        return False
+    last, before = (1.0 - step.loss / null for step in (steps[-1], steps[-2]))
+    return last > MOST_EXPLAINED or last - before < LEAST_GAIN

@@ -44,7 +44,6 @@ def firth(
     *,
     free: Mask | None = None,
     estimated: Mask | None = None,
-    close: float = CLOSE,
     most: int = 200,
 ) -> Solution:
     """The maximum of l(theta) + log det I(theta) / 2 over the ``free`` entries of theta; the others keep their value.
@@ -61,10 +60,10 @@ def firth(
     """
     free = default_free(objective) if free is None else free
     estimated = free if estimated is None else estimated
-    found = _ascend(objective, start.astype(float), free, estimated, close, most)
+    found = _ascend(objective, start.astype(float), free, estimated, most)
     if (found is None or not found.converged) and np.any(start[free]):
         # Far out the likelihood is flat and rounding hides the way back; the origin is never far out.
-        again = _ascend(objective, np.where(free, 0.0, start), free, estimated, close, most)
+        again = _ascend(objective, np.where(free, 0.0, start), free, estimated, most)
         if found is None or (again is not None and again.value < found.value):
             found = again
     if found is None:
@@ -76,9 +75,7 @@ def firth(
     return found
 
 
-def _ascend(
-    objective: Objective, theta: Floats, free: Mask, estimated: Mask, close: float, most: int
-) -> Solution | None:
+def _ascend(objective: Objective, theta: Floats, free: Mask, estimated: Mask, most: int) -> Solution | None:
     """Scoring steps from theta; None where there is no information to start with."""
     point = _look(objective, theta, estimated)
     if point is None:
@@ -102,7 +99,7 @@ def _ascend(
         since = 0 if gap < 0.5 * least else since + 1
         least = min(least, gap)
         # Rounding may leave more than the goal where the information is nearly singular.
-        converged = gap * point.at.rows <= close * point.at.weight or (since >= STALLED and gap <= ROUNDED)
+        converged = gap * point.at.rows <= CLOSE * point.at.weight or (since >= STALLED and gap <= ROUNDED)
         if converged or iterations >= most:
             break
         iterations += 1

@@ -288,19 +288,15 @@ class Objective:
     def _as_solver_sees(self, raw: Likelihood, depth: int) -> Likelihood:
         if depth == LOSS:
             return raw
-        gradient, hessian, factor = raw.gradient * self._factor, raw.hessian, self._factor
-        if depth == BLOCKS:
-            hessian = hessian * factor[:, None] * factor
-        elif depth == CURVATURE:
-            each = np.tile(factor, len(self.classes)) if self.softmax else factor
-            hessian = hessian * np.multiply.outer(each, each)
-        if not self.coordinates.intercept:
-            gradient = gradient[..., 1:]
-            if depth == BLOCKS:
-                hessian = hessian[:, 1:, 1:]
-            elif depth == CURVATURE:
-                kept = np.flatnonzero(np.arange(len(hessian)) % len(factor))
-                hessian = hessian[np.ix_(kept, kept)]
+        first, q = int(not self.coordinates.intercept), len(self._factor)
+        factor, hessian = self._factor[first:], raw.hessian
+        if depth >= CURVATURE:
+            # One block for every class by itself, or for every two classes.
+            functions = 1 if depth == BLOCKS else raw.gradient.size // q
+            blocks = hessian.reshape(-1, q, functions, q)[:, first:, :, first:] * factor[:, None, None] * factor
+            size = functions * len(factor)
+            hessian = blocks.reshape((len(blocks), size, size) if depth == BLOCKS else (size, size))
+        gradient = raw.gradient[..., first:] * factor
         return Likelihood(raw.loss, gradient, hessian, raw.losses, raw.weight, raw.rows, raw.least)
 
 

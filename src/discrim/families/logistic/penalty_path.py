@@ -21,15 +21,13 @@ from discrim.families.logistic.fit import (
     choose_route,
     coordinates_for,
     fit_smooth,
-    flat_for,
     minimise,
     offset_constant,
     origin,
-    plain_steps,
     ridge_for,
+    smooth_for,
 )
 from discrim.families.logistic.objective import Coordinates, Objective, Solution, newton, user_coefficients
-from discrim.families.logistic.quasi_newton import Smooth
 from discrim.families.logistic.rank import row_space
 from discrim.families.recipe import Grid, Losses, OneBlock, Reduction, Shape, row_losses
 from discrim.statistics.likelihood import Likelihood
@@ -66,21 +64,18 @@ def _ridge_path(rows: OneBlock, problem: Problem, terms: Sequence[PenaltyTerms])
     problem = replace(problem, penalty=terms[0])
     rows, coordinates, outside, route = _as_solved(rows, problem, len(terms))
     objective = Objective(rows, problem.classes, coordinates, softmax=problem.softmax)
-    free = np.ones(objective.shape, dtype=bool)
-    if problem.softmax and problem.intercept and route == "newton":
-        # The same constant added to all classes changes nothing.
-        free[0, 0] = False
-    theta, at, steps = origin(objective, rows.whole), None, list[Fitted]()
-    flat, plain = flat_for(problem, objective), plain_steps(rows, problem, route)
+    smooth = smooth_for(objective, problem, route, origin(objective, rows.whole), np.zeros(rows.shape.width, bool))
+    at, steps = None, list[Fitted]()
     for each in terms:
-        ridge = ridge_for(each, coordinates, objective.shape)
+        smooth = replace(smooth, ridge=ridge_for(each, coordinates, objective.shape))
         if route == "newton":
-            found = newton(objective, theta, ridge=ridge, free=free, at=at, most=problem.most)
+            ridge, free = smooth.ridge, smooth.free
+            found = newton(objective, smooth.start, ridge=ridge, free=free, at=at, most=problem.most)
             at = _at_minimum(found, ridge, free)
         else:
-            found = minimise(Smooth(ridge, free, theta, flat, plain=plain), objective, (), route, problem.most)
-        theta = found.theta
-        user = user_coefficients(theta, outside, softmax=problem.softmax, penalised=True)
+            found = minimise(smooth, objective, (), route, problem.most)
+        smooth = replace(smooth, start=found.theta)
+        user = user_coefficients(found.theta, outside, softmax=problem.softmax, penalised=True)
         steps.append(Fitted(user, found.loss, found.iterations, found.converged))
     return steps
 
