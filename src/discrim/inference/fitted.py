@@ -18,7 +18,6 @@ from discrim.families.logistic.objective import (
     CLOSE,
     PENALISED_CLOSE,
     Coordinates,
-    HasLikelihood,
     Objective,
     Solution,
     inverse_root,
@@ -159,7 +158,7 @@ class Fitted:
 
     def solve(
         self,
-        objective: HasLikelihood,
+        objective: Objective,
         start: Floats,
         free: Mask,
         *,
@@ -172,14 +171,11 @@ class Fitted:
         correction looks at, the free ones unless given.
         """
         if self.sparse_penalty:
-            assert isinstance(objective, Objective)
             lasso, first = np.full(start.shape, self.lasso), int(self.coordinates.intercept)
             lasso[..., first:] /= self.coordinates.scale
             lasso[..., :first] = 0.0
             return GramFollower(objective, start, free=free).minimum(lasso, self.ridge)
         if self.penalty == "firth":
-            # Its leverages are those of rows: what is not a sum over them has no such correction.
-            assert isinstance(objective, Objective)
             return firth(objective, start, free=free, estimated=estimated)
         return newton(objective, start, ridge=self.ridge, free=free, close=close)
 

@@ -70,7 +70,7 @@ class Separation:
 
     @property
     def separated(self) -> bool:
-        return self.span.shape[1] > 0
+        return bool(self.span.size)
 
     @property
     def columns(self) -> Index:
@@ -131,11 +131,11 @@ def _described(objective: Objective, flat: Floats, span: Floats, *, complete: bo
     direction = coordinates.to_user(flat.reshape(shape))
     # Row by row of the map to the user's coefficients: that is how large rounding may make an entry that is zero.
     size = np.linalg.norm(coordinates.matrix(), axis=1)
-    across = coordinates.to_user(np.moveaxis(span.reshape(*shape, span.shape[1]), -1, 0))
+    across = coordinates.to_user(np.moveaxis(span.reshape(*shape, -1), -1, 0))
     unbounded = np.abs(across).max(axis=0, initial=0.0) > ROUNDING * size
     infinite = np.where(unbounded & (np.abs(direction) > ROUNDING * size), np.sign(direction), 0.0).astype(np.int8)
     direction = np.where(infinite != 0, direction, 0.0)
-    apart = _kept_apart(span.reshape(*shape, span.shape[1])) if objective.softmax else np.arange(2 if span.size else 0)
+    apart = _kept_apart(span.reshape(*shape, -1)) if objective.softmax else np.arange(2 if span.size else 0)
     return Separation(
         complete=complete,
         direction=direction / max(float(np.abs(direction).max()), np.finfo(float).tiny),
@@ -148,7 +148,7 @@ def _described(objective: Objective, flat: Floats, span: Floats, *, complete: bo
 
 def _kept_apart(span: Floats) -> Index:
     """The classes outside the largest group of which all members go the same way, on the whole span."""
-    rows = span.reshape(len(span), np.prod(span.shape[1:], dtype=int))
+    rows = span.reshape(len(span), -1)
     together = np.linalg.norm(rows[:, None] - rows[None], axis=2) <= ROUNDING
     sizes = together.sum(axis=1)
     largest = together[sizes.argmax()]
