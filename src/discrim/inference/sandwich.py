@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import ParameterError, plural
-from discrim.inference.fitted import Fitted
-from discrim.inference.scores import score_sums
+from discrim.inference.fitted import Fitted, score_sums
 from discrim.typing import Floats
 
 KINDS = ("auto", "model", "HC0", "HC1", "cluster")

@@ -21,7 +21,6 @@ from discrim.families.logistic.objective import (
     solver_rows,
 )
 from discrim.families.logistic.separation import default_free
-from discrim.families.recipe import Sum
 from discrim.statistics.likelihood import CURVATURE, Likelihood, add_arrays
 from discrim.typing import Floats, Mask
 
@@ -179,9 +178,7 @@ def jeffreys_gradient(objective: Objective, theta: Floats, inverse: Floats) -> F
 
     Cost: n size^2 multiplications, size counting all classes.
     """
-    objective.passes += 1
-    of = partial(_softmax if objective.softmax else _binary, objective, theta, inverse)
-    return objective.rows.reduce(Sum(of, add_arrays, uses_blas=True))
+    return objective.reduce(partial(_softmax if objective.softmax else _binary, objective, theta, inverse), add_arrays)
 
 
 def _binary(objective: Objective, theta: Floats, inverse: Floats, block: Block) -> Floats:

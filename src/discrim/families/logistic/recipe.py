@@ -16,10 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from discrim.block import Block, Reads, join
 from discrim.errors import DataError, ParameterError, SeparationWarning, name_list
 from discrim.families.first_look import Overview, look
-from discrim.families.logistic.elastic_net import fit_sparse
+from discrim.families.logistic.elastic_net import StrengthGrid, fit_sparse
 from discrim.families.logistic.fit import Problem, SmoothFit, choose_route, fit_smooth
 from discrim.families.logistic.objective import codes_in, fitted_rule, user_coefficients
-from discrim.families.logistic.penalty_path import StrengthGrid
 from discrim.families.logistic.separation import Separation
 from discrim.families.recipe import Columns, OneBlock, Passes, Recipe, Reduction, Remark, Shape, Solved, Sum, Turned
 from discrim.families.rule import LinearRule

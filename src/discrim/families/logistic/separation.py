@@ -20,7 +20,6 @@ from scipy.optimize import linprog
 from discrim.block import Block
 from discrim.errors import DiscrimError
 from discrim.families.logistic.objective import Objective, class_forms, inverse_of, scaled_cholesky, solver_rows
-from discrim.families.recipe import Sum
 from discrim.statistics.likelihood import Likelihood
 from discrim.typing import Floats, Index, Mask
 
@@ -205,7 +204,6 @@ def _reduce_margins(
     The entries of d are those that are ``free``, and every a has length one, or zero where z has. Rows of weight zero
     have none; an offset changes none.
     """
-    objective.passes += 1
 
     def of_block(block: Block) -> Any:
         parts: list[Any] = []
@@ -216,7 +214,7 @@ def _reduce_margins(
                 parts = [merge(parts)]
         return merge(parts) if len(parts) > 1 else parts[0]
 
-    return objective.rows.reduce(Sum(of_block, merge, uses_blas=True))
+    return objective.reduce(of_block, merge)
 
 
 def _vectors(objective: Objective, free: Mask, block: Block) -> Iterator[Floats]:
@@ -242,7 +240,6 @@ def _softmax_vectors(z: Floats, codes: NDArray[np.int32], free: Mask) -> Floats:
 
 def _largest_form(objective: Objective, matrix: Floats) -> float:
     """The largest a'Ma over the margin vectors a as long as the rows make them, M square in theta's size: one pass."""
-    objective.passes += 1
 
     def of(block: Block) -> float:
         largest = 0.0
@@ -250,8 +247,7 @@ def _largest_form(objective: Objective, matrix: Floats) -> float:
             largest = max(largest, float(_forms(objective, part, z, matrix).max(initial=0.0)))
         return largest
 
-    largest = Sum[float](of, max, uses_blas=True)
-    return objective.rows.reduce(largest)
+    return float(objective.reduce(of, np.max))
 
 
 def _forms(objective: Objective, part: Block, z: Floats, matrix: Floats) -> Floats:

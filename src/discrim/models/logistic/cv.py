@@ -19,8 +19,8 @@ from discrim.families.logistic.fit import check_finite
 from discrim.families.recipe import Selection
 from discrim.inference.fitted import Fitted
 from discrim.models.logistic.cv_grid import PLAIN, GridResult, PenaltyGrid, cross_validated, folds_of, judge_for
-from discrim.models.logistic.regression import CONSTRAINTS, PENALTIES, LogisticRegression
-from discrim.models.logistic.training import Training, open_training
+from discrim.models.logistic.regression import CONSTRAINTS, PENALTIES, LogisticRegression, open_training
+from discrim.models.logistic.training import Training
 from discrim.models.parameters import Check, boolean, either, integer, list_of, none, numbers, one_of, positive
 from discrim.models.shell import check_parameters
 from discrim.sources import in_memory

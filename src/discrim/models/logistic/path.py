@@ -12,11 +12,11 @@ from scipy import special
 from discrim.block import Block
 from discrim.engines import RowPasses, passes_over
 from discrim.errors import DataError, DiscrimWarning, ParameterError, name_list, plural, warn
-from discrim.families.logistic.elastic_net import PathProblem, problem_of
-from discrim.families.logistic.penalty_path import path_scores
+from discrim.families.logistic.elastic_net import PathProblem, path_scores, problem_of
 from discrim.families.recipe import OneBlock, row_losses
 from discrim.inference.summary import Summary, Table
-from discrim.models.logistic.training import Training, open_training
+from discrim.models.logistic.regression import open_training
+from discrim.models.logistic.training import Training
 from discrim.models.parameters import Check, boolean, either, integer, none, number, numbers, positive
 from discrim.parallel import one_blas_thread, run, thread_count
 from discrim.sources import Design, Scan, in_memory, open_rows

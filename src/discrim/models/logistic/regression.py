@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -21,11 +21,18 @@ from discrim.families.recipe import Passes, Solved
 from discrim.inference.fitted import Fitted, at_minimum, fitted_from, is_loose, is_wide, terms_of
 from discrim.models.logistic.callbacks import CallbackSupport, reported
 from discrim.models.logistic.inference import LogisticInference
-from discrim.models.logistic.training import NoColumns, Training, open_training, select_columns, with_offset
+from discrim.models.logistic.training import (
+    NoColumns,
+    Training,
+    offset_of_rows,
+    select_columns,
+    with_named_offset,
+    with_offset,
+)
 from discrim.models.parameters import Check, boolean, either, integer, number, one_of, positive, seed
 from discrim.models.registry import Entry, any_numbers, enter
 from discrim.models.shell import Classifier, SparseCoefficients
-from discrim.sources import Design, Rows
+from discrim.sources import Attached, Design, Rows, Scan
 
 # Names of scikit-learn's solvers; all answers come from the same few routes here.
 SMOOTH_ONLY = ("lbfgs", "newton-cg", "newton-cholesky", "sag")
@@ -396,6 +403,26 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
     def _unfitted(self) -> Any:
         """The model that ``step`` fits on fewer terms."""
         return clone(self)
+
+
+def open_training(read: Callable[..., Rows], given: Training) -> Rows:
+    """The rows that ``fit`` was given, as ``read`` opens them, with their offsets or trials; checked."""
+    y, weight, share = given.y, given.sample_weight, None
+    if given.trials is not None:
+        share, weight = given.groups()
+        y = np.ones(len(share), int)
+    by_name = isinstance(given.offset, str)
+    if given.offset is not None and isinstance(given.X, Scan) and not by_name:
+        raise ParameterError("With a scan, `offset` is the name of one of its columns.")
+    rows = read(with_named_offset(given.X, given.offset) if by_name else given.X, y, weight)
+    offset = None if given.offset is None or by_name else offset_of_rows(given.offset, rows)
+    if share is not None:
+        return Attached(rows, np.array([0, 1]), offset, share)
+    if offset is None or rows.classes is None:
+        return rows
+    if len(rows.classes) > 2:
+        raise ParameterError(f"An offset is for two classes; y has {len(rows.classes)}.")
+    return Attached(rows, rows.classes, offset)
 
 
 enter(Entry("Logistic", LogisticRegression, cost=14, tuning="grid", why_not=any_numbers, words=True))

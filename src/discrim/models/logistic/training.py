@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
 from discrim.errors import DataError, ParameterError, plural
-from discrim.sources import Attached, Design, Rows, Scan, open_rows
+from discrim.sources import Design, Rows, Scan, open_rows
 from discrim.sources.labels import check_weights
 from discrim.sources.rows import ArrayRows
 from discrim.typing import Floats
@@ -54,26 +53,6 @@ class Training:
         weight = check_weights(self.sample_weight, len(n))
         share = np.where(n > 0, y / np.where(n > 0, n, 1.0), 0.0)
         return share, n if weight is None else n * weight
-
-
-def open_training(read: Callable[..., Rows], given: Training) -> Rows:
-    """The rows that ``fit`` was given, as ``read`` opens them, with their offsets or trials; checked."""
-    y, weight, share = given.y, given.sample_weight, None
-    if given.trials is not None:
-        share, weight = given.groups()
-        y = np.ones(len(share), int)
-    by_name = isinstance(given.offset, str)
-    if given.offset is not None and isinstance(given.X, Scan) and not by_name:
-        raise ParameterError("With a scan, `offset` is the name of one of its columns.")
-    rows = read(with_named_offset(given.X, given.offset) if by_name else given.X, y, weight)
-    offset = None if given.offset is None or by_name else offset_of_rows(given.offset, rows)
-    if share is not None:
-        return Attached(rows, np.array([0, 1]), offset, share)
-    if offset is None or rows.classes is None:
-        return rows
-    if len(rows.classes) > 2:
-        raise ParameterError(f"An offset is for two classes; y has {len(rows.classes)}.")
-    return Attached(rows, rows.classes, offset)
 
 
 def _check_whole(successes: Floats) -> None:
