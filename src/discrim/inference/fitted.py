@@ -54,7 +54,7 @@ class Fitted:
 
     Information I = sum over rows of the second derivatives, curvature H = I + ridge, both on the active entries. The
     covariance of theta is H^-1 without a penalty, and H^-1 I H^-1 with an L2 penalty: the spread of the estimate
-    about its own expectation, which is not the true coefficient. Sandwich ones are in ``inference.sandwich``.
+    about its own expectation, which is not the true coefficient. Sandwich ones are in ``inference.glm_summary``.
 
     Parameters
     ----------

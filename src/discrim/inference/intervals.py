@@ -12,7 +12,7 @@ from discrim.errors import ParameterError
 from discrim.families.logistic.objective import Coordinates, solve_positive
 from discrim.inference.conjugate import tails
 from discrim.inference.fitted import NEAR, Fitted
-from discrim.inference.sandwich import standard_errors
+from discrim.inference.glm_summary import standard_errors
 from discrim.inference.summary import Table
 from discrim.statistics.likelihood import CURVATURE
 from discrim.typing import Floats, Mask

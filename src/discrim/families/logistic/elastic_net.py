@@ -133,7 +133,7 @@ def follower_for(
     softmax, usable = len(classes) > 2, coordinates.scale > 0
     coordinates = replace(coordinates, scale=np.where(usable, coordinates.scale, 1.0))
     if (route or route_for(rows, len(classes) if softmax else 1)) == COLUMNS:
-        return ColumnFollower(rows, classes, coordinates, usable, softmax=softmax, gap=gap, constant=constant)
+        return ColumnFollower(rows, classes, coordinates, usable, gap=gap, constant=constant)
     objective = Objective(rows, classes, coordinates, softmax=softmax)
     free, start, intercept = np.ones(objective.shape, dtype=bool), np.zeros(objective.shape), coordinates.intercept
     free[..., int(intercept) :] = usable

@@ -110,15 +110,14 @@ class ColumnFollower:
         coordinates: Coordinates,
         usable: Mask,
         *,
-        softmax: bool,
         gap: float | None,
         constant: Floats | None,
     ) -> None:
         block = rows.whole if rows.whole is not None else rows.block()
         self.columns = Columns(block.x, coordinates, alone=isinstance(rows, OneBlock))
-        self.softmax, self.intercept, self._usable = softmax, coordinates.intercept, usable
+        self.softmax, self.intercept, self._usable = len(classes) > 2, coordinates.intercept, usable
         # Shares of the classes, K x n; for two classes of the second one, 1 x n.
-        self.y, self.weight = _shares(block, classes, softmax=softmax), block.weight
+        self.y, self.weight = _shares(block, classes), block.weight
         self.total = float(len(block)) if block.weight is None else float(block.weight.sum())
         self.gap = self.columns.gap if gap is None else gap
         self.theta = np.zeros((len(self.y), self.columns.shape[1]))
@@ -283,8 +282,8 @@ class ColumnFollower:
         return np.stack([self.columns.slopes(row) for row in residual])
 
 
-def _shares(block: Block, classes: NDArray[Any], *, softmax: bool) -> Floats:
+def _shares(block: Block, classes: NDArray[Any]) -> Floats:
     codes = codes_in(block, classes)
-    if softmax:
+    if len(classes) > 2:
         return np.asarray(codes == np.arange(len(classes))[:, None], dtype=float)
     return np.ascontiguousarray(((codes == 1).astype(float) if block.share is None else block.share)[None])

@@ -242,12 +242,11 @@ def _largest_form(objective: Objective, matrix: Floats) -> float:
     """The largest a'Ma over the margin vectors a as long as the rows make them, M square in theta's size: one pass."""
 
     def of(block: Block) -> float:
-        largest = 0.0
-        for part, z in solver_rows(block, objective.classes, objective.coordinates, len(matrix) + 1):
-            largest = max(largest, float(_forms(objective, part, z, matrix).max(initial=0.0)))
-        return largest
+        parts = solver_rows(block, objective.classes, objective.coordinates, len(matrix) + 1)
+        return max(float(_forms(objective, part, z, matrix).max(initial=0.0)) for part, z in parts)
 
-    return float(objective.reduce(of, np.max))
+    largest: Callable[[Sequence[float]], float] = max
+    return objective.reduce(of, largest)
 
 
 def _forms(objective: Objective, part: Block, z: Floats, matrix: Floats) -> Floats:
