@@ -19,7 +19,7 @@ from discrim.comparison import comparing, tuning
 from discrim.comparison.scores import holm
 from discrim.errors import DiscrimError
 from discrim.evaluation import mcnemar
-from discrim.families.logistic.penalty_path import STRENGTHS
+from discrim.families.logistic.elastic_net import STRENGTHS
 from discrim.families.regression import lasso
 from discrim.families.regression import recipe as regression
 

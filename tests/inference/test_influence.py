@@ -16,7 +16,7 @@ from discrim.errors import DataError, ParameterError
 from discrim.families.logistic.firth import firth
 from discrim.families.logistic.objective import Coordinates
 from discrim.inference import influence
-from discrim.inference.glm_summary import glm_summary
+from discrim.inference.glm_summary import glm_summary, standard_errors
 from discrim.inference.influence import (
     cooks_distance,
     each_row,
@@ -27,7 +27,6 @@ from discrim.inference.influence import (
     take_rows,
     without_row,
 )
-from discrim.inference.sandwich import standard_errors
 from discrim.sources import open_rows
 
 

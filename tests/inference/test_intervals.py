@@ -13,8 +13,7 @@ from scipy import optimize, special, stats
 from discrim.datasets import load_iris
 from discrim.errors import DataError, ParameterError
 from discrim.families.logistic.firth import firth
-from discrim.inference.intervals import Intervals, Turned, confint, odds_ratios, profile_interval
-from discrim.statistics.likelihood import CURVATURE
+from discrim.inference.intervals import Intervals, confint, coordinates_with, odds_ratios, profile_interval
 
 
 def binary_loss(x, y):
@@ -176,21 +175,22 @@ def test_aliased_columns_have_no_interval(fit, binary):
         assert_allclose(found[:4], np.asarray(confint(fit(x, y), method=method)), rtol=1e-6)
 
 
-def test_a_turned_objective_is_the_same_function_of_other_coefficients(fit, three):
-    objective = fit(*three).objective
-    rng = np.random.default_rng(0)
-    c, theta = rng.normal(size=objective.shape), rng.normal(size=objective.shape)
-    turned = Turned(objective, c)
-    phi = turned.phi(theta)
-    assert_allclose(turned.theta(phi), theta)
-    assert_allclose(phi.flat[turned.m], np.sum(c * theta))
-    at = turned.at(phi, depth=CURVATURE)
-    assert_allclose(at.loss, objective.at(theta).loss)
-    step = 1e-5 * np.eye(phi.size).reshape(-1, *phi.shape)
-    numeric = [(turned.at(phi + h).loss - turned.at(phi - h).loss) / 2e-5 for h in step]
-    assert_allclose(at.gradient.ravel(), numeric, rtol=1e-5, atol=1e-5)
-    curved = [(turned.at(phi + h).gradient - turned.at(phi - h).gradient).ravel() / 2e-5 for h in step]
-    assert_allclose(at.hessian, curved, rtol=1e-4, atol=1e-4)
+@pytest.mark.parametrize("i", range(6))
+def test_in_coordinates_with_a_coefficient_the_likelihood_is_the_same_and_the_coefficient_is_one_entry(fit, three, i):
+    fitted = fit(*three)
+    mixed = np.random.default_rng(0).normal(size=(2, 2))
+    basis = replace(fitted.coordinates, turned=mixed)
+    for old in (fitted.coordinates, basis):
+        theta = old.from_user(fitted.coordinates.to_user(fitted.theta))
+        new = coordinates_with(old, fitted.functional(i, old))
+        phi, c = new.from_user(old.to_user(theta)), fitted.functional(i, new)
+        assert_allclose(new.to_user(phi), old.to_user(theta), atol=1e-12)
+        m = np.argmax(np.abs(c))
+        assert_allclose(np.delete(c, m), 0.0, atol=1e-12)
+        assert_allclose(c.flat[m] * phi.flat[m], fitted.coef[i])
+        assert_allclose(np.linalg.det(new.matrix()[1:, 1:]), np.linalg.det(old.matrix()[1:, 1:]))
+        one, other = fitted.objective.with_coordinates(old), fitted.objective.with_coordinates(new)
+        assert_allclose(other.at(phi).loss, one.at(theta).loss)
 
 
 def test_odds_ratios_are_exponentials(fit, binary):

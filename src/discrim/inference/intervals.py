@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -10,12 +9,12 @@ import numpy as np
 from scipy import special
 
 from discrim.errors import ParameterError
-from discrim.families.logistic.objective import HasLikelihood, solve_positive
+from discrim.families.logistic.objective import Coordinates, solve_positive
 from discrim.inference.conjugate import tails
 from discrim.inference.fitted import NEAR, Fitted
-from discrim.inference.sandwich import standard_errors
+from discrim.inference.glm_summary import standard_errors
 from discrim.inference.summary import Table
-from discrim.statistics.likelihood import CURVATURE, GRADIENT, LOSS, Likelihood
+from discrim.statistics.likelihood import CURVATURE
 from discrim.typing import Floats, Mask
 
 # How near the root of the profile has to come to z.
@@ -112,67 +111,44 @@ def refuse_after_choice(fitted: Fitted, purpose: str) -> None:
         )
 
 
-class Turned:
-    """An objective of phi, of which entry m is the wanted combination c'theta and all others are theta's own.
+def coordinates_with(coordinates: Coordinates, c: Floats) -> Coordinates:
+    """Coordinates of the same size in which the combination c'theta of one class's coefficients is one of them.
 
-    theta = T phi, where T is the identity except in row m. To hold c'theta is then to hold one entry.
+    The intercept is one where nothing is subtracted from the columns. A slope of columns in a basis is one in the basis
+    B T, where T is the identity except in the row of the entry that moves c'theta most, and has the determinant 1.
     """
-
-    def __init__(self, objective: HasLikelihood, c: Floats) -> None:
-        self.objective, self.shape, self.c = objective, objective.shape, c.ravel()
-        # The entry that moves c'theta most has the best-conditioned T.
-        self.m = int(np.argmax(np.abs(self.c)))
-        self.T = np.eye(c.size)
-        self.T[self.m] = -self.c / self.c[self.m]
-        self.T[self.m, self.m] = 1.0 / self.c[self.m]
-
-    def theta(self, phi: Floats) -> Floats:
-        return np.asarray(self.T @ phi.ravel()).reshape(phi.shape)
-
-    def phi(self, theta: Floats) -> Floats:
-        phi = theta.copy()
-        phi.flat[self.m] = self.c @ theta.ravel()
-        return phi
-
-    def at(
-        self, phi: Floats, *, depth: int = GRADIENT, along: Floats | None = None, steps: Sequence[float] = ()
-    ) -> Likelihood:
-        direction = None if along is None else self.theta(along)
-        at = self.objective.at(self.theta(phi), depth=depth, along=direction, steps=steps)
-        if depth == LOSS:
-            return at
-        gradient = (at.gradient.ravel() @ self.T).reshape(phi.shape)
-        return replace(at, gradient=gradient, hessian=self.turn(at.hessian) if depth >= CURVATURE else at.hessian)
-
-    def turn(self, hessian: Floats) -> Floats:
-        return np.asarray(self.T.T @ hessian @ self.T)
+    first = int(coordinates.intercept)
+    classes = c.reshape(-1, coordinates.size)
+    own = classes[np.abs(classes).max(axis=1).argmax()]
+    if own[:first].any() or coordinates.basis is None:
+        return replace(coordinates, shift=np.zeros_like(coordinates.shift))
+    slopes = own[first:]
+    m = int(np.argmax(np.abs(slopes)))
+    turn = np.eye(len(slopes))
+    turn[m] = -slopes / slopes[m]
+    turn[m, m] = 1.0
+    return replace(coordinates, turned=coordinates.basis @ turn)
 
 
 class Profile:
     """r(b) = sqrt(2 (value at the best fit with coefficient i held at b - smallest value)).
 
     Each fit begins where the last one points. The coefficient is one entry m of theta times a ``factor``, or, as the
-    intercept of columns that the solver centres, a combination of several: then the objective is turned first.
+    intercept of columns that the solver centres, a combination of several: then other coordinates are taken first.
     """
 
     def __init__(self, fitted: Fitted, i: int) -> None:
         self.fitted = fitted
         self.best = fitted.solution.value
-        objective, theta, c = fitted.problem("A profile interval"), fitted.theta, fitted.functional(i)
-        self.problem: HasLikelihood = objective
-        hessian = fitted.information
-        if np.count_nonzero(c) > 1 and fitted.penalty == "firth":
-            # Its correction needs the rows, not turned sums: it gets them with nothing subtracted.
-            plain = replace(objective.coordinates, shift=np.zeros_like(objective.coordinates.shift))
-            theta, c = plain.from_user(objective.coordinates.to_user(theta)), fitted.functional(i, plain)
-            self.problem = objective.with_coordinates(plain)
+        self.problem, theta, c = fitted.problem("A profile interval"), fitted.theta, fitted.functional(i)
+        hessian, self.unit = fitted.information, float(np.abs(c).max(initial=0.0))
+        if np.count_nonzero(c) > 1:
+            coordinates = coordinates_with(fitted.coordinates, c)
+            theta, c = coordinates.from_user(fitted.coordinates.to_user(theta)), fitted.functional(i, coordinates)
+            self.problem = self.problem.with_coordinates(coordinates)
             hessian = self.problem.at(theta, depth=CURVATURE).hessian
         self.m = int(np.argmax(np.abs(c)))
         self.factor = float(c.flat[self.m])
-        self.unit = abs(self.factor)
-        if np.count_nonzero(c) > 1:
-            turned = Turned(objective, c)
-            self.problem, theta, hessian, self.factor = turned, turned.phi(theta), turned.turn(hessian), 1.0
         self.theta = theta
         self.free: Mask = fitted.free.copy()
         self.free.flat[self.m] = False

@@ -75,9 +75,6 @@ class Table:
         """The names of the columns."""
         return iter(self.columns)
 
-    def __contains__(self, name: object) -> bool:
-        return name in self.columns
-
     def __len__(self) -> int:
         """The number of rows."""
         return len(self.index)

@@ -98,3 +98,14 @@ def test_two_classes_with_offset_and_trials_turn_their_sign_with_the_reference(r
     plain = LogisticRegression(C=np.inf, bias_reduction="firth").fit(X, y, offset=offset, trials=trials).summary()
     assert_allclose(found.coef, plain.coef * (1 - 2 * reference))
     assert_allclose(found.std_error, plain.std_error)
+
+
+def test_profile_intervals_of_nearly_dependent_columns_are_those_of_their_difference():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 3))
+    y = (x @ [1.0, -0.5, 0.2] + rng.logistic(size=200) > 0).astype(int)
+    near = np.column_stack([x[:, :2], x[:, 0] + 1e-5 * x[:, 2]])
+    model = {"C": np.inf, "bias_reduction": "firth"}
+    found, expected = (np.asarray(LogisticRegression(**model).fit(X, y).confint(method="profile")) for X in (near, x))
+    assert_allclose(found[[0, 2]], expected[[0, 2]], rtol=1e-5)
+    assert_allclose(found[3] * 1e-5, expected[3], rtol=1e-5)

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from discrim.errors import DataError, DiscrimError, ParameterError
-from discrim.families.logistic import path_problem as logistic_path_problem
+from discrim.families.logistic import elastic_net
 from discrim.models.logistic.path import logistic_path
 from discrim.sources import scan
 
@@ -324,9 +324,9 @@ def test_both_routes_follow_the_same_path(monkeypatch):
     X, y = sample(n=100, p=30)
     expected = logistic_path(X, y, 0.7, n_lambdas=25)
     assert expected.solver_ == "coordinate-gram"
-    original = logistic_path_problem.follower_for
+    original = elastic_net.follower_for
     monkeypatch.setattr(
-        logistic_path_problem, "follower_for", lambda *a, **k: original(*a, **{**k, "route": "coordinate-columns"})
+        elastic_net, "follower_for", lambda *a, **k: original(*a, **{**k, "route": "coordinate-columns"})
     )
     found = logistic_path(X, y, 0.7, n_lambdas=25)
     assert found.solver_ == "coordinate-columns"

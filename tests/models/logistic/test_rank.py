@@ -12,7 +12,6 @@ from discrim.block import Block
 from discrim.engines import RowPasses
 from discrim.families.first_look import look
 from discrim.families.logistic import fit
-from discrim.families.logistic.fit import sample_rows
 from discrim.families.logistic.rank import column_rank, looks_independent, row_space
 from discrim.sources import open_rows, scan
 
@@ -288,7 +287,8 @@ def test_more_columns_than_rows_without_a_penalty_leave_the_later_columns_out():
 def test_a_column_that_only_the_smaller_sample_finds_constant_is_not_looked_for_in_all_rows(monkeypatch):
     X, y = drawn(n=400_000)
     rows = RowPasses(open_rows(X, y))
-    sample = look(rows, sample_rows(rows, 5, "newton", softmax=False)).sample
+    work = fit.Work(*X.shape, functions=1, stored=X.size)
+    sample = look(rows, work.sample_rows("newton")).sample
     few = look(RowPasses(open_rows(sample.x, sample.codes)), len(sample) // 8).sample
     marked = np.setdiff1d(sample.x[:, 0], few.x[:, 0])[:200]
     X = np.column_stack([X, np.isin(X[:, 0], marked)])

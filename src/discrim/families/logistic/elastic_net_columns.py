@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discrim import kernels
-from discrim.block import Block, join
+from discrim.block import Block
 from discrim.families.logistic.elastic_net_gram import GAP, PROHIBITIVE, STEPS, Fitted, GramFollower
 from discrim.families.logistic.objective import Coordinates, Objective, codes_in
 from discrim.families.recipe import OneBlock, Passes
@@ -36,7 +35,7 @@ TURN, TURNS_A_STEP = 3, 10
 
 
 class Columns:
-    """The columns of a matrix as coordinate descent reads them; their coefficients are the user's times ``scale``.
+    """The columns of a matrix as coordinate descent reads them; their coefficients are those of ``coordinates``.
 
     Dense columns are copied, centred and scaled, and lie one behind the other. Sparse ones stay as they are: centring
     is left to the descent, which keeps zeros zero. ``gap`` is how far the value per unit of weight may still fall by
@@ -48,8 +47,7 @@ class Columns:
         dense = isinstance(x, np.ndarray)
         # Sparse columns are nearly orthogonal, so that their last changes are about all that was left.
         self.gap = 1e-16 if dense else 1e-11
-        self.scale = coordinates.scale if dense else np.ones(p)
-        self.shift = coordinates.shift if dense else np.zeros(p)
+        self.coordinates = coordinates if dense else Coordinates(np.zeros(p), np.ones(p), coordinates.intercept)
         self._x: Any
         self._slopes: Callable[..., None]
         self.descent: Callable[..., tuple[float, int, int, bool]]
@@ -67,8 +65,8 @@ class Columns:
 
     def _standardise(self, x: NDArray[Any], begin: int, end: int) -> None:
         part = self._x[:, begin:end]
-        np.subtract(x[:, begin:end], self.shift[begin:end], out=part)
-        part /= self.scale[begin:end]
+        np.subtract(x[:, begin:end], self.coordinates.shift[begin:end], out=part)
+        part /= self.coordinates.scale[begin:end]
 
     def slopes(self, residual: Floats) -> Floats:
         """X'r, on all threads."""
@@ -84,12 +82,6 @@ class Columns:
         """These columns, written out."""
         part = self._x[:, some]
         return np.asarray(part if isinstance(part, np.ndarray) else part.toarray(), dtype=float)
-
-    def to_user(self, constant: Floats, theta: Floats) -> Floats:
-        """[intercept, slopes] of the columns as they came."""
-        slopes = theta / self.scale
-        moved = constant - (slopes * self.shift).sum(axis=-1)
-        return np.concatenate([moved[..., None], slopes], axis=-1)
 
 
 def _groups(first: NDArray[Any], *, alone: bool) -> list[tuple[int, int]]:
@@ -118,15 +110,14 @@ class ColumnFollower:
         coordinates: Coordinates,
         usable: Mask,
         *,
-        softmax: bool,
         gap: float | None,
         constant: Floats | None,
     ) -> None:
-        block = _whole(rows, classes)
+        block = rows.whole if rows.whole is not None else rows.block()
         self.columns = Columns(block.x, coordinates, alone=isinstance(rows, OneBlock))
-        self.softmax, self.intercept, self._usable = softmax, coordinates.intercept, usable
+        self.softmax, self.intercept, self._usable = len(classes) > 2, coordinates.intercept, usable
         # Shares of the classes, K x n; for two classes of the second one, 1 x n.
-        self.y, self.weight = _shares(block, classes, softmax=softmax), block.weight
+        self.y, self.weight = _shares(block, classes), block.weight
         self.total = float(len(block)) if block.weight is None else float(block.weight.sum())
         self.gap = self.columns.gap if gap is None else gap
         self.theta = np.zeros((len(self.y), self.columns.shape[1]))
@@ -145,7 +136,7 @@ class ColumnFollower:
     @property
     def slopes(self) -> Floats:
         """Minus the gradient of the loss for the user's slopes, p or K x p."""
-        slopes = np.where(self._usable, self._slopes * self.columns.scale, 0.0)
+        slopes = np.where(self._usable, self._slopes * self.columns.coordinates.scale, 0.0)
         return slopes if self.softmax else slopes[0]
 
     def settle(self) -> None:
@@ -156,10 +147,10 @@ class ColumnFollower:
 
         ``most`` of them are made between two looks at all columns, of which there are as many at most.
         """
-        scale, before = self.columns.scale, self.passes
-        barred = np.where(self._usable, np.atleast_2d(lasso) / scale, PROHIBITIVE)
-        converged = self._solve(barred, np.atleast_2d(ridge) / scale**2, most)
-        theta = self.columns.to_user(self.constant, self.theta)
+        coordinates, before = self.columns.coordinates, self.passes
+        barred = np.where(self._usable, np.atleast_2d(lasso) / coordinates.scale, PROHIBITIVE)
+        converged = self._solve(barred, np.atleast_2d(ridge) / coordinates.scale**2, most)
+        theta = coordinates.to_user(np.column_stack([self.constant, self.theta]) if self.intercept else self.theta)
         if self.softmax and self.intercept:
             theta[:, 0] -= theta[:, 0].mean()
         return Fitted(theta if self.softmax else theta[0], self.loss, min(self.passes - before, most), converged)
@@ -291,16 +282,8 @@ class ColumnFollower:
         return np.stack([self.columns.slopes(row) for row in residual])
 
 
-def _shares(block: Block, classes: NDArray[Any], *, softmax: bool) -> Floats:
+def _shares(block: Block, classes: NDArray[Any]) -> Floats:
     codes = codes_in(block, classes)
-    if softmax:
+    if len(classes) > 2:
         return np.asarray(codes == np.arange(len(classes))[:, None], dtype=float)
     return np.ascontiguousarray(((codes == 1).astype(float) if block.share is None else block.share)[None])
-
-
-def _whole(rows: Passes, classes: NDArray[Any]) -> Block:
-    """All rows as one block."""
-    if rows.whole is not None:
-        return rows.whole
-    block = join(list(rows.blocks()))
-    return replace(block, codes=codes_in(block, classes), classes=classes)

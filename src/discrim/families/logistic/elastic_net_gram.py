@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim import kernels
-from discrim.block import Block
-from discrim.families.logistic.objective import Objective, Solution, codes_in
-from discrim.families.recipe import Sum
+from discrim.families.logistic.objective import Objective, Solution
 from discrim.kernels.logistic.reference_coordinate import SEVERAL
-from discrim.statistics.likelihood import CURVATURE, GRADIENT, LOSS, Likelihood, add_arrays
+from discrim.statistics.likelihood import CURVATURE, GRADIENT, LOSS, Likelihood
 from discrim.typing import Floats
 
 # How far the value per unit of weight may still fall, by the curvature, where a solver stops.
@@ -348,7 +345,7 @@ class _Runners:
 
     def step(self) -> bool:
         """All go to their targets, in one pass; False where the value of one rises, and then none moves."""
-        losses, gradients = _gradients(self.objective, self.target)
+        losses, gradients = self.objective.several(self.target)
         values = losses + self._penalties(self.target)
         falls = values <= self.value + 1e-11 * np.abs(self.value)
         if not falls[self.under_way].all() or not np.isfinite(gradients).all():
@@ -402,27 +399,3 @@ def _one_pass_serves_several(objective: Objective) -> bool:
     dense = whole is None or isinstance(whole.x, np.ndarray)
     few = not objective.softmax and coordinates.size <= MOST_TOGETHER
     return few and dense and coordinates.turned is None
-
-
-def _gradients(objective: Objective, thetas: Floats) -> tuple[Floats, Floats]:
-    """Losses and gradients at the SEVERAL rows of ``thetas``: one pass."""
-    objective.passes += 1
-    c, first = objective.coordinates, int(objective.coordinates.intercept)
-    raw = np.zeros((SEVERAL, len(c.scale) + 1))
-    raw[:, 1 - first :] = thetas
-    raw[:, 1:] /= c.scale
-    losses, gradients = objective.rows.reduce(Sum(partial(_gradients_of, objective, raw), _add_both))
-    inside = gradients[:, 1 - first :]
-    inside[:, first:] /= c.scale
-    return losses, inside
-
-
-def _gradients_of(objective: Objective, raw: Floats, block: Block) -> tuple[Floats, Floats]:
-    codes, response = codes_in(block, objective.classes), (block.share, block.weight, block.offset)
-    assert isinstance(block.x, np.ndarray)
-    return kernels.several_gradients(block.x, codes, *response, objective.coordinates.shift, raw)
-
-
-def _add_both(parts: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    losses, gradients = zip(*parts, strict=True)
-    return add_arrays(losses), add_arrays(gradients)

@@ -21,7 +21,6 @@ from discrim.families.logistic.objective import (
     solver_rows,
 )
 from discrim.families.logistic.separation import default_free
-from discrim.families.recipe import Sum
 from discrim.statistics.likelihood import CURVATURE, Likelihood, add_arrays
 from discrim.typing import Floats, Mask
 
@@ -44,7 +43,6 @@ def firth(
     *,
     free: Mask | None = None,
     estimated: Mask | None = None,
-    close: float = CLOSE,
     most: int = 200,
 ) -> Solution:
     """The maximum of l(theta) + log det I(theta) / 2 over the ``free`` entries of theta; the others keep their value.
@@ -61,10 +59,10 @@ def firth(
     """
     free = default_free(objective) if free is None else free
     estimated = free if estimated is None else estimated
-    found = _ascend(objective, start.astype(float), free, estimated, close, most)
+    found = _ascend(objective, start.astype(float), free, estimated, most)
     if (found is None or not found.converged) and np.any(start[free]):
         # Far out the likelihood is flat and rounding hides the way back; the origin is never far out.
-        again = _ascend(objective, np.where(free, 0.0, start), free, estimated, close, most)
+        again = _ascend(objective, np.where(free, 0.0, start), free, estimated, most)
         if found is None or (again is not None and again.value < found.value):
             found = again
     if found is None:
@@ -76,9 +74,7 @@ def firth(
     return found
 
 
-def _ascend(
-    objective: Objective, theta: Floats, free: Mask, estimated: Mask, close: float, most: int
-) -> Solution | None:
+def _ascend(objective: Objective, theta: Floats, free: Mask, estimated: Mask, most: int) -> Solution | None:
     """Scoring steps from theta; None where there is no information to start with."""
     point = _look(objective, theta, estimated)
     if point is None:
@@ -102,7 +98,7 @@ def _ascend(
         since = 0 if gap < 0.5 * least else since + 1
         least = min(least, gap)
         # Rounding may leave more than the goal where the information is nearly singular.
-        converged = gap * point.at.rows <= close * point.at.weight or (since >= STALLED and gap <= ROUNDED)
+        converged = gap * point.at.rows <= CLOSE * point.at.weight or (since >= STALLED and gap <= ROUNDED)
         if converged or iterations >= most:
             break
         iterations += 1
@@ -182,9 +178,7 @@ def jeffreys_gradient(objective: Objective, theta: Floats, inverse: Floats) -> F
 
     Cost: n size^2 multiplications, size counting all classes.
     """
-    objective.passes += 1
-    of = partial(_softmax if objective.softmax else _binary, objective, theta, inverse)
-    return objective.rows.reduce(Sum(of, add_arrays, uses_blas=True))
+    return objective.reduce(partial(_softmax if objective.softmax else _binary, objective, theta, inverse), add_arrays)
 
 
 def _binary(objective: Objective, theta: Floats, inverse: Floats, block: Block) -> Floats:

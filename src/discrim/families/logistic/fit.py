@@ -72,14 +72,6 @@ FROM_FILE = 5.0
 Route = Literal["newton", "quasi-newton", "limited-memory", "row-space"]
 # Is called with theta and its coordinates after every step.
 Watch = Callable[[Floats, Coordinates], None]
-# Solvers that name a route; the others leave the choice.
-ROUTES: dict[str, Route] = {
-    "newton": "newton",
-    "newton-cholesky": "newton",
-    "quasi-newton": "quasi-newton",
-    "limited-memory": "limited-memory",
-    "row-space": "row-space",
-}
 
 
 @dataclass(frozen=True)
@@ -123,10 +115,6 @@ class Problem:
     @property
     def softmax(self) -> bool:
         return len(self.classes) > 2
-
-    @property
-    def route(self) -> Route | None:
-        return ROUTES.get(self.solver)
 
 
 @dataclass(frozen=True)
@@ -193,9 +181,20 @@ class Work:
     @property
     def class_curvature(self) -> float:
         """The curvature of every class by itself, of a part of the rows, and its inverse: K (m q^2 + q^3)."""
-        q, a_column = self.width + 1, A_COLUMN * (4 if self.functions > 1 else 1)
-        part = min(self.rows, max(self.rows // 25, a_column * self.width))
+        q, part = self.width + 1, min(self.rows, self.part_rows)
         return self.functions * (2.0 * SQUARE * part * q**2 + FACTOR * q**3)
+
+    @property
+    def part_rows(self) -> int:
+        """Enough rows that their curvature shows that of all."""
+        return max(self.rows // 25, A_COLUMN * (4 if self.functions > 1 else 1) * self.width)
+
+    def sample_rows(self, route: Route) -> int:
+        """Enough rows that one Newton step from their optimum lands close; all rows where they are few."""
+        if self.rows * self.width < START_VALUES:
+            return self.rows
+        size = (self.width + 1) * self.functions
+        return max(self.rows // (8 if size > 64 else 16), 15 * size) if route == "newton" else self.part_rows
 
     def costs(self, fits: int = 1) -> dict[Route, float]:
         """Of so many ``fits`` that share their rows, by every way that is possible. With q = p + 1:
@@ -229,12 +228,12 @@ class Work:
 
 
 def choose_route(rows: Passes, problem: Problem, fits: int = 1) -> Route:
-    """The cheapest way, or the one that the problem names, where it is possible."""
+    """The cheapest way, or the one that the solver names, where it is possible."""
+    if problem.solver in {"newton", "newton-cholesky"}:
+        return "newton"
     costs = Work.of(rows, problem).costs(fits)
-    named = problem.route
-    if named == "newton" or named in costs:
-        return named
-    return min(costs, key=lambda route: costs[route])
+    named = {route: cost for route, cost in costs.items() if route == problem.solver} or costs
+    return min(named, key=lambda route: named[route])
 
 
 def fit_smooth(rows: Passes, problem: Problem, view: Overview | None = None) -> SmoothFit:
@@ -244,8 +243,7 @@ def fit_smooth(rows: Passes, problem: Problem, view: Overview | None = None) -> 
     if route == "row-space" and rows.whole is not None:
         return _fit_wide(rows, rows.whole, problem)
     if view is None:
-        size = (width + 1) * (len(problem.classes) if problem.softmax else 1)
-        view = look(rows, sample_rows(rows, size, route, softmax=problem.softmax))
+        view = look(rows, Work.of(rows, problem).sample_rows(route))
     check_finite(rows, view)
     coordinates = coordinates_for(view, problem, plain=route == "limited-memory")
     objective = Objective(rows, problem.classes, coordinates, softmax=problem.softmax)
@@ -262,17 +260,6 @@ def check_finite(rows: Passes, view: Overview) -> None:
     # A mean that is not finite leaves no finite deviation from it.
     if not np.isfinite(view.deviation).all():
         raise rows.fault() or DataError("The squares of X overflow. Scale the columns.")
-
-
-def sample_rows(rows: Passes, size: int, route: Route, *, softmax: bool) -> int:
-    """Enough rows that one Newton step from their optimum lands close; all rows where they are few."""
-    shape = rows.shape
-    n = shape.n_rows if shape.n_rows is not None else 2_000_000
-    if n * shape.width < START_VALUES:
-        return n
-    if route == "newton":
-        return max(n // (8 if size > 64 else 16), 15 * size)
-    return max(n // 25, A_COLUMN * (4 if softmax else 1) * shape.width)
 
 
 def coordinates_for(view: Overview, problem: Problem, *, plain: bool = False) -> Coordinates:
@@ -304,11 +291,6 @@ def _nested(view: Overview, objective: Objective) -> list[Overview]:
     return [look(_sample_objective(objective, view).rows, wanted), view]
 
 
-def _parts(objective: Objective, views: Sequence[Overview]) -> list[Part]:
-    n = views[-1].n_rows
-    return [Part(_sample_objective(objective, view), len(view.sample) / n) for view in views]
-
-
 def _without_dependence(objective: Objective, views: Sequence[Overview], problem: Problem) -> tuple[Objective, Mask]:
     """Columns that others determine, and coordinates that bear those that nearly are."""
     start = np.zeros(objective.shape)
@@ -325,29 +307,28 @@ def _without_dependence(objective: Objective, views: Sequence[Overview], problem
 
 def _solve(objective: Objective, views: Sequence[Overview], problem: Problem, route: Route, aliased: Mask) -> SmoothFit:
     coordinates, view = objective.coordinates, views[-1]
-    ridge = ridge_for(problem.penalty, coordinates, objective.shape)
-    held = "newton" if problem.firth else route
-    free = _free(objective, problem, held, aliased)
+    route = "newton" if problem.firth else route
     start = origin(objective, view.sample) if problem.start is None else coordinates.from_user(problem.start)
-    start = np.where(_free(objective, problem, "quasi-newton", aliased) if problem.softmax else free, start, 0.0)
-    if held == "newton" and problem.softmax and problem.penalty.name == "none":
+    start = np.where(_free(objective, problem, "quasi-newton", aliased), start, 0.0)
+    if route == "newton" and problem.softmax and problem.penalty.name == "none":
         start = start - start[:1]
+    smooth = smooth_for(objective, problem, route, start, aliased)
     if problem.firth:
-        solution, solver = firth(objective, start, free=free, most=problem.most), "firth"
+        solution, solver = firth(objective, start, free=smooth.free, most=problem.most), "firth"
     else:
-        parts = [] if view.everything or problem.start is not None else _parts(objective, views)
+        some = [] if view.everything or problem.start is not None else views
+        parts = [Part(_sample_objective(objective, each), len(each.sample) / view.n_rows) for each in some]
         seen = problem.watch
         watch = None if seen is None else lambda theta: seen(theta, coordinates)
-        flat, plain = flat_for(problem, objective), plain_steps(objective.rows, problem, route)
-        squares = _squares(view, coordinates) if plain else 1.0
-        smooth = Smooth(ridge, free, start, flat, squares, plain, watch)
+        squares = _squares(view, coordinates) if smooth.plain else 1.0
+        smooth = replace(smooth, squares=squares, watch=watch)
         solution, solver = minimise(smooth, objective, parts, route, problem.most), str(route)
     return SmoothFit(
         problem,
         objective,
         solution,
-        free,
-        ridge,
+        smooth.free,
+        smooth.ridge,
         np.concatenate([[False], aliased]),
         solver,
         class_weights=view.class_weights,
@@ -355,7 +336,14 @@ def _solve(objective: Objective, views: Sequence[Overview], problem: Problem, ro
     )
 
 
-def plain_steps(rows: Passes, problem: Problem, route: Route) -> int:
+def smooth_for(objective: Objective, problem: Problem, route: Route, start: Floats, aliased: Mask) -> Smooth:
+    """What this way minimises, from this start in the solver's units."""
+    ridge = ridge_for(problem.penalty, objective.coordinates, objective.shape)
+    free, plain = _free(objective, problem, route, aliased), _plain_steps(objective.rows, problem, route)
+    return Smooth(ridge, free, start, _flat_for(problem, objective), plain=plain)
+
+
+def _plain_steps(rows: Passes, problem: Problem, route: Route) -> int:
     """Steps before a curvature is taken: as many as cost the same, so that it may be known to be needed."""
     if route != "limited-memory":
         return 0
@@ -363,7 +351,7 @@ def plain_steps(rows: Passes, problem: Problem, route: Route) -> int:
     return int(work.class_curvature / work.one_pass) if "quasi-newton" in work.costs() else problem.most
 
 
-def flat_for(problem: Problem, objective: Objective) -> Floats | None:
+def _flat_for(problem: Problem, objective: Objective) -> Floats | None:
     """The part of ``tol`` in ``Enough``."""
     c = objective.coordinates
     if not problem.tol or problem.penalty.name == "none":

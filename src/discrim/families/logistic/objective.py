@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,10 @@ from discrim.families.recipe import Passes, Sum
 from discrim.families.rule import LinearRule
 from discrim.later import cached_property
 from discrim.parallel import SINGLE
-from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS, Likelihood, merge_likelihoods
+from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS, Likelihood, add_arrays, merge_likelihoods
 from discrim.typing import Floats
+
+State = TypeVar("State")
 
 # Values of a sparse block that are made dense at a time.
 DENSE = 1 << 20
@@ -122,9 +124,6 @@ class Coordinates:
 
 class HasLikelihood(Protocol):
     """What a solver needs of the data."""
-
-    @property
-    def shape(self) -> tuple[int, ...]: ...
 
     def at(
         self, theta: Floats, *, depth: int = ..., along: Floats | None = ..., steps: Sequence[float] = ...
@@ -250,6 +249,25 @@ class Objective:
         theta = (raw / self._factor)[int(not c.intercept) :]
         return _on_trust(theta, value, gap, ridge, self._as_solver_sees(at, CURVATURE), steps)
 
+    def reduce(
+        self, of: Callable[[Block], State], merge: Callable[[Sequence[State]], State], *, uses_blas: bool = True
+    ) -> State:
+        """What ``of`` makes of the blocks, merged: one pass."""
+        self.passes += 1
+        return self.rows.reduce(Sum(of, merge, uses_blas=uses_blas))
+
+    def several(self, thetas: Floats) -> tuple[Floats, Floats]:
+        """Losses and gradients at several thetas, a row each, of two classes without a basis: one pass."""
+        raw, shift = self._raw(thetas), self.coordinates.shift
+
+        def of(block: Block) -> tuple[Floats, Floats]:
+            assert isinstance(block.x, np.ndarray)
+            response = (codes_in(block, self.classes), block.share, block.weight, block.offset)
+            return kernels.several_gradients(block.x, *response, shift, raw)
+
+        losses, gradients = self.reduce(of, _add_both, uses_blas=False)
+        return losses, (gradients * self._factor)[:, int(not self.coordinates.intercept) :]
+
     def with_coordinates(self, coordinates: Coordinates) -> Objective:
         """The same likelihood of other coefficients."""
         return Objective(self.rows, self.classes, coordinates, softmax=self.softmax)
@@ -290,20 +308,21 @@ class Objective:
     def _as_solver_sees(self, raw: Likelihood, depth: int) -> Likelihood:
         if depth == LOSS:
             return raw
-        gradient, hessian, factor = raw.gradient * self._factor, raw.hessian, self._factor
-        if depth == BLOCKS:
-            hessian = hessian * factor[:, None] * factor
-        elif depth == CURVATURE:
-            each = np.tile(factor, len(self.classes)) if self.softmax else factor
-            hessian = hessian * np.multiply.outer(each, each)
-        if not self.coordinates.intercept:
-            gradient = gradient[..., 1:]
-            if depth == BLOCKS:
-                hessian = hessian[:, 1:, 1:]
-            elif depth == CURVATURE:
-                kept = np.flatnonzero(np.arange(len(hessian)) % len(factor))
-                hessian = hessian[np.ix_(kept, kept)]
+        first, q = int(not self.coordinates.intercept), len(self._factor)
+        factor, hessian = self._factor[first:], raw.hessian
+        if depth >= CURVATURE:
+            # One block for every class by itself, or for every two classes.
+            functions = 1 if depth == BLOCKS else raw.gradient.size // q
+            blocks = hessian.reshape(-1, q, functions, q)[:, first:, :, first:] * factor[:, None, None] * factor
+            size = functions * len(factor)
+            hessian = blocks.reshape((len(blocks), size, size) if depth == BLOCKS else (size, size))
+        gradient = raw.gradient[..., first:] * factor
         return Likelihood(raw.loss, gradient, hessian, raw.losses, raw.weight, raw.rows, raw.least)
+
+
+def _add_both(parts: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    losses, gradients = zip(*parts, strict=True)
+    return add_arrays(losses), add_arrays(gradients)
 
 
 def newton(

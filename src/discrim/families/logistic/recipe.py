@@ -16,10 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from discrim.block import Block, Reads, join
 from discrim.errors import DataError, ParameterError, SeparationWarning, name_list
 from discrim.families.first_look import Overview, look
-from discrim.families.logistic.elastic_net import fit_sparse
+from discrim.families.logistic.elastic_net import StrengthGrid, fit_sparse
 from discrim.families.logistic.fit import Problem, SmoothFit, choose_route, fit_smooth
 from discrim.families.logistic.objective import codes_in, fitted_rule, user_coefficients
-from discrim.families.logistic.penalty_path import StrengthGrid
 from discrim.families.logistic.separation import Separation
 from discrim.families.recipe import Columns, OneBlock, Passes, Recipe, Reduction, Remark, Shape, Solved, Sum, Turned
 from discrim.families.rule import LinearRule
@@ -221,11 +220,11 @@ def _class_factors(class_weight: Any, rows: Passes, classes: NDArray[Any], weigh
                 raise ParameterError.bad_value(f"class_weight[{label!r}]", weight, "a finite number of at least 0")
         return np.array(given, float)
     if weights is None:
-        weights = rows.reduce(Sum(partial(_class_weights, classes), add_arrays))
+        weights = rows.reduce(Sum(partial(class_weights, classes), add_arrays))
     return np.asarray(weights.sum() / (len(labels) * np.where(weights > 0, weights, 1.0)))
 
 
-def _class_weights(classes: NDArray[Any], block: Block) -> Floats:
+def class_weights(classes: NDArray[Any], block: Block) -> Floats:
     """The weight of every class in a block."""
     if block.share is None:
         codes = codes_in(block, classes)
@@ -257,7 +256,7 @@ def _weightless(rows: Passes, problem: Problem, view: Overview | None) -> list[i
     """The places of classes whose rows all have the weight zero; of large frames only what the first look has seen."""
     totals, whole = None if view is None else view.class_weights, rows.whole
     if totals is None and whole is not None and (whole.weight is not None or whole.share is not None):
-        totals = _class_weights(problem.classes, whole)
+        totals = class_weights(problem.classes, whole)
     return [] if totals is None else np.flatnonzero(totals == 0).tolist()
 
 
@@ -334,7 +333,6 @@ def without_weightless(found: Separation | None, empty: Sequence[int], *, interc
     return replace(
         found,
         complete=found.complete and (torn or direction.ndim == 1),
-        columns=np.flatnonzero(np.atleast_2d(direction).any(axis=0)),
         direction=direction,
         classes=found.classes if torn else np.array(empty, dtype=np.intp),
         infinite=np.sign(direction).astype(np.int8),

@@ -20,7 +20,6 @@ from scipy.optimize import linprog
 from discrim.block import Block
 from discrim.errors import DiscrimError
 from discrim.families.logistic.objective import Objective, class_forms, inverse_of, scaled_cholesky, solver_rows
-from discrim.families.recipe import Sum
 from discrim.statistics.likelihood import Likelihood
 from discrim.typing import Floats, Index, Mask
 
@@ -61,14 +60,20 @@ class Separation:
     stay as they are have margin zero on all of it.
     """
 
-    separated: bool
     complete: bool
-    columns: Index
     direction: Floats
     classes: Index
     infinite: NDArray[np.int8]
     undetermined: Mask
     span: Floats
+
+    @property
+    def separated(self) -> bool:
+        return bool(self.span.size)
+
+    @property
+    def columns(self) -> Index:
+        return np.flatnonzero(np.atleast_2d(self.infinite).any(axis=0))
 
 
 def find_separation(objective: Objective, free: Mask | None = None, start: Floats | None = None) -> Separation:
@@ -115,17 +120,8 @@ def _merge_verdicts(verdicts: Sequence[tuple[float, int]]) -> tuple[float, int]:
 
 
 def no_separation(objective: Objective) -> Separation:
-    shape = (*objective.shape[:-1], len(objective.coordinates.shift) + 1)
-    return Separation(
-        separated=False,
-        complete=False,
-        columns=np.zeros(0, np.intp),
-        direction=np.zeros(shape),
-        classes=np.zeros(0, np.intp),
-        infinite=np.zeros(shape, np.int8),
-        undetermined=np.zeros(shape, bool),
-        span=np.zeros((int(np.prod(objective.shape)), 0)),
-    )
+    size = int(np.prod(objective.shape))
+    return _described(objective, np.zeros(size), np.zeros((size, 0)), complete=False)
 
 
 def _described(objective: Objective, flat: Floats, span: Floats, *, complete: bool) -> Separation:
@@ -135,15 +131,14 @@ def _described(objective: Objective, flat: Floats, span: Floats, *, complete: bo
     # Row by row of the map to the user's coefficients: that is how large rounding may make an entry that is zero.
     size = np.linalg.norm(coordinates.matrix(), axis=1)
     across = coordinates.to_user(np.moveaxis(span.reshape(*shape, -1), -1, 0))
-    unbounded = np.abs(across).max(axis=0) > ROUNDING * size
+    unbounded = np.abs(across).max(axis=0, initial=0.0) > ROUNDING * size
     infinite = np.where(unbounded & (np.abs(direction) > ROUNDING * size), np.sign(direction), 0.0).astype(np.int8)
     direction = np.where(infinite != 0, direction, 0.0)
+    apart = _kept_apart(span.reshape(*shape, -1)) if objective.softmax else np.arange(2 if span.size else 0)
     return Separation(
-        separated=True,
         complete=complete,
-        columns=np.flatnonzero((infinite != 0).reshape(-1, infinite.shape[-1]).any(axis=0)),
         direction=direction / max(float(np.abs(direction).max()), np.finfo(float).tiny),
-        classes=_kept_apart(span.reshape(*shape, -1)) if objective.softmax else np.arange(2),
+        classes=apart,
         infinite=infinite,
         undetermined=unbounded & (infinite == 0),
         span=span,
@@ -209,7 +204,6 @@ def _reduce_margins(
     The entries of d are those that are ``free``, and every a has length one, or zero where z has. Rows of weight zero
     have none; an offset changes none.
     """
-    objective.passes += 1
 
     def of_block(block: Block) -> Any:
         parts: list[Any] = []
@@ -220,12 +214,7 @@ def _reduce_margins(
                 parts = [merge(parts)]
         return merge(parts) if len(parts) > 1 else parts[0]
 
-    return objective.rows.reduce(Sum(of_block, merge, uses_blas=True))
-
-
-def _narrowed(margins: Margins, test: Callable[[Floats], Mask]) -> Margins:
-    """Those of the vectors for which the test is true."""
-    return lambda of, merge: margins(lambda vectors: of(vectors[test(vectors)]), merge)
+    return objective.reduce(of_block, merge)
 
 
 def _vectors(objective: Objective, free: Mask, block: Block) -> Iterator[Floats]:
@@ -251,16 +240,13 @@ def _softmax_vectors(z: Floats, codes: NDArray[np.int32], free: Mask) -> Floats:
 
 def _largest_form(objective: Objective, matrix: Floats) -> float:
     """The largest a'Ma over the margin vectors a as long as the rows make them, M square in theta's size: one pass."""
-    objective.passes += 1
 
     def of(block: Block) -> float:
-        largest = 0.0
-        for part, z in solver_rows(block, objective.classes, objective.coordinates, len(matrix) + 1):
-            largest = max(largest, float(_forms(objective, part, z, matrix).max(initial=0.0)))
-        return largest
+        parts = solver_rows(block, objective.classes, objective.coordinates, len(matrix) + 1)
+        return max(float(_forms(objective, part, z, matrix).max(initial=0.0)) for part, z in parts)
 
-    largest = Sum[float](of, max, uses_blas=True)
-    return objective.rows.reduce(largest)
+    largest: Callable[[Sequence[float]], float] = max
+    return objective.reduce(of, largest)
 
 
 def _forms(objective: Objective, part: Block, z: Floats, matrix: Floats) -> Floats:
@@ -324,8 +310,12 @@ def _search(margins: Margins, basis: Floats, sums: Sums | None = None, start: Fl
     direction /= np.linalg.norm(direction)
     if not near.count:
         return _Cone(basis, direction)
-    listed = near.count == len(near.vectors)
-    doubtful = (lambda of, _: of(near.vectors)) if listed else _narrowed(margins, partial(_is_near, frame, c))
+
+    def doubtful(of: Callable[[Floats], Any], merge: Callable[[Sequence[Any]], Any]) -> Any:
+        if near.count == len(near.vectors):
+            return of(near.vectors)
+        return margins(lambda vectors: of(vectors[frame.cosine(c, vectors) <= NEAR]), merge)
+
     inner = _search(doubtful, basis)
     if inner.span.shape[1] < basis.shape[1]:
         return _search(margins, inner.span)
@@ -433,10 +423,6 @@ def _program(total: Floats, rows: Floats) -> Floats:
         if answer.x is not None:
             return np.asarray(answer.x)
     raise DiscrimError(f"The linear program that looks for separation failed: {answer.message}")
-
-
-def _is_near(frame: _Frame, c: Floats, vectors: Floats) -> Mask:
-    return np.asarray(frame.cosine(c, vectors) <= NEAR)
 
 
 def _lowest(frame: _Frame, c: Floats, most: int, vectors: Floats) -> _Lowest:

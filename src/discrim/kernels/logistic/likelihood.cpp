@@ -25,9 +25,8 @@ struct Work {
                                                // the constant's gradient and curvature
 };
 
-// Take the products of the rows with beta and, if asked, with along, whose constants lie behind the columns; `keep` packs
-// the rows.
-template <typename V, bool contiguous, bool line, bool keep, typename T>
+// Pack the rows, and take their products with beta and, if asked, with along, whose constants lie behind the columns.
+template <typename V, bool contiguous, bool line, typename T>
 DISCRIM_INLINE void predict(const Packing<T> &in, const double *beta, const double *along, double *eta,
                             double *slope) {
     constexpr int64_t W = WIDTH<V>, PARTS = LANES / W;
@@ -44,7 +43,7 @@ DISCRIM_INLINE void predict(const Packing<T> &in, const double *beta, const doub
             V rows[W];
             take_panel<contiguous>(in, i, q, rows);
             for (int s = 0; s < W; ++s) {
-                if (keep) put(to + s * LANES, rows[s]);
+                put(to + s * LANES, rows[s]);
                 sum[s] += rows[s] * slopes;
                 if (line) rise[s] += rows[s] * towards;
             }
@@ -111,23 +110,6 @@ DISCRIM_INLINE void add_gradient(Work &work, int64_t m, int64_t p, int64_t panel
     }
 }
 
-// gradient += residual'Z from the rows where they lie: what is used only twice is not worth packing.
-template <typename V, typename T>
-DISCRIM_INLINE void add_near_gradient(const Packing<T> &in, Work &work) {
-    constexpr int64_t W = WIDTH<V>;
-    for (int64_t r = 0; r < in.m; r += W) {
-        int64_t i[W];
-        next_rows<W>(in, r, i);
-        for (int64_t q = 0; q * W < in.x->p; ++q) {
-            V rows[W];
-            take_panel<true>(in, i, q, rows);
-            V sum = get<V>(work.gradient.data() + q * W);
-            for (int s = 0; s < W; ++s) sum += work.residual[r + s] * rows[s];
-            put(work.gradient.data() + q * W, sum);
-        }
-    }
-}
-
 template <typename T>
 struct Job {
     Packing<T> in;
@@ -137,26 +119,23 @@ struct Job {
     Ahead ahead;
 };
 
-template <typename V, bool contiguous, bool keep, typename T>
+template <typename V, bool contiguous, typename T>
 DISCRIM_INLINE void predict_block(const Job<T> &job, Work &work) {
     const double *beta = work.beta.data();
     double *eta = work.eta.data(), *slope = work.slope.data();
-    if (job.along) predict<V, contiguous, true, keep>(job.in, beta, job.along, eta, slope);
-    else predict<V, contiguous, false, keep>(job.in, beta, job.along, eta, slope);
+    if (job.along) predict<V, contiguous, true>(job.in, beta, job.along, eta, slope);
+    else predict<V, contiguous, false>(job.in, beta, job.along, eta, slope);
 }
 
 template <int MI, typename T>
 DISCRIM_INLINE void do_block(Job<T> &job, Work &work) {
     using V = Native<MI>;
     const int64_t m = job.in.m, p = job.in.x->p, panel = job.in.panel;
-    const bool contiguous = job.in.x->column_stride == 1, near = contiguous && job.order != Order::curvature;
-    if (near) predict_block<V, true, false>(job, work);
-    else if (contiguous) predict_block<V, true, true>(job, work);
-    else predict_block<V, false, true>(job, work);
+    if (job.in.x->column_stride == 1) predict_block<V, true>(job, work);
+    else predict_block<V, false>(job, work);
     for (int64_t r = 0; r < m; ++r) work.eta[r] += work.residual[r];  // the offsets lie there
     weigh<V>(work, m, job.steps, job.along ? job.S : 0);
-    if (job.order == Order::gradient && near) add_near_gradient<V>(job.in, work);
-    else if (job.order == Order::gradient) add_gradient<V, false>(work, m, p, panel);
+    if (job.order == Order::gradient) add_gradient<V, false>(work, m, p, panel);
     if (job.order != Order::curvature) return;
     add_gradient<V, true>(work, m, p, panel);
     self_product_body<MI>(work.packed.data(), panel, m, p, work.product.data(), job.ahead);
@@ -213,7 +192,7 @@ void binary_likelihood(const Rows<T> &x, const Response &y, const Point &at, Sum
     const bool products = at.order == Order::curvature;
     const Lined zero(room, 0.0), columns(padded, 0.0), lanes(LANES, 0.0);
     Work work{columns, columns_then_constant(at.theta, x.p), columns_then_constant(at.along, x.p),
-              Lined(products || x.column_stride != 1 ? room * padded : 0, 0.0), zero, zero, zero, zero, zero, zero, std::vector<int32_t>(m_max),
+              Lined(room * padded, 0.0), zero, zero, zero, zero, zero, zero, std::vector<int32_t>(m_max),
               columns, columns, Lined(products ? padded * padded : 0, 0.0),
               lanes, Lined(LANES, std::numeric_limits<double>::infinity()), lanes, lanes, Lined(at.S * LANES, 0.0)};
     std::copy(at.shift, at.shift + x.p, work.shift.begin());

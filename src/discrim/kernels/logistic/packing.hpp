@@ -1,7 +1,6 @@
 // Rows of a block, shifted and packed into panels of eight columns; the column after the last is a constant.
 #pragma once
 
-#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -12,9 +11,8 @@
 namespace discrim {
 namespace {
 
-// Rows ahead that are fetched while these are at work, and values at most, lest they drive out of the cache what is
-// still needed; fetching past the end does no harm.
-constexpr int64_t FAR = 64, FAR_VALUES = 4096;
+// Rows ahead that are fetched while these are at work; fetching past the end does no harm.
+constexpr int64_t FAR = 64;
 // Rows of a block at most: more memory than this would have to be asked of the system each time.
 constexpr int64_t MOST_ROWS = 512;
 
@@ -48,12 +46,11 @@ DISCRIM_INLINE void take_panel(const Packing<T> &in, const int64_t *i, int64_t q
     constexpr int64_t W = WIDTH<V>;
     const T *first = in.x->data + q * W * in.x->column_stride;
     const int64_t count = in.x->p - q * W, row = in.x->row_stride, column = in.x->column_stride;
-    const int64_t far = std::min(FAR * row, FAR_VALUES);
     const V shift = get<V>(in.shift + q * W);
     if (count >= W) {
         for (int s = 0; s < W; ++s) {
             const T *at = first + i[s] * row;
-            if (q * W % LANES == 0) __builtin_prefetch(at + far, 0, 2);
+            if (q * W % LANES == 0) __builtin_prefetch(at + FAR * row, 0, 2);
             rows[s] = (contiguous ? get<V>(at) : strided<V>(at, column, W)) - shift;
         }
         return;

@@ -13,9 +13,9 @@ from scipy import sparse
 
 from discrim.block import Block
 from discrim.errors import DataError, ParameterError, plural
+from discrim.families.logistic.elastic_net import fold_path, path_scores
 from discrim.families.logistic.elastic_net_gram import Fitted
 from discrim.families.logistic.fit import PenaltyTerms, Problem
-from discrim.families.logistic.penalty_path import fold_path, path_scores
 from discrim.families.recipe import OneBlock, Selection, row_losses
 from discrim.models.logistic.regression import LogisticRegression
 from discrim.parallel import one_blas_thread, run

@@ -10,9 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from discrim.errors import DataError, ParameterError
 from discrim.inference import deviance_tests, influence, intervals
 from discrim.inference.fitted import Fitted
-from discrim.inference.glm_summary import glm_summary
+from discrim.inference.glm_summary import glm_summary, standard_errors
 from discrim.inference.intervals import Intervals
-from discrim.inference.sandwich import standard_errors
 from discrim.inference.summary import Summary, Table
 from discrim.typing import Floats
 

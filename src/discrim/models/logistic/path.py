@@ -12,8 +12,8 @@ from scipy import special
 from discrim.block import Block
 from discrim.engines import RowPasses, passes_over
 from discrim.errors import DataError, DiscrimWarning, ParameterError, name_list, plural, warn
-from discrim.families.logistic.path_problem import PathProblem, problem_of
-from discrim.families.recipe import OneBlock
+from discrim.families.logistic.elastic_net import PathProblem, path_scores, problem_of
+from discrim.families.recipe import OneBlock, row_losses
 from discrim.inference.summary import Summary, Table
 from discrim.models.logistic.regression import open_training
 from discrim.models.logistic.training import Training
@@ -234,13 +234,11 @@ class LogisticPath:
         """Probabilities n x K at one lambda: an index (int), one of the ``lambdas`` (float), 'min' or '1se'."""
         i = self._index(at)
         rows = open_rows(X, design=self.design)
-        theta = np.concatenate([self.intercept[i, ..., None], self.coef[i]], axis=-1)[None]
-        eta = np.concatenate([_linear_predictors(theta, block)[:, 0] for block in rows.blocks()])
+        theta = np.atleast_2d(np.concatenate([self.intercept[i, ..., None], self.coef[i]], axis=-1))[None]
+        eta = np.concatenate([path_scores(theta, block)[0] for block in rows.blocks()], axis=1)
         if not np.isfinite(eta).all():
             raise DataError("Input X contains NaN or infinity, or numbers too large for these coefficients.")
-        if eta.ndim == 1:
-            eta = np.stack([np.zeros_like(eta), eta], axis=1)
-        return np.asarray(special.softmax(eta, axis=1))
+        return np.asarray(special.softmax(eta.T, axis=1))
 
     def predict(self, X: Any, at: Any) -> NDArray[Any]:
         """The most probable class at one lambda."""
@@ -350,20 +348,6 @@ def _left_out(problem: PathProblem, folds: Folds, f: int, lambdas: Floats, gap: 
 
 
 def _deviances(theta: Floats, block: Block) -> Floats:
-    """-2 log probability of each row's class, n x L."""
-    eta = _linear_predictors(theta, block)
-    if eta.ndim == 3:
-        own = special.log_softmax(eta, axis=2)[np.arange(len(block)), :, block.codes]
-    else:
-        own = special.log_expit(eta * np.where(block.codes == 1, 1.0, -1.0)[:, None])
-    return -2.0 * np.clip(own, np.log(LEAST_PROBABILITY), np.log1p(-LEAST_PROBABILITY))
-
-
-def _linear_predictors(theta: Floats, block: Block) -> Floats:
-    """n x L, or n x L x K; theta is L x (1 + p) or L x K x (1 + p)."""
-    slopes = theta[..., 1:].reshape(-1, theta.shape[-1] - 1)
-    eta = np.asarray(block.x @ slopes.T).reshape(len(block), *theta.shape[:-1])
-    eta += theta[..., 0]
-    if block.offset is not None:
-        eta += block.offset[:, None]
-    return eta
+    """-2 log probability of each row's class, n x L; theta is L x (1 + p) or L x K x (1 + p)."""
+    _, loss = row_losses(path_scores(theta.reshape(len(theta), -1, theta.shape[-1]), block), block.codes)
+    return 2.0 * np.clip(loss, -np.log1p(-LEAST_PROBABILITY), -np.log(LEAST_PROBABILITY)).T
