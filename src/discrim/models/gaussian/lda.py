@@ -181,13 +181,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
 
 enter(
-    Entry(
-        "LDA",
-        LinearDiscriminantAnalysis,
-        lambda _: LinearDiscriminantAnalysis(),
-        cost=6,
-        why_not=common_covariance,
-    ),
+    Entry("LDA", LinearDiscriminantAnalysis, cost=6, why_not=common_covariance),
     Entry(
         "LDA, shrunken",
         LinearDiscriminantAnalysis,

@@ -25,7 +25,7 @@ from discrim.families.online.problems import refuse_one_class
 from discrim.families.online.trace import Recorder, Trace
 from discrim.families.rule import LinearRule, Output
 from discrim.families.sequence import Stopping
-from discrim.inference.summary import Summary, Table
+from discrim.inference.summary import Summary, coefficient_summary
 from discrim.losses import LOSSES, find_loss, sigmoid
 from discrim.models.parameters import Check, boolean, either, integer, none, number, one_of, seed
 from discrim.models.shell import Classifier, check_parameters, declared_classes
@@ -346,12 +346,9 @@ class GradientDescentClassifier(Classifier):
         return self._at.softmax or len(self.classes_) == 2
 
     def _summarise(self) -> Summary:
-        names = ["(Intercept)", *self._names]
-        coef = np.column_stack([self.intercept_, self.coef_]).T
-        labels = [str(label) for label in self.classes_[-coef.shape[1] :]]
         facts = {"Loss": self.loss, "Steps": self.n_iter_, "Converged": self.converged_, "Objective": self.objective_}
-        table = Table("Coefficients", names, labels, coef)
-        return Summary("Gradient descent", facts, [table], names=names, coef=coef, iterations=self.n_iter_)
+        coef = np.vstack([self.intercept_, self.coef_.T])
+        return coefficient_summary("Gradient descent", facts, self._names, self.classes_, coef, iterations=self.n_iter_)
 
 
 def _by_steps(run: Run, n: int) -> Descent:

@@ -212,11 +212,7 @@ class Perceptron(StreamClassifier):
     1.0
     """
 
-    _constraints: ClassVar[dict[str, Check]] = {
-        **SHARED,
-        "eta0": above(0),
-        "multi_class": one_of("ovr", "multinomial"),
-    }
+    _constraints: ClassVar[dict[str, Check]] = {**SHARED, "eta0": above(0), "multi_class": one_of("ovr", "multinomial")}
 
     penalty: str | None = None
     alpha: float = 0.0001
