@@ -45,9 +45,10 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     _rule: Rule
     _design: Design
 
-    @abstractmethod
     def _check_solved(self) -> Self:
         """Itself, if there is a rule; else the error that says why not."""
+        check_is_fitted(self, "classes_")
+        return self
 
     @abstractmethod
     def _summarise(self) -> Summary: ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -203,7 +203,7 @@ class RidgeRecipe(PenalisedRecipe):
             remarks = (*remarks, Remark(text, UnfinishedWarning))
         coef = np.hstack([-coef, coef]) if len(share) == 2 else coef
         functions = LinearRule(np.ascontiguousarray(coef.T), level, mean)
-        return self._solved(functions, statistic, shape, remarks, "sparse_cg", steps)
+        return replace(self._solved(functions, statistic, shape, "sparse_cg", steps), remarks=remarks)
 
     def stays_sparse(self, block: Block) -> bool:
         """Are some hundred products with sparse rows cheaper than one Gram matrix, or is that too large?
@@ -235,17 +235,10 @@ class RidgeRecipe(PenalisedRecipe):
         counted, remarks = self.weighed(statistic)
         problem = signed_regression(counted, shape.eps, centred=self.fit_intercept)
         functions = problem.functions(self._coefficients(problem, reread=reread))
-        return self._solved(functions, statistic, shape, remarks, "lbfgs" if self.positive else "cholesky")
+        solver = "lbfgs" if self.positive else "cholesky"
+        return replace(self._solved(functions, statistic, shape, solver, 1), remarks=remarks)
 
-    def _solved(
-        self,
-        functions: LinearRule,
-        statistic: Statistic,
-        shape: Shape,
-        remarks: tuple[Remark, ...],
-        solver: str,
-        steps: int = 1,
-    ) -> Solved:
+    def _solved(self, functions: LinearRule, statistic: Statistic, shape: Shape, solver: str, steps: int) -> Solved:
         dtype, two = shape.columns.dtype, len(statistic.classes) == 2
         intercept = functions.intercept[1:] if two else functions.intercept
         attributes = {
@@ -254,7 +247,7 @@ class RidgeRecipe(PenalisedRecipe):
             "solver_": solver,
             "n_iter_": steps,
         }
-        return Solved(self.rule_of(functions, statistic), statistic, attributes, remarks=remarks)
+        return Solved(self.rule_of(functions, statistic), statistic, attributes)
 
     def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:  # noqa: ARG002 - the statistic has it all
         plain = self.fit_intercept and not self.positive and self.class_weight is None and self.priors is None

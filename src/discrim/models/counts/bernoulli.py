@@ -14,7 +14,7 @@ from discrim.inference.summary import Summary
 from discrim.models.beyond import METHODS
 from discrim.models.counts.base import SHARED, CountsClassifier, place_of
 from discrim.models.parameters import Check, array_like, boolean, either, none, number
-from discrim.models.registry import Entry, enter, zeros_and_ones
+from discrim.models.registry import Entry, Facts, enter, zeros_and_ones
 from discrim.models.shell import recipe_from
 from discrim.typing import Floats
 
@@ -132,14 +132,10 @@ class BernoulliNB(CountsClassifier):
         return self._counts_summary("Bernoulli naive Bayes", here, (rest + a, total - n - rest + b))
 
 
+def _offered(rows: Facts) -> bool:
+    return rows.counts == "binary"
+
+
 enter(
-    Entry(
-        "Bernoulli NB",
-        BernoulliNB,
-        lambda _: BernoulliNB(alpha="loo"),
-        cost=5,
-        why_not=zeros_and_ones,
-        offered=lambda rows: rows.counts == "binary",
-        words=True,
-    )
+    Entry("Bernoulli NB", BernoulliNB, {"alpha": "loo"}, cost=5, why_not=zeros_and_ones, offered=_offered, words=True)
 )

@@ -152,7 +152,7 @@ def _entry(name: str, kind: type[CountsClassifier], alpha: str, cost: float) -> 
     def offered(rows: Facts) -> bool:
         return rows.counts == "counts"
 
-    return Entry(name, kind, lambda _: kind(alpha=alpha), cost=cost, why_not=counts, offered=offered, words=True)
+    return Entry(name, kind, {"alpha": alpha}, cost=cost, why_not=counts, offered=offered, words=True)
 
 
 enter(_entry("Multinomial NB", MultinomialNB, "loo", 3), _entry("Complement NB", ComplementNB, "cv", 4))

@@ -151,6 +151,17 @@ class LinearClassifier(SparseCoefficients, Classifier):
         return coefficient_summary(title, facts, self._names, self.classes_, coef, iterations=self.n_iter_)
 
 
+class CountedUpdates(LinearClassifier):
+    """A classifier that shows how many steps have changed its coefficients."""
+
+    @property
+    def n_updates_(self) -> int:
+        """Corrections that were made since the weights were zero, for all classes together."""
+        if "classes_" not in self.__dict__:
+            raise AttributeError(f"This {type(self).__name__} has made no updates yet: call fit first.")
+        return self._updates()
+
+
 @dataclass(frozen=True, eq=False)
 class Standing:
     """Where learning is: the ``state`` of the sequence for these classes, in units of ``scaling``, before row ``t``."""

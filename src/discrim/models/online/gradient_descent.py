@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from discrim.block import Block
 from discrim.engines import RowPasses, passes_over
@@ -335,10 +334,6 @@ class GradientDescentClassifier(Classifier):
             "_rule": LinearRule(np.ascontiguousarray(coef), offset, coordinates.shift),
             "_at": at,
         }
-
-    def _check_solved(self) -> Self:
-        check_is_fitted(self, "coef_")
-        return self
 
     def _scores_are_logs(self) -> bool:
         """Are scores log posteriors up to a constant, as with two classes or a softmax?"""

@@ -220,4 +220,4 @@ def _function(label: RidgeClassifier) -> LinearRule:
     return LinearRule(sign * rule.coef[-1:], sign * rule.offset[-1:], rule.origin)
 
 
-enter(Entry("Ridge", RidgeClassifier, lambda _: RidgeClassifier(methods="all"), cost=9, tuning="grid"))
+enter(Entry("Ridge", RidgeClassifier, {"methods": "all"}, cost=9, tuning="grid"))
