@@ -9,8 +9,8 @@ from scipy import sparse
 from scipy.special import log_softmax, softmax
 
 from discrim import kernels
-from discrim.kernels import BEST, LOG_POSTERIOR, POSTERIOR, SCORES
 from discrim.kernels.counts import reference
+from discrim.kernels.gaussian.reference import BEST, LOG_POSTERIOR, POSTERIOR, SCORES
 
 BACKENDS = pytest.mark.parametrize("backend", [kernels, reference], ids=["kernel", "reference"])
 TYPES = pytest.mark.parametrize(

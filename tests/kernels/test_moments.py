@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from discrim import kernels
-from discrim.kernels import DIAGONAL, FULL, POOLED
 from discrim.kernels.gaussian import reference
+from discrim.kernels.gaussian.reference import DIAGONAL, FULL, POOLED
 
 DEPTHS = [DIAGONAL, POOLED, FULL]
 # The kernel packs columns in panels of eight and rows in blocks: sizes on, before and after the edges.

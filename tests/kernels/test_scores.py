@@ -8,7 +8,8 @@ from scipy.special import log_softmax, softmax
 from scipy.stats import multivariate_normal
 
 from discrim import kernels
-from discrim.kernels import (
+from discrim.kernels.gaussian import reference
+from discrim.kernels.gaussian.reference import (
     BEST,
     DIAGONAL_RULE,
     LINEAR,
@@ -17,7 +18,6 @@ from discrim.kernels import (
     QUADRATIC,
     SCORES,
 )
-from discrim.kernels.gaussian import reference
 
 BACKENDS = pytest.mark.parametrize("backend", [kernels, reference], ids=["kernel", "reference"])
 RULES = ["linear", "diagonal", "triangular", "low rank"]

@@ -178,7 +178,7 @@ def test_mean_and_low_part_together_are_the_mean_to_the_digits_of_the_deviation(
     rng = np.random.default_rng(7)
     x = np.asarray(1e6 + rng.normal(size=(5000, 3)), dtype=dtype, order=order)
     weight, codes, low = rng.uniform(0.1, 2.0, 5000), (np.arange(5000) % 2).astype(np.int32), np.zeros((2, 3))
-    _, _, mean, _ = kernels.class_moments(x, codes, weight, 2, kernels.DIAGONAL, low)
+    _, _, mean, _ = kernels.class_moments(x, codes, weight, 2, reference.DIAGONAL, low)
     for k in (0, 1):
         # Differences from a million are exact, and so their mean has all digits.
         near = np.average(x[codes == k].astype(float) - 1e6, axis=0, weights=weight[codes == k])

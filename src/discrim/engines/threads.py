@@ -9,7 +9,6 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, TypeVar
 
-import numpy as np
 from scipy import sparse
 
 from discrim.block import Block, Reads
@@ -64,18 +63,14 @@ def reduce_blocks(
         return _reduce_stream(pieces, of, merge, progress)
 
 
-def _split_sparse(block: Block, entries: int) -> list[tuple[int, int]]:
-    """A few ranges of rows: a state may be as long as there are columns, however few entries it is made of."""
-    assert not isinstance(block.x, np.ndarray)
-    tasks = min(max(block.x.nnz // entries, 1), 4, max(len(block), 1))
-    return list(pairwise(len(block) * i // tasks for i in range(tasks + 1)))
-
-
 def _ranges(block: Block, state_bytes: int, entries: int) -> list[tuple[int, int]]:
     """Rows of one task each."""
-    n, p = block.x.shape
+    x: Any = block.x
+    n, p = x.shape
     if sparse.issparse(block.x):
-        return _split_sparse(block, entries)
+        # A few: a state may be as long as there are columns, however few entries it is made of.
+        tasks = min(max(x.nnz // entries, 1), 4, max(n, 1))
+        return list(pairwise(n * i // tasks for i in range(tasks + 1)))
     return [(0, n)] if n * p <= SINGLE else split(n, p, state_bytes)
 
 

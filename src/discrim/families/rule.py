@@ -16,6 +16,7 @@ from scipy import sparse
 
 from discrim import kernels
 from discrim.block import Reads
+from discrim.kernels.gaussian import reference as names
 from discrim.parallel import run, split
 from discrim.typing import Floats, Mask
 
@@ -33,10 +34,10 @@ T = TypeVar("T")
 class Output(IntEnum):
     """What is wanted of the scores."""
 
-    SCORES = kernels.SCORES
-    BEST = kernels.BEST
-    POSTERIOR = kernels.POSTERIOR
-    LOG_POSTERIOR = kernels.LOG_POSTERIOR
+    SCORES = names.SCORES
+    BEST = names.BEST
+    POSTERIOR = names.POSTERIOR
+    LOG_POSTERIOR = names.LOG_POSTERIOR
 
 
 # Values, and whether every row has a finite score.
@@ -146,7 +147,7 @@ class LinearRule(Rule):
         if self.threshold is not None:
             with np.errstate(invalid="ignore"):  # what is not finite stays so
                 x = (x > self.threshold) + (x - x)
-        return kernels.score(x, kernels.LINEAR, self.origin, self.coef, self.offset, False, output, out)
+        return kernels.score(x, names.LINEAR, self.origin, self.coef, self.offset, False, output, out)
 
     def _fill_sparse(self, x: Any, output: Output, out: NDArray[Any]) -> bool:
         """The same from the stored entries alone. Cost: K operations for each of them."""
@@ -199,7 +200,7 @@ class DiagonalRule(Rule):
     offset: Floats
 
     def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
-        return kernels.score(x, kernels.DIAGONAL_RULE, self.mean, self.precision, self.offset, False, output, out)
+        return kernels.score(x, names.DIAGONAL_RULE, self.mean, self.precision, self.offset, False, output, out)
 
 
 @dataclass(frozen=True)
@@ -214,7 +215,7 @@ class QuadraticRule(Rule):
     triangular: bool
 
     def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
-        return kernels.score(x, kernels.QUADRATIC, self.mean, self.factor, self.offset, self.triangular, output, out)
+        return kernels.score(x, names.QUADRATIC, self.mean, self.factor, self.offset, self.triangular, output, out)
 
 
 @dataclass(frozen=True)
@@ -355,7 +356,7 @@ def _finish(scores: Floats, possible: Mask, output: Output, out: NDArray[Any]) -
     answers = np.empty(out.shape) if single else out
     # The score -inf of an impossible class is an offset here: the kernel must not multiply it by zero.
     finite = kernels.score(
-        scores, kernels.LINEAR, np.zeros(len(possible)), np.eye(len(possible)),
+        scores, names.LINEAR, np.zeros(len(possible)), np.eye(len(possible)),
         np.where(possible, 0.0, -np.inf), False, output, answers,
     )  # fmt: skip
     if single:

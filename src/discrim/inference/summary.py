@@ -212,12 +212,15 @@ class Summary:
 
 
 def coefficient_summary(
-    title: str, facts: Mapping[str, object], names: Sequence[str], labels: NDArray[Any], coef: NDArray[Any]
+    title: str, facts: Mapping[str, Any], names: Sequence[str], labels: NDArray[Any], coef: NDArray[Any], **values: Any
 ) -> Summary:
-    """Of linear functions: ``coef``, (1 + p) x K with the intercepts first, of p columns and the last K labels."""
+    """Of linear functions: ``coef``, (1 + p) x K with the intercepts first, of p columns and the last K labels.
+
+    ``values`` are further attributes.
+    """
     rows = ["(Intercept)", *names]
     table = Table("Coefficients", rows, [str(label) for label in labels[-coef.shape[1] :]], coef)
-    return Summary(title, facts, [table], names=rows, coef=coef)
+    return Summary(title, facts, [table], names=rows, coef=coef, **values)
 
 
 def pipeline_summary(pipeline: Any, **options: Any) -> Summary:

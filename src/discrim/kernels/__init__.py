@@ -12,17 +12,6 @@ from discrim.kernels.online import reference as reference_online
 VERSION = versions.start()
 BACKEND = "numpy" if VERSION == versions.REFERENCE else "native"
 
-BEST = reference_gaussian.BEST
-DIAGONAL = reference_gaussian.DIAGONAL
-DIAGONAL_RULE = reference_gaussian.DIAGONAL_RULE
-FULL = reference_gaussian.FULL
-LINEAR = reference_gaussian.LINEAR
-LOG_POSTERIOR = reference_gaussian.LOG_POSTERIOR
-POOLED = reference_gaussian.POOLED
-POSTERIOR = reference_gaussian.POSTERIOR
-QUADRATIC = reference_gaussian.QUADRATIC
-SCORES = reference_gaussian.SCORES
-
 class_moments = reference_gaussian.class_moments
 score = reference_gaussian.score
 code_integers = reference_counts.code_integers

@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 Vector = NDArray[np.float64] | None
+# Values, columns and row pointers, as a SciPy CSR array has them.
+Compressed = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
 def require(condition: bool, message: str) -> None:
@@ -28,11 +31,16 @@ def check_pointers(first: NDArray[Any], entries: int) -> None:
     require(bool(fine), "row pointers must not fall, nor leave the values")
 
 
-def check_compressed(value: NDArray[Any], column: NDArray[Any], first: NDArray[Any], columns: int) -> None:
-    """Compressed rows whose entries all lie inside ``columns``."""
+def compressed_rows(rows: Compressed, columns: int) -> Any:
+    """The matrix of compressed rows, once it is sure that their entries all lie inside ``columns``."""
+    value, column, first = rows
+    require(columns >= 0, "there is a negative number of columns")
     require(len(value) == len(column), "values and columns differ in length")
     check_pointers(first, len(value))
-    require(all_inside(column[int(first[0]) : int(first[-1])], columns), "a column lies outside the matrix")
+    part = slice(int(first[0]), int(first[-1]))
+    require(all_inside(column[part], columns), "a column lies outside the matrix")
+    entries = np.asarray(value[part], dtype=np.float64), column[part], first - first[0]
+    return sparse.csr_array(entries, shape=(len(first) - 1, columns))
 
 
 def check_labels(codes: NDArray[np.int32], weight: Vector, n: int, classes: int) -> None:

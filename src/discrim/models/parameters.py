@@ -25,15 +25,17 @@ def number(lo: float, hi: float = np.inf) -> Check:
     return fits, f"a finite number of at least {lo:g}{upper}"
 
 
+def above(lo: float, hi: float = np.inf) -> Check:
+    """A finite number above lo and below hi."""
+    fits, _ = number(lo, hi)
+    upper = f" and below {hi:g}" if np.isfinite(hi) else ""
+    return lambda value: fits(value) and lo < float(value) < hi, f"a finite number above {lo:g}{upper}"
+
+
 def positive(*, infinite: bool = False) -> Check:
     """A number above 0, of any type; ``infinite`` allows infinity too."""
-
-    def fits(value: Any) -> bool:
-        if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-            return False
-        return 0 < float(value) < np.inf or (infinite and float(value) == np.inf)
-
-    return fits, "a finite number above 0" + (" or np.inf" if infinite else "")
+    infinity: Check = (lambda value: isinstance(value, Real) and float(value) == np.inf, "np.inf")
+    return either(above(0), infinity) if infinite else above(0)
 
 
 def integer(lo: int) -> Check:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Protocol
 
@@ -110,16 +110,16 @@ def crowded(rows: Facts) -> bool:
 class Entry:
     """One of the models of a comparison, under the ``name`` it has there.
 
-    ``made`` gives the model for such rows, by default one of this ``kind`` as it is. ``tuning`` says how parameters
-    are chosen inside the folds: 'grid', from the grid of the model's recipe, or by a way of its own. ``why_not`` says
-    why the rows do not suit it, ``offered`` whether it is tried without being asked for, ``words`` whether it is tried
-    on counts of words. The table is made in the order of ``cost``: the first models take a fraction of the time of the
-    last.
+    ``made`` are the parameters of its ``kind``, or a function that gives the model for such rows. ``tuning`` says how
+    parameters are chosen inside the folds: 'grid', from the grid of the model's recipe, or by a way of its own.
+    ``why_not`` says why the rows do not suit it, ``offered`` whether it is tried without being asked for, ``words``
+    whether it is tried on counts of words. The table is made in the order of ``cost``: the first models take a fraction
+    of the time of the last.
     """
 
     name: str
     kind: type
-    made: Callable[[Facts], Any] | None = None
+    made: Callable[[Facts], Any] | Mapping[str, Any] | None = None
     _: KW_ONLY
     cost: float
     tuning: Literal["", "grid"] = ""
@@ -129,7 +129,7 @@ class Entry:
 
     def make(self, rows: Facts) -> Any:
         """The model for such rows."""
-        return self.kind() if self.made is None else self.made(rows)
+        return self.made(rows) if callable(self.made) else self.kind(**(self.made or {}))
 
 
 _entries: dict[str, Entry] = {}

@@ -24,17 +24,7 @@ from discrim.families.rule import Output, Rule
 from discrim.inference.summary import Summary
 from discrim.models.parameters import Check
 from discrim.models.scoring import apply_rule, score_margin
-from discrim.sources import (
-    Design,
-    MappedScan,
-    Rows,
-    Scan,
-    code_labels,
-    is_query,
-    open_rows,
-    require_labels,
-    scan,
-)
+from discrim.sources import Design, MappedScan, Rows, Scan, code_labels, is_query, open_rows, require_labels, scan
 from discrim.sources.rows import as_numpy, check_labelled, columns_in
 
 S = TypeVar("S")
@@ -55,9 +45,10 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     _rule: Rule
     _design: Design
 
-    @abstractmethod
     def _check_solved(self) -> Self:
         """Itself, if there is a rule; else the error that says why not."""
+        check_is_fitted(self, "classes_")
+        return self
 
     @abstractmethod
     def _summarise(self) -> Summary: ...
@@ -456,7 +447,7 @@ def _defaults(constructor: Callable[..., Any]) -> dict[str, Any]:
     return {name: parameter.default for name, parameter in signature(constructor).parameters.items()}
 
 
-def recipe_from(kind: type[R], model: Any, **others: Any) -> R:
+def recipe_from(kind: type[R], model: Any, /, **others: Any) -> R:
     """The recipe whose fields are the parameters of the model with the same names, but for ``others``."""
     names = _shared(kind, model.__class__, tuple(vars(model)))
     return kind(**{name: getattr(model, name) for name in names}, **others)

@@ -15,6 +15,7 @@ from scipy.linalg.blas import dsyrk
 from discrim import kernels
 from discrim.block import Block
 from discrim.errors import DataError
+from discrim.kernels.gaussian import reference as names
 from discrim.statistics.by_class import ByClass, Depth, refuse_widths, union_of_classes
 from discrim.statistics.forgetting import (
     Left,
@@ -28,7 +29,7 @@ from discrim.statistics.forgetting import (
 from discrim.typing import Floats
 
 # The numbers by which the kernels know the depths.
-KERNEL_DEPTH = {Depth.DIAGONAL: kernels.DIAGONAL, Depth.POOLED: kernels.POOLED, Depth.FULL: kernels.FULL}
+KERNEL_DEPTH = {Depth.DIAGONAL: names.DIAGONAL, Depth.POOLED: names.POOLED, Depth.FULL: names.FULL}
 TINY = float(np.finfo(float).tiny)
 # Columns from which on products of the linear algebra library are faster than those of the kernel.
 MANY = 512

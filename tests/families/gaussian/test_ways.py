@@ -118,10 +118,39 @@ def test_sparse_rows_have_the_ridge_of_dense_ones(shape, classes, intercept):
     assert (found.solver_, expected.solver_) == ("sparse_cg", "cholesky")
     np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-9)
     np.testing.assert_allclose(found.intercept_, expected.intercept_, atol=1e-9)
-    with pytest.raises(discrim.errors.DataError, match="Fit all rows again"):
-        found.partial_fit(x, y)
     with pytest.warns(discrim.errors.UnfinishedWarning, match="did not converge in 2 iterations"):
         discrim.RidgeClassifier(max_iter=2).fit(x, y)
+
+
+def test_conjugate_gradients_refuse_what_needs_covariances_and_say_which_solver_keeps_them():
+    x = sparse.random(300, 900, density=0.004, format="csr", random_state=0)
+    y = np.arange(300) % 3
+    found = discrim.RidgeClassifier().fit(x, y)
+    before = found.coef_.copy()
+    assert found.solver_ == "sparse_cg"
+    for call in (found.partial_fit, found.forget):
+        with pytest.raises(discrim.errors.DataError, match=r"fit with solver='cholesky'\.$"):
+            call(x[:30], y[:30])
+    with pytest.raises(discrim.errors.DataError, match=r"fit with solver='cholesky'\.$"):
+        discrim.merge(found, discrim.RidgeClassifier().fit(x, y))
+    np.testing.assert_array_equal(found.coef_, before)
+
+
+@pytest.mark.parametrize("solver", ["cholesky", "svd"])
+def test_a_closed_form_of_sparse_rows_learns_forgets_and_merges(solver):
+    x = sparse.random(300, 900, density=0.004, format="csr", random_state=0)
+    y = np.arange(300) % 3
+
+    def fit(rows):
+        return discrim.RidgeClassifier(solver=solver).fit(x[rows], y[rows])
+
+    whole, head, tail = fit(slice(None)), slice(0, 200), slice(200, 300)
+    more = fit(head).partial_fit(x[tail], y[tail])
+    merged = discrim.merge(fit(head), fit(tail))
+    for found, expected in ((more, whole), (merged, whole), (fit(slice(None)).forget(x[tail], y[tail]), fit(head))):
+        assert found.solver_ == "cholesky"
+        np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-9)
+        np.testing.assert_allclose(found.intercept_, expected.intercept_, atol=1e-9)
 
 
 def test_few_sparse_values_are_solved_as_dense_ones():

@@ -10,11 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.block import Block
-from discrim.errors import (
-    DataError,
-    ParameterError,
-    PriorsWarning,
-)
+from discrim.errors import DataError, ParameterError, PriorsWarning
 from discrim.families.gaussian.recipe import GaussianRecipe, Statistic, about_columns, possible_logs, refuse_single_rows
 from discrim.families.priors import given_priors
 from discrim.families.recipe import (

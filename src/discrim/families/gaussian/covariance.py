@@ -428,15 +428,17 @@ class Within:
             lower, rcond, _ = row_products(self.rows, one, 0.0)
             if rcond > ILL_CONDITIONED:
                 return RowSphering(one, self.rows, lower)
-        if not self.thin:
-            values, vectors = np.linalg.eigh(self.values)
-            deviations, directions = np.sqrt(np.maximum(values[::-1], 0.0)), vectors[:, ::-1].T
-            least = np.sqrt(len(values) * EPS)
-        else:
-            _, deviations, directions = np.linalg.svd(self.rows, full_matrices=False)
-            least = max(self.values.shape) * EPS
+        deviations, directions = self._principal()
+        least = max(self.values.shape) * EPS if self.thin else np.sqrt(len(deviations) * EPS)
         kept = min(rank, int((deviations > least * deviations.max(initial=0.0)).sum()))
         return _spectral(one, directions[:kept], deviations[:kept])
+
+    def _principal(self) -> tuple[Floats, Floats]:
+        """Deviations along the principal directions, the largest first, and these as rows."""
+        if self.thin:
+            return np.linalg.svd(self.rows, full_matrices=False)[1:]
+        values, vectors = np.linalg.eigh(self.values)
+        return np.sqrt(np.maximum(values[::-1], 0.0)), vectors[:, ::-1].T
 
     def sphere_added(self, factor: float, added: Floats, *, reread: bool) -> Sphering:
         """Sphering of factor * Sigma + diag(added)."""
@@ -447,14 +449,10 @@ class Within:
 
     def sphere_nonlinear(self, degrees: float) -> Sphering:
         """Sphering after analytical nonlinear shrinkage of the eigenvalues."""
-        p = len(self.noise)
-        if not self.thin:
-            values, vectors = np.linalg.eigh(self.values)
-        else:
-            _, singular, vt = np.linalg.svd(self.rows, full_matrices=False)
-            keep = singular > singular.max(initial=0.0) * 1e-10
-            values, vectors = singular[keep] ** 2, vt[keep].T
-        shrunk, null = nonlinear_eigenvalues(np.maximum(values, 0.0), p, degrees)
+        p, (deviations, directions) = len(self.noise), self._principal()
+        keep = deviations > deviations.max(initial=0.0) * 1e-10 if self.thin else slice(None)
+        values, vectors = deviations[keep] ** 2, directions[keep].T
+        shrunk, null = nonlinear_eigenvalues(values, p, degrees)
         if not shrunk.all() or (null == 0 and len(values) < p):
             # Outside the span of the directions there is no variance to speak of.
             return _spectral(np.ones(p), vectors[:, shrunk > 0].T, np.sqrt(shrunk[shrunk > 0]))
@@ -510,11 +508,9 @@ def each_within(statistic: ClassMoments | ClassFactors, factor: Floats, eps: flo
 
 def pooled_within(statistic: ClassMoments | ClassFactors, normalization: str, eps: float) -> Within:
     """Sigma = S / n, or S / (n - K); ``eps`` is the rounding of the numbers as they were given."""
-    divisor, noise = divisors(statistic.weight, normalization)[1], rounding_noise(statistic.mean, eps)
-    pooled = statistic.pooled()
-    if isinstance(pooled, ClassMoments):
-        return Within(pooled.scatter / divisor, noise, eps)
-    return Within(pooled.factors[0], noise, eps, thin=True, share=1.0 / divisor)
+    divisor = divisors(statistic.weight, normalization)[1]
+    (pooled,) = each_within(statistic.pooled(), 1.0 / np.array([divisor]), eps)
+    return pooled
 
 
 def weighted_within(statistic: ClassMoments | ClassFactors, shares: Floats, normalization: str, eps: float) -> Within:

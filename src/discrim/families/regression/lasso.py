@@ -157,7 +157,8 @@ def lasso_path(spread: Within, cross: Floats, alphas: Floats) -> tuple[Floats, b
 def _from_zero(problem: _Scaled, target: Floats, alpha: float) -> tuple[Floats, bool]:
     """Directly, or where that takes too long, along a path of falling alphas."""
     b, done = problem.solve(target, alpha, np.zeros_like(target))
-    step = problem.largest_alpha(target)
+    # Above the largest slope all coefficients are zero.
+    step = float(np.abs(target[problem.varies]).max(initial=0.0))
     while not done and step > alpha:
         step = max(step * STEP, alpha)
         b, reached = problem.solve(target, step, b)
@@ -180,10 +181,6 @@ class _Scaled:
         varies = spread.diagonal > spread.noise**2
         size = np.sqrt(spread.diagonal[varies])
         return cls(spread.of_columns(varies).scaled(1.0 / size), size, varies)
-
-    def largest_alpha(self, target: Floats) -> float:
-        """Above it all coefficients are zero."""
-        return float(np.abs(target[self.varies]).max(initial=0.0))
 
     def solve(self, target: Floats, alpha: float, start: Floats) -> tuple[Floats, bool]:
         """Coefficients in the units of the columns, from those of another alpha; these again where it fails."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,15 +45,6 @@ class Regression:
     def functions(self, coef: Floats) -> LinearRule:
         """level_k + b_k'(x - origin) for the columns b_k of ``coef``."""
         return LinearRule(np.ascontiguousarray(coef.T), self.level, self.origin)
-
-
-class SparseRegression(NamedTuple):
-    """Centred targets (n x K), squares of the columns about their ``origin``, and the penalties."""
-
-    targets: Floats
-    squares: Floats
-    origin: Floats
-    alphas: Floats
 
 
 def indicator_regression(statistic: ClassMoments | ClassFactors, eps: float, *, centred: bool = True) -> Regression:
@@ -134,14 +125,17 @@ def ridge(problem: Regression, alpha: float, *, reread: bool) -> Floats:
     return sphering.both(problem.cross)[1]
 
 
-def sparse_ridge(rows: Any, weight: Floats, problem: SparseRegression, tol: float, most: int) -> tuple[Floats, int]:
+def sparse_ridge(
+    rows: Any, weight: Floats, targets: Floats, origin: Floats, squares: Floats, alphas: Floats, tol: float, most: int
+) -> tuple[Floats, int]:
     """The same for sparse rows X by conjugate gradients, all targets at once, and the iterations that it took.
 
+    ``targets`` (n x K) are centred, ``squares`` are those of the columns about their ``origin``.
     With fewer rows than columns b = X'a, (XX' + alpha I) a = Y; else (X'X + alpha I) b = X'Y with columns scaled to one
     length. The residual falls to ``tol`` of its first value. Cost: two products with the rows, 2 nnz K, an iteration;
     nothing but K columns of n and of p numbers is kept.
     """
-    across, origin, alphas, root = rows.T, problem.origin, problem.alphas, np.sqrt(weight)[:, None]
+    across, root = rows.T, np.sqrt(weight)[:, None]
 
     def forward(u: Floats) -> Floats:
         return np.asarray(root * (rows @ u - origin @ u))
@@ -151,9 +145,9 @@ def sparse_ridge(rows: Any, weight: Floats, problem: SparseRegression, tol: floa
         return np.asarray(across @ v - np.outer(origin, v.sum(axis=0)))
 
     if rows.shape[0] < rows.shape[1]:
-        a, steps = _conjugate(lambda v: forward(backward(v)) + alphas * v, root * problem.targets, 1.0, tol, most)
+        a, steps = _conjugate(lambda v: forward(backward(v)) + alphas * v, root * targets, 1.0, tol, most)
         return backward(a), steps
-    beside, cross = problem.squares[:, None] + alphas, backward(root * problem.targets)
+    beside, cross = squares[:, None] + alphas, backward(root * targets)
     return _conjugate(lambda u: backward(forward(u)) + alphas * u, cross, beside, tol, most)
 
 

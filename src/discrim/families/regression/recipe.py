@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from discrim.block import Block
-from discrim.errors import ParameterError, UnfinishedWarning
+from discrim.errors import DataError, ParameterError, UnfinishedWarning
 from discrim.families.gaussian.covariance import Sphering
 from discrim.families.gaussian.leave_one_out import is_ill
 from discrim.families.gaussian.naive import LEAST_LEFT
@@ -18,7 +18,6 @@ from discrim.families.gaussian.recipe import MomentsRecipe, Statistic, about_col
 from discrim.families.recipe import Grid, LeftOut, Passes, Reduction, Remark, Shape, Solved, collected
 from discrim.families.regression.normal_equations import (
     Regression,
-    SparseRegression,
     indicator_regression,
     intercepts,
     least_squares,
@@ -189,35 +188,42 @@ class RidgeRecipe(PenalisedRecipe):
             return super().fit(shape, passes)
         statistic = collected(passes, MomentsOf(Depth.DIAGONAL))
         counted, remarks = self.weighed(statistic)
-        share = np.divide(
-            counted.weight, statistic.weight, out=np.zeros(len(counted.weight)), where=statistic.weight > 0
-        )
+        share = counted.weight / np.where(statistic.weight > 0, statistic.weight, 1.0)
         weight = share[block.codes] if block.weight is None else share[block.codes] * block.weight
         mean, apart = mean_and_gaps(counted) if self.fit_intercept else (np.zeros(shape.width), counted.mean)
         two = slice(1, None) if len(share) == 2 else slice(None)
         level = 2.0 * counted.weight / counted.total_weight - 1.0 if self.fit_intercept else np.zeros(len(share))
         targets = (2.0 * np.eye(len(share)) - 1.0 - level)[block.codes][:, two]
         squares = counted.squares.sum(axis=0) + counted.weight @ apart**2
-        problem = SparseRegression(targets, squares, mean, self._alphas(len(share))[two])
-        most = self.max_iter or 10 * min(block.x.shape)
-        coef, steps = sparse_ridge(block.x, weight, problem, max(self.tol, 8.0 * shape.eps), most)
+        alphas, most = self._alphas(len(share))[two], self.max_iter or 10 * min(block.x.shape)
+        tol = max(self.tol, 8.0 * shape.eps)
+        coef, steps = sparse_ridge(block.x, weight, targets, mean, squares, alphas, tol=tol, most=most)
         if steps == most:
             text = f"Conjugate gradients did not converge in {most} iterations. Raise max_iter, tol or alpha."
             remarks = (*remarks, Remark(text, UnfinishedWarning))
         coef = np.hstack([-coef, coef]) if len(share) == 2 else coef
         functions = LinearRule(np.ascontiguousarray(coef.T), level, mean)
-        return self._solved(functions, statistic, shape, remarks, "sparse_cg", steps)
+        return replace(self._solved(functions, statistic, shape, "sparse_cg", steps), remarks=remarks)
 
     def stays_sparse(self, block: Block) -> bool:
         """Are some hundred products with sparse rows cheaper than one Gram matrix, or is that too large?
 
         In nanoseconds, about 200 nnz K against n p for dense rows and n p min(n, p) / 30 for their products.
         """
-        if isinstance(block.x, np.ndarray) or self.positive or not (np.asarray(self.alpha) > 0).all():
+        closed = self.positive or self.solver in ("cholesky", "svd")
+        if isinstance(block.x, np.ndarray) or closed or not (np.asarray(self.alpha) > 0).all():
             return False
         n, p = block.x.shape
         products = 200.0 * block.x.nnz * max(len(block.classes) - 1, 1)
         return n * p > DENSE or products < n * p * (1.0 + min(n, p) / 30.0)
+
+    def adopt(self, statistic: Statistic) -> Statistic:
+        if statistic.depth is Depth.DIAGONAL:
+            raise DataError(
+                "Ridge regression on sparse rows by conjugate gradients keeps the variances of the columns only; "
+                "partial_fit, forget and merge need their covariances too. For these, fit with solver='cholesky'."
+            )
+        return super().adopt(statistic)
 
     @property
     def rotation_invariant(self) -> bool:
@@ -229,17 +235,10 @@ class RidgeRecipe(PenalisedRecipe):
         counted, remarks = self.weighed(statistic)
         problem = signed_regression(counted, shape.eps, centred=self.fit_intercept)
         functions = problem.functions(self._coefficients(problem, reread=reread))
-        return self._solved(functions, statistic, shape, remarks, "lbfgs" if self.positive else "cholesky")
+        solver = "lbfgs" if self.positive else "cholesky"
+        return replace(self._solved(functions, statistic, shape, solver, 1), remarks=remarks)
 
-    def _solved(
-        self,
-        functions: LinearRule,
-        statistic: Statistic,
-        shape: Shape,
-        remarks: tuple[Remark, ...],
-        solver: str,
-        steps: int = 1,
-    ) -> Solved:
+    def _solved(self, functions: LinearRule, statistic: Statistic, shape: Shape, solver: str, steps: int) -> Solved:
         dtype, two = shape.columns.dtype, len(statistic.classes) == 2
         intercept = functions.intercept[1:] if two else functions.intercept
         attributes = {
@@ -248,7 +247,7 @@ class RidgeRecipe(PenalisedRecipe):
             "solver_": solver,
             "n_iter_": steps,
         }
-        return Solved(self.rule_of(functions, statistic), statistic, attributes, remarks=remarks)
+        return Solved(self.rule_of(functions, statistic), statistic, attributes)
 
     def held_out(self, solved: Solved, shape: Shape) -> LeftOut | None:  # noqa: ARG002 - the statistic has it all
         plain = self.fit_intercept and not self.positive and self.class_weight is None and self.priors is None

@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discrim.kernels.gaussian.reference import LINEAR, score
-from discrim.kernels.reference_checks import all_inside, check_compressed, check_labels, require
+from discrim.kernels.reference_checks import Compressed, all_inside, check_labels, compressed_rows, require
 from discrim.typing import Codes, Floats
 
-# Values, columns and row pointers, as a SciPy CSR array has them.
-Compressed = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 Sums = tuple[Floats, NDArray[np.int64], Floats, float]
 
 # What a difference leaves of two equal numbers.
@@ -33,7 +31,7 @@ def sparse_class_sums(
     rows: Compressed, columns: int, codes: Codes, weight: Floats | None, classes: int, threshold: float | None
 ) -> Sums:
     """``class_sums`` of compressed rows."""
-    return _sums(_matrix(rows, columns), codes, weight, classes, threshold)
+    return _sums(compressed_rows(rows, columns), codes, weight, classes, threshold)
 
 
 def sparse_score(
@@ -43,7 +41,7 @@ def sparse_score(
 
     ``table`` is p x K, its rows padded to 1, 2, 4 or a multiple of 8 numbers.
     """
-    x = _entries(_matrix(rows, len(table)), threshold)
+    x = _entries(compressed_rows(rows, len(table)), threshold)
     classes, width = len(offset), table.shape[1]
     require(classes > 0, "there is no class to score")
     require(
@@ -61,7 +59,7 @@ def grid_sums(rows: Compressed, which: NDArray[np.int32], logs: Floats, threshol
 
     ``which`` is p x K, the rows of ``logs`` are padded to a multiple of 8 numbers.
     """
-    x = _entries(_matrix(rows, len(which)), threshold)
+    x = _entries(compressed_rows(rows, len(which)), threshold)
     require(logs.shape[1] % 8 == 0, "a row of logarithms must be a multiple of 8 long")
     require(not which.size or bool(which.min() >= 0 and which.max() < len(logs)), "a count has no logarithm")
     return np.stack([np.asarray(x @ logs[which[:, k]]) for k in range(which.shape[1])], axis=1)
@@ -86,7 +84,7 @@ def held_out_logs(
     check_labels(*labels, len(rows[2]) - 1, len(count))
     require(len(prior) in {1, count.shape[1]}, "one prior, or one a column")
     require(len(prior) == 1 or not len(logs), "logarithms are those of one prior")
-    x = _entries(_matrix(rows, count.shape[1]), threshold).tocoo()
+    x = _entries(compressed_rows(rows, count.shape[1]), threshold).tocoo()
     codes, weight = labels
     w = np.ones(x.shape[0]) if weight is None else weight
     i, j = x.coords
@@ -175,14 +173,3 @@ def _entries(x: Any, threshold: float | None) -> Any:
     with np.errstate(invalid="ignore"):
         binary = (x.data > threshold) + (x.data - x.data)
     return sparse.csr_array((binary, x.indices, x.indptr), shape=x.shape)
-
-
-def _matrix(rows: Compressed, columns: int) -> Any:
-    value, column, first = rows
-    require(columns >= 0, "there is a negative number of columns")
-    check_compressed(value, column, first, columns)
-    lo, hi = int(first[0]), int(first[-1])
-    column = column[lo:hi]
-    return sparse.csr_array(
-        (np.asarray(value[lo:hi], dtype=np.float64), column, first - first[0]), shape=(len(first) - 1, columns)
-    )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.kernels.reference_checks import require
-from discrim.typing import Floats
+from discrim.typing import Codes, Floats
 
 DIAGONAL, POOLED, FULL = 0, 1, 2
 LINEAR, DIAGONAL_RULE, QUADRATIC = 0, 1, 2
@@ -16,12 +16,7 @@ SCORES, BEST, POSTERIOR, LOG_POSTERIOR = 0, 1, 2, 3
 
 
 def class_moments(
-    x: NDArray[Any],
-    codes: NDArray[np.int32],
-    weight: Floats | None,
-    classes: int,
-    depth: int,
-    low: Floats | None = None,
+    x: NDArray[Any], codes: Codes, weight: Floats | None, classes: int, depth: int, low: Floats | None = None
 ) -> tuple[Floats, NDArray[np.int64], Floats, Floats]:
     """Weight, rows, mean and centred scatter of each class; a negative code leaves its row out.
 

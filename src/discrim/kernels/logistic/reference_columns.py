@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import expit
 
 from discrim.kernels.reference_checks import all_inside, check_pointers, require
 from discrim.typing import Floats
@@ -34,8 +35,8 @@ def dense_descent(
     z, w = x[:, working], np.ones(len(y)) if w is None else w
     sweeps = 0
     for rounds in range(1, most + 1):
-        before, mu = theta.copy(), _logistic(eta)
-        spread = w * np.maximum(mu * _logistic(-eta), LEAST_SPREAD)
+        before, mu = theta.copy(), expit(eta)
+        spread = w * np.maximum(mu * expit(-eta), LEAST_SPREAD)
         value = _value(y, w, eta, theta, lasso, ridge)
         centre = (spread @ z / spread.sum() if intercept and spread.sum() > 0 else 0.0) + np.zeros(z.shape[1])
         residual = w * (y - mu)
@@ -88,7 +89,7 @@ def residuals(y: Floats, w: Floats | None, eta: Floats, out: Floats) -> float:
         len(eta) == len(out) == len(y) and (w is None or len(w) == len(y)), "y, weights, eta and out differ in length"
     )
     w = np.ones(len(y)) if w is None else w
-    out[:] = w * (_logistic(-eta) * y - _logistic(eta) * (1.0 - y))
+    out[:] = w * (expit(-eta) * y - expit(eta) * (1.0 - y))
     return _loss(y, w, eta)
 
 
@@ -129,10 +130,6 @@ def _columns(value: Floats, row: NDArray[Any], first: NDArray[Any], n: int, used
     inside = (row >= 0) & (row < n)
     value, row = np.where(inside, value, 0.0), np.where(inside, row, 0)
     return sparse.csc_array((value, row, first), shape=(n, len(first) - 1))
-
-
-def _logistic(eta: Floats) -> Floats:
-    return np.asarray(np.exp(-np.logaddexp(0.0, -eta)))
 
 
 def _loss(y: Floats, w: Floats, eta: Floats) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.kernels.logistic.reference_likelihood import GRADIENT, binary_likelihood
 from discrim.kernels.reference_checks import all_inside, require
 from discrim.typing import Floats
 
@@ -101,11 +102,6 @@ def several_gradients(
     for values in (share, weight, offset):
         require(values is None or len(values) == n, "share, weight, offset and rows differ in length")
     require(theta.shape == (SEVERAL, p + 1), "theta has the wrong shape")
-    y = (codes == 1).astype(float) if share is None else share
-    w = np.ones(len(y)) if weight is None else weight
-    some = w > 0
-    z = np.column_stack([np.ones(int(some.sum())), x[some] - shift])
-    eta = z @ theta.T + (0.0 if offset is None else offset[some, None])
-    losses = w[some] @ (np.logaddexp(0.0, eta) - y[some, None] * eta)
-    mu = np.exp(-np.logaddexp(0.0, -eta))
-    return losses, (w[some, None] * (mu - y[some, None])).T @ z
+    response, nowhere = (codes, share, weight, offset), np.empty(0)
+    found = [binary_likelihood(x, response, shift, each, None, nowhere, GRADIENT) for each in theta]
+    return np.array([one[0] for one in found]), np.array([one[1] for one in found])

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy.special import expit, logsumexp
 
-from discrim.kernels.reference_checks import all_inside, check_compressed, require
+from discrim.kernels.reference_checks import Compressed, all_inside, compressed_rows, require
 from discrim.typing import Floats
 
 LOSS, GRADIENT, CURVATURE, BLOCKS = 0, 1, 2, 3
@@ -45,7 +45,7 @@ def binary_likelihood(
         losses[:] = [w @ (np.logaddexp(0.0, eta + s * slope) - y * (eta + s * slope)) for s in steps]
     loss = float(w @ (np.logaddexp(0.0, eta) - y * eta))
     gradient, hessian = np.empty(0), np.empty((0, 0))
-    mu, rest = np.exp(-np.logaddexp(0.0, -eta)), np.exp(-np.logaddexp(0.0, eta))
+    mu, rest = expit(eta), expit(-eta)
     if depth >= GRADIENT:
         # Not mu - y, which of a row that is all but certain has no digits.
         gradient = z.T @ (w * (mu * (1.0 - y) - rest * y))
@@ -88,8 +88,8 @@ def softmax_likelihood(
     losses = np.zeros(len(steps))
     if along is not None:
         slope = z @ along.T
-        losses[:] = [w @ (_log_sum(eta + s * slope) - (eta + s * slope)[at, codes]) for s in steps]
-    top = _log_sum(eta)
+        losses[:] = [w @ (logsumexp(eta + s * slope, axis=1) - (eta + s * slope)[at, codes]) for s in steps]
+    top = logsumexp(eta, axis=1)
     loss = float(w @ (top - eta[at, codes]))
     gradient, hessian = np.empty((0, 0)), np.empty((0, 0))
     mu = np.exp(eta - top[:, None])
@@ -111,12 +111,7 @@ def softmax_likelihood(
 
 
 def sparse_likelihood(
-    rows: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
-    response: Response,
-    theta: Floats,
-    along: Floats | None,
-    steps: Floats,
-    depth: int,
+    rows: Compressed, response: Response, theta: Floats, along: Floats | None, steps: Floats, depth: int
 ) -> Sums:
     """Loss and gradient of compressed rows (values, their columns, where each row begins), which are not shifted.
 
@@ -125,10 +120,7 @@ def sparse_likelihood(
     p = theta.shape[-1] - 1
     require(depth <= GRADIENT, "there is no curvature of sparse rows")
     require(p >= 0, "theta has no intercept")
-    check_compressed(*rows, p)
-    value, column, first = rows
-    part = slice(int(first[0]), int(first[-1]))
-    x = sparse.csr_array((value[part], column[part], first - first[0]), shape=(len(first) - 1, p))
+    x = compressed_rows(rows, p)
     if theta.ndim == 2:
         return softmax_likelihood(x, response, np.zeros(p), theta, along, steps, depth)
     return binary_likelihood(x, response, np.zeros(p), theta, along, steps, depth)
@@ -162,8 +154,3 @@ def _symmetric(matrix: Floats) -> Floats:
 def _design(x: Any, shift: Floats) -> Floats:
     dense = np.asarray(x if isinstance(x, np.ndarray) else x.toarray(), dtype=float)
     return np.column_stack([np.ones(len(dense)), dense - shift])
-
-
-def _log_sum(eta: Floats) -> Floats:
-    top = eta.max(axis=1)
-    return np.asarray(top + np.log(np.exp(eta - top[:, None]).sum(axis=1)))

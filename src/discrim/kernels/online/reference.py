@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.kernels.reference_checks import all_inside, check_pointers, require
+from discrim.kernels.reference_checks import Compressed, all_inside, check_pointers, require
 from discrim.typing import Floats
 
 # Order (or None); codes and weights (or None) of the visits.
 Given = tuple[NDArray[np.int32] | None, NDArray[np.int32], Floats | None]
-# Values, columns, first.
-Compressed = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 # The order, which is shuffled before every epoch, and its seed, or None; codes and weights (or None) of the rows.
 Repeated = tuple[tuple[NDArray[np.int32], int] | None, NDArray[np.int32], Floats | None]
 # At most so many epochs; the gain that counts as one (NaN: none is asked for), and how many epochs may be without; the

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -41,25 +42,26 @@ SHARED: dict[str, Check] = {
 }
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CountsClassifier(RecipeClassifier):
     """A classifier whose statistic is the sums of the columns in each class."""
 
-    alpha: Any
-    force_alpha: bool
-    fit_prior: bool
-    class_prior: Any
-    class_alpha: Any
-    alphas: Any
-    cv: Any
-
-    class_count_: Floats
-    class_log_prior_: Floats
-    feature_count_: Floats
-    feature_log_prob_: Floats
-    alpha_: Any
+    class_count_: Floats = field(init=False)
+    class_log_prior_: Floats = field(init=False)
+    feature_count_: Floats = field(init=False)
+    feature_log_prob_: Floats = field(init=False)
+    alpha_: Any = field(init=False)
 
     _constraints: ClassVar[dict[str, Check]] = SHARED
     _input_tags: ClassVar[Mapping[str, bool]] = {"sparse": True, "positive_only": True}
+
+    alpha: Any = 1.0
+    force_alpha: bool = True
+    fit_prior: bool = True
+    class_prior: Any = None
+    class_alpha: Any = 0.0
+    alphas: Any = None
+    cv: Any = 10
 
     @abstractmethod
     def recipe(self) -> CountsRecipe:
@@ -98,11 +100,6 @@ class CountsClassifier(RecipeClassifier):
         for remark in remarks:
             warn(*remark)
         return alpha
-
-    def _shared(self) -> dict[str, Any]:
-        """The parameters that all recipes of counts have."""
-        named = {name: getattr(self, name) for name in (*SHARED, "cv")}
-        return {**named, "model": type(self).__name__}
 
     def _counts_summary(self, title: str, here: Pair, rest: Pair) -> Summary:
         """Columns in order of the lower end of their log odds ratio, class against the other classes.

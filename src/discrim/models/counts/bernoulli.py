@@ -14,7 +14,8 @@ from discrim.inference.summary import Summary
 from discrim.models.beyond import METHODS
 from discrim.models.counts.base import SHARED, CountsClassifier, place_of
 from discrim.models.parameters import Check, array_like, boolean, either, none, number
-from discrim.models.registry import Entry, enter, zeros_and_ones
+from discrim.models.registry import Entry, Facts, enter, zeros_and_ones
+from discrim.models.shell import recipe_from
 from discrim.typing import Floats
 
 
@@ -91,16 +92,9 @@ class BernoulliNB(CountsClassifier):
     }
     _input_tags: ClassVar[Mapping[str, bool]] = {"sparse": True}
 
-    alpha: Any = 1.0
-    force_alpha: bool = True
     binarize: float | None = 0.0
-    fit_prior: bool = True
-    class_prior: Any = None
     beta: Any = None
-    class_alpha: Any = 0.0
     tune_intercept: bool = False
-    alphas: Any = None
-    cv: Any = 10
     methods: Literal["scikit-learn", "all"] = "scikit-learn"
 
     @property
@@ -124,8 +118,7 @@ class BernoulliNB(CountsClassifier):
 
     def recipe(self) -> BernoulliRecipe:
         """The model that these parameters describe."""
-        own = {"binarize": self.binarize, "beta": self.beta, "tune_intercept": self.tune_intercept}
-        return BernoulliRecipe(**own, **self._shared())
+        return recipe_from(BernoulliRecipe, self, model=type(self).__name__)
 
     def _scored(self) -> Any:
         """The rule, which is linear but for alpha = 0, where it has the same parts."""
@@ -139,14 +132,10 @@ class BernoulliNB(CountsClassifier):
         return self._counts_summary("Bernoulli naive Bayes", here, (rest + a, total - n - rest + b))
 
 
+def _offered(rows: Facts) -> bool:
+    return rows.counts == "binary"
+
+
 enter(
-    Entry(
-        "Bernoulli NB",
-        BernoulliNB,
-        lambda _: BernoulliNB(alpha="loo"),
-        cost=5,
-        why_not=zeros_and_ones,
-        offered=lambda rows: rows.counts == "binary",
-        words=True,
-    )
+    Entry("Bernoulli NB", BernoulliNB, {"alpha": "loo"}, cost=5, why_not=zeros_and_ones, offered=_offered, words=True)
 )

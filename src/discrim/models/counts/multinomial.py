@@ -12,6 +12,7 @@ from discrim.inference.summary import Summary
 from discrim.models.counts.base import SHARED, CountsClassifier, against_all, place_of
 from discrim.models.parameters import Check, boolean
 from discrim.models.registry import Entry, Facts, counts, enter
+from discrim.models.shell import recipe_from
 from discrim.typing import Floats
 
 
@@ -66,14 +67,6 @@ class MultinomialNB(CountsClassifier):
     ['sport', 'law']
     """
 
-    alpha: Any = 1.0
-    force_alpha: bool = True
-    fit_prior: bool = True
-    class_prior: Any = None
-    class_alpha: Any = 0.0
-    alphas: Any = None
-    cv: Any = 10
-
     def feature_posterior(self, cls: Any) -> DirichletPosterior:
         """What is known of all probabilities theta_k of class ``cls``: Dirichlet(alpha + N_k)."""
         k = place_of(cls, self._check_solved().classes_, "class")
@@ -85,7 +78,7 @@ class MultinomialNB(CountsClassifier):
 
     def recipe(self) -> MultinomialRecipe:
         """The model that these parameters describe."""
-        return MultinomialRecipe(**self._shared())
+        return recipe_from(MultinomialRecipe, self, model=type(self).__name__)
 
     def _summarise(self) -> Summary:
         a = self.feature_count_ + self.alpha_
@@ -144,18 +137,11 @@ class ComplementNB(CountsClassifier):
 
     feature_all_: Floats = field(init=False)
 
-    alpha: Any = 1.0
-    force_alpha: bool = True
-    fit_prior: bool = True
-    class_prior: Any = None
     norm: bool = False
-    class_alpha: Any = 0.0
-    alphas: Any = None
-    cv: Any = 10
 
     def recipe(self) -> ComplementRecipe:
         """The model that these parameters describe."""
-        return ComplementRecipe(norm=self.norm, **self._shared())
+        return recipe_from(ComplementRecipe, self, model=type(self).__name__)
 
     def _summarise(self) -> Summary:
         a, rest = self.feature_count_ + self.alpha_, complements(self.feature_count_) + self.alpha_
@@ -166,7 +152,7 @@ def _entry(name: str, kind: type[CountsClassifier], alpha: str, cost: float) -> 
     def offered(rows: Facts) -> bool:
         return rows.counts == "counts"
 
-    return Entry(name, kind, lambda _: kind(alpha=alpha), cost=cost, why_not=counts, offered=offered, words=True)
+    return Entry(name, kind, {"alpha": alpha}, cost=cost, why_not=counts, offered=offered, words=True)
 
 
 enter(_entry("Multinomial NB", MultinomialNB, "loo", 3), _entry("Complement NB", ComplementNB, "cv", 4))

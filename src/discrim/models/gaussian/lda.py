@@ -180,19 +180,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return lda_summary(self, self._details, self._names)
 
 
+SHRUNKEN = {"shrinkage": "auto", "solver": "lsqr"}
 enter(
-    Entry(
-        "LDA",
-        LinearDiscriminantAnalysis,
-        lambda _: LinearDiscriminantAnalysis(),
-        cost=6,
-        why_not=common_covariance,
-    ),
-    Entry(
-        "LDA, shrunken",
-        LinearDiscriminantAnalysis,
-        lambda _: LinearDiscriminantAnalysis(shrinkage="auto", solver="lsqr"),
-        cost=7,
-        offered=crowded,
-    ),
+    Entry("LDA", LinearDiscriminantAnalysis, cost=6, why_not=common_covariance),
+    Entry("LDA, shrunken", LinearDiscriminantAnalysis, SHRUNKEN, cost=7, offered=crowded),
 )

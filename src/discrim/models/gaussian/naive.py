@@ -81,10 +81,7 @@ class GaussianNB(RecipeClassifier):
     smoothing: Smoothing = "scikit-learn"
     methods: Literal["scikit-learn", "all"] = "scikit-learn"
 
-    @beyond_sklearn
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n."""
-        return super().decision_function(X)
+    decision_function = beyond_sklearn(RecipeClassifier.decision_function)
 
     def predict_joint_log_proba(self, X: Any) -> NDArray[Any]:
         """log pi_k + log density of the row in class k, n x K."""
@@ -107,12 +104,4 @@ class GaussianNB(RecipeClassifier):
         return Summary("Gaussian naive Bayes", facts, tables, names=self._names, means=self.theta_, variances=self.var_)
 
 
-enter(
-    Entry(
-        "Gaussian NB",
-        GaussianNB,
-        lambda _: GaussianNB(smoothing="column"),
-        cost=1,
-        offered=lambda rows: not mixed(rows),
-    )
-)
+enter(Entry("Gaussian NB", GaussianNB, {"smoothing": "column"}, cost=1, offered=lambda rows: not mixed(rows)))

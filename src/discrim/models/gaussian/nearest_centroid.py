@@ -105,20 +105,9 @@ class NearestCentroid(RecipeClassifier):
         """The model that these parameters describe."""
         return recipe_from(NearestCentroidRecipe, self)
 
-    @available_if(_measures)  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Scores n x K; for two classes, the second minus the first, n."""
-        return super().decision_function(X)
-
-    @available_if(_measures)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Posterior probabilities, n x K, columns as ``classes_``."""
-        return super().predict_proba(X)
-
-    @available_if(_measures)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> NDArray[Any]:
-        """Logarithms of the posteriors, exact where these underflow."""
-        return super().predict_log_proba(X)
+    decision_function = available_if(_measures)(RecipeClassifier.decision_function)
+    predict_proba = available_if(_measures)(RecipeClassifier.predict_proba)
+    predict_log_proba = available_if(_measures)(RecipeClassifier.predict_log_proba)
 
     def _apply(self, X: Any, output: Output) -> NDArray[Any]:
         """By the linear rule that says the same, where there is one: sparse rows stay so."""
@@ -146,13 +135,5 @@ class NearestCentroid(RecipeClassifier):
         return Summary("Nearest shrunken centroids", facts, tables, names=names, deviations=self.deviations_[:, order])
 
 
-enter(
-    Entry(
-        "Nearest centroid",
-        NearestCentroid,
-        lambda _: NearestCentroid(shrink_threshold="cv", priors="empirical", rule="pamr"),
-        cost=1.5,
-        tuning="grid",
-        offered=crowded,
-    )
-)
+COMPARED = {"shrink_threshold": "cv", "priors": "empirical", "rule": "pamr"}
+enter(Entry("Nearest centroid", NearestCentroid, COMPARED, cost=1.5, tuning="grid", offered=crowded))

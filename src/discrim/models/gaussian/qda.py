@@ -131,12 +131,4 @@ class QuadraticDiscriminantAnalysis(RecipeClassifier):
         return group_summary(self, self._names, "Quadratic discriminant analysis", facts)
 
 
-enter(
-    Entry(
-        "QDA",
-        QuadraticDiscriminantAnalysis,
-        lambda _: QuadraticDiscriminantAnalysis(),
-        cost=10,
-        why_not=own_covariance,
-    )
-)
+enter(Entry("QDA", QuadraticDiscriminantAnalysis, cost=10, why_not=own_covariance))

@@ -166,7 +166,7 @@ def _known_shares(statistic: MixedStatistic) -> Floats:
     return np.asarray(np.array(known) / statistic.weight.sum())
 
 
-enter(Entry("Mixed NB", MixedNB, lambda _: MixedNB(), cost=2, why_not=nothing, offered=mixed))
+enter(Entry("Mixed NB", MixedNB, cost=2, why_not=nothing, offered=mixed))
 
 
 def _posterior_of(statistic: MixedStatistic, j: int, k: int, alpha: float) -> Posterior:

@@ -30,7 +30,7 @@ from discrim.families.online.scaling import FIRST_LOOK, Scaling
 from discrim.families.online.updates import Learning, Weights, dense, stream_state
 from discrim.families.recipe import Sum
 from discrim.families.rule import Output
-from discrim.inference.summary import Summary, Table
+from discrim.inference.summary import Summary, coefficient_summary
 from discrim.models.scoring import non_finite_error
 from discrim.models.shell import Classifier, SparseCoefficients, check_declared, check_parameters, declared_classes
 from discrim.sources import Design, Rows, Scan, in_memory
@@ -146,12 +146,20 @@ class LinearClassifier(SparseCoefficients, Classifier):
         raise NotImplementedError
 
     def _summarise(self) -> Summary:
-        names = ["(Intercept)", *self._names]
-        slopes = as_one(self.coef_, self.intercept_)
-        labels = [str(label) for label in self.classes_[-len(slopes) :]]
         facts = {"Epochs": self.n_iter_, "Updates": self._updates(), "Columns": len(self._names)}
-        table = Table("Coefficients", names, labels, slopes.T)
-        return Summary(type(self).__name__, facts, [table], names=names, coef=slopes.T, iterations=self.n_iter_)
+        title, coef = type(self).__name__, as_one(self.coef_, self.intercept_).T
+        return coefficient_summary(title, facts, self._names, self.classes_, coef, iterations=self.n_iter_)
+
+
+class CountedUpdates(LinearClassifier):
+    """A classifier that shows how many steps have changed its coefficients."""
+
+    @property
+    def n_updates_(self) -> int:
+        """Corrections that were made since the weights were zero, for all classes together."""
+        if "classes_" not in self.__dict__:
+            raise AttributeError(f"This {type(self).__name__} has made no updates yet: call fit first.")
+        return self._updates()
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from discrim.block import Block
 from discrim.engines import RowPasses, passes_over
@@ -25,7 +24,7 @@ from discrim.families.online.problems import refuse_one_class
 from discrim.families.online.trace import Recorder, Trace
 from discrim.families.rule import LinearRule, Output
 from discrim.families.sequence import Stopping
-from discrim.inference.summary import Summary, Table
+from discrim.inference.summary import Summary, coefficient_summary
 from discrim.losses import LOSSES, find_loss, sigmoid
 from discrim.models.parameters import Check, boolean, either, integer, none, number, one_of, seed
 from discrim.models.shell import Classifier, check_parameters, declared_classes
@@ -336,22 +335,15 @@ class GradientDescentClassifier(Classifier):
             "_at": at,
         }
 
-    def _check_solved(self) -> Self:
-        check_is_fitted(self, "coef_")
-        return self
-
     def _scores_are_logs(self) -> bool:
         """Are scores log posteriors up to a constant, as with two classes or a softmax?"""
         self._check_solved()
         return self._at.softmax or len(self.classes_) == 2
 
     def _summarise(self) -> Summary:
-        names = ["(Intercept)", *self._names]
-        coef = np.column_stack([self.intercept_, self.coef_]).T
-        labels = [str(label) for label in self.classes_[-coef.shape[1] :]]
         facts = {"Loss": self.loss, "Steps": self.n_iter_, "Converged": self.converged_, "Objective": self.objective_}
-        table = Table("Coefficients", names, labels, coef)
-        return Summary("Gradient descent", facts, [table], names=names, coef=coef, iterations=self.n_iter_)
+        coef = np.vstack([self.intercept_, self.coef_.T])
+        return coefficient_summary("Gradient descent", facts, self._names, self.classes_, coef, iterations=self.n_iter_)
 
 
 def _by_steps(run: Run, n: int) -> Descent:

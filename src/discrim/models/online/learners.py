@@ -15,9 +15,10 @@ from discrim.families.online.updates import Learning
 from discrim.kernels.online.reference import LOSSES
 from discrim.losses import LOSSES as LOSS_OBJECTS
 from discrim.losses import Loss
-from discrim.models.online.parameters import SHARED, above
+from discrim.models.online.base import CountedUpdates
+from discrim.models.online.parameters import SHARED
 from discrim.models.online.stream import StreamClassifier
-from discrim.models.parameters import Check, number, one_of
+from discrim.models.parameters import Check, above, number, one_of
 
 RATES = ("optimal", "constant", "invscaling", "adaptive", "pa1", "pa2", "auto")
 # The rate "auto" is STEP / (c R^2 sqrt(t)), with R^2 the mean |z|^2 and c the curvature of the loss, but at most
@@ -173,7 +174,7 @@ class SGDClassifier(StreamClassifier):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Perceptron(StreamClassifier):
+class Perceptron(CountedUpdates, StreamClassifier):
     """A hyperplane that every wrong row turns towards itself.
 
     **Model.** Two classes y = -1 and 1 that a hyperplane w'x + b = 0 separates.
@@ -212,11 +213,7 @@ class Perceptron(StreamClassifier):
     1.0
     """
 
-    _constraints: ClassVar[dict[str, Check]] = {
-        **SHARED,
-        "eta0": above(0),
-        "multi_class": one_of("ovr", "multinomial"),
-    }
+    _constraints: ClassVar[dict[str, Check]] = {**SHARED, "eta0": above(0), "multi_class": one_of("ovr", "multinomial")}
 
     penalty: str | None = None
     alpha: float = 0.0001
@@ -225,13 +222,6 @@ class Perceptron(StreamClassifier):
     random_state: Any = 0
     multi_class: str = "ovr"
     average: bool | int = False
-
-    @property
-    def n_updates_(self) -> int:
-        """Corrections that the weights have had since they were zero."""
-        if "_state" not in self.__dict__:
-            raise AttributeError("This Perceptron has made no updates yet: call fit first.")
-        return self._updates()
 
     def _check_together(self, *, parts: bool) -> None:
         super()._check_together(parts=parts)

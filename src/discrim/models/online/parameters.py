@@ -5,17 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from discrim.engines.orders import Shuffle
-from discrim.models.parameters import Check, boolean, either, integer, none, number, one_of, seed
-
-
-def above(lo: float, hi: float = np.inf) -> Check:
-    """A finite number above lo and below hi."""
-    fits, _ = number(lo, hi)
-    upper = f" and below {hi:g}" if np.isfinite(hi) else ""
-    return lambda value: fits(value) and lo < float(value) < hi, f"a finite number above {lo:g}{upper}"
+from discrim.models.parameters import Check, above, boolean, either, integer, none, number, one_of, seed
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -27,16 +27,16 @@ from discrim.families.online.rosenblatt import (
     same_order,
 )
 from discrim.families.sequence import Stopping
-from discrim.models.online.base import LinearClassifier, columns_named
-from discrim.models.online.parameters import SHARED, above
-from discrim.models.parameters import Check, boolean, integer, one_of
+from discrim.models.online.base import CountedUpdates, columns_named
+from discrim.models.online.parameters import SHARED
+from discrim.models.parameters import Check, above, boolean, integer, one_of
 from discrim.models.shell import check_parameters
 from discrim.sources import Scan, in_memory, open_rows
 from discrim.typing import Floats
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RosenblattPerceptron(PerceptronOptions, LinearClassifier):
+class RosenblattPerceptron(PerceptronOptions, CountedUpdates):
     """A hyperplane that is corrected until no row is on its wrong side.
 
     **Model.** Two classes y = -1 and 1 that a hyperplane w'x + b = 0 separates.
@@ -111,13 +111,6 @@ class RosenblattPerceptron(PerceptronOptions, LinearClassifier):
         """Learn from rows X with labels y; all rows are needed at once."""
         check_parameters(self, self._constraints)
         return self._at_once(lambda: self._found(X, y, sample_weight))
-
-    @property
-    def n_updates_(self) -> int:
-        """Corrections that were made, for all classes together."""
-        if "learned_" not in self.__dict__:
-            raise AttributeError("This RosenblattPerceptron has made no updates yet: call fit first.")
-        return self._updates()
 
     def _updates(self) -> int:
         return sum(part.updates for part in self.learned_)

@@ -240,7 +240,8 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
         """Where coefficients have been written to since they were learned, learning goes on from these."""
         coef, intercept = dense(self.coef_), self.intercept_
         weights = self._state.copied()
-        if self.average or (_same(coef, self._learned_coef) and _same(intercept, self._learned_intercept)):
+        same = np.array_equal(coef, self._learned_coef) and np.array_equal(intercept, self._learned_intercept)
+        if self.average or same:
             return weights
         start = np.atleast_2d(np.asarray(coef, float)), np.atleast_1d(np.asarray(intercept, float))
         w, b = start if self._scaling is None else self._scaling.from_user(*start)
@@ -360,7 +361,3 @@ def _refuse_unlearned(end: int, x: Features) -> None:
         raise not_a_number(x)
     if end == OVERFLOWN:
         raise DataError("The weights overflow. Scale the features, or take smaller steps.")
-
-
-def _same(now: Any, before: Floats) -> bool:
-    return np.shape(now) == before.shape and np.array_equal(now, before)

@@ -40,8 +40,8 @@ class RidgeClassifier(RecipeClassifier):
     **Rule.** The largest regression function; for two classes the sign of the one.
 
     Cost: one read of X with n p^2 / 2 multiplications, then p^3 / 3; with more columns than rows n^2 p / 2 + n^3 / 6;
-    with sparse rows some ten times 2 nnz K, and then ``statistic_`` has the variances of the columns only, which is too
-    little for ``partial_fit``, ``forget`` and ``merge``.
+    with sparse rows some ten times 2 nnz K, by conjugate gradients. Then ``statistic_`` has the variances of the
+    columns only, too little for ``partial_fit``, ``forget`` and ``merge``: for these fit with ``solver='cholesky'``.
 
     Parameters
     ----------
@@ -52,7 +52,8 @@ class RidgeClassifier(RecipeClassifier):
         left, and how many iterations. All else is a closed form.
     copy_X, random_state : accepted and not needed
     class_weight : dict, 'balanced' or None
-    solver : str, scikit-learn's names; all take the same path here
+    solver : str, scikit-learn's names
+        'cholesky' and 'svd' are always the closed form; with all others sparse rows may take conjugate gradients.
     positive : bool, coefficients must not be negative
     priors : array of K numbers, the shares that the classes are given; None for their own
     methods : {'scikit-learn', 'all'}
@@ -131,7 +132,8 @@ class RidgeClassifier(RecipeClassifier):
     def mergeable_statistic(self) -> Statistic:
         if self._several_labels:
             raise DataError("Models of several labels cannot be merged. Fit and merge one model for each label.")
-        return super().mergeable_statistic()
+        statistic: Any = super().mergeable_statistic()
+        return self.recipe().adopt(statistic)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Regression functions n x K; for two classes (n,), positive for the second."""
@@ -218,4 +220,4 @@ def _function(label: RidgeClassifier) -> LinearRule:
     return LinearRule(sign * rule.coef[-1:], sign * rule.offset[-1:], rule.origin)
 
 
-enter(Entry("Ridge", RidgeClassifier, lambda _: RidgeClassifier(methods="all"), cost=9, tuning="grid"))
+enter(Entry("Ridge", RidgeClassifier, {"methods": "all"}, cost=9, tuning="grid"))
