@@ -18,8 +18,9 @@ from discrim.models import registry
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
-# Processes of pytest-xdist share the cores, and threads of linear algebra that wait for a core spin: they took four
-# tenths of the time. Tests that are about these threads ask for several, and programs they start have the usual ones.
+# Processes of pytest-xdist share the cores, and threads of linear algebra that wait for a core spin: in tests of wide
+# tables they took four tenths of the processor time. Tests that are about these threads ask for several, and programs
+# that tests start have the usual ones.
 if "PYTEST_XDIST_WORKER" in os.environ:
     threadpool_limits(1, user_api="blas")
 

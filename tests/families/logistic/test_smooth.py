@@ -155,7 +155,7 @@ def test_slopes_up_to_flat_end_the_fit_and_without_it_all_digits_are_found():
 def test_the_first_step_promises_no_more_than_there_is_to_gain():
     every, _ = objectives()
     seen = []
-    enough = Enough(watch=seen.append)
+    enough = Enough(watch=seen.append, least=0.0)
     quasi_newton(every, np.zeros(every.shape), inverse=lambda right: right, enough=enough, most=1)
     at = every.at(np.zeros(every.shape))
     assert_allclose(-np.vdot(at.gradient, seen[0]), at.loss, rtol=1e-9)
