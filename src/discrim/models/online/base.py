@@ -31,7 +31,7 @@ from discrim.families.online.updates import Learning, Weights, dense, stream_sta
 from discrim.families.recipe import Sum
 from discrim.families.rule import Output
 from discrim.inference.summary import Summary, coefficient_summary
-from discrim.models.scoring import non_finite_error
+from discrim.models.scoring import apply_rule, non_finite_error, score_margin
 from discrim.models.shell import Classifier, SparseCoefficients, check_declared, check_parameters, declared_classes
 from discrim.sources import Design, Rows, Scan, in_memory
 from discrim.statistics import ClassMoments, Depth
@@ -57,15 +57,18 @@ class LinearClassifier(SparseCoefficients, Classifier):
         """Scores w_k'x + b_k, n x K; for two classes that of the second, n."""
         self._check_solved()
         rows = self.rows_of(X)
-        if rows.whole is None or not sparse.issparse(rows.whole.x):
-            return super().decision_function(X)
-        # A product with few entries: rows are not made dense.
-        x, written = rows.whole.x, self._rule_of
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores = np.asarray(x @ written[:, 1:].T) + written[:, 0]
-        if not np.isfinite(scores).all():
-            raise non_finite_error(rows) or DataError("The scores of some rows overflow. Scale the columns.")
-        scores = scores.astype(x.dtype)
+        if rows.whole is not None and sparse.issparse(rows.whole.x):
+            # A product with few entries: rows are not made dense.
+            x, written = rows.whole.x, self._rule_of
+            with np.errstate(over="ignore", invalid="ignore"):
+                scores = np.asarray(x @ written[:, 1:].T) + written[:, 0]
+            if not np.isfinite(scores).all():
+                raise non_finite_error(rows) or DataError("The scores of some rows overflow. Scale the columns.")
+            scores = scores.astype(x.dtype)
+        elif len(self.classes_) == 2:
+            return score_margin(self._rule, rows, self.margin_weights)
+        else:
+            scores = apply_rule(self._rule, rows, Output.SCORES)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -135,11 +138,6 @@ class LinearClassifier(SparseCoefficients, Classifier):
         if not np.array_equal(both, self.__dict__.get("_rule_of", ())):
             self._rule, self._rule_of = written_rule(both), both
         return self
-
-    def _apply(self, X: Any, output: Output) -> NDArray[Any]:
-        if output is Output.SCORES:
-            return super()._apply(X, output)
-        raise NotImplementedError("Scores that are margins have no softmax.")
 
     def _updates(self) -> int:
         """Steps that have changed the coefficients."""
