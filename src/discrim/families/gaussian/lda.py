@@ -34,6 +34,7 @@ from discrim.families.gaussian.shrinkage import class_shrinkage, estimated_covar
 from discrim.families.gaussian.student import Sizes, check_degrees, debiased_linear, predictive_rule
 from discrim.families.recipe import Passes, Shape, Solved
 from discrim.families.rule import LinearRule, QuadraticRule, Rule, StudentRule
+from discrim.later import cached_property
 from discrim.statistics import Depth
 from discrim.statistics.moments import grand_mean
 from discrim.typing import Floats
@@ -97,24 +98,25 @@ class LdaRecipe(CovarianceRecipe):
         mean = statistic.mean if (weight > 0).all() else _filled(statistic)
         within, kept, added = self._covariance(statistic, shape, passes, priors)
         sphering = self._sphered(statistic, within, kept, added, reread=reread)
-        canonical = canonical_directions(sphering, mean, priors, float(weight.sum()))
+        centroids = sphered_centroids(sphering, mean, priors, float(weight.sum()))
         with np.errstate(divide="ignore"):
             logs = np.log(priors)
         if self.rank is None:
-            linear = full_rule(canonical.both, logs, canonical.origin)
+            linear = full_rule(centroids.both, logs, centroids.origin)
         else:
-            linear = reduced_rule(canonical, logs, self.rank)
+            linear = reduced_rule(centroids, logs, self.rank)
         if self.predict_method == "debiased":
             linear = debiased_linear(linear, self._sizes(weight, sphering.rank), logs, sphering.rank)
         centred = self.solver == "svd" or self.rank is not None or self.predict_method != "plug-in"
-        shown = linear if centred else uncentred(linear, canonical)
-        attributes = self._attributes(shown, canonical, mean, priors, most, shape)
+        shown = linear if centred else uncentred(linear, centroids)
+        attributes = self._attributes(shown, centroids.origin, mean, priors, shape)
         rule: Rule = linear
         if self.predict_method == "predictive":
             rule = self._predictive(sphering, mean, statistic, logs)
         details = LdaDetails(
-            self.normalization, statistic, within, kept, added, canonical,
+            self.normalization, statistic, within, kept, added, centroids,
             rule if self.predict_method == "predictive" else shown,
+            most if self.n_components is None else self.n_components,
         )  # fmt: skip
         # With fewer rows the columns depend on each other in any case: there is nothing to report.
         if statistic.rows.sum() - (statistic.rows > 0).sum() >= statistic.n_features:
@@ -172,10 +174,9 @@ class LdaRecipe(CovarianceRecipe):
         return Sizes(np.where(weight > 0, weight, 1.0), degrees * one, divisors(weight, self.normalization)[1] * one)
 
     def _attributes(
-        self, rule: LinearRule, canonical: Canonical, mean: Floats, priors: Floats, most: int, shape: Shape
+        self, rule: LinearRule, origin: Floats, mean: Floats, priors: Floats, shape: Shape
     ) -> dict[str, Any]:
         dtype = shape.columns.dtype
-        limit = most if self.n_components is None else self.n_components
         coef, intercept = rule.coef, rule.offset - rule.coef @ rule.origin
         if len(coef) == 2:
             coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
@@ -184,10 +185,7 @@ class LdaRecipe(CovarianceRecipe):
             "intercept_": intercept.astype(dtype),
             "means_": mean.astype(dtype),
             "priors_": priors.astype(dtype),
-            "xbar_": canonical.origin.astype(dtype),
-            "scalings_": canonical.scalings.astype(dtype),
-            "explained_variance_ratio_": canonical.explained[:limit].astype(dtype),
-            "_n_features_out": min(limit, canonical.scalings.shape[1]),
+            "xbar_": origin.astype(dtype),
             **self.chosen_shrinkage(),
         }
 
@@ -203,15 +201,24 @@ class LdaRecipe(CovarianceRecipe):
 
 @dataclass(frozen=True, eq=False)
 class LdaDetails:
-    """What further attributes are made from: Sigma = kept * within + diag(added), the directions, the rule as shown."""
+    """What further attributes are made from: Sigma = kept * within + diag(added), the centroids, the rule as shown.
+
+    ``limit`` is the largest number of discriminant coordinates.
+    """
 
     normalization: str
     statistic: Statistic
     within: Within
     kept: float
     added: Floats
-    canonical: Canonical
+    centroids: Centroids
     shown: Rule
+    limit: int
+
+    @property
+    def canonical(self) -> Canonical:
+        """The discriminant coordinates."""
+        return self.centroids.canonical
 
     def covariance(self) -> Floats:
         """Sigma as the rule uses it (before directions without variance are left out)."""
@@ -229,9 +236,9 @@ class LdaDetails:
         """Eigenvalues of S^-1 B with sums of squares S and B, weighted by the classes' shares."""
         weight = self.statistic.weight
         sphering = self.pooled().sphere(tol=0.0, reread=False)
-        canonical = canonical_directions(sphering, self.statistic.mean, weight / weight.sum(), weight.sum())
+        centroids = sphered_centroids(sphering, self.statistic.mean, weight / weight.sum(), weight.sum())
         divisor = divisors(weight, self.normalization)[1]
-        return np.asarray(canonical.eigenvalues * max(len(weight) - 1, 1) / divisor)
+        return np.asarray(centroids.canonical.eigenvalues * max(len(weight) - 1, 1) / divisor)
 
 
 def _filled(statistic: Statistic) -> Floats:
@@ -244,15 +251,12 @@ class Canonical:
     """The discriminant coordinates (x - origin)'scalings, those that separate most first.
 
     ``eigenvalues`` are those of W^-1 B with B = sum_k n_k (mu_k - mu)(mu_k - mu)' / divisor and
-    W = Sigma; ``coordinates`` are the centroids in these coordinates (K x L). ``both`` are the centred centroids and
-    the origin, sphered (r x (K + 1)), and divided by Sigma (p x (K + 1)).
+    W = Sigma; ``coordinates`` are the centroids in these coordinates (K x L).
     """
 
-    origin: Floats
     scalings: Floats
     eigenvalues: Floats
     coordinates: Floats
-    both: tuple[Floats, Floats]
 
     @property
     def explained(self) -> Floats:
@@ -261,28 +265,45 @@ class Canonical:
         return self.eigenvalues / total if total > 0 else np.zeros_like(self.eigenvalues)
 
 
-def canonical_directions(sphering: Sphering, mean: Floats, priors: Floats, weight: float) -> Canonical:
-    """SVD of the centroids, sphered and weighted by the priors: B is a sum of squares throughout.
+@dataclass(frozen=True, eq=False)
+class Centroids:
+    """Class means about ``origin``, their mean by the ``priors``: what the rule and the coordinates are made of.
 
-    Cost: p^2 K for the sphering and p K^2 for the SVD.
+    ``both`` are the K means, the origin and the rounding of the means, sphered (r x (K + 2)), and divided by Sigma
+    (p x (K + 2)).
     """
+
+    origin: Floats
+    priors: Floats
+    weight: float
+    both: tuple[Floats, Floats]
+
+    @cached_property
+    def canonical(self) -> Canonical:
+        """SVD of the centroids, sphered and weighted by the priors: B is a sum of squares throughout. Cost p K^2."""
+        classes, p = len(self.priors), len(self.origin)
+        sphered, solved = (values[:, :classes] for values in self.both)
+        spread = np.sqrt(self.weight * self.priors / max(classes - 1, 1))
+        left, values, right = np.linalg.svd(sphered * spread, full_matrices=False)
+        most = min(classes - 1, p, len(sphered))
+        # Centroids that differ by the rounding of their means only are equal.
+        values[values <= np.linalg.norm(self.both[0][:, -1]) * spread.max()] = 0.0
+        kept = int((values[:most] > 1e-10 * values[:1].max(initial=0.0)).sum())
+        scalings = solved @ (spread[:, None] * right[:kept].T / values[:kept])
+        signs = _signs(scalings)
+        eigenvalues = np.zeros(min(classes - 1, p))
+        eigenvalues[: min(most, len(values))] = values[:most] ** 2
+        return Canonical(scalings * signs, eigenvalues, (left[:, :kept].T @ sphered).T * signs)
+
+
+def sphered_centroids(sphering: Sphering, mean: Floats, priors: Floats, weight: float) -> Centroids:
+    """The centroids by a sphering of Sigma. Cost: p^2 K."""
     classes, p = mean.shape
-    origin = priors @ mean
-    rounding = 8.0 * EPS * np.abs(mean).max(axis=0)
-    both = sphering.both(np.vstack([mean - origin, origin, rounding]).T)
-    sphered, solved = both[0][:, :classes], both[1][:, :classes]
-    spread = np.sqrt(weight * priors / max(classes - 1, 1))
-    left, values, right = np.linalg.svd(sphered * spread, full_matrices=False)
-    most = min(classes - 1, p, sphering.rank)
-    # Centroids that differ by the rounding of their means only are equal.
-    values[values <= np.linalg.norm(both[0][:, -1]) * spread.max()] = 0.0
-    kept = int((values[:most] > 1e-10 * values[:1].max(initial=0.0)).sum())
-    scalings = solved @ (spread[:, None] * right[:kept].T / values[:kept])
-    signs = _signs(scalings)
-    eigenvalues = np.zeros(min(classes - 1, p))
-    eigenvalues[: min(most, len(values))] = values[:most] ** 2
-    coordinates = (left[:, :kept].T @ sphered).T * signs
-    return Canonical(origin, scalings * signs, eigenvalues, coordinates, (both[0][:, :-1], both[1][:, :-1]))
+    about = np.empty((classes + 2, p))
+    origin = about[classes] = priors @ mean
+    np.subtract(mean, origin, out=about[:classes])
+    about[-1] = 8.0 * EPS * np.abs(mean).max(axis=0)
+    return Centroids(origin, priors, weight, sphering.both(about.T))
 
 
 def full_rule(both: tuple[Floats, Floats], log_priors: Floats, origin: Floats) -> LinearRule:
@@ -295,18 +316,19 @@ def full_rule(both: tuple[Floats, Floats], log_priors: Floats, origin: Floats) -
     return LinearRule(np.ascontiguousarray(solved.T), offset, origin)
 
 
-def uncentred(rule: LinearRule, canonical: Canonical) -> LinearRule:
+def uncentred(rule: LinearRule, centroids: Centroids) -> LinearRule:
     """The same rule with x'Sigma^-1 mu - mu'Sigma^-1 mu / 2 added to every score, so that coef_k = Sigma^-1 mu_k."""
-    sphered, added = (values[:, -1] for values in canonical.both)
+    sphered, added = (values[:, -2] for values in centroids.both)
     return LinearRule(rule.coef + added, rule.offset + 0.5 * float(sphered @ sphered), rule.origin)
 
 
-def reduced_rule(canonical: Canonical, log_priors: Floats, rank: int) -> LinearRule:
+def reduced_rule(centroids: Centroids, log_priors: Floats, rank: int) -> LinearRule:
     """The same rule in the first ``rank`` discriminant coordinates only."""
+    canonical = centroids.canonical
     at = canonical.coordinates[:, :rank]
     coef = at @ canonical.scalings[:, :rank].T
     offset = log_priors - 0.5 * np.einsum("kl,kl->k", at, at)
-    return LinearRule(np.ascontiguousarray(coef), offset, canonical.origin)
+    return LinearRule(np.ascontiguousarray(coef), offset, centroids.origin)
 
 
 def _signs(scalings: Floats) -> Floats:

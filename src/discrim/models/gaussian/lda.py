@@ -93,10 +93,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     intercept_: NDArray[Any] = field(init=False)
     means_: NDArray[Any] = field(init=False)
     priors_: NDArray[Any] = field(init=False)
-    scalings_: NDArray[Any] = field(init=False)
-    explained_variance_ratio_: NDArray[Any] = field(init=False)
     shrinkage_: float = field(init=False)
-    _n_features_out: int = field(init=False)
 
     _constraints: ClassVar[dict[str, Check]] = {
         **COMMON,
@@ -127,9 +124,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Discriminant coordinates of the rows, n x n_components."""
-        canonical = self.solution().details.canonical
-        scalings = canonical.scalings[:, : self._n_features_out]
-        origin = np.zeros(len(scalings)) if self.solver == "eigen" else canonical.origin
+        details: LdaDetails = self.solution().details
+        scalings = details.canonical.scalings[:, : details.limit]
+        origin = np.zeros(len(scalings)) if self.solver == "eigen" else details.centroids.origin
         coordinates = LinearRule(np.ascontiguousarray(scalings.T), np.zeros(scalings.shape[1]), origin)
         return apply_rule(coordinates, self.rows_of(X), Output.SCORES)
 
@@ -156,6 +153,22 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             )
         details: LdaDetails = self._details
         return details.covariance().astype(self._design.dtype, copy=False)
+
+    @property
+    def scalings_(self) -> NDArray[Any]:
+        """Discriminant directions, p x L; the within-class covariance of the coordinates is I."""
+        return np.asarray(self._details.canonical.scalings.astype(self._design.dtype))
+
+    @property
+    def explained_variance_ratio_(self) -> NDArray[Any]:
+        """Share of the between-class variance along each direction."""
+        details: LdaDetails = self._details
+        return details.canonical.explained[: details.limit].astype(self._design.dtype)
+
+    @property
+    def _n_features_out(self) -> int:
+        details: LdaDetails = self._details
+        return min(details.limit, int(details.canonical.scalings.shape[1]))
 
     @property
     def canonical_correlations_(self) -> Floats:
