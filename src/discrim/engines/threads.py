@@ -9,6 +9,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, TypeVar
 
+import numpy as np
 from scipy import sparse
 
 from discrim.block import Block, Reads
@@ -29,10 +30,13 @@ GROUP = 16
 
 def reduce(rows: Rows, reduction: Reduction[State], *, title: str = "reading", shape: Shape | None = None) -> State:
     """The state of all rows, the same bits whatever the number of threads; ``shape`` is theirs, where it is known."""
+    whole = rows.whole
+    if whole is not None and isinstance(whole.x, np.ndarray) and whole.x.size <= SINGLE:
+        return reduction.of(whole)
     size = 8 * reduction.numbers(shape or Shape(rows.design, rows.classes, rows.n_rows))
     # Without products an entry costs little more than a number of a state, which is written and merged.
     entries = SPARSE if reduction.uses_blas else max(SPARSE, size // 4)
-    alone = rows.whole is not None and len(_ranges(rows.whole, size, entries)) == 1
+    alone = whole is not None and len(_ranges(whole, size, entries)) == 1
     with one_blas_thread() if reduction.uses_blas and not alone else nullcontext():
         return reduce_blocks(rows, reduction.of, reduction.merge, state_bytes=size, entries=entries, title=title)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from discrim.errors import ParameterError, PriorsWarning, warn
 from discrim.families.recipe import Remark
-from discrim.typing import Floats
+from discrim.typing import Floats, Mask
 
 
 def resolve_priors(given: Any, weight: Floats, *, strict: bool = False) -> Floats:
@@ -49,7 +49,6 @@ def checked_priors(given: Any, weight: Floats, name: str = "priors") -> Floats:
     return priors
 
 
-def log_priors(priors: Floats) -> Floats:
-    """Logarithms, -inf for a prior of zero."""
-    with np.errstate(divide="ignore"):
-        return np.log(priors)
+def log_priors(priors: Floats, possible: Mask | bool = True) -> Floats:
+    """Logarithms, -inf for a prior of zero, and for what is not possible."""
+    return np.log(priors, out=np.full(np.shape(priors), -np.inf), where=possible & (priors > 0))

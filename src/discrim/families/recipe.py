@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -63,7 +64,13 @@ class Shape:
     @property
     def eps(self) -> float:
         """The rounding of the values as they were given."""
-        return float(np.finfo(self.columns.dtype).eps)
+        return rounding_of(self.columns.dtype)
+
+
+@cache
+def rounding_of(dtype: np.dtype[Any]) -> float:
+    """The distance from 1 to the next number."""
+    return float(np.finfo(dtype).eps)
 
 
 class Statistic(Protocol):

@@ -14,6 +14,7 @@ BACKEND = "numpy" if VERSION == versions.REFERENCE else "native"
 
 class_moments = reference_gaussian.class_moments
 score = reference_gaussian.score
+sphere = reference_gaussian.sphere
 code_integers = reference_counts.code_integers
 dense_descent = reference_columns.dense_descent
 sparse_descent = reference_columns.sparse_descent

@@ -9,6 +9,7 @@ from discrim.kernels.counts.reference import sparse_class_sums as sparse_class_s
 from discrim.kernels.counts.reference import sparse_score as sparse_score
 from discrim.kernels.gaussian.reference import class_moments as class_moments
 from discrim.kernels.gaussian.reference import score as score
+from discrim.kernels.gaussian.reference import sphere as sphere
 from discrim.kernels.logistic.reference_columns import dense_descent as dense_descent
 from discrim.kernels.logistic.reference_columns import dense_slopes as dense_slopes
 from discrim.kernels.logistic.reference_columns import residuals as residuals

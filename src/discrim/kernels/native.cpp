@@ -13,6 +13,7 @@
 #include "arrays.hpp"
 #include "gaussian/moments.hpp"
 #include "gaussian/scores.hpp"
+#include "gaussian/spheres.hpp"
 
 void bind_coordinate(nanobind::module_ &m);
 
@@ -108,6 +109,14 @@ bool best(Matrix<T> x, int rule, Array centre, Array factor, Vector offset, bool
     return discrim::score<T, double>(rows, arrays, discrim::Output::best, nullptr, out.data());
 }
 
+nb::tuple sphere(discrim::Aligned<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> sigma, Vector noise) {
+    const size_t p = noise.shape(0);
+    require(sigma.shape(0) == p && sigma.shape(1) == p, "the matrix must have a row and a column for each of the noise");
+    std::unique_ptr<double[]> scale(new double[p]), inverse(new double[p * p]);
+    const auto found = discrim::sphere(sigma.data(), noise.data(), p, scale.get(), inverse.get());
+    return nb::make_tuple(give(std::move(scale), {p}), give(std::move(inverse), {p, p}), found.log_det, found.rcond);
+}
+
 // Ranks of integers among the values that occur, for labels within [lo, lo + size).
 nb::tuple code_integers(discrim::Aligned<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> y, int64_t lo,
                         int64_t size) {
@@ -156,6 +165,7 @@ NB_MODULE(_native, m) {
     add_score(&score<float, double>);
     add_score(&best<double>);
     add_score(&best<float>);
+    m.def("sphere", &sphere, "sigma"_a, "noise"_a);
     m.def("code_integers", &code_integers, "y"_a, "lo"_a, "size"_a);
     discrim::bind_levels(m);
     discrim::bind_likelihood(m);

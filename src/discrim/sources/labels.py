@@ -126,7 +126,7 @@ def _code_array(y: NDArray[Any], column: str | None) -> Coded:
 
 def _code_integral(y: NDArray[Any]) -> Coded:
     """By a table over the range of the values; by sorting where they lie too far apart."""
-    lo, hi = int(y.min()), int(y.max())
+    lo, hi = int(np.minimum.reduce(y)), int(np.maximum.reduce(y))
     size = hi - lo + 1
     if size > max(4 * y.size, 65536) or hi > LARGEST:
         return _code_by_sorting(y)

@@ -171,8 +171,9 @@ class ClassMoments(ClassScatter):
         """The same with one scatter matrix for all classes."""
         if self.depth is Depth.DIAGONAL:
             raise ValueError("A diagonal statistic has no pooled scatter.")
-        scatter = self.scatter.sum(axis=0) if self.depth is Depth.FULL else self.scatter
-        return replace(self, scatter=scatter, depth=Depth.POOLED)
+        if self.depth is Depth.POOLED:
+            return self
+        return replace(self, scatter=self.scatter.sum(axis=0), depth=Depth.POOLED)
 
     def diagonal(self) -> ClassMoments:
         """The same with the variances of each class only."""

@@ -50,9 +50,9 @@ class Multinomial:
 
     def solve(self, s: ClassCounts, alpha: Alpha) -> Solution:
         coef, constant = np.empty_like(s.count), np.zeros(len(s.count))
-        log_total = _log(s.count.sum(axis=1) + summed(alpha, s.count.shape[1]))
+        log_total = _log(s.count.sum(axis=1, keepdims=True) + summed(alpha, s.count.shape[1]))
 
-        def solve_part(k: int, columns: slice) -> None:
+        def solve_part(k: int | slice, columns: slice) -> None:
             np.subtract(_log(s.count[k, columns] + _at(alpha, columns)), log_total[k], out=coef[k, columns])
 
         _in_parts(solve_part, s.count)
@@ -76,17 +76,17 @@ class Bernoulli:
         return (alpha, alpha) if self.beta is None else self.beta
 
     def solve(self, s: ClassCounts, alpha: Alpha) -> Solution:
-        a, b = self.pair(alpha)
+        (a, b), weight = self.pair(alpha), s.weight[:, None]
         log_prob, coef = np.empty_like(s.count), np.empty_like(s.count)
         parts = np.zeros((len(s.count), -(-s.count.shape[1] // PART)))
 
-        def solve_part(k: int, columns: slice) -> None:
+        def solve_part(k: int | slice, columns: slice) -> None:
             count, a_j, b_j = s.count[k, columns], _at(a, columns), _at(b, columns)
-            present, absent = _log(count + a_j), _log(difference(s.weight[k], count) + b_j)
-            total = _log(s.weight[k] + (a_j + b_j))
+            present, absent = _log(count + a_j), _log(difference(weight[k], count) + b_j)
+            total = _log(weight[k] + (a_j + b_j))
             np.subtract(present, total, out=log_prob[k, columns])
             np.subtract(present, absent, out=coef[k, columns])
-            parts[k, columns.start // PART] = (absent - total).sum()
+            parts[k, columns.start // PART] = (absent - total).sum(axis=-1)
 
         _in_parts(solve_part, s.count)
         constant = parts.sum(axis=1)
@@ -111,9 +111,9 @@ class Complement:
 
     def solve(self, s: ClassCounts, alpha: Alpha) -> Solution:
         whole, weights, constant = s.count.sum(axis=0), np.empty_like(s.count), np.zeros(len(s.count))
-        log_total = _log(difference(whole.sum(), s.count.sum(axis=1)) + summed(alpha, len(whole)))
+        log_total = _log(difference(whole.sum(), s.count.sum(axis=1, keepdims=True)) + summed(alpha, len(whole)))
 
-        def solve_part(k: int, columns: slice) -> None:
+        def solve_part(k: int | slice, columns: slice) -> None:
             smoothed = difference(whole[columns], s.count[k, columns]) + _at(alpha, columns)
             np.subtract(log_total[k], _log(smoothed), out=weights[k, columns])
 
@@ -185,9 +185,12 @@ def summed(alpha: Alpha, columns: int) -> float:
     return float(np.sum(alpha)) * (columns / np.size(alpha))
 
 
-def _in_parts(task: Callable[[int, slice], None], count: Floats) -> None:
-    """``task(k, columns)`` for every class k and every part of the columns."""
+def _in_parts(task: Callable[[int | slice, slice], None], count: Floats) -> None:
+    """``task(k, columns)`` for every class k and every part of the columns; at once for few numbers."""
     classes, width = count.shape
+    if count.size < FEW:
+        task(slice(None), slice(0, width))
+        return
     parts = [(k, slice(j, j + PART)) for k in range(classes) for j in range(0, width, PART)]
     run(lambda i: task(*parts[i]), len(parts), workers=None if count.size >= MANY else 1)
 

@@ -29,8 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack, qr
 
+from discrim import kernels
 from discrim.errors import DataError
 from discrim.families.gaussian.shrinkage import CACHED, nonlinear_eigenvalues
+from discrim.kernels.gaussian import reference
 from discrim.statistics import ClassFactors, ClassMoments, Depth
 from discrim.typing import Floats
 
@@ -45,6 +47,8 @@ SQUARED_NOISE = 1e-11
 LARGE = 1e6
 # Deviations below this part of the last place of the values are what the sums leave of a constant column.
 CONSTANT = 2.0**-5
+# Columns up to which a kernel of our own costs less than a call of the linear algebra library.
+FEW = 32
 NOTHING = np.zeros(0, np.intp)
 EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 
@@ -214,17 +218,14 @@ def sphere_matrix(sigma: Floats, noise: Floats, *, may_reread: bool, least: floa
     Raises IllConditionedError where R-factors would do better and the rows can be read again; otherwise, up to the
     reciprocal condition ``least``, directions that are only rounding are left out. Cost p^3 / 3.
     """
-    deviation = np.sqrt(np.maximum(np.diagonal(sigma), 0.0))
-    alive = deviation > noise
-    scale = np.where(alive, deviation, np.inf)
+    sphered = kernels.sphere if len(noise) <= FEW else reference.sphere
+    scale, inverse, log_det, rcond = sphered(sigma, noise)
+    if rcond > least:
+        return TriangularSphering(scale, inverse, log_det)
+    alive = np.isfinite(scale)
+    if may_reread and alive.all() and len(scale):
+        raise IllConditionedError
     correlation = sigma / scale[:, None] / scale[None, :]
-    if alive.all() and len(scale):
-        inverse, log_det, rcond = inverse_factor(correlation)
-        if rcond > least:
-            log_det += 2.0 * float(np.log(scale).sum())
-            return TriangularSphering(scale, inverse, log_det)
-        if may_reread:
-            raise IllConditionedError
     index = np.flatnonzero(alive)
     values, vectors = np.linalg.eigh(correlation[np.ix_(index, index)])
     if may_reread and len(values) and values[0] < ILL_CONDITIONED * max(values[-1], 1.0):
@@ -233,21 +234,6 @@ def sphere_matrix(sigma: Floats, noise: Floats, *, may_reread: bool, least: floa
     directions = np.zeros((int(keep.sum()), len(scale)))
     directions[:, index] = vectors[:, keep].T
     return _spectral(scale, directions, np.sqrt(values[keep]))
-
-
-def inverse_factor(matrix: Floats) -> tuple[Floats, float, float]:
-    """L^-1 with LL' = M, log det M, and a lower bound on M's reciprocal condition, 0 where M has no such L.
-
-    The bound is 1 / (tr M tr M^-1), at most p^2 below the reciprocal condition itself.
-    """
-    if not len(matrix):
-        return matrix, 0.0, 1.0
-    lower, info = lapack.dpotrf(matrix, lower=1, clean=1)
-    if info != 0:
-        return lower, -np.inf, 0.0
-    log_det = 2.0 * float(np.log(np.diagonal(lower)).sum())
-    inverse, _ = lapack.dtrtri(lower, lower=1, overwrite_c=1)
-    return inverse, log_det, 1.0 / float(np.trace(matrix) * np.vdot(inverse, inverse))
 
 
 def sphere_factor(factor: Floats, noise: Floats, eps: float, tol: float) -> Sphering:
@@ -340,7 +326,7 @@ def rounding_noise(mean: Floats, eps: float) -> Floats:
     ``eps`` is that of the numbers as they were given. Sums are taken in double precision about a value of the class,
     so that they add nothing to it.
     """
-    return last_place(np.abs(mean).max(axis=0, initial=0.0), eps)
+    return np.asarray(np.spacing(np.abs(mean).max(axis=0, initial=TINY)) * (eps / EPS))
 
 
 def last_place(values: Floats, eps: float) -> Floats:
@@ -488,12 +474,14 @@ def check_divisors(statistic: ClassMoments | ClassFactors, normalization: str, *
         )
 
 
-def divisors(weight: Floats, normalization: str) -> tuple[Floats, float]:
-    """What S_k and S are divided by: n_k and n, or n_k - 1 and n - K."""
-    present = weight > 0
-    if normalization == "mle":
-        return np.where(present, weight, 1.0), float(weight.sum())
-    return np.where(present, weight - 1.0, 1.0), float(weight.sum() - present.sum())
+def divisors(weight: Floats, normalization: str) -> Floats:
+    """What each S_k is divided by: n_k, or n_k - 1."""
+    return np.where(weight > 0, weight if normalization == "mle" else weight - 1.0, 1.0)
+
+
+def pooled_divisor(weight: Floats, normalization: str) -> float:
+    """What S is divided by: n, or n - K."""
+    return float(weight.sum()) - (0 if normalization == "mle" else np.count_nonzero(weight > 0))
 
 
 def each_within(statistic: ClassMoments | ClassFactors, factor: Floats, eps: float) -> tuple[Within, ...]:
@@ -506,18 +494,22 @@ def each_within(statistic: ClassMoments | ClassFactors, factor: Floats, eps: flo
     return tuple(Within(r, noise, eps, thin=True, share=share) for share, r in shares)
 
 
+def shares_over(shares: Floats | float, divisor: Floats) -> Floats:
+    """shares / divisor, 0 where that is not positive."""
+    return np.divide(shares, divisor, out=np.zeros(len(divisor)), where=divisor > 0)
+
+
 def pooled_within(statistic: ClassMoments | ClassFactors, normalization: str, eps: float) -> Within:
     """Sigma = S / n, or S / (n - K); ``eps`` is the rounding of the numbers as they were given."""
-    divisor = divisors(statistic.weight, normalization)[1]
-    (pooled,) = each_within(statistic.pooled(), 1.0 / np.array([divisor]), eps)
+    divisor = pooled_divisor(statistic.weight, normalization)
+    (pooled,) = each_within(statistic.pooled(), np.array([1.0 / divisor]), eps)
     return pooled
 
 
 def weighted_within(statistic: ClassMoments | ClassFactors, shares: Floats, normalization: str, eps: float) -> Within:
     """Sigma = sum_k shares_k Sigma_k."""
     assert statistic.depth is Depth.FULL
-    each = divisors(statistic.weight, normalization)[0]
-    factor = np.where(each > 0, shares / np.where(each > 0, each, 1.0), 0.0)
+    factor = shares_over(shares, divisors(statistic.weight, normalization))
     if isinstance(statistic, ClassMoments):
         return reduce(Within.plus, each_within(statistic, factor, eps))
     rows = np.vstack(statistic.factors)

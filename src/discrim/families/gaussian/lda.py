@@ -15,8 +15,8 @@ from discrim.families.gaussian.covariance import (
     Sphering,
     Within,
     check_divisors,
-    divisors,
     each_within,
+    pooled_divisor,
     pooled_within,
     rounding_noise,
     weighted_within,
@@ -32,6 +32,7 @@ from discrim.families.gaussian.recipe import (
 )
 from discrim.families.gaussian.shrinkage import class_shrinkage, estimated_covariances
 from discrim.families.gaussian.student import Sizes, check_degrees, debiased_linear, predictive_rule
+from discrim.families.priors import log_priors
 from discrim.families.recipe import Passes, Shape, Solved
 from discrim.families.rule import LinearRule, QuadraticRule, Rule, StudentRule
 from discrim.later import cached_property
@@ -99,8 +100,7 @@ class LdaRecipe(CovarianceRecipe):
         within, kept, added = self._covariance(statistic, shape, passes, priors)
         sphering = self._sphered(statistic, within, kept, added, reread=reread)
         centroids = sphered_centroids(sphering, mean, priors, float(weight.sum()))
-        with np.errstate(divide="ignore"):
-            logs = np.log(priors)
+        logs = log_priors(priors)
         if self.rank is None:
             linear = full_rule(centroids.both, logs, centroids.origin)
         else:
@@ -119,7 +119,7 @@ class LdaRecipe(CovarianceRecipe):
             most if self.n_components is None else self.n_components,
         )  # fmt: skip
         # With fewer rows the columns depend on each other in any case: there is nothing to report.
-        if statistic.rows.sum() - (statistic.rows > 0).sum() >= statistic.n_features:
+        if sphering.rank < shape.width <= statistic.rows.sum() - np.count_nonzero(statistic.rows):
             remarks += about_columns(shape, sphering.dependent, COLLINEAR)
         return Solved(rule, statistic, attributes, remarks=remarks, details=details)
 
@@ -152,7 +152,7 @@ class LdaRecipe(CovarianceRecipe):
     def _sphered(self, statistic: Statistic, within: Within, kept: float, added: Floats, *, reread: bool) -> Sphering:
         reread = reread and self.covariance_estimator is None
         if self.shrinkage == "nonlinear":
-            degrees = divisors(statistic.weight, "unbiased")[1]
+            degrees = pooled_divisor(statistic.weight, "unbiased")
             return pooled_within(statistic, "unbiased", within.eps).sphere_nonlinear(degrees)
         if added.any():
             return within.sphere_added(kept, added, reread=reread)
@@ -168,10 +168,10 @@ class LdaRecipe(CovarianceRecipe):
 
     def _sizes(self, weight: Floats, rank: int) -> Sizes:
         """Of the pooled scatter, the same for every class; a class without rows has the mean's weight."""
-        degrees = divisors(weight, "unbiased")[1]
+        degrees = pooled_divisor(weight, "unbiased")
         check_degrees(self.predict_method, np.array([degrees]), rank, ["the classes together have"])
         one = np.ones(len(weight))
-        return Sizes(np.where(weight > 0, weight, 1.0), degrees * one, divisors(weight, self.normalization)[1] * one)
+        return Sizes(np.where(weight > 0, weight, 1.0), degrees * one, pooled_divisor(weight, self.normalization) * one)
 
     def _attributes(
         self, rule: LinearRule, origin: Floats, mean: Floats, priors: Floats, shape: Shape
@@ -230,14 +230,14 @@ class LdaDetails:
 
     def pooled_squares(self) -> Floats:
         """Diagonal of the pooled scatter S."""
-        return self.pooled().diagonal * divisors(self.statistic.weight, self.normalization)[1]
+        return self.pooled().diagonal * pooled_divisor(self.statistic.weight, self.normalization)
 
     def scatter_eigenvalues(self) -> Floats:
         """Eigenvalues of S^-1 B with sums of squares S and B, weighted by the classes' shares."""
         weight = self.statistic.weight
         sphering = self.pooled().sphere(tol=0.0, reread=False)
         centroids = sphered_centroids(sphering, self.statistic.mean, weight / weight.sum(), weight.sum())
-        divisor = divisors(weight, self.normalization)[1]
+        divisor = pooled_divisor(weight, self.normalization)
         return np.asarray(centroids.canonical.eigenvalues * max(len(weight) - 1, 1) / divisor)
 
 

@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from discrim.block import Block
-from discrim.families.gaussian.covariance import ILL_CONDITIONED, Normalization, inverse_factor
+from discrim.families.gaussian.covariance import ILL_CONDITIONED, Normalization
 from discrim.families.gaussian.student import predictive
+from discrim.kernels.gaussian.reference import inverse_factor
 from discrim.statistics import ClassMoments, Depth
 from discrim.typing import Codes, Floats
 

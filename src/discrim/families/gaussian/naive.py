@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.families.gaussian.covariance import CONSTANT, check_divisors, divisors
+from discrim.families.gaussian.covariance import CONSTANT, TINY, check_divisors, divisors
 from discrim.families.gaussian.leave_one_out import log_priors_without, rho_of, with_vanished
 from discrim.families.gaussian.recipe import GaussianRecipe, Statistic, possible_logs, varying_columns
 from discrim.families.recipe import LeftOut, Passes, Shape, Solved
@@ -43,10 +43,10 @@ class GaussianNBRecipe(GaussianRecipe):
         assert isinstance(statistic, ClassMoments)
         priors, _ = self.class_priors(statistic.weight)
         check_divisors(statistic, self.normalization, pooled=False)
-        divisor = divisors(statistic.weight, self.normalization)[0]
+        divisor = divisors(statistic.weight, self.normalization)
         variances, total = naive_variances(statistic, divisor, shape.eps)
-        variances = self.smooth(variances, total, statistic.weight[:, None])
         epsilon = self._added(total)
+        variances = self.smooth(variances, total, statistic.weight[:, None], epsilon)
         dtype = shape.columns.dtype
         attributes = {
             "theta_": statistic.mean.astype(dtype),
@@ -68,15 +68,15 @@ class GaussianNBRecipe(GaussianRecipe):
         priors = self.fixed_priors(s.weight)
         return lambda block: nb_scores(block.dense(), block.codes, s, priors, self.smooth)
 
-    def smooth(self, variance: Floats, total: Floats, weight: float | Floats) -> Floats:
+    def smooth(self, variance: Floats, total: Floats, weight: float | Floats, added: Floats | None = None) -> Floats:
         """The variances of classes with ``weight`` rows made positive, given the columns' ``total`` variances.
 
         By columns, or where nothing is added, one that is constant within the class gets total / weight: in so many
         rows it has not varied.
         """
-        smoothed = variance + self._added(total)
+        smoothed = variance + (self._added(total) if added is None else added)
         positive = (variance if self.smoothing == "column" else smoothed) > 0
-        return np.where(positive, smoothed, total / np.maximum(weight, 1.0))
+        return smoothed if positive.all() else np.where(positive, smoothed, total / np.maximum(weight, 1.0))
 
     def _added(self, total: Floats) -> Floats:
         """What is added to variances, given the total variances (..., p): p numbers, or one for all columns."""
@@ -106,12 +106,11 @@ def total_variances(weight: Floats, mean: Floats, scatter: Floats) -> Floats:
 
 def naive_rule(mean: Floats, variances: Floats, log_priors: Floats) -> DiagonalRule:
     """A column without any variance, in any class, says nothing and is left out."""
-    alive = (variances > 0).any(axis=0)
     # A class that is constant where others vary keeps a variance too small to matter to anybody else.
-    floor = np.finfo(float).tiny
-    safe = np.where(alive, np.maximum(variances, floor), 1.0)
-    offset = log_priors - 0.5 * np.log(safe).sum(axis=1)
-    return DiagonalRule(mean, np.where(alive, 1.0 / safe, 0.0), offset)
+    safe = np.maximum(variances, TINY)
+    safe[:, ~variances.any(axis=0)] = np.inf
+    offset = log_priors - 0.5 * np.log(safe, out=np.zeros_like(safe), where=safe < np.inf).sum(axis=1)
+    return DiagonalRule(mean, 1.0 / safe, offset)
 
 
 def nb_scores(

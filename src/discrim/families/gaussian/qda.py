@@ -101,7 +101,7 @@ class QdaRecipe(CovarianceRecipe):
         check_degrees(self.predict_method, weight[present] - 1.0, p, names)
         # Whatever a class without rows has here, its offset is -inf.
         counted = np.where(weight > 0, weight, p + 3.0)
-        sizes = Sizes(counted, counted - 1.0, divisors(counted, self.normalization)[0])
+        sizes = Sizes(counted, counted - 1.0, divisors(counted, self.normalization))
         if self.predict_method == "debiased":
             return debiased_rule(rule, sizes)
         return predictive_rule(rule, sizes, possible_logs(self.class_priors(weight)[0], weight), p)

@@ -17,7 +17,8 @@ from discrim.families.gaussian.covariance import (
     Within,
     divisors,
     each_within,
-    inverse_factor,
+    pooled_divisor,
+    shares_over,
     sphere_factor,
     sphere_low_rank,
     sphere_matrix,
@@ -25,6 +26,7 @@ from discrim.families.gaussian.covariance import (
 )
 from discrim.families.gaussian.student import GaussianRule
 from discrim.families.rule import LowRankRule, ProjectedRule, QuadraticRule
+from discrim.kernels.gaussian.reference import inverse_factor
 from discrim.parallel import run
 from discrim.statistics import ClassFactors, ClassMoments
 from discrim.statistics.moments import grand_mean
@@ -80,10 +82,10 @@ def class_matrices(
     statistic: ClassMoments | ClassFactors, normalization: Normalization, eps: float, alpha: float = 1.0
 ) -> ClassMatrices:
     """alpha Sigma_k + (1 - alpha) Sigma for every class."""
-    each, total = divisors(statistic.weight, normalization)
-    within = each_within(statistic, np.where(each > 0, alpha / np.where(each > 0, each, 1.0), 0.0), eps)
+    within = each_within(statistic, shares_over(alpha, divisors(statistic.weight, normalization)), eps)
     if alpha < 1:
-        (pooled,) = each_within(statistic.pooled(), np.array([(1.0 - alpha) / total]), eps)
+        share = (1.0 - alpha) / pooled_divisor(statistic.weight, normalization)
+        (pooled,) = each_within(statistic.pooled(), np.array([share]), eps)
         within = tuple(own.plus(pooled) for own in within)
     return ClassMatrices.plain(statistic.mean, within)
 
@@ -123,18 +125,23 @@ def quadratic_rule(parts: ClassMatrices, log_priors: Floats, tol: float, *, rere
     Raises SingularError for a class that has no inverse. Cost K p^3 / 3.
     """
     classes, p = parts.mean.shape
+    factors, offset = np.zeros((classes, p, p)), log_priors.copy()
 
-    def invert(k: int) -> tuple[Floats, float]:
-        if np.isneginf(log_priors[k]):
-            return np.zeros((p, p)), 0.0
+    def invert(k: int) -> None:
+        if offset[k] == -np.inf:
+            return
         sphering = _sphered(parts, k, tol, reread=reread)
         if not isinstance(sphering, TriangularSphering):
             raise SingularError(k, sphering.dependent)
-        return sphering.inverse / sphering.scale, sphering.log_det
+        np.divide(sphering.inverse, sphering.scale, out=factors[k])
+        offset[k] -= 0.5 * sphering.log_det
 
-    done = run(invert, classes) if p >= PARALLEL else [invert(k) for k in range(classes)]
-    factors, log_dets = np.stack([factor for factor, _ in done]), np.array([log_det for _, log_det in done])
-    return QuadraticRule(parts.mean, factors, log_priors - 0.5 * log_dets, triangular=True)
+    if p >= PARALLEL:
+        run(invert, classes)
+    else:
+        for k in range(classes):
+            invert(k)
+    return QuadraticRule(parts.mean, factors, offset, triangular=True)
 
 
 def projected_rule(statistic: ClassFactors, parts: ClassMatrices, log_priors: Floats, n_columns: int) -> ProjectedRule:

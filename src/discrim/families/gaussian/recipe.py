@@ -24,7 +24,7 @@ from discrim.families.gaussian.leave_one_out import (
 )
 from discrim.families.gaussian.quadratic import class_matrices
 from discrim.families.gaussian.student import PredictMethod
-from discrim.families.priors import given_priors
+from discrim.families.priors import given_priors, log_priors
 from discrim.families.recipe import LeftOut, Passes, Recipe, Reduction, Remark, Search, Selection, Shape, Solved
 from discrim.parallel import blas_threads
 from discrim.statistics import ClassFactors, ClassMoments, Depth, FactorsOf, MomentsOf
@@ -290,8 +290,7 @@ def rank_tolerance(tol: float) -> float:
 
 def possible_logs(priors: Floats, weight: Floats) -> Floats:
     """Logarithms of the priors; -inf for a class without rows, whatever its prior."""
-    with np.errstate(divide="ignore"):
-        return np.where(weight > 0, np.log(priors), -np.inf)
+    return log_priors(priors, weight > 0)
 
 
 def rule_size(solved: Solved, *, quadratic: bool) -> float:
@@ -311,8 +310,7 @@ def rounded_columns(statistic: Statistic, shape: Shape) -> Remark | None:
     if not squares.size:
         return None
     # Nearly always nothing is anywhere near, and no column has to be looked at.
-    with np.errstate(over="ignore"):  # means near the largest number have no bound, and are looked at
-        bound = float(statistic.weight.sum()) * shape.eps**2 * float(flat.dot(flat))
+    bound = float(statistic.weight.sum()) * shape.eps**2 * float(flat.dot(flat))
     if float(squares.min()) > bound:
         return None
     divisor = statistic.weight[:, None] if statistic.depth is not Depth.POOLED else np.array(statistic.total_weight)

@@ -227,23 +227,22 @@ class Work:
         return found
 
 
-def choose_route(rows: Passes, problem: Problem, fits: int = 1) -> Route:
+def choose_route(rows: Passes, problem: Problem, fits: int = 1, work: Work | None = None) -> Route:
     """The cheapest way, or the one that the solver names, where it is possible."""
     if problem.solver in {"newton", "newton-cholesky"}:
         return "newton"
-    costs = Work.of(rows, problem).costs(fits)
-    named = {route: cost for route, cost in costs.items() if route == problem.solver} or costs
-    return min(named, key=lambda route: named[route])
+    costs = (work or Work.of(rows, problem)).costs(fits)
+    return next((route for route in costs if route == problem.solver), min(costs, key=costs.__getitem__))
 
 
 def fit_smooth(rows: Passes, problem: Problem, view: Overview | None = None) -> SmoothFit:
     """Maximum likelihood, or its L2-penalised or Firth's form, by the cheapest way of ``Work.costs``."""
-    width = rows.shape.width
-    route = choose_route(rows, problem)
+    width, work = rows.shape.width, Work.of(rows, problem)
+    route = choose_route(rows, problem, work=work)
     if route == "row-space" and rows.whole is not None:
         return _fit_wide(rows, rows.whole, problem)
     if view is None:
-        view = look(rows, Work.of(rows, problem).sample_rows(route))
+        view = look(rows, work.sample_rows(route))
     check_finite(rows, view)
     coordinates = coordinates_for(view, problem, plain=route == "limited-memory")
     objective = Objective(rows, problem.classes, coordinates, softmax=problem.softmax)
@@ -309,7 +308,8 @@ def _solve(objective: Objective, views: Sequence[Overview], problem: Problem, ro
     coordinates, view = objective.coordinates, views[-1]
     route = "newton" if problem.firth else route
     start = origin(objective, view.sample) if problem.start is None else coordinates.from_user(problem.start)
-    start = np.where(_free(objective, problem, "quasi-newton", aliased), start, 0.0)
+    if aliased.any():
+        start = np.where(_free(objective, problem, "quasi-newton", aliased), start, 0.0)
     if route == "newton" and problem.softmax and problem.penalty.name == "none":
         start = start - start[:1]
     smooth = smooth_for(objective, problem, route, start, aliased)
@@ -320,8 +320,8 @@ def _solve(objective: Objective, views: Sequence[Overview], problem: Problem, ro
         parts = [Part(_sample_objective(objective, each), len(each.sample) / view.n_rows) for each in some]
         seen = problem.watch
         watch = None if seen is None else lambda theta: seen(theta, coordinates)
-        squares = _squares(view, coordinates) if smooth.plain else 1.0
-        smooth = replace(smooth, squares=squares, watch=watch)
+        if smooth.plain or watch is not None:
+            smooth = replace(smooth, squares=_squares(view, coordinates) if smooth.plain else 1.0, watch=watch)
         solution, solver = minimise(smooth, objective, parts, route, problem.most), str(route)
     return SmoothFit(
         problem,
@@ -358,7 +358,7 @@ def _flat_for(problem: Problem, objective: Objective) -> Floats | None:
         return None
     one = np.full(c.size, 0.5 * problem.tol)
     one[int(c.intercept) :] /= c.scale if c.turned is None else 1.0
-    return np.broadcast_to(one, objective.shape)
+    return one if one.shape == objective.shape else np.broadcast_to(one, objective.shape)
 
 
 def _squares(view: Overview, coordinates: Coordinates) -> Floats | float:
@@ -475,7 +475,7 @@ def minimise(problem: Smooth, objective: HasLikelihood, parts: Sequence[Part], r
         close = PENALISED_CLOSE if problem.ridge.any() else CLOSE
         ridge, free, left = problem.ridge, problem.free, most - first
         found = newton(objective, start, ridge=ridge, free=free, close=close, most=left, watch=problem.watch)
-        return replace(found, iterations=found.iterations + first)
+        return replace(found, iterations=found.iterations + first) if first else found
     curved_by = Part(objective, 1.0)
     for part in parts:
         less = replace(problem.for_part(part.share), start=start)

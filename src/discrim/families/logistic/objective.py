@@ -393,7 +393,7 @@ def _step(at: Likelihood, theta: Floats, ridge: Floats, index: NDArray[np.intp])
     if not len(index):
         return step.reshape(theta.shape), 0.0
     gradient = (at.gradient + ridge * theta).ravel()[index]
-    hessian = at.hessian[np.ix_(index, index)] if len(index) < theta.size else at.hessian.copy()
+    hessian = at.hessian[index[:, None], index] if len(index) < theta.size else at.hessian.copy()
     hessian.flat[:: len(index) + 1] += ridge.ravel()[index]
     step[index] = -solve_positive(hessian, gradient)
     return step.reshape(theta.shape), -0.5 * float(gradient @ step[index])

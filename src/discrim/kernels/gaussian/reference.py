@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from discrim.kernels.reference_checks import require
 from discrim.typing import Codes, Floats
@@ -55,6 +56,35 @@ def class_moments(
             else:
                 scatter[k] = d.T @ d
     return total, rows, mean, scatter
+
+
+def sphere(sigma: Floats, noise: Floats) -> tuple[Floats, Floats, float, float]:
+    """Deviations of the columns, infinite where not above the ``noise``; then ``inverse_factor`` of the correlations.
+
+    The determinant is that of sigma; where a column has no deviation, the condition is 0.
+    """
+    require(sigma.shape == (len(noise), len(noise)), "the matrix must have a row and a column for each of the noise")
+    deviation = np.sqrt(np.maximum(np.diagonal(sigma), 0.0))
+    scale = np.where(deviation > noise, deviation, np.inf)
+    if not np.isfinite(scale).all() or not len(scale):
+        return scale, np.zeros_like(sigma), -np.inf, 0.0
+    inverse, log_det, rcond = inverse_factor(sigma / scale[:, None] / scale[None, :])
+    return scale, inverse, log_det + 2.0 * float(np.log(scale).sum()), rcond
+
+
+def inverse_factor(matrix: Floats) -> tuple[Floats, float, float]:
+    """L^-1 with LL' = M, log det M, and a lower bound on M's reciprocal condition, 0 where M has no such L.
+
+    The bound is 1 / (tr M tr M^-1), at most p^2 below the reciprocal condition itself.
+    """
+    if not len(matrix):
+        return matrix, 0.0, 1.0
+    lower, info = lapack.dpotrf(matrix, lower=1, clean=1)
+    if info != 0:
+        return lower, -np.inf, 0.0
+    log_det = 2.0 * float(np.log(np.diagonal(lower)).sum())
+    inverse, _ = lapack.dtrtri(lower, lower=1, overwrite_c=1)
+    return inverse, log_det, 1.0 / float(np.trace(matrix) * np.vdot(inverse, inverse))
 
 
 def score(
