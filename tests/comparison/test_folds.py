@@ -11,7 +11,7 @@ from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, Stratif
 
 import discrim
 from discrim import compare, cross_validate, datasets
-from discrim.comparison import trials
+from discrim.comparison import compared_rows, trials
 from discrim.comparison.folds import Dealer, find_copies, numbered
 from discrim.errors import DataError, ParameterError
 
@@ -183,16 +183,44 @@ def test_groups_hold_in_tuning_too(cv, monkeypatch):
     seen = []
     original = trials.ComparedRows.prepared_by
 
-    def spy(self, train, steps):
+    def spy(self, train, *rest):
         of_row = self.numbers.x[:, 0]
         seen.append(set(of_row[train]) & set(np.delete(of_row, train)))
-        return original(self, train, steps)
+        return original(self, train, *rest)
 
     monkeypatch.setattr(trials.ComparedRows, "prepared_by", spy)
     found = compare(x, labels, ["Logistic"], groups=group, cv=cv)
     assert found.table["error"].notna().all()
     assert len(seen) > 4
     assert not any(seen)
+
+
+@pytest.mark.parametrize("name", ["Logistic", "RDA"])
+def test_settings_of_many_rows_are_chosen_by_some_of_them_from_every_fold_and_class(name, monkeypatch):
+    rng = np.random.default_rng(0)
+    labels = (rng.random(6000) < 0.1).astype(int)
+    x = rng.normal(size=(6000, 4)) + labels[:, None] * [1.0, 0.5, 0.0, 0.0]
+    everything = compare(x, labels, [name])
+    monkeypatch.setattr(compared_rows, "ENOUGH_ROWS", 1500)
+    judged = []
+    original = compared_rows.ComparedRows.thinned
+
+    def spy(self):
+        judged.append(original(self))
+        return judged[-1]
+
+    monkeypatch.setattr(compared_rows.ComparedRows, "thinned", spy)
+    found = compare(x, labels, [name])
+    part = judged[0]
+    assert part.n == 1500
+    cells = np.bincount(2 * part.folds.number + part.codes)
+    np.testing.assert_allclose(cells, np.bincount(2 * found.folds + labels) / 4, atol=1.01)
+    sentence = "Settings that are judged row by row were chosen by one row out of 4."
+    assert sentence in found.remarks
+    assert sentence not in everything.remarks
+    # The folds themselves are those of all rows, and so are the fits.
+    assert len(found[name].posterior) == 6000
+    assert found.table.loc[name, "error"] == pytest.approx(everything.table.loc[name, "error"], abs=0.002)
 
 
 def test_inner_folds_of_a_training_part_keep_groups():

@@ -48,6 +48,8 @@ from discrim.typing import Codes, Floats, Index
 
 # Numbers of a sparse table up to which models of dense columns are tried on it.
 DENSE_NUMBERS = 30_000_000
+# Rows that are enough to choose settings by, unless there are many columns.
+ENOUGH_ROWS = 20_000
 # Rows up to which the coordinates of all training parts are kept for the next model.
 KEPT_ROWS = 300
 
@@ -138,15 +140,29 @@ class ComparedRows:
         part = self.data.take(rows).present()
         return replace(self, X=None, y=None, given=None, data=part, dealer=self.dealer.take(rows), folds=folds)
 
+    @property
+    def every(self) -> int:
+        """One row out of so many is enough to choose between settings by."""
+        return -(-self.n // max(ENOUGH_ROWS, 50 * self.width))
+
+    def thinned(self) -> ComparedRows:
+        """The rows that are enough to choose by, spread evenly over folds and classes."""
+        if self.every == 1:
+            return self
+        order = np.lexsort((np.random.default_rng(0).random(self.n), self.codes, self.folds.number))
+        rows = np.sort(order[:: self.every])
+        return self.take(rows, replace(self.folds, number=self.folds.number[rows]))
+
     def prepared_width(self, steps: Steps) -> int:
         """How many columns there are once they are prepared."""
         return self.width + len(self.columns.flags) * steps.indicators
 
-    def prepared_by(self, train: Index, steps: Steps) -> Preparation:
-        """How the rows ``train`` would have the columns prepared."""
+    def prepared_by(self, train: Index, steps: Steps, x: Any = None) -> Preparation:
+        """How the rows ``train`` would have the columns prepared; they are ``x``, where they were taken already."""
         columns = self.columns if steps.indicators else replace(self.columns, flags=(), flag_names=())
         weight = None if self.weight is None else self.weight[train]
-        return learn_preparation(self.data.x[train], weight, columns, standardise=steps.standardise)
+        x = self.data.x[train] if x is None else x
+        return learn_preparation(x, weight, columns, standardise=steps.standardise)
 
     @cached_property
     def filled(self) -> Block | None:

@@ -102,8 +102,8 @@ class Preparation:
     centre: Floats | None = None
     scale: Floats | None = None
 
-    def apply(self, x: Any) -> Any:
-        """New rows, ready for the model."""
+    def apply(self, x: Any, *, own: bool = False) -> Any:
+        """New rows, ready for the model; in their own memory where they are nobody else's."""
         if not isinstance(x, np.ndarray):
             if not self.columns.flags and self.centre is None and np.isfinite(x.data).all():
                 return x if self.scale is None else sparse.csr_array(x * (1.0 / self.scale))
@@ -113,7 +113,8 @@ class Preparation:
         if self.columns.flags:
             z = np.hstack([z, gaps[:, list(self.columns.flags)]])
         if self.scale is not None:
-            z = z - self.centre if self.centre is not None else z.astype(np.float64)
+            in_place = (own or z is not x) and z.dtype == np.float64
+            z = np.subtract(z, 0.0 if self.centre is None else self.centre, out=z if in_place else None)
             z /= self.scale
         return z
 

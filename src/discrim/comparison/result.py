@@ -198,6 +198,8 @@ def remarks_of(rows: ComparedRows, table: Iterable[Row], trials: Iterable[Tried]
     names = [t.name for t in trials if isinstance(t.model, PreparedClassifier) and t.model.standardise]
     if names:
         said.append(f"{_were(names)} fitted to standardised columns, so units do not matter.")
+    if rows.every > 1 and any(t.setting for t in trials):
+        said.append(f"Settings that are judged row by row were chosen by one row out of {rows.every}.")
     return [*said, *rows.remarks]
 
 

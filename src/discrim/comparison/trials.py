@@ -211,9 +211,10 @@ def _refit(model: Any, rows: ComparedRows, steps: Steps, folds: Iterable[int], h
     x = rows.data.x
     for f in folds:
         train, test = rows.folds.train(f), rows.folds.test(f)
-        ready = rows.prepared_by(train, steps)
+        part = x[train]
+        ready = rows.prepared_by(train, steps, part)
         weights = {} if rows.weight is None else {"sample_weight": rows.weight[train]}
-        fitted = clone(model).fit(ready.apply(x[train]), rows.labels[train], **weights)
+        fitted = clone(model).fit(ready.apply(part, own=True), rows.labels[train], **weights)
         z, recipe = ready.apply(x[test]), recipe_of(fitted)
         if recipe is None or recipe.reads == "mixed":
             put_predictions(held, fitted, z, test, rows.classes)

@@ -115,8 +115,9 @@ def tune(recipe: Recipe[Any] | None, rows: ComparedRows, *, by_error: bool) -> T
 
     Columns are standardised where the answer would depend on their units.
     """
-    groups = group_folds(rows)
-    _check_size(recipe, rows, groups)
+    # Passes over the rows are dear where there is no statistic, and so is judging every setting on every row.
+    rows = rows if recipe is None or recipe.one_pass else rows.thinned()
+    _check_size(recipe, rows)
     # Counts of words are in one unit, and dividing by it would blow up the rare ones.
     standardise = recipe is not None and ((recipe.needs_units and rows.words is None) or rows.block is None)
     steps = steps_for(recipe, rows, standardise=standardise)
@@ -126,6 +127,8 @@ def tune(recipe: Recipe[Any] | None, rows: ComparedRows, *, by_error: bool) -> T
     why_not = grid.impossible(Shape(rows.design, rows.classes, rows.n))
     if why_not:
         raise ParameterError(why_not)
+    rows = rows if grid.by_statistic else rows.thinned()
+    groups = group_folds(rows)
     losses = _losses_of_pairs(grid, rows, groups, steps)
     with one_blas_thread():
         found = run(losses, len(groups.pairs))
@@ -144,12 +147,13 @@ def steps_for(recipe: Recipe[Any] | None, rows: ComparedRows, *, standardise: bo
     return Steps(bool(rows.missing) and not takes_gaps, standardise, marked)
 
 
-def _check_size(recipe: Recipe[Any] | None, rows: ComparedRows, groups: Groups) -> None:
+def _check_size(recipe: Recipe[Any] | None, rows: ComparedRows) -> None:
+    groups = min(len(rows.folds.parts), MOST_GROUPS)
     # Rows that are fewer than the columns are rotated into the space that they span, where that may be.
     shape = Shape(Turned(min(rows.width, rows.n)), rows.classes)
-    if recipe is not None and groups.count * recipe.reduction(shape).numbers(shape) > MOST_NUMBERS:
+    if recipe is not None and groups * recipe.reduction(shape).numbers(shape) > MOST_NUMBERS:
         raise DataError(
-            f"{rows.width:,} columns are too many to tune it from the statistics of {groups.count} groups of folds. "
+            f"{rows.width:,} columns are too many to tune it from the statistics of {groups} groups of folds. "
             "Give the model with fixed parameters instead."
         )
 
@@ -204,13 +208,15 @@ def _statistic(recipe: Recipe[Any], rows: ComparedRows, steps: Steps) -> Any:
 def _prepared(grid: Grid, rows: ComparedRows, steps: Steps, parts: list[Index]) -> tuple[list[Block], Shape]:
     """These rows, standardised as the first part says; in few columns where they may and can be rotated."""
     steps = replace(steps, standardise=True)
+    blocks = [rows.data.take(part) for part in parts]
     if grid.rotation_invariant and rows.wide:
         z = rows.spanned(parts[0], steps)
+        blocks = [replace(block, x=z[part]) for block, part in zip(blocks, parts, strict=True)]
     else:
-        z = rows.prepared_by(parts[0], steps).apply(rows.data.x)
-    shape = Shape(Turned(z.shape[1]), rows.classes, spanned_from=rows.prepared_width(steps))
-    whole = replace(rows.data, x=z)
-    return [whole.take(part) for part in parts], shape
+        ready = rows.prepared_by(parts[0], steps, blocks[0].x)
+        blocks = [replace(block, x=ready.apply(block.x, own=True)) for block in blocks]
+    shape = Shape(Turned(blocks[0].x.shape[1]), rows.classes, spanned_from=rows.prepared_width(steps))
+    return blocks, shape
 
 
 def _group_states(rows: ComparedRows, groups: Groups, reduction: Reduction[State]) -> list[State]:

@@ -10,8 +10,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from discrim import LogisticRegression
+from discrim.block import Block
 from discrim.engines import RowPasses
-from discrim.families.logistic.fit import Work, minimise
+from discrim.engines.threads import passes_over
+from discrim.families.logistic import fit as smooth
+from discrim.families.logistic.fit import PenaltyTerms, Problem, Work, minimise
 from discrim.families.logistic.objective import Coordinates, Enough, Objective, newton
 from discrim.families.logistic.quasi_newton import Part, Smooth, quasi_newton
 from discrim.sources import open_rows
@@ -241,3 +245,35 @@ def test_the_way_that_is_chosen_is_near_the_fastest_that_was_measured():
 def test_a_part_of_the_rows_has_its_part_of_the_penalty():
     problem = Smooth(np.full(3, 8.0), np.ones(3, bool), np.zeros(3))
     assert problem.for_part(0.25).ridge.tolist() == [2.0, 2.0, 2.0]
+
+
+def slow_rows(seed=0):
+    """Rows of four classes for which quasi-Newton is the cheapest way."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(6000, 40)) * (rng.random(40) < 0.8) + (rng.random((6000, 40)) < 0.004)
+    return x, (x @ rng.normal(size=(40, 4)) + rng.gumbel(size=(6000, 4))).argmax(axis=1)
+
+
+def test_newton_finishes_what_quasi_newton_has_not_after_as_much_work(monkeypatch):
+    x, y = slow_rows()
+    assert LogisticRegression().fit(x, y).solver_ == "quasi-newton"
+    monkeypatch.setattr(smooth, "_patience", lambda *_: 3)
+    found = LogisticRegression().fit(x, y)
+    expected = LogisticRegression(solver="newton", tol=0).fit(x, y)
+    assert found.solver_ == "newton"
+    assert 3 < found.n_iter_[0] < 100
+    np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-7)
+    np.testing.assert_allclose(found.intercept_, expected.intercept_, atol=1e-7)
+
+
+def test_patience_is_as_many_steps_as_newton_costs_and_none_for_a_named_solver():
+    x, y = slow_rows()
+    rows = passes_over(Block(x, y.astype(np.int32), np.arange(4)))
+    problem = Problem(PenaltyTerms(0.0, 1.0), most=1000, tol=1e-4, classes=np.arange(4))
+    work = Work.of(rows, problem)
+    steps = smooth._patience(rows, problem, "quasi-newton")
+    assert steps == pytest.approx(work.costs()["newton"] / work.one_pass, rel=0.3)
+    assert 15 < steps < 1000
+    assert smooth._patience(rows, replace(problem, most=10), "quasi-newton") == 10
+    assert smooth._patience(rows, replace(problem, solver="quasi-newton"), "quasi-newton") == 1000
+    assert smooth._patience(rows, problem, "limited-memory") == 1000

@@ -322,7 +322,13 @@ def _solve(objective: Objective, views: Sequence[Overview], problem: Problem, ro
         watch = None if seen is None else lambda theta: seen(theta, coordinates)
         if smooth.plain or watch is not None:
             smooth = replace(smooth, squares=_squares(view, coordinates) if smooth.plain else 1.0, watch=watch)
-        solution, solver = minimise(smooth, objective, parts, route, problem.most), str(route)
+        patience = _patience(objective.rows, problem, route)
+        solution, solver = minimise(smooth, objective, parts, route, patience), str(route)
+        if patience < problem.most and not solution.converged:
+            left = replace(problem, start=coordinates.to_user(solution.theta), most=problem.most - patience)
+            rest = _solve(objective, views, left, "newton", aliased)
+            steps = solution.iterations + rest.solution.iterations
+            return replace(rest, problem=problem, solution=replace(rest.solution, iterations=steps))
     return SmoothFit(
         problem,
         objective,
@@ -349,6 +355,15 @@ def _plain_steps(rows: Passes, problem: Problem, route: Route) -> int:
         return 0
     work = Work.of(rows, problem)
     return int(work.class_curvature / work.one_pass) if "quasi-newton" in work.costs() else problem.most
+
+
+def _patience(rows: Passes, problem: Problem, route: Route) -> int:
+    """Steps of quasi-Newton that cost as much as Newton's method does: where they are not enough, it takes over."""
+    if route != "quasi-newton" or problem.solver == route:
+        return problem.most
+    work = Work.of(rows, problem)
+    newton_cost = work.costs().get("newton")
+    return problem.most if newton_cost is None else min(problem.most, int(newton_cost / (work.one_pass + STEP)))
 
 
 def _flat_for(problem: Problem, objective: Objective) -> Floats | None:
