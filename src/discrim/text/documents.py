@@ -144,7 +144,7 @@ class ColumnDocuments(Documents):
         if len({text, *besides}) <= len(besides):
             raise ParameterError.bad_value("text", text, f"another column than {(target, weight)}")
         reader = open_reader(data)
-        self._scan = Scan(reader, [text], target=target, weight=weight, batch_rows=batch_rows)
+        self._scan = Scan(reader, [text], target, weight, batch_rows)
         for name, head in reader.heads.items():
             if head.kind(text) != "text":
                 raise DataError(f"Column '{text}' of '{name}' holds numbers; documents are strings.")
