@@ -423,19 +423,13 @@ def non_finite_in(blocks: Iterable[Block], design: Design) -> DataError | None:
     missing, infinite = np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
     for block in blocks:
         for start in range(0, len(block), 8192):
-            _count(block.x[start : start + 8192], missing, infinite)
+            x: Any = block.x[start : start + 8192]
+            for counts, is_odd in ((missing, np.isnan), (infinite, np.isinf)):
+                odd = is_odd(x) if isinstance(x, np.ndarray) else None
+                counts += np.bincount(x.indices[is_odd(x.data)], minlength=width) if odd is None else odd.sum(axis=0)
     if not missing.any() and not infinite.any():
         return None
     return DataError.non_finite(_by_column(design, missing), _by_column(design, infinite))
-
-
-def _count(x: Any, missing: NDArray[np.int64], infinite: NDArray[np.int64]) -> None:
-    if isinstance(x, np.ndarray):
-        missing += np.isnan(x).sum(axis=0)
-        infinite += np.isinf(x).sum(axis=0)
-    else:
-        missing += np.bincount(x.indices[np.isnan(x.data)], minlength=x.shape[1])
-        infinite += np.bincount(x.indices[np.isinf(x.data)], minlength=x.shape[1])
 
 
 def _by_column(design: Design, counts: NDArray[np.int64]) -> dict[str, int]:

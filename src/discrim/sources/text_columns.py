@@ -160,7 +160,8 @@ class ParsedTable(Table):
 
 def read_as_fitted(table: Table, numeric: Sequence[str]) -> Table:
     """The table with strings read as numbers where a model knows numbers, unless they are something else altogether."""
-    parsed = [name for name in numeric if _holds_numbers(table, name)]
+    each = ((name, counted_texts(table, name, table.n_rows)) for name in numeric)
+    parsed = [name for name, found in each if found is not None and are_mostly_numbers_or_marks(*found)]
     return ParsedTable(table, parsed) if parsed else table
 
 
@@ -182,11 +183,6 @@ def counted_texts(table: Table, name: str, n: int) -> Counted | None:
     times = np.bincount(codes[codes >= 0], minlength=len(values))
     met = np.flatnonzero(times)
     return [values[k] for k in met.tolist()], times[met]
-
-
-def _holds_numbers(table: Table, name: str) -> bool:
-    found = counted_texts(table, name, table.n_rows)
-    return found is not None and are_mostly_numbers_or_marks(*found)
 
 
 def as_number(value: Any) -> float | None:
