@@ -17,17 +17,7 @@ from discrim.block import UNLABELLED, Block, Reads, join, rows_per_block
 from discrim.errors import DataError
 from discrim.kernels.versions import warn_if_slow
 from discrim.later import cached_property
-from discrim.sources.design import (
-    ArrayTable,
-    Column,
-    Design,
-    Table,
-    as_table,
-    comes_from,
-    need,
-    refuse_duplicates,
-    refuse_lacking,
-)
+from discrim.sources.design import ArrayTable, Column, Design, Table, as_table, comes_from, need, refuse_duplicates
 from discrim.sources.labels import check_weights, code_labels
 from discrim.sources.mixed import Schema
 from discrim.sources.scan import Scan, scan
@@ -147,8 +137,7 @@ class FrameRows:
         """Columns are found by name where both have names, else by position."""
         if not design.named or isinstance(self._table, ArrayTable):
             return design.renamed(self._table.names)
-        refuse_lacking(design.names_in, self._table.names)
-        self._table = read_as_fitted(self._table, design.numeric)
+        self._table = read_as_fitted(self._table, design)
         return design
 
 

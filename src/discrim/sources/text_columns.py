@@ -20,6 +20,7 @@ from discrim.sources.design import (
     UnusableColumnError,
     float_type,
     mixed_types,
+    refuse_lacking,
     unusable_column,
 )
 
@@ -158,9 +159,10 @@ class ParsedTable(Table):
         return np.array([*(np.nan if number is None else number for number in read), np.nan])[np.maximum(codes, -1)]
 
 
-def read_as_fitted(table: Table, numeric: Sequence[str]) -> Table:
+def read_as_fitted(table: Table, design: Design) -> Table:
     """The table with strings read as numbers where a model knows numbers, unless they are something else altogether."""
-    each = ((name, counted_texts(table, name, table.n_rows)) for name in numeric)
+    refuse_lacking(design.names_in, table.names)
+    each = ((name, counted_texts(table, name, table.n_rows)) for name in design.numeric)
     parsed = [name for name, found in each if found is not None and are_mostly_numbers_or_marks(*found)]
     return ParsedTable(table, parsed) if parsed else table
 
