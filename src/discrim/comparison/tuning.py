@@ -66,11 +66,6 @@ class Tuned:
     steps: Steps
 
 
-def can_be_grouped(rows: ComparedRows) -> bool:
-    """Are there three folds at least, which cover all rows?"""
-    return rows.folds.complementary and len(rows.folds.parts) >= 3
-
-
 def group_folds(rows: ComparedRows) -> Groups:
     folds = len(rows.folds.parts)
     count = min(folds, MOST_GROUPS)
@@ -116,7 +111,13 @@ def tune(recipe: Recipe[Any] | None, rows: ComparedRows, *, by_error: bool) -> T
     Columns are standardised where the answer would depend on their units.
     """
     groups = group_folds(rows)
-    _check_size(recipe, rows, groups)
+    # Rows that are fewer than the columns are rotated into the space that they span, where that may be.
+    size = Shape(Turned(min(rows.width, rows.n)), rows.classes)
+    if recipe is not None and groups.count * recipe.reduction(size).numbers(size) > MOST_NUMBERS:
+        raise DataError(
+            f"{rows.width:,} columns are too many to tune it from the statistics of {groups.count} groups of folds. "
+            "Give the model with fixed parameters instead."
+        )
     # Counts of words are in one unit, and dividing by it would blow up the rare ones.
     standardise = recipe is not None and ((recipe.needs_units and rows.words is None) or rows.block is None)
     steps = steps_for(recipe, rows, standardise=standardise)
@@ -142,16 +143,6 @@ def steps_for(recipe: Recipe[Any] | None, rows: ComparedRows, *, standardise: bo
     takes_gaps = recipe is not None and recipe.reads == "mixed" and not standardise
     marked = recipe is None or "own covariances" not in recipe.assumptions
     return Steps(bool(rows.missing) and not takes_gaps, standardise, marked)
-
-
-def _check_size(recipe: Recipe[Any] | None, rows: ComparedRows, groups: Groups) -> None:
-    # Rows that are fewer than the columns are rotated into the space that they span, where that may be.
-    shape = Shape(Turned(min(rows.width, rows.n)), rows.classes)
-    if recipe is not None and groups.count * recipe.reduction(shape).numbers(shape) > MOST_NUMBERS:
-        raise DataError(
-            f"{rows.width:,} columns are too many to tune it from the statistics of {groups.count} groups of folds. "
-            "Give the model with fixed parameters instead."
-        )
 
 
 def _losses_of_pairs(grid: Grid, rows: ComparedRows, groups: Groups, steps: Steps) -> Callable[[int], PairLosses]:
