@@ -201,17 +201,14 @@ def test_known_classes_keep_their_codes(known):
     assert codes.dtype == np.int32
 
 
-def test_unseen_labels_are_named_or_marked():
-    known = np.array(["apple", "fig"])
-    with pytest.raises(DataError, match="column 'fruit' hold 2 labels that the model has not seen: 'pear', 'quince'"):
-        recode(WORDS, known, column="fruit")
-    marked = recode(WORDS, known, unseen="mark")
-    np.testing.assert_array_equal(marked == -1, (WORDS == "pear") | (WORDS == "quince"))
-    np.testing.assert_array_equal(known[marked[marked >= 0]], WORDS[marked >= 0])
+def test_unseen_labels_are_named():
+    with pytest.raises(DataError, match="labels hold 2 labels that the model has not seen: 'pear', 'quince'"):
+        recode(WORDS, np.array(["apple", "fig"]))
 
 
 def test_labels_of_another_type_than_the_known_ones_are_unseen():
-    assert recode(["1", "2"], np.array([1, 2]), unseen="mark").tolist() == [-1, -1]
+    with pytest.raises(DataError, match="the model has not seen: '1', '2'"):
+        recode(["1", "2"], np.array([1, 2]))
 
 
 def test_weights_of_every_form_become_floats():

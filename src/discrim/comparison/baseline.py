@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from discrim.block import Block
 from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.trials import Tried
-from discrim.evaluation.cross_validation import result_of
+from discrim.evaluation.cross_validation import CrossValidation
 from discrim.evaluation.resampling import HeldOut
 from discrim.inference.summary import Summary, Table
 from discrim.sources import Scan, check_weights, code_labels, in_memory, open_rows
@@ -87,7 +87,7 @@ def try_baseline(rows: ComparedRows) -> Tried:
     held = HeldOut(rows.n, len(rows.classes), "statistics")
     held.posterior[:] = model.class_prior_
     held.best[:] = int(model.class_prior_.argmax())
-    result = result_of(rows.data, rows.folds, held)
+    result = CrossValidation.of(rows.data, rows.folds, held)
     taken = perf_counter() - start
     note = f"always predicts '{rows.classes[held.best[0]]}', with the class frequencies as probabilities"
     return Tried(BASELINE, note, result, None, model, None, taken, taken)

@@ -44,7 +44,10 @@ class Dealer:
         """The fold of each row."""
         order = check_random_state(self.seed).permutation(len(self.codes))
         if self.units is None:
-            return _dealt(self.codes, order, folds)
+            # The rows of one class after the other, in shuffled order, to the folds in turn.
+            number = np.empty(len(order), dtype=np.int32)
+            number[order[np.argsort(self.codes[order], kind="stable")]] = np.arange(len(order)) % folds
+            return number
         return _dealt_together(self.codes, self.units, order, folds, whole=self.grouped)
 
     def take(self, rows: Index) -> Dealer:
@@ -85,9 +88,7 @@ def make_folds(cv: Any, dealer: Dealer, classes: NDArray[Any], groups: Any) -> t
 
 def how_dealt(cv: Any, dealer: Dealer) -> str:
     """The folds in words."""
-    kept = (
-        ", groups kept together" if dealer.grouped else ", equal rows kept together" if dealer.units is not None else ""
-    )
+    kept = "" if dealer.units is None else f", {'groups' if dealer.grouped else 'equal rows'} kept together"
     if isinstance(cv, (int, np.integer)):
         seed = "no fixed seed" if dealer.seed is None else f"seed {dealer.seed}"
         return f"dealt by a shuffle of the rows of each class ({seed}){kept}"
@@ -189,13 +190,6 @@ def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
     # The low bits of short numbers are all zero, and multiplication does not bring the high ones down.
     mixed: NDArray[np.uint64] = bits ^ (bits >> np.uint64(32))
     return mixed
-
-
-def _dealt(codes: NDArray[np.int32], order: Index, folds: int) -> NDArray[np.int32]:
-    """The rows of one class after the other, in shuffled order, to the folds in turn."""
-    number = np.empty(len(codes), dtype=np.int32)
-    number[order[np.argsort(codes[order], kind="stable")]] = np.arange(len(codes)) % folds
-    return number
 
 
 def _dealt_together(

@@ -21,7 +21,7 @@ from discrim.comparison.verdict import metric_name
 from discrim.errors import DiscrimError, plural
 from discrim.evaluation.confusion_matrix import Confusion, confusion
 from discrim.evaluation.curves import ROC, roc
-from discrim.evaluation.probability_scores import Calibration, calibration
+from discrim.evaluation.probability_scores import calibration
 from discrim.typing import Floats
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def write_report(found: Comparison, path: Path) -> Path:
     page = Template(template).substitute(
         title=html.escape(found.title),
         verdict=html.escape(found.verdict),
-        models=_models(found),
+        models="".join(_row(found, row) for row in found.rows if row.done),
         left_out=_left_out(found),
         chosen=html.escape(found.chosen),
         pictures=_pictures(found),
@@ -82,16 +82,11 @@ def _replace(path: Path, page: str) -> None:
         raise
 
 
-def _models(found: Comparison) -> str:
-    done = [row for row in found.rows if row.done]
-    most = max(row.error_interval[1] for row in done)
-    return "".join(_row(found, row, most) for row in done)
-
-
-def _row(found: Comparison, row: Row, most: float) -> str:
+def _row(found: Comparison, row: Row) -> str:
     strong = row.name == found.chosen
     kind = "chosen" if strong else "near" if row.indistinguishable else "far"
     low, high = row.error_interval
+    most = max(other.error_interval[1] for other in found.rows if other.done)
     bar = _interval_bar(low, row.error, high, most, strong=strong or row.indistinguishable)
     cells = [html.escape(cell) for cell in cells_of(row)]
     cells[HEADER.index("95%")] = (
@@ -138,6 +133,7 @@ def _pictures(found: Comparison) -> str:
 
 
 def _calibration(found: Comparison) -> str:
+    """Observed frequencies with their intervals against predicted probabilities."""
     posterior = np.clip(found[found.chosen].posterior, 0.0, 1.0)
     if len(found.classes) == 2:
         result = calibration(found.codes, posterior[:, 1], positive=1, bins=10, strategy="quantile")
@@ -147,7 +143,12 @@ def _calibration(found: Comparison) -> str:
         result = calibration(happened.ravel(), posterior.ravel(), positive=True, bins=10)
         of = "all classes together"
     words = f"Dots on the diagonal mean calibrated probabilities; their mean distance is {result.error:.1%}."
-    return _calibration_picture(result, f"Calibration of {found.chosen}, {of}", words)
+    parts = [f'<line class="rule dashed" {_ends(0, 0, 1, 1)}/>']
+    for p, o, low, high in zip(result.predicted, result.observed, result.lower, result.upper, strict=True):
+        parts.append(f'<line class="whisker" {_ends(p, low, p, high)}/>')
+        parts.append(f'<circle class="dot" cx="{_x(p):.1f}" cy="{_y(o):.1f}" r="4"/>')
+    drawing = _frame("".join(parts), "predicted probability", "observed frequency")
+    return _figure(f"Calibration of {found.chosen}, {of}", drawing, f"<p>{html.escape(words)}</p>")
 
 
 def _confusion(found: Comparison) -> str:
@@ -239,16 +240,6 @@ def _roc_picture(curves: Sequence[tuple[str, ROC]], title: str) -> str:
     )
     drawing = _frame("".join(parts), "false positive rate", "true positive rate")
     return _figure(title, drawing, f'<ul class="legend">{legend}</ul>')
-
-
-def _calibration_picture(found: Calibration, title: str, words: str) -> str:
-    """Observed frequencies with their intervals against predicted probabilities."""
-    parts = [f'<line class="rule dashed" {_ends(0, 0, 1, 1)}/>']
-    for p, o, low, high in zip(found.predicted, found.observed, found.lower, found.upper, strict=True):
-        parts.append(f'<line class="whisker" {_ends(p, low, p, high)}/>')
-        parts.append(f'<circle class="dot" cx="{_x(p):.1f}" cy="{_y(o):.1f}" r="4"/>')
-    drawing = _frame("".join(parts), "predicted probability", "observed frequency")
-    return _figure(title, drawing, f"<p>{html.escape(words)}</p>")
 
 
 def _figure(title: str, drawing: str, below: str) -> str:

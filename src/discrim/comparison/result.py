@@ -154,15 +154,12 @@ class Comparison:
         room = max(WIDTH - 2 - sum(width + 2 for width in widths), LEAST_NAME)
         names = ["", *(short(row.name, room) for row in shown)]
         stub = max(map(len, names))
-        marks = ["", *(self._mark(row) for row in shown)]
+        marks = ["", *(">" if row.name == self.chosen else "=" if row.indistinguishable else " " for row in shown)]
         lines = [
             "  ".join([f"{mark:<2}{name:<{stub}}", *(c.rjust(w) for c, w in zip(cells, widths, strict=True))]).rstrip()
             for mark, name, cells in zip(marks, names, figures, strict=True)
         ]
         return [*lines, LEGEND]
-
-    def _mark(self, row: Row) -> str:
-        return ">" if row.name == self.chosen else "=" if row.indistinguishable else " "
 
 
 def cells_of(row: Row) -> list[str]:

@@ -14,15 +14,9 @@ from sklearn.base import clone
 
 from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.prepared import PreparedClassifier, Steps, unwrapped
-from discrim.comparison.tuning import Setting, Tuned, can_be_grouped, steps_for, tune
+from discrim.comparison.tuning import Setting, Tuned, steps_for, tune
 from discrim.errors import DiscrimError
-from discrim.evaluation.cross_validation import (
-    CrossValidation,
-    check_takes_weights,
-    put_predictions,
-    result_of,
-    trial_of,
-)
+from discrim.evaluation.cross_validation import CrossValidation, check_takes_weights, put_predictions, trial_of
 from discrim.evaluation.resampling import HeldOut, Trial
 from discrim.families.recipe import Shape, Turned
 from discrim.families.rule import Output, score_rows
@@ -90,7 +84,7 @@ def try_candidate(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -
             kind = "" if isinstance(error, DiscrimError) else f"{type(error).__name__}: "
             return kind + _note(str(error), rows)
     setting = setting if setting is not None else _own_setting(unwrapped(fitted))
-    result = result_of(rows.data, rows.folds, held)
+    result = CrossValidation.of(rows.data, rows.folds, held)
     note = _note(str(caught[0].message), rows) if caught else ""
     return Tried(candidate.name, note, result, held.margin, fitted, setting, end - begin, end - start)
 
@@ -103,7 +97,7 @@ def _held_out(
     if not candidate.tuning and not (rows.dealer.grouped and _sought(model)):
         held, steps = _run(model, rows)
         return held, model, None, steps
-    if candidate.tuning and can_be_grouped(rows):
+    if candidate.tuning and rows.folds.complementary and len(rows.folds.parts) >= 3:
         tuned = tune(recipe_of(model), rows, by_error=by_error)
         return _run_tuned(model, rows, tuned), clone(model).set_params(**tuned.best), tuned.best, tuned.steps
     # The folds of the comparison do not add up to all rows: folds of each training part by itself.

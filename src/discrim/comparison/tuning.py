@@ -66,11 +66,6 @@ class Tuned:
     steps: Steps
 
 
-def can_be_grouped(rows: ComparedRows) -> bool:
-    """Are there three folds at least, which cover all rows?"""
-    return rows.folds.complementary and len(rows.folds.parts) >= 3
-
-
 def group_folds(rows: ComparedRows) -> Groups:
     folds = len(rows.folds.parts)
     count = min(folds, MOST_GROUPS)
@@ -117,7 +112,14 @@ def tune(recipe: Recipe[Any] | None, rows: ComparedRows, *, by_error: bool) -> T
     """
     # Passes over the rows are dear where there is no statistic, and so is judging every setting on every row.
     rows = rows if recipe is None or recipe.one_pass else rows.thinned()
-    _check_size(recipe, rows)
+    groups = group_folds(rows)
+    # Rows that are fewer than the columns are rotated into the space that they span, where that may be.
+    size = Shape(Turned(min(rows.width, rows.n)), rows.classes)
+    if recipe is not None and groups.count * recipe.reduction(size).numbers(size) > MOST_NUMBERS:
+        raise DataError(
+            f"{rows.width:,} columns are too many to tune it from the statistics of {groups.count} groups of folds. "
+            "Give the model with fixed parameters instead."
+        )
     # Counts of words are in one unit, and dividing by it would blow up the rare ones.
     standardise = recipe is not None and ((recipe.needs_units and rows.words is None) or rows.block is None)
     steps = steps_for(recipe, rows, standardise=standardise)
@@ -127,8 +129,9 @@ def tune(recipe: Recipe[Any] | None, rows: ComparedRows, *, by_error: bool) -> T
     why_not = grid.impossible(Shape(rows.design, rows.classes, rows.n))
     if why_not:
         raise ParameterError(why_not)
-    rows = rows if grid.by_statistic else rows.thinned()
-    groups = group_folds(rows)
+    if not grid.by_statistic:
+        rows = rows.thinned()
+        groups = group_folds(rows)
     losses = _losses_of_pairs(grid, rows, groups, steps)
     with one_blas_thread():
         found = run(losses, len(groups.pairs))
@@ -145,17 +148,6 @@ def steps_for(recipe: Recipe[Any] | None, rows: ComparedRows, *, standardise: bo
     takes_gaps = recipe is not None and recipe.reads == "mixed" and not standardise
     marked = recipe is None or "own covariances" not in recipe.assumptions
     return Steps(bool(rows.missing) and not takes_gaps, standardise, marked)
-
-
-def _check_size(recipe: Recipe[Any] | None, rows: ComparedRows) -> None:
-    groups = min(len(rows.folds.parts), MOST_GROUPS)
-    # Rows that are fewer than the columns are rotated into the space that they span, where that may be.
-    shape = Shape(Turned(min(rows.width, rows.n)), rows.classes)
-    if recipe is not None and groups * recipe.reduction(shape).numbers(shape) > MOST_NUMBERS:
-        raise DataError(
-            f"{rows.width:,} columns are too many to tune it from the statistics of {groups} groups of folds. "
-            "Give the model with fixed parameters instead."
-        )
 
 
 def _losses_of_pairs(grid: Grid, rows: ComparedRows, groups: Groups, steps: Steps) -> Callable[[int], PairLosses]:

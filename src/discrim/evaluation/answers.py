@@ -12,7 +12,13 @@ from discrim.sources import check_weights, code_labels, recode
 from discrim.typing import Codes, Floats
 
 
-def two_classes(y: Any, positive: Any = None) -> tuple[NDArray[np.bool_], Any]:
+def scored(y: Any, positive: Any, **scores: Any) -> tuple[NDArray[np.bool_], Any, list[Floats]]:
+    """Which rows are positive, their label, and the scores of all rows, checked under the names they are given by."""
+    is_positive, label = two_classes(y, positive)
+    return is_positive, label, [checked_scores(score, len(is_positive), name) for name, score in scores.items()]
+
+
+def two_classes(y: Any, positive: Any) -> tuple[NDArray[np.bool_], Any]:
     """Which rows are of the ``positive`` class, and its label: the larger of two where none is named."""
     classes, codes = code_labels(y)
     if len(classes) > 2:
@@ -32,7 +38,7 @@ def two_classes(y: Any, positive: Any = None) -> tuple[NDArray[np.bool_], Any]:
     return codes == at[0], classes[at[0]]
 
 
-def checked_scores(score: Any, n: int, name: str = "score") -> Floats:
+def checked_scores(score: Any, n: int, name: str) -> Floats:
     """One finite or infinite number a row."""
     try:
         values = np.asarray(score, dtype=np.float64)

@@ -120,21 +120,17 @@ def confusion(y: Any, predicted: Any, *, sample_weight: Any = None) -> Confusion
         raise DataError(
             f"y has {plural(truth.size, 'label')} and predicted has {answer.size}; pass two 1-D arrays of equal length."
         )
-    classes, codes = code_labels(_joined(truth, answer))
+    if (truth.dtype.kind in "US") != (answer.dtype.kind in "US") and "O" not in {truth.dtype.kind, answer.dtype.kind}:
+        raise DataError(
+            f"The labels are {truth.dtype.name} and the predictions {answer.dtype.name}. Convert both to one type."
+        )
+    classes, codes = code_labels(np.concatenate([truth, answer]))
     size, n = len(classes), len(truth)
     flat = codes[:n].astype(np.int64) * size + codes[n:]
     table = np.bincount(flat, weights_of(sample_weight, n), size * size).reshape(size, size)
     if table.sum() <= 0:
         raise DataError("There are no rows with a weight to compare.")
     return Confusion(table.astype(np.float64), classes)
-
-
-def _joined(truth: NDArray[Any], answer: NDArray[Any]) -> NDArray[Any]:
-    if (truth.dtype.kind in "US") != (answer.dtype.kind in "US") and "O" not in {truth.dtype.kind, answer.dtype.kind}:
-        raise DataError(
-            f"The labels are {truth.dtype.name} and the predictions {answer.dtype.name}. Convert both to one type."
-        )
-    return np.concatenate([truth, answer])
 
 
 def _share(part: Floats, whole: Floats) -> Floats:

@@ -44,6 +44,17 @@ class CrossValidation:
     log_loss: float
     route: str
 
+    @classmethod
+    def of(cls, block: Block, folds: Folds, held: HeldOut) -> CrossValidation:
+        weight = np.ones(len(block)) if block.weight is None else block.weight
+        error = float(np.average(held.best != block.codes, weights=weight))
+        own = held.posterior[np.arange(len(block)), block.codes]
+        # The loss of a row whose class got no probability at all stays finite, so that means still compare.
+        losses = -np.log(np.maximum(own, np.finfo(float).tiny))
+        log_loss = float(np.average(losses, weights=weight)) if held.has_posterior else np.nan
+        predicted = block.classes[held.best]
+        return cls(held.posterior, predicted, block.classes, folds.number, error, log_loss, held.route)
+
     def __repr__(self) -> str:
         size = len(np.unique(self.folds))
         figures = f"error={self.error:.4g}, log_loss={self.log_loss:.4g}"
@@ -62,24 +73,13 @@ def cross_validate(
     """
     trial = trial_of(model, X, y, sample_weight)
     folds = fold_numbers(cv, trial.block.codes, groups)
-    return result_of(trial.block, folds, trial.run(folds))
+    return CrossValidation.of(trial.block, folds, trial.run(folds))
 
 
 def trial_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Trial | RefitTrial:
     """A model and the rows to try it on, read and coded."""
     recipe = recipe_of(model)
     return RefitTrial.of(model, X, y, sample_weight) if recipe is None else Trial.of(recipe, model, X, y, sample_weight)
-
-
-def result_of(block: Block, folds: Folds, held: HeldOut) -> CrossValidation:
-    weight = np.ones(len(block)) if block.weight is None else block.weight
-    error = float(np.average(held.best != block.codes, weights=weight))
-    own = held.posterior[np.arange(len(block)), block.codes]
-    # The loss of a row whose class got no probability at all stays finite, so that means still compare.
-    losses = -np.log(np.maximum(own, np.finfo(float).tiny))
-    log_loss = float(np.average(losses, weights=weight)) if held.has_posterior else np.nan
-    predicted = block.classes[held.best]
-    return CrossValidation(held.posterior, predicted, block.classes, folds.number, error, log_loss, held.route)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,9 +127,8 @@ class RefitTrial:
     def run(self, folds: Folds) -> HeldOut:
         held = HeldOut(len(self.block), len(self.block.classes))
         for f in range(len(folds.parts)):
-            put_predictions(
-                held, self.fit(folds.train(f)), self.take(folds.test(f))[0], folds.test(f), self.block.classes
-            )
+            test = folds.test(f)
+            put_predictions(held, self.fit(folds.train(f)), self.take(test)[0], test, self.block.classes)
         return held
 
 

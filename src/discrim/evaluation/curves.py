@@ -16,18 +16,12 @@ from scipy import special
 
 from discrim import kernels
 from discrim.errors import DataError, ParameterError, name_list
-from discrim.evaluation.answers import (
-    checked_posterior,
-    checked_scores,
-    cumulated,
-    in_standard_errors,
-    two_classes,
-    weights_of,
-)
+from discrim.evaluation.answers import checked_posterior, cumulated, in_standard_errors, scored, weights_of
 from discrim.evaluation.proportions import proportion_interval
 from discrim.inference.conjugate import tails
 from discrim.later import cached_property
 from discrim.parallel import run
+from discrim.sources import check_weights
 from discrim.typing import Floats
 
 # Draws of a band; the Monte-Carlo error of its ends is then about a fiftieth of its width.
@@ -40,10 +34,8 @@ def roc(y: Any, score: Any, *, positive: Any = None, sample_weight: Any = None) 
     ``y`` has two classes, of which the larger label is positive unless one is named; larger scores speak for it.
     Cost: one sort.
     """
-    is_positive, label = two_classes(y, positive)
-    values = checked_scores(score, len(is_positive))
-    weight = None if sample_weight is None else weights_of(sample_weight, len(values))
-    return ROC(values, is_positive, label, weight)
+    is_positive, label, (values,) = scored(y, positive, score=score)
+    return ROC(values, is_positive, label, check_weights(sample_weight, len(values)))
 
 
 class ROC:
@@ -221,8 +213,7 @@ def compare_auc(y: Any, score_a: Any, score_b: Any, *, positive: Any = None) -> 
     With V_i the share of negatives below positive i and W_j the share of positives above negative j (ties count
     half), the difference of areas has variance Var(V^a - V^b) / m + Var(W^a - W^b) / n. Cost: two sorts.
     """
-    is_positive, _ = two_classes(y, positive)
-    scores = [checked_scores(s, len(is_positive), name) for s, name in ((score_a, "score_a"), (score_b, "score_b"))]
+    is_positive, _, scores = scored(y, positive, score_a=score_a, score_b=score_b)
     a, b = (_in_order(score[is_positive], score[~is_positive]) for score in scores)
     auc = float(a[0].mean()), float(b[0].mean())
     difference, std_error = auc[0] - auc[1], float(np.sqrt(auc_variance(a[0] - b[0], a[1] - b[1])))
@@ -240,7 +231,8 @@ def sorted_placements(high: Floats, low: Floats) -> tuple[Floats, Floats]:
 
 def auc_variance(v: Floats, w: Floats) -> float:
     """Var(V) / m + Var(W) / n; infinite where a class has a single row."""
-    return _variance_of_mean(v) + _variance_of_mean(w)
+    parts = [values.var(ddof=1) / len(values) if len(values) > 1 else np.inf for values in (v, w)]
+    return float(sum(parts))
 
 
 def _in_order(high: Floats, low: Floats) -> tuple[Floats, Floats]:
@@ -251,10 +243,6 @@ def _in_order(high: Floats, low: Floats) -> tuple[Floats, Floats]:
     for values, order, at in zip(placed, orders, result, strict=True):
         at[order] = values
     return result
-
-
-def _variance_of_mean(values: Floats) -> float:
-    return float(values.var(ddof=1) / len(values)) if len(values) > 1 else float("inf")
 
 
 def multiclass_auc(y: Any, posterior: Any, classes: Any = None) -> float:
@@ -307,8 +295,7 @@ class PrecisionRecall:
 
 def precision_recall(y: Any, score: Any, *, positive: Any = None, sample_weight: Any = None) -> PrecisionRecall:
     """Precision and recall at every threshold; the positive class as in ``roc``. Cost: one sort."""
-    is_positive, _ = two_classes(y, positive)
-    values = checked_scores(score, len(is_positive))
+    is_positive, _, (values,) = scored(y, positive, score=score)
     weight = weights_of(sample_weight, len(values))
     falling, marked, true = cumulated(-values, weight, weight * is_positive)
     if true[-1] <= 0:

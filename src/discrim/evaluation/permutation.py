@@ -9,7 +9,7 @@ import numpy as np
 
 from discrim.engines.progress import Progress
 from discrim.errors import ParameterError
-from discrim.evaluation.cross_validation import result_of, trial_of
+from discrim.evaluation.cross_validation import CrossValidation, trial_of
 from discrim.statistics.folds import fold_numbers
 from discrim.typing import Floats, Index
 
@@ -60,7 +60,7 @@ def permutation_test(
         """With the labels in this order."""
         shuffled = replace(trial, block=replace(trial.block, codes=codes[order]))
         folds = fold_numbers(cv, shuffled.block.codes)
-        return float(getattr(result_of(shuffled.block, folds, shuffled.run(folds)), criterion))
+        return float(getattr(CrossValidation.of(shuffled.block, folds, shuffled.run(folds)), criterion))
 
     observed, found = loss(slice(None)), np.empty(int(shuffles))
     with Progress("shuffling", len(found), "shuffles") as progress:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import ParameterError
-from discrim.evaluation.answers import checked_posterior, checked_scores, two_classes, weights_of
+from discrim.evaluation.answers import checked_posterior, scored, weights_of
 from discrim.evaluation.proportions import proportion_interval
 from discrim.typing import Floats
 
@@ -114,8 +114,7 @@ def _bin_of(p: Floats, bins: int) -> NDArray[np.int64]:
 
 
 def _binary(y: Any, probability: Any, positive: Any, sample_weight: Any) -> tuple[Floats, Floats, Floats]:
-    is_positive, _ = two_classes(y, positive)
-    p = checked_scores(probability, len(is_positive), "probability")
+    is_positive, _, (p,) = scored(y, positive, probability=probability)
     if p.min() < 0 or p.max() > 1:
         raise ParameterError("'probability' has values outside 0 to 1; pass a column of predict_proba, not scores.")
     return is_positive.astype(np.float64), p, weights_of(sample_weight, len(p))

@@ -253,9 +253,7 @@ def report(remarks: dict[str, Remark]) -> None:
 class _Training(RowPasses):
     """Passes over some rows of a block, which are taken when they are asked for; None is all of them."""
 
-    def __init__(
-        self, block: Block, train: Index | None, shape: Shape, reads: Reads, units: Units | None = None
-    ) -> None:
+    def __init__(self, block: Block, train: Index | None, shape: Shape, reads: Reads, units: Units | None) -> None:
         self._block, self._train, self._columns, self._reads, self._units = block, train, shape.columns, reads, units
 
     @property

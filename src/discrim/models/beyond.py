@@ -23,8 +23,7 @@ METHODS: Check = one_of("scikit-learn", "all")
 
 def beyond_sklearn(method: Method) -> Method:
     """A method that is only available with ``methods='all'``."""
-    decorated: Method = available_if(offers_all)(method)
-    return decorated
+    return available_if(offers_all)(method)  # type: ignore[no-any-return]
 
 
 def posteriors_of(model: Any) -> Callable[[Any], NDArray[Any]] | None:

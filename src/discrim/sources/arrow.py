@@ -228,31 +228,23 @@ def _tables(
 
 def open_stream(data: Any) -> Reader:
     """Any object with the Arrow C-stream interface; one that opens a fresh stream each time can be read again."""
-    stream = _Stream(data)
-    return Reader(stream.title, {stream.title: stream.head}, stream.tables, None, stream.rereadable)
+    title = f"{type(data).__name__} stream"
+    used_up = isinstance(data, Iterator) or hasattr(data, "read_next_batch")
+    rereadable = not used_up and not type(data).__name__.endswith("Stream")
+    try:
+        opened = [pa.RecordBatchReader.from_stream(data)]
+    except pa.ArrowInvalid as error:
+        raise DataError(f"The {title} does not hold a table: {error}") from error
+    head = ArrowTable(opened[0].schema.empty_table())
 
-
-class _Stream:
-    def __init__(self, data: Any) -> None:
-        self.title = f"{type(data).__name__} stream"
-        used_up = isinstance(data, Iterator) or hasattr(data, "read_next_batch")
-        self.rereadable = not used_up and not type(data).__name__.endswith("Stream")
-        self._data = data
-        try:
-            self._next: Any = pa.RecordBatchReader.from_stream(data)
-        except pa.ArrowInvalid as error:
-            raise DataError(f"The {self.title} does not hold a table: {error}") from error
-        self.head = ArrowTable(self._next.schema.empty_table())
-
-    def tables(self, columns: Sequence[str], batch_rows: int) -> Iterator[ArrowTable]:  # noqa: ARG002 - as they come
-        reader, self._next = self._next, None
-        if reader is None:
-            if not self.rereadable:
-                raise DataError(
-                    f"The {self.title} can be read only once and has been read. Pass a table, a file or a "
-                    "DuckDB relation where the data are needed again."
-                )
-            reader = pa.RecordBatchReader.from_stream(self._data)
-        for batch in reader:
+    def tables(columns: Sequence[str], batch_rows: int) -> Iterator[ArrowTable]:  # noqa: ARG001 - as they come
+        if not (opened or rereadable):
+            raise DataError(
+                f"The {title} can be read only once and has been read. Pass a table, a file or a "
+                "DuckDB relation where the data are needed again."
+            )
+        for batch in opened.pop() if opened else pa.RecordBatchReader.from_stream(data):
             if batch.num_rows:
                 yield ArrowTable(batch.select(list(columns)))
+
+    return Reader(title, {title: head}, tables, None, rereadable)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,26 +36,19 @@ def code_labels(y: Any, *, column: str | None = None) -> Coded:
     return _code_array(y, column)
 
 
-def recode(
-    y: Any,
-    classes: NDArray[Any],
-    *,
-    column: str | None = None,
-    unseen: Literal["raise", "mark"] = "raise",
-) -> Codes:
+def recode(y: Any, classes: NDArray[Any]) -> Codes:
     """Codes of ``y`` against ``classes`` that are known already; a label outside is an error or -1."""
-    found, codes = code_labels(y, column=column)
+    found, codes = code_labels(y)
     if found.shape == classes.shape and found.dtype == classes.dtype and bool(np.all(found == classes)):
         return codes
     place = {label: k for k, label in enumerate(classes.tolist())}
-    ranks = np.array([place.get(label, -1) for label in found.tolist()], dtype=np.int32)
-    if unseen == "raise" and bool(np.any(ranks < 0)):
-        strangers = [label for label, rank in zip(found.tolist(), ranks.tolist(), strict=True) if rank < 0]
+    strangers = [label for label in found.tolist() if label not in place]
+    if strangers:
         raise DataError(
-            f"{_labels_of(column)} hold {plural(len(strangers), 'label')} that the model has not seen: "
+            f"{_labels_of(None)} hold {plural(len(strangers), 'label')} that the model has not seen: "
             f"{name_list(strangers)}. It knows {name_list(classes.tolist())}."
         )
-    return np.asarray(ranks[codes], dtype=np.int32)
+    return np.array([place[label] for label in found.tolist()], dtype=np.int32)[codes]
 
 
 class MissingLabelsError(DataError):
@@ -250,7 +243,7 @@ def _is_missing(label: object) -> bool:
         return True
 
 
-def check_weights(w: Any, n: int, *, column: str | None = None) -> Floats | None:
+def check_weights(w: Any, n: int) -> Floats | None:
     """``w`` as n non-negative numbers, not all zero; None stays None, a scalar counts for every row."""
     if w is None:
         return None
@@ -265,9 +258,9 @@ def check_weights(w: Any, n: int, *, column: str | None = None) -> Floats | None
     if weight.shape[0] != n:
         raise ValueError(f"sample_weight has {plural(weight.shape[0], 'entry', 'entries')}, X has {plural(n, 'row')}.")
     weight = np.ascontiguousarray(weight)
-    refuse_bad_weights(weight, column)
+    refuse_bad_weights(weight)
     if n and not weight.any():
-        raise DataError(f"{_weights_of(column)} is zero in every row; at least one row needs a positive weight.")
+        raise DataError("sample_weight is zero in every row; at least one row needs a positive weight.")
     return weight
 
 
@@ -281,11 +274,8 @@ def refuse_bad_weights(weight: Floats, column: str | None = None) -> None:
         "negative": int((weight < 0).sum()),
     }
     facts = " and ".join(f"{count} {what}" for what, count in counts.items() if count)
+    what = "sample_weight" if column is None else f"The weight column '{column}'"
     raise DataError(
-        f"{_weights_of(column)} has {facts} among {plural(weight.size, 'value')}. "
+        f"{what} has {facts} among {plural(weight.size, 'value')}. "
         "Weights are finite and not negative; give a row that should not count the weight 0."
     )
-
-
-def _weights_of(column: str | None) -> str:
-    return "sample_weight" if column is None else f"The weight column '{column}'"

@@ -74,7 +74,13 @@ def _odd(table: Table, name: str, keep: str) -> Odd | None:
     try:
         kind = table.kind(name)
     except UnusableColumnError as error:
-        return _unusable(name, error)
+        if error.is_date:
+            return Odd(name, _of_dates(name))
+        if error.mixed:
+            why = f"mixes the types {error.found} and is left out. To use it, convert it to one"
+        else:
+            why = f"holds neither numbers nor categories ({error.found}) and is left out"
+        return Odd(name, f"Column '{name}' {why}.")
     except DataError:
         # No value at all.
         return None
@@ -84,16 +90,6 @@ def _odd(table: Table, name: str, keep: str) -> Odd | None:
     if not why:
         return None
     return Odd(name, f"Column '{name}' {why} and is left out. To keep it, {keep}.")
-
-
-def _unusable(name: str, error: UnusableColumnError) -> Odd:
-    if error.is_date:
-        return Odd(name, _of_dates(name))
-    if error.mixed:
-        return Odd(
-            name, f"Column '{name}' mixes the types {error.found} and is left out. To use it, convert it to one."
-        )
-    return Odd(name, f"Column '{name}' holds neither numbers nor categories ({error.found}) and is left out.")
 
 
 def _of_dates(name: str) -> str:
@@ -188,7 +184,7 @@ def why_no_feature(table: Table, name: str) -> str:
     values = one_column(table, name, 0, n)
     if np.isnan(values).any():
         return ""
-    if (counter or n >= FEWEST) and _by_one(values):
+    if (counter or n >= FEWEST) and abs(values[1] - values[0]) == 1 and np.ptp(np.diff(values)) == 0:
         return f"counts the rows ({values[0]:.0f} to {values[-1]:.0f} in {n:,} rows)"
     different = len(np.unique(values))
     if (unnamed or (identifier and n >= FEWEST)) and different >= NEARLY_ALL * n:
@@ -211,11 +207,6 @@ def _is_identifier(name: str) -> bool:
 def _is_integer(column: Any) -> bool:
     """Has a column of any package an integer type?"""
     return str(getattr(column, "type", None) or column.dtype).lower().startswith(("int", "uint"))
-
-
-def _by_one(values: Floats) -> bool:
-    steps = np.diff(values)
-    return bool(abs(steps[0]) == 1 and (steps == steps[0]).all())
 
 
 def _only_rises(values: Floats) -> bool:

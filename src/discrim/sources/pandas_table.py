@@ -27,7 +27,9 @@ class PandasTable(Table):
 
     def kind(self, name: str) -> Kind:
         if name not in self._kinds:
-            self._kinds[name] = self._find_kind(name)
+            dtype = self._dtypes[self._place[name]]
+            objects = self.labels(name, 0, self.n_rows) if types.is_object_dtype(dtype) else None
+            self._kinds[name] = _kind(dtype, name) if objects is None else _kind_of_objects(objects, name)
         return self._kinds[name]
 
     def numbers(self, names: Sequence[str], start: int, stop: int, dtype: type[Any]) -> NDArray[Any]:
@@ -60,12 +62,6 @@ class PandasTable(Table):
 
     def labels(self, name: str, start: int, stop: int) -> Any:
         return self._frame.iloc[start:stop, self._place[name]]
-
-    def _find_kind(self, name: str) -> Kind:
-        place = self._place[name]
-        if types.is_object_dtype(self._dtypes[place]):
-            return _kind_of_objects(self._frame.iloc[:, place], name)
-        return _kind(self._dtypes[place], name)
 
 
 def labels(y: Any) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:

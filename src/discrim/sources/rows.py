@@ -17,17 +17,7 @@ from discrim.block import UNLABELLED, Block, Reads, join, rows_per_block
 from discrim.errors import DataError
 from discrim.kernels.versions import warn_if_slow
 from discrim.later import cached_property
-from discrim.sources.design import (
-    ArrayTable,
-    Column,
-    Design,
-    Table,
-    as_table,
-    comes_from,
-    need,
-    refuse_duplicates,
-    refuse_lacking,
-)
+from discrim.sources.design import ArrayTable, Column, Design, Table, as_table, comes_from, need, refuse_duplicates
 from discrim.sources.labels import check_weights, code_labels
 from discrim.sources.mixed import Schema
 from discrim.sources.scan import Scan, scan
@@ -147,8 +137,7 @@ class FrameRows:
         """Columns are found by name where both have names, else by position."""
         if not design.named or isinstance(self._table, ArrayTable):
             return design.renamed(self._table.names)
-        refuse_lacking(design.names_in, self._table.names)
-        self._table = read_as_fitted(self._table, design.numeric)
+        self._table = read_as_fitted(self._table, design)
         return design
 
 
@@ -423,19 +412,13 @@ def non_finite_in(blocks: Iterable[Block], design: Design) -> DataError | None:
     missing, infinite = np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
     for block in blocks:
         for start in range(0, len(block), 8192):
-            _count(block.x[start : start + 8192], missing, infinite)
+            x: Any = block.x[start : start + 8192]
+            for counts, is_odd in ((missing, np.isnan), (infinite, np.isinf)):
+                odd = is_odd(x) if isinstance(x, np.ndarray) else None
+                counts += np.bincount(x.indices[is_odd(x.data)], minlength=width) if odd is None else odd.sum(axis=0)
     if not missing.any() and not infinite.any():
         return None
     return DataError.non_finite(_by_column(design, missing), _by_column(design, infinite))
-
-
-def _count(x: Any, missing: NDArray[np.int64], infinite: NDArray[np.int64]) -> None:
-    if isinstance(x, np.ndarray):
-        missing += np.isnan(x).sum(axis=0)
-        infinite += np.isinf(x).sum(axis=0)
-    else:
-        missing += np.bincount(x.indices[np.isnan(x.data)], minlength=x.shape[1])
-        infinite += np.bincount(x.indices[np.isinf(x.data)], minlength=x.shape[1])
 
 
 def _by_column(design: Design, counts: NDArray[np.int64]) -> dict[str, int]:

@@ -8,6 +8,7 @@ import gzip
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -100,53 +101,42 @@ def scan(
     refuse_duplicates(features)
     if target in features:
         raise ParameterError.bad_value("features", list(features), f"without the target '{target}'")
-    return Scan(reader, features, target=target, weight=weight, batch_rows=batch_rows, chosen=chosen)
+    return Scan(reader, features, target, weight, batch_rows, chosen)
 
 
+@dataclass(eq=False, repr=False)
 class Scan:
     """``Rows`` that are read from a source in batches; made by ``scan``.
 
     The classes are those of each block, since not all labels are known before the last row. ``chosen`` says whether
-    the features were asked for by name. Columns of strings in ``parsed`` are read as numbers.
+    the features were asked for by name. Columns of strings in ``_parsed`` are read as numbers.
     """
 
     classes = None
     whole = None
-    chosen = True
 
-    def __init__(
-        self,
-        reader: Reader,
-        features: Sequence[str],
-        *,
-        target: str | None,
-        weight: str | None,
-        batch_rows: int,
-        design: Design | None = None,
-        offset: str | None = None,
-        chosen: bool = True,
-        parsed: Collection[str] = (),
-    ) -> None:
-        self.features = list(features)
-        self.chosen = chosen
-        self._parsed = frozenset(parsed)
-        self.target = target
-        self.weight = weight
-        self.offset = offset
-        self.n_rows = reader.n_rows
-        self._reader = reader
-        self._batch_rows = batch_rows
-        self._design = design
+    _reader: Reader
+    features: list[str]
+    target: str | None
+    weight: str | None
+    _batch_rows: int
+    chosen: bool = True
+    offset: str | None = None
+    _design: Design | None = None
+    _parsed: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        self.n_rows = self._reader.n_rows
         if self.n_rows == 0:
             raise self._empty()
-        heads = {name: self._as_read(head) for name, head in reader.heads.items()}
+        heads = {name: self._as_read(head) for name, head in self._reader.heads.items()}
         # The first part without its rows: the columns and their types.
         self.head = next(iter(heads.values()))
-        self._kinds = _common_kinds(heads, self._needed, {target} if chosen else {target, *features})
+        self._kinds = _common_kinds(heads, self._needed, {self.target, *(() if self.chosen else self.features)})
         usable = [name for name in self.features if self._kinds[name] != OTHER]
         single = all(float_type(head, usable) is np.float32 for head in heads.values())
         self._dtype: type[Any] = np.float32 if single else np.float64
-        for what, name in (("weight", weight), ("offset", offset)):
+        for what, name in (("weight", self.weight), ("offset", self.offset)):
             if name is not None and self._kinds[name] != "numbers":
                 raise DataError(f"The {what} column '{name}' holds {self._kinds[name]}; {what}s are numbers.")
 
@@ -172,15 +162,16 @@ class Scan:
             refuse_lacking(features, self._reader.head.names)
         else:
             design.check_width(len(features))
-        return self._with(features, self.offset, design, parsed=design.numeric if design.named else ())
+        parsed = self._parsed | self._texts_in(design.numeric if design.named else ())
+        return replace(self, features=features, _design=design, _parsed=parsed)
 
     def with_features(self, features: Sequence[str]) -> Scan:
         """The same rows with these columns only."""
-        return self._with(features, self.offset)
+        return replace(self, features=list(features), _design=None)
 
     def with_numbers(self, names: Sequence[str]) -> Scan:
         """The same rows with those of these columns that hold strings read as numbers, where they are numbers."""
-        return self._with(self.features, self.offset, self._design, parsed=names)
+        return replace(self, _parsed=self._parsed | self._texts_in(names))
 
     def first_table(self, fewest: int) -> Table | None:
         """The first batch of so many rows, or the largest there is; None where there are no rows."""
@@ -194,7 +185,8 @@ class Scan:
 
     def with_offset(self, name: str) -> Scan:
         """The same rows with this column as the known part of their linear predictor, and not among the features."""
-        return self._with([feature for feature in self.features if feature != name], name)
+        features = [feature for feature in self.features if feature != name]
+        return replace(self, features=features, offset=name, _design=None)
 
     def blocks(self) -> Iterator[Block]:
         return (piece() for piece in self.pieces())
@@ -248,21 +240,8 @@ class Scan:
     def _as_read(self, table: Table) -> Table:
         return ParsedTable(table, self._parsed) if self._parsed else table
 
-    def _with(
-        self, features: Sequence[str], offset: str | None, design: Design | None = None, parsed: Collection[str] = ()
-    ) -> Scan:
-        texts = {name for name in parsed if _kind(self._reader.head, name) == "text"}
-        return Scan(
-            self._reader,
-            features,
-            target=self.target,
-            weight=self.weight,
-            batch_rows=self._batch_rows,
-            design=design,
-            offset=offset,
-            chosen=self.chosen,
-            parsed=self._parsed | texts,
-        )
+    def _texts_in(self, names: Sequence[str]) -> set[str]:
+        return {name for name in names if _kind(self._reader.head, name) == "text"}
 
     @property
     def _needed(self) -> list[str]:

@@ -20,6 +20,7 @@ from discrim.sources.design import (
     UnusableColumnError,
     float_type,
     mixed_types,
+    refuse_lacking,
     unusable_column,
 )
 
@@ -158,9 +159,11 @@ class ParsedTable(Table):
         return np.array([*(np.nan if number is None else number for number in read), np.nan])[np.maximum(codes, -1)]
 
 
-def read_as_fitted(table: Table, numeric: Sequence[str]) -> Table:
+def read_as_fitted(table: Table, design: Design) -> Table:
     """The table with strings read as numbers where a model knows numbers, unless they are something else altogether."""
-    parsed = [name for name in numeric if _holds_numbers(table, name)]
+    refuse_lacking(design.names_in, table.names)
+    each = ((name, counted_texts(table, name, table.n_rows)) for name in design.numeric)
+    parsed = [name for name, found in each if found is not None and are_mostly_numbers_or_marks(*found)]
     return ParsedTable(table, parsed) if parsed else table
 
 
@@ -182,11 +185,6 @@ def counted_texts(table: Table, name: str, n: int) -> Counted | None:
     times = np.bincount(codes[codes >= 0], minlength=len(values))
     met = np.flatnonzero(times)
     return [values[k] for k in met.tolist()], times[met]
-
-
-def _holds_numbers(table: Table, name: str) -> bool:
-    found = counted_texts(table, name, table.n_rows)
-    return found is not None and are_mostly_numbers_or_marks(*found)
 
 
 def as_number(value: Any) -> float | None:

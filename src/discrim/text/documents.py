@@ -144,7 +144,7 @@ class ColumnDocuments(Documents):
         if len({text, *besides}) <= len(besides):
             raise ParameterError.bad_value("text", text, f"another column than {(target, weight)}")
         reader = open_reader(data)
-        self._scan = Scan(reader, [text], target=target, weight=weight, batch_rows=batch_rows)
+        self._scan = Scan(reader, [text], target, weight, batch_rows)
         for name, head in reader.heads.items():
             if head.kind(text) != "text":
                 raise DataError(f"Column '{text}' of '{name}' holds numbers; documents are strings.")
@@ -194,7 +194,8 @@ class FolderDocuments(Documents):
         texts: list[str] = []
         labels: list[str] = []
         size = 0
-        for path, label in self._files():
+        files = ((path, folder.name) for folder in self._folders for path in _entries(folder) if not path.is_dir())
+        for path, label in files:
             raw = _read(path)
             if texts and (len(texts) == self._batch_rows or size + len(raw) > CHARACTERS):
                 yield self._block(texts, labels)
@@ -206,12 +207,6 @@ class FolderDocuments(Documents):
 
     def classes(self) -> NDArray[Any]:
         return np.unique(np.array([folder.name for folder in self._folders]))
-
-    def _files(self) -> Iterator[tuple[Path, str]]:
-        for folder in self._folders:
-            for path in _entries(folder):
-                if not path.is_dir():
-                    yield path, folder.name
 
     def _block(self, texts: list[str], labels: list[str]) -> DocumentBlock:
         return DocumentBlock(texts, np.array(labels) if self.labelled else None)

@@ -119,7 +119,9 @@ class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _learn(self, X: Any, kept: Kept | None) -> list[CountedBlock] | None:
         self._check_parameters()
         if self.buckets is not None:
-            self._counter = self._hashing()
+            from sklearn.feature_extraction.text import HashingVectorizer
+
+            self._counter = HashingVectorizer(n_features=self.buckets, alternate_sign=False, norm=None, **self._how())
             self.vocabulary_, self.missed_, self.n_documents_ = None, 0, 0
             return None
         table = FrequentWords(self.max_words)
@@ -189,11 +191,6 @@ class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         from sklearn.feature_extraction.text import CountVectorizer
 
         return CountVectorizer(vocabulary=words, **self._how())
-
-    def _hashing(self) -> Any:
-        from sklearn.feature_extraction.text import HashingVectorizer
-
-        return HashingVectorizer(n_features=self.buckets, alternate_sign=False, norm=None, **self._how())
 
     def _without_words(self, table: FrequentWords) -> DataError:
         found = plural(table.n_documents, "document")

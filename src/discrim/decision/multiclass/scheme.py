@@ -166,21 +166,21 @@ class Scheme(MetaClassifier):
 
     def _all_scores(self, X: Any) -> Floats:
         """The scores of the positive side of each model, n x B; linear rules are applied in one read of the rows."""
-        check_is_fitted(self, "estimators_")
-        check_structure(X)
-        rule = self._joint_rule(odds=False)
-        if rule is None:
-            return np.column_stack([side_scores(model, X) for model in self.estimators_])
-        return apply_rule(rule, self.estimators_[0].rows_of(X), Output.SCORES)
+        joint = self._joint_scores(X, odds=False)
+        return np.column_stack([side_scores(model, X) for model in self.estimators_]) if joint is None else joint
 
     def _all_probabilities(self, X: Any) -> Floats:
         """The probability of the positive side of each model, n x B."""
+        joint = self._joint_scores(X, odds=True)
+        if joint is None:
+            return np.column_stack([asked(model, "predict_proba", X)[:, 1] for model in self.estimators_])
+        return np.asarray(special.expit(joint))
+
+    def _joint_scores(self, X: Any, *, odds: bool) -> Floats | None:
         check_is_fitted(self, "estimators_")
         check_structure(X)
-        rule = self._joint_rule(odds=True)
-        if rule is None:
-            return np.column_stack([asked(model, "predict_proba", X)[:, 1] for model in self.estimators_])
-        return np.asarray(special.expit(apply_rule(rule, self.estimators_[0].rows_of(X), Output.SCORES)))
+        rule = self._joint_rule(odds=odds)
+        return None if rule is None else apply_rule(rule, self.estimators_[0].rows_of(X), Output.SCORES)
 
     def _fits_in_memory(self, X: Any) -> bool:
         """Are the scores of all models small enough to be held at once, and found in one read?"""
@@ -203,8 +203,7 @@ class Scheme(MetaClassifier):
 
     def _know_columns(self, X: Any) -> None:
         """Number and names of the columns, where X has them."""
-        for name in ("n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
+        remember_columns(self, None)
         if hasattr(X, "shape") or (isinstance(X, (list, tuple)) and np.ndim(X) == 2):
             validate_data(self, X, reset=True, skip_check_array=True)
 
@@ -231,8 +230,7 @@ class Constant(BaseEstimator):  # type: ignore[misc]
         rows = int(X.n_rows) if isinstance(X, Scan) and X.n_rows is not None else int(_num_samples(X))
         return np.full(rows, self.answer)
 
-    def decision_function(self, X: Any) -> NDArray[np.intp]:
-        return self.predict(X)
+    decision_function = predict
 
     def predict_proba(self, X: Any) -> Floats:
         positive = float(self.answer > 0)

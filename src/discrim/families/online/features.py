@@ -6,10 +6,7 @@ from collections.abc import Hashable, Mapping
 from math import inf, isfinite
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from discrim.errors import DataError, name_list
+from discrim.errors import DataError
 
 Features = Mapping[Any, Any]
 
@@ -73,11 +70,3 @@ def _number(value: Any) -> float | None:
         return None if isinstance(value, str) else float(value)
     except (TypeError, ValueError):
         return None
-
-
-def labels_in_order(labels: list[Any]) -> NDArray[Any]:
-    try:
-        return np.array(sorted(labels))
-    except TypeError:
-        kinds = name_list(sorted({type(label).__name__ for label in labels}))
-        raise DataError(f"The labels are of the types {kinds}, which have no common order. Use one type.") from None

@@ -56,11 +56,6 @@ class PerceptronOptions:
     trace: Literal[False, "epoch", "step"] = False
 
 
-def same_order(options: PerceptronOptions) -> bool:
-    """Are rows corrected in the same order every time, so that weights which come back do so for ever?"""
-    return options.rule == "batch" or not options.shuffle
-
-
 @dataclass(frozen=True, eq=False)
 class Learned:
     """What came out, and how.
@@ -131,7 +126,7 @@ class Rosenblatt:
         (watch,) = watches.values()
         if not state.converged:
             state.end_epoch(watch.epochs)
-            if same_order(state.options):
+            if state.same_order:
                 state.cycle = watch.epochs - state.seen.setdefault(state.state(), watch.epochs)
         watch.stopped = state.converged or state.cycle > 0
 
@@ -163,6 +158,11 @@ class Corrections:
         self._record(0)
         # Weights seen at the end of which epoch; the epochs after which they came back; whether nothing was wrong.
         self.seen, self.cycle, self.converged = {self.state(): 0}, 0, True
+
+    @property
+    def same_order(self) -> bool:
+        """Do all epochs take the rows in the same order?"""
+        return self.options.rule == "batch" or not self.options.shuffle
 
     def correct_all(self) -> bool:
         """One batch step; False where no row is wrong."""

@@ -102,9 +102,6 @@ class Weights:
         weights.memory[:, names.INTERCEPT] = intercept
         return weights
 
-    def __len__(self) -> int:
-        return len(self.w)
-
     def begin(self, learning: Learning) -> None:
         """Another call of fit or partial_fit: what L1 has taken, the rate and the counts start anew, time goes on."""
         if learning.update != "confidence":
@@ -126,14 +123,6 @@ class Weights:
     def intercept(self) -> Floats:
         return self.memory[:, names.INTERCEPT]
 
-    @property
-    def average_intercept(self) -> Floats:
-        return self.memory[:, names.AVERAGE_INTERCEPT]
-
-    @property
-    def updates(self) -> int:
-        return int(self.memory[:, names.UPDATES_MADE].sum())
-
     def each(self, function: Callable[[Floats], Floats], memory: Floats) -> Weights:
         """The same with a function of every array of weights, and this memory."""
         averages, second = (None if array is None else function(array) for array in (self.averages, self.second))
@@ -142,10 +131,6 @@ class Weights:
     def taken(self, which: Any) -> Weights:
         """Some of the problems: views for a slice, copies for a list."""
         return self.each(lambda array: array[which], self.memory[which])
-
-    def columns(self, p: int) -> Weights:
-        """The first p columns by themselves."""
-        return self.each(lambda array: np.ascontiguousarray(array[:, :p]), self.memory)
 
     def copied(self) -> Weights:
         return self.each(np.copy, self.memory.copy())

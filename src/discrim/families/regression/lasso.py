@@ -13,13 +13,7 @@ from discrim.errors import UnfinishedWarning, warn
 from discrim.families.gaussian.covariance import Within
 from discrim.families.gaussian.recipe import Statistic
 from discrim.families.recipe import Passes, Remark, Search, Shape, Solved
-from discrim.families.regression.normal_equations import (
-    Regression,
-    intercepts,
-    least_squares,
-    second_of_two,
-    signed_regression,
-)
+from discrim.families.regression.normal_equations import Regression, least_squares, second_of_two, signed_regression
 from discrim.families.regression.recipe import PenalisedRecipe, PenaltyGrid
 from discrim.later import cached_property
 from discrim.parallel import blas_threads
@@ -116,7 +110,7 @@ class LassoDetails:
             coef, converged = lasso_path(problem.spread, cross, alphas)
         if not converged:
             warn(*UNFINISHED)
-        return LassoPath(alphas, coef.transpose(0, 2, 1), intercepts(problem, coef))
+        return LassoPath(alphas, coef.transpose(0, 2, 1), problem.intercepts(coef))
 
 
 def lasso(spread: Within, cross: Floats, alpha: float) -> tuple[Floats, bool]:

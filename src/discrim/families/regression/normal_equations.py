@@ -9,15 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.families.gaussian.covariance import (
-    ILL_CONDITIONED,
-    Sphering,
-    Within,
-    divided,
-    pooled_within,
-    rounding_noise,
-    row_products,
-)
+from discrim.families.gaussian.covariance import ILL_CONDITIONED, Sphering, Within, divided, pooled_within, row_products
 from discrim.families.rule import LinearRule
 from discrim.statistics import ClassFactors, ClassMoments
 from discrim.statistics.moments import mean_and_gaps
@@ -46,6 +38,10 @@ class Regression:
         """level_k + b_k'(x - origin) for the columns b_k of ``coef``."""
         return LinearRule(np.ascontiguousarray(coef.T), self.level, self.origin)
 
+    def intercepts(self, coef: Floats) -> Floats:
+        """Those of the functions with the slopes ``coef``, penalties x columns x functions."""
+        return np.asarray(second_of_two(self.level) - np.einsum("j,ajm->am", self.origin, coef))
+
 
 def indicator_regression(statistic: ClassMoments | ClassFactors, eps: float, *, centred: bool = True) -> Regression:
     """The indicators' covariance with the columns is that of the class means: n_k (mu_k - mu) / n."""
@@ -54,12 +50,7 @@ def indicator_regression(statistic: ClassMoments | ClassFactors, eps: float, *, 
     mean, apart = mean_and_gaps(statistic)
     origin, apart = (mean, apart) if centred else (np.zeros_like(mean), statistic.mean)
     roots = np.sqrt(shares)[:, None]
-    if isinstance(statistic, ClassFactors):
-        rows = np.vstack([*statistic.pooled().factors, np.sqrt(n) * roots * apart])
-        rows /= np.sqrt(n)
-        spread = Within(rows, rounding_noise(statistic.mean, eps), eps, thin=True)
-    else:
-        spread = pooled_within(statistic, "mle", eps).with_rows(roots * apart)
+    spread = pooled_within(statistic, "mle", eps).with_rows(roots * apart)
     level = shares if centred else np.zeros_like(shares)
     return Regression(spread, (shares[:, None] * apart).T, level, origin, n, np.diag(roots[:, 0]))
 
@@ -77,11 +68,6 @@ def signed_regression(statistic: ClassMoments | ClassFactors, eps: float, *, cen
 def second_of_two(values: Floats) -> Floats:
     """Of two classes the second: with targets +1 and -1 the first is its opposite."""
     return values[..., 1:] if values.shape[-1] == 2 else values
-
-
-def intercepts(problem: Regression, coef: Floats) -> Floats:
-    """b_0 of targets +1 and -1 (alphas x m) from their coefficients (alphas x p x m), of two classes the second."""
-    return np.asarray(second_of_two(problem.level) - np.einsum("j,ajm->am", problem.origin, coef))
 
 
 def squared_errors(part: ClassMoments | ClassFactors, coef: Floats, intercept: Floats) -> Floats:

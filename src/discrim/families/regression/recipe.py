@@ -19,7 +19,6 @@ from discrim.families.recipe import Grid, LeftOut, Passes, Reduction, Remark, Sh
 from discrim.families.regression.normal_equations import (
     Regression,
     indicator_regression,
-    intercepts,
     least_squares,
     positive_ridge,
     ridge,
@@ -97,7 +96,7 @@ class PenalisedRecipe(RegressionRecipe):
         """The same from a statistic, and the intercepts (alphas x m)."""
         problem = signed_regression(self.weighed(statistic)[0], shape.eps, centred=self.fit_intercept)
         coef = self.solutions(problem, alphas)
-        return coef, intercepts(problem, coef)
+        return coef, problem.intercepts(coef)
 
 
 @dataclass(frozen=True, eq=False)

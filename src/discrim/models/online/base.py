@@ -311,13 +311,15 @@ class OnlineClassifier(LinearClassifier):
             refuse_one_class(at.classes)
             return at, Walked((1,), converged=True)
         if isinstance(rows, Scan):
-            classes, counts = _labels(rows)
-            refuse_one_class(classes)
+            # One column is enough to count the rows of each class.
+            moments = Sum(lambda block: ClassMoments.of(block, Depth.DIAGONAL), ClassMoments.merged)
+            seen = RowPasses(rows.with_features(rows.features[:1])).reduce(moments)
+            refuse_one_class(seen.classes)
             # Files are often sorted: where columns are to be scaled, the sample is of all rows.
             block = look(RowPasses(rows), FIRST_LOOK).sample if self._scales else next(iter(rows.blocks()))
-            at, n = self._begin(classes, block, start), int(counts.sum())
+            at, n = self._begin(seen.classes, block, start), int(seen.rows.sum())
             with columns_named(rows):
-                walked = self._walk_scan(at, rows, counts)
+                walked = self._walk_scan(at, rows, seen.rows)
         else:
             block = in_memory(rows, "any", first_read=True)
             refuse_one_class(block.classes)
@@ -385,10 +387,3 @@ def columns_named(rows: Rows) -> Iterator[None]:
         yield
     except DataError as error:
         raise non_finite_error(rows) or error from None
-
-
-def _labels(rows: Scan) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The classes and how many rows each has: a pass over one column beside the labels."""
-    moments = Sum(lambda block: ClassMoments.of(block, Depth.DIAGONAL), ClassMoments.merged)
-    seen = RowPasses(rows.with_features(rows.features[:1])).reduce(moments)
-    return seen.classes, seen.rows

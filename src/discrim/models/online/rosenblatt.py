@@ -17,15 +17,7 @@ from discrim.errors import NotSeparatedWarning, ParameterError, plural, warn
 from discrim.families.logistic.objective import Coordinates, Objective
 from discrim.families.logistic.separation import find_separation
 from discrim.families.online.problems import class_gains, problem_count, refuse_one_class, weighted
-from discrim.families.online.rosenblatt import (
-    RULES,
-    Corrections,
-    Learned,
-    PerceptronOptions,
-    Rosenblatt,
-    outcome,
-    same_order,
-)
+from discrim.families.online.rosenblatt import RULES, Corrections, Learned, PerceptronOptions, Rosenblatt, outcome
 from discrim.families.sequence import Stopping
 from discrim.models.online.base import CountedUpdates, columns_named
 from discrim.models.online.parameters import SHARED
@@ -153,7 +145,7 @@ def learn(
     if weight is not None:
         x, sign, weight = x[weight > 0], sign[weight > 0], weight[weight > 0]
     state = Corrections(np.asarray(x, float), np.asarray(sign, float), options, weight)
-    rng = None if same_order(options) else np.random.default_rng(seed)
+    rng = None if state.same_order else np.random.default_rng(seed)
     rows = Block(state.x, (state.sign > 0).astype(np.int32), np.array([-1, 1]))
     lanes = [Lane((0,), Permuted(lambda: [rows], rng))]
     walked = walk(Rosenblatt(), state, lanes, Stopping(options.max_iter), len(rows))

@@ -25,16 +25,8 @@ from discrim.engines.orders import (
     shuffled,
 )
 from discrim.engines.walk import Lane, Walked, walk
-from discrim.errors import DataError, ParameterError
-from discrim.families.online.features import (
-    Features,
-    as_dict,
-    is_weight,
-    labels_in_order,
-    not_a_number,
-    refuse_label,
-    refuse_non_finite,
-)
+from discrim.errors import DataError, ParameterError, name_list
+from discrim.families.online.features import Features, as_dict, is_weight, not_a_number, refuse_label, refuse_non_finite
 from discrim.families.online.problems import Targets, class_gains
 from discrim.families.online.scaling import Scaling
 from discrim.families.online.updates import Learning, Updates, Weights, dense, given_start, stream_state
@@ -228,7 +220,7 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
     def _answer(self, at: Standing) -> tuple[Floats, Floats]:
         weights: Weights = at.state
         if weights.averages is not None and self.average <= at.t - 1:
-            return weights.averages, weights.average_intercept
+            return weights.averages, weights.memory[:, names.AVERAGE_INTERCEPT]
         return weights.w, weights.intercept
 
     def _written(self, coef: Floats, intercept: Floats, dtype: np.dtype[Any]) -> dict[str, Any]:
@@ -250,7 +242,7 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
         return weights
 
     def _updates(self) -> int:
-        return self._state.updates
+        return int(self._state.memory[:, names.UPDATES_MADE].sum())
 
     def _learn_new(self, row: dict[Any, Any], y: Any, w: float) -> Self:
         """``learn_one`` where there is something new, or something that cannot be learned."""
@@ -308,14 +300,21 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
         if y not in self.classes_.tolist():
             if self._declared is not None:
                 check_declared(np.array([y]), self._declared)
-            wanted = labels_in_order([*self.classes_.tolist(), y])
+            labels = [*self.classes_.tolist(), y]
+            try:
+                wanted = np.array(sorted(labels))
+            except TypeError:
+                kinds = name_list(sorted({type(label).__name__ for label in labels}))
+                raise DataError(
+                    f"The labels are of the types {kinds}, which have no common order. Use one type."
+                ) from None
             self._state = self._state.with_classes(self.classes_, wanted, learning)
             self.classes_ = wanted
         for name in x:
             known.setdefault(name, len(known))
         if len(known) > self._state.w.shape[1]:
             columns = max(2 * self._state.w.shape[1], len(known), 8)
-            k = len(self._state)
+            k = len(self._state.w)
             self._state = self._state.grown(k, columns, np.arange(k), learning)
         self._live = self._alive()
         return self._live
@@ -335,7 +334,8 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
         known = self._known_columns()
         weights, p = self._state.copied(), len(known)
         weights.settle()
-        at = Standing(self.classes_, weights.columns(p), None, self.t_)
+        state = weights.each(lambda array: np.ascontiguousarray(array[:, :p]), weights.memory)
+        at = Standing(self.classes_, state, None, self.t_)
         columns = [str(name) for name in known]
         design = Design([Column(name) for name in columns], np.float64)
         return {
@@ -345,7 +345,7 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
             "n_features_in_": p,
             "feature_names_in_": np.array(columns, dtype=object),
             "_design": design,
-            "_state": at.state,
+            "_state": state,
         }
 
 
