@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -24,8 +26,14 @@ settings.load_profile("repeatable")
 if "PYTEST_XDIST_WORKER" in os.environ:
     threadpool_limits(1, user_api="blas")
 
+# Tests start many programs, and without compiled files each of them would compile the package, and each run the tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 MARKER = "every_version"
 ONCE = "any_version"
+# Of the cases of a test the other versions run one in so many.
+ONE_IN = 3
 KERNELS = Path(__file__).parent / "kernels"
 # The reference alone where nothing is compiled or it is asked for; the asked version alone; or all compiled ones.
 VERSIONS = (
@@ -53,10 +61,23 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("kernel_version", VERSIONS, indirect=True, scope="module")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """A case of a NumPy reference alone never calls a compiled kernel: it runs once, not with each version."""
-    if len(VERSIONS) > 1:
-        items[:] = [item for item in items if not repeats_a_reference(item)]
+    """A case of a NumPy reference alone never calls a compiled kernel: it runs once, not with each version.
+
+    All versions are compiled from one source. Of a test with many cases the best version runs all of them, and of the
+    cases of the others two in three are slow tests.
+    """
+    if len(VERSIONS) == 1:
+        return
+    items[:] = [item for item in items if not repeats_a_reference(item)]
+    seen = Counter()
+    for item in items:
+        version = item.callspec.params.get("kernel_version") if hasattr(item, "callspec") else None
+        if version in VERSIONS[:-1]:
+            seen[item.path, item.originalname, version] += 1
+            if seen[item.path, item.originalname, version] % ONE_IN != 1:
+                item.add_marker(pytest.mark.slow)
 
 
 def repeats_a_reference(item):

@@ -221,6 +221,6 @@ def test_scikit_learn_accepts(estimator, check):
 
 
 @on_purpose
-@pytest.mark.parametrize(("estimator", "check"), checks_of_settings())
+@pytest.mark.parametrize(("estimator", "check"), list(checks_of_settings()))
 def test_scikit_learn_accepts_the_setting(estimator, check):
     check(estimator)
