@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import os
+import pickle
+import select
+import signal
+import subprocess
 import sys
+import textwrap
 from collections import Counter
 from pathlib import Path
 
@@ -110,3 +115,60 @@ def own_registry(monkeypatch):
     """The registry of models, with which a test may do what it likes."""
     monkeypatch.setattr(registry, "_entries", registry.all_entries())
     return registry
+
+
+# Reads programs from a pipe, and runs each in a child as `python -c` does; the answer is how the child ended.
+LAUNCHER = """
+import os, pickle, sys
+import scipy.linalg, scipy.special, sklearn.base
+
+answers = os.fdopen(os.dup(1), "wb")
+while True:
+    try:
+        code, folder, environment, files = pickle.load(sys.stdin.buffer)
+    except EOFError:
+        sys.exit()
+    child = os.fork()
+    if child == 0:
+        break
+    pickle.dump(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), answers)
+    answers.flush()
+answers.close()
+for number, path in enumerate((os.devnull, *files)):
+    os.dup2(os.open(path, os.O_RDWR), number)
+os.chdir(folder)
+os.environ.clear()
+os.environ.update(environment)
+exec(compile(code, "<string>", "exec"))
+"""
+
+
+@pytest.fixture(scope="session")
+def launcher():
+    """A process that has imported scikit-learn, on which a new one spends most of its time."""
+    # Of a session of its own, so that it can be ended together with its children.
+    command = [sys.executable, "-c", LAUNCHER]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True) as process:
+        yield process
+        process.stdin.close()
+
+
+@pytest.fixture
+def run_program(launcher, tmp_path_factory):
+    """Run a program in a process that has not imported discrim, and give how it ended and what it printed."""
+
+    def run(code, env=None, timeout=120):
+        folder = tmp_path_factory.mktemp("program")
+        files = [folder / "stdout", folder / "stderr"]
+        for path in files:
+            path.touch()
+        environment = dict(os.environ if env is None else env)
+        pickle.dump((textwrap.dedent(code), str(folder), environment, list(map(str, files))), launcher.stdin)
+        launcher.stdin.flush()
+        if not select.select([launcher.stdout], [], [], timeout)[0]:
+            os.killpg(launcher.pid, signal.SIGKILL)
+            pytest.fail(f"The program has not ended after {timeout} seconds.")
+        status = pickle.load(launcher.stdout)
+        return subprocess.CompletedProcess("", status, *(path.read_text() for path in files))
+
+    return run

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-import textwrap
 
 import pytest
 
@@ -49,13 +46,15 @@ IN_CHILDREN = f"""
 """
 
 
-def run(script, asked=None):
+@pytest.fixture
+def run(run_program):
     """The script in a process of its own, with DISCRIM_KERNELS set or unset."""
-    environment = {name: value for name, value in os.environ.items() if name != versions.VARIABLE}
-    if asked is not None:
-        environment[versions.VARIABLE] = asked
-    command = [sys.executable, "-c", textwrap.dedent(script)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+    def ran(script, asked=None):
+        environment = {name: value for name, value in os.environ.items() if name != versions.VARIABLE}
+        return run_program(script, environment if asked is None else environment | {versions.VARIABLE: asked})
+
+    return ran
 
 
 # Processes that set the variable themselves, or need no kernel, are the same whichever version runs here.
@@ -63,7 +62,7 @@ any_version = pytest.mark.any_version
 
 
 @any_version
-def test_without_the_compiled_module_the_references_are_used():
+def test_without_the_compiled_module_the_references_are_used(run):
     ran = run(WITHOUT_NATIVE)
     assert ran.returncode == 0, ran.stderr
 
@@ -78,7 +77,7 @@ def test_every_kernel_has_a_reference_of_the_same_name():
 
 @any_version
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forked children on this system")
-def test_the_variable_picks_the_version_and_without_it_the_best_runs():
+def test_the_variable_picks_the_version_and_without_it_the_best_runs(run):
     each = {name: f"native {name} {name}" for name in versions.available()} | {"reference": "numpy reference True"}
     best = each[versions.available()[-1]]
     ran = run(IN_CHILDREN)
@@ -86,12 +85,12 @@ def test_the_variable_picks_the_version_and_without_it_the_best_runs():
 
 
 @any_version
-def test_import_discrim_itself_does_not_ask_for_the_kernels():
+def test_import_discrim_itself_does_not_ask_for_the_kernels(run):
     assert run("import discrim", "nonsense").returncode == 0
 
 
 @any_version
-def test_an_unknown_version_is_an_error_that_names_those_there_are():
+def test_an_unknown_version_is_an_error_that_names_those_there_are(run):
     ran = run("from discrim import LinearDiscriminantAnalysis", "sse9")
     assert ran.returncode == 1
     assert "KernelsError: The environment variable DISCRIM_KERNELS is 'sse9'" in ran.stderr
@@ -99,7 +98,7 @@ def test_an_unknown_version_is_an_error_that_names_those_there_are():
 
 
 @any_version
-def test_a_version_that_the_processor_or_the_build_lacks_is_an_error():
+def test_a_version_that_the_processor_or_the_build_lacks_is_an_error(run):
     assert versions.choose("", ("reference", "baseline")) == "baseline"
     with pytest.raises(
         KernelsError, match="asks for 'avx512', which this processor cannot run; it has 'reference', 'ba"
