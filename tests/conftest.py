@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import textwrap
-from collections import Counter
+from collections import Counter, defaultdict
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -37,9 +38,12 @@ sys.dont_write_bytecode = False
 
 MARKER = "every_version"
 ONCE = "any_version"
-# Of the cases of a test the other versions run one in so many.
+# Versions of the kernels other than the best run one in so many of the cases of a test.
 ONE_IN = 3
+# Tests with more cases than this one are thinned out.
+MANY = 24
 KERNELS = Path(__file__).parent / "kernels"
+REFERENCE = Path(__file__).parent / "reference"
 # The reference alone where nothing is compiled or it is asked for; the asked version alone; or all compiled ones.
 VERSIONS = (
     (kernels.VERSION,)
@@ -68,21 +72,40 @@ def pytest_generate_tests(metafunc):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """A case of a NumPy reference alone never calls a compiled kernel: it runs once, not with each version.
+    """A case of a NumPy reference alone never calls a compiled kernel: it runs once, not with each version."""
+    if len(VERSIONS) > 1:
+        items[:] = [item for item in items if not repeats_a_reference(item)]
+    mark_repetitions([item for item in items if hasattr(item, "callspec")])
 
-    All versions are compiled from one source. Of a test with many cases the best version runs all of them, and of the
-    cases of the others two in three are slow tests.
+
+def mark_repetitions(items):
+    """Make slow tests of cases that are unlikely to find what the others do not.
+
+    - All versions of the kernels are compiled from one source: the best runs all cases, the others one in three.
+    - Where a test goes through all combinations of three or more lists, a fault that needs three particular entries is
+      rare: a case runs if it brings together two entries that have not met. Answers of other programs are all compared.
     """
-    if len(VERSIONS) == 1:
-        return
-    items[:] = [item for item in items if not repeats_a_reference(item)]
-    seen = Counter()
+    cases = Counter(item.nodeid.split("[")[0] for item in items)
+    seen, met = Counter(), defaultdict(set)
     for item in items:
-        version = item.callspec.params.get("kernel_version") if hasattr(item, "callspec") else None
-        if version in VERSIONS[:-1]:
-            seen[item.path, item.originalname, version] += 1
-            if seen[item.path, item.originalname, version] % ONE_IN != 1:
-                item.add_marker(pytest.mark.slow)
+        test, version = item.nodeid.split("[")[0], item.callspec.params.get("kernel_version", VERSIONS[-1])
+        seen[test, version] += 1
+        pairs = set(combinations(entries_of_lists(item), 2))
+        many = cases[test] > MANY and len(pairs) > 1 and not item.path.is_relative_to(REFERENCE)
+        repeats = many and pairs <= met[test, version]
+        met[test, version] |= pairs
+        if repeats or (version != VERSIONS[-1] and seen[test, version] % ONE_IN != 1):
+            item.add_marker(pytest.mark.slow)
+
+
+def entries_of_lists(item):
+    """For each list of parameters, of a test or of a fixture, the entry that the case has."""
+    values = {name: value for name, value in item.callspec.params.items() if name != "kernel_version"}
+    named = [mark.args[0] for mark in item.iter_markers("parametrize")]
+    named = [names.replace(",", " ").split() if isinstance(names, str) else names for names in named]
+    alone = [[name] for name in values if not any(name in names for names in named)]
+    # An entry is written once: its values are the same objects in every case.
+    return [tuple((name, id(values[name])) for name in names if name in values) for names in named + alone]
 
 
 def repeats_a_reference(item):
