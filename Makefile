@@ -25,7 +25,7 @@ test-all: check
 # Which lines and branches of the package the tests of `make test` reach; it takes about twice as long as they do.
 coverage: $(VENV)/test.stamp
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2 -m "not slow"
+	$(BIN)/coverage run -m pytest -n 2 -m "not slow and not traces"
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 	@$(BIN)/coverage json -q -o - | $(BIN)/python -c '$(SAY_COVERAGE)'

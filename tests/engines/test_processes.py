@@ -173,6 +173,7 @@ def two_blas_threads():
         yield
 
 
+@pytest.mark.traces
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
 def test_an_interrupt_at_any_line_lifts_the_limit(error, two_blas_threads):
     X = np.random.default_rng(0).normal(size=(60, 4))

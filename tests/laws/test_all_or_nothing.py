@@ -26,6 +26,8 @@ from discrim.decision import CostSensitiveClassifier, PriorShiftClassifier, Reje
 from discrim.errors import DataError
 from discrim.text import WordCounts
 
+pytestmark = pytest.mark.traces
+
 HOME = str(Path(discrim.__file__).parent)
 RNG = np.random.default_rng(0)
 LABELS = np.repeat(["a", "b", "c"], 20)
