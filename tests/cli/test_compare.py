@@ -17,6 +17,9 @@ pl = pytest.importorskip("polars")
 testing = pytest.importorskip("click.testing")
 
 
+QUICK = ("--folds", 2)  # where the figures of the table do not matter
+
+
 def run(*arguments):
     from discrim.cli.commands import discrim as command
 
@@ -46,18 +49,18 @@ def test_it_prints_what_the_library_finds_in_eighty_columns(iris):
 
 
 def test_the_report_is_written_and_named(iris, tmp_path):
-    done = run(iris, "-t", "species", "--report", tmp_path / "out.html", "--summary")
+    done = run(iris, "-t", "species", "--report", tmp_path / "out.html", "--summary", *QUICK)
     assert f"Report: {tmp_path / 'out.html'}" in done.stdout
-    found = discrim.compare(discrim.scan(iris, target="species"))
+    found = discrim.compare(discrim.scan(iris, target="species"), cv=2)
     assert str(found.best.summary()).splitlines()[0] in done.stdout
     assert "<html" in (tmp_path / "out.html").read_text()
 
 
 def test_columns_can_be_chosen_and_left_out(iris, frame):
     first, second, third, *_ = frame.columns
-    chosen = run(iris, "-t", "species", "--features", f"{first},{second}", "--features", third)
+    chosen = run(iris, "-t", "species", "--features", f"{first},{second}", "--features", third, *QUICK)
     assert "x 3 columns" in chosen.stdout
-    assert "x 3 columns" in run(iris, "-t", "species", "--without", first).stdout
+    assert "x 3 columns" in run(iris, "-t", "species", "--without", first, *QUICK).stdout
 
 
 def test_folds_seed_and_metric_are_passed_on(iris):
@@ -68,7 +71,7 @@ def test_folds_seed_and_metric_are_passed_on(iris):
 
 def test_a_weight_column_is_no_feature(tmp_path, frame):
     frame.with_columns(times=pl.lit(2.0)).write_csv(tmp_path / "w.csv")
-    assert "x 4 columns" in run(tmp_path / "w.csv", "-t", "species", "--weight", "times").stdout
+    assert "x 4 columns" in run(tmp_path / "w.csv", "-t", "species", "--weight", "times", *QUICK).stdout
 
 
 def test_columns_that_are_no_categories_are_left_out_and_named(tmp_path, frame):
@@ -78,7 +81,7 @@ def test_columns_that_are_no_categories_are_left_out_and_named(tmp_path, frame):
         day=pl.lit("2026-01-31").str.to_date(),
     )
     odd.write_parquet(tmp_path / "odd.parquet")
-    done = run(tmp_path / "odd.parquet", "-t", "species")
+    done = run(tmp_path / "odd.parquet", "-t", "species", *QUICK)
     assert "x 4 columns" in done.stdout
     said = " ".join(done.stdout.split())
     assert "Column 'name' has 150 different values in 150 rows and is left out" in said
@@ -93,7 +96,7 @@ def test_an_index_that_pandas_wrote_is_left_out_unless_it_is_asked_for(tmp_path,
     (tmp_path / "index.csv").write_text(
         "\n".join([f",{lines[0]}", *(f"{i},{line}" for i, line in enumerate(lines[1:]))])
     )
-    done = run(tmp_path / "index.csv", "-t", "species")
+    done = run(tmp_path / "index.csv", "-t", "species", *QUICK)
     assert "x 4 columns" in done.stdout
     assert "The column without a name numbers the rows and is left out." in " ".join(done.stderr.split())
 
@@ -189,7 +192,7 @@ def test_a_word_among_numbers_is_named(tmp_path, frame):
     first = frame.columns[0]
     values = pl.Series(["oops", *(f"{i / 7}" for i in range(149))])
     frame.with_columns(values.alias(first)).write_csv(tmp_path / "t.csv")
-    done = run(tmp_path / "t.csv", "-t", "species")
+    done = run(tmp_path / "t.csv", "-t", "species", *QUICK)
     said = " ".join(done.stdout.split())
     assert f"Column '{first}' holds numbers besides 'oops' (1 row) and is read as numbers" in said
     assert "x 4 columns" in said
@@ -242,7 +245,7 @@ def test_ctrl_c_before_any_model_is_tried_is_reported_alike(monkeypatch, iris):
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of another kind")
 @pytest.mark.parametrize("read", [0, 1])
 def test_output_that_is_closed_early_ends_it_without_a_word(read, iris):
-    command = [sys.executable, "-m", "discrim.cli", "compare", str(iris), "-t", "species", "--summary"]
+    command = [sys.executable, "-m", "discrim.cli", "compare", str(iris), "-t", "species", "--summary", "--folds=2"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if read:
         assert "models on 150 rows" in process.stdout.readline()
@@ -282,10 +285,13 @@ def test_a_terminal_shows_how_far_a_comparison_of_texts_is(mails):
     assert lines[-1] == ""
 
 
-def test_where_there_is_no_terminal_nothing_is_shown(mails):
-    command = [sys.executable, "-c", IMPATIENT, "compare", str(mails), "-t", "kind", "--text", "mail"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stderr == ""
+def test_where_there_is_no_terminal_nothing_is_shown(mails, monkeypatch):
+    from discrim.engines import progress
+
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "PAUSE", 0.01)
+    done = run(mails, "-t", "kind", "--text", "mail")
+    assert (done.exit_code, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout
 
 

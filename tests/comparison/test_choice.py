@@ -179,7 +179,7 @@ def test_more_columns_than_rows_without_an_error_go_to_a_regularised_linear_rule
     common = rng.normal(size=(300, 8)) @ rng.normal(size=(8, 900))
     x = 0.8 * common + rng.normal(size=(300, 900))
     x[:, :200] += 5.0 * labels[:, None]
-    found = compare(x[:80], labels[:80])
+    found = compare(x[:80], labels[:80], cv=4)
     without = found.table.index[found.table["error"] == 0]
     assert {"Gaussian NB", "Ridge", "Logistic"} <= set(without)
     chosen = next(each for each in found.rows if each.name == found.chosen)
@@ -189,8 +189,8 @@ def test_more_columns_than_rows_without_an_error_go_to_a_regularised_linear_rule
     assert found.best.score(x[80:], labels[80:]) >= found.trials["Gaussian NB"].model.score(x[80:], labels[80:])
 
 
-def test_the_verdict_names_the_tie():
-    found = compare(X, y)
+def test_the_verdict_names_the_tie(iris_compared):
+    found = iris_compared
     tied = [each.name for each in found.rows if each.error == found.rows[0].error]
     assert len(tied) > 2
     assert f"tied models ({', '.join(tied[:3])}" in found.verdict

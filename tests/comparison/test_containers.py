@@ -34,22 +34,25 @@ def mixed_frame():
     return pl.DataFrame(columns)
 
 
-def test_a_scan_gives_what_the_frame_gives(tmp_path):
+@pytest.fixture(scope="module")
+def mixed_compared():
+    return compare(mixed_frame(), y, cv=4)
+
+
+def test_a_scan_gives_what_the_frame_gives(tmp_path, mixed_compared):
     pl = pytest.importorskip("polars")
-    frame = mixed_frame()
+    frame, held = mixed_frame(), mixed_compared
     frame.with_columns(pl.Series("y", y)).write_parquet(tmp_path / "iris.parquet", row_group_size=60)
-    read = compare(discrim.scan(tmp_path / "iris.parquet", target="y"))
-    held = compare(frame, y)
+    read = compare(discrim.scan(tmp_path / "iris.parquet", target="y"), cv=4)
     assert list(read.table.index) == list(held.table.index)
     assert "Mixed NB" in read.table.index
     assert read.table["log_loss"].to_numpy() == pytest.approx(held.table["log_loss"].to_numpy(), rel=1e-9)
     assert (read.best.predict(frame) == held.best.predict(frame)).all()
 
 
-def test_pandas_and_polars_agree():
+def test_pandas_and_polars_agree(mixed_compared):
     pytest.importorskip("pandas")
-    frame = mixed_frame()
-    a, b = compare(frame, y), compare(frame.to_pandas(), y)
+    a, b = mixed_compared, compare(mixed_frame().to_pandas(), y, cv=4)
     assert a.table["log_loss"].to_numpy() == pytest.approx(b.table["log_loss"].to_numpy(), rel=1e-12)
 
 
@@ -57,7 +60,7 @@ def test_counts_bring_the_naive_bayes_of_counts_and_stay_sparse():
     rng = np.random.default_rng(1)
     labels = rng.integers(0, 2, 200)
     counts = rng.poisson(1.0 + labels[:, None] * (np.arange(30) < 5), (200, 30))
-    dense, thin = compare(counts, labels), compare(sparse.csr_matrix(counts), labels)
+    dense, thin = (compare(each, labels, cv=4) for each in (counts, sparse.csr_matrix(counts)))
     assert {"Multinomial NB", "Complement NB"} <= set(dense.table.index)
     assert dense.table.loc["Multinomial NB", "error"] == thin.table.loc["Multinomial NB", "error"]
 
@@ -66,8 +69,8 @@ def test_zeros_and_ones_bring_bernoulli():
     rng = np.random.default_rng(1)
     labels = rng.integers(0, 2, 200)
     bits = (rng.random((200, 8)) < 0.3 + 0.3 * labels[:, None]).astype(int)
-    found = compare(bits, labels, cv=StratifiedKFold(10))
-    alone = discrim.cross_validate(discrim.BernoulliNB(alpha="loo"), bits, labels)
+    found = compare(bits, labels, cv=StratifiedKFold(4))
+    alone = discrim.cross_validate(discrim.BernoulliNB(alpha="loo"), bits, labels, cv=4)
     assert found.table.loc["Bernoulli NB", "log_loss"] == pytest.approx(alone.log_loss, rel=1e-12)
     assert "Multinomial NB" not in found.table.index
 
@@ -75,24 +78,27 @@ def test_zeros_and_ones_bring_bernoulli():
 def test_a_model_that_does_not_fit_the_data_says_why():
     found = compare(X, y, ["Multinomial NB", "LDA"])
     assert found.table.loc["Multinomial NB", "note"] == "counts are needed: whole numbers of at least 0"
-    wide = compare(np.random.default_rng(2).standard_normal((40, 60)), np.arange(40) % 2)
+    wide = compare(np.random.default_rng(2).standard_normal((40, 60)), np.arange(40) % 2, cv=4)
     assert "too few for a covariance matrix" in wide.table.loc["QDA", "note"]
     assert {"LDA, shrunken", "Bayesian QDA", "RDA", "Ridge", "Logistic"} <= {r.name for r in wide.rows if r.done}
 
 
 def test_a_singular_class_is_a_note_and_not_the_end():
     x = np.column_stack([X, X[:, 0] + X[:, 1]])
-    found = compare(x, y)
+    found = compare(x, y, cv=4)
     assert "not full rank" in found.table.loc["QDA", "note"]
     assert found.table.index[-1] == "QDA"
     assert "QDA was left out" in repr(found)
 
 
-def test_others_models_can_be_added_to_the_librarys():
-    forest = RandomForestClassifier(10, random_state=0)
-    found = compare(X, y, ["default", forest])
-    assert "RandomForestClassifier" in found.table.index
-    assert "LDA" in found.table.index
+@pytest.fixture(scope="module")
+def compared_with_others():
+    return compare(X, y, ["default", "Multinomial NB", RandomForestClassifier(5, random_state=0)])
+
+
+def test_others_models_can_be_added_to_the_librarys(compared_with_others):
+    assert {"RandomForestClassifier", "LDA"} <= set(compared_with_others.table.index)
+    forest = RandomForestClassifier(5, random_state=0)
     only = compare(X, y, {"trees": forest, "line": "LDA", "curve": discrim.QuadraticDiscriminantAnalysis()})
     assert set(only.table.index) == {"trees", "line", "curve", "Baseline"}
     assert not hasattr(forest, "estimators_")
@@ -156,7 +162,11 @@ def test_constant_columns_and_far_off_origins_do_no_harm():
         ({"y": np.zeros(150)}, DataError, "y has only the class '0.0'; a comparison needs at least two classes"),
         ({"y": np.arange(150)}, DataError, "Every class has a single row"),
         ({"X": X[:0], "y": y[:0]}, DataError, "There are no rows to compare models on"),
-        ({"metric": lambda *_: np.nan}, DataError, "No model has a finite value of the metric that was asked for."),
+        (
+            {"metric": lambda *_: np.nan, "models": ["LDA"]},
+            DataError,
+            "No model has a finite value of the metric that was asked for.",
+        ),
         ({"cv": 1}, ParameterError, "The 'cv' parameter is 1; it must be at least 2 folds"),
         ({"random_state": "x"}, ParameterError, "The 'random_state' parameter is 'x'; it must be a whole number"),
         ({"models": ["nobody"]}, ParameterError, "The 'models' parameter is 'nobody'; it must be 'default'"),
@@ -195,13 +205,12 @@ def test_the_keyboard_keeps_what_is_done(monkeypatch):
 
 
 def test_nothing_is_printed_without_a_terminal(capsys):
-    compare(X, y)
+    compare(X, y, ["LDA", "Logistic"])
     assert capsys.readouterr() == ("", "")
 
 
-def test_it_prints_in_eighty_columns():
-    found = compare(X, y, ["default", "Multinomial NB", RandomForestClassifier(5, random_state=0)])
-    text = repr(found)
+def test_it_prints_in_eighty_columns(compared_with_others):
+    text = repr(compared_with_others)
     assert max(map(len, text.splitlines())) <= 80
     assert text.splitlines()[0] == "10 models on 150 rows x 4 columns, 3 classes, 10 folds"
     assert "Multinomial NB was left out: counts are needed" in text
@@ -211,8 +220,8 @@ def test_it_prints_in_eighty_columns():
     assert "= not significantly worse than the best; p: versus best, Holm-adjusted" in text
 
 
-def test_the_verdict_is_two_sentences_with_the_checks_behind_it():
-    words = compare(X, y).verdict
+def test_the_verdict_is_two_sentences_with_the_checks_behind_it(iris_compared):
+    words = iris_compared.verdict
     assert len(re.findall(r"\.(?: |$)", words)) == 2
     assert "Box's M: chi-sq 141 on 20 df, p < 2e-16" in words
 
@@ -233,7 +242,7 @@ def test_names_that_look_like_html_are_escaped(tmp_path):
 
 @pytest.mark.parametrize("rows", [slice(0, 150), slice(50, 150)])
 def test_the_report_is_one_page_that_needs_no_network(rows, tmp_path):
-    found = compare(X[rows], y[rows], ["default", Raises()])
+    found = compare(X[rows], y[rows], ["LDA", "QDA", "Logistic", Raises()])
     path = found.report(tmp_path / "report.html")
     page = path.read_text(encoding="utf-8")
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]

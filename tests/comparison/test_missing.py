@@ -103,7 +103,9 @@ def test_best_fills_in_columns_that_had_no_gaps_before(name):
         assert posterior == pytest.approx(best.predict_proba(known))
 
 
+@pytest.fixture(scope="module")
 def containers():
+    """The columns in tables of every kind, the labels, and the comparison on the table of polars."""
     plain, labels = columns()
     pd = pytest.importorskip("pandas")
     pl = pytest.importorskip("polars")
@@ -113,7 +115,7 @@ def containers():
     nullable = objects.convert_dtypes()
     categorical = numbers.assign(kind=numbers["kind"].astype("category"), flag=objects["flag"].astype("boolean"))
     odd = objects.assign(amount=[pd.NA if v is None else v for v in plain["amount"]])
-    return {
+    tables = {
         "objects": objects,
         "numbers": numbers,
         "nullable": nullable,
@@ -121,13 +123,14 @@ def containers():
         "pd.NA": odd,
         "polars": pl.DataFrame(plain),
         "arrow": pa.table(plain),
-    }, labels
+    }
+    return tables, labels, compare(tables["polars"], labels)
 
 
 @pytest.mark.parametrize("kind", ["objects", "numbers", "nullable", "categorical", "pd.NA", "arrow"])
-def test_every_container_gives_what_polars_gives(kind):
-    tables, labels = containers()
-    expected, found = compare(tables["polars"], labels), compare(tables[kind], labels)
+def test_every_container_gives_what_polars_gives(kind, containers):
+    tables, labels, expected = containers
+    found = compare(tables[kind], labels)
     assert list(found.table.index) == list(expected.table.index)
     assert found.table["log_loss"].to_numpy() == pytest.approx(expected.table["log_loss"].to_numpy(), rel=1e-9)
     assert np.array_equal(found.folds, expected.folds)
@@ -135,13 +138,13 @@ def test_every_container_gives_what_polars_gives(kind):
     assert all(row.done for row in found.rows if row.name != "QDA"), found
 
 
-def test_a_scan_gives_what_the_table_gives(tmp_path):
-    tables, labels = containers()
+def test_a_scan_gives_what_the_table_gives(tmp_path, containers):
+    tables, labels, held = containers
     pl = pytest.importorskip("polars")
     table = tables["polars"]
     table.with_columns(pl.Series("y", labels)).write_parquet(tmp_path / "rows.parquet", row_group_size=100)
     rows = discrim.scan(tmp_path / "rows.parquet", target="y")
-    read, held = compare(rows), compare(table, labels)
+    read = compare(rows)
     assert read.table["log_loss"].to_numpy() == pytest.approx(held.table["log_loss"].to_numpy(), rel=1e-9)
     assert read.best.predict(rows).tolist() == held.best.predict(table).tolist()
     mine = compare(rows, models=["LDA", SVC()])

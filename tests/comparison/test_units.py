@@ -36,8 +36,9 @@ def printed(found):
     return [re.sub(r" \d[\d,.]* m?s ", " ", " ".join(line.split())) for line in repr(found).splitlines()]
 
 
-@pytest.mark.parametrize("cv", [10, 2])
-@pytest.mark.parametrize("name", ["wine", "iris", "wide", "constant"])
+@pytest.mark.parametrize(
+    ("name", "cv"), [("wine", 5), ("iris", 2), ("wide", 5), ("wide", 2), ("constant", 5), ("constant", 2)]
+)
 def test_powers_of_ten_and_shifts_change_no_printed_digit(name, cv):
     x, labels = next((x, labels) for table, x, labels in tables() if table == name)
     rng = np.random.default_rng(7)
@@ -53,7 +54,7 @@ def test_powers_of_ten_and_shifts_change_no_printed_digit(name, cv):
 def test_missing_values_in_any_units_are_the_same():
     x, labels = load_wine(return_X_y=True)
     x[np.random.default_rng(0).random(x.shape) < 0.04] = np.nan
-    first, second = compare(x, labels), compare(x * 10.0 ** np.arange(-6, 7) + 1.0, labels)
+    first, second = (compare(each, labels, cv=5) for each in (x, x * 10.0 ** np.arange(-6, 7) + 1.0))
     assert printed(first) == printed(second)
 
 
@@ -140,8 +141,8 @@ def test_a_penalised_model_without_enough_rows_to_be_tuned_is_standardised_too()
     assert with_units.table["log_loss"].to_numpy() == pytest.approx(plain.table["log_loss"].to_numpy(), rel=1e-6)
 
 
-def test_the_result_says_which_models_are_standardised(tmp_path):
-    found = compare(*datasets.load_iris().xy)
+def test_the_result_says_which_models_are_standardised(tmp_path, iris_compared):
+    found = iris_compared
     sentence = "Ridge, Lasso and Logistic were fitted to standardised columns, so units do not matter."
     assert sentence in found.remarks
     assert sentence in " ".join(repr(found).split())

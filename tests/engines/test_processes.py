@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import linecache
 import os
-import subprocess
 import sys
 import textwrap
 import threading
@@ -47,18 +46,22 @@ START = """
 """
 
 
-def run(body: str) -> str:
+@pytest.fixture
+def run(run_program):
     """The output of a program of its own; one that hangs is a failure."""
-    program = textwrap.dedent(START) + textwrap.dedent(body)
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
-    assert ran.returncode == 0, ran.stderr[-2000:]
-    return ran.stdout
+
+    def output(body: str) -> str:
+        ran = run_program(textwrap.dedent(START) + textwrap.dedent(body))
+        assert ran.returncode == 0, ran.stderr[-2000:]
+        return ran.stdout
+
+    return output
 
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forked children on this system")
 
 
-def test_a_child_fits_after_its_parent_has_used_the_threads():
+def test_a_child_fits_after_its_parent_has_used_the_threads(run):
     found = run("""
         expected = [work() for _ in range(4)][-1]  # until the pool has all its threads
         assert in_child(lambda: None if work() == expected else 1 / 0) == 0
@@ -68,7 +71,7 @@ def test_a_child_fits_after_its_parent_has_used_the_threads():
     assert found == "done\n"
 
 
-def test_a_child_made_while_other_threads_work_fits_too():
+def test_a_child_made_while_other_threads_work_fits_too(run):
     found = run("""
         work()  # a child cannot end an import that another thread has begun
         stop = threading.Event()
@@ -93,7 +96,7 @@ def test_a_child_made_while_other_threads_work_fits_too():
     assert found == "[0, 0, 0, 0]\n"
 
 
-def test_a_child_made_while_the_lock_was_held_does_not_wait_for_it():
+def test_a_child_made_while_the_lock_was_held_does_not_wait_for_it(run):
     found = run("""
         held, free = threading.Event(), threading.Event()
 
@@ -113,7 +116,7 @@ def test_a_child_made_while_the_lock_was_held_does_not_wait_for_it():
     assert found == "0\n"
 
 
-def test_pools_of_processes_fit_after_their_parent():
+def test_pools_of_processes_fit_after_their_parent(run):
     found = run("""
         expected = work()
         with multiprocessing.get_context("fork").Pool(2) as pool:
@@ -131,7 +134,7 @@ def test_pools_of_processes_fit_after_their_parent():
     assert found == "done\n"
 
 
-def test_the_limit_of_another_thread_does_not_follow_into_a_child():
+def test_the_limit_of_another_thread_does_not_follow_into_a_child(run):
     found = run("""
         from threadpoolctl import threadpool_info
         import scipy.linalg
@@ -170,6 +173,7 @@ def two_blas_threads():
         yield
 
 
+@pytest.mark.traces
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
 def test_an_interrupt_at_any_line_lifts_the_limit(error, two_blas_threads):
     X = np.random.default_rng(0).normal(size=(60, 4))
@@ -262,11 +266,11 @@ INTERRUPTED = """
 """
 
 
-def test_ctrl_c_ends_a_long_fit_and_keeps_the_old_model():
+def test_ctrl_c_ends_a_long_fit_and_keeps_the_old_model(run):
     assert run(INTERRUPTED) == "['interrupted', 'interrupted', 'interrupted']\n"
 
 
-def test_ctrl_c_comes_out_of_cross_validation_and_schemes():
+def test_ctrl_c_comes_out_of_cross_validation_and_schemes(run):
     found = run("""
         import signal
         endless = discrim.SGDClassifier(max_iter=10**6, tol=None)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 from functools import partial
 
@@ -198,7 +196,7 @@ def test_the_environment_sets_the_number_of_threads(monkeypatch, value, expected
         parallel.thread_count.cache_clear()
 
 
-def test_a_process_with_one_thread_gives_the_same_bits_as_one_with_three():
+def test_a_process_with_one_thread_gives_the_same_bits_as_one_with_three(run_program):
     script = (
         "import numpy as np; from functools import partial\n"
         "from discrim import parallel\nfrom discrim.engines import reduce_blocks\n"
@@ -210,10 +208,7 @@ def test_a_process_with_one_thread_gives_the_same_bits_as_one_with_three():
         "print(parallel.thread_count(), state.to_bytes().hex())\n"
     )
     outputs = [
-        subprocess.run(
-            [sys.executable, "-c", script], env={**os.environ, "DISCRIM_NUM_THREADS": number},
-            capture_output=True, text=True, check=True,
-        ).stdout.split()
+        run_program(script, {**os.environ, "DISCRIM_NUM_THREADS": number}).stdout.split()
         for number in ("1", "3")
     ]  # fmt: skip
     assert [output[0] for output in outputs] == ["1", "3"]

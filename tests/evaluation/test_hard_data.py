@@ -186,13 +186,17 @@ def test_wide_naive_bayes_needs_no_rotation(cv, smoothing, wide, brute_force, eq
     equals_refitting(result, brute_force(model, x, y, cv))
 
 
-@pytest.fixture(scope="module")
-def narrow():
+def three_classes(n):
     rng = np.random.default_rng(2)
-    y = rng.integers(0, 3, 60)
-    x = rng.normal(size=(60, 4))
+    y = rng.integers(0, 3, n)
+    x = rng.normal(size=(n, 4))
     x[:, 0] += y
     return x, y
+
+
+@pytest.fixture(scope="module")
+def narrow():
+    return three_classes(40)
 
 
 COLUMN_MODELS = [
@@ -218,9 +222,9 @@ COLUMN_MODELS = [
 def test_columns_without_news_equal_refitting(model, column, cv, narrow, brute_force, equals_refitting):
     x, y = narrow
     more = {
-        "constant": np.full(60, 3.3),
+        "constant": np.full(40, 3.3),
         "class constant": np.where(y == 1, 0.1, x[:, 1] ** 2),
-        "one row differs": np.where(np.arange(60) == 5, 1.0, 0.1),
+        "one row differs": np.where(np.arange(40) == 5, 1.0, 0.1),
         "sum of others": x[:, 0] + x[:, 1],
     }[column]
     x = np.column_stack([x, more])
@@ -250,15 +254,15 @@ def test_a_row_that_makes_all_the_variance_of_a_column(noise, smoothing, by, bru
 )
 def test_nearly_collinear_columns_fall_back_to_refits(model, cv, narrow, brute_force, equals_refitting):
     x, y = narrow
-    x = np.column_stack([x, x[:, 0] + 1e-7 * np.random.default_rng(0).normal(size=60)])
+    x = np.column_stack([x, x[:, 0] + 1e-7 * np.random.default_rng(0).normal(size=40)])
     result = cross_validate(model, x, y, cv)
     assert result.route == "refits"
     equals_refitting(result, brute_force(model, x, y, cv))
 
 
 @pytest.mark.parametrize("cv", [5, "loo"])
-def test_a_singular_class_is_named_with_the_users_columns(cv, narrow):
-    x, y = narrow
+def test_a_singular_class_is_named_with_the_users_columns(cv):
+    x, y = three_classes(60)
     frame = pd.DataFrame(x, columns=["a", "b", "c", "d"]).assign(total=x[:, 0] + x[:, 1])
     with pytest.raises(SingularClassError, match=r"class 0 is not full rank.*'total'"):
         cross_validate(QDA(), frame, y, cv)
@@ -278,15 +282,15 @@ def test_offsets_and_units_cost_no_digits(cv, narrow, brute_force, equals_refitt
 def test_a_constant_column_is_warned_of(narrow):
     x, y = narrow
     with pytest.warns(CollinearWarning, match="'x4'"):
-        cross_validate(LDA(), np.column_stack([x, np.ones(60)]), y, 5)
+        cross_validate(LDA(), np.column_stack([x, np.ones(40)]), y, 5)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        cross_validate(GaussianNB(), np.column_stack([x, np.ones(60)]), y, 5)
+        cross_validate(GaussianNB(), np.column_stack([x, np.ones(40)]), y, 5)
 
 
 def test_rows_of_weight_zero_are_predicted_but_teach_nothing(narrow, brute_force, equals_refitting):
     x, y = narrow
-    weight = np.ones(60)
+    weight = np.ones(40)
     weight[::4] = 0.0
     weight[y == 2] = 0.0
     for model in (

@@ -89,6 +89,7 @@ def test_real_structure_is_beyond_all_shuffles():
     assert found.shuffled.mean() > 0.5
 
 
+@pytest.mark.slow
 def test_the_test_keeps_its_level_where_there_is_nothing_to_learn():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 20)

@@ -124,8 +124,8 @@ def test_weighted_folds_equal_weighted_refits(model, ordinary, brute_force, equa
 
 
 @pytest.mark.parametrize("model", named(CLOSED_FORM))
-def test_leave_one_out_in_closed_form_equals_refitting(model, ordinary, brute_force, equals_refitting):
-    x, y, _, _ = ordinary
+def test_leave_one_out_in_closed_form_equals_refitting(model, fewer, brute_force, equals_refitting):
+    x, y, _ = fewer
     expected = brute_force(model, x, y, "loo")
     for cv in ("loo", LeaveOneOut()):
         result = cross_validate(model, x, y, cv)
@@ -134,16 +134,16 @@ def test_leave_one_out_in_closed_form_equals_refitting(model, ordinary, brute_fo
 
 
 @pytest.mark.parametrize("model", named(STATISTICS))
-def test_leave_one_out_without_a_closed_form_merges_statistics(model, ordinary, brute_force, equals_refitting):
-    x, y, _, _ = ordinary
+def test_leave_one_out_without_a_closed_form_merges_statistics(model, fewer, brute_force, equals_refitting):
+    x, y, _ = fewer
     result = cross_validate(model, x, y, "loo")
     assert result.route == "statistics"
     equals_refitting(result, brute_force(model, x, y, "loo"))
 
 
 @pytest.mark.parametrize("name", ["lda", "qda", "rda inside", "nb", "least squares", "ridge"])
-def test_weighted_leave_one_out_equals_refitting(name, ordinary, brute_force, equals_refitting):
-    x, y, weight, _ = ordinary
+def test_weighted_leave_one_out_equals_refitting(name, fewer, brute_force, equals_refitting):
+    x, y, weight = fewer
     model = CLOSED_FORM[name]
     result = cross_validate(model, x, y, "loo", sample_weight=weight)
     equals_refitting(result, brute_force(model, x, y, "loo", sample_weight=weight))

@@ -244,6 +244,7 @@ def test_profile_intervals_have_no_kind_of_standard_errors():
         fit(X, y).confint(method="profile", cov_type="HC0")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["balanced", "fractions"])
 def test_a_true_null_hypothesis_is_rejected_about_as_often_as_stated(how):
     """600 data sets without any effect: 5% of 600 is 30, with a standard deviation of 5.3."""

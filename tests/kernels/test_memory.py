@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
-import textwrap
 
 import pytest
 
@@ -56,19 +54,19 @@ EXERCISE = """
 """
 
 
-def exercise(*, crash):
-    script = textwrap.dedent(EXERCISE).replace("{crash}", str(crash))
-    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+@pytest.fixture
+def exercise(run_program):
+    return lambda *, crash: run_program(EXERCISE.replace("{crash}", str(crash)))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs mprotect")
 @pytest.mark.skipif(kernels.BACKEND != "native", reason="the compiled kernels are not built")
-def test_no_kernel_reads_beyond_either_end_of_the_rows():
+def test_no_kernel_reads_beyond_either_end_of_the_rows(exercise):
     ran = exercise(crash=False)
     assert ran.returncode == 0, ran.stderr
 
 
 @pytest.mark.any_version
 @pytest.mark.skipif(sys.platform != "linux", reason="needs mprotect")
-def test_the_guard_pages_do_stop_a_read_beyond_the_end():
+def test_the_guard_pages_do_stop_a_read_beyond_the_end(exercise):
     assert exercise(crash=True).returncode < 0

@@ -81,7 +81,7 @@ worlds = st.builds(
     seed=st.integers(0, 2**16),
 )  # fmt: skip
 sizes = st.integers(1, 40)
-examples = settings(max_examples=60, deadline=None)
+examples = settings(max_examples=30, deadline=None)
 
 
 @examples

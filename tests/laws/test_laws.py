@@ -55,7 +55,7 @@ worlds = st.builds(
 )
 sizes = st.integers(0, 60)
 labels = st.lists(st.sampled_from(LABELS.tolist()), min_size=1, max_size=4, unique=True)
-examples = settings(max_examples=60, deadline=None)
+examples = settings(max_examples=30, deadline=None)
 
 
 def together(*blocks):

@@ -16,7 +16,7 @@ from discrim.engines import passes_over
 from discrim.families.logistic.objective import Coordinates, Objective
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS, Likelihood, merge_likelihoods
 
-examples = settings(max_examples=40, deadline=None)
+examples = settings(max_examples=20, deadline=None)
 sizes = st.integers(0, 40)
 seeds = st.integers(0, 2**16)
 STEPS = [0.5, 1.0]

@@ -26,7 +26,7 @@ worlds = st.fixed_dictionaries(
     }
 )
 sizes = st.integers(1, 60)
-examples = settings(max_examples=60, deadline=None)
+examples = settings(max_examples=30, deadline=None)
 
 
 class MixedBlock(Block):

@@ -52,8 +52,8 @@ ESTIMATORS = [
     SGDClassifier(),
     OnePassLogisticRegression(),
     Perceptron(),
-    # Classes that overlap take all epochs, and the checks see no more in a thousand of them than in a hundred.
-    RosenblattPerceptron(max_iter=100),
+    # Classes that overlap take all epochs, and the checks see no more in a thousand of them than in twenty.
+    RosenblattPerceptron(max_iter=20),
     PassiveAggressiveClassifier(),
     AROWClassifier(),
     GradientDescentClassifier(),
@@ -105,7 +105,7 @@ SETTINGS = [
     SGDClassifier(shuffle="blocks"),
     Perceptron(multi_class="multinomial"),
     RosenblattPerceptron("batch", max_iter=100),
-    RosenblattPerceptron("chicago", pocket=True, max_iter=100),
+    RosenblattPerceptron("chicago", pocket=True, max_iter=20),
     GradientDescentClassifier("squared", l2=0.1, momentum=0.5),
     GradientDescentClassifier("hinge", max_iter=200),
     GradientDescentClassifier("log", l2=0.1, multi_class="ovr", tol=1e-12),
@@ -124,24 +124,17 @@ DEPEND_ON_SETTINGS = {
     "check_classifiers_one_label",
     "check_classifiers_train",
     "check_decision_proba_consistency",
-    "check_dict_unchanged",
-    "check_dont_overwrite_parameters",
     "check_estimator_sparse_array",
     "check_estimators_dtypes",
-    "check_estimators_overwrite_params",
-    "check_estimators_partial_fit_n_features",
     "check_estimators_pickle",
-    "check_f_contiguous_array_estimator",
     "check_fit2d_1feature",
     "check_fit2d_1sample",
     "check_fit_idempotent",
     "check_methods_sample_order_invariance",
     "check_methods_subset_invariance",
     "check_non_transformer_estimators_n_iter",
-    "check_readonly_memmap_input",
     "check_sample_weight_equivalence_on_dense_data",
     "check_sample_weight_equivalence_on_sparse_data",
-    "check_sample_weights_not_overwritten",
     "check_transformer_general",
 }
 
@@ -201,7 +194,8 @@ def checks_of_settings():
         for each in checks:
             estimator, check = getattr(each, "values", each)
             name = check.func.__name__
-            if name in DEPEND_ON_SETTINGS:
+            # Arguments ask for another container or precision, of which the same is true.
+            if name in DEPEND_ON_SETTINGS and not check.keywords:
                 yield pytest.param(estimator, check, id=f"{estimator}-{name}", marks=getattr(each, "marks", ()))
 
 
@@ -221,6 +215,6 @@ def test_scikit_learn_accepts(estimator, check):
 
 
 @on_purpose
-@pytest.mark.parametrize(("estimator", "check"), checks_of_settings())
+@pytest.mark.parametrize(("estimator", "check"), list(checks_of_settings()))
 def test_scikit_learn_accepts_the_setting(estimator, check):
     check(estimator)

@@ -25,7 +25,7 @@ ROUNDING = 1e-12
 PARTS = {
     "two": lambda y: np.array_split(np.arange(len(y)), 2),
     "seven": lambda y: np.array_split(np.arange(len(y)), 7),
-    "row by row": lambda y: np.array_split(np.arange(len(y)), len(y)),
+    "ten rows one by one": lambda y: np.split(np.arange(len(y)), range(1, 11)),
     "class by class": lambda y: [np.flatnonzero(y == k) for k in np.unique(y)],
     "uneven": lambda y: [np.arange(1), np.arange(1, len(y) - 2), np.arange(len(y) - 2, len(y))],
 }
@@ -52,7 +52,7 @@ def whole(model, rows, weighted):
     ("parts", "weighted"),
     # How statistics of any parts merge, weighted or not, is a law of the statistic (tests/laws); what a model adds is
     # the solution from the merged one, and from the first parts, which may have one row or one class.
-    [("two", False), ("two", True), ("row by row", True), ("class by class", True)],
+    [("two", False), ("two", True), ("ten rows one by one", True), ("class by class", True)],
 )
 def test_any_number_of_parts_is_one_fit(model, rows, parts, weighted, gap):
     expected = whole(model, rows, weighted)

@@ -80,7 +80,7 @@ def least(mean, loss):
     return ties[np.argmin(loss[ties])]
 
 
-@pytest.mark.parametrize("parameters", [{}, {"priors": PRIORS}, {"normalization": "unbiased"}], ids=str)
+@pytest.mark.parametrize("parameters", [{}, {"priors": PRIORS, "normalization": "unbiased"}], ids=str)
 @pytest.mark.parametrize("target", ["identity", "diagonal"])
 @pytest.mark.parametrize("cv", [3, FOLDS, KFold(5)], ids=["3", "StratifiedKFold", "KFold"])
 def test_the_cross_validated_surface_equals_refitting(cv, target, parameters, small):
@@ -104,7 +104,7 @@ def test_weights_count_in_training_and_in_the_losses(small):
     assert (model.alpha_, model.gamma_) == (best.alpha, best.gamma)
 
 
-@pytest.mark.parametrize("parameters", [{}, {"priors": PRIORS}, {"normalization": "unbiased"}], ids=str)
+@pytest.mark.parametrize("parameters", [{}, {"priors": PRIORS, "normalization": "unbiased"}], ids=str)
 def test_the_leave_one_out_surface_equals_refitting(parameters, small):
     x, y, _ = small
     model = RDA("loo", "loo", alphas=GRID, gammas=GRID, **parameters).fit(x, y)
@@ -127,7 +127,7 @@ def test_one_parameter_is_chosen_where_the_other_is_given(how, small):
         RDA("cv", "loo").fit(x, y)
 
 
-@pytest.mark.parametrize("parameters", [{}, {"priors": PRIORS}, {"normalization": "unbiased"}], ids=str)
+@pytest.mark.parametrize("parameters", [{}, {"priors": PRIORS, "normalization": "unbiased"}], ids=str)
 @pytest.mark.parametrize("how", ["cv", "loo"])
 @pytest.mark.parametrize("kind", [LDA, QDA])
 def test_shrinkage_is_the_one_that_refitting_chooses(kind, how, parameters, small):
@@ -169,7 +169,7 @@ def test_one_standard_error_shrinks_lda_at_least_as_much(small):
 
 
 @pytest.mark.parametrize("how", ["cv", "loo"])
-@pytest.mark.parametrize("parameters", [{}, {"priors": PRIORS}, {"normalization": "unbiased"}], ids=str)
+@pytest.mark.parametrize("parameters", [{}, {"priors": PRIORS, "normalization": "unbiased"}], ids=str)
 def test_with_more_columns_than_rows_gamma_one_is_infeasible_and_never_chosen(parameters, how, wide):
     x, y = wide
     model = RDA(how, how, alphas=GRID, gammas=GRID, cv=4, **parameters).fit(x, y)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import textwrap
 
 import numpy as np
+import pytest
 import scipy
 import sklearn
 
@@ -18,12 +18,16 @@ from discrim.kernels import versions
 WITHOUT_NATIVE = 'import sys\nsys.modules["discrim.kernels._native"] = None  # makes its import fail\n'
 
 
-def run(script, **environment):
+@pytest.fixture
+def run(run_program):
     """The script in a process of its own, as where no compiler was found."""
-    kept = {name: value for name, value in os.environ.items() if name != versions.VARIABLE}
-    command = [sys.executable, "-c", WITHOUT_NATIVE + textwrap.dedent(script)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False, env=kept | environment)
-    assert ran.returncode == 0, ran.stderr
+
+    def ran(script, **environment):
+        kept = {name: value for name, value in os.environ.items() if name != versions.VARIABLE}
+        found = run_program(WITHOUT_NATIVE + textwrap.dedent(script), kept | environment)
+        assert found.returncode == 0, found.stderr
+        return found
+
     return ran
 
 
@@ -42,7 +46,7 @@ def test_the_report_names_versions_kernels_threads_and_blas(capsys):
         assert any(f"compiler: {name} " in said for name in ("gcc", "clang"))
 
 
-def test_the_report_of_a_pure_python_install_says_what_to_do():
+def test_the_report_of_a_pure_python_install_says_what_to_do(run):
     said = run("import discrim; discrim.show_versions()").stdout
     assert "running: reference" in said
     assert "install a C++17 compiler and reinstall" in said
@@ -74,7 +78,7 @@ FITS = [
 ]
 
 
-def test_a_pure_python_install_warns_once_at_the_first_large_fit():
+def test_a_pure_python_install_warns_once_at_the_first_large_fit(run):
     run(
         LARGE
         + f"""
@@ -95,13 +99,13 @@ def test_a_pure_python_install_warns_once_at_the_first_large_fit():
     )
 
 
-def test_whoever_asks_for_the_reference_is_not_warned():
+def test_whoever_asks_for_the_reference_is_not_warned(run):
     run(LARGE + "    assert not warned(lambda: discrim.GaussianNB().fit(X, y))", DISCRIM_KERNELS="reference")
 
 
-def test_import_and_compiled_kernels_warn_of_nothing():
+def test_import_and_compiled_kernels_warn_of_nothing(run, run_program):
     ran = run("import warnings; warnings.simplefilter('error'); import discrim; discrim.LinearDiscriminantAnalysis")
     assert not ran.stderr
     if kernels.BACKEND == "native":
         script = textwrap.dedent(LARGE) + "assert not warned(lambda: discrim.GaussianNB().fit(X, y))"
-        assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+        assert run_program(script).returncode == 0

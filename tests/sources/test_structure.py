@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-import textwrap
 
 import numpy as np
 import pytest
@@ -201,10 +198,8 @@ ENTRIES = """
 """
 
 
-def test_no_way_in_lets_a_broken_matrix_end_the_process():
-    ran = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(ENTRIES)], capture_output=True, text=True, timeout=300, check=False
-    )
+def test_no_way_in_lets_a_broken_matrix_end_the_process(run_program):
+    ran = run_program(ENTRIES, timeout=300)
     assert ran.returncode == 0, ran.stderr[-2000:]
     tried, wrong = json.loads(ran.stdout.splitlines()[-1])
     assert tried > 80

@@ -34,7 +34,7 @@ def test_the_density_of_one_column_is_an_integral_over_its_variance(kind, nu):
 
             def joint(v, x=x, own=own, variance=variance):
                 # The mean is N(own mean, v / n) given the variance, and a new row is N(mean, v).
-                return norm(own.mean(), np.sqrt(v * (1 + 1 / len(own)))).pdf(x) * variance.pdf(v)
+                return norm.pdf(x, own.mean(), np.sqrt(v * (1 + 1 / len(own)))) * variance.pdf(v)
 
             expected = integrate.quad(joint, 0, np.inf, epsabs=1e-13, limit=200)[0]
             assert np.exp(found[i, k]) == pytest.approx(expected, rel=1e-7)
