@@ -366,7 +366,9 @@ def _squares(view: Overview, coordinates: Coordinates) -> Floats | float:
     if coordinates.turned is not None:
         return 1.0
     squares = (view.deviation**2 + (view.mean - coordinates.shift) ** 2) / coordinates.scale**2
-    return np.concatenate([np.ones(int(coordinates.intercept)), squares])
+    # Columns about zero lean on the constant all together, as on one column as long as their rows.
+    constant = 1.0 if coordinates.shift.any() else 1.0 / max(len(squares), 1)
+    return np.concatenate([np.full(int(coordinates.intercept), constant), squares])
 
 
 def origin(objective: Objective, sample: Block) -> Floats:
