@@ -31,8 +31,8 @@ FEW = 64
 NEARBY = 1_000_000
 # Values of z that are computed at a time.
 VALUES = 1 << 17
-# Gaps of Newton's method (without and with a penalty) and of quasi-Newton at which a fit ends; see ``Enough``.
-CLOSE, PENALISED_CLOSE, CLOSER = 1e-12, 1e-9, 1e-13
+# Gaps at which Newton's method (without and with a penalty), quasi-Newton and Newton over a file end; see ``Enough``.
+CLOSE, PENALISED_CLOSE, CLOSER, CLOSE_IN_FILES = 1e-12, 1e-9, 1e-13, 1e-8
 # The full step is tried alone where it promises to lower the value by less than this share, or where a pass is cheap.
 SMALL_STEP = 1e-2
 # Parts of a step whose losses are computed along with the full step's.
@@ -154,7 +154,8 @@ class Enough:
 
     Newton's method ends where the value can fall by no more than ``gap``, as its curvature shows. The step that shows
     it is taken without a pass to confirm it, and leaves about the square of the gap: all digits, the last of them the
-    cheapest. ``tol`` has no part in it. The gap is larger with a penalty, where no deviance is reported.
+    cheapest. ``tol`` has no part in it. The gap is larger with a penalty, where no deviance is reported, and over a
+    file, where a pass takes seconds.
 
     Quasi-Newton pays for every digit as much as for the last, and so ends as scikit-learn does: where no slope of the
     mean objective in the user's units (of centred columns) is above ``tol``. ``flat``, like theta, is half of that in
@@ -304,10 +305,7 @@ class Objective:
         self.__dict__.pop("columns", None)
 
     def _of_words(self, theta: Floats, block: Block) -> Likelihood:
-        """Loss and gradient of many classes by products with sparse rows and with their columns.
-
-        Both write every sum once. Cost: 2 K operations for each stored value.
-        """
+        """Loss and gradient of many classes by products with sparse rows and with their columns: 2 K a stored value."""
         (n, p), classes = block.x.shape, len(theta)
         logs, sums = np.empty((n, classes)), np.empty((p, classes))
         LinearRule(theta[:, 1:], theta[:, 0].copy(), np.zeros(p)).fill(block.x, Output.LOG_POSTERIOR, logs)
