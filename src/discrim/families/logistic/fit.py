@@ -322,9 +322,8 @@ def _solve(objective: Objective, views: Sequence[Overview], problem: Problem, ro
         smooth = replace(smooth, squares=_squares(view, coordinates) if smooth.plain else 1.0, watch=watch)
         solution, solver = minimise(smooth, objective, parts, route, problem.most), str(route)
         objective.forget_columns()
-    dropped, offset = np.concatenate([[False], aliased]), view.sample.offset is not None
-    found = SmoothFit(problem, objective, solution, smooth.free, smooth.ridge, dropped, solver)
-    return replace(found, class_weights=view.class_weights, offset=offset)
+    dropped, weights, offset = np.concatenate([[False], aliased]), view.class_weights, view.sample.offset is not None
+    return SmoothFit(problem, objective, solution, smooth.free, smooth.ridge, dropped, solver, None, weights, offset)
 
 
 def smooth_for(objective: Objective, problem: Problem, route: Route, start: Floats, aliased: Mask) -> Smooth:
