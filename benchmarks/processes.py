@@ -46,7 +46,7 @@ SCANS = {
             "Logistic fit of a Parquet scan, no penalty, standard errors",
             "LogisticRegression",
             {"C": np.inf},
-            most_passes=6,
+            most_passes=3,
         ),
         ScanJob(
             "mixed-scan",

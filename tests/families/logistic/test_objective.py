@@ -14,6 +14,7 @@ from discrim.block import Block
 from discrim.engines import RowPasses
 from discrim.errors import DataError
 from discrim.families.logistic import objective as module
+from discrim.families.logistic.fit import PenaltyTerms, Problem, fit_smooth
 from discrim.families.logistic.objective import Coordinates, Objective, Span, codes_in
 from discrim.sources import Attached, open_rows, scan
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS
@@ -125,6 +126,38 @@ def test_sparse_rows_and_a_scan_give_the_sums_of_the_dense_rows(data, kind, soft
         found, expected = sums(rows, coordinates), sums(RowPasses(open_rows(x, y)), coordinates)
         for name in ("loss", "gradient", "hessian", "losses", "weight", "rows"):
             assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-11, atol=1e-11, err_msg=name)
+
+
+@every_kind
+@pytest.mark.parametrize("weights", ["none", "some", "zero"])
+@pytest.mark.parametrize("dtype", [float, np.float32])
+def test_gradients_of_sparse_rows_by_their_columns_are_those_of_the_dense_rows(data, kind, weights, dtype):
+    x, y = data
+    x = x.astype(dtype)
+    c, classes = coordinates_of(kind), np.unique(y)
+    unshifted = Coordinates(np.zeros(4), c.scale, c.intercept, c.basis)
+    w = None if weights == "none" else np.random.default_rng(5).uniform(0.1, 2.0, size=len(y))
+    if w is not None and weights == "zero":
+        w[3] = 0.0
+        x[3, 1] = np.nan
+    theta = np.random.default_rng(3).normal(size=(3, c.size))
+
+    def sums(rows):
+        return Objective(RowPasses(open_rows(rows, y, w)), classes, unshifted, softmax=True).at(theta)
+
+    found, expected = sums(sparse.csr_array(x)), sums(x)
+    assert np.isfinite(expected.loss)
+    for name in ("loss", "gradient", "hessian", "losses", "weight", "rows"):
+        assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-11, atol=1e-11, err_msg=name)
+
+
+def test_the_copy_of_the_columns_goes_with_the_fit():
+    x = sparse.random_array((90, 40), density=0.2, format="csr", rng=np.random.default_rng(0))
+    rows = RowPasses(open_rows(x, np.arange(90) % 3))
+    problem = Problem(PenaltyTerms(0.0, 1.0), solver="limited-memory", classes=np.arange(3))
+    objective = fit_smooth(rows, problem).objective
+    assert "columns" not in vars(objective)
+    assert objective.columns.shape == (40, 90)
 
 
 def test_losses_on_a_line_are_the_losses_there(data):

@@ -16,6 +16,7 @@ from discrim.families.first_look import Overview, look
 from discrim.families.logistic.firth import firth
 from discrim.families.logistic.objective import (
     CLOSE,
+    CLOSE_IN_FILES,
     CLOSER,
     PENALISED_CLOSE,
     Coordinates,
@@ -237,7 +238,7 @@ def choose_route(rows: Passes, problem: Problem, fits: int = 1, work: Work | Non
 
 def fit_smooth(rows: Passes, problem: Problem, view: Overview | None = None) -> SmoothFit:
     """Maximum likelihood, or its L2-penalised or Firth's form, by the cheapest way of ``Work.costs``."""
-    width, work = rows.shape.width, Work.of(rows, problem)
+    work = Work.of(rows, problem)
     route = choose_route(rows, problem, work=work)
     if route == "row-space" and rows.whole is not None:
         return _fit_wide(rows, rows.whole, problem)
@@ -248,10 +249,10 @@ def fit_smooth(rows: Passes, problem: Problem, view: Overview | None = None) -> 
     objective = Objective(rows, problem.classes, coordinates, softmax=problem.softmax)
     views = _nested(view, objective)
     if problem.penalty.ridge or problem.penalty.constant:
-        return _solve(objective, views, problem, route, np.zeros(width, bool))
+        return _solve(objective, views, problem, route, np.zeros(rows.shape.width, bool))
     objective, aliased = _without_dependence(objective, views, problem)
     fit = _solve(objective, views, problem, route, aliased)
-    return fit if problem.firth else _look_for_separation(fit)
+    return fit if problem.firth else _look_for_separation(fit, view)
 
 
 def check_finite(rows: Passes, view: Overview) -> None:
@@ -277,9 +278,8 @@ def coordinates_for(view: Overview, problem: Problem, *, plain: bool = False) ->
 
 
 def _sample_objective(objective: Objective, view: Overview) -> Objective:
-    return Objective(
-        objective.rows.over(view.sample), objective.classes, objective.coordinates, softmax=objective.softmax
-    )
+    rows = objective.rows.over(view.sample)
+    return Objective(rows, objective.classes, objective.coordinates, softmax=objective.softmax)
 
 
 def _nested(view: Overview, objective: Objective) -> list[Overview]:
@@ -329,17 +329,9 @@ def _solve(objective: Objective, views: Sequence[Overview], problem: Problem, ro
             rest = _solve(objective, views, left, "newton", aliased)
             steps = solution.iterations + rest.solution.iterations
             return replace(rest, problem=problem, solution=replace(rest.solution, iterations=steps))
-    return SmoothFit(
-        problem,
-        objective,
-        solution,
-        smooth.free,
-        smooth.ridge,
-        np.concatenate([[False], aliased]),
-        solver,
-        class_weights=view.class_weights,
-        offset=view.sample.offset is not None,
-    )
+    objective.forget_columns()
+    dropped, weights, offset = np.concatenate([[False], aliased]), view.class_weights, view.sample.offset is not None
+    return SmoothFit(problem, objective, solution, smooth.free, smooth.ridge, dropped, solver, None, weights, offset)
 
 
 def smooth_for(objective: Objective, problem: Problem, route: Route, start: Floats, aliased: Mask) -> Smooth:
@@ -381,7 +373,10 @@ def _squares(view: Overview, coordinates: Coordinates) -> Floats | float:
     if coordinates.turned is not None:
         return 1.0
     squares = (view.deviation**2 + (view.mean - coordinates.shift) ** 2) / coordinates.scale**2
-    return np.concatenate([np.ones(int(coordinates.intercept)), squares])
+    # Sparse columns, about zero, lean on the constant all together. Of the powers of p between that of a column by
+    # itself (0) and that of one as long as the rows (-1), this one took the fewest steps for word counts and tf-idf.
+    constant = max(len(squares), 1) ** -0.75 if sparse.issparse(view.sample.x) else 1.0
+    return np.concatenate([np.full(int(coordinates.intercept), constant), squares])
 
 
 def origin(objective: Objective, sample: Block) -> Floats:
@@ -440,8 +435,13 @@ def _fit_wide(rows: Passes, whole: Block, problem: Problem) -> SmoothFit:
     return replace(fit, objective=outer, aliased=np.zeros(rows.shape.width + 1, bool), solver="svd-" + fit.solver)
 
 
-def _look_for_separation(fit: SmoothFit) -> SmoothFit:
+def _look_for_separation(fit: SmoothFit, view: Overview | None = None) -> SmoothFit:
     """Distinguished from slow convergence by proof."""
+    if view is not None and fit.objective.costly and fit.solution.converged:
+        # Classes that overlap in some rows do so in all of them, and these rows are in memory.
+        some = _sample_objective(fit.objective, view)
+        if not may_be_separated(some, newton(some, fit.theta, free=fit.free, most=ENOUGH).at, free=fit.free):
+            return fit
     if not fit.solution.at.hessian.size:
         if fit.free.size > MOST_CURVED:
             return fit
@@ -475,10 +475,11 @@ def minimise(problem: Smooth, objective: HasLikelihood, parts: Sequence[Part], r
     """``parts`` are random parts of the rows, each within the next; none for few rows."""
     start = problem.start
     if route == "newton":
-        first = 0
+        first, costly = 0, getattr(objective, "costly", False)
         for part in parts:
             less = problem.for_part(part.share)
-            rough = newton(part.objective, start, ridge=less.ridge, free=less.free, close=ROUGH, most=ENOUGH)
+            close = CLOSE_IN_FILES if costly else ROUGH
+            rough = newton(part.objective, start, ridge=less.ridge, free=less.free, close=close, most=ENOUGH)
             if not _is_trusted(rough):
                 continue
             start = rough.theta
@@ -487,7 +488,7 @@ def minimise(problem: Smooth, objective: HasLikelihood, parts: Sequence[Part], r
                 if problem.watch is not None:
                     problem.watch(start)
         # Without a penalty the deviance is reported, and the last step should change none of its digits.
-        close = PENALISED_CLOSE if problem.ridge.any() else CLOSE
+        close = CLOSE_IN_FILES if costly else PENALISED_CLOSE if problem.ridge.any() else CLOSE
         ridge, free, left = problem.ridge, problem.free, most - first
         found = newton(objective, start, ridge=ridge, free=free, close=close, most=left, watch=problem.watch)
         return replace(found, iterations=found.iterations + first) if first else found
@@ -506,8 +507,8 @@ def _gives_curvature(rough: Solution, objective: HasLikelihood) -> bool:
 
     Both leave an error of size / rows. A pass over a file costs the same with curvature or without.
     """
-    theta = rough.theta
-    return theta.ndim == 1 and rough.at.rows >= TALL * theta.size and not getattr(objective, "costly", True)
+    enough = rough.at.rows >= TALL * rough.theta.size
+    return enough and rough.theta.ndim == 1 and not getattr(objective, "costly", True)
 
 
 def _step_by_part(problem: Smooth, objective: HasLikelihood, part: Part) -> Floats:

@@ -15,7 +15,7 @@ from scipy.linalg import lapack
 from discrim import kernels
 from discrim.block import Block
 from discrim.families.recipe import Passes, Sum
-from discrim.families.rule import LinearRule
+from discrim.families.rule import LinearRule, Output
 from discrim.later import cached_property
 from discrim.parallel import SINGLE
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS, Likelihood, add_arrays, merge_likelihoods
@@ -31,8 +31,8 @@ FEW = 64
 NEARBY = 1_000_000
 # Values of z that are computed at a time.
 VALUES = 1 << 17
-# Gaps of Newton's method (without and with a penalty) and of quasi-Newton at which a fit ends; see ``Enough``.
-CLOSE, PENALISED_CLOSE, CLOSER = 1e-12, 1e-9, 1e-13
+# Gaps at which Newton's method (without and with a penalty), quasi-Newton and Newton over a file end; see ``Enough``.
+CLOSE, PENALISED_CLOSE, CLOSER, CLOSE_IN_FILES = 1e-12, 1e-9, 1e-13, 1e-8
 # The full step is tried alone where it promises to lower the value by less than this share, or where a pass is cheap.
 SMALL_STEP = 1e-2
 # Parts of a step whose losses are computed along with the full step's.
@@ -154,7 +154,8 @@ class Enough:
 
     Newton's method ends where the value can fall by no more than ``gap``, as its curvature shows. The step that shows
     it is taken without a pass to confirm it, and leaves about the square of the gap: all digits, the last of them the
-    cheapest. ``tol`` has no part in it. The gap is larger with a penalty, where no deviance is reported.
+    cheapest. ``tol`` has no part in it. The gap is larger with a penalty, where no deviance is reported, and over a
+    file, where a pass takes seconds.
 
     Quasi-Newton pays for every digit as much as for the last, and so ends as scikit-learn does: where no slope of the
     mean objective in the user's units (of centred columns) is above ``tol``. ``flat``, like theta, is half of that in
@@ -208,12 +209,13 @@ class Objective:
         self.passes += 1
         q = self.coordinates.size
         curvature = {CURVATURE: theta.size**2, BLOCKS: theta.size * q}.get(depth, 0)
-        of = partial(
-            self._of, self._raw(theta), None if along is None else self._raw(along), np.asarray(steps, float), depth
-        )
+        raw_theta, raw_along = self._raw(theta), None if along is None else self._raw(along)
+        of = partial(self._of, raw_theta, raw_along, np.asarray(steps, float), depth)
         whole = self.rows.whole
         if whole is not None and depth <= GRADIENT and isinstance(whole.x, np.ndarray) and whole.x.size <= NEARBY:
             raw = of(whole)
+        elif whole is not None and depth == GRADIENT and along is None and self.columns is not None:
+            raw = self._of_words(raw_theta, whole)
         else:
             raw = self.rows.reduce(Sum(of, merge_likelihoods, curvature), title=f"pass {self.passes}")
         if self.passes == 1 and not raw.finite:
@@ -289,6 +291,32 @@ class Objective:
             sums = kernel(x, response, shift, theta, along, steps, depth)
         loss, gradient, hessian, losses, least = sums
         return Likelihood(loss, gradient, hessian, losses, weight, rows, least)
+
+    @cached_property
+    def columns(self) -> Any:
+        """Those of sparse rows in memory, compressed, for many classes; None where some rows have no weight."""
+        block = self.rows.whole
+        if block is None or isinstance(block.x, np.ndarray) or not self.softmax or self.coordinates.turned is not None:
+            return None
+        return block.x.T.tocsr() if block.weight is None or (block.weight > 0).all() else None
+
+    def forget_columns(self) -> None:
+        """A model keeps its rows, but not the copy that only the steps of its fit need."""
+        self.__dict__.pop("columns", None)
+
+    def _of_words(self, theta: Floats, block: Block) -> Likelihood:
+        """Loss and gradient of many classes by products with sparse rows and with their columns: 2 K a stored value."""
+        (n, p), classes = block.x.shape, len(theta)
+        logs, sums = np.empty((n, classes)), np.empty((p, classes))
+        LinearRule(theta[:, 1:], theta[:, 0].copy(), np.zeros(p)).fill(block.x, Output.LOG_POSTERIOR, logs)
+        own = np.arange(n), codes_in(block, self.classes)
+        w = np.ones(n) if block.weight is None else block.weight
+        residual = np.exp(logs)
+        residual[own] -= 1.0
+        residual *= w[:, None]
+        LinearRule(residual.T, np.zeros(classes), np.zeros(n)).fill(self.columns, Output.SCORES, sums)
+        gradient = np.column_stack([residual.sum(axis=0), sums.T])
+        return Likelihood(-float(w @ logs[own]), gradient, np.empty((0, 0)), np.empty(0), *_counted(block))
 
     def _of_pieces(self, theta: Floats, along: Floats | None, steps: Floats, depth: int, block: Block) -> Likelihood:
         """Curvature of sparse rows: they are made dense some at a time."""
@@ -454,13 +482,7 @@ def _root_of_known(matrix: Floats) -> Floats:
 
 
 def move(
-    objective: HasLikelihood,
-    theta: Floats,
-    step: Floats,
-    value: float,
-    gap: float,
-    ridge: Floats,
-    depth: int,
+    objective: HasLikelihood, theta: Floats, step: Floats, value: float, gap: float, ridge: Floats, depth: int
 ) -> tuple[Floats, Likelihood] | None:
     """The full step where it lowers the value enough, else the best of its parts; None where none does.
 

@@ -109,7 +109,7 @@ def quasi_newton(
     it is, the fewer passes: with the curvature of a random part of the rows five to fifteen. Cost a pass: 2 n size.
     """
     theta, ridge = start.astype(float), np.broadcast_to(np.asarray(ridge, float), start.shape)
-    index = np.arange(theta.size) if free is None else np.flatnonzero(free.ravel())
+    index = slice(None) if free is None or free.all() else np.flatnonzero(free.ravel())
     at = objective.at(theta, depth=GRADIENT) if at is None else at
     value = penalised(at.loss, theta, ridge)
     gradient = (at.gradient + ridge * theta).ravel()[index]
