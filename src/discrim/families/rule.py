@@ -25,6 +25,8 @@ DENSE_ROWS = 4096
 DENSE_SIZE = 1 << 20
 # Stored entries of sparse rows that are worth a task.
 TASK = 100_000
+# Additions of linear scores, and reads of what they are made of, that one thread does before another has begun.
+ALONE = 5_000_000
 # Where |coef|'|origin| stays below this, scores of rows that are not centred are exact to 1e-12.
 MOST_CENTRED = 1e4
 
@@ -57,6 +59,8 @@ class Rule:
     offset: Floats
     # Do the intermediate results of a row take many times its own size?
     bulky: ClassVar[bool] = False
+    # Additions for each number of a row, where they are few; 0 where a row takes more than its numbers say.
+    effort: ClassVar[int] = 0
     # How it takes rows: "dense" rules take sparse ones too, block by block.
     reads: ClassVar[Reads] = "dense"
     # Is the answer the class with the largest score?
@@ -126,6 +130,10 @@ class LinearRule(Rule):
         """The constant when the score is written offset_k + coef_k'x."""
         return np.asarray(self.offset - self.coef @ self.origin)
 
+    @property
+    def effort(self) -> int:  # type: ignore[override]
+        return 2 + len(self.coef)
+
     def joined(self, rules: Sequence[Rule], weights: tuple[float, float]) -> LinearRule | None:
         alike = [rule for rule in rules if isinstance(rule, LinearRule) and rule.threshold == self.threshold]
         if len(alike) < len(rules) or any(len(rule.coef) != 2 for rule in alike):
@@ -157,7 +165,7 @@ class LinearRule(Rule):
             rows = entries(x, start, stop)
             return kernels.sparse_score(rows, table, offset, self.threshold, output, out[start:stop])
 
-        return all(over_rows(x, task))
+        return task(0, x.shape[0]) if x.nnz * (4 + len(offset)) <= ALONE else all(over_rows(x, task))
 
 
 def over_rows(x: Any, task: Callable[[int, int], T]) -> list[T]:
@@ -312,7 +320,7 @@ def score_rows(rule: Rule, x: Any, output: Output, dtype: type[Any] | None = Non
         return out, bool(np.isfinite(x.data if thin else x).all())
     if thin and rule.keeps_sparse:
         return out, rule.fill(x, output, out)
-    if rule.reads == "mixed":
+    if rule.reads == "mixed" or (not thin and 0 < n * p * rule.effort <= ALONE):
         ranges = [(0, n)]
     elif thin or rule.bulky:
         step = min(DENSE_ROWS, max(DENSE_SIZE // p, 1))

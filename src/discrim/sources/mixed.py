@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim import kernels
-from discrim.block import Coded, Mixed
+from discrim.block import Coded, Mixed, Numbered
 from discrim.errors import DataError, name_list
 from discrim.sources.design import ArrayTable, Column, Design, Table, mixed_types, one_column, refuse_width
 from discrim.sources.labels import code_reals
@@ -122,14 +122,15 @@ def _numbers(table: Table, names: Sequence[str], start: int, stop: int) -> NDArr
     return table.numbers(names, start, stop, np.float64)
 
 
-def _all_levels(table: Table, names: Sequence[str], start: int, stop: int) -> tuple[Coded, ...]:
-    if not isinstance(table, ArrayTable) or not names:
+def _all_levels(table: Table, names: Sequence[str], start: int, stop: int) -> Sequence[Coded]:
+    if not names or any(_holds_text(table, name) is not False for name in names):
         return tuple(_levels(table, name, start, stop) for name in names)
     x = table.raw(names, start, stop)
     codes, lo, hi, whole = kernels.read_codes(x)
     # Small whole numbers are their own codes; levels between them may not occur.
     small = whole & (lo >= 0) & (hi >= lo) & (hi < MOST_CODES)
-    return tuple((np.arange(hi[j] + 1.0), codes[j]) if small[j] else code_numbers(x[:, j]) for j in range(len(names)))
+    known = Numbered(codes, np.where(small, hi, 0.0).astype(np.int64) + 1)
+    return known if small.all() else tuple(known[j] if small[j] else code_numbers(x[:, j]) for j in range(len(names)))
 
 
 def _levels(table: Table, name: str, start: int, stop: int) -> Coded:

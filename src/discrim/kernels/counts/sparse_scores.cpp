@@ -13,6 +13,8 @@ namespace {
 
 // Entries ahead whose coefficients are asked for.
 constexpr int64_t AHEAD = 8;
+// Classes up to which the largest score is looked for one by one.
+constexpr int64_t FEW = 2;
 
 template <typename T, typename I>
 struct Work {
@@ -29,8 +31,10 @@ template <int S, typename T, typename I>
 DISCRIM_INLINE void add_row(const Work<T, I> &w, int64_t first) {
     constexpr int wide = S < 4 ? S : 4, blocks = S / wide;
     typedef double lanes __attribute__((vector_size(8 * wide), aligned(8)));
-    lanes even[blocks], odd[blocks] = {};
-    for (int b = 0; b < blocks; ++b) even[b] = *reinterpret_cast<const lanes *>(w.sums + first + b * wide);
+    // With few classes an addition would wait for the last; with many there is enough to do meanwhile.
+    constexpr int apart = S > LANES ? 1 : S > 4 ? 2 : 4;
+    lanes sums[apart][blocks] = {};
+    for (int b = 0; b < blocks; ++b) sums[0][b] = *reinterpret_cast<const lanes *>(w.sums + first + b * wide);
     const double *table = w.table + first;
     const auto add = [&](int64_t at, lanes *sum) DISCRIM_INLINED {
         const double v = w.entry(static_cast<double>(w.value[at]));
@@ -42,15 +46,16 @@ DISCRIM_INLINE void add_row(const Work<T, I> &w, int64_t first) {
         const double *there = table + static_cast<int64_t>(w.column[ahead]) * w.stride;
         for (int line = 0; line < S; line += LANES) __builtin_prefetch(there + line);
     };
-    for (; at + AHEAD + 1 < w.size; at += 2) {
-        ask_for(at + AHEAD);
-        ask_for(at + AHEAD + 1);
-        add(at, even);
-        // With many classes there is enough to do while one sum waits for its last addition.
-        add(at + 1, S > LANES ? even : odd);
+    for (; at + AHEAD + apart <= w.size; at += apart) {
+        for (int s = 0; s < apart; ++s) ask_for(at + AHEAD + s);
+        for (int s = 0; s < apart; ++s) add(at + s, sums[s]);
     }
-    for (; at < w.size; ++at) add(at, even);
-    for (int b = 0; b < blocks; ++b) *reinterpret_cast<lanes *>(w.sums + first + b * wide) = even[b] + odd[b];
+    for (; at + apart <= w.size; at += apart)
+        for (int s = 0; s < apart; ++s) add(at + s, sums[s]);
+    for (; at < w.size; ++at) add(at, sums[0]);
+    for (int s = 1; s < apart; ++s)
+        for (int b = 0; b < blocks; ++b) sums[0][b] += sums[s][b];
+    for (int b = 0; b < blocks; ++b) *reinterpret_cast<lanes *>(w.sums + first + b * wide) = sums[0][b];
 }
 
 template <typename T, typename I>
@@ -113,6 +118,32 @@ DISCRIM_INLINE void soften_body(double *scores, int64_t lanes, double top, bool 
         put(scores + k, logarithms ? get<V>(scores + k) - scale : get<V>(scores + k) * scale);
 }
 
+// The largest of many scores, the first of its equals, and whether all are numbers.
+struct Best {
+    double top;
+    int64_t which;
+    bool fine;
+};
+
+template <int MI>
+DISCRIM_INLINE void find_best_body(const double *scores, int64_t lanes, Best &found) {
+    using V = Native<MI>;
+    V best = get<V>(scores), which{};
+    typename Kin<V>::Integers wrong = best != best;
+    for (int64_t k = WIDTH<V>; k < lanes; k += WIDTH<V>) {
+        const V s = get<V>(scores + k);
+        which = s > best ? every<V>(static_cast<double>(k)) : which;
+        best = s > best ? s : best;
+        wrong |= s != s;
+    }
+    found = {best[0], static_cast<int64_t>(which[0]), true};
+    for (int64_t l = 0; l < WIDTH<V>; ++l) {
+        const int64_t k = static_cast<int64_t>(which[l]) + l;
+        if (best[l] > found.top || (best[l] == found.top && k < found.which)) found = {best[l], k, found.fine};
+        found.fine &= wrong[l] == 0;
+    }
+}
+
 using D32 = Work<double, int32_t>;
 using D64 = Work<double, int64_t>;
 using F32 = Work<float, int32_t>;
@@ -125,6 +156,7 @@ DISCRIM_VERSIONS(grid_row, (const D32 &w, const Grid &grid), (w, grid))
 DISCRIM_VERSIONS(grid_row, (const D64 &w, const Grid &grid), (w, grid))
 DISCRIM_VERSIONS(grid_row, (const F32 &w, const Grid &grid), (w, grid))
 DISCRIM_VERSIONS(grid_row, (const F64 &w, const Grid &grid), (w, grid))
+DISCRIM_VERSIONS(find_best, (const double *scores, int64_t lanes, Best &found), (scores, lanes, found))
 DISCRIM_VERSIONS(soften, (double *scores, int64_t lanes, double top, bool logarithms), (scores, lanes, top, logarithms))
 
 // In single precision a posterior within 2^-25 of one is one, and its logarithm zero.
@@ -146,16 +178,19 @@ bool sparse_score(const SparseRows<T, I> &x, const Table &t, Entry entry, Output
         const int64_t first = x.first[i];
         sum_row(Work<T, I>{x.value + first, x.column + first, static_cast<int64_t>(x.first[i + 1]) - first, t.table,
                            t.stride, entry, scores.data()});
-        const int64_t which = std::max_element(scores.begin(), scores.begin() + t.K) - scores.begin();
-        const double top = scores[which];
-        bool fine = std::isfinite(top);
-        for (int64_t k = 0; k < t.K; ++k) fine &= !std::isnan(scores[k]);
-        finite &= fine;
+        Best found{scores[0], 0, !std::isnan(scores[0])};
+        if (t.K > FEW) find_best(scores.data(), lanes, found);
+        else
+            for (int64_t k = 1; k < t.K; ++k) {
+                found.fine &= !std::isnan(scores[k]);
+                if (scores[k] > found.top) found = {scores[k], k, found.fine};
+            }
+        finite &= found.fine && std::isfinite(found.top);
         if (output == Output::best) {
-            best[i] = which;
+            best[i] = found.which;
             continue;
         }
-        if (output != Output::scores) soften(scores.data(), lanes, top, output == Output::log_posterior);
+        if (output != Output::scores) soften(scores.data(), lanes, found.top, output == Output::log_posterior);
         for (int64_t k = 0; k < t.K; ++k) write(values + i * t.K + k, scores[k], output == Output::log_posterior);
     }
     return finite;
