@@ -109,3 +109,27 @@ def test_arrays_that_do_not_fit_together_are_refused(backend):
         backend.add_levels(np.zeros((1, 1)), one, codes[:, None], np.zeros((1, 3)))
     with pytest.raises(ValueError, match="negative number of classes or levels"):
         backend.add_levels(np.zeros((0, 1)), -one, codes[:, None], np.zeros((1, 3)))
+
+
+@BACKENDS
+@pytest.mark.parametrize(
+    "rows", [[[1, 2.5], (3, np.float64(-4))], ([0], [2**53]), [[float("nan"), float("-inf"), -(2**53)]]], ids=str
+)
+def test_lists_of_plain_numbers_are_read_as_they_would_be_one_by_one(backend, rows):
+    found = backend.read_lists(rows)
+    assert found.dtype == np.float64
+    assert_array_equal(found, np.array(rows, dtype=float))
+
+
+@BACKENDS
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [], (), [[]], [[], []], [1, 2], None, "ab", [[1], [2, 3]], [[1, 2], [3]], [["1"]], ["12", "34"], [[True, 1]],
+        [[None]], [[2**53 + 1]], [[-(2**70)]], [[1j]], [[np.float32(1)]], [np.ones(2)], [[[1.0]]], [{1: 2}],
+        [[1.0], None],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_is_no_list_of_plain_numbers_is_left_alone(backend, rows):
+    assert backend.read_lists(rows) is None

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from discrim import kernels
 from discrim.block import Reads
@@ -26,7 +25,7 @@ DENSE_SIZE = 1 << 20
 # Stored entries of sparse rows that are worth a task.
 TASK = 100_000
 # Additions of linear scores, and reads of what they are made of, that one thread does before another has begun.
-ALONE = 5_000_000
+ALONE = 8_000_000
 # Where |coef|'|origin| stays below this, scores of rows that are not centred are exact to 1e-12.
 MOST_CENTRED = 1e4
 
@@ -150,7 +149,7 @@ class LinearRule(Rule):
             return not self.origin.any() or bool((np.abs(self.coef) @ np.abs(self.origin) <= MOST_CENTRED).all())
 
     def fill(self, x: Any, output: Output, out: NDArray[Any]) -> bool:
-        if sparse.issparse(x):
+        if not isinstance(x, np.ndarray):
             return self._fill_sparse(x, output, out)
         if self.threshold is not None:
             with np.errstate(invalid="ignore"):  # what is not finite stays so
@@ -327,6 +326,9 @@ def score_rows(rule: Rule, x: Any, output: Output, dtype: type[Any] | None = Non
         ranges = [(start, min(start + step, n)) for start in range(0, n, step)]
     else:
         ranges = split(n, p)
+
+    if len(ranges) == 1:
+        return out, rule.fill(x.toarray() if thin else x, output, out)
 
     def task(i: int) -> bool:
         start, stop = ranges[i]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any, Literal
 
 import numpy as np
@@ -58,7 +59,9 @@ class Schema(Design):
 
     def reading(self, levelled: Sequence[bool], check: Check | None = None) -> Schema:
         """The same with these columns read as levels."""
-        return Schema(self.names_in, self.kinds, levelled, named=self.named, check=check)
+        other = copy(self)
+        other.levelled, other.check = tuple(levelled), check
+        return other
 
     def encode(self, table: Table, start: int, stop: int, dtype: type[Any] | None = None) -> Any:  # noqa: ARG002
         """Rows start to stop of the table as ``Mixed`` columns."""
@@ -79,7 +82,8 @@ class Schema(Design):
 
     def renamed(self, names: Sequence[str]) -> Schema:
         self.check_width(len(names))
-        return Schema(names, self.kinds, self.levelled, named=self.named, check=self.check)
+        same = self.names_in == names
+        return self if same else Schema(names, self.kinds, self.levelled, named=self.named, check=self.check)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "check": None}
@@ -123,7 +127,8 @@ def _numbers(table: Table, names: Sequence[str], start: int, stop: int) -> NDArr
 
 
 def _all_levels(table: Table, names: Sequence[str], start: int, stop: int) -> Sequence[Coded]:
-    if not names or any(_holds_text(table, name) is not False for name in names):
+    plain = isinstance(table, ArrayTable) or all(_holds_text(table, name) is False for name in names)
+    if not names or not plain:
         return tuple(_levels(table, name, start, stop) for name in names)
     x = table.raw(names, start, stop)
     codes, lo, hi, whole = kernels.read_codes(x)

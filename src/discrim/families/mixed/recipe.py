@@ -95,10 +95,10 @@ class CategoricalRecipe(AdditiveRecipe[ClassCounts]):
         return [True] * len(columns.names_in)
 
     def checked(self, x: Mixed, columns: Kinds, like: ClassCounts | None) -> Mixed:
-        names, known = columns.names_in, None if like is None else like.levels
-        if isinstance(x.levels, Numbered) and x.levels.codes.min(initial=0) >= 0 and not _any_text(known):
+        if isinstance(x.levels, Numbered) and x.levels.codes.min(initial=0) >= 0 and "text" not in columns.kinds:
             return x
-        _check_levels(names, known, x)
+        names = columns.names_in
+        _check_levels(names, None if like is None else like.levels, x)
         for name, (levels, codes) in zip(names, x.levels, strict=True):
             if codes.size and codes.min() < 0:
                 raise DataError(
@@ -267,10 +267,6 @@ def _check_levels(names: Sequence[str], known: Known | None, x: Mixed) -> None:
         if (known[j].dtype.kind == "U") != text:
             before, now = ("numbers", "text") if text else ("text", "numbers")
             raise DataError(f"Column '{name}' held {before} when the model was fitted and holds {now} now.")
-
-
-def _any_text(known: Known | None) -> bool:
-    return any(levels.dtype.kind == "U" for levels in known or ())
 
 
 def _check_numbers(name: str, levels: Floats) -> None:

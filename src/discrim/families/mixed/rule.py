@@ -205,6 +205,11 @@ class LevelTerm(Term):
     log_prob: Floats
     log_unseen: Floats
 
+    @property
+    def is_numbered(self) -> bool:
+        """Are the levels 0, 1, 2, ...?"""
+        return self.levels.dtype.kind != "U" and bool((self.levels == np.arange(len(self.levels))).all())
+
     def log_likelihood(self, values: Coded) -> Floats:
         result = np.zeros((len(self.log_unseen), len(values[1])))
         self.add_to(result, values)
@@ -281,15 +286,11 @@ class AdditiveRule(Rule):
     @cached_property
     def _numbered(self) -> tuple[Floats, NDArray[np.int64]] | None:
         """The terms of all columns as one table, as ``add_levels`` takes it, where all levels are 0, 1, 2, ..."""
-        terms = [term for term in self.terms if isinstance(term, LevelTerm)]
-        sizes = np.array([len(term.levels) for term in terms])
-        if len(terms) < len(self.terms) or any(term.levels.dtype.kind == "U" for term in terms):
-            return None
-        counted = np.concatenate([np.arange(size) for size in sizes.tolist()])
-        if not np.array_equal(np.concatenate([term.levels for term in terms]), counted):
+        terms = [term for term in self.terms if isinstance(term, LevelTerm) and term.is_numbered]
+        if len(terms) < len(self.terms):
             return None
         parts = [part for term in terms for part in (term.log_prob, term.log_unseen[:, None])]
-        return by_column(np.concatenate(parts, axis=1)), sizes
+        return by_column(np.concatenate(parts, axis=1)), np.array([len(term.levels) for term in terms])
 
     def _columns(self, x: Mixed) -> list[Any]:
         levels, numbers = iter(x.levels), iter(x.numbers.T)

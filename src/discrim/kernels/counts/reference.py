@@ -132,14 +132,11 @@ def count_codes(classes: Codes, codes: Codes, weight: Floats | None, n_classes: 
     require(len(sizes) == p, "there must be one number of levels a column")
     require(n_classes >= 0 and not (np.asarray(sizes) < 0).any(), "there is a negative number of classes or levels")
     require(all_inside(classes, n_classes), "a class is negative, or not below its number")
-    counts = [np.zeros((n_classes, 0))]
-    for column, size in zip(codes.T, sizes, strict=True):
-        require(bool(column.max(initial=-1) < size), "a code is not below its number")
-        known = column >= 0
-        key = classes[known].astype(np.int64) * size + column[known]
-        count = np.bincount(key, None if weight is None else weight[known], n_classes * size)
-        counts.append(count.astype(np.float64).reshape(n_classes, size))
-    return np.hstack(counts)
+    require(bool((codes < sizes).all()), "a code is not below its number")
+    known, total = codes >= 0, int(np.sum(sizes))
+    key = classes[:, None].astype(np.int64) * total + (np.cumsum(sizes) - sizes) + codes
+    weights = None if weight is None else np.broadcast_to(weight[:, None], codes.shape)[known]
+    return np.bincount(key[known], weights, n_classes * total).astype(np.float64).reshape(n_classes, total)
 
 
 def add_levels(table: Floats, sizes: Index, codes: Codes, scores: Floats) -> None:
@@ -164,6 +161,14 @@ def add_levels(table: Floats, sizes: Index, codes: Codes, scores: Floats) -> Non
 def logs(values: Floats) -> Floats:
     """Logarithms; the kernel remembers those of the values that it met last, since counts are often the same."""
     return np.asarray(np.log(values))
+
+
+def read_lists(rows: Any) -> Floats | None:
+    """Lists or tuples of Python's own floating-point and whole numbers as float64, n x p; None for anything else."""
+    if type(rows) not in {list, tuple} or not rows or not {type(row) for row in rows} <= {list, tuple}:
+        return None
+    plain = (isinstance(v, float) or (v.__class__ is int and abs(v) <= 2**53) for row in rows for v in row)
+    return np.array(rows, dtype=np.float64) if len({*map(len, rows)}) == 1 and rows[0] and all(plain) else None
 
 
 def code_integers(y: NDArray[np.int64], lo: int, size: int) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:

@@ -27,10 +27,20 @@ struct Work {
     double *sums;
 };
 
+// One double is no vector: compilers take it through registers of whole numbers.
+template <int N>
+struct LanesOf {
+    typedef double type __attribute__((vector_size(8 * N), aligned(8)));
+};
+template <>
+struct LanesOf<1> {
+    using type = double;
+};
+
 template <int S, typename T, typename I>
 DISCRIM_INLINE void add_row(const Work<T, I> &w, int64_t first) {
     constexpr int wide = S < 4 ? S : 4, blocks = S / wide;
-    typedef double lanes __attribute__((vector_size(8 * wide), aligned(8)));
+    using lanes = typename LanesOf<wide>::type;
     // With few classes an addition would wait for the last; with many there is enough to do meanwhile.
     constexpr int apart = S > LANES ? 1 : S > 4 ? 2 : 4;
     lanes sums[apart][blocks] = {};
@@ -165,10 +175,50 @@ inline void write(float *to, double value, bool logarithm) {
     *to = logarithm && value > -0x1p-25 ? 0.0f : static_cast<float>(value);
 }
 
+// Of two classes whose scores are a number and 0, or that number and its negative, one is enough to know the larger.
+struct One {
+    bool mirrored, enough;
+    std::vector<double> table;
+};
+
+One one_of_two(const Table &t, int64_t p) {
+    bool empty = true, mirrored = t.offset[0] == -t.offset[1];
+    One one{false, false, std::vector<double>(p)};
+    for (int64_t j = 0; j < p; ++j) {
+        const double first = t.table[2 * j], second = t.table[2 * j + 1];
+        empty &= first == 0.0;
+        mirrored &= first == -second;
+        one.table[j] = second;
+        if (!empty && !mirrored) return one;
+    }
+    one.mirrored = !empty;
+    one.enough = std::isfinite(t.offset[1]);
+    return one;
+}
+
+template <typename T, typename I>
+bool best_of_two(const SparseRows<T, I> &x, const Table &t, const One &one, Entry entry, int64_t *best) {
+    bool finite = true;
+    for (int64_t i = 0; i < x.n; ++i) {
+        const int64_t first = x.first[i];
+        double second = t.offset[1];
+        sum_row(Work<T, I>{x.value + first, x.column + first, static_cast<int64_t>(x.first[i + 1]) - first,
+                           one.table.data(), 1, entry, &second});
+        const double other = one.mirrored ? -second : t.offset[0];
+        best[i] = second > other;
+        finite &= std::isfinite(second);
+    }
+    return finite;
+}
+
 }  // namespace
 
 template <typename T, typename I, typename Out>
 bool sparse_score(const SparseRows<T, I> &x, const Table &t, Entry entry, Output output, Out *values, int64_t *best) {
+    if (output == Output::best && t.K == 2 && t.stride == 2) {
+        const One one = one_of_two(t, x.p);
+        if (one.enough) return best_of_two(x, t, one, entry, best);
+    }
     const int64_t lanes = (std::max(t.stride, t.K) + LANES - 1) / LANES * LANES;
     Lined scores(lanes);
     bool finite = true;
