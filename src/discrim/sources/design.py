@@ -42,6 +42,11 @@ class Table:
         """The columns as an array in column-major order; a missing value is NaN."""
         raise NotImplementedError
 
+    def type_of(self, name: str) -> str:
+        """The type of the column as its package writes it."""
+        values = self.labels(name, 0, 0)
+        return str(getattr(values, "type", None) or values.dtype)
+
     def raw(self, names: Sequence[str], start: int, stop: int) -> NDArray[Any]:
         """Columns of numbers in a type that codes are read from, without a copy where they are in one."""
         return self.numbers(names, start, stop, np.float64)

@@ -108,12 +108,11 @@ def _kind(table: Table, name: str) -> Kind:
         return "text"
     if isinstance(table, ArrayTable):
         return "boolean" if table.x.dtype.kind == "b" else "number"
-    values = table.labels(name, 0, table.n_rows)
-    written = str(getattr(values, "type", None) or values.dtype)
+    written = table.type_of(name)
     if written == "object":
         from pandas.api.types import infer_dtype
 
-        written = infer_dtype(values, skipna=True)
+        written = infer_dtype(table.labels(name, 0, table.n_rows), skipna=True)
     return "boolean" if written.lower().startswith("bool") else "number"
 
 

@@ -61,6 +61,9 @@ class PandasTable(Table):
     def labels(self, name: str, start: int, stop: int) -> Any:
         return self._frame.iloc[start:stop, self._place[name]]
 
+    def type_of(self, name: str) -> str:
+        return str(self._dtypes[self._place[name]])
+
     def _find_kind(self, name: str) -> Kind:
         place = self._place[name]
         if types.is_object_dtype(self._dtypes[place]):
