@@ -28,11 +28,25 @@ def rows_per_block(n_columns: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class Numbered(Sequence[Coded]):
+    """Columns whose levels are 0, 1, 2, ..., below ``sizes`` (p), and all their ``codes`` as one array, n x p."""
+
+    codes: Codes
+    sizes: NDArray[np.int64]
+
+    def __getitem__(self, j: Any) -> Any:
+        return np.arange(self.sizes[j], dtype=np.float64), self.codes[:, j]
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+
+@dataclass(frozen=True, slots=True)
 class Mixed:
     """Columns of some rows: ``numbers`` n x m, NaN where missing, and the coded ``levels`` of the others, in order."""
 
     numbers: NDArray[Any]
-    levels: tuple[Coded, ...]
+    levels: Sequence[Coded]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -44,6 +58,8 @@ class Mixed:
 
     def __getitem__(self, rows: Any) -> Mixed:
         """The rows of a slice as views, or copies of those with these numbers; all levels stay known."""
+        if isinstance(self.levels, Numbered):
+            return Mixed(self.numbers[rows], Numbered(self.levels.codes[rows], self.levels.sizes))
         return Mixed(self.numbers[rows], tuple((values, codes[rows]) for values, codes in self.levels))
 
 

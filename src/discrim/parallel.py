@@ -24,7 +24,7 @@ _SMALL_MATRIX = 256
 
 def run(task: Callable[[int], State], tasks: int, *, workers: int | None = None) -> list[State]:
     """``[task(0), task(1), ...]``, spread over the threads, or so many ``workers``; the first error is raised."""
-    workers = min(_worker_count() if workers is None else workers, tasks)
+    workers = min(_worker_count() if workers is None and tasks > 1 else workers or 1, tasks)
     if workers <= 1:
         return [task(i) for i in range(tasks)]
     results: list[State | None] = [None] * tasks

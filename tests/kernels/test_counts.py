@@ -184,6 +184,24 @@ def test_a_row_without_a_finite_score_is_told(backend, bad):
     assert not backend.sparse_score(compressed(x), padded(np.ones((3, 5))), np.zeros(3), None, SCORES, out)
 
 
+@pytest.mark.parametrize("backend", [kernels, reference], ids=["kernel", "reference"])
+@pytest.mark.parametrize("offset", [[-0.3, 0.3], [0.0, 0.3], [-np.inf, 0.3], [0.1, 0.3]])
+@pytest.mark.parametrize("first", [-1.0, 0.0, 0.5])
+def test_one_score_of_two_classes_decides_where_the_other_follows_from_it(backend, first, offset):
+    rng = np.random.default_rng(1)
+    x = rng.poisson(0.4, (60, 40)).astype(float)
+    x[3] = 0.0
+    second = rng.integers(-4, 5, 40) / 4.0  # so that there are ties
+    coef, offset = np.stack([first * second, second]), np.array(offset)
+    best, scores = np.empty(60, np.int64), np.empty((60, 2))
+    assert backend.sparse_score(compressed(x), padded(coef), offset, None, BEST, best)
+    assert backend.sparse_score(compressed(x), padded(coef), offset, None, SCORES, scores)
+    assert_array_equal(best, scores.argmax(axis=1))
+    for bad in (np.nan, np.inf):
+        x[7, 0] = bad
+        assert not backend.sparse_score(compressed(x), padded(coef), offset, None, BEST, best)
+
+
 @TYPES
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("plain", [False, True])

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 
-from discrim.block import Block, Reads
+from discrim.block import Block, Mixed, Reads
 from discrim.engines.progress import Progress
 from discrim.errors import DataError
 from discrim.families.recipe import Passes, Reduction, Shape
@@ -75,7 +75,9 @@ def _ranges(block: Block, state_bytes: int, entries: int) -> list[tuple[int, int
         # A few: a state may be as long as there are columns, however few entries it is made of.
         tasks = min(max(x.nnz // entries, 1), 4, max(n, 1))
         return list(pairwise(n * i // tasks for i in range(tasks + 1)))
-    return [(0, n)] if n * p <= SINGLE else split(n, p, state_bytes)
+    # Levels have their codes already: to count these takes less time than to merge the counts of many levels.
+    counted = isinstance(x, Mixed) and not x.numbers.size
+    return [(0, n)] if counted or n * p <= SINGLE else split(n, p, state_bytes)
 
 
 def _reduce_whole(

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from discrim import kernels
 from discrim.block import Reads
@@ -25,6 +24,8 @@ DENSE_ROWS = 4096
 DENSE_SIZE = 1 << 20
 # Stored entries of sparse rows that are worth a task.
 TASK = 100_000
+# Additions of linear scores, and reads of what they are made of, that one thread does before another has begun.
+ALONE = 8_000_000
 # Where |coef|'|origin| stays below this, scores of rows that are not centred are exact to 1e-12.
 MOST_CENTRED = 1e4
 
@@ -57,6 +58,8 @@ class Rule:
     offset: Floats
     # Do the intermediate results of a row take many times its own size?
     bulky: ClassVar[bool] = False
+    # Additions for each number of a row, where they are few; 0 where a row takes more than its numbers say.
+    effort: ClassVar[int] = 0
     # How it takes rows: "dense" rules take sparse ones too, block by block.
     reads: ClassVar[Reads] = "dense"
     # Is the answer the class with the largest score?
@@ -126,6 +129,10 @@ class LinearRule(Rule):
         """The constant when the score is written offset_k + coef_k'x."""
         return np.asarray(self.offset - self.coef @ self.origin)
 
+    @property
+    def effort(self) -> int:  # type: ignore[override]
+        return 2 + len(self.coef)
+
     def joined(self, rules: Sequence[Rule], weights: tuple[float, float]) -> LinearRule | None:
         alike = [rule for rule in rules if isinstance(rule, LinearRule) and rule.threshold == self.threshold]
         if len(alike) < len(rules) or any(len(rule.coef) != 2 for rule in alike):
@@ -142,7 +149,7 @@ class LinearRule(Rule):
             return not self.origin.any() or bool((np.abs(self.coef) @ np.abs(self.origin) <= MOST_CENTRED).all())
 
     def fill(self, x: Any, output: Output, out: NDArray[Any]) -> bool:
-        if sparse.issparse(x):
+        if not isinstance(x, np.ndarray):
             return self._fill_sparse(x, output, out)
         if self.threshold is not None:
             with np.errstate(invalid="ignore"):  # what is not finite stays so
@@ -157,7 +164,7 @@ class LinearRule(Rule):
             rows = entries(x, start, stop)
             return kernels.sparse_score(rows, table, offset, self.threshold, output, out[start:stop])
 
-        return all(over_rows(x, task))
+        return task(0, x.shape[0]) if x.nnz * (4 + len(offset)) <= ALONE else all(over_rows(x, task))
 
 
 def over_rows(x: Any, task: Callable[[int, int], T]) -> list[T]:
@@ -312,13 +319,16 @@ def score_rows(rule: Rule, x: Any, output: Output, dtype: type[Any] | None = Non
         return out, bool(np.isfinite(x.data if thin else x).all())
     if thin and rule.keeps_sparse:
         return out, rule.fill(x, output, out)
-    if rule.reads == "mixed":
+    if rule.reads == "mixed" or (not thin and 0 < n * p * rule.effort <= ALONE):
         ranges = [(0, n)]
     elif thin or rule.bulky:
         step = min(DENSE_ROWS, max(DENSE_SIZE // p, 1))
         ranges = [(start, min(start + step, n)) for start in range(0, n, step)]
     else:
         ranges = split(n, p)
+
+    if len(ranges) == 1:
+        return out, rule.fill(x.toarray() if thin else x, output, out)
 
     def task(i: int) -> bool:
         start, stop = ranges[i]

@@ -32,6 +32,7 @@ sparse_score = reference_counts.sparse_score
 held_out_logs = reference_counts.held_out_logs
 grid_sums = reference_counts.grid_sums
 read_codes = reference_counts.read_codes
+read_lists = reference_counts.read_lists
 count_codes = reference_counts.count_codes
 add_levels = reference_counts.add_levels
 logs = reference_counts.logs

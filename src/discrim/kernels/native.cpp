@@ -149,6 +149,40 @@ nb::tuple code_integers(discrim::Aligned<const int64_t, nb::ndim<1>, nb::c_conti
                           give(std::move(codes), {static_cast<size_t>(n)}));
 }
 
+// A number of Python's own, exact as a double; false for any other object. Truth values are whole numbers of another type.
+bool read_number(PyObject *item, double &to) {
+    if (PyFloat_Check(item)) {
+        to = PyFloat_AS_DOUBLE(item);
+        return true;
+    }
+    if (!PyLong_CheckExact(item)) return false;
+    constexpr long long EXACT = 1LL << 53;
+    int overflow = 0;
+    const long long whole = PyLong_AsLongLongAndOverflow(item, &overflow);
+    to = static_cast<double>(whole);
+    return overflow == 0 && -EXACT <= whole && whole <= EXACT;
+}
+
+bool is_sequence(PyObject *thing) { return PyList_CheckExact(thing) || PyTuple_CheckExact(thing); }
+
+// Nested lists as float64. No code of the user's runs meanwhile, so that no list changes.
+nb::object read_lists(nb::handle rows) {
+    if (!is_sequence(rows.ptr()) || PySequence_Fast_GET_SIZE(rows.ptr()) == 0) return nb::none();
+    PyObject **row = PySequence_Fast_ITEMS(rows.ptr());
+    if (!is_sequence(row[0])) return nb::none();
+    const Py_ssize_t n = PySequence_Fast_GET_SIZE(rows.ptr()), p = PySequence_Fast_GET_SIZE(row[0]);
+    if (p == 0) return nb::none();
+    std::unique_ptr<double[]> values(new double[n * p]);
+    double *to = values.get();
+    for (Py_ssize_t i = 0; i < n; ++i) {
+        if (!is_sequence(row[i]) || PySequence_Fast_GET_SIZE(row[i]) != p) return nb::none();
+        PyObject **item = PySequence_Fast_ITEMS(row[i]);
+        for (Py_ssize_t j = 0; j < p; ++j)
+            if (!read_number(item[j], *to++)) return nb::none();
+    }
+    return nb::cast(give(std::move(values), {static_cast<size_t>(n), static_cast<size_t>(p)}));
+}
+
 }  // namespace
 
 NB_MODULE(_native, m) {
@@ -160,13 +194,15 @@ NB_MODULE(_native, m) {
         m.def("score", function, "x"_a.noconvert(), "rule"_a, "centre"_a, "factor"_a, "offset"_a, "triangular"_a,
               "output"_a, "out"_a.noconvert());
     };
+    // Tried in this order: predictions come first.
+    add_score(&best<double>);
+    add_score(&best<float>);
     add_score(&score<double, double>);
     add_score(&score<float, float>);
     add_score(&score<float, double>);
-    add_score(&best<double>);
-    add_score(&best<float>);
     m.def("sphere", &sphere, "sigma"_a, "noise"_a);
     m.def("code_integers", &code_integers, "y"_a, "lo"_a, "size"_a);
+    m.def("read_lists", &read_lists, "rows"_a.none());
     discrim::bind_levels(m);
     discrim::bind_likelihood(m);
     discrim::bind_counts(m);

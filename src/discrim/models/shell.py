@@ -26,6 +26,7 @@ from discrim.models.parameters import Check
 from discrim.models.scoring import apply_rule, score_margin
 from discrim.sources import Design, MappedScan, Rows, Scan, code_labels, is_query, open_rows, require_labels, scan
 from discrim.sources.rows import as_numpy, check_labelled, columns_in
+from discrim.typing import Floats
 
 S = TypeVar("S")
 R = TypeVar("R", bound=Recipe[Any])
@@ -68,16 +69,17 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n."""
-        if len(self._check_solved().classes_) == 2:
-            rows = self.rows_of(X)
-            return score_margin(self._rule, rows, self.margin_weights)
+        self._check_solved()
+        if len(self._rule.constant) == 2:
+            return score_margin(self._rule, self.rows_of(X), self.margin_weights)
         scores = self._apply(X, Output.SCORES)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the largest score."""
         best = self._apply(X, Output.BEST)
-        return np.asarray(self.classes_.take(best))
+        # A linear rule has a function for the second class before that is met.
+        return np.asarray(self.classes_.take(best, mode="clip"))
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Posterior probabilities, n x K, columns as ``classes_``."""
@@ -371,10 +373,24 @@ class RecipeClassifier(Classifier):
         return self
 
 
-class SparseCoefficients:
-    """A model whose ``coef_`` may be kept as a sparse matrix."""
+class SparseCoefficients(Classifier):
+    """A model whose answers follow from ``coef_`` and ``intercept_`` as they are now, dense or sparse."""
 
     coef_: Any
+    intercept_: Any
+    _rule_of: Floats
+
+    def _check_solved(self) -> Self:
+        if "_design" not in self.__dict__:
+            check_is_fitted(self, "coef_")
+            self.n_features_in_ = int(self.coef_.shape[-1])
+            self._design = Design.unnamed(self.n_features_in_, np.float64)
+        from discrim.families.logistic.objective import changed_coefficients, written_rule
+
+        changed = changed_coefficients(self.__dict__.get("_rule_of"), self.coef_, self.intercept_)
+        if changed is not None:
+            self._rule, self._rule_of = written_rule(changed), changed
+        return self
 
     def sparsify(self) -> Self:
         """Keep ``coef_`` as a sparse matrix."""

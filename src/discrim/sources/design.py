@@ -42,6 +42,15 @@ class Table:
         """The columns as an array in column-major order; a missing value is NaN."""
         raise NotImplementedError
 
+    def type_of(self, name: str) -> str:
+        """The type of the column as its package writes it."""
+        values = self.labels(name, 0, 0)
+        return str(getattr(values, "type", None) or values.dtype)
+
+    def raw(self, names: Sequence[str], start: int, stop: int) -> NDArray[Any]:
+        """Columns of numbers in a type that codes are read from, without a copy where they are in one."""
+        return self.numbers(names, start, stop, np.float64)
+
     def plain(self, small: int) -> NDArray[Any] | None:  # noqa: ARG002 - few packages keep columns together
         """All columns as one array, where they are floating-point numbers of one type and it is no copy of a table
         with ``small`` numbers or more.
@@ -72,7 +81,6 @@ class ArrayTable(Table):
         return np.require(self._columns(names, start, stop), dtype, "A")
 
     def raw(self, names: Sequence[str], start: int, stop: int) -> NDArray[Any]:
-        """The columns in a type that codes are read from, without a copy where it is one."""
         part = self._columns(names, start, stop)
         if part.dtype in (np.float64, np.int64, np.int32) and part.flags.aligned:
             return part

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim import kernels
-from discrim.block import Coded, Mixed
+from discrim.block import Coded, Mixed, Numbered
 from discrim.errors import DataError, name_list
 from discrim.sources.design import ArrayTable, Column, Design, Table, mixed_types, one_column, refuse_width
 from discrim.sources.labels import code_reals
@@ -58,7 +59,9 @@ class Schema(Design):
 
     def reading(self, levelled: Sequence[bool], check: Check | None = None) -> Schema:
         """The same with these columns read as levels."""
-        return Schema(self.names_in, self.kinds, levelled, named=self.named, check=check)
+        other = copy(self)
+        other.levelled, other.check = tuple(levelled), check
+        return other
 
     def encode(self, table: Table, start: int, stop: int, dtype: type[Any] | None = None) -> Any:  # noqa: ARG002
         """Rows start to stop of the table as ``Mixed`` columns."""
@@ -79,7 +82,8 @@ class Schema(Design):
 
     def renamed(self, names: Sequence[str]) -> Schema:
         self.check_width(len(names))
-        return Schema(names, self.kinds, self.levelled, named=self.named, check=self.check)
+        same = self.names_in == names
+        return self if same else Schema(names, self.kinds, self.levelled, named=self.named, check=self.check)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "check": None}
@@ -104,12 +108,11 @@ def _kind(table: Table, name: str) -> Kind:
         return "text"
     if isinstance(table, ArrayTable):
         return "boolean" if table.x.dtype.kind == "b" else "number"
-    values = table.labels(name, 0, table.n_rows)
-    written = str(getattr(values, "type", None) or values.dtype)
+    written = table.type_of(name)
     if written == "object":
         from pandas.api.types import infer_dtype
 
-        written = infer_dtype(values, skipna=True)
+        written = infer_dtype(table.labels(name, 0, table.n_rows), skipna=True)
     return "boolean" if written.lower().startswith("bool") else "number"
 
 
@@ -122,14 +125,16 @@ def _numbers(table: Table, names: Sequence[str], start: int, stop: int) -> NDArr
     return table.numbers(names, start, stop, np.float64)
 
 
-def _all_levels(table: Table, names: Sequence[str], start: int, stop: int) -> tuple[Coded, ...]:
-    if not isinstance(table, ArrayTable) or not names:
+def _all_levels(table: Table, names: Sequence[str], start: int, stop: int) -> Sequence[Coded]:
+    plain = isinstance(table, ArrayTable) or all(_holds_text(table, name) is False for name in names)
+    if not names or not plain:
         return tuple(_levels(table, name, start, stop) for name in names)
     x = table.raw(names, start, stop)
     codes, lo, hi, whole = kernels.read_codes(x)
     # Small whole numbers are their own codes; levels between them may not occur.
     small = whole & (lo >= 0) & (hi >= lo) & (hi < MOST_CODES)
-    return tuple((np.arange(hi[j] + 1.0), codes[j]) if small[j] else code_numbers(x[:, j]) for j in range(len(names)))
+    known = Numbered(codes, np.where(small, hi, 0.0).astype(np.int64) + 1)
+    return known if small.all() else tuple(known[j] if small[j] else code_numbers(x[:, j]) for j in range(len(names)))
 
 
 def _levels(table: Table, name: str, start: int, stop: int) -> Coded:

@@ -253,7 +253,8 @@ def as_numpy(X: Any) -> Any:
         return np.asarray(X)
     if not isinstance(X, (list, tuple)):
         return X
-    array = np.asarray(X)
+    plain = kernels.read_lists(X)
+    array = np.asarray(X) if plain is None else plain
     return array if array.ndim == 2 and array.size and array.dtype.kind in "fiub" else X
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim import kernels
-from discrim.block import Block
+from discrim.block import Block, Numbered
 from discrim.errors import DataError, ForgetError, NegativeCountError
+from discrim.later import cached_property
 from discrim.statistics.by_class import ByClass, OneForm, refuse_widths, spread_out, union_of_classes
 from discrim.statistics.forgetting import ROUNDING, weights_left
 from discrim.typing import Floats, Mask
@@ -73,9 +75,12 @@ class ClassCounts(ByClass):
 
     def of_feature(self, j: int) -> Floats:
         """N_k of the levels of feature j, K x L_j."""
-        assert self.levels is not None
-        start = sum(len(levels) for levels in self.levels[:j])
-        return self.count[:, start : start + len(self.levels[j])]
+        return self.count[:, self._bounds[j] : self._bounds[j + 1]]
+
+    @cached_property
+    def _bounds(self) -> list[int]:
+        """Where the levels of each feature begin, and the last ones end."""
+        return list(accumulate(map(len, self.levels or ()), initial=0))
 
     @classmethod
     def merged(cls, parts: Sequence[ClassCounts]) -> ClassCounts:
@@ -148,9 +153,11 @@ class ClassCounts(ByClass):
         kept = super().select(keep)
         if not self.levels:
             return kept
-        alive = [kept.of_feature(j).any(axis=0) for j in range(len(self.levels))]
-        levels = tuple(known[here] for known, here in zip(self.levels, alive, strict=True))
-        return replace(kept, count=kept.count[:, np.concatenate(alive)], levels=levels)
+        alive: Mask = np.any(kept.count, axis=0)
+        if alive.all():
+            return kept
+        levels = tuple(known[alive[a:b]] for known, (a, b) in zip(self.levels, pairwise(self._bounds), strict=True))
+        return replace(kept, count=np.ascontiguousarray(kept.count[:, alive]), levels=levels)
 
 
 @dataclass(frozen=True)
@@ -193,14 +200,14 @@ def count_levels(block: Block) -> ClassCounts:
     w = block.weight
     weight: Floats = np.bincount(block.codes, w, size).astype(np.float64)
     rows = np.bincount(block.codes if w is None else block.codes[w > 0], minlength=size)
-    parts, levels = [], []
-    for values, codes in x.levels:
-        count = kernels.count_codes(block.codes, codes, w, size, len(values))
-        alive = count.any(axis=0)
-        parts.append(count[:, alive])
-        levels.append(values[alive])
-    joined = np.hstack(parts) if parts else np.empty((size, 0))
-    return ClassCounts(block.classes, weight, rows, np.ascontiguousarray(joined), tuple(levels))
+    if isinstance(x.levels, Numbered):
+        count = kernels.count_codes(block.codes, x.levels.codes, w, size, x.levels.sizes)
+    else:
+        each = [(codes[:, None], np.array([len(values)])) for values, codes in x.levels]
+        counts = [kernels.count_codes(block.codes, codes, w, size, sizes) for codes, sizes in each]
+        count = np.hstack(counts) if counts else np.empty((size, 0))
+    known = ClassCounts(block.classes, weight, rows, count, tuple(values for values, _ in x.levels))
+    return known.select(np.ones(size, dtype=bool))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from discrim.families.mixed.estimates import (
     kernel_term,
     leave_one_out_alpha,
     log_probabilities,
-    log_unseen,
     poisson_term,
     student_term,
 )
@@ -130,14 +129,30 @@ def test_kernel_columns_are_sums_of_gaussians_with_the_bandwidth_of_r(samples):
 
 def test_levels_unknown_levels_and_missing_ones():
     count = np.array([[3.0, 1.0], [0.0, 4.0]])
-    term = LevelTerm(np.array(["red", "sea"]), log_probabilities(count, 0.5), log_unseen(count, 0.5))
+    log_prob, unseen = log_probabilities(count, [2], 0.5)
+    term = LevelTerm(np.array(["red", "sea"]), log_prob, unseen[:, 0])
     found = term.log_likelihood((np.array(["pea", "sea"]), np.array([1, 0, -1], np.int32)))
     assert_allclose(np.exp(found), [[1.5 / 5, 0.5 / 5, 1.0], [4.5 / 5, 0.5 / 5, 1.0]], rtol=1e-12)
 
 
 def test_levels_without_a_prior_and_without_rows_are_alike():
-    assert_allclose(log_probabilities(np.array([[0.0, 0.0], [1.0, 0.0]]), 0.0), [[-np.log(2)] * 2, [0.0, -np.inf]])
-    assert log_unseen(np.array([[2.0, 1.0]]), 0.0).tolist() == [0.0]
+    found, unseen = log_probabilities(np.array([[0.0, 0.0], [1.0, 0.0]]), [2], 0.0)
+    assert_allclose(found, [[-np.log(2)] * 2, [0.0, -np.inf]])
+    assert unseen.tolist() == [[0.0], [0.0]]
+
+
+def test_columns_are_smoothed_together_as_each_by_itself():
+    rng = np.random.default_rng(0)
+    sizes, alphas = [3, 0, 5, 0], np.array([0.5, 1.0, 0.0, 2.0])
+    count = rng.integers(0, 9, (2, 8)).astype(float)
+    count[0, 3:] = 0.0  # nothing is known of the third column in the first class
+    found, unseen = log_probabilities(count, sizes, alphas)
+    starts = np.cumsum([0, *sizes])
+    alone = [log_probabilities(count[:, starts[j] : starts[j + 1]], sizes[j : j + 1], alphas[j]) for j in range(4)]
+    assert_allclose(found, np.hstack([logs for logs, _ in alone]), rtol=1e-12)
+    assert_allclose(unseen, np.hstack([never for _, never in alone]), rtol=1e-12)
+    assert_allclose(np.exp(found[:, :3]), (count[:, :3] + 0.5) / (count[:, :3] + 0.5).sum(axis=1, keepdims=True))
+    assert_allclose(found[0, 3:], -np.log(5))
 
 
 def test_the_alpha_of_leave_one_out_is_that_of_leaving_out_one_after_another():
@@ -152,7 +167,7 @@ def test_the_alpha_of_leave_one_out_is_that_of_leaving_out_one_after_another():
         for i in range(40):
             left = count.copy()
             left[codes[i], rows[i]] -= 1
-            total += log_probabilities(left, alpha)[codes[i], rows[i]]
+            total += log_probabilities(left, [12], alpha)[0][codes[i], rows[i]]
         return total
 
     grid = np.exp(np.linspace(np.log(1e-3), np.log(1e3), 401))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -70,20 +71,23 @@ def places_by_kind(statistic: MixedStatistic) -> list[int]:
     return list((np.where(levels, np.cumsum(levels), np.cumsum(~levels)) - 1).tolist())
 
 
-def log_probabilities(count: Floats, alpha: float) -> Floats:
-    """log (N_kl + alpha) / (N_k + alpha L) of counts K x L; alike for all levels where there is nothing to go by."""
-    smoothed = count + alpha
-    total = smoothed.sum(axis=1, keepdims=True)
-    size = max(count.shape[1], 1)
-    with np.errstate(divide="ignore"):
-        return np.where(total > 0, np.log(smoothed) - np.log(np.where(total > 0, total, 1.0)), -np.log(size))
+def log_probabilities(count: Floats, sizes: Sequence[int], alphas: Any) -> tuple[Floats, Floats]:
+    """log (N_kl + alpha_j) / (N_k + alpha_j L_j), of counts K x (L_1 + L_2 + ...) of the ``sizes`` L_j of columns.
 
-
-def log_unseen(count: Floats, alpha: float) -> Floats:
-    """What a level that no row had is given in each class: log alpha / (N_k + alpha L); zeros with alpha = 0."""
-    if alpha == 0:
-        return np.zeros(len(count))
-    return np.asarray(np.log(alpha) - np.log(count.sum(axis=1) + alpha * max(count.shape[1], 1)))
+    They are alike for all levels of a column where there is nothing to go by. Second, K x p, what a level that no row
+    had is given: log alpha_j / (N_k + alpha_j L_j); zeros with alpha_j = 0.
+    """
+    width = np.asarray(sizes)
+    alpha = np.broadcast_to(np.asarray(alphas, dtype=np.float64), width.shape)
+    filled, total = width > 0, np.zeros((len(count), len(width)))
+    total[:, filled] = np.add.reduceat(count, (np.cumsum(width) - width)[filled], axis=1) if filled.any() else 0.0
+    total += alpha * np.maximum(width, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_total = np.log(total)
+        log_prob = np.log(count + np.repeat(alpha, width)) - np.repeat(log_total, width, axis=1)
+        unseen = np.where(alpha == 0, 0.0, np.log(alpha) - log_total)
+    empty = np.repeat(total <= 0, width, axis=1)
+    return np.where(empty, -np.log(np.repeat(width, width)), log_prob) if empty.any() else log_prob, unseen
 
 
 def leave_one_out_alpha(count: Floats) -> float:
@@ -120,7 +124,8 @@ def _level_term(name: str, counts: ClassCounts, j: int, alpha: float) -> LevelTe
     count = counts.of_feature(j)
     if not count.any():
         raise DataError.empty_column(name)
-    return LevelTerm(counts.levels[j], log_probabilities(count, alpha), log_unseen(count, alpha))
+    log_prob, unseen = log_probabilities(count, [count.shape[1]], alpha)
+    return LevelTerm(counts.levels[j], log_prob, unseen[:, 0])
 
 
 def gaussian_term(cells: Cells, smoothing: float, largest: float) -> GaussianTerm:
@@ -168,7 +173,7 @@ def gamma_poisson_term(cells: Cells, alpha: float) -> GammaPoissonTerm:
 def bernoulli_term(cells: Cells, alpha: float) -> BernoulliTerm:
     """(N_k + alpha) / (n_k + 2 alpha): the predictive mean with Beta(alpha, alpha)."""
     ones = np.clip(np.where(cells.weight > 0, cells.mean, 0.0), 0.0, 1.0) * cells.weight
-    logs = log_probabilities(np.column_stack([cells.weight - ones, ones]), alpha)
+    logs, _ = log_probabilities(np.column_stack([cells.weight - ones, ones]), [2], alpha)
     return BernoulliTerm(logs[:, 1], logs[:, 0])
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.block import Coded, Mixed, Reads
+from discrim.block import Coded, Mixed, Numbered, Reads
 from discrim.errors import DataError, ParameterError, name_list
 from discrim.families.counts.recipe import checked_alpha
 from discrim.families.gaussian.recipe import rounded_deviations
-from discrim.families.mixed.estimates import leave_one_out_alpha, log_probabilities, log_unseen, mixed_terms
+from discrim.families.mixed.estimates import leave_one_out_alpha, log_probabilities, mixed_terms
 from discrim.families.mixed.rule import AdditiveRule, LevelTerm
 from discrim.families.priors import given_priors, log_priors
 from discrim.families.recipe import Columns, Passes, Recipe, Remark, Shape, Solved
@@ -94,6 +95,8 @@ class CategoricalRecipe(AdditiveRecipe[ClassCounts]):
         return [True] * len(columns.names_in)
 
     def checked(self, x: Mixed, columns: Kinds, like: ClassCounts | None) -> Mixed:
+        if isinstance(x.levels, Numbered) and x.levels.codes.min(initial=0) >= 0 and "text" not in columns.kinds:
+            return x
         names = columns.names_in
         _check_levels(names, None if like is None else like.levels, x)
         for name, (levels, codes) in zip(names, x.levels, strict=True):
@@ -116,30 +119,28 @@ class CategoricalRecipe(AdditiveRecipe[ClassCounts]):
 
     def estimate(self, statistic: ClassCounts, shape: Shape, passes: Passes | None) -> Solved:  # noqa: ARG002
         assert statistic.levels is not None
-        least = self._least_categories(len(statistic.levels))
-        tables = [_dense(statistic, j, least[j]) for j in range(len(least))]
-        counts = [count for _, count in tables]
+        categories, bounds, count = _dense(statistic, self._least_categories(len(statistic.levels)))
+        counts = [count[:, a:b] for a, b in pairwise(bounds)]
+        sizes = [b - a for a, b in pairwise(bounds)]
         raised: tuple[Remark, ...] = ()
         if isinstance(self.alpha, str):
             alphas = np.array([leave_one_out_alpha(count) for count in counts])
         else:
             alpha, raised = checked_alpha(self.alpha, self.force_alpha, len(counts))
             alphas = np.array(np.broadcast_to(alpha, len(counts)))
-        logs = [log_probabilities(count, alpha) for count, alpha in zip(counts, alphas, strict=True)]
+        log_prob, unseen = log_probabilities(count, sizes, alphas)
+        logs = [log_prob[:, a:b] for a, b in pairwise(bounds)]
         log_prior, rescaled = self.log_priors(statistic.weight)
         attributes = {
             "alpha_": alphas,
-            "categories_": [levels for levels, _ in tables],
+            "categories_": categories,
             "category_count_": counts,
-            "n_categories_": np.array([count.shape[1] for count in counts]),
+            "n_categories_": np.array(sizes),
             "feature_log_prob_": logs,
             "class_count_": statistic.weight,
             "class_log_prior_": log_prior,
         }
-        terms = tuple(
-            LevelTerm(levels, log_prob, log_unseen(count, alpha))
-            for (levels, count), log_prob, alpha in zip(tables, logs, alphas, strict=True)
-        )
+        terms = tuple(map(LevelTerm, categories, logs, unseen.T))
         rule = AdditiveRule(log_prior, terms, (True,) * len(terms))
         return Solved(rule, statistic, attributes, remarks=(*raised, *rescaled))
 
@@ -286,14 +287,19 @@ def _whole(levels: NDArray[Any], codes: NDArray[np.int32]) -> Coded:
     return whole, place.astype(np.int32)[codes]
 
 
-def _dense(statistic: ClassCounts, j: int, least: int) -> tuple[NDArray[Any], Floats]:
-    """Levels and counts of a column; numbered categories without a gap, up to ``least``."""
+def _dense(statistic: ClassCounts, least: NDArray[np.int64]) -> tuple[list[NDArray[Any]], list[int], Floats]:
+    """The levels of each column, numbered categories without a gap, up to ``least``; where each column begins; counts.
+
+    Categories of text that may come later have no name yet.
+    """
     assert statistic.levels is not None
-    levels, count = statistic.levels[j], statistic.of_feature(j)
-    if levels.dtype.kind != "U":
-        size = max(int(levels[-1]) + 1 if len(levels) else 0, least)
-        dense = np.zeros((len(count), size))
-        dense[:, levels.astype(np.int64)] = count
-        return np.arange(size, dtype=np.float64), dense
-    # Categories that may come later have no name yet.
-    return levels, np.pad(count, [(0, 0), (0, max(least - len(levels), 0))])
+    categories, places, bounds = [], [np.empty(0, np.int64)], [0]
+    for levels, fewest in zip(statistic.levels, least.tolist(), strict=True):
+        place = np.arange(len(levels)) if levels.dtype.kind == "U" else levels.astype(np.int64)
+        size = max(int(place[-1]) + 1 if len(place) else 0, fewest)
+        categories.append(levels if levels.dtype.kind == "U" else np.arange(size, dtype=np.float64))
+        places.append(place + bounds[-1])
+        bounds.append(bounds[-1] + size)
+    count = np.zeros((len(statistic.count), bounds[-1]))
+    count[:, np.concatenate(places)] = statistic.count
+    return categories, bounds, count

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
 from discrim import kernels
-from discrim.block import Coded, Mixed
-from discrim.families.rule import Output, Rule, write_answers
+from discrim.block import Coded, Mixed, Numbered
+from discrim.families.rule import Output, Rule, by_column, write_answers
+from discrim.later import cached_property
 from discrim.typing import Floats
 
 # Points between which a density is integrated, for each class, and how many deviations out they go.
@@ -204,6 +205,11 @@ class LevelTerm(Term):
     log_prob: Floats
     log_unseen: Floats
 
+    @property
+    def is_numbered(self) -> bool:
+        """Are the levels 0, 1, 2, ...?"""
+        return self.levels.dtype.kind != "U" and bool((self.levels == np.arange(len(self.levels))).all())
+
     def log_likelihood(self, values: Coded) -> Floats:
         result = np.zeros((len(self.log_unseen), len(values[1])))
         self.add_to(result, values)
@@ -212,10 +218,10 @@ class LevelTerm(Term):
     def add_to(self, scores: Floats, values: Coded) -> None:
         """Add the log likelihoods to scores K x n."""
         found, codes = values
-        # Last come what an unknown level is given and, for code -1, what a missing one is: nothing.
-        table = np.column_stack([self.log_prob, self.log_unseen, np.zeros(len(self.log_unseen))])
-        place = np.append(self._places(found), table.shape[1] - 1)
-        kernels.add_levels(np.ascontiguousarray(table[:, place]), codes, scores)
+        # An unknown level finds what comes after those that have a name.
+        table = np.column_stack([self.log_prob[:, : len(self.levels)], self.log_unseen])
+        place = np.append(self._places(found), len(self.levels))
+        kernels.add_levels(by_column(table[:, place]), np.array([len(found)]), codes[:, None], scores)
 
     def support(self) -> tuple[Coded, Floats]:
         return (self.levels, np.arange(len(self.levels), dtype=np.int32)), np.ones(len(self.levels))
@@ -262,17 +268,29 @@ class AdditiveRule(Rule):
     def _by_class(self, x: Mixed) -> tuple[Floats, bool]:
         """K x n; False where numbers are infinite, or too large to be squared."""
         scores = np.repeat(self.offset[:, None], x.shape[0], axis=1)
-        for term, values in zip(self.terms, self._columns(x), strict=True):
-            if isinstance(term, LevelTerm):
-                term.add_to(scores, values)
-            else:
-                scores += term.log_likelihood(values)
-        lost = ~np.isfinite(scores.max(axis=0)) | np.isnan(scores).any(axis=0)
+        if isinstance(x.levels, Numbered) and self._numbered is not None:
+            kernels.add_levels(*self._numbered, x.levels.codes, scores)
+        else:
+            for term, values in zip(self.terms, self._columns(x), strict=True):
+                if isinstance(term, LevelTerm):
+                    term.add_to(scores, values)
+                else:
+                    scores += term.log_likelihood(values)
+        lost = ~np.isfinite(scores.max(axis=0))
         if not lost.any():
             return scores, not np.isinf(x.numbers).any()
         scores[:, lost] = self.offset[:, None]
         finite = not (np.abs(np.nan_to_num(x.numbers[lost])) > HUGE).any()
         return scores, finite and not np.isinf(x.numbers).any()
+
+    @cached_property
+    def _numbered(self) -> tuple[Floats, NDArray[np.int64]] | None:
+        """The terms of all columns as one table, as ``add_levels`` takes it, where all levels are 0, 1, 2, ..."""
+        terms = [term for term in self.terms if isinstance(term, LevelTerm) and term.is_numbered]
+        if len(terms) < len(self.terms):
+            return None
+        parts = [part for term in terms for part in (term.log_prob, term.log_unseen[:, None])]
+        return by_column(np.concatenate(parts, axis=1)), np.array([len(term.levels) for term in terms])
 
     def _columns(self, x: Mixed) -> list[Any]:
         levels, numbers = iter(x.levels), iter(x.numbers.T)

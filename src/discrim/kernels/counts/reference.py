@@ -10,7 +10,7 @@ from scipy import sparse
 
 from discrim.kernels.gaussian.reference import LINEAR, score
 from discrim.kernels.reference_checks import Compressed, all_inside, check_labels, compressed_rows, require
-from discrim.typing import Codes, Floats
+from discrim.typing import Codes, Floats, Index
 
 Sums = tuple[Floats, NDArray[np.int64], Floats, float]
 
@@ -105,44 +105,70 @@ def held_out_logs(
 
 
 def read_codes(x: NDArray[Any]) -> tuple[Codes, Floats, Floats, NDArray[np.bool_]]:
-    """Each column of float64, int64 or int32 cut to whole numbers, p x n; -1 where it is NaN, negative or too large.
+    """Each column of float64, int64 or int32 cut to whole numbers, n x p; -1 where it is NaN, negative or too large.
 
     Then the least and the largest value of each column (inf and -inf where there is none), and whether those that
     have a code are whole.
     """
-    values = x.T.astype(np.float64)
+    values = x.astype(np.float64)
     known = ~np.isnan(values)
-    lo = np.where(known, values, np.inf).min(axis=1, initial=np.inf)
-    hi = np.where(known, values, -np.inf).max(axis=1, initial=-np.inf)
+    lo = np.where(known, values, np.inf).min(axis=0, initial=np.inf)
+    hi = np.where(known, values, -np.inf).max(axis=0, initial=-np.inf)
     coded = known & (values >= 0) & (values <= LARGEST)
     codes = np.full(values.shape, -1, dtype=np.int32)
     codes[coded] = values[coded].astype(np.int32)
-    return codes, lo, hi, (~coded | (codes == values)).all(axis=1)
+    return codes, lo, hi, (~coded | (codes == values)).all(axis=0)
 
 
-def count_codes(classes: Codes, codes: Codes, weight: Floats | None, n_classes: int, n_levels: int) -> Floats:
-    """The weight of the rows of each class that have each code, n_classes x n_levels; a code below zero is missing."""
-    require(len(classes) == len(codes), "classes and codes differ in length")
-    require(weight is None or len(weight) == len(codes), "weights and codes differ in length")
-    require(n_classes >= 0 and n_levels >= 0, "there is a negative number of classes or levels")
+def count_codes(classes: Codes, codes: Codes, weight: Floats | None, n_classes: int, sizes: Index) -> Floats:
+    """The weight of the rows of each class that have each code of each column; a code below zero is missing.
+
+    ``codes`` is n x p. The result is n_classes x (``sizes[0]`` levels of the first column, then those of the second,
+    and so on).
+    """
+    n, p = codes.shape
+    require(len(classes) == n, "classes and codes differ in length")
+    require(weight is None or len(weight) == n, "weights and codes differ in length")
+    require(len(sizes) == p, "there must be one number of levels a column")
+    require(n_classes >= 0 and not (np.asarray(sizes) < 0).any(), "there is a negative number of classes or levels")
     require(all_inside(classes, n_classes), "a class is negative, or not below its number")
-    require(bool(codes.max(initial=-1) < n_levels), "a code is not below its number")
-    known = codes >= 0
-    key = classes[known].astype(np.int64) * n_levels + codes[known]
-    count = np.bincount(key, None if weight is None else weight[known], n_classes * n_levels)
-    return count.astype(np.float64).reshape(n_classes, n_levels)
+    require(bool((codes < sizes).all()), "a code is not below its number")
+    known, total = codes >= 0, int(np.sum(sizes))
+    key = classes[:, None].astype(np.int64) * total + (np.cumsum(sizes) - sizes) + codes
+    weights = None if weight is None else np.broadcast_to(weight[:, None], codes.shape)[known]
+    return np.bincount(key[known], weights, n_classes * total).astype(np.float64).reshape(n_classes, total)
 
 
-def add_levels(table: Floats, codes: Codes, scores: Floats) -> None:
-    """Add column ``codes[i]`` of the table to column i of the scores, the last one where the code is below zero."""
-    require(scores.shape == (len(table), len(codes)), "scores must be classes x rows")
-    require(table.shape[1] > 0 and bool(codes.max(initial=-1) < table.shape[1]), "a code is not below its number")
-    scores += np.take(table, np.where(codes < 0, table.shape[1] - 1, codes), axis=1)
+def add_levels(table: Floats, sizes: Index, codes: Codes, scores: Floats) -> None:
+    """Add to scores K x n, for each column, the row of the table that belongs to the code; codes are n x p.
+
+    Column j has ``sizes[j]`` rows and one more, for codes that are larger; a code below zero adds nothing. The rows of
+    the table may be longer than there are classes: padded to 1, 2, 4 or a multiple of 8 numbers.
+    """
+    width = table.shape[1]
+    require(scores.shape[1] == len(codes) and len(scores) <= width, "scores must be classes x rows")
+    require(width in {1, 2, 4} or width % 8 == 0, "a row of the table must be 1, 2, 4 or a multiple of 8 numbers long")
+    require(len(sizes) == codes.shape[1], "there must be one number of levels a column")
+    require(not (np.asarray(sizes) < 0).any(), "there is a negative number of classes or levels")
+    require(len(table) == sum(sizes) + len(sizes), "the table must have a row a level, and one more a column")
+    start = 0
+    for column, size in zip(codes.T, sizes, strict=True):
+        known = column >= 0
+        scores[:, known] += table[start + np.minimum(column[known], size), : len(scores)].T
+        start += size + 1
 
 
 def logs(values: Floats) -> Floats:
     """Logarithms; the kernel remembers those of the values that it met last, since counts are often the same."""
     return np.asarray(np.log(values))
+
+
+def read_lists(rows: Any) -> Floats | None:
+    """Lists or tuples of Python's own floating-point and whole numbers as float64, n x p; None for anything else."""
+    if type(rows) not in {list, tuple} or not rows or not {type(row) for row in rows} <= {list, tuple}:
+        return None
+    plain = (isinstance(v, float) or (v.__class__ is int and abs(v) <= 2**53) for row in rows for v in row)
+    return np.array(rows, dtype=np.float64) if len({*map(len, rows)}) == 1 and rows[0] and all(plain) else None
 
 
 def code_integers(y: NDArray[np.int64], lo: int, size: int) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:

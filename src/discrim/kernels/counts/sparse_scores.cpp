@@ -13,6 +13,8 @@ namespace {
 
 // Entries ahead whose coefficients are asked for.
 constexpr int64_t AHEAD = 8;
+// Classes up to which the largest score is looked for one by one.
+constexpr int64_t FEW = 2;
 
 template <typename T, typename I>
 struct Work {
@@ -25,12 +27,24 @@ struct Work {
     double *sums;
 };
 
+// One double is no vector: compilers take it through registers of whole numbers.
+template <int N>
+struct LanesOf {
+    typedef double type __attribute__((vector_size(8 * N), aligned(8)));
+};
+template <>
+struct LanesOf<1> {
+    using type = double;
+};
+
 template <int S, typename T, typename I>
 DISCRIM_INLINE void add_row(const Work<T, I> &w, int64_t first) {
     constexpr int wide = S < 4 ? S : 4, blocks = S / wide;
-    typedef double lanes __attribute__((vector_size(8 * wide), aligned(8)));
-    lanes even[blocks], odd[blocks] = {};
-    for (int b = 0; b < blocks; ++b) even[b] = *reinterpret_cast<const lanes *>(w.sums + first + b * wide);
+    using lanes = typename LanesOf<wide>::type;
+    // With few classes an addition would wait for the last; with many there is enough to do meanwhile.
+    constexpr int apart = S > LANES ? 1 : S > 4 ? 2 : 4;
+    lanes sums[apart][blocks] = {};
+    for (int b = 0; b < blocks; ++b) sums[0][b] = *reinterpret_cast<const lanes *>(w.sums + first + b * wide);
     const double *table = w.table + first;
     const auto add = [&](int64_t at, lanes *sum) DISCRIM_INLINED {
         const double v = w.entry(static_cast<double>(w.value[at]));
@@ -42,15 +56,16 @@ DISCRIM_INLINE void add_row(const Work<T, I> &w, int64_t first) {
         const double *there = table + static_cast<int64_t>(w.column[ahead]) * w.stride;
         for (int line = 0; line < S; line += LANES) __builtin_prefetch(there + line);
     };
-    for (; at + AHEAD + 1 < w.size; at += 2) {
-        ask_for(at + AHEAD);
-        ask_for(at + AHEAD + 1);
-        add(at, even);
-        // With many classes there is enough to do while one sum waits for its last addition.
-        add(at + 1, S > LANES ? even : odd);
+    for (; at + AHEAD + apart <= w.size; at += apart) {
+        for (int s = 0; s < apart; ++s) ask_for(at + AHEAD + s);
+        for (int s = 0; s < apart; ++s) add(at + s, sums[s]);
     }
-    for (; at < w.size; ++at) add(at, even);
-    for (int b = 0; b < blocks; ++b) *reinterpret_cast<lanes *>(w.sums + first + b * wide) = even[b] + odd[b];
+    for (; at + apart <= w.size; at += apart)
+        for (int s = 0; s < apart; ++s) add(at + s, sums[s]);
+    for (; at < w.size; ++at) add(at, sums[0]);
+    for (int s = 1; s < apart; ++s)
+        for (int b = 0; b < blocks; ++b) sums[0][b] += sums[s][b];
+    for (int b = 0; b < blocks; ++b) *reinterpret_cast<lanes *>(w.sums + first + b * wide) = sums[0][b];
 }
 
 template <typename T, typename I>
@@ -113,6 +128,32 @@ DISCRIM_INLINE void soften_body(double *scores, int64_t lanes, double top, bool 
         put(scores + k, logarithms ? get<V>(scores + k) - scale : get<V>(scores + k) * scale);
 }
 
+// The largest of many scores, the first of its equals, and whether all are numbers.
+struct Best {
+    double top;
+    int64_t which;
+    bool fine;
+};
+
+template <int MI>
+DISCRIM_INLINE void find_best_body(const double *scores, int64_t lanes, Best &found) {
+    using V = Native<MI>;
+    V best = get<V>(scores), which{};
+    typename Kin<V>::Integers wrong = best != best;
+    for (int64_t k = WIDTH<V>; k < lanes; k += WIDTH<V>) {
+        const V s = get<V>(scores + k);
+        which = s > best ? every<V>(static_cast<double>(k)) : which;
+        best = s > best ? s : best;
+        wrong |= s != s;
+    }
+    found = {best[0], static_cast<int64_t>(which[0]), true};
+    for (int64_t l = 0; l < WIDTH<V>; ++l) {
+        const int64_t k = static_cast<int64_t>(which[l]) + l;
+        if (best[l] > found.top || (best[l] == found.top && k < found.which)) found = {best[l], k, found.fine};
+        found.fine &= wrong[l] == 0;
+    }
+}
+
 using D32 = Work<double, int32_t>;
 using D64 = Work<double, int64_t>;
 using F32 = Work<float, int32_t>;
@@ -125,6 +166,7 @@ DISCRIM_VERSIONS(grid_row, (const D32 &w, const Grid &grid), (w, grid))
 DISCRIM_VERSIONS(grid_row, (const D64 &w, const Grid &grid), (w, grid))
 DISCRIM_VERSIONS(grid_row, (const F32 &w, const Grid &grid), (w, grid))
 DISCRIM_VERSIONS(grid_row, (const F64 &w, const Grid &grid), (w, grid))
+DISCRIM_VERSIONS(find_best, (const double *scores, int64_t lanes, Best &found), (scores, lanes, found))
 DISCRIM_VERSIONS(soften, (double *scores, int64_t lanes, double top, bool logarithms), (scores, lanes, top, logarithms))
 
 // In single precision a posterior within 2^-25 of one is one, and its logarithm zero.
@@ -133,10 +175,50 @@ inline void write(float *to, double value, bool logarithm) {
     *to = logarithm && value > -0x1p-25 ? 0.0f : static_cast<float>(value);
 }
 
+// Of two classes whose scores are a number and 0, or that number and its negative, one is enough to know the larger.
+struct One {
+    bool mirrored, enough;
+    std::vector<double> table;
+};
+
+One one_of_two(const Table &t, int64_t p) {
+    bool empty = true, mirrored = t.offset[0] == -t.offset[1];
+    One one{false, false, std::vector<double>(p)};
+    for (int64_t j = 0; j < p; ++j) {
+        const double first = t.table[2 * j], second = t.table[2 * j + 1];
+        empty &= first == 0.0;
+        mirrored &= first == -second;
+        one.table[j] = second;
+        if (!empty && !mirrored) return one;
+    }
+    one.mirrored = !empty;
+    one.enough = std::isfinite(t.offset[1]);
+    return one;
+}
+
+template <typename T, typename I>
+bool best_of_two(const SparseRows<T, I> &x, const Table &t, const One &one, Entry entry, int64_t *best) {
+    bool finite = true;
+    for (int64_t i = 0; i < x.n; ++i) {
+        const int64_t first = x.first[i];
+        double second = t.offset[1];
+        sum_row(Work<T, I>{x.value + first, x.column + first, static_cast<int64_t>(x.first[i + 1]) - first,
+                           one.table.data(), 1, entry, &second});
+        const double other = one.mirrored ? -second : t.offset[0];
+        best[i] = second > other;
+        finite &= std::isfinite(second);
+    }
+    return finite;
+}
+
 }  // namespace
 
 template <typename T, typename I, typename Out>
 bool sparse_score(const SparseRows<T, I> &x, const Table &t, Entry entry, Output output, Out *values, int64_t *best) {
+    if (output == Output::best && t.K == 2 && t.stride == 2) {
+        const One one = one_of_two(t, x.p);
+        if (one.enough) return best_of_two(x, t, one, entry, best);
+    }
     const int64_t lanes = (std::max(t.stride, t.K) + LANES - 1) / LANES * LANES;
     Lined scores(lanes);
     bool finite = true;
@@ -146,16 +228,19 @@ bool sparse_score(const SparseRows<T, I> &x, const Table &t, Entry entry, Output
         const int64_t first = x.first[i];
         sum_row(Work<T, I>{x.value + first, x.column + first, static_cast<int64_t>(x.first[i + 1]) - first, t.table,
                            t.stride, entry, scores.data()});
-        const int64_t which = std::max_element(scores.begin(), scores.begin() + t.K) - scores.begin();
-        const double top = scores[which];
-        bool fine = std::isfinite(top);
-        for (int64_t k = 0; k < t.K; ++k) fine &= !std::isnan(scores[k]);
-        finite &= fine;
+        Best found{scores[0], 0, !std::isnan(scores[0])};
+        if (t.K > FEW) find_best(scores.data(), lanes, found);
+        else
+            for (int64_t k = 1; k < t.K; ++k) {
+                found.fine &= !std::isnan(scores[k]);
+                if (scores[k] > found.top) found = {scores[k], k, found.fine};
+            }
+        finite &= found.fine && std::isfinite(found.top);
         if (output == Output::best) {
-            best[i] = which;
+            best[i] = found.which;
             continue;
         }
-        if (output != Output::scores) soften(scores.data(), lanes, top, output == Output::log_posterior);
+        if (output != Output::scores) soften(scores.data(), lanes, found.top, output == Output::log_posterior);
         for (int64_t k = 0; k < t.K; ++k) write(values + i * t.K + k, scores[k], output == Output::log_posterior);
     }
     return finite;

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from discrim.engines import RowPasses
 from discrim.errors import ParameterError, warn
 from discrim.families.logistic.fit import PenaltyTerms, SmoothFit, separation_of
-from discrim.families.logistic.objective import as_one, written_rule
+from discrim.families.logistic.objective import as_one
 from discrim.families.logistic.recipe import LogisticRecipe, Named, named_separation, without_weightless, written
 from discrim.families.logistic.separation import Separation
 from discrim.families.recipe import Passes, Solved
@@ -31,7 +31,7 @@ from discrim.models.logistic.training import (
 )
 from discrim.models.parameters import Check, boolean, either, integer, number, one_of, positive, seed
 from discrim.models.registry import Entry, any_numbers, enter
-from discrim.models.shell import Classifier, SparseCoefficients
+from discrim.models.shell import SparseCoefficients
 from discrim.sources import Attached, Design, Rows, Scan
 
 # Names of scikit-learn's solvers; all answers come from the same few routes here.
@@ -61,7 +61,7 @@ CONSTRAINTS: dict[str, Check] = {
 
 
 @dataclass(eq=False, repr=False)
-class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients, Classifier):
+class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients):
     """Log-odds that are linear in the columns, by maximum likelihood with or without a penalty.
 
     **Model.** P(class k | x) is proportional to exp(alpha_k + beta_k'x); for two classes
@@ -344,17 +344,6 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients,
             known = fitted_from(at_minimum(self._kept_fit), self._design, self._reference_index(self.classes_))
             self.__dict__["_known_fit"] = known
         return known
-
-    def _check_solved(self) -> Self:
-        check_is_fitted(self, "coef_")
-        if "_design" not in self.__dict__:
-            self.n_features_in_ = int(self.coef_.shape[-1])
-            self._design = Design.unnamed(self.n_features_in_, np.float64)
-        shown = as_one(self.coef_, self.intercept_)
-        if not np.array_equal(shown, self.__dict__.get("_rule_of", ())):
-            # The coefficients were changed, or set without a fit.
-            self._rule, self._rule_of = written_rule(shown), shown
-        return self
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the rows of the last fit, and a basis as large as they are: another process has no use for them."""

@@ -11,10 +11,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from discrim import kernels
 from discrim.block import Block
@@ -29,11 +27,10 @@ from discrim.families.online.problems import Targets, coded, problem_count, refu
 from discrim.families.online.scaling import FIRST_LOOK, Scaling
 from discrim.families.online.updates import Learning, Weights, dense, stream_state
 from discrim.families.recipe import Sum
-from discrim.families.rule import Output
 from discrim.inference.summary import Summary, coefficient_summary
-from discrim.models.scoring import apply_rule, non_finite_error, score_margin
-from discrim.models.shell import Classifier, SparseCoefficients, check_declared, check_parameters, declared_classes
-from discrim.sources import Design, Rows, Scan, in_memory
+from discrim.models.scoring import non_finite_error
+from discrim.models.shell import SparseCoefficients, check_declared, check_parameters, declared_classes
+from discrim.sources import Rows, Scan, in_memory
 from discrim.statistics import ClassMoments, Depth
 from discrim.typing import Floats
 
@@ -47,35 +44,10 @@ def _has_probabilities(self: LinearClassifier) -> bool:
     return True
 
 
-class LinearClassifier(SparseCoefficients, Classifier):
+class LinearClassifier(SparseCoefficients):
     """Scores w_k'x + b_k of the coefficients as they are now."""
 
     n_iter_: int
-    _rule_of: Floats
-
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Scores w_k'x + b_k, n x K; for two classes that of the second, n."""
-        self._check_solved()
-        rows = self.rows_of(X)
-        if rows.whole is not None and sparse.issparse(rows.whole.x):
-            # A product with few entries: rows are not made dense.
-            x, written = rows.whole.x, self._rule_of
-            with np.errstate(over="ignore", invalid="ignore"):
-                scores = np.asarray(x @ written[:, 1:].T) + written[:, 0]
-            if not np.isfinite(scores).all():
-                raise non_finite_error(rows) or DataError("The scores of some rows overflow. Scale the columns.")
-            scores = scores.astype(x.dtype)
-        elif len(self.classes_) == 2:
-            return score_margin(self._rule, rows, self.margin_weights)
-        else:
-            scores = apply_rule(self._rule, rows, Output.SCORES)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class with the largest score."""
-        scores = self.decision_function(X)
-        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_.take(np.minimum(best, len(self.classes_) - 1)))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[Any]:
@@ -128,16 +100,6 @@ class LinearClassifier(SparseCoefficients, Classifier):
             raise DataError(f"The coefficients are too large for the precision {dtype.name}. Scale the columns.")
         both = as_one(coef, intercept)
         return {"_coef": coef, "_intercept": intercept, "_rule": written_rule(both), "_rule_of": both}
-
-    def _check_solved(self) -> Self:
-        check_is_fitted(self, "coef_")
-        if "_design" not in self.__dict__:
-            self.n_features_in_ = int(self.coef_.shape[-1])
-            self._design = Design.unnamed(self.n_features_in_, np.float64)
-        both = as_one(self.coef_, self.intercept_)
-        if not np.array_equal(both, self.__dict__.get("_rule_of", ())):
-            self._rule, self._rule_of = written_rule(both), both
-        return self
 
     def _updates(self) -> int:
         """Steps that have changed the coefficients."""
