@@ -110,7 +110,8 @@ def test_cells_are_the_moments_of_the_values_that_are_there(world, n):
             if here.any():
                 x = block.numbers[here, j].astype(np.longdouble)
                 mean = (w[here] * x).sum() / w[here].sum()
-                assert_allclose(found.mean[k, j], float(mean), rtol=1e-14, atol=1e-14)
+                # Rounding is a share of the values, which may be far larger than their mean.
+                assert abs(found.mean[k, j] - float(mean)) <= 8 * np.finfo(float).eps * np.abs(x).max()
                 assert_allclose(found.scatter[k, j], float((w[here] * (x - mean) ** 2).sum()), rtol=1e-6, atol=1e-7)
             else:
                 assert found.mean[k, j] == found.scatter[k, j] == 0

@@ -20,7 +20,7 @@ from discrim.atomic import generator_state, set_back
 from discrim.engines import RowPasses
 from discrim.errors import DataError, DiscrimError, ForgetError, ParameterError, RowsNeededError, name_list, warn
 from discrim.families.recipe import Chosen, Recipe, Remark, Shape, Solved, Statistic, collected
-from discrim.families.rule import Output, Rule
+from discrim.families.rule import Output, Rule, changed_coefficients, written_rule
 from discrim.inference.summary import Summary
 from discrim.models.parameters import Check
 from discrim.models.scoring import apply_rule, score_margin
@@ -385,8 +385,6 @@ class SparseCoefficients(Classifier):
             check_is_fitted(self, "coef_")
             self.n_features_in_ = int(self.coef_.shape[-1])
             self._design = Design.unnamed(self.n_features_in_, np.float64)
-        from discrim.families.logistic.objective import changed_coefficients, written_rule
-
         changed = changed_coefficients(self.__dict__.get("_rule_of"), self.coef_, self.intercept_)
         if changed is not None:
             self._rule, self._rule_of = written_rule(changed), changed

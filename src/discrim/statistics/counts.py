@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from discrim import kernels
 from discrim.block import Block, Numbered
 from discrim.errors import DataError, ForgetError, NegativeCountError
-from discrim.later import cached_property
 from discrim.statistics.by_class import ByClass, OneForm, refuse_widths, spread_out, union_of_classes
 from discrim.statistics.forgetting import ROUNDING, weights_left
 from discrim.typing import Floats, Mask
@@ -75,9 +74,14 @@ class ClassCounts(ByClass):
 
     def of_feature(self, j: int) -> Floats:
         """N_k of the levels of feature j, K x L_j."""
-        return self.count[:, self._bounds[j] : self._bounds[j + 1]]
+        first, last = self._bounds[j : j + 2]
+        return self.count[:, first:last]
 
-    @cached_property
+    def by_feature(self) -> list[Floats]:
+        """The same for every feature."""
+        return [self.count[:, first:last] for first, last in pairwise(self._bounds)]
+
+    @property
     def _bounds(self) -> list[int]:
         """Where the levels of each feature begin, and the last ones end."""
         return list(accumulate(map(len, self.levels or ()), initial=0))
@@ -111,7 +115,7 @@ class ClassCounts(ByClass):
         left = replace(whole, weight=weight, rows=rows, count=count)
         if self.levels:
             # A row has one level of a feature, or none where the value is missing.
-            counted = np.column_stack([left.of_feature(j).sum(axis=1) for j in range(self.n_features)])
+            counted = np.column_stack([part.sum(axis=1) for part in left.by_feature()])
             lacking |= (counted > (weight + ROUNDING * whole.weight)[:, None]).any(axis=1)
         if lacking.any():
             k = int(np.argmax(lacking))
@@ -143,8 +147,8 @@ class ClassCounts(ByClass):
         if levels is None or self.levels is None or _same(self.levels, levels):
             return self
         parts = [
-            spread_out(self.of_feature(j).T, np.searchsorted(wanted, own), len(wanted)).T
-            for j, (own, wanted) in enumerate(zip(self.levels, levels, strict=True))
+            spread_out(part.T, np.searchsorted(wanted, own), len(wanted)).T
+            for part, own, wanted in zip(self.by_feature(), self.levels, levels, strict=True)
         ]
         return replace(self, count=np.ascontiguousarray(np.hstack(parts)), levels=levels)
 

@@ -125,23 +125,18 @@ def quadratic_rule(parts: ClassMatrices, log_priors: Floats, tol: float, *, rere
     Raises SingularError for a class that has no inverse. Cost K p^3 / 3.
     """
     classes, p = parts.mean.shape
-    factors, offset = np.zeros((classes, p, p)), log_priors.copy()
 
-    def invert(k: int) -> None:
-        if offset[k] == -np.inf:
-            return
+    def invert(k: int) -> tuple[Floats, float]:
+        if log_priors[k] == -np.inf:
+            return np.zeros((p, p)), 0.0
         sphering = _sphered(parts, k, tol, reread=reread)
         if not isinstance(sphering, TriangularSphering):
             raise SingularError(k, sphering.dependent)
-        np.divide(sphering.inverse, sphering.scale, out=factors[k])
-        offset[k] -= 0.5 * sphering.log_det
+        return sphering.inverse / sphering.scale, sphering.log_det
 
-    if p >= PARALLEL:
-        run(invert, classes)
-    else:
-        for k in range(classes):
-            invert(k)
-    return QuadraticRule(parts.mean, factors, offset, triangular=True)
+    done = run(invert, classes) if p >= PARALLEL else [invert(k) for k in range(classes)]
+    log_dets = np.array([log_det for _, log_det in done])
+    return QuadraticRule(parts.mean, np.array([own for own, _ in done]), log_priors - 0.5 * log_dets, triangular=True)
 
 
 def projected_rule(statistic: ClassFactors, parts: ClassMatrices, log_priors: Floats, n_columns: int) -> ProjectedRule:

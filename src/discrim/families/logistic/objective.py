@@ -582,26 +582,3 @@ def fitted_rule(user: Floats, theta: Floats, coordinates: Coordinates) -> Linear
     both = np.zeros((2, slopes.shape[1]))
     both[1] = slopes[0]
     return LinearRule(both, np.array([0.0, constant]), shift)
-
-
-def as_one(coef: Any, intercept: Any) -> Floats:
-    """``coef_`` (dense or sparse) and ``intercept_`` (numbers or one number) as one array, intercept first."""
-    slopes = np.atleast_2d(np.asarray(coef if isinstance(coef, np.ndarray) else coef.toarray(), dtype=float))
-    user = np.empty((len(slopes), slopes.shape[1] + 1))
-    user[:, 0], user[:, 1:] = np.ravel(np.asarray(intercept, dtype=float)), slopes
-    return user
-
-
-def changed_coefficients(before: Floats | None, coef: Any, intercept: Any) -> Floats | None:
-    """The same where they are not those of ``before``, since they were changed or set without a fit; else None."""
-    if before is not None and isinstance(coef, np.ndarray) and coef.shape == (len(before), before.shape[1] - 1):
-        same = bool((coef == before[:, 1:]).all()) and bool(np.all(intercept == before[:, 0]))
-        return None if same else as_one(coef, intercept)
-    user = as_one(coef, intercept)
-    return None if before is not None and np.array_equal(user, before) else user
-
-
-def written_rule(user: Floats) -> LinearRule:
-    """The rule of coefficients as ``as_one`` gives them."""
-    both = np.vstack([np.zeros_like(user), user]) if len(user) == 1 else user
-    return LinearRule(np.ascontiguousarray(both[:, 1:]), both[:, 0].copy(), np.zeros(user.shape[1] - 1))

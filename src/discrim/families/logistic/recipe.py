@@ -139,6 +139,8 @@ class LogisticRecipe(Problem, Recipe[Block]):
             "intercept_": shown[:, 0].copy(),
             "n_iter_": np.array([min(fit.solution.iterations, self.most)], dtype=np.int32),
             "solver_": fit.solver,
+            # The coefficients that the rule is of.
+            "_rule_of": shown.astype(np.float64),
         }
         remarks = tuple(_remarks(fit, shape.columns))
         rule = fitted_rule(user, fit.theta, coordinates)

@@ -16,8 +16,8 @@ from discrim.engines import passes_over
 from discrim.errors import ParameterError, name_list, warn
 from discrim.families.first_look import look
 from discrim.families.logistic.fit import check_finite
-from discrim.families.logistic.objective import as_one, written_rule
 from discrim.families.recipe import Selection, Solved
+from discrim.families.rule import as_one, written_rule
 from discrim.inference.fitted import Fitted
 from discrim.models.logistic.cv_grid import PLAIN, GridResult, PenaltyGrid, cross_validated, folds_of, judge_for
 from discrim.models.logistic.regression import CONSTRAINTS, PENALTIES, LogisticRegression, open_training

@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from discrim.engines import RowPasses
 from discrim.errors import ParameterError, warn
 from discrim.families.logistic.fit import PenaltyTerms, SmoothFit, separation_of
-from discrim.families.logistic.objective import as_one
 from discrim.families.logistic.recipe import LogisticRecipe, Named, named_separation, without_weightless, written
 from discrim.families.logistic.separation import Separation
 from discrim.families.recipe import Passes, Solved
+from discrim.families.rule import as_one
 from discrim.inference.fitted import Fitted, at_minimum, fitted_from, is_loose, is_wide, terms_of
 from discrim.models.logistic.callbacks import CallbackSupport, reported
 from discrim.models.logistic.inference import LogisticInference
@@ -275,7 +275,6 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients)
             "_solved": solved if keeps else replace(solved, details=None),
             "_training": given if keeps else None,
             "_rule": solved.rule,
-            "_rule_of": as_one(shown["coef_"], shown["intercept_"]),
             "_separation": fit.separation,
             "_known_fit": known,
             "_loo": None,

@@ -21,12 +21,12 @@ from discrim.engines.progress import Progress
 from discrim.engines.walk import Walked
 from discrim.errors import DataError, ParameterError, warn
 from discrim.families.first_look import look
-from discrim.families.logistic.objective import as_one, written_rule
 from discrim.families.online.features import Features, as_dict, not_a_number, refuse_non_finite
 from discrim.families.online.problems import Targets, coded, problem_count, refuse_one_class
 from discrim.families.online.scaling import FIRST_LOOK, Scaling
 from discrim.families.online.updates import Learning, Weights, dense, stream_state
 from discrim.families.recipe import Sum
+from discrim.families.rule import as_one, written_rule
 from discrim.inference.summary import Summary, coefficient_summary
 from discrim.models.scoring import non_finite_error
 from discrim.models.shell import SparseCoefficients, check_declared, check_parameters, declared_classes
