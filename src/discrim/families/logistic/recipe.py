@@ -28,7 +28,7 @@ from discrim.statistics.likelihood import add_arrays
 from discrim.typing import Floats
 
 # Values of a scan that are kept as a sample to start from, and rows that show where the columns lie.
-SAMPLE_VALUES = 16_000_000
+SAMPLE_VALUES = 4_000_000
 FIRST_LOOK = 20_000
 # Multiplications of a product of matrices that the linear algebra library leaves to one thread by itself.
 ALONE = 200_000
