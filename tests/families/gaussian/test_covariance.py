@@ -7,6 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import discrim
+from discrim.errors import CollinearWarning
 from discrim.families.gaussian.covariance import (
     IllConditionedError,
     LowRankSphering,
@@ -248,3 +250,12 @@ def test_rounding_noise_is_the_last_place_of_the_largest_class_mean():
     assert (noise > 0).all()
     single = rounding_noise(np.array([[1e6, 3.0]]), float(np.finfo(np.float32).eps))
     np.testing.assert_allclose(single, np.spacing(np.array([1e6, 3.0], np.float32)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_of_columns_that_say_the_same_the_later_one_is_named(seed):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(60, 6)) * 10.0 ** rng.integers(-3, 4, 6)
+    x[:, 5] = 2.5 * x[:, 1] + 3.0
+    with pytest.warns(CollinearWarning, match=r"Columns 'x5' have"):
+        discrim.LinearDiscriminantAnalysis().fit(x, rng.integers(0, 2, 60))
