@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import scipy.linalg  # noqa: F401 - brings the linear algebra library whose threads are counted below
+import sklearn.utils._openmp_helpers  # noqa: F401 - and that of scikit-learn's loops
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
@@ -26,11 +27,11 @@ from discrim.models import registry
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
-# Processes of pytest-xdist share the cores, and threads of linear algebra that wait for a core spin: in tests of wide
+# Processes of pytest-xdist share the cores, and threads of the libraries that wait for a core spin: in tests of wide
 # tables they took four tenths of the processor time. Tests that are about these threads ask for several, and programs
 # that tests start have the usual ones.
 if "PYTEST_XDIST_WORKER" in os.environ:
-    threadpool_limits(1, user_api="blas")
+    threadpool_limits(1)
 
 # Tests start many programs, and without compiled files each of them would compile the package, and each run the tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -148,7 +149,7 @@ import scipy.linalg, scipy.special, sklearn.base
 answers = os.fdopen(os.dup(1), "wb")
 while True:
     try:
-        code, folder, environment, files = pickle.load(sys.stdin.buffer)
+        code, folder, environment, files, arguments = pickle.load(sys.stdin.buffer)
     except EOFError:
         sys.exit()
     child = os.fork()
@@ -162,6 +163,7 @@ for number, path in enumerate((os.devnull, *files)):
 os.chdir(folder)
 os.environ.clear()
 os.environ.update(environment)
+sys.argv[1:] = arguments
 exec(compile(code, "<string>", "exec"))
 """
 
@@ -176,17 +178,18 @@ def launcher():
         process.stdin.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def run_program(launcher, tmp_path_factory):
     """Run a program in a process that has not imported discrim, and give how it ended and what it printed."""
 
-    def run(code, env=None, timeout=120):
-        folder = tmp_path_factory.mktemp("program")
-        files = [folder / "stdout", folder / "stderr"]
+    def run(code, env=None, timeout=120, folder=None, arguments=()):
+        own = tmp_path_factory.mktemp("program")
+        files = [own / "stdout", own / "stderr"]
         for path in files:
             path.touch()
-        environment = dict(os.environ if env is None else env)
-        pickle.dump((textwrap.dedent(code), str(folder), environment, list(map(str, files))), launcher.stdin)
+        environment, names = dict(os.environ if env is None else env), [str(path) for path in files]
+        task = textwrap.dedent(code), str(folder or own), environment, names, list(map(str, arguments))
+        pickle.dump(task, launcher.stdin)
         launcher.stdin.flush()
         if not select.select([launcher.stdout], [], [], timeout)[0]:
             os.killpg(launcher.pid, signal.SIGKILL)

@@ -176,20 +176,24 @@ sys.meta_path.insert(0, Hidden())
 
 
 WITHOUT = without_other_packages()
-# Width of the printed tables, no window for pictures, and one thread for linear algebra, since tests share the cores.
-ENVIRONMENT = {**os.environ, "COLUMNS": "80", "MPLBACKEND": "agg", "OPENBLAS_NUM_THREADS": "1"}
+# Width of the printed tables, and no window for pictures.
+ENVIRONMENT = {**os.environ, "COLUMNS": "80", "MPLBACKEND": "agg"}
 
 
-def run_after_install(code, folder, *arguments):
-    """Run the code with what `make demo` installs and no more; what it printed."""
-    command = [sys.executable, "-c", WITHOUT + code, *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=ENVIRONMENT)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+@pytest.fixture(scope="session")
+def run_after_install(run_program):
+    """Run code with what `make demo` installs and no more, in a folder; what it printed."""
+
+    def run(code, folder, *arguments):
+        done = run_program(WITHOUT + code, ENVIRONMENT, folder=folder, arguments=arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
 
 
 @pytest.fixture(scope="module")
-def after_the_demo(tmp_path_factory):
+def after_the_demo(run_after_install, tmp_path_factory):
     """A folder in which the demo was run, with what it installs and no more, and what it printed."""
     folder = tmp_path_factory.mktemp("clone")
     demo = f"import runpy; runpy.run_path({str(ROOT / 'examples/crabs.py')!r}, run_name='__main__')"
@@ -197,11 +201,11 @@ def after_the_demo(tmp_path_factory):
 
 
 @pytest.mark.parametrize("number", range(len(python_blocks("README.md"))))
-def test_a_block_of_the_readme_runs_after_the_demo_alone(number, after_the_demo):
+def test_a_block_of_the_readme_runs_after_the_demo_alone(number, run_after_install, after_the_demo):
     run_after_install(python_blocks("README.md")[number], after_the_demo[0])
 
 
-def test_the_command_of_the_readme_runs_after_the_demo_alone(after_the_demo):
+def test_the_command_of_the_readme_runs_after_the_demo_alone(run_after_install, after_the_demo):
     (line,) = re.findall(r"(?m)^discrim (compare .*)$", (ROOT / "README.md").read_text(encoding="utf-8"))
     run_after_install("from discrim.cli import main; main()", after_the_demo[0], *line.split())
     assert (after_the_demo[0] / "demo/mine.html").exists()
@@ -221,7 +225,7 @@ def test_the_demo_prints_its_table_and_leaves_a_page_and_a_table(after_the_demo)
 @pytest.mark.parametrize(
     ("name", "arguments"), [("bayesian_qda", ["3"]), ("orings", []), ("perceptron", []), ("regions", [])]
 )
-def test_the_example_runs_with_what_the_demo_installs(name, arguments, tmp_path):
+def test_the_example_runs_with_what_the_demo_installs(name, arguments, run_after_install, tmp_path):
     script = f"import runpy; runpy.run_path({str(ROOT / 'examples' / name)!r} + '.py', run_name='__main__')"
     assert run_after_install(script, tmp_path, *arguments).strip()
 
