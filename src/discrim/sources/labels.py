@@ -107,8 +107,8 @@ def _code_array(y: NDArray[Any], column: str | None) -> Coded:
         return _code_integral(y)
     if kind == "f":
         return _code_floats(y, column)
-    if kind in "US" and y.size >= HASHED:
-        return _code_text(y)
+    if kind in "US":
+        return _code_text(y) if y.size >= HASHED else _code_short_text(y)
     if kind in "mM":
         _refuse_missing(np.isnat(y), column)
         return _code_by_sorting(y)
@@ -174,8 +174,16 @@ def _code_text(y: NDArray[Any]) -> Coded:
     for start in range(0, y.size, 8192):
         part = slice(start, start + 8192)
         if not np.array_equal(values[codes[part]], characters[part]):
-            return _code_objects(y, None)
+            return _code_short_text(y)
     return _code_dictionary(y[first], codes, None)
+
+
+def _code_short_text(y: NDArray[Any]) -> Coded:
+    labels = y.tolist()
+    distinct = sorted(set(labels))
+    place = dict(zip(distinct, range(len(distinct)), strict=True))
+    codes = np.fromiter(map(place.__getitem__, labels), dtype=np.int32, count=len(labels))
+    return np.array(distinct, dtype=y.dtype), codes
 
 
 def _code_objects(y: NDArray[Any], column: str | None) -> Coded:

@@ -78,8 +78,7 @@ class CountsRecipe(Recipe[ClassCounts]):
         return replace(solved, chosen=chosen, attributes={**solved.attributes, **chosen.results})
 
     def estimate(self, statistic: ClassCounts, shape: Shape, passes: Passes | None) -> Solved:  # noqa: ARG002
-        self.refuse(statistic, shape)
-        log_prior = self.log_prior(statistic.weight)
+        log_prior = self.refuse(statistic, shape)
         alpha, remarks = checked_alpha(self.alpha, self.force_alpha, statistic.n_features)
         distribution = self.distribution
         solution = distribution.solve(statistic, alpha)
@@ -96,9 +95,9 @@ class CountsRecipe(Recipe[ClassCounts]):
             rule = LimitRule(coef, offset, *solution.never, distribution.threshold)
         return Solved(rule, statistic, attributes, remarks=remarks, details=solution)
 
-    def refuse(self, statistic: ClassCounts, shape: Shape) -> None:  # noqa: ARG002 - a subclass may have more to refuse
-        """Raise what ``estimate`` would raise whatever alpha is."""
-        self.log_prior(statistic.weight)
+    def refuse(self, statistic: ClassCounts, shape: Shape) -> Floats:  # noqa: ARG002 - a subclass may have more to refuse
+        """Raise what ``estimate`` would raise whatever alpha is; else the logarithms of the classes' probabilities."""
+        return self.log_prior(statistic.weight)
 
     def search(self) -> Search | None:
         return Search(self.alpha, self.cv) if isinstance(self.alpha, str) else None
@@ -230,15 +229,15 @@ class BernoulliRecipe(CountsRecipe):
         solved = super().estimate(statistic, shape, passes)
         return self._tuned(solved, passes) if self.tune_intercept else solved
 
-    def refuse(self, statistic: ClassCounts, shape: Shape) -> None:
+    def refuse(self, statistic: ClassCounts, shape: Shape) -> Floats:
         if self.binarize is None:
             _check_binary(statistic, shape)
         p = statistic.n_features
         if any(np.ndim(part) and len(part) != p for part in self.distribution.beta or ()):
             raise ParameterError.bad_value("beta", self.beta, f"a pair (a, b) of numbers or arrays of {p} numbers")
-        super().refuse(statistic, shape)
         if isinstance(self.alpha, str) and self.beta is not None:
             raise ParameterError(f"alpha='{self.alpha}' chooses a and b of the Beta prior: leave 'beta' out.")
+        return super().refuse(statistic, shape)
 
     def _tuned(self, solved: Solved, passes: Passes | None) -> Solved:
         """The rule with the constant of fewest training errors."""
