@@ -220,9 +220,9 @@ def test_it_prints_in_eighty_columns(compared_with_others):
     assert "= not significantly worse than the best; p: versus best, Holm-adjusted" in text
 
 
-def test_the_verdict_is_two_sentences_with_the_checks_behind_it(iris_compared):
+def test_the_verdict_is_three_sentences_with_the_checks_behind_it(iris_compared):
     words = iris_compared.verdict
-    assert len(re.findall(r"\.(?: |$)", words)) == 2
+    assert len(re.findall(r"\.(?: |$)", words)) == 3
     assert "Box's M: chi-sq 141 on 20 df, p < 2e-16" in words
 
 

@@ -9,17 +9,19 @@ from typing import Any
 
 from sklearn.base import clone, is_classifier
 
-from discrim.comparison.baseline import try_baseline
+from discrim.comparison.baseline import BASELINE, try_baseline
 from discrim.comparison.compared_rows import ComparedRows, read_rows
 from discrim.comparison.result import Comparison
 from discrim.comparison.scores import Metric, check_metric, losses_of_rows, score_rows
+from discrim.comparison.selection import Corrected, corrected_error
 from discrim.comparison.trials import Candidate, Tried, try_candidate
-from discrim.comparison.verdict import choose, verdict_of
+from discrim.comparison.verdict import ONE_POINT, Choice, choose, verdict_of
 from discrim.engines.progress import Progress
 from discrim.errors import DataError, DiscrimError, InterruptedWarning, ParameterError, name_list, warn
 from discrim.inference.assumptions import AssumptionChecks, checks_of_rows
 from discrim.models.registry import Entry, all_entries
 from discrim.sources import open_rows
+from discrim.typing import Floats
 
 STOPPED = "not run: interrupted by the user"
 
@@ -62,6 +64,10 @@ def compare(
     rule. The same holds for a tie without a single error, where log losses only show which model is most confident. For
     the area under the curve, or a function as the metric, it is the simplest of the models that are not significantly
     worse than the best.
+
+    The error of a model that was chosen for its small error is too small. ``corrected`` is the error to expect of the
+    chosen rule, by a bootstrap of the choice over the held-out rows (nothing is fitted again), with its interval. With
+    ``groups`` it draws whole groups, and all intervals and tests go by the variance between groups.
 
     p-values versus the best are McNemar's for the error, DeLong's for the area under the curve of two classes, else
     those of the corrected resampled t-test, all Holm-adjusted.
@@ -109,10 +115,24 @@ def compare(
     trials.append(try_baseline(rows))
     table = score_rows(trials, not_run, rows, metric)
     checks = _checks(rows)
-    choice = choose(table, losses_of_rows(trials, rows, metric), metric)
+    losses = losses_of_rows(trials, rows, metric)
+    choice = choose(table, losses, metric)
+    corrected = (
+        _corrected(choice, losses, losses_of_rows(trials, rows, "log_loss"), rows) if metric == "error" else None
+    )
     by_name = {tried.name: tried for tried in trials}
-    verdict = verdict_of(table, choice, checks, rows, metric)
-    return Comparison(table, by_name, choice.row, verdict, checks, rows, metric, perf_counter() - start)
+    verdict = verdict_of(table, choice, corrected, checks, rows, metric)
+    return Comparison(table, by_name, choice.row, corrected, verdict, checks, rows, metric, perf_counter() - start)
+
+
+def _corrected(
+    choice: Choice, losses: dict[str, Floats], log_losses: dict[str, Floats], rows: ComparedRows
+) -> Corrected | None:
+    """Of the baseline nothing was chosen."""
+    if choice.reason == "baseline":
+        return None
+    models = {name: values for name, values in losses.items() if name != BASELINE}
+    return corrected_error(models, log_losses, rows, ONE_POINT)
 
 
 def _try_all(candidates: list[Candidate], rows: ComparedRows, *, by_error: bool) -> tuple[list[Tried], dict[str, str]]:

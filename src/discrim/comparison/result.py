@@ -14,6 +14,7 @@ from discrim.comparison.baseline import BASELINE
 from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.prepared import PreparedClassifier
 from discrim.comparison.scores import Metric, Row, listed, percent, written
+from discrim.comparison.selection import Corrected
 from discrim.comparison.trials import Tried
 from discrim.errors import ParameterError, name_list, plural
 from discrim.evaluation.cross_validation import CrossValidation
@@ -52,7 +53,9 @@ class Comparison:
     best : that model, fitted to all rows with the setting that its tuning chose; it takes rows as they were given.
         Where columns were prepared for it, a ``PreparedClassifier`` whose ``model_`` it is; of documents a
         ``TextClassifier``
-    verdict : two or three sentences
+    corrected : the ``error`` to expect of the chosen rule on new rows, corrected for having been chosen among so many
+        ``models``, with its 95% ``interval``; None where the baseline is chosen, or the metric is not the error
+    verdict : a few sentences
     remarks : sentences about columns that were left out, filled in or standardised, and about folds
     checks : the assumptions behind it, as ``discrim.inference.assumption_checks`` gives them
     classes, folds : the labels, and the fold in which each row was held out
@@ -66,6 +69,7 @@ class Comparison:
         rows: list[Row],
         trials: dict[str, Tried],
         chosen: Row,
+        corrected: Corrected | None,
         verdict: str,
         checks: AssumptionChecks,
         data: ComparedRows,
@@ -73,6 +77,7 @@ class Comparison:
         seconds: float,
     ) -> None:
         self.rows, self.chosen, self.verdict, self.checks = rows, chosen.name, verdict, checks
+        self.corrected = corrected
         self.metric, self.seconds, self.dealt = metric, seconds, data.dealt
         self.n, self.width = data.n, data.width
         self.classes, self.codes, self.weight = data.classes, data.codes, data.weight

@@ -13,6 +13,7 @@ from scipy import special
 from discrim.comparison.baseline import BASELINE, MajorityClassifier
 from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.prepared import unwrapped
+from discrim.comparison.selection import effective_rows
 from discrim.comparison.trials import Tried
 from discrim.errors import DiscrimError, ParameterError
 from discrim.evaluation.answers import in_standard_errors
@@ -155,9 +156,7 @@ def _better_p(baseline: Tried, model: Tried, rows: ComparedRows, metric: Metric)
         return float(special.bdtrc(gained - 1, gained + lost, 0.5)) if gained else 1.0
     both = losses_of_rows([baseline, model], rows, metric)
     if len(both) == 2:
-        lead = both[baseline.name] - both[model.name]
-        if rows.dealer.units is not None and rows.dealer.grouped:
-            lead = np.bincount(rows.dealer.units, lead).astype(np.float64)
+        lead = _by_unit(both[baseline.name] - both[model.name], rows)
         n = len(lead)
         error = float(lead.std(ddof=1) * np.sqrt(n))
         return float(special.stdtr(n - 1, -in_standard_errors(float(lead.sum()), error)))
@@ -173,6 +172,13 @@ def _better_p(baseline: Tried, model: Tried, rows: ComparedRows, metric: Metric)
     return test.p_value / 2.0 if test.difference > 0 else 1.0 - test.p_value / 2.0
 
 
+def _by_unit(values: Floats, rows: ComparedRows) -> Floats:
+    """Sums over the rows of each group; without groups, the values as they are."""
+    if rows.dealer.units is None or not rows.dealer.grouped:
+        return values
+    return np.bincount(rows.dealer.units, values).astype(np.float64)
+
+
 def holm(p_values: list[float]) -> list[float]:
     """Holm's adjusted p-values: the i-th smallest of m times m - i + 1, never below an earlier one; NaN stays."""
     known = [i for i in np.argsort(p_values, kind="stable") if np.isfinite(p_values[i])]
@@ -185,8 +191,7 @@ def holm(p_values: list[float]) -> list[float]:
 
 def _score(tried: Tried, rows: ComparedRows, metric: Metric) -> Row:
     result, w = tried.result, rows.weights
-    # The number of equally weighted rows that carry as much information.
-    n = float(w.sum() ** 2 / (w @ w))
+    n = effective_rows(result.error, w / w.mean() * _losses(tried, rows, "error"), rows)
     low, high = proportion_interval(result.error * n, n)
     auc, auc_interval = _area(tried, rows)
     log_loss_interval, brier = NOTHING, np.nan
@@ -259,11 +264,11 @@ def _area(tried: Tried, rows: ComparedRows) -> tuple[float, tuple[float, float]]
 
 def _paired_p(best: Tried, other: Tried, rows: ComparedRows, metric: Metric) -> float:
     """McNemar's test for errors, DeLong's for two classes' areas, else the corrected resampled t over folds."""
-    if metric == "error" and rows.weight is None:
+    if metric == "error" and rows.weight is None and not rows.dealer.grouped:
         return mcnemar(rows.labels, best.result.predicted, other.result.predicted).p_value
-    if metric == "error":
+    if metric == "error" or (rows.dealer.grouped and metric in ("log_loss", "brier")):
         # The same with weights: the weight that only one has right, minus that of the other, over its standard error.
-        lead = rows.weights * (_losses(other, rows, "error") - _losses(best, rows, "error"))
+        lead = _by_unit(rows.weights * (_losses(other, rows, metric) - _losses(best, rows, metric)), rows)
         return float(2.0 * special.ndtr(-abs(in_standard_errors(float(lead.sum()), float(np.sqrt(lead @ lead))))))
     if metric == "auc" and len(rows.classes) == 2 and rows.weight is None:
         return compare_auc(rows.codes, binary_score(best), binary_score(other), positive=1).p_value

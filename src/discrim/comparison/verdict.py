@@ -9,6 +9,7 @@ import numpy as np
 from discrim.comparison.baseline import BASELINE
 from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.scores import Metric, Row, listed, percent, written
+from discrim.comparison.selection import Corrected
 from discrim.errors import DataError, name_list
 from discrim.inference.assumptions import AssumptionChecks
 from discrim.inference.render import write_p_value
@@ -93,10 +94,23 @@ def _simplest(rows: list[Row]) -> Row:
     return min(_smallest(rows, ABOUT), key=lambda row: (not row.regularised, _score(row, "log_loss"), row.value))
 
 
-def verdict_of(table: list[Row], choice: Choice, checks: AssumptionChecks, rows: ComparedRows, metric: Metric) -> str:
+def verdict_of(
+    table: list[Row],
+    choice: Choice,
+    corrected: Corrected | None,
+    checks: AssumptionChecks,
+    rows: ComparedRows,
+    metric: Metric,
+) -> str:
     """What was chosen and by what margin; then the assumptions that bear on it; then what was done to the rows."""
     first = _nothing_better(table, choice, rows, metric) if choice.reason == "baseline" else ""
     parts = [first or f"{_why_chosen(table, choice, metric)}.", *_by_probabilities(table, choice.row, metric)]
+    if corrected is not None:
+        low, high = corrected.interval
+        parts.append(
+            f"Corrected for having been chosen among {corrected.models} models, the error to expect on new rows is "
+            f"{percent(corrected.error)} (95% interval {100 * low:.1f} to {100 * high:.1f})."
+        )
     parts.append(_assumptions(table, choice.row, checks, rows, metric))
     if rows.missing and not choice.row.takes_gaps:
         parts.append(f"Missing values in {name_list(rows.missing, most=3)} were filled in.")
