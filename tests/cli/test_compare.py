@@ -137,7 +137,7 @@ def test_a_folder_of_documents_brings_its_classes(tmp_path):
     assert "24 documents x" in done.stdout
     for option in ("--target", "--without"):
         refused = run(tmp_path / "mail", option, "kind")
-        assert refused.exit_code == 1
+        assert refused.exit_code == 2
         assert f"{option} is for tables" in refused.stderr
 
 
@@ -163,7 +163,7 @@ def test_a_folder_of_documents_brings_its_classes(tmp_path):
 )
 def test_a_mistake_is_reported_in_a_sentence(iris, arguments, message):
     done = run(*(argument.format(iris=iris) for argument in arguments))
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert done.stderr.startswith("Error: ")
     assert message in " ".join(done.stderr.split())
     assert "Traceback" not in done.output
@@ -182,7 +182,7 @@ def test_a_mistake_is_reported_in_a_sentence(iris, arguments, message):
 def test_a_table_that_cannot_be_used_is_reported_in_lines_of_eighty_columns(tmp_path, text, message):
     (tmp_path / "t.csv").write_text(text)
     done = run(tmp_path / "t.csv", "-t", "y")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert message in " ".join(done.stderr.split())
     # A path may be longer than a line by itself.
     assert all(len(line) <= 80 or str(tmp_path) in line for line in done.stderr.splitlines())
@@ -207,7 +207,7 @@ def test_a_report_that_cannot_be_written_is_refused_before_the_work(iris, tmp_pa
 
 def test_a_report_of_before_outlives_a_run_that_fails(iris, tmp_path):
     (tmp_path / "out.html").write_text("before")
-    assert run(iris, "-t", "kind", "--report", tmp_path / "out.html").exit_code == 1
+    assert run(iris, "-t", "kind", "--report", tmp_path / "out.html").exit_code == 2
     assert (tmp_path / "out.html").read_text() == "before"
 
 

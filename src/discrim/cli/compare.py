@@ -1,0 +1,76 @@
+"""``discrim compare``: all models that suit a table, on the same folds."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from discrim.cli import options
+from discrim.cli.running import note, verb
+from discrim.cli.writing import described, write_json
+
+
+@verb(
+    "compare",
+    examples="""
+    discrim compare crabs.csv --target group
+    discrim compare crabs.csv --target group --report crabs.html --summary
+    discrim compare 'trips-*.parquet' -t paid --without driver,plate
+    discrim compare mails.csv -t kind --text message
+    """,
+)
+@options.table
+@click.option("--folds", "--cv", default=10, show_default=True, help="Number of folds.")
+@click.option(
+    "--metric",
+    type=click.Choice(["error", "log_loss", "auc", "brier"]),
+    default="error",
+    show_default=True,
+    help="Metric that models are ranked by.",
+)
+@click.option("--seed", default=0, show_default=True, help="Seed of the shuffle that deals rows into folds.")
+@options.to_file("--report", text="Write an HTML page to this file.")
+@click.option("--summary", is_flag=True, help="Print a summary of the chosen model, fitted to all rows.")
+@options.as_json
+def compare(
+    data: str, *, folds: int, metric: Any, seed: int, report: Path | None, summary: bool, as_json: bool, **columns: Any
+) -> None:
+    """Try all models that suit DATA on the same folds, and choose one.
+
+    DATA is a CSV, Parquet or Arrow file, a pattern such as 'trips-*.parquet', or a folder with one folder of documents
+    for each class.
+    """
+    from discrim.cli.tables import open_table
+    from discrim.comparison import compare as compare_models
+
+    rows = open_table(data, note=note, **columns)
+    found = compare_models(rows, cv=folds, metric=metric, random_state=seed)
+    if report is not None:
+        found.report(report)
+    if as_json:
+        write_json({**_described(found), **({"summary": described(found.best.summary())} if summary else {})})
+        return
+    click.echo(found)
+    if summary:
+        click.echo(f"\n{found.best.summary()}")
+    if report is not None:
+        click.echo(f"\nReport: {report}")
+
+
+def _described(found: Any) -> dict[str, Any]:
+    """What a comparison found, for programs."""
+    corrected = found.corrected
+    return {
+        "chosen": found.chosen,
+        "verdict": found.verdict,
+        "corrected_error": None if corrected is None else corrected.error,
+        "corrected_interval": None if corrected is None else corrected.interval,
+        "rows": found.n,
+        "columns": found.width,
+        "classes": found.classes,
+        "models": [asdict(row) for row in found.rows],
+        "remarks": found.remarks,
+    }
