@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from discrim.errors import DataError, ParameterError
 from discrim.families.logistic.objective import inverse_root
-from discrim.inference.glm_summary import standard_errors
+from discrim.inference.covariance import standard_errors
 
 
 def vcov(fitted):

@@ -16,7 +16,8 @@ from discrim.errors import DataError, ParameterError
 from discrim.families.logistic.firth import firth
 from discrim.families.logistic.objective import Coordinates
 from discrim.inference import influence
-from discrim.inference.glm_summary import glm_summary, standard_errors
+from discrim.inference.covariance import standard_errors
+from discrim.inference.glm_summary import glm_summary
 from discrim.inference.influence import (
     cooks_distance,
     each_row,

@@ -17,7 +17,7 @@ from scipy import stats
 
 from discrim import LogisticRegression
 from discrim.datasets import load_crabs, load_iris
-from discrim.inference.glm_summary import standard_errors
+from discrim.inference.covariance import standard_errors
 
 pytest.importorskip("pandas", reason="the columns of the cases have names and categories")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,6 +87,8 @@ class Fitted:
         A direction in which the likelihood rises for ever; 0 where the estimate is finite.
     lasso : float
         The L1 penalty of a coefficient in the user's units.
+    selected : str
+        The criterion by which ``step`` chose the columns among others; empty where they were given.
     """
 
     objective: Objective | None
@@ -106,6 +109,7 @@ class Fitted:
     penalty: str = "none"
     infinite: Floats | None = None
     lasso: float = 0.0
+    selected: str = ""
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the rows: what they are still needed for is computed first, so that the copy reports the same.
@@ -116,6 +120,8 @@ class Fitted:
             _ = self.information
         if self.objective is not None and not (self.sparse_penalty or self.weights_are_counts or self.too_many):
             _ = self.score_products
+        if self.objective is not None and self.grouped:
+            _ = self.pearson
         # Two matrices as large as the information, which follow from it.
         large = {"root", "spread"}
         return {name: value for name, value in self.__dict__.items() if name not in large} | {"objective": None}
@@ -132,6 +138,18 @@ class Fitted:
     def sparse_penalty(self) -> bool:
         """Was there a penalty that sets coefficients to zero?"""
         return self.penalty in {"l1", "elasticnet"}
+
+    @property
+    def caveat(self) -> str:
+        """Why p-values and intervals do not hold, as a sentence below them; empty where they do."""
+        if self.selected:
+            return (
+                f"step() chose the terms by {self.selected.upper()} on the same rows: these p-values are too small and "
+                "intervals too narrow. Test the chosen terms on other rows."
+            )
+        if self.penalty == "l2":
+            return "The penalty biases the estimates: p-values and intervals do not hold for the true coefficients."
+        return ""
 
     @property
     def infinite_estimates(self) -> bool:
@@ -217,6 +235,23 @@ class Fitted:
     def weights_are_counts(self) -> bool:
         """Can the weights be numbers of equal rows? Then the model's standard errors are right about them."""
         return self.objective is None or weights_are_counts(self.objective.rows)
+
+    @cached_property
+    def grouped(self) -> bool:
+        """Are rows groups of trials?"""
+        return any(block.share is not None for block in islice(self.problem("A dispersion").rows.blocks(), 1))
+
+    @cached_property
+    def pearson(self) -> float:
+        """The sum of w (y - mu)^2 / (mu (1 - mu)) over the rows; for K classes of w (y_k - mu_k)^2 / mu_k."""
+        total, objective = 0.0, self.problem("A dispersion")
+        for block in objective.rows.blocks():
+            for part, z in solver_rows(block, objective.classes, self.coordinates, self.theta.size):
+                rows = predicted(z @ np.atleast_2d(self.theta).T, part, part.codes)
+                spread = rows.mu if self.softmax else rows.mu * rows.other
+                squares = np.divide(rows.gap**2, spread, out=np.zeros_like(spread), where=rows.gap != 0)
+                total += float(rows.w @ squares.sum(axis=1))
+        return total
 
     @cached_property
     def score_products(self) -> Floats:
@@ -497,11 +532,12 @@ def weights_are_counts(rows: Passes) -> bool:
     return True
 
 
-def score_products(objective: Objective, theta: Floats) -> Floats:
+def score_products(objective: Objective, theta: Floats, power: int | None = None) -> Floats:
     """sum_i m_i g_i g_i' with g_i = (y_i - p_i) z_i for every class: square in theta's size, one pass.
 
     With weights w_i = n_i f_i of counts n_i and class weights f_i, m_i = n_i f_i^2; where they are fractions, or rows
-    are groups of trials, which may depend on each other, m_i = w_i^2. Cost: n size^2 multiplications.
+    are groups of trials, which may depend on each other, m_i = w_i^2. Of other rows ``power`` gives m_i = w_i^power.
+    Cost: n size^2 multiplications.
     """
     rows, total = objective.rows, np.zeros((theta.size, theta.size))
     counted = weights_are_counts(rows.inner if isinstance(rows, Reweighted) else rows)
@@ -509,8 +545,9 @@ def score_products(objective: Objective, theta: Floats) -> Floats:
     for block in rows.blocks():
         for part, scores in _scores(objective, theta, block):
             if part.weight is not None:
-                equal = counted and part.share is None
-                scores *= (np.sqrt(part.weight * factors[part.codes]) if equal else part.weight)[:, None]
+                equal = power == 1 if power else counted
+                of = factors[part.codes] if power is None else 1.0
+                scores *= (np.sqrt(part.weight * of) if equal and part.share is None else part.weight)[:, None]
             total += scores.T @ scores
     return total
 

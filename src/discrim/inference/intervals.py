@@ -11,8 +11,8 @@ from scipy import special
 from discrim.errors import ParameterError
 from discrim.families.logistic.objective import Coordinates, solve_positive
 from discrim.inference.conjugate import tails
+from discrim.inference.covariance import standard_errors
 from discrim.inference.fitted import NEAR, Fitted
-from discrim.inference.glm_summary import standard_errors
 from discrim.inference.summary import Table
 from discrim.statistics.likelihood import CURVATURE
 from discrim.typing import Floats, Mask
@@ -25,21 +25,23 @@ NOTHING = 0.01
 
 
 class Intervals(np.ndarray[Any, np.dtype[np.float64]]):
-    """An array q x 2 of lower and upper ends that knows the ``names`` of its rows and its ``level``."""
+    """An array q x 2 of lower and upper ends that knows the ``names`` of its rows, its ``level`` and a ``remark``."""
 
     names: list[str]
     level: float
+    remark: str
 
-    def __new__(cls, ends: Floats, names: list[str], level: float) -> Self:
+    def __new__(cls, ends: Floats, names: list[str], level: float, remark: str = "") -> Self:
         array = np.asarray(ends, dtype=np.float64).view(cls)
-        array.names, array.level = list(names), level
+        array.names, array.level, array.remark = list(names), level, remark
         return array
 
     def __array_finalize__(self, source: Any) -> None:
         self.names, self.level = getattr(source, "names", []), getattr(source, "level", np.nan)
+        self.remark = getattr(source, "remark", "")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Intervals, (np.asarray(self), self.names, self.level)
+        return Intervals, (np.asarray(self), self.names, self.level, self.remark)
 
     @property
     def lower(self) -> Floats:
@@ -51,9 +53,8 @@ class Intervals(np.ndarray[Any, np.dtype[np.float64]]):
 
     def table(self) -> Table:
         tail = 100 * (1 - self.level) / 2
-        return Table(
-            f"Intervals of level {self.level:g}", self.names, [f"{tail:.4g} %", f"{100 - tail:.4g} %"], np.asarray(self)
-        )
+        columns = [f"{tail:.4g} %", f"{100 - tail:.4g} %"]
+        return Table(f"Intervals of level {self.level:g}", self.names, columns, np.asarray(self), remark=self.remark)
 
     def to_frame(self) -> Any:
         return self.table().to_frame()
@@ -68,30 +69,37 @@ class Intervals(np.ndarray[Any, np.dtype[np.float64]]):
 
 
 def confint(
-    fitted: Fitted, level: float = 0.95, method: str = "wald", cov_type: str = "auto", groups: Any = None
+    fitted: Fitted,
+    level: float = 0.95,
+    method: str = "wald",
+    cov_type: str = "auto",
+    groups: Any = None,
+    weights: str = "auto",
 ) -> Intervals:
     """An interval for every reported coefficient.
 
-    "wald": estimate -+ z std_error, of the kind ``cov_type`` (see ``standard_errors``). "profile": all values b that a
+    "wald": estimate -+ z std_error, of the kind ``cov_type`` (see ``standard_errors``); with a dispersion Student's t
+    stands for z. "profile": all values b that a
     likelihood-ratio test does not reject, that is 2 (loss at the best fit with this coefficient held at b - loss)
     <= z^2; after Firth's correction the same with the penalised likelihood. Infinite estimates have an infinite end,
     and no interval of Wald's.
 
     Cost of "profile": about ten passes over the rows for each coefficient.
     """
-    z = float(special.ndtri(tails(level)[1]))
+    upper = tails(level)[1]
     if method not in ("wald", "profile"):
         raise ParameterError.bad_value("method", method, "'wald' or 'profile'")
     refuse_after_choice(fitted, "confint()")
     if method == "wald":
-        errors = standard_errors(fitted, cov_type, groups).values
-        ends = fitted.coef[:, None] + z * errors[:, None] * [-1.0, 1.0]
+        errors = standard_errors(fitted, cov_type, groups, weights)
+        ends = fitted.coef[:, None] + errors.quantile(upper) * errors.values[:, None] * [-1.0, 1.0]
     else:
-        if cov_type not in ("auto", "model") or groups is not None:
+        if cov_type not in ("auto", "model") or groups is not None or weights not in ("auto", "frequency"):
             raise ParameterError.bad_value("cov_type", cov_type, "left out with method='profile', or use 'wald'")
         fitted.need_likelihood("confint(method='profile')")
+        z = float(special.ndtri(upper))
         ends = np.array([profile_interval(fitted, i, z) for i in range(len(fitted.labels))]).reshape(-1, 2)
-    return Intervals(ends, fitted.labels, level)
+    return Intervals(ends, fitted.labels, level, fitted.caveat)
 
 
 def odds_ratios(fitted: Fitted, ends: Intervals) -> Table:
@@ -99,7 +107,7 @@ def odds_ratios(fitted: Fitted, ends: Intervals) -> Table:
     with np.errstate(over="ignore"):  # beyond the largest double there is only infinity
         values = np.exp(np.column_stack([fitted.coef, np.asarray(ends)]))
     title = f"Odds ratios with intervals of level {ends.level:g}"
-    return Table(title, fitted.labels, ["estimate", "lower", "upper"], values)
+    return Table(title, fitted.labels, ["estimate", "lower", "upper"], values, remark=fitted.caveat)
 
 
 def refuse_after_choice(fitted: Fitted, purpose: str) -> None:

@@ -29,8 +29,8 @@ class Table:
     """Named rows and columns of numbers or words.
 
     ``digits`` significant digits are printed per column, fewer where they are zeros. The columns named
-    in ``p_columns`` hold p-values: printed as ``<2e-16`` where tiny, and followed by stars. At most ``most_rows``
-    rows are printed.
+    in ``p_columns`` hold p-values: printed as ``<2e-16`` where tiny, and followed by stars unless not ``starred``. At
+    most ``most_rows`` rows are printed, and ``remark`` below them.
 
     ``table["name"]`` is a column as an array, ``table["row", "name"]`` one entry; ``to_frame()`` gives all as a data
     frame of pandas.
@@ -51,6 +51,8 @@ class Table:
     digits: int = 4
     p_columns: tuple[str, ...] = ()
     most_rows: int = MOST_ROWS
+    starred: bool = True
+    remark: str = ""
 
     def __post_init__(self) -> None:
         expected = f"{plural(len(self.index), 'row')} of {plural(len(self.columns), 'value')}"
@@ -118,6 +120,8 @@ class Table:
     def _write(self, name: str, values: list[Any]) -> Column:
         if name in self.p_columns:
             texts = render.write_p_values(values, self.digits)
+            if not self.starred:
+                return Column(name, texts)
             width = max(map(len, [name, *texts]), default=0)
             # The marks stand in a place of their own, so that the probabilities stay aligned.
             cells = [f"{text:>{width}} {render.stars(p):<3}" for text, p in zip(texts, values, strict=True)]
@@ -130,7 +134,9 @@ class Table:
         """What is left out, and what the stars mean."""
         more = (len(self.index) - self.most_rows, "more row"), (len(self.columns) - MOST_COLUMNS, "more column")
         notes = [f"... and {plural(count, noun)}" for count, noun in more if count > 0]
-        return [*notes, "---", render.LEGEND] if self.p_columns and len(self.index) else notes
+        if self.starred and self.p_columns and len(self.index):
+            notes += ["---", render.LEGEND]
+        return [*notes, *textwrap.wrap(self.remark, render.WIDTH)]
 
 
 def _place(name: str, names: Sequence[str], noun: str) -> int:

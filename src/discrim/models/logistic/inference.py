@@ -9,8 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from discrim.errors import DataError, ParameterError
 from discrim.inference import deviance_tests, influence, intervals
+from discrim.inference.covariance import Covariance, standard_errors
 from discrim.inference.fitted import Fitted
-from discrim.inference.glm_summary import glm_summary, standard_errors
+from discrim.inference.glm_summary import glm_summary
 from discrim.inference.intervals import Intervals
 from discrim.inference.summary import Summary, Table
 from discrim.typing import Floats
@@ -19,7 +20,8 @@ from discrim.typing import Floats
 class LogisticInference:
     """The methods of inference, over the ``_fitted`` that ``fit`` leaves behind.
 
-    A subclass defines ``_refit_on(terms)``: the same model, fitted on these terms of the same rows.
+    A subclass defines ``_refit_on(terms, criterion)``: the same model, fitted on these terms of the same rows, which
+    the criterion chose.
     """
 
     steps_: Table
@@ -28,10 +30,10 @@ class LogisticInference:
     def _fitted(self) -> Fitted | None:
         raise NotImplementedError
 
-    def _refit_on(self, terms: Sequence[str]) -> Self:
+    def _refit_on(self, terms: Sequence[str], criterion: str) -> Self:
         raise NotImplementedError
 
-    def summary(self, cov_type: str = "auto", groups: Any = None) -> Summary:
+    def summary(self, cov_type: str = "auto", groups: Any = None, weights: str = "auto") -> Summary:
         """Coefficients, standard errors, tests and deviances: prints as text, renders in a notebook, has arrays.
 
         ``names`` (intercept first), ``coef``, ``std_error``, ``statistic``, ``p_value``; ``deviance``,
@@ -41,35 +43,52 @@ class LogisticInference:
 
         ``cov_type`` chooses the standard errors: "model" (the inverse information; weights are numbers of equal
         rows), "HC0" or "HC1" (sandwich, which holds also where the model does not), "cluster" (sandwich for rows that
-        depend on each other within ``groups``, one label a row). "auto" is the model's, or HC0 where weights are class
-        weights or fractions, which carry no more information than their rows. The heading names what was taken.
+        depend on each other within ``groups``, one label a row), "quasi" (the model's times the dispersion that
+        Pearson's residuals show, with Student's t, as R's quasibinomial). "auto" is the model's, or HC0 where weights
+        are class weights or fractions, which carry no more information than their rows. The heading names what was
+        taken. ``weights`` says what the weights are where that is not so: "frequency" (numbers of equal rows; "auto" is
+        then "model", and n their sum), "precision" (a row of weight w is the mean of w measurements; "quasi") or
+        "importance" ("HC0"). Rows of ``trials`` that vary more than binomial counts get a remark.
         """
-        return glm_summary(self.fitted_model(), cov_type, groups)
+        return glm_summary(self.fitted_model(), cov_type, groups, weights)
 
     def _summarise(self) -> Summary:
         return self.summary()
 
     @property
-    def vcov(self) -> Floats:
-        """The covariance matrix of the coefficients, in the order of ``summary().names``."""
+    def vcov(self) -> Covariance:
+        """The covariance matrix of the coefficients, in the order of ``summary().names``.
+
+        Called, it gives that of another kind: ``vcov(cov_type="HC0")``, with the parameters of ``summary``.
+        """
         fitted = self.fitted_model()
         intervals.refuse_after_choice(fitted, "vcov")
-        return standard_errors(fitted).vcov
+        return Covariance(standard_errors(fitted).vcov, fitted)
 
     def confint(
-        self, level: float = 0.95, method: str = "wald", cov_type: str = "auto", groups: Any = None
+        self,
+        level: float = 0.95,
+        method: str = "wald",
+        cov_type: str = "auto",
+        groups: Any = None,
+        weights: str = "auto",
     ) -> Intervals:
         """Intervals (q x 2) of the coefficients: Wald's, or those of the profile likelihood.
 
-        ``cov_type`` and ``groups`` choose the standard errors of Wald's intervals, as in ``summary``.
+        ``cov_type``, ``groups`` and ``weights`` choose the standard errors of Wald's intervals, as in ``summary``.
         """
-        return intervals.confint(self.fitted_model(), level, method, cov_type, groups)
+        return intervals.confint(self.fitted_model(), level, method, cov_type, groups, weights)
 
     def odds_ratios(
-        self, level: float = 0.95, method: str = "wald", cov_type: str = "auto", groups: Any = None
+        self,
+        level: float = 0.95,
+        method: str = "wald",
+        cov_type: str = "auto",
+        groups: Any = None,
+        weights: str = "auto",
     ) -> Table:
         """exp(coefficient) with the ends of its interval, as ``confint`` has it."""
-        return intervals.odds_ratios(self.fitted_model(), self.confint(level, method, cov_type, groups))
+        return intervals.odds_ratios(self.fitted_model(), self.confint(level, method, cov_type, groups, weights))
 
     def drop1(self, test: str | None = "chisq") -> Table:
         """Each term left out in turn: Df, Deviance, AIC, LRT and Pr(>Chi); the whole model is ``<none>``."""
@@ -83,10 +102,11 @@ class LogisticInference:
     def step(self, criterion: str = "aic", direction: str = "both") -> Self:
         """The model of the terms that AIC or BIC chooses step by step; its ``steps_`` shows how.
 
-        "both" and "backward" begin with all terms, "forward" with none; "both" may take terms back.
+        "both" and "backward" begin with all terms, "forward" with none; "both" may take terms back. Its p-values and
+        intervals do not know of the choice, and say so.
         """
         terms, table = deviance_tests.stepwise(self.fitted_model(), criterion, direction)
-        model = self._refit_on(terms)
+        model = self._refit_on(terms, criterion)
         model.steps_ = table
         return model
 

@@ -380,13 +380,14 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients)
     def _reference_index(self, classes: NDArray[Any]) -> int:
         return 0 if self.reference is None else classes.tolist().index(self.reference)
 
-    def _refit_on(self, terms: Sequence[str]) -> Any:
-        """The same model on some columns of the rows that it was fitted on."""
+    def _refit_on(self, terms: Sequence[str], criterion: str) -> Any:
+        """The same model on some columns of the rows that it was fitted on, which ``criterion`` chose."""
         given = self._training
         assert given is not None
         X = select_columns(given.X, [column.name for column in self._design.columns], list(terms))
-        model = self._unfitted()
-        return model.fit(X, given.y, given.sample_weight, offset=given.offset, trials=given.trials)
+        model = self._unfitted().fit(X, given.y, given.sample_weight, offset=given.offset, trials=given.trials)
+        model.__dict__["_known_fit"] = replace(model.fitted_model(), selected=criterion)
+        return model
 
     def _unfitted(self) -> Any:
         """The model that ``step`` fits on fewer terms."""
