@@ -26,6 +26,9 @@ DENSE_SIZE = 1 << 20
 TASK = 100_000
 # Additions of linear scores, and reads of what they are made of, that one thread does before another has begun.
 ALONE = 8_000_000
+# Numbers of dense rows from which one product for the margin of two classes is cheaper than the scores of both, and
+# those that are turned into doubles at once, which pays below so many columns.
+MARGIN_WORTH, MARGIN_SIZE, NARROW = 30_000, 1 << 15, 24
 # Where |coef|'|origin| stays below this, scores of rows that are not centred are exact to 1e-12.
 MOST_CENTRED = 1e4
 
@@ -97,6 +100,13 @@ class Rule:
         """
         return None
 
+    def margin(self, x: Any, weights: tuple[float, float]) -> Floats | None:  # noqa: ARG002 - as a rule
+        """What ``weights`` make of the scores of two classes, where that costs less than both scores.
+
+        None where it does not, or where a row has no finite score.
+        """
+        return None
+
     def described(self) -> Described:
         """The kind and the arrays by name; rules and terms inside are described in the same way."""
         return described(self)
@@ -142,6 +152,17 @@ class LinearRule(Rule):
             joint = side_by_side([replace(rule, coef=take @ rule.coef, offset=take @ rule.offset) for rule in alike])
         return joint if np.isfinite(joint.offset).all() else None
 
+    def margin(self, x: Any, weights: tuple[float, float]) -> Floats | None:
+        fits = isinstance(x, np.ndarray) and x.size >= MARGIN_WORTH and _multiplies_well(x)
+        if not fits or len(self.coef) != 2 or self.threshold is not None or not self.keeps_sparse:
+            return None
+        joint = self.joined([self], weights)
+        if joint is None:
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for
+            margin = _product(x, joint.coef[0]) + joint.intercept
+            return margin if np.isfinite(margin.sum()) else None
+
     @property
     def keeps_sparse(self) -> bool:
         """May the origin go into the constant, so that zeros need not be read, without a loss of digits?"""
@@ -165,6 +186,20 @@ class LinearRule(Rule):
             return kernels.sparse_score(rows, table, offset, self.threshold, output, out[start:stop])
 
         return task(0, x.shape[0]) if x.nnz * (4 + len(offset)) <= ALONE else all(over_rows(x, task))
+
+
+def _multiplies_well(x: NDArray[Any]) -> bool:
+    """Is a product with dense rows cheaper than the kernel, which reads single precision as it is?"""
+    return x.flags.forc and (x.dtype == np.float64 or x.shape[1] < NARROW)
+
+
+def _product(x: NDArray[Any], coef: Floats) -> Floats:
+    """x coef in double precision, without a copy of all x."""
+    if x.dtype == np.float64:
+        return np.asarray(x @ coef)
+    step = max(MARGIN_SIZE // x.shape[1], 1)
+    parts = (x[start : start + step].astype(np.float64) @ coef for start in range(0, len(x), step))
+    return np.concatenate(list(parts))
 
 
 def over_rows(x: Any, task: Callable[[int, int], T]) -> list[T]:
@@ -317,6 +352,10 @@ def score_rows(rule: Rule, x: Any, output: Output, dtype: type[Any] | None = Non
     if not out.size:
         # Nothing is scored, as by a transform without coordinates; bad values are still to be found.
         return out, bool(np.isfinite(x.data if thin else x).all())
+    if output is Output.BEST and len(rule.constant) == 2:
+        margin = rule.margin(x, (-1.0, 1.0))
+        if margin is not None:
+            return np.greater(margin, 0.0, out=out, casting="unsafe"), True
     if thin and rule.keeps_sparse:
         return out, rule.fill(x, output, out)
     if rule.reads == "mixed" or (not thin and 0 < n * p * rule.effort <= ALONE):

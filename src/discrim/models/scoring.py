@@ -29,6 +29,9 @@ def score_margin(rule: Rule, rows: Rows, weights: tuple[float, float] = (-1.0, 1
     """The scores of two classes by these weights, as a rule their difference, taken in double precision."""
 
     def of(x: Any) -> Scored:
+        quick = rule.margin(x, weights)
+        if quick is not None:
+            return quick.astype(float_type(x), copy=False), True
         scores, finite = score_rows(rule, x, Output.SCORES, np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             # The score of a class that cannot occur is -inf, which zero must not be multiplied by.
