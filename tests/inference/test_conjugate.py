@@ -24,8 +24,8 @@ y = np.array(["ham", "ham", "spam", "spam", "spam"])
 
 
 def test_three_successes_in_twenty_turn_beta_2_2_into_beta_5_19():
-    assert BetaPosterior(2, 2).after(3, 20) == BetaPosterior(5, 19)
-    assert BetaPosterior(5, 2).after(11, 24) == BetaPosterior(16, 15)
+    assert BetaPosterior(2, 2).update(3, 20) == BetaPosterior(5, 19)
+    assert BetaPosterior(5, 2).update(11, 24) == BetaPosterior(16, 15)
 
 
 @pytest.mark.parametrize(("a", "b"), [(5.0, 19.0), (1.0, 1.0), (0.3, 4.0), (200.0, 3.0)])
@@ -59,7 +59,7 @@ def test_the_dirichlet_distribution_is_a_beta_for_each_share():
     assert_allclose(found.log_odds_interval(0.5)[1], found.marginal(1).log_odds_interval(0.5))
     assert_allclose(found.mode, (alpha - 1) / 5)
     assert np.isnan(DirichletPosterior([1.0, 0.5]).mode).all()
-    assert_allclose(found.after([1, 0, 2]).alpha, [5, 1.5, 4.5])
+    assert_allclose(found.update([1, 0, 2]).alpha, [5, 1.5, 4.5])
 
 
 def test_no_doubt_is_left_where_a_parameter_is_zero():
@@ -131,15 +131,15 @@ def test_without_a_prior_the_intervals_are_the_classical_ones():
 def test_values_in_two_parts_say_what_they_say_together():
     prior = NormalPosterior(1.0, 2.0, 3.0, 4.0)
     parts = [(len(v), v.mean(), v.var() * len(v)) for v in (VALUES[:3], VALUES[3:], VALUES)]
-    twice, once = prior.after(*parts[0]).after(*parts[1]), prior.after(*parts[2])
+    twice, once = prior.update(*parts[0]).update(*parts[1]), prior.update(*parts[2])
     assert_allclose([twice.location, twice.rows, twice.df], [once.location, once.rows, once.df])
     assert_allclose(twice.spread, once.spread)
-    assert GammaPosterior(1.0, 2.0).after(3, 4).after(5, 6) == GammaPosterior(9.0, 12.0)
+    assert GammaPosterior(1.0, 2.0).update(3, 4).update(5, 6) == GammaPosterior(9.0, 12.0)
 
 
 def test_the_normal_posterior_is_proportional_to_prior_times_likelihood():
     prior = NormalPosterior(1.0, 2.0, 3.0, 4.0)
-    posterior = prior.after(len(VALUES), VALUES.mean(), VALUES.var() * len(VALUES))
+    posterior = prior.update(len(VALUES), VALUES.mean(), VALUES.var() * len(VALUES))
 
     def log_density(p, mu, variance):
         spread = stats.invgamma(p.of_variance.shape, scale=p.of_variance.scale).logpdf(variance)
@@ -188,7 +188,7 @@ def test_mixed_columns_have_the_posteriors_of_their_parameters(mixed):
     assert_allclose([gaussian.location, gaussian.spread], [7 / 3, np.var([1, 2, 4], ddof=1)])
     assert (gaussian.rows, gaussian.df) == (3, 2)
     total = np.nanvar(X[:, 0])
-    student = NormalPosterior(2.5, 0.5, 0.5, total).after(1, 3.0, 0.0)
+    student = NormalPosterior(2.5, 0.5, 0.5, total).update(1, 3.0, 0.0)
     assert_allclose(model.posterior(4, "b").location, student.location)
     assert_allclose(model.posterior(4, "b").spread, student.spread)
 
@@ -240,3 +240,39 @@ def test_summaries_show_which_levels_speak_for_a_class():
         half = stats.norm.ppf(0.975) * ratio.std()
         assert_allclose(found["upper"].iloc[0] - found["lower"].iloc[0], 2 * half, rtol=0.02)
     assert "Most telling levels" not in str(CategoricalNB().fit(X[:1].astype(int), ["a"]).summary())
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (1, 1), (2, 5), (8, 4)])
+def test_beta_densities_and_draws_are_those_of_scipy(a, b):
+    known, points = stats.beta(a, b), np.array([-0.1, 0.05, 0.5, 0.9, 1.2])
+    assert_allclose(BetaPosterior(a, b).pdf(points), known.pdf(points), rtol=1e-12)
+    assert stats.kstest(BetaPosterior(a, b).rvs(2000, random_state=0), known.cdf).pvalue > 0.01
+    assert BetaPosterior(1, 1).pdf(0.3) == pytest.approx(1.0)
+
+
+def test_the_predictive_of_successes_is_beta_binomial():
+    found = BetaPosterior(2, 2).update(3, 20).predictive(10)
+    known = stats.betabinom(10, 5, 19)
+    assert_allclose(found.pmf(), known.pmf(np.arange(11)), rtol=1e-10)
+    assert_allclose(found.pmf([-1, 2.5, 11]), 0)
+    assert (found.mean, found.variance) == (pytest.approx(known.mean()), pytest.approx(known.var()))
+    draws = found.rvs(20_000, random_state=0)
+    assert draws.mean() == pytest.approx(known.mean(), abs=0.05)
+    assert BetaPosterior(3, 1).predictive().pmf(1) == pytest.approx(0.75)
+    with pytest.raises(ParameterError, match="whole number of trials"):
+        BetaPosterior(1, 1).predictive(2.5)
+
+
+def test_dirichlet_densities_draws_and_predictives_are_those_of_scipy():
+    alpha, points = [2.0, 0.5, 3.0], np.array([[0.2, 0.3, 0.5], [0.6, 0.1, 0.3]])
+    found = DirichletPosterior(alpha)
+    assert_allclose(found.pdf(points), stats.dirichlet(alpha).pdf(points.T), rtol=1e-10)
+    assert found.pdf([0.5, 0.5, 0.5]) == 0.0
+    assert_allclose(found.rvs(20_000, random_state=0).mean(axis=0), found.mean, atol=0.01)
+    counts = np.array([[1, 0, 2], [0, 3, 0], [1, 1, 0]])
+    expected = [*stats.dirichlet_multinomial(alpha, 3).pmf(counts[:2]), 0.0]
+    assert_allclose(found.predictive(3).pmf(counts), expected, rtol=1e-9)
+    assert found.predictive(3).rvs(4, random_state=0).sum(axis=1).tolist() == [3] * 4
+    assert_allclose(found.predictive(11).mean, [4, 1, 6])
+    with pytest.raises(ParameterError, match="rows of 3 probabilities"):
+        found.pdf([0.5, 0.5])

@@ -25,3 +25,5 @@ from discrim.evaluation.probability_scores import brier as brier
 from discrim.evaluation.probability_scores import calibration as calibration
 from discrim.evaluation.probability_scores import log_loss as log_loss
 from discrim.evaluation.proportions import proportion_interval as proportion_interval
+from discrim.evaluation.risk import EmpiricalRisk as EmpiricalRisk
+from discrim.evaluation.risk import empirical_risk as empirical_risk

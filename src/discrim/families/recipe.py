@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from discrim.block import Block, Reads
 from discrim.errors import DataError, ParameterError
+from discrim.families.population import Population
 from discrim.families.rule import Output, Rule
 from discrim.typing import Codes, Floats, Index
 
@@ -383,6 +384,14 @@ class Recipe(ABC, Generic[S]):
     def regularised(self, solved: Solved) -> bool:  # noqa: ARG002 - as above
         """Are the parameters of the rule held back by a penalty, shrinkage or a prior?"""
         return False
+
+    def population(self, solved: Solved, shape: Shape) -> Population | None:  # noqa: ARG002 - not every model has one
+        """How rows are distributed in each class, as far as the model says; None where it does not."""
+        return None
+
+    def distances(self, solved: Solved, shape: Shape) -> Rule | None:  # noqa: ARG002 - as above
+        """A rule with scores -q/2 for the squared Mahalanobis distances q to the classes; None where there are none."""
+        return None
 
 
 @dataclass(frozen=True, eq=False)

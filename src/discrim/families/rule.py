@@ -76,6 +76,11 @@ class Rule:
         return False
 
     @property
+    def linear(self) -> LinearRule | None:
+        """Linear functions with the same answers, one a class; None where boundaries are not hyperplanes."""
+        return None
+
+    @property
     def constant(self) -> Floats:
         """What the score of each class has whatever the row; -inf for a class that cannot occur."""
         return self.offset
@@ -133,6 +138,10 @@ class LinearRule(Rule):
     offset: Floats
     origin: Floats
     threshold: float | None = None
+
+    @property
+    def linear(self) -> LinearRule:
+        return self
 
     @property
     def intercept(self) -> Floats:

@@ -1,6 +1,12 @@
 from discrim.inference.assumptions import AssumptionCheck as AssumptionCheck
 from discrim.inference.assumptions import AssumptionChecks as AssumptionChecks
 from discrim.inference.assumptions import assumption_checks as assumption_checks
+from discrim.inference.conjugate import BetaBinomial as BetaBinomial
+from discrim.inference.conjugate import BetaPosterior as BetaPosterior
+from discrim.inference.conjugate import DirichletMultinomial as DirichletMultinomial
+from discrim.inference.conjugate import DirichletPosterior as DirichletPosterior
+from discrim.inference.conjugate import GammaPosterior as GammaPosterior
+from discrim.inference.conjugate import NormalPosterior as NormalPosterior
 from discrim.inference.summary import Summary as Summary
 from discrim.inference.summary import Table as Table
 from discrim.inference.summary import pipeline_summary as pipeline_summary

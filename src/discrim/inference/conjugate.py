@@ -6,7 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv, digamma, gammainccinv, gammaincinv, logit, polygamma, stdtrit
+from scipy.special import (
+    betaincinv,
+    betaln,
+    digamma,
+    gammainccinv,
+    gammaincinv,
+    gammaln,
+    logit,
+    polygamma,
+    stdtrit,
+    xlogy,
+)
 
 from discrim.errors import ParameterError
 from discrim.typing import Floats
@@ -30,7 +41,7 @@ class BetaPosterior(_OfOneParameter):
 
     Examples
     --------
-    >>> posterior = BetaPosterior(2, 2).after(successes=3, trials=20)
+    >>> posterior = BetaPosterior(2, 2).update(successes=3, trials=20)
     >>> posterior
     BetaPosterior(a=5, b=19)
     >>> round(posterior.mean, 4)
@@ -40,7 +51,7 @@ class BetaPosterior(_OfOneParameter):
     a: float
     b: float
 
-    def after(self, successes: float, trials: float) -> BetaPosterior:
+    def update(self, successes: float, trials: float) -> BetaPosterior:
         """The distribution when these trials have been seen as well."""
         return BetaPosterior(self.a + successes, self.b + trials - successes)
 
@@ -66,6 +77,18 @@ class BetaPosterior(_OfOneParameter):
     def _quantile(self, share: float) -> Any:
         return _quantile(self.a, self.b, share)
 
+    def pdf(self, phi: Any) -> Any:
+        """The density at phi; zero outside of [0, 1]."""
+        return _density(*_points(phi), (self.a, self.b))
+
+    def rvs(self, size: Any = None, random_state: Any = None) -> Any:
+        """Random values of phi."""
+        return np.random.default_rng(random_state).beta(self.a, self.b, size)
+
+    def predictive(self, n: int = 1) -> BetaBinomial:
+        """How many of the next n trials will be successes."""
+        return BetaBinomial(n, self.a, self.b)
+
     @property
     def log_odds(self) -> float:
         """The mean of log(phi / (1 - phi))."""
@@ -75,6 +98,51 @@ class BetaPosterior(_OfOneParameter):
         """The equal-tailed interval of log(phi / (1 - phi))."""
         lower, upper = self.interval(level)
         return float(logit(lower)), float(logit(upper))
+
+
+@dataclass(frozen=True)
+class BetaBinomial:
+    """The number of successes in n trials of a probability phi ~ Beta(a, b): C(n, x) B(a + x, b + n - x) / B(a, b).
+
+    It is wider than the binomial with the mean of phi plugged in: phi itself is uncertain.
+
+    Examples
+    --------
+    >>> after = BetaPosterior(2, 2).update(successes=3, trials=20).predictive(10)
+    >>> round(float(after.pmf(0)), 4), round(after.mean, 3)
+    (0.1418, 2.083)
+    """
+
+    n: int
+    a: float
+    b: float
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.n, (int, np.integer)) and self.n >= 0):
+            raise ParameterError.bad_value("n", self.n, "a whole number of trials")
+
+    def pmf(self, x: Any = None) -> Floats:
+        """Probabilities of x successes; of 0, ..., n by default."""
+        x = np.arange(self.n + 1) if x is None else np.asarray(x, dtype=np.float64)
+        possible = (x >= 0) & (x <= self.n) & (x == np.floor(x))
+        k = np.where(possible, x, 0.0)
+        ways = -np.log1p(self.n) - betaln(k + 1.0, self.n - k + 1.0)
+        chance = np.exp(ways + betaln(k + self.a, self.n - k + self.b) - betaln(self.a, self.b))
+        return np.where(possible, chance, 0.0)
+
+    def rvs(self, size: Any = None, random_state: Any = None) -> Any:
+        """Random numbers of successes."""
+        rng = np.random.default_rng(random_state)
+        return rng.binomial(self.n, rng.beta(self.a, self.b, size))
+
+    @property
+    def mean(self) -> float:
+        return self.n * self.a / (self.a + self.b)
+
+    @property
+    def variance(self) -> float:
+        total = self.a + self.b
+        return self.n * self.a * self.b * (total + self.n) / (total**2 * (total + 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +160,7 @@ class DirichletPosterior:
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", np.asarray(self.alpha, dtype=np.float64))
 
-    def after(self, counts: Floats) -> DirichletPosterior:
+    def update(self, counts: Floats) -> DirichletPosterior:
         """The distribution when these have been counted as well."""
         return DirichletPosterior(self.alpha + counts)
 
@@ -113,6 +181,21 @@ class DirichletPosterior:
             return np.full(len(self.alpha), np.nan)
         return np.asarray((self.alpha - 1.0) / (self.alpha.sum() - len(self.alpha)))
 
+    def pdf(self, pi: Any) -> Any:
+        """The density at probabilities pi (K numbers, or m x K); zero outside the simplex."""
+        points = np.asarray(pi, dtype=np.float64)
+        if points.shape[-1:] != self.alpha.shape:
+            raise ParameterError.bad_value("pi", f"of shape {points.shape}", f"rows of {len(self.alpha)} probabilities")
+        return _density(np.moveaxis(points, -1, 0), points.ndim == 1, self.alpha)
+
+    def rvs(self, size: Any = None, random_state: Any = None) -> Floats:
+        """Random probabilities, K or size x K."""
+        return np.random.default_rng(random_state).dirichlet(self.alpha, size)
+
+    def predictive(self, n: int = 1) -> DirichletMultinomial:
+        """How often each comes among the next n."""
+        return DirichletMultinomial(n, self.alpha)
+
     def marginal(self, j: int) -> BetaPosterior:
         """The distribution of one of the probabilities."""
         return BetaPosterior(float(self.alpha[j]), float(self.alpha.sum() - self.alpha[j]))
@@ -127,13 +210,45 @@ class DirichletPosterior:
         return np.asarray(logit(self.interval(level)))
 
 
+@dataclass(frozen=True, eq=False)
+class DirichletMultinomial:
+    """Counts of K outcomes in n draws with probabilities pi ~ Dirichlet(alpha).
+
+    Examples
+    --------
+    >>> DirichletPosterior([1, 1, 1]).predictive(2).pmf([2, 0, 0]).round(4)
+    np.float64(0.1667)
+    """
+
+    n: int
+    alpha: Floats
+
+    def pmf(self, x: Any) -> Any:
+        """The probability of these counts (K numbers, or m x K)."""
+        x, total = np.asarray(x, dtype=np.float64), float(self.alpha.sum())
+        possible = (x >= 0).all(axis=-1) & (x.sum(axis=-1) == self.n)
+        k = np.where(x >= 0, x, 0.0)
+        ways = gammaln(self.n + 1.0) - gammaln(k + 1.0).sum(axis=-1)
+        each = (gammaln(k + self.alpha) - gammaln(self.alpha)).sum(axis=-1)
+        return np.where(possible, np.exp(ways + each + gammaln(total) - gammaln(total + self.n)), 0.0)[()]
+
+    def rvs(self, size: Any = None, random_state: Any = None) -> Any:
+        """Random counts, K or size x K."""
+        rng = np.random.default_rng(random_state)
+        return rng.multinomial(self.n, rng.dirichlet(self.alpha, size))
+
+    @property
+    def mean(self) -> Floats:
+        return np.asarray(self.n * self.alpha / self.alpha.sum())
+
+
 @dataclass(frozen=True)
 class GammaPosterior(_OfOneParameter):
     """A rate lambda ~ Gamma(shape, rows): prior Gamma(a, b) and N events in n rows give a + N, b + n.
 
     Examples
     --------
-    >>> posterior = GammaPosterior(2.0, 1.0).after(events=10, rows=4)
+    >>> posterior = GammaPosterior(2.0, 1.0).update(events=10, rows=4)
     >>> posterior
     GammaPosterior(shape=12.0, rows=5.0)
     >>> posterior.mean
@@ -143,7 +258,7 @@ class GammaPosterior(_OfOneParameter):
     shape: float
     rows: float
 
-    def after(self, events: float, rows: float) -> GammaPosterior:
+    def update(self, events: float, rows: float) -> GammaPosterior:
         """The distribution when so many events in so many rows have been seen as well."""
         return GammaPosterior(self.shape + events, self.rows + rows)
 
@@ -243,7 +358,7 @@ class NormalPosterior:
         """The posterior of at least two values under the prior 1 / sigma^2."""
         return cls(mean, rows, rows - 1.0, scatter / (rows - 1.0))
 
-    def after(self, rows: float, mean: float, scatter: float) -> NormalPosterior:
+    def update(self, rows: float, mean: float, scatter: float) -> NormalPosterior:
         """The distribution when values with this mean and scatter have been seen as well."""
         total, df = self.rows + rows, self.df + rows
         gap = self.rows * rows / total * (mean - self.location) ** 2
@@ -264,6 +379,24 @@ class NormalPosterior:
 def log_odds_moments(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Mean and variance of log(phi / (1 - phi)) for phi ~ Beta(a, b)."""
     return np.asarray(digamma(a) - digamma(b)), np.asarray(polygamma(1, a) + polygamma(1, b))
+
+
+def _points(phi: Any) -> tuple[Floats, bool]:
+    """phi and 1 - phi, and whether it is one number."""
+    phi = np.asarray(phi, dtype=np.float64)
+    return np.stack([phi, 1.0 - phi]), phi.ndim == 0
+
+
+def _density(points: Floats, one: bool, alpha: Any) -> Any:
+    """Of a Dirichlet distribution at points whose coordinates are along the first axis."""
+    inside = (points >= 0).all(axis=0) & (np.abs(points.sum(axis=0) - 1.0) < 1e-9)
+    safe = np.where(inside, points, 0.5)
+    exponent = np.asarray(alpha, dtype=np.float64).reshape(-1, *[1] * (points.ndim - 1)) - 1.0
+    with np.errstate(divide="ignore"):
+        log = xlogy(exponent, safe).sum(axis=0)
+    constant = gammaln(np.sum(alpha)) - gammaln(alpha).sum()
+    density = np.where(inside, np.exp(log + constant), 0.0)
+    return float(density) if one else density
 
 
 def tails(level: float) -> tuple[float, float]:

@@ -22,6 +22,7 @@ from discrim.errors import DataError, DiscrimError, ForgetError, ParameterError,
 from discrim.families.recipe import Chosen, Recipe, Remark, Shape, Solved, Statistic, collected
 from discrim.families.rule import Output, Rule, changed_coefficients, written_rule
 from discrim.inference.summary import Summary
+from discrim.models.geometry import Geometry
 from discrim.models.parameters import Check
 from discrim.models.scoring import apply_rule, score_margin
 from discrim.sources import Design, MappedScan, Rows, Scan, code_labels, is_query, open_rows, require_labels, scan
@@ -29,10 +30,11 @@ from discrim.sources.rows import as_numpy, check_labelled, columns_in
 from discrim.typing import Floats
 
 S = TypeVar("S")
+T = TypeVar("T")
 R = TypeVar("R", bound=Recipe[Any])
 
 
-class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Classifier(Geometry, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A classifier whose answers follow from a rule on the columns of a design."""
 
     _constraints: ClassVar[Mapping[str, Check]] = {}
@@ -66,6 +68,18 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def solution(self) -> Solved:
         """What the recipe made of the rows."""
         raise NotImplementedError
+
+    def fitted_rule(self) -> Rule:
+        """How rows are scored, as a plain value."""
+        self._check_solved()
+        return self._rule
+
+    def ask_recipe(self, question: Callable[[Recipe[Any], Solved, Shape], T]) -> T | None:
+        """What the recipe says of the fitted rule; None for a model that is not made of one."""
+        self._check_solved()
+        if recipe_of(self) is None:
+            return None
+        return question(self.recipe(), self.solution(), Shape(self.columns_, self.classes_))
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n."""

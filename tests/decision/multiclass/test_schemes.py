@@ -245,3 +245,40 @@ def test_a_frozen_estimator_stays_as_it_is(iris):
     fitted = LinearDiscriminantAnalysis().fit(X[50:], (y[50:] == "virginica").astype(int))
     model = OneVsRestClassifier(FrozenEstimator(fitted)).fit(X, y)
     assert all(part.estimator is fitted for part in model.estimators_)
+
+
+def test_ties_of_the_majority_vote_are_unassigned():
+    _X, _y = datasets.load_iris().xy
+    rng = np.random.default_rng(0)
+    angle = np.deg2rad([90, 210, 330])
+    means = 3 * np.column_stack([np.cos(angle), np.sin(angle)])
+    x, labels = np.vstack([rng.normal(m, 1.5, (40, 2)) for m in means]), np.repeat(["a", "b", "c"], 40)
+    model = OneVsOneClassifier(LinearDiscriminantAnalysis(), rule="majority").fit(x, labels)
+    grid = rng.uniform(-6, 6, (4000, 2))
+    wins = np.zeros((4000, 3), dtype=int)
+    for (i, j), pair in zip([(0, 1), (0, 2), (1, 2)], model.estimators_, strict=True):
+        second = pair.decision_function(grid) > 0
+        wins[:, i] += ~second
+        wins[:, j] += second
+    tied = (wins == 1).all(axis=1)
+    assert_array_equal(model.predict(grid) == "unassigned", tied)
+    assert_array_equal(model.predict(grid)[~tied], np.array(["a", "b", "c"])[wins.argmax(axis=1)][~tied])
+
+
+def test_none_and_several_are_kept_apart_and_k_minus_1_rules_leave_overlaps_only():
+    X, y = datasets.load_iris().xy
+    scores = OneVsRestClassifier(LinearDiscriminantAnalysis()).fit(X, y).decision_function(X) > 0
+    count = scores.sum(axis=1)
+    model = OneVsRestClassifier(LinearDiscriminantAnalysis(), rule="positive-only", ambiguous_label=("none", "several"))
+    found = model.fit(X, y).predict(X)
+    assert_array_equal(found == "none", count == 0)
+    assert_array_equal(found == "several", count > 1)
+    assert (count == 0).any()
+    numbers = OneVsRestClassifier(LinearDiscriminantAnalysis(), rule="positive-only", ambiguous_label=(-1, -2))
+    answers = numbers.fit(X, np.repeat([0, 1, 2], 50)).predict(X)
+    assert_array_equal(answers == -1, count == 0)
+    assert_array_equal(answers == -2, count > 1)
+    fewer = OneVsRestClassifier(LinearDiscriminantAnalysis(), rule="all-but-last", ambiguous_label="several").fit(X, y)
+    first = scores[:, :2].sum(axis=1)
+    assert_array_equal(fewer.predict(X) == "several", first == 2)
+    assert_array_equal(fewer.predict(X) == "virginica", first == 0)

@@ -24,6 +24,8 @@ from discrim.sources import Scan, check_structure
 from discrim.typing import Floats
 
 LARGE = 1e300
+# Rules that leave some rows without a class.
+STRICT = ("all-positive", "majority")
 # Probabilities of pairs are kept this far from 0 and 1: certain pairs can contradict each other in a circle.
 LEAST = 1e-10
 # Numbers of the systems that are solved at once.
@@ -37,7 +39,8 @@ class OneVsOneClassifier(Scheme):
 
     **Rule.** 'votes': the class that wins most pairs; ties are broken by the sum of the scores h_ij for the class.
     'scores': the largest sum of scores. 'all-positive': the class that wins all its pairs; where there is none the
-    answer is ``unassigned_label_``.
+    answer is ``unassigned_label_``. 'majority': the class that wins most pairs, and ``unassigned_label_`` where several
+    win equally many.
 
     **Posteriors.** Probabilities of the pairs are coupled to one a class: 'wu-lin-weng' (2004, second method) or
     'hastie-tibshirani' (1998). Their order can differ from the votes.
@@ -49,9 +52,9 @@ class OneVsOneClassifier(Scheme):
     ----------
     estimator : classifier with ``decision_function`` or ``predict_proba``, or regressor
     n_jobs : for the estimators that are fitted one by one
-    rule : {'votes', 'scores', 'all-positive'}
-    unassigned_label : the answer of 'all-positive' where no class wins all; by default 'unassigned' for labels of
-        text, and for numbers the integer below all classes and zero
+    rule : {'votes', 'scores', 'all-positive', 'majority'}
+    unassigned_label : the answer of 'all-positive' where no class wins all, and of 'majority' for ties; by default
+        'unassigned' for labels of text, and for numbers the integer below all classes and zero
     coupling : {'wu-lin-weng', 'hastie-tibshirani'}
     methods : {'scikit-learn', 'all'}
         'all' adds ``predict_proba``, which scikit-learn's class lacks: with it, clients that prefer probabilities to
@@ -79,7 +82,7 @@ class OneVsOneClassifier(Scheme):
     _batch = "it"
     _constraints: ClassVar[Mapping[str, Check]] = {
         "estimator": with_method("fit"),
-        "rule": one_of("votes", "scores", "all-positive"),
+        "rule": one_of("votes", "scores", *STRICT),
         "coupling": one_of("wu-lin-weng", "hastie-tibshirani"),
         "methods": METHODS,
     }
@@ -117,15 +120,15 @@ class OneVsOneClassifier(Scheme):
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row, by ``rule``."""
         check_is_fitted(self, "estimators_")
-        if self.n_classes_ == 2 and self.rule != "all-positive":
+        if self.n_classes_ == 2 and self.rule not in STRICT:
             # As scikit-learn has it: a score that is squashed to less than a half meets the threshold of the model.
             above = self.decision_function(X) > side_threshold(self.estimators_[0])
             return np.asarray(self.classes_[above.astype(int)])
         votes, sums = self._votes(X)
-        if self.rule == "all-positive":
-            winner = votes.argmax(axis=1)
-            won_all = votes.max(axis=1) == self.n_classes_ - 1
-            return with_spare(self.classes_, self.unassigned_label_, winner, won_all)
+        if self.rule in STRICT:
+            most = votes.max(axis=1)
+            clear = most == self.n_classes_ - 1 if self.rule == "all-positive" else (votes == most[:, None]).sum(1) == 1
+            return with_spare(self.classes_, self.unassigned_label_, votes.argmax(axis=1), clear)
         return np.asarray(self.classes_[self._ranked(votes, sums).argmax(axis=1)])
 
     def decision_function(self, X: Any) -> Floats:

@@ -26,7 +26,8 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
 
     **Rule.** 'argmax': the class whose model gives the largest score. 'positive-only': the class whose model alone says
     yes; where none or several do the answer is ``ambiguous_label_``. Such regions exist for any three classes, and
-    show where the scheme forces an answer.
+    show where the scheme forces an answer. 'all-but-last': the models of the first K - 1 classes decide, and where none
+    of them says yes it is the last class; only where several do is the answer ``ambiguous_label_``.
 
     With y as an n x m matrix of zeros and ones every column is a problem by itself, and a row may have several labels.
 
@@ -37,9 +38,9 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
     ----------
     estimator : classifier with ``decision_function`` or ``predict_proba``, or regressor
     n_jobs, verbose : for the estimators that are fitted one by one
-    rule : {'argmax', 'positive-only'}
-    ambiguous_label : the answer for 'positive-only' where no class or several say yes; by default 'ambiguous' for
-        labels of text, and for numbers the integer below all classes and zero
+    rule : {'argmax', 'positive-only', 'all-but-last'}
+    ambiguous_label : the answer where no class or several say yes; by default 'ambiguous' for labels of text, and for
+        numbers the integer below all classes and zero. A pair (none, several) keeps the two apart.
 
     Attributes
     ----------
@@ -59,7 +60,7 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
 
     _constraints: ClassVar[Mapping[str, Check]] = {
         "estimator": with_method("fit"),
-        "rule": one_of("argmax", "positive-only"),
+        "rule": one_of("argmax", "positive-only", "all-but-last"),
     }
 
     estimator: Any
@@ -97,8 +98,15 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
         best = scores.argmax(axis=1)
         if self.rule == "argmax":
             return np.asarray(self.classes_[best])
-        alone = (scores > side_threshold(self.estimators_[0])).sum(axis=1) == 1
-        return with_spare(self.classes_, self.ambiguous_label_, best, alone)
+        positive = scores > side_threshold(self.estimators_[0])
+        if self.rule == "all-but-last":
+            positive[:, -1] = ~positive[:, :-1].any(axis=1)
+        count, first = positive.sum(axis=1), positive.argmax(axis=1)
+        if not isinstance(self.ambiguous_label_, tuple):
+            return with_spare(self.classes_, self.ambiguous_label_, first, count == 1)
+        none, several = self.ambiguous_label_
+        known = with_spare(self.classes_, none, first, count > 0)
+        return np.where(count > 1, np.asarray(several, dtype=object if known.dtype == object else None), known)
 
     @offered("predict_proba")
     def predict_proba(self, X: Any) -> Floats:
@@ -148,7 +156,10 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
         self.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(self.classes_ if y is None else y)
         if y is not None:
             self.classes_ = self.label_binarizer_.classes_
-        self.ambiguous_label_ = spare_label("ambiguous_label", self.ambiguous_label, self.classes_, "ambiguous")
+        given = self.ambiguous_label
+        parts = given if isinstance(given, tuple) and len(given) == 2 else (given,)
+        found = tuple(spare_label("ambiguous_label", part, self.classes_, "ambiguous") for part in parts)
+        self.ambiguous_label_ = found if len(found) == 2 else found[0]
 
 
 def _one_against_rest(classes: NDArray[Any]) -> Sequence[Problem]:

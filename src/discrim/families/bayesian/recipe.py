@@ -23,6 +23,7 @@ from discrim.families.gaussian.recipe import (
     rule_size,
 )
 from discrim.families.gaussian.student import predictive, shared_by, student_rule, with_columns
+from discrim.families.population import GaussianPopulation
 from discrim.families.recipe import Chosen, LeftOut, Passes, Remark, Shape, Solved, rotated
 from discrim.statistics import ClassMoments, Depth
 from discrim.typing import Floats, Mask
@@ -123,6 +124,24 @@ class BayesianRecipe(GaussianRecipe):
             return student_scores(of, logs, psi, nu, p, block)
 
         return scores
+
+    def population(self, solved: Solved, shape: Shape) -> GaussianPopulation:
+        """The predictive density: location mean_k, scale (Psi + S_k)(1 + 1/n_k) / df_k."""
+        details: BayesianDetails = solved.details
+        statistic, weight = solved.statistic, solved.statistic.weight
+        parts, alive = posterior_matrices(details.inside, details.prior, shape.eps), details.alive
+
+        def root(k: int) -> Floats:
+            at = 0 if self.shared else k
+            rows = np.vstack([parts.root(at), np.diag(np.sqrt(parts.ridge[at]))])
+            full = np.zeros((len(rows), len(alive)))
+            full[:, alive] = rows
+            return full
+
+        priors = np.where(weight > 0, solved.attributes["priors_"], 0.0)
+        spread = 1.0 + 1.0 / np.where(weight > 0, weight, 1.0)
+        fixed = np.zeros(statistic.mean.shape)
+        return GaussianPopulation(priors, statistic.mean, root, fixed, solved.attributes["df_"], spread)
 
     def rule_size(self, solved: Solved) -> float:
         return rule_size(solved, quadratic=not self.shared)

@@ -16,6 +16,7 @@ from discrim.block import Block, Reads
 from discrim.errors import DataError, DiscrimWarning, ParameterError
 from discrim.families.counts.held_out import choose_alpha, leave_one_out_scores
 from discrim.families.counts.rule import Bernoulli, Complement, Distribution, LimitRule, Multinomial
+from discrim.families.population import BernoulliPopulation, MultinomialPopulation
 from discrim.families.priors import checked_priors, log_priors
 from discrim.families.recipe import Chosen, LeftOut, Passes, Recipe, Remark, Search, Shape, Solved, Sum
 from discrim.families.rule import LinearRule, Output, Rule, float_type
@@ -178,6 +179,12 @@ class MultinomialRecipe(CountsRecipe):
     def distribution(self) -> Multinomial:
         return Multinomial()
 
+    def population(self, solved: Solved, shape: Shape) -> MultinomialPopulation:  # noqa: ARG002 - the same for all
+        statistic = solved.statistic
+        drawn = statistic.count.sum(axis=1) / np.where(statistic.weight > 0, statistic.weight, 1.0)
+        theta = np.exp(solved.attributes["feature_log_prob_"])
+        return MultinomialPopulation(_priors(solved), theta, np.rint(drawn).astype(np.int64))
+
 
 @dataclass(frozen=True, eq=False)
 class ComplementRecipe(CountsRecipe):
@@ -239,6 +246,9 @@ class BernoulliRecipe(CountsRecipe):
             raise ParameterError(f"alpha='{self.alpha}' chooses a and b of the Beta prior: leave 'beta' out.")
         return super().refuse(statistic, shape)
 
+    def population(self, solved: Solved, shape: Shape) -> BernoulliPopulation:  # noqa: ARG002 - the same for all
+        return BernoulliPopulation(_priors(solved), np.exp(solved.attributes["feature_log_prob_"]))
+
     def _tuned(self, solved: Solved, passes: Passes | None) -> Solved:
         """The rule with the constant of fewest training errors."""
         if passes is None:
@@ -250,6 +260,10 @@ class BernoulliRecipe(CountsRecipe):
             )
         shift = _best_shift(*passes.reduce(Sum(partial(_margins, rule, classes[1]), _joined)))
         return replace(solved, rule=replace(rule, offset=rule.offset + np.array([0.0, shift])))
+
+
+def _priors(solved: Solved) -> Floats:
+    return np.where(solved.statistic.weight > 0, np.exp(solved.attributes["class_log_prior_"]), 0.0)
 
 
 def _check_binary(s: ClassCounts, shape: Shape) -> None:

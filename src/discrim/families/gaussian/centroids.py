@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from discrim.block import Block
 from discrim.errors import DataError, ParameterError, PriorsWarning
 from discrim.families.gaussian.recipe import GaussianRecipe, Statistic, about_columns, possible_logs, refuse_single_rows
+from discrim.families.population import GaussianPopulation
 from discrim.families.priors import given_priors
 from discrim.families.recipe import (
     Grid,
@@ -105,6 +106,27 @@ class NearestCentroidRecipe(GaussianRecipe):
         }
         remarks += about_columns(shape, np.flatnonzero(found.spread == 0), CONSTANT)
         return Solved(self.rule_of(left, priors), statistic, attributes, remarks=remarks, details=left)
+
+    def population(self, solved: Solved, shape: Shape) -> GaussianPopulation | None:  # noqa: ARG002 - the same for all
+        left: Deviations = solved.details
+        if self.metric == "manhattan":
+            return None
+        nothing = np.zeros((0, len(left.spread)))
+        priors = np.where(left.weight > 0, solved.attributes["class_prior_"], 0.0)
+        deviation = np.broadcast_to(self._scale(left), left.centroids.shape)
+        return GaussianPopulation(priors, left.centroids, lambda _: nothing, deviation)
+
+    def distances(self, solved: Solved, shape: Shape) -> DiagonalRule | None:  # noqa: ARG002 - the same for all
+        left: Deviations = solved.details
+        if self.metric == "manhattan":
+            return None
+        scale = self._scale(left)
+        precision = 1.0 / np.square(np.where(scale > 0, scale, 1.0))
+        return DiagonalRule(left.centroids, np.tile(precision, (len(left.weight), 1)), np.zeros(len(left.weight)))
+
+    def _scale(self, left: Deviations) -> Floats:
+        """The deviations within the classes: s_j, or s_j + s_0 as pamr has it."""
+        return left.spread + left.typical if self.rule == "pamr" else left.spread
 
     def rule_size(self, solved: Solved) -> float:
         return float((len(solved.statistic.classes) - 1) * (int(solved.attributes["support_"].sum()) + 1))
@@ -234,6 +256,10 @@ class CentroidRule(Rule):
     @property
     def by_score(self) -> bool:  # type: ignore[override]
         return self.nearest is None
+
+    @property
+    def linear(self) -> LinearRule:
+        return self.posterior if self.nearest is None else self.nearest
 
     @property
     def constant(self) -> Floats:

@@ -368,6 +368,11 @@ class Within:
         """Rows A with A'A = Sigma, where it is known by rows."""
         return self.values if self.share == 1 else np.sqrt(self.share) * self.values
 
+    @property
+    def root(self) -> Floats:
+        """Rows A with A'A = Sigma. Cost p^3 where it is a matrix."""
+        return self.rows if self.thin else square_root(self.values)
+
     def times(self, v: Floats) -> Floats:
         """Sigma v."""
         product = self.values @ v

@@ -21,6 +21,7 @@ from discrim.families.gaussian.covariance import (
     rounding_noise,
     weighted_within,
 )
+from discrim.families.gaussian.quadratic import ClassMatrices, class_rule
 from discrim.families.gaussian.recipe import (
     CovarianceRecipe,
     Statistic,
@@ -31,7 +32,8 @@ from discrim.families.gaussian.recipe import (
     rule_size,
 )
 from discrim.families.gaussian.shrinkage import class_shrinkage, estimated_covariances
-from discrim.families.gaussian.student import Sizes, check_degrees, debiased_linear, predictive_rule
+from discrim.families.gaussian.student import Sizes, check_degrees, debiased_linear, distances_only, predictive_rule
+from discrim.families.population import GaussianPopulation
 from discrim.families.priors import log_priors
 from discrim.families.recipe import Passes, Shape, Solved
 from discrim.families.rule import LinearRule, QuadraticRule, Rule, StudentRule
@@ -114,7 +116,7 @@ class LdaRecipe(CovarianceRecipe):
         if self.predict_method == "predictive":
             rule = self._predictive(sphering, mean, statistic, logs)
         details = LdaDetails(
-            self.normalization, statistic, within, kept, added, centroids,
+            self.normalization, statistic, within, sphering, kept, added, centroids,
             rule if self.predict_method == "predictive" else shown,
             most if self.n_components is None else self.n_components,
         )  # fmt: skip
@@ -125,6 +127,27 @@ class LdaRecipe(CovarianceRecipe):
 
     def rule_size(self, solved: Solved) -> float:
         return rule_size(solved, quadratic=False)
+
+    def population(self, solved: Solved, shape: Shape) -> GaussianPopulation:  # noqa: ARG002 - the same for all
+        details: LdaDetails = solved.details
+        root = np.sqrt(details.kept) * details.within.root
+        if self.shrinkage == "nonlinear":
+            root = np.linalg.pinv(details.sphering.backward(np.eye(details.sphering.rank)))
+        mean = _filled(solved.statistic)
+        deviation = np.broadcast_to(np.sqrt(details.added), mean.shape)
+        return GaussianPopulation(details.centroids.priors, mean, lambda _: root, deviation)
+
+    def distances(self, solved: Solved, shape: Shape) -> Rule:
+        details: LdaDetails = solved.details
+        mean, logs = _filled(solved.statistic), np.zeros(len(solved.statistic.weight))
+        if details.within.thin and details.added.any():
+            classes = len(mean)
+            parts = ClassMatrices(
+                mean, np.full(classes, details.kept), np.tile(details.added, (classes, 1)), (details.within,) * classes
+            )
+            return distances_only(class_rule(solved.statistic, parts, logs, shape.n_columns, reread=False))
+        factor = details.sphering.backward(np.eye(details.sphering.rank)).T
+        return QuadraticRule(mean, np.repeat(factor[None], len(mean), axis=0), logs, triangular=False)
 
     def _covariance(
         self, statistic: Statistic, shape: Shape, passes: Passes | None, priors: Floats
@@ -209,6 +232,7 @@ class LdaDetails:
     normalization: str
     statistic: Statistic
     within: Within
+    sphering: Sphering
     kept: float
     added: Floats
     centroids: Centroids
@@ -231,6 +255,15 @@ class LdaDetails:
     def pooled_squares(self) -> Floats:
         """Diagonal of the pooled scatter S."""
         return self.pooled().diagonal * pooled_divisor(self.statistic.weight, self.normalization)
+
+    def criterion(self, w: Floats) -> Floats:
+        """w'Bw / w'Ww for the columns of w, with the sums of squares B and W; infinite where W is zero."""
+        statistic = self.statistic
+        gaps = (_filled(statistic) - grand_mean(statistic.weight, statistic.mean)) @ w
+        divisor = pooled_divisor(statistic.weight, self.normalization)
+        inside = np.einsum("jl,jl->l", w, self.pooled().times(w)) * divisor
+        with np.errstate(divide="ignore"):
+            return np.asarray(statistic.weight @ gaps**2 / inside)
 
     def scatter_eigenvalues(self) -> Floats:
         """Eigenvalues of S^-1 B with sums of squares S and B, weighted by the classes' shares."""

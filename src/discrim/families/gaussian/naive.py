@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from discrim.families.gaussian.covariance import CONSTANT, TINY, check_divisors, divisors
 from discrim.families.gaussian.leave_one_out import log_priors_without, rho_of, with_vanished
 from discrim.families.gaussian.recipe import GaussianRecipe, Statistic, possible_logs, varying_columns
+from discrim.families.population import GaussianPopulation
 from discrim.families.recipe import LeftOut, Passes, Shape, Solved
 from discrim.families.rule import DiagonalRule
 from discrim.statistics import ClassMoments, Depth
@@ -82,6 +83,16 @@ class GaussianNBRecipe(GaussianRecipe):
         """What is added to variances, given the total variances (..., p): p numbers, or one for all columns."""
         largest = total if self.smoothing == "column" else total.max(axis=-1, keepdims=True, initial=0.0)
         return self.var_smoothing * largest
+
+    def population(self, solved: Solved, shape: Shape) -> GaussianPopulation:  # noqa: ARG002 - the same for all
+        found, nothing = solved.attributes, np.zeros((0, solved.statistic.n_features))
+        priors = np.where(solved.statistic.weight > 0, found["class_prior_"], 0.0)
+        return GaussianPopulation(priors, solved.statistic.mean, lambda _: nothing, np.sqrt(found["var_"]))
+
+    def distances(self, solved: Solved, shape: Shape) -> DiagonalRule:  # noqa: ARG002 - the same for all
+        rule = solved.rule
+        assert isinstance(rule, DiagonalRule)
+        return replace(rule, offset=np.zeros_like(rule.offset))
 
     def rule_size(self, solved: Solved) -> float:
         return float((len(solved.statistic.classes) - 1) * (2 * varying_columns(solved.statistic) + 1))

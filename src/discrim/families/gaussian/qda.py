@@ -28,7 +28,15 @@ from discrim.families.gaussian.recipe import (
     rule_size,
 )
 from discrim.families.gaussian.shrinkage import class_shrinkage, estimated_covariances
-from discrim.families.gaussian.student import GaussianRule, Sizes, check_degrees, debiased_rule, predictive_rule
+from discrim.families.gaussian.student import (
+    GaussianRule,
+    Sizes,
+    check_degrees,
+    debiased_rule,
+    distances_only,
+    predictive_rule,
+)
+from discrim.families.population import GaussianPopulation
 from discrim.families.recipe import Passes, Search, Shape, Solved
 from discrim.families.rule import QuadraticRule, Rule
 from discrim.statistics import Depth
@@ -36,7 +44,20 @@ from discrim.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class QdaRecipe(CovarianceRecipe):
+class OwnCovariances(RegularizedRecipe):
+    """A covariance matrix for each class, as ``QuadraticDetails`` has them."""
+
+    def population(self, solved: Solved, shape: Shape) -> GaussianPopulation:  # noqa: ARG002 - the same for all
+        parts: ClassMatrices = solved.details.parts
+        priors = np.where(solved.statistic.weight > 0, solved.attributes["priors_"], 0.0)
+        return GaussianPopulation(priors, parts.mean, parts.root, np.sqrt(parts.ridge))
+
+    def distances(self, solved: Solved, shape: Shape) -> Rule:  # noqa: ARG002 - the same for all
+        return distances_only(solved.details.plug_in)
+
+
+@dataclass(frozen=True, eq=False)
+class QdaRecipe(OwnCovariances, CovarianceRecipe):
     """Sigma_k = S_k / n_k or S_k / (n_k - 1), shrunk where asked.
 
     The rule takes the largest log pi_k - log det Sigma_k / 2 - (x - mu_k)' Sigma_k^-1 (x - mu_k) / 2.
@@ -108,7 +129,7 @@ class QdaRecipe(CovarianceRecipe):
 
 
 @dataclass(frozen=True, eq=False)
-class RdaRecipe(RegularizedRecipe):
+class RdaRecipe(OwnCovariances, RegularizedRecipe):
     """Sigma_k(alpha) = alpha Sigma_k + (1 - alpha) Sigma, then gamma Sigma_k(alpha) + (1 - gamma) T."""
 
     assumptions: ClassVar[tuple[str, ...]] = ("normal", "own covariances")
@@ -168,10 +189,11 @@ def _values(value: Any, values: Any) -> Floats:
 
 
 class QuadraticDetails(NamedTuple):
-    """The class matrices, and the logarithms of their determinants."""
+    """The class matrices, the logarithms of their determinants, and the rule into which they are plugged."""
 
     parts: ClassMatrices
     log_det: Floats
+    plug_in: GaussianRule
 
 
 def _solved(
@@ -196,7 +218,7 @@ def _solved(
         pooled = pooled_within(statistic, recipe.normalization, shape.eps)
         rule = pooled_space_rule(parts, pooled.sphere(tol=tol, reread=reread), logs)
     with np.errstate(invalid="ignore"):  # a class that cannot occur has no determinant
-        details = QuadraticDetails(parts, 2.0 * (logs - rule.constant))
+        details = QuadraticDetails(parts, 2.0 * (logs - rule.constant), rule)
     dtype = shape.columns.dtype
     attributes = {"means_": statistic.mean.astype(dtype), "priors_": priors.astype(dtype), **chosen}
     return Solved(rule, statistic, attributes, remarks=remarks, details=details)

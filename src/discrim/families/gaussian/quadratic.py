@@ -70,6 +70,10 @@ class ClassMatrices:
         """Sigma_k written out."""
         return self.within[k].dense(self.factor[k], self.ridge[k])
 
+    def root(self, k: int) -> Floats:
+        """Rows A with A'A = factor_k M_k."""
+        return np.asarray(np.sqrt(self.factor[k]) * self.within[k].root)
+
     def shrunk(self, kept: float, target: Target, n_columns: int) -> ClassMatrices:
         """kept M_k + (1 - kept) T_k with T_k = (tr M_k / n_columns) I, or the diagonal of M_k."""
         variances = self.variances

@@ -57,7 +57,7 @@ def student_rule(inner: GaussianRule, terms: Predictive, logs: Floats) -> Studen
     # What a class without rows would have as a density is not asked.
     present = ~np.isneginf(logs)
     offset = np.where(present, terms.constant + np.where(present, half_log_dets, 0.0) + logs, -np.inf)
-    return StudentRule(_distances_only(inner), offset, terms.power, terms.rate)
+    return StudentRule(distances_only(inner), offset, terms.power, terms.rate)
 
 
 def shared_by(inner: GaussianRule, mean: Floats) -> GaussianRule:
@@ -91,7 +91,7 @@ def with_columns(inner: GaussianRule, mean: Floats, alive: NDArray[np.bool_]) ->
     return QuadraticRule(mean, factor, inner.offset, triangular=False)
 
 
-def _distances_only(inner: GaussianRule) -> GaussianRule:
+def distances_only(inner: GaussianRule) -> GaussianRule:
     """The same rule with offsets of zero, so that its scores are -q/2 to the last digit."""
     if isinstance(inner, ProjectedRule):
         return replace(inner, inner=replace(inner.inner, offset=np.zeros_like(inner.inner.offset)))

@@ -17,6 +17,7 @@ from discrim.families.counts.recipe import checked_alpha
 from discrim.families.gaussian.recipe import rounded_deviations
 from discrim.families.mixed.estimates import leave_one_out_alpha, log_probabilities, mixed_terms
 from discrim.families.mixed.rule import AdditiveRule, LevelTerm
+from discrim.families.population import IndependentPopulation
 from discrim.families.priors import given_priors, log_priors
 from discrim.families.recipe import Columns, Passes, Recipe, Remark, Shape, Solved
 from discrim.statistics import ClassCounts, LevelsOf, MixedOf, MixedStatistic
@@ -71,6 +72,12 @@ class AdditiveRecipe(Recipe[S]):
             return self
         left = np.asarray(self.class_prior, dtype=np.float64)[known]
         return replace(self, class_prior=left / left.sum() if left.sum() > 0 else left)
+
+    def population(self, solved: Solved, shape: Shape) -> IndependentPopulation:  # noqa: ARG002 - the same for all
+        priors = np.where(solved.statistic.weight > 0, np.exp(solved.attributes["class_log_prior_"]), 0.0)
+        rule = solved.rule
+        assert isinstance(rule, AdditiveRule)
+        return IndependentPopulation(priors, rule.terms)
 
     def log_priors(self, weight: Floats) -> tuple[Floats, tuple[Remark, ...]]:
         """The logarithms of ``class_prior``, of the shares of the classes, or of equal priors."""

@@ -46,6 +46,10 @@ class Term:
         """The same for numbers that are not missing."""
         raise NotImplementedError
 
+    def draw(self, k: int, n: int, rng: np.random.Generator) -> NDArray[Any]:
+        """n values of class k."""
+        raise NotImplementedError
+
     def moments(self) -> tuple[Floats, Floats]:
         """Mean and standard deviation, or another measure of scale, in each class."""
         raise NotImplementedError
@@ -79,6 +83,9 @@ class GaussianTerm(Term):
     def moments(self) -> tuple[Floats, Floats]:
         return self.mean, np.sqrt(self.variance)
 
+    def draw(self, k: int, n: int, rng: np.random.Generator) -> NDArray[Any]:
+        return rng.normal(self.mean[k], np.sqrt(self.variance[k]), n)
+
 
 @dataclass(frozen=True)
 class StudentTerm(Term):
@@ -99,6 +106,9 @@ class StudentTerm(Term):
 
     def moments(self) -> tuple[Floats, Floats]:
         return self.mean, self.scale
+
+    def draw(self, k: int, n: int, rng: np.random.Generator) -> NDArray[Any]:
+        return np.asarray(self.mean[k] + self.scale[k] * rng.standard_t(self.df[k], n))
 
 
 @dataclass(frozen=True)
@@ -124,6 +134,9 @@ class KernelTerm(Term):
     def moments(self) -> tuple[Floats, Floats]:
         mean = self.share @ self.centre
         return mean, np.sqrt(np.maximum(self.share @ self.centre**2 - mean**2, 0.0) + self.bandwidth**2)
+
+    def draw(self, k: int, n: int, rng: np.random.Generator) -> NDArray[Any]:
+        return rng.normal(rng.choice(self.centre, size=n, p=self.share[k]), self.bandwidth[k])
 
     def shown(self) -> list[str]:
         medians = [float(self.centre[np.searchsorted(np.cumsum(share), 0.5)]) for share in self.share]
@@ -154,6 +167,9 @@ class PoissonTerm(Term):
     def moments(self) -> tuple[Floats, Floats]:
         return self.rate, np.sqrt(self.rate)
 
+    def draw(self, k: int, n: int, rng: np.random.Generator) -> NDArray[Any]:
+        return rng.poisson(self.rate[k], n)
+
 
 @dataclass(frozen=True)
 class GammaPoissonTerm(Term):
@@ -175,6 +191,9 @@ class GammaPoissonTerm(Term):
         mean = self.shape / self.rows
         return mean, np.sqrt(mean * (1.0 + 1.0 / self.rows))
 
+    def draw(self, k: int, n: int, rng: np.random.Generator) -> NDArray[Any]:
+        return rng.poisson(rng.gamma(self.shape[k], 1.0 / self.rows[k], n))
+
 
 @dataclass(frozen=True)
 class BernoulliTerm(Term):
@@ -187,6 +206,9 @@ class BernoulliTerm(Term):
 
     def _of_known(self, values: Floats) -> Floats:
         return np.where(values > 0, self.log_one[:, None], self.log_zero[:, None])
+
+    def draw(self, k: int, n: int, rng: np.random.Generator) -> NDArray[Any]:
+        return np.asarray(rng.random(n) < np.exp(self.log_one[k]), dtype=np.int64)
 
     def support(self) -> tuple[Floats, Floats]:
         return np.array([0.0, 1.0]), np.ones(2)
@@ -222,6 +244,11 @@ class LevelTerm(Term):
         table = np.column_stack([self.log_prob[:, : len(self.levels)], self.log_unseen])
         place = np.append(self._places(found), len(self.levels))
         kernels.add_levels(by_column(table[:, place]), np.array([len(found)]), codes[:, None], scores)
+
+    def draw(self, k: int, n: int, rng: np.random.Generator) -> NDArray[Any]:
+        """Levels that were met; what is kept for others is shared among these."""
+        chance = np.exp(self.log_prob[k, : len(self.levels)])
+        return np.asarray(rng.choice(self.levels, size=n, p=chance / chance.sum()))
 
     def support(self) -> tuple[Coded, Floats]:
         return (self.levels, np.arange(len(self.levels), dtype=np.int32)), np.ones(len(self.levels))

@@ -114,7 +114,7 @@ class BernoulliNB(CountsClassifier):
         k = place_of(cls, self._check_solved().classes_, "class")
         j = place_of(feature, self._names, "column")
         a, b = (float(np.broadcast_to(part, len(self._names))[j]) for part in self.recipe().added(self.alpha_))
-        return BetaPosterior(a, b).after(float(self.feature_count_[k, j]), float(self.class_count_[k]))
+        return BetaPosterior(a, b).update(float(self.feature_count_[k, j]), float(self.class_count_[k]))
 
     def recipe(self) -> BernoulliRecipe:
         """The model that these parameters describe."""

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from discrim.errors import ParameterError
 from discrim.families.gaussian.covariance import Normalization, Target
 from discrim.families.gaussian.lda import FisherDiscriminant, LdaDetails, LdaRecipe, fisher_discriminant
+from discrim.families.gaussian.plane import CentroidPlane, centroid_plane
 from discrim.families.gaussian.recipe import Statistic
 from discrim.families.gaussian.student import PredictMethod
 from discrim.families.recipe import Selection
@@ -139,6 +141,28 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             return super().decision_function(X)
         return apply_rule(self._details.shown, self.rows_of(X), Output.SCORES)
 
+    def centroid_plane(self) -> CentroidPlane:
+        """The sphering of the rows, and the plane of the sphered centroids in which the rule decides."""
+        details: LdaDetails = self.solution().details
+        sphered = details.centroids.both[0][:, : len(self.classes_)]
+        return centroid_plane(details.sphering, sphered, details.centroids.origin)
+
+    def criterion(self, w: Any) -> Any:
+        """Fisher's criterion J(w) = w'Bw / w'Ww with the sums of squares B between and W within the classes.
+
+        One number, or one for each column of w. For two classes it is n_1 n_2 / n times (m_2 - m_1)^2 / (s_1 + s_2),
+        with the means and sums of squares of the projections; its maximum is ``scatter_eigenvalues_[0]``.
+        """
+        details: LdaDetails = self.solution().details
+        directions = np.asarray(w, dtype=np.float64)
+        columns = directions[:, None] if directions.ndim == 1 else directions
+        if columns.ndim != 2 or len(columns) != len(details.added) or not columns.any(axis=0).all():
+            raise ParameterError.bad_value(
+                "w", f"of shape {directions.shape}", f"directions of {len(details.added)} numbers, none of them zero"
+            )
+        found = details.criterion(columns)
+        return float(found[0]) if directions.ndim == 1 else found
+
     def fisher(self) -> FisherDiscriminant:
         """Fisher's direction for two classes, and the Gaussian threshold on the projection."""
         self._check_solved()
@@ -169,6 +193,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _n_features_out(self) -> int:
         details: LdaDetails = self._details
         return min(details.limit, int(details.canonical.scalings.shape[1]))
+
+    @property
+    def scatter_eigenvalues_(self) -> Floats:
+        """Eigenvalues of W^-1 B, the sums of squares within and between: Fisher's criterion of each coordinate."""
+        eigenvalues: Floats = self._details.scatter_eigenvalues()
+        return eigenvalues
 
     @property
     def canonical_correlations_(self) -> Floats:

@@ -179,12 +179,12 @@ def _posterior_of(statistic: MixedStatistic, j: int, k: int, alpha: float) -> Po
     n, mean, scatter = float(cells.weight[k, at]), float(cells.mean[k, at]), float(cells.scatter[k, at])
     _, centre, total = (float(values[at]) for values in cells.pooled())
     if likelihood == "bernoulli":
-        return BetaPosterior(alpha, alpha).after(_sum(n, mean), n)
+        return BetaPosterior(alpha, alpha).update(_sum(n, mean), n)
     if likelihood in ("poisson", "gamma-poisson") and n + alpha > 0:
-        return GammaPosterior(alpha * centre, alpha).after(_sum(n, mean), n)
+        return GammaPosterior(alpha * centre, alpha).update(_sum(n, mean), n)
     if likelihood == "student-t" and alpha > 0:
         prior = NormalPosterior(centre, alpha, alpha, total)
-        return prior.after(n, mean, scatter) if n > 0 else prior
+        return prior.update(n, mean, scatter) if n > 0 else prior
     if n <= 1:
         raise DataError(
             f"Column '{statistic.names[j]}' has {n:g} values in class '{statistic.classes[k]}': without a prior "
