@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import pickle
 import select
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 from collections import Counter, defaultdict
 from itertools import combinations
@@ -198,3 +200,29 @@ def run_program(launcher, tmp_path_factory):
         return subprocess.CompletedProcess("", status, *(path.read_text() for path in files))
 
     return run
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory):
+    """The address of an empty PostgreSQL server of this test run, reached through a socket in a folder of its own."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb")) or [Path(shutil.which("initdb") or "")]
+    programs = found[-1].parent
+    if not (programs / "pg_ctl").is_file():
+        pytest.skip("PostgreSQL is not installed")
+    # Of a short name, as a socket must have; and of another user, since the server refuses to run as root.
+    folder = Path(tempfile.mkdtemp(prefix="pg"))
+    as_root = os.geteuid() == 0
+    if as_root:
+        shutil.chown(folder, "postgres")
+    start = ["runuser", "-u", "postgres", "--"] if as_root else []
+
+    def run(program, *arguments):
+        command = [*start, str(programs / program), "-D", str(folder / "data"), *arguments]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=folder)
+
+    run("initdb", "--auth=trust", "--username=postgres", "--no-sync", "--no-locale", "--encoding=UTF8")
+    settings_of_server = f"-k {folder} -c listen_addresses= -c fsync=off"
+    run("pg_ctl", "-w", "-l", str(folder / "log"), "-o", settings_of_server, "start")
+    yield f"postgresql:///postgres?host={folder}&user=postgres"
+    run("pg_ctl", "-m", "immediate", "stop")
+    shutil.rmtree(folder)

@@ -30,7 +30,7 @@ def packages(requirements):
             found |= set().union(*(packages(EXTRAS[extra]) for extra in own[1].split(",")))
         else:
             name = re.match(r"[\w-]+", requirement)[0]
-            found.add(IMPORTED_AS.get(name, name))
+            found.add(IMPORTED_AS.get(name, name.replace("-", "_")))
     return found
 
 

@@ -103,6 +103,11 @@ def read_csv(title: str, separators: Mapping[Path, str]) -> Reader:
     return read_frames(title, frames)
 
 
+def read_json_lines(title: str, paths: Sequence[Path]) -> Reader:
+    """One object a line; a name that a line lacks is a missing value there."""
+    return read_frames(title, {path: pl.scan_ndjson(path, infer_schema_length=10_000) for path in paths})
+
+
 def _head(name: object, frame: pl.LazyFrame) -> PolarsTable:
     try:
         return PolarsTable(pl.DataFrame(schema=frame.collect_schema()))

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from discrim.block import UNLABELLED, Block, rows_per_block
 from discrim.errors import DataError, LeftOutWarning, ParameterError, name_list, plural, warn
+from discrim.sources.databases import is_address, open_address, open_query
 from discrim.sources.design import (
     Column,
     Design,
@@ -41,6 +42,7 @@ OTHER = "values of another type"
 SUFFIXES = {
     ".parquet": "parquet", ".pq": "parquet", ".parq": "parquet",
     ".csv": "csv", ".tsv": "csv",
+    ".jsonl": "jsonl", ".ndjson": "jsonl",
     ".arrow": "arrow", ".arrows": "arrow", ".feather": "arrow", ".ipc": "arrow",
 }  # fmt: skip
 # Bytes of a CSV file that are looked at for the names of its columns.
@@ -50,20 +52,23 @@ UNNAMED = re.compile(r"\s*|unnamed: \d+.*|__index_level_\d+__|level_0", re.IGNOR
 
 
 def scan(
-    data: Any,
+    data: Any = None,
     *,
     target: str | None = None,
     features: Sequence[str] | None = None,
     without: Sequence[str] = (),
     weight: str | None = None,
     batch_rows: int = 65536,
+    query: str | None = None,
+    connection: Any = None,
 ) -> Scan:
-    """Rows of a file, several files, or a table, to be read block by block in bounded memory.
+    """Rows of a file, several files, a table or a query, to be read block by block in bounded memory.
 
     Parameters
     ----------
     data : path, pattern such as ``"trips-*.parquet"``, folder, list of paths, or table
-        Parquet, CSV (``.csv``, ``.tsv``, also gzipped), Arrow IPC or Feather files; a DuckDB
+        Parquet, CSV (``.csv``, ``.tsv``, also gzipped), Arrow IPC or Feather, or JSON lines files; a table of a
+        database, ``"shop.db::orders"`` (SQLite or DuckDB) or ``"postgresql://host/base::orders"``; a DuckDB
         relation, a polars LazyFrame, a frame or Arrow table in memory, or an Arrow stream.
         In CSV files an empty field and ``NA`` are missing values.
     target : str, optional
@@ -78,13 +83,19 @@ def scan(
         The column of case weights.
     batch_rows : int
         How many rows a reader fetches at once.
+    query, connection : str, and an open connection, the path of a database or the address of a server
+        In place of ``data``, what a query gives: ``scan(query="SELECT * FROM orders", connection=...)``, with a
+        connection of sqlite3, duckdb or an ADBC driver. Files and servers that are opened here are read in one state,
+        however often: what others write meanwhile is not seen.
     """
+    if data is not None and query is not None:
+        raise ParameterError("Pass either data, or query with a connection.")
     if not isinstance(batch_rows, int) or batch_rows < 1:
         raise ParameterError.bad_value("batch_rows", batch_rows, "a positive integer")
     for parameter, value in (("features", features), ("without", without)):
         if isinstance(value, str):
             raise ParameterError.bad_value(parameter, value, "a list of column names")
-    reader = open_reader(data)
+    reader = open_reader(data) if query is None else open_query(query, connection)
     head = reader.head
     refuse_duplicates(head.names)
     for name in without:
@@ -357,7 +368,9 @@ def _no_such_column(name: str, heads: Mapping[str, Table]) -> DataError:
 
 
 def open_reader(data: Any) -> Reader:
-    """The reader for a path, several paths, a table, a lazy table or a stream."""
+    """The reader for a path, several paths, a table, a lazy table, a database or a stream."""
+    if is_address(data):
+        return open_address(os.fspath(data))
     if _is_path(data):
         return _open_files(data if isinstance(data, list | tuple) else [data])
     if comes_from(data, "polars", "LazyFrame"):
@@ -380,7 +393,7 @@ def open_reader(data: Any) -> Reader:
         return open_stream(data)
     raise DataError(
         f"Cannot scan an object of type {type(data).__name__}. Pass a path, a list of paths, a "
-        "pandas or polars frame, a polars LazyFrame, an Arrow table or stream, or a DuckDB relation."
+        "pandas or polars frame, a polars LazyFrame, an Arrow table or stream, a DuckDB relation, or a query."
     )
 
 
@@ -401,6 +414,11 @@ def _open_files(given: Sequence[Any]) -> Reader:
         raise DataError(f"The files are of different kinds: {name_list(sorted(kinds))}. Scan one kind at a time.")
     kind = kinds.pop()
     title = f"{len(paths)} {kind} file{'s' if len(paths) > 1 else ''}"
+    if kind == "jsonl":
+        need("polars", "Reading JSON lines")
+        from discrim.sources.polars_table import read_json_lines
+
+        return read_json_lines(title, paths)
     if kind == "csv":
         return _open_csv(title, {path: "\t" if ".tsv" in path.name.lower() else "," for path in paths})
     need("pyarrow", f"Reading {kind} files")
