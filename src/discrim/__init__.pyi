@@ -9,6 +9,7 @@ from discrim import evaluation as evaluation
 from discrim import inference as inference
 from discrim import losses as losses
 from discrim import models as models
+from discrim import plots as plots
 from discrim import statistics as statistics
 from discrim import text as text
 from discrim.comparison import compare as compare

@@ -53,11 +53,19 @@ class AroundModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def summary(self) -> Summary:
         """The summary of the model, with the names of the columns that were made for it."""
         check_is_fitted(self, "model_")
-        model, names = self.model_, self._names_made()
-        if isinstance(model, Classifier) and names is not None:
-            model = model.renamed(names)
-        summary: Summary = model.summary()
+        summary: Summary = self._named().summary()
         return summary
+
+    @available_if(model_has("plot"))  # type: ignore[untyped-decorator]
+    def plot(self, **options: Any) -> Any:
+        """The picture of the model, with the names of the columns that were made for it."""
+        check_is_fitted(self, "model_")
+        return self._named().plot(**options)
+
+    def _named(self) -> Any:
+        """The model, with the names of its columns where they are known."""
+        names = self._names_made()
+        return self.model_.renamed(names) if isinstance(self.model_, Classifier) and names is not None else self.model_
 
     def _answers(self, X: Any, method: str) -> NDArray[Any]:
         """What ``method`` of the model says of the columns made of X."""

@@ -108,6 +108,21 @@ class Classifier(Geometry, ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         self._check_solved()
         return self._summarise()
 
+    def plot(self, X: Any = None, y: Any = None, **options: Any) -> Any:
+        """The picture that says most about this kind of model, as matplotlib axes; see ``discrim.plots``.
+
+        With rows X (and labels y) they are drawn too. ``ax`` are axes to draw on, ``style`` is "light" or "dark"; other
+        options are those of the function in ``discrim.plots`` that draws.
+        """
+        self._check_solved()
+        return self._draw(X, y, **options)
+
+    def _draw(self, X: Any, y: Any, **options: Any) -> Any:
+        """How ``plot`` draws this kind of model: the classes in the directions in which they differ most."""
+        from discrim import plots
+
+        return plots.separation(self, X, y, **options)
+
     def open_rows(self, X: Any, y: Any, sample_weight: Any = None) -> Rows:
         """Labelled rows as ``fit`` would read them; the model stays as it is."""
         return self._read(X, y, sample_weight)
@@ -403,6 +418,11 @@ class SparseCoefficients(Classifier):
         if changed is not None:
             self._rule, self._rule_of = written_rule(changed), changed
         return self
+
+    def _draw(self, X: Any, y: Any, **options: Any) -> Any:  # noqa: ARG002 - as of every model
+        from discrim import plots
+
+        return plots.coefficients(self, X, **options)
 
     def sparsify(self) -> Self:
         """Keep ``coef_`` as a sparse matrix."""

@@ -101,6 +101,11 @@ class CountsClassifier(RecipeClassifier):
             warn(*remark)
         return alpha
 
+    def _draw(self, X: Any, y: Any, **options: Any) -> Any:  # noqa: ARG002 - as of every model
+        from discrim import plots
+
+        return plots.telling(self, **options)
+
     def _counts_summary(self, title: str, here: Pair, rest: Pair) -> Summary:
         """Columns in order of the lower end of their log odds ratio, class against the other classes.
 

@@ -114,6 +114,12 @@ class NearestCentroid(RecipeClassifier):
         rule = self.solution().rule
         return apply_rule(rule.simplest(output) if isinstance(rule, CentroidRule) else rule, self.rows_of(X), output)
 
+    def _draw(self, X: Any, y: Any, **options: Any) -> Any:
+        from discrim import plots
+
+        # Without a threshold all columns are left, and the classes say more.
+        return plots.surviving(self, **options) if self.shrink_threshold_ else plots.separation(self, X, y, **options)
+
     def _summarise(self) -> Summary:
         labels, statistic = [str(label) for label in self.classes_], self.statistic_
         left = np.flatnonzero(self.support_)

@@ -59,6 +59,11 @@ class MixedClassifier(RecipeClassifier):
             raise unscored(rows)
         return np.concatenate([part for part, _ in parts])
 
+    def _draw(self, X: Any, y: Any, **options: Any) -> Any:  # noqa: ARG002 - as of every model
+        from discrim import plots
+
+        return plots.informative(self, **options)
+
     def _opened(self, X: Any, y: Any, sample_weight: Any, design: Any) -> Any:
         recipe = self.recipe()
         if design is not None:

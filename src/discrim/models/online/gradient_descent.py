@@ -340,6 +340,11 @@ class GradientDescentClassifier(Classifier):
         self._check_solved()
         return self._at.softmax or len(self.classes_) == 2
 
+    def _draw(self, X: Any, y: Any, **options: Any) -> Any:  # noqa: ARG002 - as of every model
+        from discrim import plots
+
+        return plots.coefficients(self, X, **options)
+
     def _summarise(self) -> Summary:
         facts = {"Loss": self.loss, "Steps": self.n_iter_, "Converged": self.converged_, "Objective": self.objective_}
         coef = np.vstack([self.intercept_, self.coef_.T])

@@ -88,6 +88,11 @@ class LassoClassifier(RecipeClassifier):
         path: LassoPath = self._details.path
         return path
 
+    def _draw(self, X: Any, y: Any, **options: Any) -> Any:  # noqa: ARG002 - as of every model
+        from discrim import plots
+
+        return plots.coefficients(self, X, **options)
+
     def _summarise(self) -> Summary:
         coef = np.vstack([self.intercept_, self.coef_.T])
         used = int((self.coef_ != 0).any(axis=0).sum())

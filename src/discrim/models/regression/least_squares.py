@@ -87,6 +87,11 @@ class LeastSquaresClassifier(RecipeClassifier):
     def _names(self) -> list[str]:
         return super()._names if self.basis is None else expanded_names(super()._names)
 
+    def _draw(self, X: Any, y: Any, **options: Any) -> Any:  # noqa: ARG002 - as of every model
+        from discrim import plots
+
+        return plots.coefficients(self, X, **options)
+
     def _summarise(self) -> Summary:
         details: LeastSquaresDetails = self._details
         errors, df = _standard_errors(details, self.normalization)

@@ -201,6 +201,11 @@ class RidgeClassifier(RecipeClassifier):
         }
         return self.from_solution(Solved(rule, first.statistic_, attributes), first.known_columns)
 
+    def _draw(self, X: Any, y: Any, **options: Any) -> Any:  # noqa: ARG002 - as of every model
+        from discrim import plots
+
+        return plots.coefficients(self, X, **options)
+
     def _summarise(self) -> Summary:
         slopes = np.atleast_2d(self.coef_)
         coef = np.vstack([np.broadcast_to(self.intercept_, len(slopes)), slopes.T])

@@ -1,0 +1,14 @@
+from discrim.plots.bars import coefficients as coefficients
+from discrim.plots.bars import informative as informative
+from discrim.plots.bars import surviving as surviving
+from discrim.plots.bars import telling as telling
+from discrim.plots.boundaries import borders as borders
+from discrim.plots.boundaries import regions as regions
+from discrim.plots.coordinates import discriminants as discriminants
+from discrim.plots.coordinates import eigenvalues as eigenvalues
+from discrim.plots.coordinates import ellipses as ellipses
+from discrim.plots.coordinates import projection as projection
+from discrim.plots.coordinates import separation as separation
+from discrim.plots.scatter import pairs as pairs
+from discrim.plots.scatter import points as points
+from discrim.plots.style import styled as styled

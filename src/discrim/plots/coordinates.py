@@ -1,0 +1,435 @@
+"""Discriminant coordinates, projections, eigenvalues and ellipses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.patches import Ellipse
+from numpy.typing import NDArray
+from scipy import special
+
+from discrim.errors import ParameterError, name_list
+from discrim.inference.discriminant import wilks_tests
+from discrim.plots.boundaries import Answers, draw_borders
+from discrim.plots.plane import (
+    DiscriminantPlane,
+    Moments,
+    discriminant_plane,
+    moments_of,
+    moments_of_rows,
+    two_axes,
+)
+from discrim.plots.rows import MOST_ROWS, Points, column_names, fitted_classes, lacks, points_of, two_columns
+from discrim.plots.scatter import class_keys, scatter_classes
+from discrim.plots.style import (
+    SMALL,
+    WIDTH,
+    Look,
+    canvas,
+    halo,
+    keyed,
+    noted,
+    panels,
+    shortened,
+    spread,
+    titled,
+)
+from discrim.typing import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Columns whose loadings are drawn, the longest.
+MOST_LOADINGS = 8
+GRID = 160
+# Its name, p numbers, and the thresholds on the projection where there are some.
+Direction = tuple[str, Floats, list[float] | None]
+# Width over height of a picture with equal scales.
+SHAPE = 1.3
+
+
+def discriminants(
+    model: Any, X: Any = None, y: Any = None, *, axes: tuple[int, int] = (0, 1), loadings: bool | None = None,
+    borders: bool = True, ax: Axes | None = None, style: str | None = None,
+) -> Axes:  # fmt: skip
+    """Discriminant coordinates: rows, class means, ellipses that hold 95% of a Gaussian class, and borders.
+
+    Any fitted classifier of three or more classes and any number of columns can be drawn: the plane is the model's own,
+    else that of its statistic, else that of the rows X, y. Without rows the picture shows what the model remembers.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    X, y : rows to draw
+    axes : which two coordinates, from 0
+    loadings : bool
+        Arrows for the columns, along their correlations with the coordinates within classes; by default where there
+        are no rows.
+    borders : bool, where the model changes its answer, at the point of this plane (other coordinates are 0)
+
+    Cost: 25,600 predictions.
+
+    Examples
+    --------
+    >>> from discrim import LinearDiscriminantAnalysis, datasets, plots
+    >>> X, y = datasets.load_iris().xy
+    >>> plots.discriminants(LinearDiscriminantAnalysis().fit(X, y), X, y).get_xlabel()
+    'LD1 (99.1% of the separation)'
+    """
+    classes = fitted_classes(model)
+    if len(classes) == 2:
+        raise ParameterError(
+            "Two classes have a single discriminant coordinate. Draw it with plots.projection(model, X, y)."
+        )
+    plane = discriminant_plane(model, X, y)
+    if plane.scalings.shape[1] == 1:
+        raise ParameterError(
+            "The model has a single discriminant coordinate. Draw it with plots.projection(model, X, y)."
+        )
+    pair = two_axes(axes, plane)
+    ax, look = canvas(ax, style)
+    rows = None if X is None else points_of(X, y, classes=classes)
+    z = None if rows is None else plane.project(rows.x)[:, pair]
+    if rows is not None and z is not None:
+        scatter_classes(ax, look, z, rows.codes, classes if rows.labelled else [""])
+    _class_shapes(ax, look, plane, pair, classes)
+    _roomy(ax, z, plane.means[:, pair])
+    if borders:
+        _plane_borders(ax, look, model, X, plane, pair)
+    if loadings or (loadings is None and X is None):
+        _draw_loadings(ax, look, plane, pair)
+    titled(ax, None, *(_axis_name(plane, a) for a in pair))
+    keyed(ax, look, class_keys(look, classes))
+    if rows is not None and rows.sampled:
+        noted(ax, look, rows.sampled)
+    return ax
+
+
+def separation(model: Any, X: Any = None, y: Any = None, **options: Any) -> Any:
+    """How far the classes are apart: ``projection`` of two classes, ``discriminants`` of more, with their options.
+
+    Examples
+    --------
+    >>> from discrim import GaussianNB, datasets, plots
+    >>> X, y = datasets.load_iris().xy
+    >>> axes = plots.separation(GaussianNB().fit(X, y), X, y)
+    """
+    if len(fitted_classes(model)) == 2 or discriminant_plane(model, X, y).scalings.shape[1] == 1:
+        return projection(model, X, y, **options)
+    return discriminants(model, X, y, **options)
+
+
+def projection(
+    model: Any, X: Any = None, y: Any = None, *, directions: Any = None, ax: Axes | None = None,
+    style: str | None = None,
+) -> Any:  # fmt: skip
+    """Rows of two classes projected on the model's direction, a histogram for each class, and the threshold.
+
+    The title of each panel has J = (difference of the means)^2 / (sum of the variances), which Fisher's direction makes
+    largest. Without rows the Gaussians of the model's statistic are drawn.
+
+    Parameters
+    ----------
+    model : fitted classifier of two classes
+        Its direction is that of its linear rule, else that in which the class means are furthest apart.
+    X, y : rows to draw
+    directions : directions to compare, each in a panel below
+        A dict of name to p numbers, or names out of 'means' (difference of the class means) and 'pca' (first
+        principal component). The threshold is midway between the projected means.
+
+    Cost: reads at most 20,000 rows.
+
+    Examples
+    --------
+    >>> from discrim import LinearDiscriminantAnalysis, datasets, plots
+    >>> X, y = datasets.load_iris().xy
+    >>> model = LinearDiscriminantAnalysis().fit(X[50:], y[50:])
+    >>> len(plots.projection(model, X[50:], y[50:], directions=["means", "pca"]))
+    3
+    """
+    classes = fitted_classes(model)
+    if len(classes) != 2:
+        raise ParameterError(
+            f"A projection separates two classes; the model has {name_list(classes.tolist())}. "
+            "Draw several with plots.discriminants(model, X, y)."
+        )
+    rows = None if X is None else points_of(X, y, classes=classes, most=MOST_ROWS)
+    if rows is not None and not rows.labelled:
+        raise ParameterError("The histograms of classes need labels: pass y as well.")
+    shown: list[Direction] = [_own_direction(model, X, y)]
+    shown += _other_directions(directions, rows)
+    if ax is not None and len(shown) > 1:
+        raise ParameterError(f"There are {len(shown)} panels to draw; leave 'ax' out, or 'directions'.")
+    if ax is None and len(shown) > 1:
+        axes, look = panels(len(shown), style, across=1, size=(WIDTH, 0.4 + 1.75 * len(shown)))
+    else:
+        ax, look = canvas(ax, style, (WIDTH, 3.0))
+        axes = [ax]
+    for one, (name, direction, cuts) in zip(axes, shown, strict=True):
+        moments = moments_of(model) if rows is None else moments_of_rows(rows.x, rows.codes, 2)
+        if moments is None:
+            raise lacks(model, "means and variances of the classes", "Pass rows and their labels: (model, X, y).")
+        _histograms(one, look, rows, moments, (name, direction / np.linalg.norm(direction), cuts))
+    keyed(axes[0], look, class_keys(look, classes))
+    axes[-1].set_xlabel("projected value, in direction of the second class")
+    if rows is not None and rows.sampled:
+        noted(axes[-1], look, rows.sampled)
+    return axes[0] if len(axes) == 1 else np.array(axes, dtype=object)
+
+
+def eigenvalues(model: Any, *, ax: Axes | None = None, style: str | None = None) -> Axes:
+    """How much each discriminant coordinate separates, and Wilks' test that it and those after it add nothing.
+
+    For models that know the class means and the pooled covariance. Cost: an eigenvalue problem of p x p.
+
+    Examples
+    --------
+    >>> from discrim import LinearDiscriminantAnalysis, datasets, plots
+    >>> X, y = datasets.load_iris().xy
+    >>> len(plots.eigenvalues(LinearDiscriminantAnalysis().fit(X, y)).patches)
+    2
+    """
+    from discrim.plots.plane import directions as solved
+
+    classes = fitted_classes(model)
+    moments = moments_of(model)
+    if moments is None:
+        raise lacks(model, "means and covariances of the classes (statistic_)")
+    _, values = solved(moments)
+    n, p = float(moments.weight.sum()), moments.mean.shape[1]
+    tests = wilks_tests(values, n, p, len(classes))
+    ax, look = canvas(ax, style, (WIDTH, 1.2 + 0.42 * max(len(values), 2)))
+    at = np.arange(len(values))
+    ax.barh(at, values, height=0.62, color=look.colour(0), zorder=2)
+    for i, value in enumerate(values):
+        p_value = tests.p_value[i]
+        test = "" if np.isnan(p_value) else f", p {'< 0.001' if p_value < 0.001 else f'= {p_value:.3f}'}"
+        ax.annotate(
+            f"{value / values.sum():.1%}{test}", (value, i), xytext=(5, 0), textcoords="offset points", va="center",
+            fontsize=SMALL, color=look.ink,
+        )  # fmt: skip
+    ax.set_yticks(at, [f"LD{i + 1}" for i in at])
+    ax.invert_yaxis()
+    ax.set_xlim(0, 1.45 * values.max())
+    titled(ax, None, "variance between classes / variance within")
+    noted(ax, look, "p: Wilks' test of this dimension and those below")
+    return ax
+
+
+def ellipses(
+    model: Any, X: Any = None, y: Any = None, *, columns: Any = None, levels: Any = (0.5, 0.95),
+    ax: Axes | None = None, style: str | None = None,
+) -> Axes:  # fmt: skip
+    """Class means with ellipses of equal Mahalanobis distance in two columns, which hold these shares of a class.
+
+    The marginal Gaussian of the two columns, however many there are: of the model's statistic (one shape for all
+    classes where it pools them, as LDA does), else of the rows X, y.
+
+    Examples
+    --------
+    >>> from discrim import QuadraticDiscriminantAnalysis, datasets, plots
+    >>> X, y = datasets.load_iris().xy
+    >>> axes = plots.ellipses(QuadraticDiscriminantAnalysis().fit(X, y), X, y, columns=(2, 3))
+    """
+    classes = fitted_classes(model)
+    rows = None if X is None else points_of(X, y, classes=classes)
+    moments = moments_of(model)
+    if moments is None and rows is not None and rows.labelled:
+        moments = moments_of_rows(rows.x, rows.codes, len(classes))
+    if moments is None:
+        raise lacks(model, "means and covariances of the classes", "Pass rows and their labels: (model, X, y).")
+    names = column_names(model, X)
+    pair = list(two_columns(columns, names, ", or draw all columns together: plots.discriminants(model, X, y)"))
+    ax, look = canvas(ax, style)
+    if rows is not None:
+        scatter_classes(ax, look, rows.x[:, pair], rows.codes, classes if rows.labelled else [""])
+    for k in range(len(classes)):
+        for level in levels:
+            draw_ellipse(ax, look, moments.mean[k, pair], moments.of_class(k)[np.ix_(pair, pair)], k, level)
+        ax.plot(*moments.mean[k, pair], "+", color=look.ink, markersize=9, markeredgewidth=2, zorder=5)
+    ax.autoscale_view()
+    titled(ax, None, names[pair[0]], names[pair[1]])
+    keyed(ax, look, class_keys(look, classes))
+    noted(ax, look, f"ellipses hold {' and '.join(f'{level:.0%}' for level in levels)} of a Gaussian class")
+    return ax
+
+
+def linear_function(model: Any) -> tuple[Floats, float]:
+    """w and b of a linear rule of two classes, w'x + b > 0 for the second."""
+    coef, intercept = getattr(model, "coef_", None), getattr(model, "intercept_", None)
+    if coef is None or intercept is None:
+        raise lacks(model, "linear rule (coef_ and intercept_)")
+    coef = np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef, dtype=float)
+    coef = np.atleast_2d(coef)
+    if len(coef) != 1:
+        raise ParameterError(f"This picture is for two classes; the model has {name_list(fitted_classes(model))}.")
+    if not coef.any():
+        raise ParameterError("All coefficients are zero, so that there is no direction to draw.")
+    return coef[0], float(np.ravel(intercept)[0])
+
+
+def draw_ellipse(ax: Axes, look: Look, mean: Floats, sigma: Floats, k: int, level: float) -> None:
+    """The ellipse that holds this share of a Gaussian class."""
+    values, vectors = np.linalg.eigh(sigma)
+    lengths = 2.0 * np.sqrt(np.maximum(values, 0.0) * special.chdtri(2, 1.0 - level))
+    angle = float(np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1])))
+    ax.add_patch(
+        Ellipse(
+            (float(mean[0]), float(mean[1])), float(lengths[1]), float(lengths[0]), angle=angle, fill=False,
+            edgecolor=look.colour(k), linewidth=1.4, zorder=4,
+        )
+    )  # fmt: skip
+
+
+def _class_shapes(ax: Axes, look: Look, plane: DiscriminantPlane, pair: list[int], classes: NDArray[Any]) -> None:
+    """Ellipses, and the means with their labels."""
+    for k, label in enumerate(classes.tolist()):
+        mean = plane.means[k, pair]
+        draw_ellipse(ax, look, mean, plane.covariance(k, pair), k, 0.95)
+        ax.plot(
+            *mean, marker=look.marker(k), color=look.colour(k), markersize=9, markeredgecolor=look.face,
+            markeredgewidth=1.2, linestyle="", zorder=6,
+        )  # fmt: skip
+        ax.annotate(
+            shortened(label), tuple(mean), xytext=(0, 8), textcoords="offset points", ha="center", fontsize=SMALL,
+            color=look.ink, fontweight="bold", path_effects=halo(look), zorder=7,
+        )  # fmt: skip
+
+
+def _roomy(ax: Axes, z: Floats | None, means: Floats) -> None:
+    """Limits that hold the points, the means and their ellipses, and are not too narrow for equal scales."""
+    shown = np.vstack([means - 2.7, means + 2.7] + ([] if z is None else [z]))
+    low, high = shown.min(axis=0) - 0.3, shown.max(axis=0) + 0.3
+    wide, tall = high - low
+    middle = 0.5 * (low + high)
+    half = 0.5 * np.array([max(wide, SHAPE * tall), max(tall, wide / SHAPE)])
+    ax.set_xlim(middle[0] - half[0], middle[0] + half[0])
+    ax.set_ylim(middle[1] - half[1], middle[1] + half[1])
+    ax.set_aspect("equal", adjustable="box")
+
+
+def _plane_borders(ax: Axes, look: Look, model: Any, X: Any, plane: DiscriminantPlane, pair: list[int]) -> None:
+    """Areas and borders of the answers."""
+    a, b = np.linspace(*ax.get_xlim(), GRID), np.linspace(*ax.get_ylim(), GRID)
+    z = np.zeros((GRID * GRID, plane.scalings.shape[1]))
+    z[:, pair[0]], z[:, pair[1]] = (part.ravel() for part in np.meshgrid(a, b))
+    answers = answers_at(model, X, plane.origin + z @ plane.back.T)
+    faces = np.array([look.tint(k, 0.16) for k in range(len(answers.classes) + len(answers.extra))])
+    ax.imshow(
+        faces[answers.code].reshape(GRID, GRID, 3), extent=(a[0], a[-1], b[0], b[-1]), origin="lower", aspect="equal",
+        interpolation="nearest", zorder=0,
+    )  # fmt: skip
+    draw_borders(ax, a, b, answers, {"colors": look.muted, "linewidths": 0.9})
+
+
+def answers_at(model: Any, X: Any, x: Floats) -> Answers:
+    """What a model says of rows that were made up, in the kind of table that it was fitted on."""
+    import warnings
+
+    with warnings.catch_warnings():
+        # Names of columns are not at hand where no table is.
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        return Answers.of(model, X, x) if X is not None else Answers.of(model, np.empty((0, 0)), x)
+
+
+def _draw_loadings(ax: Axes, look: Look, plane: DiscriminantPlane, pair: list[int]) -> None:
+    """Arrows from the middle; names stand at the side to which they point, moved apart."""
+    loading = plane.loadings[:, pair]
+    longest = np.argsort(-np.hypot(*loading.T))[:MOST_LOADINGS]
+    longest = longest[np.hypot(*loading[longest].T) > 0]
+    (a0, a1), (b0, b1) = ax.get_xlim(), ax.get_ylim()
+    middle = np.array([0.5 * (a0 + a1), 0.5 * (b0 + b1)])
+    size = 0.40 * min(a1 - a0, b1 - b0) / np.hypot(*loading[longest].T).max()
+    ends = middle + size * loading[longest]
+    for side in (-1, 1):
+        of = np.flatnonzero(np.where(ends[:, 0] >= middle[0], 1, -1) == side)
+        if not len(of):
+            continue
+        heights = b0 + (b1 - b0) * spread((ends[of, 1] - b0) / (b1 - b0), 0.065)
+        for i, height in zip(of, heights, strict=True):
+            ax.annotate(
+                "", tuple(ends[i]), tuple(middle), zorder=5,
+                arrowprops={"arrowstyle": "-|>", "color": look.ink, "linewidth": 1.0, "shrinkA": 0, "shrinkB": 0},
+            )  # fmt: skip
+            ax.annotate(
+                shortened(plane.names[longest[i]], 14), (ends[i, 0], height), xytext=(4 * side, 0),
+                textcoords="offset points", ha="left" if side > 0 else "right", va="center", fontsize=SMALL,
+                color=look.ink, path_effects=halo(look), zorder=7,
+            )  # fmt: skip
+    if len(longest) < len(loading):
+        noted(ax, look, f"arrows: the {len(longest)} of {len(loading)} columns that correlate most")
+
+
+def _axis_name(plane: DiscriminantPlane, a: int) -> str:
+    share = plane.share[a]
+    return f"LD{a + 1}" if np.isnan(share) else f"LD{a + 1} ({share:.1%} of the separation)"
+
+
+def _own_direction(model: Any, X: Any, y: Any) -> tuple[str, Floats, list[float]]:
+    """The direction of a linear rule and its threshold; else where the answer changes along the discriminant."""
+    if getattr(model, "coef_", None) is not None and getattr(model, "intercept_", None) is not None:
+        w, b = linear_function(model)
+        return "the model's direction", w, [-b / float(np.linalg.norm(w))]
+    plane = discriminant_plane(model, X, y)
+    sign = np.sign(plane.means[1, 0] - plane.means[0, 0])
+    a, back = sign * plane.scalings[:, 0], sign * plane.back[:, 0]
+    centres = sign * plane.means[:, 0]
+    z = np.linspace(centres.min() - 4.0, centres.max() + 4.0, 2001)
+    code = answers_at(model, X, plane.origin + z[:, None] * back).code
+    changes = 0.5 * (z[1:] + z[:-1])[np.diff(code) != 0]
+    cuts = (plane.origin + changes[:, None] * back) @ a / np.linalg.norm(a)
+    return "the discriminant direction", a, cuts.tolist()
+
+
+def _other_directions(wanted: Any, rows: Points | None) -> list[Direction]:
+    """Directions by name; without a threshold of their own."""
+    if wanted is None:
+        return []
+    if isinstance(wanted, Mapping):
+        return [(str(name), np.asarray(w, dtype=float), None) for name, w in wanted.items()]
+    if rows is None:
+        raise ParameterError("Other directions are found from rows: pass X and y as well.")
+    moments = moments_of_rows(rows.x, rows.codes, 2)
+    found: list[Direction] = []
+    for name in [wanted] if isinstance(wanted, str) else wanted:
+        if name == "means":
+            found.append(("difference of the means", moments.mean[1] - moments.mean[0], None))
+        elif name == "pca":
+            w = np.linalg.svd(rows.x - rows.x.mean(axis=0), full_matrices=False)[2][0]
+            found.append(("first principal component", w * np.sign(w @ (moments.mean[1] - moments.mean[0]) or 1), None))
+        else:
+            raise ParameterError.bad_value("directions", name, "'means', 'pca' or a dict of name to numbers")
+    return found
+
+
+def _histograms(ax: Axes, look: Look, rows: Points | None, moments: Moments, shown: Direction) -> None:
+    name, w, cuts = shown
+    centres = moments.mean @ w
+    variances = np.array([w @ moments.of_class(k) @ w for k in range(2)])
+    cuts = [float(centres.mean())] if cuts is None else cuts
+    if rows is not None:
+        z = rows.x @ w
+        edges = np.linspace(z.min(), z.max(), int(np.clip(2.2 * np.sqrt(len(z)), 12, 40)) + 1).tolist()
+        for k in range(2):
+            ax.hist(
+                z[rows.codes == k], edges, color=look.tint(k, 0.55), edgecolor=look.face, linewidth=0.4, alpha=0.85,
+                zorder=2 + k,
+            )  # fmt: skip
+        ax.set_ylabel("rows")
+    else:
+        low, high = (centres - 3.5 * np.sqrt(variances)).min(), (centres + 3.5 * np.sqrt(variances)).max()
+        at = np.linspace(low, high, 300)
+        for k in range(2):
+            height = np.exp(-0.5 * (at - centres[k]) ** 2 / variances[k]) / np.sqrt(2 * np.pi * variances[k])
+            height *= moments.weight[k] / moments.weight.sum()
+            ax.fill_between(at, height, color=look.tint(k, 0.45), linewidth=0, zorder=2)
+            ax.plot(at, height, color=look.colour(k), linewidth=1.4, zorder=3)
+        ax.set_yticks([])
+        ax.set_ylabel("density")
+    ax.set_ylim(bottom=0)
+    for cut in cuts:
+        ax.axvline(cut, color=look.ink, linewidth=1.4, zorder=5)
+    separation = (centres[1] - centres[0]) ** 2 / variances.sum() if variances.sum() > 0 else np.inf
+    titled(ax, f"{name[0].upper()}{name[1:]}: J = {separation:.3g}")

@@ -1,0 +1,146 @@
+"""Rows as points, by class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.lines import Line2D
+
+from discrim.errors import ParameterError
+from discrim.plots.rows import RASTERISED, column_numbers, points_of, two_columns
+from discrim.plots.style import SMALL, WIDEST, Look, canvas, keyed, noted, panels, shortened, titled
+from discrim.typing import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+# Columns that a matrix of pairs shows.
+MOST_COLUMNS = 6
+
+
+def points(
+    X: Any, y: Any = None, *, columns: Any = None, title: str | None = None, ax: Axes | None = None,
+    style: str | None = None,
+) -> Axes:  # fmt: skip
+    """Rows in two of their columns, a colour and a shape for each class.
+
+    Of more than 4,000 rows a random part is drawn, and the picture says so. Cost: reads the rows that it draws.
+
+    Examples
+    --------
+    >>> from discrim import datasets, plots
+    >>> X, y = datasets.load_iris().xy
+    >>> plots.points(X, y, columns=(2, 3)).get_xlabel()
+    'x2'
+    """
+    rows = points_of(X, y)
+    a, b = two_columns(columns, rows.names, ", or draw all pairs with plots.pairs(X, y)")
+    ax, look = canvas(ax, style)
+    scatter_classes(ax, look, rows.x[:, [a, b]], rows.codes, rows.classes)
+    titled(ax, title, rows.names[a], rows.names[b])
+    if rows.labelled:
+        keyed(ax, look, class_keys(look, rows.classes))
+    if rows.sampled:
+        noted(ax, look, rows.sampled)
+    return ax
+
+
+def pairs(X: Any, y: Any = None, *, columns: Any = None, style: str | None = None) -> NDArray[Any]:
+    """All pairs of columns as a matrix of scatter plots, with the densities of the classes on the diagonal.
+
+    Up to six columns; of more, name those that matter. Gives the axes, p x p. Cost: reads the rows that it draws.
+
+    Examples
+    --------
+    >>> from discrim import datasets, plots
+    >>> X, y = datasets.load_iris().xy
+    >>> plots.pairs(X, y).shape
+    (4, 4)
+    """
+    rows = points_of(X, y, most=1500)
+    chosen = list(range(len(rows.names))) if columns is None else column_numbers(columns, rows.names)
+    if not 2 <= len(chosen) <= MOST_COLUMNS:
+        raise ParameterError(
+            f"A matrix of pairs shows 2 to {MOST_COLUMNS} columns, and there are {len(chosen)}. "
+            "Name those that matter with columns=[...]."
+        )
+    size = len(chosen)
+    grid, look = panels(size * size, style, across=size, size=(WIDEST, WIDEST + 0.3))
+    matrix = np.array(grid, dtype=object).reshape(size, size)
+    for i, row in enumerate(chosen):
+        for j, column in enumerate(chosen):
+            ax = matrix[i, j]
+            if i == j:
+                densities(ax, look, rows.x[:, row], rows.codes, len(rows.classes))
+            else:
+                scatter_classes(ax, look, rows.x[:, [column, row]], rows.codes, rows.classes, size=7)
+            ax.tick_params(labelbottom=i == size - 1, labelleft=j == 0 and i != j, labelsize=SMALL - 1.5)
+            ax.locator_params(nbins=3)
+            if i == size - 1:
+                ax.set_xlabel(shortened(rows.names[column], 60 // size), fontsize=SMALL)
+            if j == 0:
+                ax.set_ylabel(shortened(rows.names[row], 60 // size), fontsize=SMALL)
+    figure = matrix[0, 0].figure
+    if rows.labelled:
+        figure.legend(
+            handles=class_keys(look, rows.classes), loc="outside upper left", ncols=min(len(rows.classes), 4),
+            frameon=False, fontsize=SMALL, labelcolor=look.ink, handletextpad=0.3,
+        )  # fmt: skip
+    if rows.sampled:
+        figure.supxlabel(rows.sampled, fontsize=SMALL, color=look.muted)
+    return matrix
+
+
+def scatter_classes(
+    ax: Axes, look: Look, z: Floats, codes: Any, classes: Sequence[Any] | NDArray[Any], *, size: float = 18
+) -> None:
+    """Points of n x 2 coordinates; small and faint where they are many, one bitmap where an SVG would grow."""
+    crowd = len(z) > RASTERISED
+    area = size * (0.35 if len(z) > 1500 else 0.6 if crowd else 1.0)
+    for k in range(len(classes)):
+        own = codes == k
+        if not own.any():
+            continue
+        ax.scatter(
+            z[own, 0], z[own, 1], s=area, marker=look.marker(k), color=look.colour(k), alpha=0.45 if crowd else 0.8,
+            linewidths=0.5, edgecolors=look.face, rasterized=crowd, zorder=3,
+        )  # fmt: skip
+
+
+def class_keys(look: Look, classes: Any) -> list[Line2D]:
+    """Entries of a legend: colour, shape and label of each class."""
+    return [
+        Line2D(
+            [], [], linestyle="", marker=look.marker(k), color=look.colour(k), markersize=5, label=shortened(label, 24)
+        )
+        for k, label in enumerate(np.asarray(classes).tolist())
+    ]
+
+
+def densities(ax: Axes, look: Look, values: Floats, codes: Any, classes: int) -> None:
+    """A smooth density of each class, weighted by its share."""
+    low, high = values.min(), values.max()
+    reach = 0.08 * (high - low or 1.0)
+    at = np.linspace(low - reach, high + reach, 160)
+    for k in range(classes):
+        own = values[codes == k]
+        if len(own) > 1:
+            height = density(own, at) * len(own) / len(values)
+            ax.fill_between(at, height, color=look.tint(k, 0.35), linewidth=0, zorder=2)
+            ax.plot(at, height, color=look.colour(k), linewidth=1.2, zorder=3)
+    ax.set_ylim(bottom=0)
+    ax.set_yticks([])
+    ax.spines["left"].set_visible(False)
+
+
+def density(values: Floats, at: Floats) -> Floats:
+    """A Gaussian kernel density with Silverman's width, of binned values. Cost: grid x bins, whatever the rows."""
+    spread = min(values.std(ddof=1), np.subtract(*np.quantile(values, [0.75, 0.25])) / 1.349 or np.inf)
+    width = 0.9 * (spread if np.isfinite(spread) and spread > 0 else at[-1] - at[0]) * len(values) ** -0.2
+    counts, edges = np.histogram(values, bins=512, range=(at[0], at[-1]))
+    middle = 0.5 * (edges[1:] + edges[:-1])
+    kernel = np.exp(-0.5 * ((at[:, None] - middle) / width) ** 2) / (width * np.sqrt(2 * np.pi))
+    return np.asarray(kernel @ counts / len(values))

@@ -1,0 +1,274 @@
+"""One look for all pictures: colours, sizes, places of titles and labels. matplotlib's global settings stay."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discrim.errors import ParameterError
+
+from matplotlib import get_backend
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Shapes of points, in the order of the classes: they carry the class where colours cannot.
+MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*", "<", ">")
+# Sizes in points: still legible when a picture of WIDTH is shown 390 pixels wide.
+TEXT, SMALL, TITLE = 9.5, 8.5, 10.5
+# Inches; at 96 pixels an inch a picture is 480 wide, and two panels side by side 560.
+WIDTH, HEIGHT, WIDEST = 5.0, 3.9, 5.8
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colours: ``face`` behind a picture, ``ink`` for what matters, ``muted`` for the rest, ``palette`` of the classes.
+
+    The palette is that of Okabe and Ito, which remains distinct for the colour-blind, darkened or lightened so that
+    each colour stands out from ``face``.
+    """
+
+    name: str
+    face: str
+    ink: str
+    muted: str
+    line: str
+    palette: tuple[str, ...]
+
+    def colour(self, k: int) -> str:
+        """Of the k-th class or series."""
+        return self.palette[k % len(self.palette)]
+
+    def marker(self, k: int) -> str:
+        """A shape for the k-th class: with more classes than colours, pairs of colour and shape differ."""
+        return MARKERS[(k + k // len(self.palette)) % len(MARKERS)]
+
+    def tint(self, k: int, strength: float = 0.24) -> tuple[float, float, float]:
+        """The colour of a class, mixed into the background, for areas."""
+        return mixed(self.colour(k), self.face, strength)
+
+
+LIGHT = Look(
+    "light", "#ffffff", "#1f2933", "#5b6770", "#d5dae0",
+    ("#0072b2", "#d55e00", "#008a63", "#b0508a", "#9a7400", "#3a9bd0", "#6b6b6b", "#7a4fbf"),
+)  # fmt: skip
+DARK = Look(
+    "dark", "#14181f", "#e6e9ed", "#a3adb8", "#363f4a",
+    ("#56b4e9", "#ff9442", "#3fd6a4", "#e79ac6", "#f0e442", "#8fa8ff", "#b8b8b8", "#c9a3ff"),
+)  # fmt: skip
+LOOKS = {look.name: look for look in (LIGHT, DARK)}
+
+_default: ContextVar[Look] = ContextVar("discrim_look", default=LIGHT)
+
+
+@contextmanager
+def styled(style: str) -> Iterator[None]:
+    """Within it pictures have this style, "light" or "dark", unless they are given another.
+
+    Examples
+    --------
+    >>> from discrim import plots
+    >>> with plots.styled("dark"):
+    ...     axes = plots.losses()
+    >>> axes.figure.get_facecolor() == plots.losses().figure.get_facecolor()
+    False
+    """
+    token = _default.set(_look(style))
+    try:
+        yield
+    finally:
+        _default.reset(token)
+
+
+def _look(style: str | None) -> Look:
+    if style is None:
+        return _default.get()
+    if style not in LOOKS:
+        raise ParameterError.bad_value("style", style, " or ".join(map(repr, LOOKS)))
+    return LOOKS[style]
+
+
+def mixed(colour: Any, face: Any, strength: float) -> tuple[float, float, float]:
+    """``strength`` of a colour, the rest of another."""
+    r, g, b = strength * np.array(to_rgb(colour)) + (1.0 - strength) * np.array(to_rgb(face))
+    return float(r), float(g), float(b)
+
+
+def canvas(ax: Any, style: str | None, size: tuple[float, float] = (WIDTH, HEIGHT)) -> tuple[Axes, Look]:
+    """The axes to draw on, new ones unless some are given, and their look.
+
+    Axes that are given keep their figure; where no style is asked for, a dark background is drawn on in light colours.
+    """
+    if ax is None:
+        return panels(1, style, size=size)[0][0], _look(style)
+    if not hasattr(ax, "plot") or not hasattr(ax, "transAxes"):
+        raise ParameterError.bad_value("ax", ax, "a matplotlib Axes, or None for a new figure")
+    look = _look(style)
+    if style is None and sum(to_rgb(ax.get_facecolor())) < 1.2:
+        look = DARK
+    _dress(ax, look, face=style is not None)
+    return ax, look
+
+
+def panels(
+    count: int, style: str | None, *, across: int | None = None, size: tuple[float, float] | None = None
+) -> tuple[list[Axes], Look]:
+    """So many new axes on a figure of their own, side by side up to ``across`` (two, which stay legible on a phone)."""
+    look = _look(style)
+    columns = min(count, across or 2)
+    rows = -(-count // columns)
+    if size is None:
+        size = (WIDTH if columns == 1 else WIDEST, (HEIGHT - 0.6 if columns == 1 else WIDEST / columns + 0.1) * rows)
+    figure = _new_figure(size)
+    figure.set_facecolor(look.face)
+    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    for ax in grid[count:]:
+        ax.remove()
+    for ax in grid[:count]:
+        _dress(ax, look, face=True)
+    return list(grid[:count]), look
+
+
+def _new_figure(size: tuple[float, float]) -> Figure:
+    """A figure of pyplot where that can show it, as in a notebook; else a free one, which nobody has to close."""
+    if _can_show():
+        from matplotlib import pyplot as plt
+
+        return plt.figure(figsize=size, layout="constrained")
+    figure = Figure(figsize=size, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _can_show() -> bool:
+    notebook = sys.modules.get("IPython")
+    if notebook is not None and notebook.get_ipython() is not None:
+        return True
+    if "matplotlib.pyplot" not in sys.modules:
+        return False
+    return str(get_backend()).lower() not in {"agg", "cairo", "pdf", "pgf", "ps", "svg", "template"}
+
+
+def _dress(ax: Axes, look: Look, *, face: bool) -> None:
+    if face:
+        ax.set_facecolor(look.face)
+    for side, spine in ax.spines.items():
+        spine.set_visible(side in {"left", "bottom", "geo"})
+        spine.set_color(look.muted)
+        spine.set_linewidth(0.8)
+    ax.tick_params(colors=look.muted, labelcolor=look.ink, labelsize=SMALL, width=0.8, length=3)
+    for label in (ax.xaxis.label, ax.yaxis.label, ax.title):
+        label.set_color(look.ink)
+        label.set_fontsize(TEXT)
+
+
+def titled(ax: Axes, title: str | None = None, x: str | None = None, y: str | None = None) -> None:
+    """The title, in the corner above, and the names of the axes."""
+    if title is not None:
+        ax.set_title(
+            wrapped(title, _characters(ax, TITLE)), loc="left", fontsize=TITLE, color=ax.xaxis.label.get_color()
+        )
+    if x is not None:
+        ax.set_xlabel(x)
+    if y is not None:
+        ax.set_ylabel(y)
+
+
+def _characters(ax: Axes, size: float) -> int:
+    """About how many characters of this size stand side by side above the axes."""
+    columns = ax.get_subplotspec()
+    share = 1 if columns is None else columns.get_gridspec().ncols
+    return max(int(0.86 * ax.figure.get_figwidth() / share * 72 / (0.52 * size)), 12)  # type: ignore[union-attr]
+
+
+def wrapped(text: str, width: int) -> str:
+    import textwrap
+
+    return "\n".join(textwrap.fill(line, width) for line in text.split("\n"))
+
+
+def keyed(ax: Any, look: Look, handles: Sequence[Any] | None = None, *, inside: str | None = None) -> None:
+    """A legend in rows between title and picture, where it covers nothing; or ``inside``, in a corner that is free."""
+    handles = handles if handles is not None else ax.get_legend_handles_labels()[0]
+    if not handles:
+        return
+    options: dict[str, Any] = {
+        "handles": handles, "frameon": False, "fontsize": SMALL, "labelcolor": look.ink, "handletextpad": 0.4,
+        "borderaxespad": 0.2, "borderpad": 0.2, "labelspacing": 0.3,
+    }  # fmt: skip
+    if inside is not None:
+        ax.legend(loc=inside, **options)
+        return
+    longest = max(len(str(handle.get_label())) for handle in handles)
+    columns = max(min(len(handles), _characters(ax, SMALL) // (longest + 5)), 1)
+    ax.legend(
+        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, columnspacing=1.2, handlelength=1.4, **options
+    )
+    if ax.get_title(loc="left"):
+        rows = -(-len(handles) // columns)
+        ax.set_title(ax.get_title(loc="left"), loc="left", pad=6 + rows * SMALL * 1.45, fontsize=TITLE, color=look.ink)
+
+
+def end_labels(ax: Axes, labels: Sequence[tuple[float, str, Any]]) -> None:
+    """Names of curves at their right ends: (y in data units, text, colour), moved apart where they would touch."""
+    if not labels:
+        return
+    low, high = ax.get_ylim()
+    scale = ax.transData + ax.transAxes.inverted()
+    at = np.array(
+        [scale.transform((ax.get_xlim()[1], np.clip(y, min(low, high), max(low, high))))[1] for y, *_ in labels]
+    )
+    height = ax.figure.get_figheight() * 72 * ax.get_position().height  # type: ignore[union-attr]
+    for place, (_, text, colour) in zip(spread(at, 1.25 * SMALL / height), labels, strict=True):
+        ax.annotate(
+            text, (1.0, place), xytext=(4, 0), xycoords="axes fraction", textcoords="offset points", va="center",
+            fontsize=SMALL, color=colour, annotation_clip=False,
+        )  # fmt: skip
+
+
+def spread(at: Any, gap: float) -> Any:
+    """The nearest places that are at least ``gap`` apart, in the same order, within 0 to 1 where they fit."""
+    order = np.argsort(at, kind="stable")
+    places = np.asarray(at, dtype=float)[order]
+    for _ in range(200):
+        gaps = np.diff(places)
+        close = gaps < gap - 1e-9
+        if not close.any():
+            break
+        move = np.where(close, (gap - gaps) / 2, 0.0)
+        places[:-1] -= move
+        places[1:] += move
+    places -= max(places[-1] - 1.0, 0.0) if len(places) else 0.0
+    out = np.empty_like(places)
+    out[order] = places
+    return out
+
+
+def noted(ax: Axes, look: Look, text: str) -> None:
+    """A remark in small letters below the picture, such as that only some rows are drawn."""
+    below = 34 if ax.get_xlabel() else 20
+    ax.annotate(
+        wrapped(text, _characters(ax, SMALL)), (0.0, 0.0), xytext=(0, -below), xycoords="axes fraction",
+        textcoords="offset points", va="top", ha="left", fontsize=SMALL, color=look.muted, annotation_clip=False,
+    )  # fmt: skip
+
+
+def halo(look: Look, width: float = 2.5) -> list[Any]:
+    """An outline in the colour of the background, for text and lines that stand on other things."""
+    return [withStroke(linewidth=width, foreground=look.face)]
+
+
+def shortened(text: object, most: int = 18) -> str:
+    """A name that fits beside an axis."""
+    text = str(text)
+    return text if len(text) <= most else f"{text[: most - 1]}…"
