@@ -107,7 +107,7 @@ def test_tables_that_cannot_be_drawn_are_refused_in_words(X, y, text):
 
 
 def test_strange_labels_and_columns_are_named(iris, lda):
-    with pytest.raises(DataError, match="'rose'.*knows 'setosa'"):
+    with pytest.raises(DataError, match=r"'rose'.*knows 'setosa'"):
         plots.regions(lda, iris[0][:2], ["setosa", "rose"], columns=(0, 1), others="hold")
     with pytest.raises(ParameterError, match="There is no column 'petal'"):
         plots.points(*iris, columns=("petal", 1))

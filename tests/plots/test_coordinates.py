@@ -43,7 +43,7 @@ def test_without_rows_the_picture_shows_what_the_model_remembers(lda):
 def test_what_is_missing_is_said(iris, two_irises, lda, logistic):
     with pytest.raises(ParameterError, match="Pass rows and their labels"):
         plots.discriminants(Peer(max_iter=1000).fit(*iris))
-    with pytest.raises(ParameterError, match="single discriminant coordinate.*plots.projection"):
+    with pytest.raises(ParameterError, match=r"single discriminant coordinate.*plots.projection"):
         plots.discriminants(logistic, *two_irises)
     with pytest.raises(ParameterError, match="two of the 2 discriminant coordinates"):
         plots.discriminants(lda, *iris, axes=(0, 2))

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from discrim.errors import ParameterError
-
 from matplotlib import get_backend
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
+
+from discrim.errors import ParameterError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
