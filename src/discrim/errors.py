@@ -32,10 +32,11 @@ class DataError(DiscrimError, ValueError):
         columns = list(dict.fromkeys([*missing, *infinite]))
         facts = [_describe_column(c, missing.get(c, 0), infinite.get(c, 0)) for c in columns[:5]]
         more = f"; and {len(columns) - 5} more columns" if len(columns) > 5 else ""
-        return cls(
+        text = (
             f"Input X contains {' and '.join(kinds)}: {'; '.join(facts)}{more}. "
             "Remove or impute these values first, for example with sklearn.impute.SimpleImputer."
         )
+        return cls(text) if infinite else MissingValuesError(text, missing)
 
     @classmethod
     def unreadable(cls, name: object, reason: object, form: str = "") -> DataError:
@@ -48,6 +49,14 @@ class DataError(DiscrimError, ValueError):
     @classmethod
     def empty_column(cls, name: str) -> DataError:
         return cls(f"Column '{name}' has no value in any row. Leave it out.")
+
+
+class MissingValuesError(DataError):
+    """Some values are NaN and none is infinite; ``missing`` are the columns, and how many each has."""
+
+    def __init__(self, message: str, missing: Mapping[str, int]) -> None:
+        super().__init__(message)
+        self.missing = dict(missing)
 
 
 class SingularClassError(DataError, np.linalg.LinAlgError):

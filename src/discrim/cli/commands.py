@@ -5,8 +5,12 @@ from __future__ import annotations
 import click
 
 from discrim.cli.compare import compare
+from discrim.cli.completion import completion
+from discrim.cli.datasets import datasets
+from discrim.cli.fit import fit
+from discrim.cli.roc import roc
 
-VERBS = (compare,)
+VERBS = (compare, fit, roc, datasets, completion)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})

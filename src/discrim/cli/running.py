@@ -67,7 +67,9 @@ def plain_words() -> Iterator[None]:
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("default")
+            # What concerns programmers alone is no news for a user of the command.
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("default", UserWarning)
             warnings.showwarning = lambda message, *_, **__: note(str(message))
             yield
     except BrokenPipeError:

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from discrim.errors import ParameterError, name_list
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.cli.standard_input import spooled
+from discrim.comparison.prepared import PreparedClassifier, without_odd_columns
+from discrim.errors import MissingValuesError, ParameterError, name_list, plural
+from discrim.models import TextClassifier
+from discrim.models.shell import recipe_of
 from discrim.sources import Scan, scan
-from discrim.sources.odd_columns import odd_columns
+from discrim.sources.odd_columns import odd_columns, with_numbers
 from discrim.sources.scan import open_reader
 from discrim.text import Documents, documents
+from discrim.typing import Floats
+
+# Columns with missing values that are named.
+MOST_COLUMNS = 5
 
 
 def open_table(data: str, *, note: Callable[[str], None], **options: Any) -> Scan | Documents:
@@ -19,6 +30,7 @@ def open_table(data: str, *, note: Callable[[str], None], **options: Any) -> Sca
     ``options`` are those of the command: target, text, features, without and weight. ``note`` is called with what was
     decided without being asked for.
     """
+    data = as_path(data)
     folder = Path(data).expanduser()
     if folder.is_dir() and any(path.is_dir() and not path.name.startswith(".") for path in folder.iterdir()):
         for name, value in options.items():
@@ -31,15 +43,59 @@ def open_table(data: str, *, note: Callable[[str], None], **options: Any) -> Sca
     text, features, without = options["text"], options["features"], options["without"]
     columns = {"target": options["target"], "weight": options["weight"]}
     if columns["target"] is None:
-        raise ParameterError(
-            f"Which column holds the classes? Pass --target COLUMN; the columns are {name_list(names, most=20)}."
-        )
+        raise ParameterError(_which_column("--target", "the classes", names))
     if text is not None:
         if features or without:
             raise ParameterError("--text learns from the words of that column alone; omit --features and --without.")
         return documents(data, text=text, missing="empty", **columns)
     rows = scan(data, features=features or None, without=without, **columns)
     return rows if features else _words_or_columns(data, rows, note, columns)
+
+
+def as_path(data: str) -> str:
+    """The path of a file where DATA is the standard input; else as it is."""
+    return str(spooled()) if data == "-" else data
+
+
+def labels_and_scores(data: str, target: str | None, score: str | None) -> tuple[NDArray[Any], Floats]:
+    """Two columns of a table, and no other: the labels, and numbers."""
+    data = as_path(data)
+    names = open_reader(data).head.names
+    for option, value, what in (("--target", target, "the classes"), ("--score", score, "the scores")):
+        if value is None:
+            raise ParameterError(_which_column(option, what, names))
+    rows = scan(data, features=[str(score)], target=target)
+    blocks = list(rows.blocks())
+    labels = np.concatenate([block.classes[block.codes] for block in blocks])
+    return labels, np.concatenate([block.x[:, 0] for block in blocks]).astype(np.float64)
+
+
+def _which_column(option: str, what: str, names: Sequence[str]) -> str:
+    return f"Which column holds {what}? Pass {option} COLUMN; the columns are {name_list(names, most=20)}."
+
+
+def fit_table(model: Any, rows: Scan | Documents, *, note: Callable[[str], None]) -> Any:
+    """The model, fitted as ``compare`` would fit it: without columns that are no features, and with gaps filled in."""
+    if isinstance(rows, Documents):
+        return TextClassifier(model).fit(rows)
+    table, converted = with_numbers(rows)
+    table, left_out = without_odd_columns(table)
+    for sentence in (*converted.values(), *left_out.values()):
+        note(sentence)
+    try:
+        return model.fit(table)
+    except MissingValuesError as error:
+        recipe = recipe_of(model)
+        marked = recipe is None or "own covariances" not in recipe.assumptions
+        fitted = PreparedClassifier(model, indicators=marked).fit(table)
+        counts = ", ".join(f"'{name}' ({count:,})" for name, count in list(error.missing.items())[:MOST_COLUMNS])
+        more = len(error.missing) - MOST_COLUMNS
+        further = f" and {plural(more, 'further column')}" if more > 0 else ""
+        note(
+            f"missing values in {counts}{further} were filled in by the mean of the column or its most frequent level"
+            f"{'; columns with five or more have one that marks them.' if marked else '.'}"
+        )
+        return fitted
 
 
 def _words_or_columns(data: str, rows: Scan, note: Callable[[str], None], columns: dict[str, Any]) -> Scan | Documents:

@@ -1,10 +1,14 @@
-"""What a verb found, written as JSON."""
+"""What a verb found, written as JSON, as text, or to a file."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import click
@@ -40,3 +44,37 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def rows_of_text(rows: Sequence[Sequence[str]]) -> str:
+    """A small table: the first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]).rstrip()
+        for row in rows
+    )
+
+
+def write_text(text: str, output: Path | None) -> None:
+    """Write to the standard output, or to a file that appears when it is complete."""
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    with replaced(output) as path:
+        path.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def replaced(output: Path) -> Iterator[Path]:
+    """The name of a new file beside ``output``, which takes its place at the end; where that fails, nothing stays."""
+    with NamedTemporaryFile(dir=output.parent, prefix=f".{output.name}.", delete=False) as file:
+        path = Path(file.name)
+    try:
+        yield path
+        mask = os.umask(0)
+        os.umask(mask)
+        path.chmod(0o666 & ~mask)
+        path.replace(output)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,45 @@
+"""``discrim fit``: one model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from discrim.cli import options
+from discrim.cli.running import note, verb
+from discrim.cli.writing import described, write_json
+
+
+@verb(
+    "fit",
+    examples="""
+    discrim fit LDA crabs.csv --target group
+    discrim fit logistic shop.db::orders -t returned --set C=inf
+    discrim fit RDA 'genes-*.parquet' -t tumour --set alpha=cv --set gamma=cv
+    discrim fit 'multinomial nb' mails.csv -t kind --text message
+    """,
+)
+@click.argument("model")
+@options.table
+@click.option(
+    "-s", "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the model; may be repeated."
+)
+@options.as_json
+def fit(model: str, data: str, *, settings: tuple[str, ...], as_json: bool, **columns: Any) -> None:
+    """Fit MODEL to DATA and print its summary.
+
+    MODEL is a name from the table of 'discrim compare', such as LDA, QDA or 'Gaussian NB', or the name of a class, such
+    as RidgeClassifier; case does not matter. Columns that are no features are left out and named, as by 'discrim
+    compare', and missing values are filled in.
+    """
+    from discrim.cli.naming import named_model
+    from discrim.cli.tables import fit_table, open_table
+
+    chosen = named_model(model, settings)
+    fitted = fit_table(chosen, open_table(data, note=note, **columns), note=note)
+    summary = fitted.summary()
+    if as_json:
+        write_json({"model": type(chosen).__name__, "parameters": chosen.get_params(), "summary": described(summary)})
+        return
+    click.echo(summary)

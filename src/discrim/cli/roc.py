@@ -1,0 +1,88 @@
+"""``discrim roc``: how well a score separates two classes, at every threshold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from discrim.cli import options
+from discrim.cli.running import verb
+from discrim.cli.writing import described, write_json, write_text
+
+# Points of the curve that are printed.
+SHOWN = 11
+
+
+@verb(
+    "roc",
+    examples="""
+    discrim roc scores.csv -t returned --score risk
+    discrim roc scores.csv -t returned --score risk --positive yes -o curve.csv
+    """,
+)
+@options.data
+@options.target
+@click.option("--score", metavar="COLUMN", help="Column of scores; larger ones speak for the positive class.")
+@click.option("--positive", metavar="CLASS", help="The positive class; by default the last of the two in order.")
+@options.to_file("-o", "--output", text="Write all points of the curve to this CSV file.")
+@options.as_json
+def roc(data: str, *, target: str, score: str | None, positive: str | None, output: Path | None, as_json: bool) -> None:
+    """Print the area under the ROC curve of a score, its interval, and the best thresholds.
+
+    DATA is a table with a column of scores.
+    """
+    from discrim.cli.tables import labels_and_scores
+    from discrim.evaluation import roc as curve_of
+
+    labels, values = labels_and_scores(data, target, score)
+    curve = curve_of(labels, values, positive=_of_type(positive, labels))
+    if output is not None:
+        points = zip(curve.thresholds.tolist(), curve.fpr.tolist(), curve.tpr.tolist(), strict=True)
+        lines = ["threshold,fpr,tpr", *(",".join(map(repr, point)) for point in points)]
+        write_text("\n".join(lines) + "\n", output)
+    summary = _summary(curve)
+    if as_json:
+        whole = {"thresholds": curve.thresholds, "fpr": curve.fpr, "tpr": curve.tpr}
+        write_json({"auc": curve.auc, "positive": curve.positive, **described(summary), **whole})
+        return
+    click.echo(summary)
+    if output is not None:
+        click.echo(f"\nCurve: {output}")
+
+
+def _of_type(positive: str | None, labels: Any) -> Any:
+    """The class that is written so."""
+    if positive is None:
+        return None
+    return next((label for label in dict.fromkeys(labels.tolist()) if str(label) == positive), positive)
+
+
+def _summary(curve: Any) -> Any:
+    """The area, and some points of the curve: those with the largest sensitivity at round specificities."""
+    import numpy as np
+
+    from discrim.inference.summary import Summary, Table
+
+    facts: dict[str, Any] = {
+        "Positive class": curve.positive,
+        "Rows": f"{curve.n_positive:,} positive, {curve.n_negative:,} negative",
+        "AUC": f"{curve.auc:.4f}",
+    }
+    if min(curve.n_positive, curve.n_negative) > 1:
+        low, high = curve.auc_ci()
+        facts["AUC"] += f" (95% {low:.4f} to {high:.4f})"
+    specificity = 1.0 - curve.fpr
+    best = int(np.argmax(curve.tpr - curve.fpr))
+    facts["Best threshold"] = (
+        f"{curve.thresholds[best]:.4g} (sensitivity {curve.tpr[best]:.3f}, specificity {specificity[best]:.3f})"
+    )
+    shown = []
+    for wanted in np.linspace(1.0, 0.0, SHOWN):
+        at = int(np.flatnonzero(specificity >= wanted - 1e-12)[-1])
+        shown.append([f"{curve.thresholds[at]:.4g}", f"{curve.tpr[at]:.3f}", f"{specificity[at]:.3f}"])
+    rows = list(dict.fromkeys(map(tuple, shown)))
+    columns = ["threshold", "sensitivity", "specificity"]
+    table = Table("Points of the curve", [str(i + 1) for i in range(len(rows))], columns, rows)
+    return Summary("ROC curve", facts, [table])
