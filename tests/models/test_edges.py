@@ -11,6 +11,7 @@ from discrim import (
     GaussianNB,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
+    LogisticRegression,
     QuadraticDiscriminantAnalysis,
     RegularizedDiscriminantAnalysis,
     RidgeClassifier,
@@ -472,3 +473,16 @@ def test_a_covariance_that_was_not_asked_for_says_how_to_get_it(model):
     with pytest.raises(AttributeError, match="covariance_ is only available with store_covariance=True"):
         _ = fitted.covariance_
     assert np.shape(clone(model).set_params(store_covariance=True).fit(X, Y).covariance_)[-2:] == (3, 3)
+
+
+@pytest.mark.parametrize("model", [L(), NB, LogisticRegression()])
+def test_a_subclass_may_do_without_the_number_of_columns(model):
+    class Bare(type(model)):
+        def fit(self, X, y):
+            super().fit(X, y)
+            del self.n_features_in_
+            return self
+
+    X = np.random.default_rng(1).normal(size=(40, 3))
+    y = X[:, 0] > 0
+    assert_array_equal(Bare().fit(X, y).predict(X), type(model)().fit(X, y).predict(X))

@@ -210,7 +210,9 @@ class Classifier(Geometry, ClassifierMixin, BaseEstimator, ABC):  # type: ignore
     def _knows(self, columns: int | list[str] | None) -> bool:
         """Are these the columns that the model was fitted on? If not, scikit-learn's function says what is wrong."""
         names = self.__dict__.get("feature_names_in_")
-        return columns is not None and columns == (self.n_features_in_ if names is None else names.tolist())
+        return columns is not None and columns == (
+            getattr(self, "n_features_in_", columns) if names is None else names.tolist()
+        )
 
     def columns_of(self, X: Any, rows: Rows) -> dict[str, Any]:
         """What ``fit`` remembers of the columns of X."""

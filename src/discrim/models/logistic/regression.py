@@ -360,7 +360,7 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients)
         return state
 
     def _read(self, X: Any, y: Any, sample_weight: Any, *, design: Design | None = None, labelled: bool = True) -> Rows:
-        if design is not None and self.n_features_in_ == 0:
+        if design is not None and design.n_in == 0:
             # step() may leave the intercept alone: then it does not matter what the rows hold.
             X = select_columns(X, [], [])
         if isinstance(X, NoColumns):
