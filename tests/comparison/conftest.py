@@ -7,6 +7,15 @@ import pytest
 from discrim import compare, datasets
 
 
+@pytest.fixture(scope="session", autouse=True)
+def quick_comparisons():
+    """Boosted trees take ten times as long as all else together: only tests about them ask for them."""
+    default = compare.__kwdefaults__["reference"]
+    compare.__kwdefaults__["reference"] = None
+    yield
+    compare.__kwdefaults__["reference"] = default
+
+
 @pytest.fixture(scope="session")
-def iris_compared():
+def iris_compared(quick_comparisons):
     return compare(*datasets.load_iris().xy)

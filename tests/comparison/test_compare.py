@@ -217,14 +217,20 @@ def test_the_table_shows_what_is_tested_and_sorted():
     table = found.table
     assert table["error"].is_monotonic_increasing
     best = table.index[0]
-    others = list(table.index[1:])
-    plain = [mcnemar(y[50:], found[best].predicted, found[name].predicted).p_value for name in others]
-    assert table["p_value"].to_numpy()[1:] == pytest.approx(holm(plain))
+    wrong = {name: (found[name].predicted != y[50:]).astype(float) for name in table.index}
+    gap = np.array([wrong[name] - wrong[best] for name in table.index])
+    assert table["difference"].to_numpy() == pytest.approx(gap.mean(axis=1))
+    assert table["difference_error"].to_numpy() == pytest.approx(gap.std(axis=1, ddof=1) / 10)
+    # Adjusted for all pairs a p-value is no smaller than that of the pair alone, and no larger than Bonferroni's.
+    alone = np.array([mcnemar(np.ones(100), 1 - wrong[best], 1 - wrong[name]).p_value for name in table.index[1:]])
+    adjusted, pairs = table["p_value"].to_numpy()[1:], len(table) * (len(table) - 1) / 2
+    assert (adjusted >= np.minimum(alone, 1.0) - 0.02).all()
+    assert (adjusted <= pairs * alone + 0.001).all()
     assert (table["indistinguishable"][1:] == (table["p_value"][1:] >= 0.05)).all()
-    curve = discrim.roc(y[50:], found["LDA"].posterior[:, 1])
-    assert table.loc["LDA", ["auc_low", "auc", "auc_high"]].tolist() == pytest.approx(
-        [curve.auc_ci()[0], curve.auc, curve.auc_ci()[1]]
-    )
+    score, fold, late = found["LDA"].posterior[:, 1], found.folds, y[50:] == "virginica"
+    gaps = [score[late & (fold == f)][:, None] - score[~late & (fold == f)] for f in range(10)]
+    assert table.loc["LDA", "auc"] == pytest.approx(np.mean([(gap > 0) + 0.5 * (gap == 0) for gap in gaps]))
+    assert 0.9 < table.loc["LDA", "auc_low"] < table.loc["LDA", "auc"] < table.loc["LDA", "auc_high"] <= 1.0
     assert np.isnan(table.loc["LinearSVC", "log_loss"])
     assert table.loc["LinearSVC", "auc"] > 0.9
     wrong = int(table.loc["LDA", "error"] * 100)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discrim.comparison.result import HEADER, cells_of
-from discrim.comparison.scores import Row, binary_score, written
-from discrim.comparison.verdict import metric_name
+from discrim.comparison.metrics import binary_score, metric_name
+from discrim.comparison.result import cells_of
+from discrim.comparison.scores import Row, written
 from discrim.errors import DiscrimError, plural
 from discrim.evaluation.confusion_matrix import Confusion, confusion
 from discrim.evaluation.curves import ROC, roc
@@ -88,10 +88,8 @@ def _row(found: Comparison, row: Row) -> str:
     low, high = row.error_interval
     most = max(other.error_interval[1] for other in found.rows if other.done)
     bar = _interval_bar(low, row.error, high, most, strong=strong or row.indistinguishable)
-    cells = [html.escape(cell) for cell in cells_of(row)]
-    cells[HEADER.index("95%")] = (
-        f'<span class="ends">{100 * low:.1f}</span>{bar}<span class="ends">{100 * high:.1f}</span>'
-    )
+    cells = [html.escape(cell) for cell in cells_of(row, found.metric)]
+    cells[1] = f'<span class="ends">{100 * low:.1f}</span>{bar}<span class="ends">{100 * high:.1f}</span>'
     mark = "<span class=tag>chosen</span>" if strong else ""
     tuned = f"<td class=word>{html.escape(row.tuned)}</td>"
     name = f'<th title="{html.escape(row.note)}">{html.escape(row.name)}{"<sup>*</sup>" if row.note else ""}{mark}</th>'

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
 
-from discrim.comparison.baseline import BASELINE
 from discrim.comparison.compared_rows import ComparedRows
+from discrim.comparison.metrics import NAMES, SHARES, Costs, Metric, figure, metric_name, percent
 from discrim.comparison.prepared import PreparedClassifier
-from discrim.comparison.scores import Metric, Row, listed, percent, written
+from discrim.comparison.scores import MODEL, REFER, Row, listed, written
 from discrim.comparison.selection import Corrected
 from discrim.comparison.trials import Tried
+from discrim.decision import CostSensitiveClassifier
 from discrim.errors import ParameterError, name_list, plural
 from discrim.evaluation.cross_validation import CrossValidation
 from discrim.inference.assumptions import AssumptionChecks
@@ -30,13 +32,18 @@ if TYPE_CHECKING:
 
 # Characters that a name keeps, however wide the figures are.
 LEAST_NAME = 12
+# What decides, its interval, the difference and its p-value, and one figure more: the others make room for names.
+FEWEST_FIGURES = 5
 MOST_COLUMNS = 5
-HEADER = ("error", "95%", "log loss", "AUC", "params", "fit", "p")
-LEGEND = "> chosen; = not significantly worse than the best; p: versus best, Holm-adjusted"
+LEGEND = "> chosen; = not significantly worse than the best; ~ a reference, never chosen"
+SHORT = {"error": "error", "balanced_error": "bal. error", "log_loss": "log loss", "auc": "AUC", "brier": "Brier"}
+# Further figures, in the order in which they are shown where there is room; one that decides stands in front.
+FURTHER = ("error", "log_loss", "auc", "parameters", "fit_time")
 COLUMNS = (
-    "error", "error_low", "error_high", "log_loss", "log_loss_low", "log_loss_high", "auc", "auc_low", "auc_high",
-    "brier", "fit_time", "total_time", "parameters", "tuned", "value", "p_value", "indistinguishable",
-    "beats_baseline", "note",
+    "role", "error", "error_low", "error_high", "balanced_error", "balanced_error_low", "balanced_error_high",
+    "log_loss", "log_loss_low", "log_loss_high", "auc", "auc_low", "auc_high", "brier", "fit_time", "total_time",
+    "parameters", "tuned", "value", "value_low", "value_high", "difference", "difference_error", "tied", "p_value",
+    "indistinguishable", "beats_baseline", "note",
 )  # fmt: skip
 
 
@@ -45,10 +52,12 @@ class Comparison:
 
     Attributes
     ----------
-    table : frame with a row for each model and one for the baseline: error, log_loss and auc with the ends of their 95%
-        intervals, brier, fit_time (seconds of one fit of all rows with the chosen setting), total_time, parameters
-        (of the rule), tuned, value (of the metric, less is better), p_value (versus the best, Holm-adjusted),
-        indistinguishable (not significantly worse than the best), beats_baseline, note
+    table : frame with a row for each model, one for the baseline and one for the reference (their ``role``): error,
+        balanced_error, log_loss and auc with the ends of their 95% intervals, brier, fit_time (seconds of one fit of
+        all rows with the chosen setting), total_time, parameters (of the rule), tuned, value (of the metric, less is
+        better) with the ends of its interval, difference from the best model and its standard error difference_error,
+        tied (within one of them), p_value of the difference (adjusted for all pairs), indistinguishable (not
+        significantly worse than the best), beats_baseline, note; then the recall of each class, "recall a"
     chosen : name of the model that was chosen
     best : that model, fitted to all rows with the setting that its tuning chose; it takes rows as they were given.
         Where columns were prepared for it, a ``PreparedClassifier`` whose ``model_`` it is; of documents a
@@ -89,12 +98,18 @@ class Comparison:
     @property
     def best(self) -> Any:
         model = self.trials[self.chosen].model
-        return model if self.words is None else TextClassifier.of_fitted(self.words, model)
+        model = model if self.words is None else TextClassifier.of_fitted(self.words, model)
+        if isinstance(self.metric, Costs) and self.trials[self.chosen].has_posterior:
+            # The rule depends on the fitted model and the costs alone.
+            return CostSensitiveClassifier(FrozenEstimator(model), self.metric.matrix).fit(self.classes[:, None])
+        return model
 
     @property
     def table(self) -> pd.DataFrame:
-        values = [[_cell(row, name) for name in COLUMNS] for row in self.rows]
-        return Table("Comparison", [row.name for row in self.rows], list(COLUMNS), values).to_frame()
+        recalls = [f"recall {label}" for label in self.classes]
+        none = (np.nan,) * len(recalls)
+        values = [[*(_cell(row, name) for name in COLUMNS), *(row.recall or none)] for row in self.rows]
+        return Table("Comparison", [row.name for row in self.rows], [*COLUMNS, *recalls], values).to_frame()
 
     def __getitem__(self, name: str) -> CrossValidation:
         if name not in self.trials:
@@ -111,7 +126,7 @@ class Comparison:
     @property
     def title(self) -> str:
         folds = len(np.unique(self.folds))
-        done = sum(row.done and row.name != BASELINE for row in self.rows)
+        done = sum(row.done and row.role == MODEL for row in self.rows)
         rows, columns = ("rows", "column") if self.words is None else ("documents", "word")
         table = f"{self.n:,} {rows} x {self.width:,} {columns if self.width == 1 else columns + 's'}"
         return f"{plural(done, 'model')} on {table}, {len(self.classes)} classes, {folds} folds"
@@ -133,10 +148,10 @@ class Comparison:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        head = f"<tr><th></th>{''.join(f'<th>{name}</th>' for name in HEADER)}</tr>"
+        head = f"<tr><th></th>{''.join(f'<th>{name}</th>' for name in header_of(self.metric))}</tr>"
         body = "".join(
             f"<tr{' style=font-weight:bold' if row.name == self.chosen else ''}><th>{html.escape(row.name)}</th>"
-            + "".join(f'<td class="figure">{html.escape(cell)}</td>' for cell in cells_of(row))
+            + "".join(f'<td class="figure">{html.escape(cell)}</td>' for cell in cells_of(row, self.metric))
             + "</tr>"
             for row in self.rows
             if row.done
@@ -147,41 +162,87 @@ class Comparison:
             [
                 f"<p>{html.escape(self.verdict)}</p>",
                 f"<table><caption>{html.escape(self.title)}</caption><thead>{head}</thead><tbody>{body}</tbody></table>",
+                f"<div>{html.escape(self.key)}</div>",
                 notes,
             ]
         )
 
+    @property
+    def key(self) -> str:
+        """What the columns of the printed table mean, and what decides."""
+        others = ", ".join(f"'{name}'" for name in NAMES if name != self.metric)
+        return (
+            f"vs best: paired difference and its standard error{' in points' if self.metric in SHARES else ''}; p: of "
+            f"this difference, adjusted for all pairs. The {metric_name(self.metric)} decides; other metrics: "
+            f"{others}, a matrix of costs."
+        )
+
     def _lines(self) -> list[str]:
-        """The table: ``>`` marks the choice, ``=`` what is not significantly worse than the best."""
+        """The table: ``>`` marks the choice, ``=`` what is not significantly worse than the best, ``~`` a reference."""
         shown = [row for row in self.rows if row.done]
-        figures = [list(HEADER), *(cells_of(row) for row in shown)]
-        widths = [max(len(cells[j]) for cells in figures) for j in range(len(HEADER))]
+        figures = [header_of(self.metric), *(cells_of(row, self.metric) for row in shown)]
+        widths = [max(len(cells[j]) for cells in figures) for j in range(len(figures[0]))]
+        while sum(width + 2 for width in widths) + 2 + LEAST_NAME > WIDTH:
+            widths.pop()
         room = max(WIDTH - 2 - sum(width + 2 for width in widths), LEAST_NAME)
+        longest = max(len(row.name) for row in shown)
+        while longest > room and len(widths) > FEWEST_FIGURES:
+            room += widths.pop() + 2
         names = ["", *(short(row.name, room) for row in shown)]
         stub = max(map(len, names))
-        marks = ["", *(">" if row.name == self.chosen else "=" if row.indistinguishable else " " for row in shown)]
+        marks = ["", *(self._mark(row) for row in shown)]
         lines = [
-            "  ".join([f"{mark:<2}{name:<{stub}}", *(c.rjust(w) for c, w in zip(cells, widths, strict=True))]).rstrip()
+            "  ".join([f"{mark:<2}{name:<{stub}}", *(c.rjust(w) for c, w in zip(cells, widths, strict=False))]).rstrip()
             for mark, name, cells in zip(marks, names, figures, strict=True)
         ]
-        return [*lines, LEGEND]
+        return [*lines, *textwrap.wrap(f"{LEGEND}; {self.key}", WIDTH)]
+
+    def _mark(self, row: Row) -> str:
+        if row.name == self.chosen:
+            return ">"
+        if row.role == REFER:
+            return "~"
+        return "=" if row.indistinguishable else " "
 
 
-def cells_of(row: Row) -> list[str]:
-    """The figures of a model, under HEADER."""
-    low, high = row.error_interval
-    p = "best" if row.indistinguishable else ""
-    if not np.isnan(row.p_value):
-        p = "<0.001" if row.p_value < 0.001 else f"{row.p_value:.3f}"
-    return [
-        percent(row.error),
-        f"{100 * low:.1f}-{100 * high:.1f}",
-        written(row.log_loss, ".3f"),
-        written(row.auc, ".3f"),
-        written(row.parameters, ",.0f"),
-        f"{max(1e3 * row.fit_time, 1):.0f} ms" if row.fit_time < 0.9995 else f"{row.fit_time:.1f} s",
-        p,
-    ]
+def header_of(metric: Metric) -> list[str]:
+    """What decides stands in front."""
+    name = SHORT[metric] if isinstance(metric, str) else "cost" if isinstance(metric, Costs) else metric_name(metric)
+    further = {**SHORT, "parameters": "params", "fit_time": "fit"}
+    return [name, "95%", "vs best", "p", *(further[other] for other in FURTHER if other != metric)]
+
+
+def cells_of(row: Row, metric: Metric) -> list[str]:
+    """The figures of a model, under ``header_of`` the metric."""
+    p = "" if np.isnan(row.p_value) else "<0.001" if row.p_value < 0.001 else f"{row.p_value:.3f}"
+    further = {
+        "error": percent(row.error),
+        "log_loss": written(row.log_loss, ".3f"),
+        "auc": written(row.auc, ".3f"),
+        "parameters": written(row.parameters, ",.0f"),
+        "fit_time": f"{max(1e3 * row.fit_time, 1):.0f} ms" if row.fit_time < 0.9995 else f"{row.fit_time:.1f} s",
+    }
+    value = "" if np.isnan(row.value) else figure(row.value, metric)
+    return [value, ends_of(row, metric), _apart(row, metric), p, *(further[n] for n in FURTHER if n != metric)]
+
+
+def ends_of(row: Row, metric: Metric) -> str:
+    """The interval of the metric that decides."""
+    low, high = row.auc_interval if metric == "auc" else row.value_interval
+    if np.isnan(low):
+        return ""
+    return f"{100 * low:.1f}-{100 * high:.1f}" if metric in SHARES else f"{low:.3f}-{high:.3f}"
+
+
+def _apart(row: Row, metric: Metric) -> str:
+    if np.isnan(row.difference):
+        return ""
+    if row.difference == row.difference_error == 0 and row.role == MODEL and np.isnan(row.p_value):
+        return "best"
+    sign = -1.0 if metric == "auc" else 1.0
+    if metric in SHARES:
+        return f"{100 * row.difference:+.1f}±{100 * row.difference_error:.1f}"
+    return f"{sign * row.difference:+.3f}±{row.difference_error:.3f}"
 
 
 def remarks_of(rows: ComparedRows, table: Iterable[Row], trials: Iterable[Tried]) -> list[str]:

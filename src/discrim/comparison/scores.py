@@ -1,56 +1,65 @@
-"""The figures of a comparison: losses with intervals, areas, and which models are not significantly worse."""
+"""The figures of a comparison: values with intervals, differences from the best, and what is better than guessing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from inspect import signature
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from scipy import special
 
 from discrim.comparison.baseline import BASELINE, MajorityClassifier
 from discrim.comparison.compared_rows import ComparedRows
+from discrim.comparison.metrics import SHARES, Costs, Judged, Metric, by_unit, judge, standard_error
 from discrim.comparison.prepared import unwrapped
+from discrim.comparison.reference import REFERENCE
 from discrim.comparison.selection import effective_rows
 from discrim.comparison.trials import Tried
-from discrim.errors import DiscrimError, ParameterError
-from discrim.evaluation.answers import in_standard_errors
-from discrim.evaluation.curves import compare_auc, multiclass_auc, roc
-from discrim.evaluation.paired_tests import ResampledT, mcnemar, resampled_t
+from discrim.errors import DiscrimError
+from discrim.evaluation.areas import area_interval
+from discrim.evaluation.many_tests import all_pairs, larger_than_zero
+from discrim.evaluation.paired_tests import ResampledT, resampled_t
 from discrim.evaluation.proportions import proportion_interval
 from discrim.models.shell import recipe_of
 from discrim.typing import Floats
 
-Metric = str | Callable[..., float]
+Interval = tuple[float, float]
 
-NAMES = ("error", "log_loss", "auc", "brier")
 NOTHING = (np.nan, np.nan)
 SIGNIFICANT = 0.05
+# Errors that differ by no more are equal, and so are standard errors but for rounding.
+ONE_POINT, ROUNDING = 0.01, 1e-9
+MODEL, BASE, REFER = "model", "baseline", "reference"
 
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One model: its figures with 95% intervals, and the paired test against the best.
+    """One model: its figures with 95% intervals, and how far it is from the best.
 
-    ``value`` is the metric that was asked for, turned so that less is better. ``p_value`` is Holm-adjusted; the model
-    is ``indistinguishable`` from the best where it is 0.05 or more, and ``near`` it where the test by itself, without
-    the adjustment, says so too. ``parameters`` is the size of the rule; ``family`` is 'equal' or 'own' where a model
-    assumes one covariance matrix for all classes or one for each; ``regularised`` where it is penalised or shrunk, or
-    has a prior; it ``takes_gaps`` where it uses missing values as they are. It ``beats_baseline`` where a one-sided
-    paired test with Holm's adjustment says so at 5%; where the error is judged, ``informative`` says the same of the
-    log loss by itself. A model that was not run has only a ``note``.
+    ``role`` is 'model', 'baseline' or 'reference'. ``value`` is the metric that was asked for, turned so that less is
+    better, with its ``value_interval``. ``difference`` is its paired difference from the best, with the standard error
+    ``difference_error``; the model is ``tied`` where that is within one standard error, and, of errors, within one
+    point. ``p_value`` is that of the difference, adjusted for all pairs of models; it is ``indistinguishable`` from the
+    best where that is 0.05 or more. ``recall`` are the shares of each class that were found. ``parameters`` is the size
+    of the rule; ``family`` is 'equal' or 'own' where a model assumes one covariance matrix for all classes or one for
+    each; ``regularised`` where it is penalised or shrunk, or has a prior; it ``takes_gaps`` where it uses missing
+    values as they are. It ``beats_baseline`` by a one-sided paired test at 5%, adjusted for all models; where the error
+    is judged, ``informative`` says the same of the log loss by itself. A model that was not run has only a ``note``.
     """
 
     name: str
     note: str = ""
+    role: str = MODEL
     error: float = np.nan
-    error_interval: tuple[float, float] = NOTHING
+    error_interval: Interval = NOTHING
+    balanced_error: float = np.nan
+    balanced_error_interval: Interval = NOTHING
+    recall: tuple[float, ...] = ()
     log_loss: float = np.nan
-    log_loss_interval: tuple[float, float] = NOTHING
+    log_loss_interval: Interval = NOTHING
     auc: float = np.nan
-    auc_interval: tuple[float, float] = NOTHING
+    auc_interval: Interval = NOTHING
     brier: float = np.nan
     fit_time: float = np.nan
     total_time: float = np.nan
@@ -60,15 +69,23 @@ class Row:
     takes_gaps: bool = False
     setting: Mapping[str, Any] | None = None
     value: float = np.nan
+    value_interval: Interval = NOTHING
+    difference: float = np.nan
+    difference_error: float = np.nan
+    tied: bool = False
     p_value: float = np.nan
     indistinguishable: bool = False
-    near: bool = False
     beats_baseline: bool = False
     informative: bool = False
 
     @property
     def done(self) -> bool:
         return bool(np.isfinite(self.error))
+
+    @property
+    def usable(self) -> bool:
+        """A model that may be chosen."""
+        return self.role == MODEL and bool(np.isfinite(self.value))
 
     @property
     def tuned(self) -> str:
@@ -78,53 +95,17 @@ class Row:
         return ", ".join(f"{name}={value:.3g}" for name, value in shown.items())
 
 
-def check_metric(metric: Any) -> Metric:
-    if isinstance(metric, str) and metric in NAMES:
-        return metric
-    try:
-        signature(metric).bind(None, None, None)
-    except TypeError:
-        expected = "'error', 'log_loss', 'auc', 'brier' or a function of y, the predictions and the posteriors"
-        raise ParameterError.bad_value("metric", metric, expected) from None
-    except ValueError:  # some functions written in C have no signature
-        pass
-    return cast("Metric", metric)
-
-
 def score_rows(trials: list[Tried], not_run: Mapping[str, str], rows: ComparedRows, metric: Metric) -> list[Row]:
-    """All models, the best first; those without the metric, and then those that were not run, last."""
+    """All models, the best first; then those without the metric, the reference, and those that were not run."""
     scored = [(_score(tried, rows, metric), tried) for tried in trials]
-    scored.sort(key=lambda pair: np.inf if np.isnan(pair[0].value) else pair[0].value)
+    scored.sort(key=lambda pair: (pair[0].role == REFER, np.inf if np.isnan(pair[0].value) else pair[0].value))
     table, ordered = [row for row, _ in scored], [tried for _, tried in scored]
-    usable = [i for i, row in enumerate(table) if np.isfinite(row.value)]
+    _mark_better(table, ordered, rows, metric)
+    usable = [i for i, row in enumerate(table) if row.usable]
     if usable:
-        best, *rivals = usable
-        table[best] = replace(table[best], indistinguishable=True, near=True)
-        alone = [_paired_p(ordered[best], ordered[i], rows, metric) for i in rivals]
-        for i, p, own in zip(rivals, holm(alone), alone, strict=True):
-            table[i] = replace(table[i], p_value=p, indistinguishable=p >= SIGNIFICANT, near=own >= SIGNIFICANT)
-        _mark_better(table, ordered, rows, metric)
+        best = next((i for i in usable if table[i].beats_baseline), usable[0])
+        _mark_distances(table, ordered, best, rows, metric)
     return [*table, *(Row(name, why) for name, why in not_run.items())]
-
-
-def losses_of_rows(trials: list[Tried], rows: ComparedRows, metric: Metric) -> dict[str, Floats]:
-    """The loss of every row under each model, times its weight over their mean; empty for a metric that is no mean."""
-    if metric not in ("error", "log_loss", "brier"):
-        return {}
-    w = rows.weights / rows.weights.mean()
-    done = [tried for tried in trials if metric == "error" or tried.has_posterior]
-    return {tried.name: w * _losses(tried, rows, metric) for tried in done}
-
-
-def _losses(tried: Tried, rows: ComparedRows, metric: Metric) -> Floats:
-    """Of every row: 1 for an error; -log posterior of its class; squared distance of the posterior from it."""
-    if metric == "error":
-        return np.asarray(tried.result.predicted != rows.labels, dtype=np.float64)
-    p = tried.result.posterior
-    own = p[np.arange(rows.n), rows.codes]
-    if metric == "log_loss":
-        return -np.log(np.maximum(own, np.finfo(float).tiny))
-    return np.asarray(np.einsum("ij,ij->i", p, p) - 2.0 * own + 1.0)
 
 
 def _mark_better(table: list[Row], trials: list[Tried], rows: ComparedRows, metric: Metric) -> None:
@@ -132,51 +113,81 @@ def _mark_better(table: list[Row], trials: list[Tried], rows: ComparedRows, metr
 
     Judged by error, probabilities count too: a model that errs no more often and has the lower log loss is better.
     """
-    place = next(i for i, row in enumerate(table) if row.name == BASELINE)
-    usable = [i for i, row in enumerate(table) if i != place and np.isfinite(row.value)]
-    p_values = [_better_p(trials[place], trials[i], rows, metric) for i in usable]
-    if metric == "error":
-        both = [_better_p(trials[place], trials[i], rows, "log_loss") for i in usable]
-        fair = [q if table[i].error <= table[place].error else 1.0 for i, q in zip(usable, both, strict=True)]
-        p_values = [min(1.0, 2.0 * np.nanmin([p, q])) for p, q in zip(p_values, fair, strict=True)]
-        for i, q in zip(usable, holm(both), strict=True):
+    place = next(i for i, row in enumerate(table) if row.role == BASE)
+    usable = [i for i, row in enumerate(table) if row.usable]
+    p_values = _better_p(place, usable, trials, rows, metric)
+    if metric == "error" and usable:
+        both = _better_p(place, usable, trials, rows, "log_loss")
+        fair = np.array([table[i].error <= table[place].error for i in usable])
+        p_values = np.minimum(1.0, 2.0 * np.fmin(p_values, np.where(fair, both, 1.0)))
+        for i, q in zip(usable, both, strict=True):
             table[i] = replace(table[i], informative=bool(q < SIGNIFICANT))
-    for i, p in zip(usable, holm(p_values), strict=True):
+    for i, p in zip(usable, p_values, strict=True):
         # Where nothing can be tested, the figure itself has to do.
         beats = p < SIGNIFICANT if np.isfinite(p) else table[i].value < table[place].value
         table[i] = replace(table[i], beats_baseline=bool(beats))
 
 
-def _better_p(baseline: Tried, model: Tried, rows: ComparedRows, metric: Metric) -> float:
-    """One-sided: that the model is only as good as the baseline. Rows of one group count together."""
-    if metric == "error" and rows.weight is None and not rows.dealer.grouped:
-        a, b = (_losses(tried, rows, "error") for tried in (baseline, model))
-        gained, lost = int(((a == 1) & (b == 0)).sum()), int(((a == 0) & (b == 1)).sum())
-        # Gained of all rows on which they differ: at least so many of fair coin tosses.
-        return float(special.bdtrc(gained - 1, gained + lost, 0.5)) if gained else 1.0
-    both = losses_of_rows([baseline, model], rows, metric)
-    if len(both) == 2:
-        lead = _by_unit(both[baseline.name] - both[model.name], rows)
-        n = len(lead)
-        error = float(lead.std(ddof=1) * np.sqrt(n))
-        return float(special.stdtr(n - 1, -in_standard_errors(float(lead.sum()), error)))
-    if metric in ("log_loss", "brier"):
-        return np.nan
-    if metric == "auc" and len(rows.classes) == 2 and rows.weight is None:
-        score = binary_score(model)
-        found = None if score is None else compare_auc(rows.codes, score, np.zeros(rows.n), positive=1)
-        return np.nan if found is None else float(special.ndtr(-found.statistic))
-    test = _over_folds(baseline, model, rows, metric)
-    if test is None:
-        return np.nan
-    return test.p_value / 2.0 if test.difference > 0 else 1.0 - test.p_value / 2.0
+def _better_p(place: int, usable: list[int], trials: list[Tried], rows: ComparedRows, metric: Metric) -> Floats:
+    """One-sided: that a model is only as good as the baseline. Rows of one group count together."""
+    found = np.full(len(usable), np.nan)
+    if callable(metric):
+        for j, i in enumerate(usable):
+            test = _over_folds(trials[place], trials[i], rows, metric)
+            if test is not None:
+                found[j] = test.p_value / 2.0 if test.difference > 0 else 1.0 - test.p_value / 2.0
+        return np.array(holm(found.tolist()))
+    base, judged = judge(trials[place], rows, metric), [judge(trials[i], rows, metric) for i in usable]
+    known = [j for j, one in enumerate(judged) if one is not None]
+    if base is not None and known:
+        values, parts = _stacked([one for one in judged if one is not None], rows)
+        own = by_unit(base.parts, rows)[:, None]
+        # The score of a row depends on the label of another as that one's on its own, in the same way: where there is
+        # nothing to learn, what two rows have in common counts twice. Other metrics are biased by more than that
+        # against the models there, since the baseline knows the shares of the classes.
+        least = np.sqrt(2.0) if metric == "auc" else 1.0
+        found[known] = larger_than_zero(rows.n * (base.value - values) / least, own - parts)
+    return found
 
 
-def _by_unit(values: Floats, rows: ComparedRows) -> Floats:
-    """Sums over the rows of each group; without groups, the values as they are."""
-    if rows.dealer.units is None or not rows.dealer.grouped:
-        return values
-    return np.bincount(rows.dealer.units, values).astype(np.float64)
+def _stacked(judged: list[Judged], rows: ComparedRows) -> tuple[Floats, Floats]:
+    return np.array([one.value for one in judged]), by_unit(np.column_stack([one.parts for one in judged]), rows)
+
+
+def _mark_distances(table: list[Row], trials: list[Tried], best: int, rows: ComparedRows, metric: Metric) -> None:
+    """How far each row is from the best model, and which of them may be chosen in its place."""
+    table[best] = replace(table[best], difference=0.0, difference_error=0.0, tied=True, indistinguishable=True)
+    others = [i for i, row in enumerate(table) if i != best and np.isfinite(row.value)]
+    if callable(metric):
+        tests = [_over_folds(trials[i], trials[best], rows, metric) for i in others]
+        apart = [(np.nan, np.nan) if test is None else (test.difference, test.std_error) for test in tests]
+        p_values = holm([np.nan if test is None else test.p_value for test in tests])
+    else:
+        judged = {i: one for i in (best, *others) if (one := judge(trials[i], rows, metric)) is not None}
+        gaps = {i: judged[i].parts - judged[best].parts for i in others}
+        apart = [(table[i].value - table[best].value, standard_error(gaps[i], rows, metric)) for i in others]
+        p_values = _pairwise_p(table, judged, best, others, rows)
+    for i, (difference, error), p in zip(others, apart, p_values, strict=True):
+        near = difference <= error * (1.0 + ROUNDING) + ROUNDING
+        near = near and (metric != "error" or difference <= ONE_POINT * (1.0 + ROUNDING))
+        table[i] = replace(
+            table[i], difference=difference, difference_error=error, p_value=p,
+            tied=bool(near and table[i].usable), indistinguishable=bool(p >= SIGNIFICANT),
+        )  # fmt: skip
+
+
+def _pairwise_p(
+    table: list[Row], judged: dict[int, Judged], best: int, others: list[int], rows: ComparedRows
+) -> list[float]:
+    """Of the differences from the best, adjusted for all pairs; that of the reference by itself."""
+    family = [i for i in judged if table[i].role != REFER]
+    values, parts = _stacked([judged[i] for i in family], rows)
+    pairs = dict(zip(family, all_pairs(rows.n * values, parts)[family.index(best)], strict=True))
+    for i in others:
+        if i not in pairs:
+            values, parts = _stacked([judged[best], judged[i]], rows)
+            pairs[i] = all_pairs(rows.n * values, parts)[0, 1]
+    return [float(pairs[i]) for i in others]
 
 
 def holm(p_values: list[float]) -> list[float]:
@@ -190,20 +201,19 @@ def holm(p_values: list[float]) -> list[float]:
 
 
 def _score(tried: Tried, rows: ComparedRows, metric: Metric) -> Row:
-    result, w = tried.result, rows.weights
-    n = effective_rows(result.error, w / w.mean() * _losses(tried, rows, "error"), rows)
-    low, high = proportion_interval(result.error * n, n)
-    auc, auc_interval = _area(tried, rows)
-    log_loss_interval, brier = NOTHING, np.nan
-    if tried.has_posterior:
-        squares = (_losses(tried, rows, "log_loss") - result.log_loss) ** 2
-        half = -special.ndtri(0.025) * float(np.sqrt(np.average(squares, weights=w) / n))
-        log_loss_interval = (result.log_loss - half, result.log_loss + half)
-        brier = float(np.average(_losses(tried, rows, "brier"), weights=w))
+    w = rows.weights
+    figures: dict[str, tuple[float, Interval]] = {
+        name: _figure(tried, rows, name) for name in ("error", "balanced_error", "log_loss", "auc", "brier")
+    }
     if callable(metric):
-        value = float(metric(rows.labels, result.predicted, result.posterior))
+        each = [metric(rows.labels, one.result.predicted, one.result.posterior) for one in (tried, *tried.again)]
+        value, interval = float(np.mean(each)), NOTHING
     else:
-        value = {"error": result.error, "log_loss": result.log_loss, "auc": -auc, "brier": brier}[metric]
+        value, interval = figures[metric] if isinstance(metric, str) else _figure(tried, rows, metric)
+    area, ends = figures["auc"]
+    right = np.mean([one.result.predicted == rows.labels for one in (tried, *tried.again)], axis=0)
+    size = np.bincount(rows.codes, w, minlength=len(rows.classes))
+    recall = np.bincount(rows.codes, w * right, minlength=len(size)) / np.where(size > 0, size, np.nan)
     model = unwrapped(tried.model)
     recipe = recipe_of(model)
     assumed = () if recipe is None else recipe.assumptions
@@ -211,12 +221,49 @@ def _score(tried: Tried, rows: ComparedRows, metric: Metric) -> Row:
     # What a cross-validated penalty came to, under scikit-learn's name.
     penalised = bool(np.isfinite(np.max(getattr(model, "C_", np.inf))))
     return Row(
-        tried.name, tried.note, result.error, (float(low), float(high)), result.log_loss, log_loss_interval, auc,
-        auc_interval, brier, tried.fit_time, tried.total_time,
+        tried.name, tried.note, {BASELINE: BASE, REFERENCE: REFER}.get(tried.name, MODEL),
+        *figures["error"], *figures["balanced_error"], tuple(recall.tolist()), *figures["log_loss"],
+        -area, (-ends[1], -ends[0]), figures["brier"][0], tried.fit_time, tried.total_time,
         parameters=_size_of_rule(model) if recipe is None else recipe.rule_size(model.solution()), family=family,
         regularised=penalised if recipe is None else recipe.regularised(model.solution()),
         takes_gaps=recipe is not None and recipe.reads == "mixed", setting=tried.setting, value=value,
+        value_interval=interval,
     )  # fmt: skip
+
+
+def gain_over(chosen: Tried, other: Tried, rows: ComparedRows, metric: Metric) -> tuple[float, float] | None:
+    """By how much the value of the other is lower, and the two-sided p-value of this one difference."""
+    both = [judge(tried, rows, metric) for tried in (chosen, other)]
+    judged = [one for one in both if one is not None]
+    if len(judged) < 2:
+        return None
+    values, parts = _stacked(judged, rows)
+    return float(values[0] - values[1]), float(all_pairs(rows.n * values, parts)[0, 1])
+
+
+def _figure(tried: Tried, rows: ComparedRows, metric: str | Costs) -> tuple[float, Interval]:
+    """The value, less is better, and its interval."""
+    judged = judge(tried, rows, metric)
+    if judged is None:
+        return np.nan, NOTHING
+    value, parts = judged
+    if metric in SHARES:
+        n = effective_rows(value, parts, rows, metric)
+        low, high = proportion_interval(value * n, n)
+        return value, (float(low), float(high))
+    error = standard_error(parts, rows, metric)
+    if metric == "auc":
+        low, high = area_interval(-value, error, *_two_sizes(rows))
+        return value, (-high, -low)
+    half = -float(special.ndtri(0.025)) * error
+    return value, (max(value - half, min(0.0, value)), value + half)
+
+
+def _two_sizes(rows: ComparedRows) -> tuple[float, float]:
+    """The rows of the smallest class, and all others."""
+    counts = np.bincount(rows.codes, minlength=len(rows.classes))
+    fewest = float(counts[counts > 0].min())
+    return fewest, rows.n - fewest
 
 
 def _size_of_rule(model: Any) -> float:
@@ -240,71 +287,22 @@ def _size_of_rule(model: Any) -> float:
     return float(np.ceil(np.count_nonzero(dense) * share)) + min(len(dense), others)
 
 
-def binary_score(tried: Tried) -> Floats | None:
-    """What the rows of two classes are ordered by: the posterior of the second, or the model's score."""
-    if tried.has_posterior:
-        return tried.result.posterior[:, 1]
-    return tried.margin if tried.margin is not None and np.isfinite(tried.margin).all() else None
-
-
-def _area(tried: Tried, rows: ComparedRows) -> tuple[float, tuple[float, float]]:
-    """Two classes: the area with DeLong's interval; more: Hand and Till's, without one."""
+def _over_folds(first: Tried, second: Tried, rows: ComparedRows, metric: Any) -> ResampledT | None:
+    """The corrected resampled t-test of a function of y, the predictions and the posteriors."""
+    number = first.result.folds
     try:
-        if len(rows.classes) > 2:
-            has = tried.has_posterior
-            return (multiclass_auc(rows.labels, tried.result.posterior, rows.classes) if has else np.nan), NOTHING
-        score = binary_score(tried)
-        if score is None:
-            return np.nan, NOTHING
-        curve = roc(rows.codes, score, positive=1, sample_weight=rows.weight)
-        return curve.auc, curve.auc_ci() if rows.weight is None else NOTHING
-    except DiscrimError:
-        return np.nan, NOTHING
-
-
-def _paired_p(best: Tried, other: Tried, rows: ComparedRows, metric: Metric) -> float:
-    """McNemar's test for errors, DeLong's for two classes' areas, else the corrected resampled t over folds."""
-    if metric == "error" and rows.weight is None and not rows.dealer.grouped:
-        return mcnemar(rows.labels, best.result.predicted, other.result.predicted).p_value
-    if metric == "error" or (rows.dealer.grouped and metric in ("log_loss", "brier")):
-        # The same with weights: the weight that only one has right, minus that of the other, over its standard error.
-        lead = _by_unit(rows.weights * (_losses(other, rows, metric) - _losses(best, rows, metric)), rows)
-        return float(2.0 * special.ndtr(-abs(in_standard_errors(float(lead.sum()), float(np.sqrt(lead @ lead))))))
-    if metric == "auc" and len(rows.classes) == 2 and rows.weight is None:
-        return compare_auc(rows.codes, binary_score(best), binary_score(other), positive=1).p_value
-    test = _over_folds(best, other, rows, metric)
-    return np.nan if test is None else test.p_value
-
-
-def _over_folds(first: Tried, second: Tried, rows: ComparedRows, metric: Metric) -> ResampledT | None:
-    try:
-        a, b = (_by_fold(tried, rows, metric) for tried in (first, second))
+        a, b = (
+            np.array(
+                [
+                    float(metric(rows.labels[own], tried.result.predicted[own], tried.result.posterior[own]))
+                    for own in (np.flatnonzero(number == f) for f in np.unique(number))
+                ]
+            )
+            for tried in (first, second)
+        )
         return resampled_t(a, b, test_share=1.0 / len(a))
     except DiscrimError:
         return None
-
-
-def _by_fold(tried: Tried, rows: ComparedRows, metric: Metric) -> Floats:
-    w, number = rows.weights, rows.folds.number
-    if metric in ("log_loss", "brier"):
-        return np.asarray(np.bincount(number, w * _losses(tried, rows, metric)) / np.bincount(number, w))
-    posterior, predicted, score = tried.result.posterior, tried.result.predicted, binary_score(tried)
-
-    def value(own: Any) -> float:
-        if callable(metric):
-            return float(metric(rows.labels[own], predicted[own], posterior[own]))
-        if len(rows.classes) > 2:
-            return -multiclass_auc(rows.labels[own], posterior[own], rows.classes)
-        assert score is not None
-        weight = None if rows.weight is None else w[own]
-        return -roc(rows.codes[own], score[own], positive=1, sample_weight=weight).auc
-
-    return np.array([value(rows.folds.test(f)) for f in range(number.max() + 1)])
-
-
-def percent(share: float) -> str:
-    """14.2%, and 0.03% where one decimal would hide it."""
-    return f"{share:.1%}" if share >= 0.01 or share == 0 else f"{share:.2%}"
 
 
 def written(value: float, how: str) -> str:

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
 from discrim.comparison.compared_rows import ComparedRows
+from discrim.comparison.metrics import SHARES, Metric, standard_error
 from discrim.evaluation.proportions import proportion_interval
 from discrim.typing import Floats, Index
 
@@ -26,14 +28,19 @@ class Corrected:
 
 
 def corrected_error(
-    errors: Mapping[str, Floats], log_losses: Mapping[str, Floats], rows: ComparedRows, most: float
+    errors: Mapping[str, Floats],
+    log_losses: Mapping[str, Floats],
+    rows: ComparedRows,
+    most: float,
+    metric: Metric = "error",
 ) -> Corrected | None:
     """By drawing held-out rows with replacement and choosing again; the rows that were not drawn judge the choice.
 
-    It is the bootstrap of Tsamardinos, Greasidou and Borboudakis (2018): nothing is fitted again. ``errors`` and
-    ``log_losses`` are those of every row under each model. As in ``choose``, of the models within one standard error of
-    the best, and within ``most``, the one of the lowest log loss is taken. Rows of one group are drawn together. None
-    where there are fewer than two models. Cost: about 400 n m for m models, for n up to ``MOST_UNITS``.
+    It is the bootstrap of Tsamardinos, Greasidou and Borboudakis (2018): nothing is fitted again. ``errors`` (or other
+    losses whose mean is the ``metric``) and ``log_losses`` are those of every row under each model. As in ``choose``,
+    of the models within one standard error of the best, and within ``most``, the one of the lowest log loss is taken.
+    Rows of one group are drawn together. None where there are fewer than two models. Cost: about 400 n m for m models,
+    for n up to ``MOST_UNITS``.
     """
     names = list(errors)
     if len(names) < 2:
@@ -54,8 +61,13 @@ def corrected_error(
     judged = np.take_along_axis(left @ wrong, chosen[:, None], axis=1)[:, 0]
     total = left @ size
     error = float(judged[total > 0].sum() / total[total > 0].sum())
-    n = effective_rows(error, errors[names[int(np.bincount(chosen).argmax())]], rows)
-    low, high = proportion_interval(error * n, n)
+    usual = errors[names[int(np.bincount(chosen).argmax())]]
+    if metric in SHARES:
+        n = effective_rows(error, usual, rows, metric)
+        low, high = proportion_interval(error * n, n)
+    else:
+        half = -float(special.ndtri(0.025)) * standard_error(usual, rows, metric)
+        low, high = max(error - half, 0.0), error + half
     return Corrected(error, (float(low), float(high)), len(names))
 
 
@@ -78,17 +90,21 @@ def _chosen_again(drawn: Index, wrong: Floats, uncertain: Floats, size: Floats, 
     return np.asarray(np.where(alone, best, lowest.argmin(axis=1)))
 
 
-def effective_rows(error: float, errors: Floats, rows: ComparedRows) -> float:
+def effective_rows(value: float, parts: Floats, rows: ComparedRows, metric: Metric = "error") -> float:
     """The number of independent, equally weighted rows that carry as much information on an error.
 
-    With groups it follows from the variance between them: rows of one group are right or wrong together.
+    With groups it follows from the variance between them: rows of one group are right or wrong together. That of the
+    balanced error depends on which class errs; without an error it is that of equal errors in all classes.
     """
-    w = rows.weights
+    w, inside = rows.weights, 0.0 < value < 1.0
     n = float(w.sum() ** 2 / (w @ w))
-    if not rows.dealer.grouped or rows.dealer.units is None or not 0.0 < error < 1.0:
+    if metric == "balanced_error":
+        sizes = np.bincount(rows.codes, w) ** 2 / np.maximum(np.bincount(rows.codes, w * w), 1e-300)
+        n = float((sizes > 0).sum() ** 2 / (1.0 / sizes[sizes > 0]).sum())
+        if not rows.dealer.grouped:
+            error = standard_error(parts, rows, metric)
+            return value * (1.0 - value) / error**2 if inside and error > 0 else n
+    if not rows.dealer.grouped or not inside:
         return n
-    units = rows.dealer.units
-    apart = np.bincount(units, errors - errors.mean() * w / w.mean())
-    groups = len(apart)
-    variance = float(apart @ apart) / rows.n**2 * groups / max(groups - 1, 1)
-    return min(n, error * (1.0 - error) / variance) if variance > 0 else float(groups)
+    error = standard_error(parts, rows, metric)
+    return min(n, value * (1.0 - value) / error**2) if error > 0 else n

@@ -50,7 +50,8 @@ class Tried:
     """The out-of-fold predictions of a candidate and its fit of all rows; a ``note`` is the first warning.
 
     ``margin`` are out-of-fold scores of the second of two classes, for models without posteriors. ``fit_time`` is the
-    time of one fit of all rows with the setting that was chosen, ``total_time`` that of the whole trial.
+    time of one fit of all rows with the setting that was chosen, ``total_time`` that of the whole trial. ``again`` are
+    the same on further folds, where the comparison repeats them.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Tried:
     setting: Setting | None
     fit_time: float
     total_time: float
+    again: tuple[Tried, ...] = ()
 
     @property
     def has_posterior(self) -> bool:

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from discrim.comparison.baseline import BASELINE
 from discrim.comparison.compared_rows import ComparedRows
-from discrim.comparison.scores import Metric, Row, listed, percent, written
+from discrim.comparison.metrics import SHARES, Metric, figure, metric_name, percent
+from discrim.comparison.reference import REFERENCE
+from discrim.comparison.scores import BASE, REFER, SIGNIFICANT, Row, listed, written
 from discrim.comparison.selection import Corrected
 from discrim.errors import DataError, name_list
 from discrim.inference.assumptions import AssumptionChecks
 from discrim.inference.render import write_p_value
-from discrim.typing import Floats
 
-# Errors within one point, log losses within two per cent, and rules that differ by less in their size are equal.
-ONE_POINT = 0.01
+# Log losses within two per cent, and rules that differ by less in their size, are equal.
 TWO_PER_CENT = 0.02
 ABOUT = 1.5
-# The same for models that are judged by a function or by their areas.
-TWICE = 2.0
 MOST_SAID = 2
-WORDS = {"error": "error", "log_loss": "log loss", "auc": "AUC", "brier": "Brier score"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +27,7 @@ class Choice:
     """``row`` is chosen of the ``tied``, models that are as good as ``best``.
 
     ``reason`` says why: 'baseline' (nothing beats it), 'alone' (there is no tie), 'loss' (the lowest of the tied),
-    'simple' (the smaller and more regularised of the lowest), 'no error' (the same of models without a single error)
-    or 'few' (with the fewest parameters).
+    'simple' (the smaller and more regularised of the lowest) or 'no error' (the same of models without a single error).
     """
 
     row: Row
@@ -40,22 +36,18 @@ class Choice:
     reason: str
 
 
-def choose(table: list[Row], losses: dict[str, Floats], metric: Metric) -> Choice:
-    """``losses`` are those of every row under each model, as far as the metric is a mean over rows."""
-    judged = [row for row in table if np.isfinite(row.value)]
+def choose(table: list[Row], metric: Metric) -> Choice:
+    """By the figures of the table: the models that are better than the baseline, and of these those that are tied."""
+    judged = [row for row in table if row.role != REFER and np.isfinite(row.value)]
     if not judged:
         raise DataError(f"No model has a finite value of the metric that was asked for. {table[0].note}".rstrip())
     better = [row for row in judged if row.beats_baseline]
     if not better:
-        baseline = next((row for row in judged if row.name == BASELINE), judged[0])
-        best = next((row for row in judged if row.name != BASELINE), None)
+        baseline = next((row for row in judged if row.role == BASE), judged[0])
+        best = next((row for row in judged if row.role != BASE), None)
         return Choice(baseline, best, (), "baseline")
     best = better[0]
-    if best.name not in losses:
-        near = [row for row in better if row is best or row.near]
-        row = min(_smallest(near, TWICE), key=lambda row: row.value)
-        return Choice(row, best, tuple(near), "alone" if len(near) == 1 else "loss" if row is best else "few")
-    tied = [row for row in better if row is best or _as_good(losses[best.name], losses[row.name], metric)]
+    tied = [row for row in better if row is best or row.tied]
     if len(tied) == 1:
         return Choice(best, best, (best,), "alone")
     without = [row for row in tied if row.error == 0] if metric == "error" else []
@@ -66,16 +58,6 @@ def choose(table: list[Row], losses: dict[str, Floats], metric: Metric) -> Choic
     if len(near) <= 1:
         return Choice(near[0] if near else best, best, tuple(tied), "loss")
     return Choice(_simplest(near), best, tuple(tied), "simple")
-
-
-def _as_good(best: Floats, other: Floats, metric: Metric) -> bool:
-    """Within one standard error of the paired difference, and within one point where that is an error."""
-    difference = other - best
-    n = len(difference)
-    mean, deviation = float(difference.mean()), float(difference.std(ddof=1)) if n > 1 else 0.0
-    # One row that differs is exactly one standard error away, and may be exactly one point.
-    near = mean <= deviation / np.sqrt(n) * (1.0 + 1e-9)
-    return near and (metric != "error" or mean <= ONE_POINT * (1.0 + 1e-9))
 
 
 def _score(row: Row, metric: Metric) -> float:
@@ -101,48 +83,71 @@ def verdict_of(
     checks: AssumptionChecks,
     rows: ComparedRows,
     metric: Metric,
+    gain: tuple[float, float] | None = None,
+    cautions: Sequence[str] = (),
 ) -> str:
-    """What was chosen and by what margin; then the assumptions that bear on it; then what was done to the rows."""
+    """What was chosen and by what margin; what to be careful about; the assumptions that bear on it."""
     first = _nothing_better(table, choice, rows, metric) if choice.reason == "baseline" else ""
     parts = [first or f"{_why_chosen(table, choice, metric)}.", *_by_probabilities(table, choice.row, metric)]
     if corrected is not None:
-        low, high = corrected.interval
         parts.append(
-            f"Corrected for having been chosen among {corrected.models} models, the error to expect on new rows is "
-            f"{percent(corrected.error)} (95% interval {100 * low:.1f} to {100 * high:.1f})."
+            f"Corrected for having been chosen among {corrected.models} models, the {metric_name(metric)} to expect on "
+            f"new rows is {figure(corrected.error, metric)} ({_interval(corrected.interval, metric)})."
         )
+    parts += [*_of_reference(gain, choice, metric), *cautions]
     parts.append(_assumptions(table, choice.row, checks, rows, metric))
     if rows.missing and not choice.row.takes_gaps:
         parts.append(f"Missing values in {name_list(rows.missing, most=3)} were filled in.")
     return " ".join(parts)
 
 
-def metric_name(metric: Metric) -> str:
-    if isinstance(metric, str):
-        return WORDS[metric]
-    name = getattr(metric, "__name__", "")
-    return name if name.isidentifier() else "metric"
+def _interval(ends: tuple[float, float], metric: Metric) -> str:
+    low, high = (-ends[1], -ends[0]) if metric == "auc" else ends
+    if np.isnan(low):
+        return "no interval"
+    if metric in SHARES:
+        return f"95% interval {100 * low:.1f} to {100 * high:.1f}"
+    return f"95% interval {low:.3f} to {high:.3f}"
 
 
-def _figure(row: Row, metric: Metric) -> str:
-    """The metric of a row as it is read: errors in per cent."""
+def _of_reference(found: tuple[float, float] | None, choice: Choice, metric: Metric) -> list[str]:
+    """What more flexible models would gain over the chosen one, and the p-value of that."""
+    if found is None:
+        return []
+    gain, p_value = found
+    test = f"p {write_p_value(p_value)}"
     if metric == "error":
-        return percent(row.error)
-    return f"{row.auc if metric == 'auc' else row.value:.3f}"
+        amount = f"{100 * abs(gain):.1f} points {'fewer' if gain > 0 else 'more'} errors"
+        makes = f"make {amount}"
+    else:
+        amount = f"{abs(gain):.3f}" if metric not in SHARES else f"{100 * abs(gain):.1f} points"
+        better = "lower" if (gain > 0) != (metric == "auc") else "higher"
+        makes = f"have {'an' if metric == 'auc' else 'a'} {metric_name(metric)} that is {amount} {better}"
+    if abs(gain) < 5e-4:
+        return [f"{REFERENCE}, the reference, do no better: columns interact in no way that matters."]
+    if gain > 0 and p_value < SIGNIFICANT:
+        text = (
+            f"{REFERENCE}, the reference, {makes} ({test}): columns interact or act in curves, which "
+            f"{choice.row.name} does not use; products or basis functions of columns may."
+        )
+        return [text]
+    if gain > 0:
+        return [f"{REFERENCE}, the reference, {makes}, which may be due to chance ({test})."]
+    return [f"{REFERENCE}, the reference, {makes}: there is nothing to gain from them."]
 
 
 def _nothing_better(table: list[Row], choice: Choice, rows: ComparedRows, metric: Metric) -> str:
     """That always predicting the same class does as well."""
     most = rows.classes[np.argmax(np.bincount(rows.codes, rows.weight, minlength=len(rows.classes)))]
-    own = f"{metric_name(metric)} {_figure(choice.row, metric)}"
+    own = f"{metric_name(metric)} {figure(choice.row.value, metric)}"
     text = f"No model is significantly better than always predicting '{most}' ({own})"
     best = choice.best
     if best is None:
         return f"{text}."
-    count = sum(np.isfinite(row.value) for row in table) - 1
+    count = sum(row.usable for row in table)
     which = "the only one" if count == 1 else f"the best of {count}"
     chance = ", which may be due to chance" if best.value < choice.row.value else ""
-    text = f"{text}; {which}, {best.name}, has {_figure(best, metric)}{chance}."
+    text = f"{text}; {which}, {best.name}, has {figure(best.value, metric)}{chance}."
     informed = min((row for row in table if row.informative), key=lambda row: row.log_loss, default=None)
     if informed is None:
         return text
@@ -154,11 +159,11 @@ def _nothing_better(table: list[Row], choice: Choice, rows: ComparedRows, metric
 
 
 def _why_chosen(table: list[Row], choice: Choice, metric: Metric) -> str:
-    done = [row for row in table if np.isfinite(row.value) and row.name != BASELINE]
+    done = [row for row in table if row.usable]
     better, chosen, best = [row for row in done if row.beats_baseline], choice.row, choice.best
-    name, own = metric_name(metric), _figure(chosen, metric)
-    interval = f"95% interval {100 * chosen.error_interval[0]:.1f} to {100 * chosen.error_interval[1]:.1f}"
-    own = f"{own} ({interval})" if metric == "error" else own
+    name, own = metric_name(metric), figure(chosen.value, metric)
+    interval = _interval(chosen.value_interval, metric)
+    own = own if np.isnan(chosen.value_interval[0]) else f"{own} ({interval})"
     if len(done) == 1:
         return f"{chosen.name} is the only model that could be evaluated: its cross-validated {name} is {own}"
     if len(better) == 1:
@@ -173,12 +178,10 @@ def _why_chosen(table: list[Row], choice: Choice, metric: Metric) -> str:
             f"none of these {len(choice.tied)} models has a much simpler rule ({_size(chosen)})"
         )
     least = "largest" if metric == "auc" else "smallest"
-    by_test = metric not in ("error", "log_loss", "brier")
     if chosen is not best and best is not None:
-        near = "not significantly different from" if by_test else "within one standard error of"
         return (
-            f"{chosen.name} is chosen: its cross-validated {name} of {own} is {near} the {least} "
-            f"({_figure(best, metric)}, {best.name}), and {_reason(choice, metric)}"
+            f"{chosen.name} is chosen: its cross-validated {name} of {own} is within one standard error of the {least} "
+            f"({figure(best.value, metric)}, {best.name}), and {_reason(choice, metric)}"
         )
     counted = f"{len(done)} models"
     if better[0] is not done[0]:
@@ -188,15 +191,17 @@ def _why_chosen(table: list[Row], choice: Choice, metric: Metric) -> str:
         runner = next(row for row in better if row is not chosen)
         p = "" if np.isnan(runner.p_value) else f", p {write_p_value(runner.p_value)}"
         if not runner.indistinguishable:
-            return f"{text}, and is clearly ahead of {runner.name} ({_figure(runner, metric)}{p})"
-        return f"{text}; {runner.name} comes next ({_figure(runner, metric)}{p}: the difference may be due to chance)"
-    near = "not significantly worse" if by_test else "within one standard error"
-    return f"{text}; {listed(others)} {'is' if len(others) == 1 else 'are'} {near}, but {_reason(choice, metric)}"
+            return f"{text}, and is clearly ahead of {runner.name} ({figure(runner.value, metric)}{p})"
+        return (
+            f"{text}; {runner.name} comes next ({figure(runner.value, metric)}{p}: the difference may be due to chance)"
+        )
+    are = "is" if len(others) == 1 else "are"
+    return f"{text}; {listed(others)} {are} within one standard error, but {_reason(choice, metric)}"
 
 
 def _by_probabilities(table: list[Row], chosen: Row, metric: Metric) -> list[str]:
     """Where it errs as often as the baseline, to the digits that are shown, in what it is better."""
-    baseline = next((row for row in table if row.name == BASELINE), None)
+    baseline = next((row for row in table if row.role == BASE), None)
     if baseline is None or baseline is chosen or metric != "error" or percent(chosen.error) != percent(baseline.error):
         return []
     losses = f"{chosen.log_loss:.3f} versus {baseline.log_loss:.3f}"
@@ -207,15 +212,11 @@ def _reason(choice: Choice, metric: Metric) -> str:
     chosen, count = choice.row, len(choice.tied)
     names = "" if chosen is choice.best else f" ({listed([row.name for row in choice.tied])})"
     of = f"of the {count} tied models{names}" if count > 2 else "of the two"
-    if choice.reason == "few":
-        return f"it is one of the simplest {of}, with {_size(chosen)}"
     kind, own = ("Brier score", chosen.brier) if metric == "brier" else ("log loss", chosen.log_loss)
     if choice.reason == "simple":
         lowest = min(row.brier if metric == "brier" else row.log_loss for row in choice.tied)
         level = f"{written(own, '.3f')}) is {'' if own <= lowest else 'within 2% of '}the lowest"
         return f"its {kind} ({level} {of}, and no equally good model has a much simpler rule ({_size(chosen)})"
-    if metric not in ("error", "log_loss", "brier"):
-        return f"none {of} is much simpler"
     return f"{of} it has the lowest {kind} ({written(own, '.3f')})"
 
 
@@ -243,13 +244,17 @@ def _not_checked(rows: ComparedRows) -> str:
 
 
 def _of_covariances(table: list[Row], chosen: Row, checks: AssumptionChecks, metric: Metric) -> str:
-    check = checks.get("equal covariances") if chosen.name != BASELINE else None
+    check = checks.get("equal covariances") if chosen.role != BASE else None
     if check is None or check.level == "unknown":
         return "" if check is None else "equal covariances could not be tested"
     test = f"Box's M: chi-sq {check.statistic:,.0f} on {check.df:,.0f} df, p {write_p_value(check.p_value)}"
     equal, own = (
         next(
-            (f"{row.name} ({_figure(row, metric)})" for row in table if row.family == kind and np.isfinite(row.value)),
+            (
+                f"{row.name} ({figure(row.value, metric)})"
+                for row in table
+                if row.family == kind and np.isfinite(row.value)
+            ),
             "",
         )
         for kind in ("equal", "own")

@@ -1,0 +1,82 @@
+"""Boosted trees on the folds of the comparison: what they are given, what is said of them, and when they are off."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from discrim import compare, datasets
+from discrim.comparison import reference
+from discrim.errors import ParameterError
+
+
+def crossed(n=300, seed=0):
+    """Classes that only the product of two columns tells apart."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 3))
+    return x, np.where(x[:, 0] * x[:, 1] + 0.2 * rng.normal(size=n) > 0, "plus", "minus")
+
+
+def test_it_is_scikit_learns_on_the_same_folds_and_never_chosen():
+    x, y = crossed()
+    found = compare(x, y, ["LDA", "Gaussian NB"], cv=3, reference="boosting")
+    row = found.table.loc["Boosted trees"]
+    assert row["role"] == "reference"
+    assert row["error"] < found.table.drop("Boosted trees")["error"].min()
+    assert found.chosen != "Boosted trees"
+    for f in range(3):
+        fitted = HistGradientBoostingClassifier(random_state=0).fit(x[found.folds != f], y[found.folds != f])
+        expected = fitted.predict_proba(x[found.folds == f])
+        assert found["Boosted trees"].posterior[found.folds == f] == pytest.approx(expected)
+
+
+def test_the_verdict_says_what_they_would_gain():
+    x, y = crossed()
+    found = compare(x, y, ["LDA"], cv=3, reference="boosting")
+    gain = 100 * (found.table.loc[found.chosen, "error"] - found.table.loc["Boosted trees", "error"])
+    assert f"Boosted trees, the reference, make {gain:.1f} points fewer errors" in found.verdict
+    assert "columns interact" in found.verdict
+    assert "~ Boosted trees" in repr(found)
+
+
+def test_where_a_line_is_the_truth_there_is_nothing_to_gain():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(300, 3))
+    y = (x.sum(axis=1) + rng.normal(size=300) > 0).astype(int)
+    assert "there is nothing to gain from them" in compare(x, y, ["LDA"], cv=3, reference="boosting").verdict
+
+
+def test_categories_and_gaps_are_given_as_they_are():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(2)
+    town = rng.choice(["bath", "cork", "dover", "ely"], 240)
+    size = np.where(rng.random(240) < 0.2, np.nan, rng.normal(size=240))
+    y = (np.isin(town, ["bath", "dover"]) ^ np.isnan(size)).astype(int)
+    frame = pd.DataFrame({"size": size, "town": pd.Categorical(town)})
+    frame.loc[3, "town"] = None
+    found = compare(frame, y, ["LDA"], cv=3, reference="boosting")
+    assert found.table.loc["Boosted trees", "error"] < 0.3
+    codes = np.column_stack([size, frame["town"].cat.codes.replace(-1, np.nan)])
+    model = HistGradientBoostingClassifier(categorical_features=[False, True], random_state=0)
+    fitted = model.fit(codes[found.folds != 0], y[found.folds != 0])
+    assert found["Boosted trees"].posterior[found.folds == 0] == pytest.approx(
+        fitted.predict_proba(codes[found.folds == 0])
+    )
+
+
+def test_it_is_off_where_it_costs_too_much_and_where_it_is_not_wanted(monkeypatch):
+    X, y = datasets.load_iris().xy
+    assert "Boosted trees" not in compare(X, y, ["LDA"], reference=None).table.index
+    monkeypatch.setattr(reference, "MOST_SECONDS", 0.1)
+    found = compare(X, y, ["LDA"], reference="boosting")
+    assert "10 fits of 100 trees would take about" in found.table.loc["Boosted trees", "note"]
+    with pytest.raises(ParameterError, match="The 'reference' parameter is 'forest'; it must be 'boosting' or None"):
+        compare(X, y, ["LDA"], reference="forest")
+
+
+def test_a_model_of_the_user_does_not_take_its_name():
+    X, y = datasets.load_iris().xy
+    tree = HistGradientBoostingClassifier(max_iter=2)
+    found = compare(X, y, {"Boosted trees": tree, "Baseline": tree}, cv=2)
+    assert {"Boosted trees (2)", "Baseline (2)", "Baseline"} == set(found.table.index)
