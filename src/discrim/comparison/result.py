@@ -123,6 +123,12 @@ class Comparison:
 
         return write_report(self, Path(path))
 
+    def plot(self, **options: Any) -> Any:
+        """The errors with their intervals, as matplotlib axes: ``discrim.plots.compared`` with its options."""
+        from discrim import plots
+
+        return plots.compared(self, **options)
+
     @property
     def title(self) -> str:
         folds = len(np.unique(self.folds))

@@ -169,6 +169,12 @@ class AccuracyRejection:
         """Mean cost at each threshold, where an error costs 1 and no answer ``reject_cost``."""
         return self.coverage * self.error + reject_cost * (1.0 - self.coverage)
 
+    def plot(self, **options: Any) -> Any:
+        """The error against the share of answers, as matplotlib axes: ``discrim.plots.rejection`` with its options."""
+        from discrim import plots
+
+        return plots.rejection(self, **options)
+
 
 def accuracy_rejection(y: Any, posterior: Any, *, classes: Any = None, sample_weight: Any = None) -> AccuracyRejection:
     """The curve of labels and posteriors, n x K with columns as ``classes`` (by default those in y). Cost: one sort.

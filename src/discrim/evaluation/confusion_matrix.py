@@ -75,6 +75,12 @@ class Confusion:
         by_chance = float(self.table.sum(axis=0) @ self.table.sum(axis=1)) / self.n**2
         return (1.0 - self.error - by_chance) / (1.0 - by_chance) if by_chance < 1 else float("nan")
 
+    def plot(self, **options: Any) -> Any:
+        """The matrix, as matplotlib axes: ``discrim.plots.confusion`` with its options."""
+        from discrim import plots
+
+        return plots.confusion(self, **options)
+
     def summary(self) -> Summary:
         labels = [str(label) for label in self.classes]
         low, high = self.error_ci()

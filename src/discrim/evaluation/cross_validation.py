@@ -14,6 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from discrim.block import Block
 from discrim.errors import ParameterError
+from discrim.evaluation.confusion_matrix import confusion
 from discrim.evaluation.resampling import HeldOut, Trial
 from discrim.models.beyond import posteriors_of
 from discrim.models.shell import recipe_of
@@ -27,8 +28,8 @@ from discrim.typing import Floats, Index
 class CrossValidation:
     """Out-of-fold predictions.
 
-    ``posterior`` is n x K with columns as ``classes``, ``predicted`` the labels, ``folds`` the number of the
-    fold that held each row out. ``error`` is the share of wrong predictions and ``log_loss`` the mean of
+    ``posterior`` is n x K with columns as ``classes``, ``predicted`` the labels and ``y`` the true ones, ``folds`` the
+    number of the fold that held each row out. ``error`` is the share of wrong predictions and ``log_loss`` the mean of
     -log posterior of the true class, both weighted where rows are. ``route`` says how it was computed:
     'statistics' (merged fold statistics), 'closed form' (leave-one-out) or 'refits'.
 
@@ -43,6 +44,7 @@ class CrossValidation:
     error: float
     log_loss: float
     route: str
+    y: NDArray[Any]
 
     @classmethod
     def of(cls, block: Block, folds: Folds, held: HeldOut) -> CrossValidation:
@@ -52,8 +54,12 @@ class CrossValidation:
         # The loss of a row whose class got no probability at all stays finite, so that means still compare.
         losses = -np.log(np.maximum(own, np.finfo(float).tiny))
         log_loss = float(np.average(losses, weights=weight)) if held.has_posterior else np.nan
-        predicted = block.classes[held.best]
-        return cls(held.posterior, predicted, block.classes, folds.number, error, log_loss, held.route)
+        predicted, y = block.classes[held.best], block.classes[block.codes]
+        return cls(held.posterior, predicted, block.classes, folds.number, error, log_loss, held.route, y)
+
+    def plot(self, **options: Any) -> Any:
+        """True labels against out-of-fold predictions, as matplotlib axes: ``discrim.plots.confusion``."""
+        return confusion(self.y, self.predicted).plot(**options)
 
     def __repr__(self) -> str:
         size = len(np.unique(self.folds))

@@ -140,6 +140,12 @@ class ROC:
         at_zero = at <= 0
         return at, np.where(at_zero, 1.0, low), np.where(at_zero, 1.0, high)
 
+    def plot(self, **options: Any) -> Any:
+        """The curve with its band, as matplotlib axes: ``discrim.plots.roc`` with its options."""
+        from discrim import plots
+
+        return plots.roc(self, **options)
+
     def __repr__(self) -> str:
         head = f"ROC of '{self.positive}': {self.n_positive} positive and {self.n_negative} negative rows, AUC "
         if self._weighted is not None or min(self.n_positive, self.n_negative) < 2:
@@ -288,6 +294,12 @@ class PrecisionRecall:
     def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Pointwise Wilson intervals for the precision among as many marked rows as each threshold has."""
         return proportion_interval(self._true, self._marked, level)
+
+    def plot(self, **options: Any) -> Any:
+        """The curve with its band, as matplotlib axes: ``discrim.plots.precision_recall`` with its options."""
+        from discrim import plots
+
+        return plots.precision_recall(self, **options)
 
     def __repr__(self) -> str:
         return f"PrecisionRecall(average precision {self.average_precision:.4f}, prevalence {self.prevalence:.4f})"

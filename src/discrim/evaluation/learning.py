@@ -41,6 +41,12 @@ class LearningCurve:
     def optimism(self) -> Floats:
         return self.test_error - self.train_error
 
+    def plot(self, **options: Any) -> Any:
+        """The errors by number of rows, as matplotlib axes: ``discrim.plots.learning_curve`` with its options."""
+        from discrim import plots
+
+        return plots.learning_curve(self, **options)
+
 
 @dataclass(frozen=True)
 class Optimism:

@@ -77,6 +77,12 @@ class Calibration:
     def error(self) -> float:
         return float(np.average(np.abs(self.predicted - self.observed), weights=self.weight))
 
+    def plot(self, **options: Any) -> Any:
+        """Frequencies against probabilities, as matplotlib axes: ``discrim.plots.calibration`` with its options."""
+        from discrim import plots
+
+        return plots.calibration(self, **options)
+
 
 def calibration(
     y: Any,

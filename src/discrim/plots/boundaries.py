@@ -25,6 +25,7 @@ Others = Literal["hold", "marginal"]
 # Points of the grid along each axis; and rows over which other columns are averaged.
 GRID = 200
 AVERAGED, COARSE = 40, 100
+MOST_NUMBERS = 10_000_000
 HATCHES = ("////", "xxxx", "....")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
 
@@ -232,9 +233,14 @@ def _plane(model: Any, X: Any, y: Any, columns: Any, others: Others | None) -> P
             f"The model has {width} columns and the picture two. Say what the others are: others='hold' holds them at "
             f"their means, others='marginal' averages the answers over rows."
         )
-    fine = GRID if others != "marginal" or width == 2 else COARSE
+    fine = grid_size(GRID, width) if others != "marginal" or width == 2 else grid_size(COARSE, width)
     grids = [_grid(rows.x[:, j], fine) for j in (a, b)]
     return Plane(X, rows, (a, b), grids[0], grids[1], others if width > 2 else None)
+
+
+def grid_size(most: int, columns: int) -> int:
+    """Points along each side: fewer where a row has thousands of numbers, so that a picture takes no gigabytes."""
+    return int(np.clip(np.sqrt(MOST_NUMBERS / columns), 40, most))
 
 
 def _grid(values: Floats, size: int) -> Floats:

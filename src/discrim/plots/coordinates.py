@@ -12,7 +12,7 @@ from scipy import special
 
 from discrim.errors import ParameterError, name_list
 from discrim.inference.discriminant import wilks_tests
-from discrim.plots.boundaries import Answers, draw_borders
+from discrim.plots.boundaries import Answers, draw_borders, grid_size
 from discrim.plots.plane import (
     DiscriminantPlane,
     Moments,
@@ -312,13 +312,14 @@ def _roomy(ax: Axes, z: Floats | None, means: Floats) -> None:
 
 def _plane_borders(ax: Axes, look: Look, model: Any, X: Any, plane: DiscriminantPlane, pair: list[int]) -> None:
     """Areas and borders of the answers."""
-    a, b = np.linspace(*ax.get_xlim(), GRID), np.linspace(*ax.get_ylim(), GRID)
-    z = np.zeros((GRID * GRID, plane.scalings.shape[1]))
+    size = grid_size(GRID, len(plane.origin))
+    a, b = np.linspace(*ax.get_xlim(), size), np.linspace(*ax.get_ylim(), size)
+    z = np.zeros((size * size, plane.scalings.shape[1]))
     z[:, pair[0]], z[:, pair[1]] = (part.ravel() for part in np.meshgrid(a, b))
     answers = answers_at(model, X, plane.origin + z @ plane.back.T)
     faces = np.array([look.tint(k, 0.16) for k in range(len(answers.classes) + len(answers.extra))])
     ax.imshow(
-        faces[answers.code].reshape(GRID, GRID, 3), extent=(a[0], a[-1], b[0], b[-1]), origin="lower", aspect="equal",
+        faces[answers.code].reshape(size, size, 3), extent=(a[0], a[-1], b[0], b[-1]), origin="lower", aspect="equal",
         interpolation="nearest", zorder=0,
     )  # fmt: skip
     draw_borders(ax, a, b, answers, {"colors": look.muted, "linewidths": 0.9})

@@ -255,7 +255,7 @@ def spread(at: Any, gap: float) -> Any:
 
 def noted(ax: Axes, look: Look, text: str) -> None:
     """A remark in small letters below the picture, such as that only some rows are drawn."""
-    below = 34 if ax.get_xlabel() else 20
+    below = 31 if ax.get_xlabel() else 18
     ax.annotate(
         wrapped(text, _characters(ax, SMALL)), (0.0, 0.0), xytext=(0, -below), xycoords="axes fraction",
         textcoords="offset points", va="top", ha="left", fontsize=SMALL, color=look.muted, annotation_clip=False,

@@ -244,6 +244,12 @@ class LogisticPath:
         """The most probable class at one lambda."""
         return np.asarray(self.classes_[self.predict_proba(X, at).argmax(axis=1)])
 
+    def plot(self, **options: Any) -> Any:
+        """The coefficients along the path, as matplotlib axes: ``discrim.plots.path`` with its options."""
+        from discrim import plots
+
+        return plots.path(self, **options)
+
     def to_frame(self) -> pd.DataFrame:
         """One row a lambda: lambda, df, dev_ratio, and the errors where there are any."""
         return self._table(np.arange(len(self.lambdas))).to_frame()
