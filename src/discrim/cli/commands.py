@@ -8,9 +8,10 @@ from discrim.cli.compare import compare
 from discrim.cli.completion import completion
 from discrim.cli.datasets import datasets
 from discrim.cli.fit import fit
+from discrim.cli.gallery import gallery
 from discrim.cli.roc import roc
 
-VERBS = (compare, fit, roc, datasets, completion)
+VERBS = (compare, fit, roc, datasets, gallery, completion)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})

@@ -1,0 +1,44 @@
+"""The verb ``gallery``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from discrim.cli.running import Refused, verb
+
+
+@verb(
+    "gallery",
+    """
+    discrim gallery site/
+    discrim gallery site/ --data data/
+    """,
+)
+@click.argument("out", metavar="OUT", type=click.Path(path_type=Path))
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="Folder with data of the lectures that do not come along: spam/data.csv, vowel/train.csv, ...",
+)
+def gallery(out: Path, data: Path | None) -> None:
+    """Write every picture and table of five lectures, with code and numbers, as pages into the folder OUT."""
+    from discrim.errors import MissingDependencyError
+
+    try:
+        from discrim.gallery import build, lectures
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "matplotlib":
+            raise
+        raise MissingDependencyError.for_package("matplotlib", "discrim gallery", "plots") from error
+    count = sum(len(lecture.items) for lecture in lectures())
+    with click.progressbar(length=count, label="gallery", item_show_func=lambda name: name or "") as bar:
+        built = build(out, data, done=lambda name: bar.update(1, name))
+    click.echo(f"{built.items} items, {built.checks} numbers compared: {built.folder / 'index.html'}")
+    for text in built.stand_ins:
+        click.echo(click.wrap_text(f"Note: {text} --data names a folder that has them.", 79, subsequent_indent="  "))
+    if built.wrong or built.failed:
+        said = [f"{name}: {', '.join(names)} differ from the lecture" for name, names in built.wrong.items()]
+        said += [f"{name} failed: {error}" for name, error in built.failed.items()]
+        raise Refused("; ".join(said))

@@ -1,0 +1,184 @@
+"""An item of the gallery: a function that checks its numbers, then draws; its source is what the page shows."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from matplotlib.figure import Figure
+
+from discrim.gallery.drawing import new_axes
+from discrim.gallery.found import Rows, find_rows
+
+
+class Enough(Exception):
+    """Raised where the first picture would begin, if only the numbers are wanted."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One number of the lecture beside ours; ``expected`` and ``found`` as they are printed."""
+
+    name: str
+    expected: str
+    found: str
+    good: bool
+
+
+@dataclass(frozen=True)
+class Misprint:
+    """What the lecture prints, what is right, and why."""
+
+    printed: str
+    corrected: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure and its description for those who do not see it."""
+
+    figure: Figure
+    alt: str
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table as text."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str
+
+
+@dataclass(frozen=True)
+class Text:
+    """A remark, or with ``printed`` the output of a session."""
+
+    text: str
+    printed: bool = False
+
+
+@dataclass
+class Page:
+    """What an item fills while it runs: checks first, then tables and pictures."""
+
+    draws: bool = True
+    folder: Path | None = None
+    checks: list[Check] = field(default_factory=list)
+    misprints: list[Misprint] = field(default_factory=list)
+    shown: list[Picture | Grid | Text] = field(default_factory=list)
+    stand_ins: list[str] = field(default_factory=list)
+
+    def check(self, name: str, expected: Any, found: Any, tol: float = 0.0) -> None:
+        """A number, an array or a text that must agree; ``tol`` is half a unit of the last printed digit."""
+        want, have = np.asarray(expected), np.asarray(found)
+        if want.dtype.kind in "OUSb" or have.dtype.kind in "OUSb":
+            good = want.shape == have.shape and bool((want == have).all())
+        else:
+            good = want.shape == have.shape and bool((np.abs(want - have) <= tol * (1 + 1e-9)).all())
+        self.checks.append(Check(name, _written(want, tol), _written(have, tol), good))
+
+    def misprint(self, printed: str, corrected: str, reason: str) -> None:
+        """The lecture's value, the right one, and the reason."""
+        self.misprints.append(Misprint(printed, corrected, reason))
+
+    def note(self, text: str) -> None:
+        """A sentence below the picture."""
+        self.shown.append(Text(text))
+
+    def session(self, text: Any) -> None:
+        """Printed output."""
+        self.shown.append(Text(str(text), printed=True))
+
+    def table(self, columns: Sequence[str], rows: Any, caption: str = "", digits: int = 4) -> None:
+        """Rows of words and numbers."""
+        written = [[value if isinstance(value, str) else _number(value, digits) for value in row] for row in rows]
+        self.shown.append(Grid(list(columns), written, caption))
+
+    def axes(self, alt: str, count: int = 1, **options: Any) -> Any:
+        """New axes, one or a list of so many; ``alt`` says in words what will be seen."""
+        if not self.draws:
+            raise Enough
+        figure, axes = new_axes(count, **options)
+        self.shown.append(Picture(figure, alt))
+        return axes[0] if count == 1 else axes
+
+    def data(self, name: str) -> Rows:
+        """Rows of a data set of the lecture, or a stand-in, of which the page then says that it is one."""
+        rows = find_rows(name, self.folder)
+        if rows.stand_in:
+            self.stand_ins.append(rows.stand_in)
+        return rows
+
+
+Draw = Callable[[Page], None]
+
+
+@dataclass(frozen=True)
+class Item:
+    """A figure, table, session or worked example of a lecture, by its id."""
+
+    id: str
+    title: str
+    formula: str
+    make: Draw
+
+    @property
+    def code(self) -> str:
+        """The lines that run, without the head of the function."""
+        lines = inspect.getsource(self.make).splitlines()
+        start = next(i for i, line in enumerate(lines) if line.startswith("def "))
+        while not lines[start].rstrip().endswith(":"):
+            start += 1
+        body = textwrap.dedent("\n".join(lines[start + 1 :])).strip()
+        if body.startswith('"""'):
+            body = body.partition('"""\n')[2]
+        return body.strip()
+
+    def run(self, *, draws: bool, folder: Path | None = None) -> Page:
+        """The page, with pictures or without."""
+        page = Page(draws, folder)
+        try:
+            self.make(page)
+        except Enough:
+            pass
+        return page
+
+
+class Items(list[Item]):
+    """The items of a module, in the order of their definition."""
+
+    def item(self, id: str, title: str, formula: str = "") -> Callable[[Draw], Draw]:  # noqa: A002 - what it is
+        """Enter a function as the item of this id."""
+
+        def enter(make: Draw) -> Draw:
+            self.append(Item(id, title, formula, make))
+            return make
+
+        return enter
+
+
+def _written(values: Any, tol: float) -> str:
+    if values.dtype.kind in "OUSb":
+        return ", ".join(map(str, values.ravel())) if values.ndim else str(values)
+    digits = max(round(-np.log10(2 * tol)), 0) if tol else 4
+    flat = [_number(value, digits, fixed=tol > 0) for value in values.ravel()]
+    return ", ".join(flat) if len(flat) <= 24 else f"{', '.join(flat[:24])}, … ({len(flat)} numbers)"
+
+
+def _number(value: Any, digits: int, *, fixed: bool = False) -> str:
+    if isinstance(value, (int, np.integer)):
+        return str(value)
+    number = float(value)
+    if number and (abs(number) >= 1e6 or abs(number) < 10.0 ** -(digits + 1)):
+        return f"{number:.{min(max(digits - 1, 1), 6)}e}"
+    return f"{number:.{min(digits, 10)}f}" if fixed else f"{number:.{max(digits, 1)}g}"
+
+

@@ -1,0 +1,171 @@
+"""Laval, second part: lasso, several classes from two-class rules, XOR and basis functions, scikit-learn's names."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.pipeline import make_pipeline
+
+import discrim
+from discrim.basis import PolynomialBasis
+from discrim.gallery import drawing as draw
+from discrim.gallery import recipes
+from discrim.gallery.item import Items, Page
+from discrim.typing import Floats
+
+ITEMS = Items()
+
+
+def square(points: int = 300) -> Floats:
+    """Points of [-6, 6]², on a grid."""
+    a, b = np.meshgrid(*[np.linspace(-6, 6, points)] * 2)
+    return np.column_stack([a.ravel(), b.ravel()])
+
+
+@ITEMS.item("L14", "LASSO: the l1 diamond and the l2 disc", "E(w) + λ|w|₁ sets weights to exactly 0, E(w) + λ|w|² does not")
+def lasso(page: Page) -> None:
+    X, y = discrim.datasets.load_crabs().data, discrim.datasets.load_crabs().extra["sex"]
+    strengths = np.geomspace(1e-4, 0.3, 30)
+    paths = {"LASSO": [np.ravel(discrim.LassoClassifier(alpha=a).fit(X, y).coef_[-1:]) for a in strengths],
+             "ridge": [np.ravel(discrim.RidgeClassifier(alpha=200 * a).fit(X, y).coef_) for a in strengths]}  # fmt: skip
+    page.check("weights that are exactly 0 somewhere on the LASSO path", True, bool((np.array(paths["LASSO"]) == 0).any()))
+    page.check("weights of ridge that are exactly 0", 0, int((np.array(paths["ridge"]) == 0).sum()))
+    page.misprint("the LASSO needs quadratic programming", "it does not", "coordinate descent solves it")
+    panels = page.axes("Contours of an error with the l1 diamond and the l2 disc; below, coefficient paths.", 4)
+    A, centre = np.array([[1.0, 0.6], [0.6, 2.0]]), np.array([2.0, 0.9])
+    turn = np.linspace(0, 2 * np.pi, 2001)
+    circle = np.column_stack([np.cos(turn), np.sin(turn)])
+    for ax, ball, name in ((panels[0], circle / np.abs(circle).sum(axis=1, keepdims=True), "l1"), (panels[1], circle * 0.9, "l2")):
+        ax.set(xlim=(-1.5, 3.5), ylim=(-1.5, 2.5), aspect="equal")
+        E = np.einsum("ij,jk,ik->i", ball - centre, A, ball - centre)
+        a, b, rows = draw.lattice(ax)
+        level = np.einsum("ij,jk,ik->i", rows - centre, A, rows - centre).reshape(a.shape)
+        ax.contour(a, b, level, levels=[0.3, 1.0, float(E.min()), 4.0], colors=[draw.MUTED], linewidths=0.8)
+        ax.fill(*ball.T, color=draw.PALETTE[0], alpha=0.3)
+        ax.plot(*ball[E.argmin()], "o", color=draw.PALETTE[1])
+        draw.titled(ax, f"{name} ball", "w1", "w2")
+    for ax, (name, path) in zip(panels[2:], paths.items(), strict=True):
+        for j, column in enumerate(np.transpose(path)):
+            ax.semilogx(strengths, column, color=draw.PALETTE[j])
+        draw.titled(ax, f"{name}, sex of crabs", "strength")
+
+
+@ITEMS.item("L15", "One versus all: regions where none or two say yes", "class k where h_k(x) > 0 alone, or option 2: the largest h_k(x)")
+def one_versus_all(page: Page) -> None:
+    X, y = recipes.pinwheel()
+    scheme = discrim.OneVsRestClassifier
+    strict = scheme(discrim.LeastSquaresClassifier(), rule="positive-only", ambiguous_label=(-1, -2)).fit(X, y)
+    answers = strict.predict(square())
+    page.check("two-class rules", 3, len(strict.estimators_))
+    page.check("share of [−6, 6]² where none is positive", 0.04, float((answers == -1).mean()), tol=0.005)
+    page.check("share where two are", 0.24, float((answers == -2).mean()), tol=0.005)
+    largest = scheme(discrim.LeastSquaresClassifier()).fit(X, y)
+    page.check("answers of the largest score that are no class", 0, int((~np.isin(largest.predict(square()), y)).sum()))
+    panels = page.axes("Regions of one versus all: hatched where none or two say yes, and the regions of the largest score.", 2)
+    for ax, model, title in ((panels[0], strict, "1 exactly one positive"), (panels[1], largest, "2 the largest")):
+        ax.set(xlim=(-6, 6), ylim=(-6, 6), aspect="equal")
+        draw.points(ax, X, y, size=2)
+        draw.regions(ax, model.predict, [0, 1, 2], spare=[-1, -2])
+        for k, pair in enumerate(strict.estimators_):
+            plane = pair.hyperplane()
+            draw.line(ax, plane.w, plane.b, draw.PALETTE[k], linewidth=1.1)
+        draw.titled(ax, title)
+    page.note("Hatched: none says yes. Dotted: two say yes.")
+
+
+@ITEMS.item("L16", "One versus one: K(K − 1)/2 rules, and how they are combined", "class i where h_ij(x) > 0 for all j, or the largest Σ_j h_ij(x)")
+def one_versus_one(page: Page) -> None:
+    X, y = recipes.pinwheel()
+    scheme, rows = discrim.OneVsOneClassifier, square()
+    bases = {"least squares": discrim.LeastSquaresClassifier(), "logistic": discrim.LogisticRegression(C=np.inf)}
+    strict = {name: scheme(base, rule="all-positive").fit(X, y) for name, base in bases.items()}
+    page.check("two-class rules, K(K − 1)/2", 3, len(strict["logistic"].estimators_))
+    ties = [float((model.predict(rows) == model.unassigned_label_).mean()) for model in strict.values()]
+    page.check("share without a class: least squares, logistic", [0.013, 0.022], ties, tol=6e-4)
+    summed = scheme(bases["least squares"], rule="scores").fit(X, y)
+    page.check("the sum leaves no row without a class", 0, int((~np.isin(summed.predict(rows), y)).sum()))
+    page.misprint("index j from 1", "from i + 1", "else every pair is counted twice")
+    panels = page.axes("Regions of one versus one: unanimity leaves a hatched triangle, the sum of scores does not.", 2)
+    for ax, model, title in ((panels[0], strict["least squares"], "unanimity"), (panels[1], summed, "sum of scores")):
+        ax.set(xlim=(-6, 6), ylim=(-6, 6), aspect="equal")
+        draw.points(ax, X, y, size=2)
+        draw.regions(ax, model.predict, [0, 1, 2], spare=[model.unassigned_label_])
+        for k, pair in enumerate(strict["least squares"].estimators_):
+            plane = pair.hyperplane()
+            draw.line(ax, plane.w, plane.b, draw.PALETTE[3 + k], linewidth=1.1)
+        draw.titled(ax, title)
+
+
+@ITEMS.item("L17", "The XOR problem", "00: 0, 01: 1, 10: 1, 11: 0")
+def xor_problem(page: Page) -> None:
+    X, y = recipes.xor()
+    turn = np.linspace(0, 2 * np.pi, 721)
+    errors = [((X @ [np.cos(t), np.sin(t)] + b > 0) != y).sum() for t in turn for b in np.linspace(-2, 2, 81)]
+    page.check("fewest errors of 58401 lines", 1, int(min(errors)))
+    page.check("separable", False, bool(discrim.RosenblattPerceptron(shuffle=False, max_iter=50).fit(X, y).learned_[0].separable))
+    page.table(["x1", "x2", "r"], [[int(a), int(b), int(r)] for (a, b), r in zip(X, y, strict=True)])
+    ax = page.axes("Four points at the corners of a square; opposite corners have the same class.", size=(4.2, 3.6))
+    draw.points(ax, X, y, ["r = 0", "r = 1"], size=9)
+    draw.frame(ax, X, 0.3, equal=True)
+    draw.titled(ax, "", "x1", "x2")
+    draw.keyed(ax, "center")
+
+
+@ITEMS.item("L18", "A basis function makes a line of points separable", "z = (x, x²): a line in z is an interval in x")
+def basis_function(page: Page) -> None:
+    x = np.random.default_rng(0).uniform(-2.5, 2.5, (60, 1))
+    x = x[np.abs(np.abs(x[:, 0]) - 1) > 0.08]
+    y = (np.abs(x[:, 0]) < 1).astype(int)
+    z = PolynomialBasis(2).fit(x).transform(x)
+    line = discrim.LinearDiscriminantAnalysis().fit(x, y)
+    page.check("separable by a point on the line", False, bool(discrim.RosenblattPerceptron(shuffle=False, max_iter=50).fit(x, y).learned_[0].separable))
+    model = discrim.RosenblattPerceptron(shuffle=False).fit(z, y)
+    page.check("separable in (x, x²)", True, bool(model.learned_[0].separable))
+    page.check("wrong in (x, x²)", 0, recipes.wrong(model, z, y))
+    page.check("wrong on the line", True, recipes.wrong(line, x, y) > 0)
+    flat, bent = page.axes("Points on a line with the inner ones of another class; on a parabola a line parts them.", 2)
+    draw.points(flat, np.column_stack([x, np.zeros(len(x))]), y, ["|x| > 1", "|x| < 1"])
+    flat.set(yticks=[], ylim=(-1, 1.5))
+    draw.titled(flat, "", "x")
+    draw.keyed(flat)
+    draw.points(bent, z, y)
+    draw.frame(bent, z)
+    plane = model.hyperplane()
+    draw.line(bent, plane.w, plane.b)
+    draw.titled(bent, "", "x", "x²")
+
+
+@ITEMS.item("L19", "XOR with a product", "z = (x1, x2, x1x2): w = (1, 1, −2), w0 = −½")
+def xor_with_product(page: Page) -> None:
+    X, y = recipes.xor()
+    z = np.column_stack([X, X.prod(axis=1)])
+    page.check("z of (1, 1)", [1, 1, 1], z[3].astype(int))
+    page.check("sign of w′z + w0 with w = (1, 1, −2), w0 = −½", y, (z @ [1, 1, -2] - 0.5 > 0).astype(int))
+    model = make_pipeline(PolynomialBasis(2), discrim.LogisticRegression(C=1e4)).fit(X, y)
+    page.check("wrong with squares and products", 0, recipes.wrong(model, X, y))
+    page.table(["x1", "x2", "x1x2", "r"], [[*map(int, row), int(r)] for row, r in zip(z, y, strict=True)])
+    ax = page.axes("The four points in three dimensions, with a plane between the classes.", solid=True, size=(4.8, 4.2))
+    for k in (0, 1):
+        ax.plot(*z[y == k].T, draw.MARKERS[k], color=draw.PALETTE[k], markersize=8)
+    a, b = np.meshgrid([-0.2, 1.2], [-0.2, 1.2])
+    ax.plot_surface(a, b, (a + b - 0.5) / 2, color=draw.PALETTE[2], alpha=0.35)
+    ax.set(xlabel="x1", ylabel="x2", zlabel="x1x2")
+
+
+@ITEMS.item("L20", "The models of scikit-learn that the lecture lists", "the same names here, unless they would promise something else")
+def names(page: Page) -> None:
+    ours = {
+        "LinearDiscriminantAnalysis": "LinearDiscriminantAnalysis", "LinearRegression": "LeastSquaresClassifier",
+        "Ridge": "RidgeClassifier", "Lasso": "LassoClassifier", "LogisticRegression": "LogisticRegression",
+        "Perceptron": "Perceptron", "SGDClassifier": "SGDClassifier", "SGDRegressor": "GradientDescentClassifier",
+        "OneVsRestClassifier": "OneVsRestClassifier", "OneVsOneClassifier": "OneVsOneClassifier",
+        "OutputCodeClassifier": "OutputCodeClassifier",
+    }  # fmt: skip
+    page.check("model classes and wrappers", [8, 3], [len(ours) - 3, 3])
+    page.check("names that this library has", 11, sum(hasattr(discrim, name) for name in ours.values()))
+    X, y = discrim.datasets.load_iris().xy
+    rows = []
+    for name, own in ours.items():
+        kind = getattr(discrim, own)
+        model = kind(discrim.LinearDiscriminantAnalysis()) if name.startswith("O") else kind()
+        rows.append([name, own, f"{model.fit(X, y).score(X, y):.3f}"])
+    page.table(["in the lecture", "here", "share of iris right"], rows)
