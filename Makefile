@@ -8,13 +8,19 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
 BUILD  := pyproject.toml CMakeLists.txt $(wildcard src/discrim/kernels/*.[ch]pp src/discrim/kernels/*/*.[ch]pp)
 
-.PHONY: demo test test-all coverage check lint bench bench-scan clean
+.PHONY: demo gallery test test-all coverage check lint bench bench-scan clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/examples.stamp
 	@echo "== Comparing all models on the rock crabs (examples/crabs.py)"
 	@$(BIN)/python examples/crabs.py
 	@echo "== Done. On your own file: $(BIN)/discrim compare FILE.csv --target COLUMN"
+
+# Data of the lectures that do not come along are taken from DATA, where that folder exists.
+DATA ?= ../shared/data
+
+gallery: $(VENV)/examples.stamp
+	@$(BIN)/discrim gallery gallery $(if $(wildcard $(DATA)),--data $(DATA))
 
 test: check
 	$(BIN)/python -m pytest -n 2 -m "not slow"

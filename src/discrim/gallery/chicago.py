@@ -20,7 +20,9 @@ def linear_separation(page: Page) -> None:
     X, y = recipes.equal_covariances()
     model = discrim.LinearDiscriminantAnalysis().fit(X, y)
     plane = model.hyperplane()
-    page.check("rows whose half-space is the predicted class", 200, int(((plane.score(X) > 0) == model.predict(X)).sum()))
+    page.check(
+        "rows whose half-space is the predicted class", 200, int(((plane.score(X) > 0) == model.predict(X)).sum())
+    )
     page.check("rows on the wrong side", 28, recipes.wrong(model, X, y))
     ax = page.axes("Two clouds of points with a straight line between them and its normal vector.")
     draw.points(ax, X, y, ["class 0", "class 1"])
@@ -38,7 +40,11 @@ def several_scores(page: Page) -> None:
     draws = np.random.default_rng(1).uniform(-4, 8, (2000, 2))
     inside = model.predict((draws[:1000] + draws[1000:]) / 2)
     same = model.predict(draws[:1000]) == model.predict(draws[1000:])
-    page.check("midpoints that leave a region (regions are convex)", 0, int((same & (inside != model.predict(draws[:1000]))).sum()))
+    page.check(
+        "midpoints that leave a region (regions are convex)",
+        0,
+        int((same & (inside != model.predict(draws[:1000]))).sum()),
+    )
     page.check("rows that are wrong", 12, recipes.wrong(model, X, y))
     ax = page.axes("Three clouds of points; three regions meet in a point, with straight borders between them.")
     draw.points(ax, X, y, ["class 0", "class 1", "class 2"])
@@ -48,7 +54,11 @@ def several_scores(page: Page) -> None:
     draw.keyed(ax)
 
 
-@ITEMS.item("C3", "Regression of Y on X: the fitted plane, cut at one half", "f(x) = w′x + b ≈ E(Y | x), class 1 where f(x) > 1/2")
+@ITEMS.item(
+    "C3",
+    "Regression of Y on X: the fitted plane, cut at one half",
+    "f(x) = w′x + b ≈ E(Y | x), class 1 where f(x) > 1/2",
+)
 def regression_of_y(page: Page) -> None:
     X, y = recipes.equal_covariances()
     model = discrim.LeastSquaresClassifier().fit(X, y)
@@ -56,10 +66,18 @@ def regression_of_y(page: Page) -> None:
     brute = np.linalg.lstsq(np.column_stack([np.ones(len(X)), X]), y, rcond=None)[0]
     page.check("the plane by the normal equations", brute, np.array([b, *w]), tol=1e-8)
     page.check("f on the border", 0.5, float(w @ model.hyperplane().foot(X[:1])[0] + b), tol=1e-9)
-    across, borders = page.axes("Left: responses 0 and 1 along the fitted values with the cut at one half. Right: the border.", 2)
+    across, borders = page.axes(
+        "Left: responses 0 and 1 along the fitted values with the cut at one half. Right: the border.", 2
+    )
     fitted = X @ w + b
     for k in (0, 1):
-        across.plot(fitted[y == k], y[y == k] + np.random.default_rng(k).uniform(-0.04, 0.04, 100), draw.MARKERS[k], color=draw.PALETTE[k], markersize=4)
+        across.plot(
+            fitted[y == k],
+            y[y == k] + np.random.default_rng(k).uniform(-0.04, 0.04, 100),
+            draw.MARKERS[k],
+            color=draw.PALETTE[k],
+            markersize=4,
+        )
     across.plot([fitted.min(), fitted.max()], [fitted.min(), fitted.max()], color=draw.INK)
     across.axvline(0.5, color=draw.MUTED, linestyle="--")
     draw.titled(across, "cut at 1/2", "fitted f(x)", "response y")
@@ -69,7 +87,9 @@ def regression_of_y(page: Page) -> None:
     draw.titled(borders, "f(x) = 1/2", "x1", "x2")
 
 
-@ITEMS.item("C4", "Indicator regression: the class in the middle is masked", "predict argmax f_k(x), f_k fitted to 1(y = k)")
+@ITEMS.item(
+    "C4", "Indicator regression: the class in the middle is masked", "predict argmax f_k(x), f_k fitted to 1(y = k)"
+)
 def masking(page: Page) -> None:
     X, y = recipes.diagonal()
     regression = discrim.LeastSquaresClassifier().fit(X, y)
@@ -80,7 +100,12 @@ def masking(page: Page) -> None:
     lines, areas, other = page.axes("Fitted lines along the diagonal, and the regions of regression and of LDA.", 3)
     t = np.linspace(-6, 6, 50)
     for k in range(3):
-        lines.plot(t, np.column_stack([t, t]) @ regression.coef_[k] + regression.intercept_[k], color=draw.PALETTE[k], label=f"f{k}")
+        lines.plot(
+            t,
+            np.column_stack([t, t]) @ regression.coef_[k] + regression.intercept_[k],
+            color=draw.PALETTE[k],
+            label=f"f{k}",
+        )
     draw.titled(lines, "the middle line is never on top", "x1 = x2", "f")
     draw.keyed(lines)
     for ax, model, title in ((areas, regression, "regression"), (other, lda, "LDA")):
@@ -90,7 +115,9 @@ def masking(page: Page) -> None:
         draw.titled(ax, title)
 
 
-@ITEMS.item("C5", "Masking: quadratic terms help three classes, not seven", "degree K − 1 is needed for K classes in a row")
+@ITEMS.item(
+    "C5", "Masking: quadratic terms help three classes, not seven", "degree K − 1 is needed for K classes in a row"
+)
 def masking_cured(page: Page) -> None:
     few, many = recipes.diagonal(), recipes.diagonal(7)
     wrong, size = {}, {}
@@ -102,8 +129,10 @@ def masking_cured(page: Page) -> None:
     page.check("three classes, wrong of 600, degree 1 and 2", [199, 25], [wrong["three", 1], wrong["three", 2]])
     page.check("seven classes, wrong of 1400, degree 1, 2, 3", [943, 521, 105], [wrong["seven", d] for d in (1, 2, 3)])
     page.check("seven classes, LDA", 1, recipes.wrong(discrim.LinearDiscriminantAnalysis().fit(*many), *many))
-    page.table(["degree", "wrong, K = 3", "coefficients", "wrong, K = 7", "coefficients"],
-               [[d, wrong["three", d], size["three", d], wrong["seven", d], size["seven", d]] for d in (1, 2, 3)])  # fmt: skip
+    page.table(
+        ["degree", "wrong, K = 3", "coefficients", "wrong, K = 7", "coefficients"],
+        [[d, wrong["three", d], size["three", d], wrong["seven", d], size["seven", d]] for d in (1, 2, 3)],
+    )
     panels = page.axes("Regions of quadratic indicator regression for three and for seven classes in a row.", 2)
     for ax, (X, y) in zip(panels, (few, many), strict=True):
         model = make_pipeline(PolynomialBasis(2), discrim.LeastSquaresClassifier()).fit(X, y)
@@ -113,20 +142,44 @@ def masking_cured(page: Page) -> None:
         draw.titled(ax, f"squares and products, K = {len(np.unique(y))}")
 
 
-@ITEMS.item("C6", "Separating two Gaussians: a conic, or a line where covariances are equal",
-            "d²(x, m_k) = (x − m_k)′ S_k⁻¹ (x − m_k)")  # fmt: skip
+@ITEMS.item(
+    "C6",
+    "Separating two Gaussians: a conic, or a line where covariances are equal",
+    "d²(x, m_k) = (x − m_k)′ S_k⁻¹ (x − m_k)",
+)
 def two_gaussians(page: Page) -> None:
     own, equal = recipes.own_covariances(), recipes.equal_covariances()
-    page.check("B: wrong by LDA and QDA", [16, 14], [recipes.wrong(M().fit(*own), *own) for M in (discrim.LinearDiscriminantAnalysis, discrim.QuadraticDiscriminantAnalysis)])
-    page.check("A: wrong by LDA and QDA", [28, 29], [recipes.wrong(M().fit(*equal), *equal) for M in (discrim.LinearDiscriminantAnalysis, discrim.QuadraticDiscriminantAnalysis)])
+    page.check(
+        "B: wrong by LDA and QDA",
+        [16, 14],
+        [
+            recipes.wrong(M().fit(*own), *own)
+            for M in (discrim.LinearDiscriminantAnalysis, discrim.QuadraticDiscriminantAnalysis)
+        ],
+    )
+    page.check(
+        "A: wrong by LDA and QDA",
+        [28, 29],
+        [
+            recipes.wrong(M().fit(*equal), *equal)
+            for M in (discrim.LinearDiscriminantAnalysis, discrim.QuadraticDiscriminantAnalysis)
+        ],
+    )
     X, y = equal
     pooled = discrim.LinearDiscriminantAnalysis(normalization="unbiased", store_covariance=True).fit(X, y)
     away = X - pooled.means_[y]
     page.check("pooled covariance has the divisor n − 2", away.T @ away / 198, pooled.covariance_, tol=1e-8)
     brute = np.einsum("ij,jk,ik->i", X - pooled.means_[0], np.linalg.inv(pooled.covariance_), X - pooled.means_[0])
-    page.check("largest Mahalanobis distance to class 0", float(brute.max()), float(pooled.mahalanobis(X)[:, 0].max()), tol=1e-8)
+    page.check(
+        "largest Mahalanobis distance to class 0",
+        float(brute.max()),
+        float(pooled.mahalanobis(X)[:, 0].max()),
+        tol=1e-8,
+    )
     page.misprint("(1 − p) f2", "(1 − p) f0", "the second density of the mixture is that of class 0")
-    panels = page.axes("Points with density ellipses, the LDA line and the QDA conic, for different and for equal covariances.", 2)
+    panels = page.axes(
+        "Points with density ellipses, the LDA line and the QDA conic, for different and for equal covariances.", 2
+    )
     for ax, (X, y), title in zip(panels, (own, equal), ("different covariances", "equal covariances"), strict=True):
         lda = discrim.LinearDiscriminantAnalysis().fit(X, y)
         qda = discrim.QuadraticDiscriminantAnalysis(store_covariance=True).fit(X, y)
@@ -144,9 +197,17 @@ def two_gaussians(page: Page) -> None:
 def multiclass_criterion(page: Page) -> None:
     sets = {"T": recipes.triangle(), "PIN": recipes.pinwheel()}
     kinds = {"LDA": discrim.LinearDiscriminantAnalysis, "QDA": discrim.QuadraticDiscriminantAnalysis}
-    page.check("T: wrong by LDA and QDA", [12, 13], [recipes.wrong(M().fit(*sets["T"]), *sets["T"]) for M in kinds.values()])
-    page.check("PIN: wrong by LDA and QDA", [21, 6], [recipes.wrong(M().fit(*sets["PIN"]), *sets["PIN"]) for M in kinds.values()])
-    panels = iter(page.axes("Regions of LDA (straight borders) and QDA (curved borders) on two sets of three classes.", 4))
+    page.check(
+        "T: wrong by LDA and QDA", [12, 13], [recipes.wrong(M().fit(*sets["T"]), *sets["T"]) for M in kinds.values()]
+    )
+    page.check(
+        "PIN: wrong by LDA and QDA",
+        [21, 6],
+        [recipes.wrong(M().fit(*sets["PIN"]), *sets["PIN"]) for M in kinds.values()],
+    )
+    panels = iter(
+        page.axes("Regions of LDA (straight borders) and QDA (curved borders) on two sets of three classes.", 4)
+    )
     for name, (X, y) in sets.items():
         for kind, model in kinds.items():
             ax, fitted = next(panels), model().fit(X, y)
@@ -169,9 +230,17 @@ def one_direction(page: Page) -> None:
     score = np.sort(X @ w)
     cuts = (score[1:] + score[:-1]) / 2
     errors = [int(((X @ w > cut) != y).sum()) for cut in cuts]
-    offsets = {"LDA": lda.hyperplane().offset, "least squares": other.offset, "Fisher": fisher.threshold, "fewest errors": cuts[np.argmin(errors)]}
+    offsets = {
+        "LDA": lda.hyperplane().offset,
+        "least squares": other.offset,
+        "Fisher": fisher.threshold,
+        "fewest errors": cuts[np.argmin(errors)],
+    }
     page.check("different offsets", 4, len({round(value, 6) for value in offsets.values()}))
-    page.table(["offset along w", "value", "wrong"], [[name, cut, int(((X @ w > cut) != y).sum())] for name, cut in offsets.items()])
+    page.table(
+        ["offset along w", "value", "wrong"],
+        [[name, cut, int(((X @ w > cut) != y).sum())] for name, cut in offsets.items()],
+    )
     ax = page.axes("Two clouds of unequal size and four parallel lines between them.")
     draw.points(ax, X, y, ["30 rows", "70 rows"])
     draw.frame(ax, X, equal=True)
@@ -180,7 +249,11 @@ def one_direction(page: Page) -> None:
     draw.keyed(ax, "lower right")
 
 
-@ITEMS.item("C9", "Fisher's discriminant against the difference of the means", "J(w) = (w′m1 − w′m2)² / w′(S1 + S2)w, largest at w ∝ (S1 + S2)⁻¹ (m1 − m2)")
+@ITEMS.item(
+    "C9",
+    "Fisher's discriminant against the difference of the means",
+    "J(w) = (w′m1 − w′m2)² / w′(S1 + S2)w, largest at w ∝ (S1 + S2)⁻¹ (m1 − m2)",
+)
 def fisher_against_means(page: Page) -> None:
     X, y = recipes.elongated()
     lda = discrim.LinearDiscriminantAnalysis().fit(X, y)
@@ -191,8 +264,17 @@ def fisher_against_means(page: Page) -> None:
     wrong = [int(((X @ w > lda.means_.mean(axis=0) @ w) != y).sum()) for w in directions.values()]
     page.check("J of the mean direction and of Fisher's", [0.0125, 0.0350], J, tol=5e-5)
     page.check("wrong with a cut midway", [45, 15], wrong)
-    page.check("degrees between the directions", 55, float(np.rad2deg(np.arccos(directions["Fisher"] @ directions["difference of the means"]))), tol=0.5)
-    page.check("no other direction has a larger J", True, bool(lda.criterion(np.random.default_rng(0).normal(size=(2, 999))).max() <= 50 * J[1]))
+    page.check(
+        "degrees between the directions",
+        55,
+        float(np.rad2deg(np.arccos(directions["Fisher"] @ directions["difference of the means"]))),
+        tol=0.5,
+    )
+    page.check(
+        "no other direction has a larger J",
+        True,
+        bool(lda.criterion(np.random.default_rng(0).normal(size=(2, 999))).max() <= 50 * J[1]),
+    )
     panels = page.axes("Histograms of two classes: they overlap along the mean direction and part along Fisher's.", 2)
     for ax, (name, w), value in zip(panels, directions.items(), J, strict=True):
         draw.histograms(ax, X @ w, y, ["class 0", "class 1"])
@@ -201,23 +283,39 @@ def fisher_against_means(page: Page) -> None:
         draw.keyed(ax)
 
 
-@ITEMS.item("C10", "Multi-class Fisher in four steps", "B w = λ S w: whiten by S, principal axes of the centroids, back to the columns")
+@ITEMS.item(
+    "C10",
+    "Multi-class Fisher in four steps",
+    "B w = λ S w: whiten by S, principal axes of the centroids, back to the columns",
+)
 def four_steps(page: Page) -> None:
     rows = page.data("vowel")
     lda = discrim.LinearDiscriminantAnalysis(store_covariance=True).fit(rows.X, rows.y)
     a = lda.scalings_
     page.check("directions, K − 1", 10, a.shape[1])
-    page.check("a′Sa, the largest deviation from the identity", 0.0, float(np.abs(a.T @ lda.covariance_ @ a - np.eye(10)).max()), tol=1e-8)
+    page.check(
+        "a′Sa, the largest deviation from the identity",
+        0.0,
+        float(np.abs(a.T @ lda.covariance_ @ a - np.eye(10)).max()),
+        tol=1e-8,
+    )
     gaps = (lda.means_ - lda.xbar_) * np.sqrt(lda.priors_)[:, None]
     values = linalg.eigh(gaps.T @ gaps, lda.covariance_, eigvals_only=True)[::-1]
     page.check("eigenvalues of the generalised problem", values, lda.scatter_eigenvalues_, tol=1e-6)
     X, y = recipes.gaussian([(0, 0), (4, 0), (2, 3.5)], [[[1.0, 0.8], [0.8, 1.0]]] * 3, (100, 100, 100))
     lda = discrim.LinearDiscriminantAnalysis().fit(X, y)
     plane = lda.centroid_plane()
-    raw, white, centres, back = page.axes("Raw rows, whitened rows, principal axes of the centroids, and the axes mapped back.", 4)
+    raw, white, centres, back = page.axes(
+        "Raw rows, whitened rows, principal axes of the centroids, and the axes mapped back.", 4
+    )
     white_rows, middles = plane.sphere(X), plane.sphere(lda.means_)
     axes = np.linalg.svd(middles - middles.mean(axis=0))[2]
-    for ax, data, title in ((raw, X, "1 raw"), (white, white_rows, "2 whitened"), (centres, white_rows, "3 axes of the centroids"), (back, X, "4 mapped back")):
+    for ax, data, title in (
+        (raw, X, "1 raw"),
+        (white, white_rows, "2 whitened"),
+        (centres, white_rows, "3 axes of the centroids"),
+        (back, X, "4 mapped back"),
+    ):
         draw.points(ax, data, y, size=2.2)
         draw.frame(ax, data, equal=True)
         draw.titled(ax, title)
@@ -228,7 +326,11 @@ def four_steps(page: Page) -> None:
     centres.plot(*middles.T, "X", color=draw.INK, markersize=8)
 
 
-@ITEMS.item("C11", "Canonical projections: error against their number", "LDA in the first L coordinates; L = min(d, K − 1) is LDA itself")
+@ITEMS.item(
+    "C11",
+    "Canonical projections: error against their number",
+    "LDA in the first L coordinates; L = min(d, K − 1) is LDA itself",
+)
 def canonical_projections(page: Page) -> None:
     rows = page.data("vowel")
     assert rows.test is not None
@@ -240,8 +342,17 @@ def canonical_projections(page: Page) -> None:
     page.check("L = 10 and LDA, rows that differ", 0, int((model.predict(rows.X) != whole.predict(rows.X)).sum()))
     turn = np.random.default_rng(0).normal(size=(10, 10))
     turned = discrim.LinearDiscriminantAnalysis().fit(rows.X @ turn, rows.y)
-    page.check("rows that differ after an invertible linear map", 0, int((turned.predict(rows.X @ turn) != whole.predict(rows.X)).sum()))
-    page.misprint("M with unweighted centroids", "weights n_k", "reduced-rank LDA is maximum likelihood only so: with sizes 200, 20, 20, 20 the log-likelihood is −45.63, unweighted −46.07")
+    page.check(
+        "rows that differ after an invertible linear map",
+        0,
+        int((turned.predict(rows.X @ turn) != whole.predict(rows.X)).sum()),
+    )
+    page.misprint(
+        "M with unweighted centroids",
+        "weights n_k",
+        "reduced-rank LDA is maximum likelihood only so: with sizes 200, 20, 20, 20 the log-likelihood is −45.63, "
+        "unweighted −46.07",
+    )
     page.misprint("invariant to linear maps", "to invertible ones", "a map that is not invertible loses columns")
     ax = page.axes("Training error falls with the number of canonical coordinates; test error is lowest at a few.")
     for values, name, k in zip(np.transpose(errors), ("training rows", "test rows"), (0, 1), strict=True):

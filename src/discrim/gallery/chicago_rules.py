@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import special
 
@@ -14,7 +16,7 @@ from discrim.typing import Floats
 ITEMS = Items()
 
 
-def newton_steps(X: Floats, y: Floats, steps: int) -> Floats:
+def newton_steps(X: Any, y: Any, steps: int) -> Floats:
     """Coefficients (constant first) after each step β + (X′WX)⁻¹ X′(y − p), from zero."""
     Z = np.column_stack([np.ones(len(X)), X])
     path = [np.zeros(Z.shape[1])]
@@ -24,21 +26,39 @@ def newton_steps(X: Floats, y: Floats, steps: int) -> Floats:
     return np.array(path)
 
 
-@ITEMS.item("C12", "Regularised discriminants: error over shrinkage, and ridge paths",
-            "S_k(α, γ) = γ (α S_k + (1 − α) S) + (1 − γ) T")  # fmt: skip
+@ITEMS.item(
+    "C12",
+    "Regularised discriminants: error over shrinkage, and ridge paths",
+    "S_k(α, γ) = γ (α S_k + (1 − α) S) + (1 − γ) T",
+)
 def regularised(page: Page) -> None:
     X, y = discrim.datasets.load_crabs().xy
-    rda = discrim.RegularizedDiscriminantAnalysis
-    page.check("α = 1: rows that differ from QDA", 0, int((rda(alpha=1.0).fit(X, y).predict(X) != discrim.QuadraticDiscriminantAnalysis().fit(X, y).predict(X)).sum()))
-    page.check("α = 0: rows that differ from LDA", 0, int((rda(alpha=0.0).fit(X, y).predict(X) != discrim.LinearDiscriminantAnalysis().fit(X, y).predict(X)).sum()))
+    rda: Any = discrim.RegularizedDiscriminantAnalysis
+    page.check(
+        "α = 1: rows that differ from QDA",
+        0,
+        int(
+            (rda(alpha=1.0).fit(X, y).predict(X) != discrim.QuadraticDiscriminantAnalysis().fit(X, y).predict(X)).sum()
+        ),
+    )
+    page.check(
+        "α = 0: rows that differ from LDA",
+        0,
+        int((rda(alpha=0.0).fit(X, y).predict(X) != discrim.LinearDiscriminantAnalysis().fit(X, y).predict(X)).sum()),
+    )
     centred, response = X - X.mean(axis=0), (y == "BM") - 0.25
     lambdas = np.geomspace(1e-2, 1e5, 40)
     paths = np.array([np.ravel(discrim.RidgeClassifier(alpha=value).fit(X, y == "BM").coef_) / 2 for value in lambdas])
     ridge = np.linalg.solve(centred.T @ centred + lambdas[20] * np.eye(5), centred.T @ response)
     page.check("ridge solution for centred X and Y", ridge, paths[20], tol=1e-9)
-    page.misprint("(X′X + λI)⁻¹X′Y for any X", "for centred X and Y only", "raw X gives 1.235 instead of 1.181 in a test case")
+    page.misprint(
+        "(X′X + λI)⁻¹X′Y for any X", "for centred X and Y only", "raw X gives 1.235 instead of 1.181 in a test case"
+    )
     page.misprint("λ", "2λ with Laval's penalty", "Laval's penalty has 1/2 in front")
-    surface, ridges = page.axes("Left: cross-validated error over gamma for two targets and two alphas. Right: ridge coefficients over lambda.", 2)
+    surface, ridges = page.axes(
+        "Left: cross-validated error over gamma for two targets and two alphas. Right: ridge coefficients over lambda.",
+        2,
+    )
     shares = np.array([0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98, 1.0])
     for i, target in enumerate(("identity", "diagonal")):
         for alpha, dash in ((0.0, "-"), (0.5, "--")):
@@ -52,8 +72,11 @@ def regularised(page: Page) -> None:
     draw.keyed(ridges)
 
 
-@ITEMS.item("C13", "Logistic regression: probabilities of K classes, and Newton's steps",
-            "P(k | x) = exp(w_k′x + b_k) / Σ exp(w_l′x + b_l);  β ← β + (X′WX)⁻¹X′(y − p) = (X′WX)⁻¹X′Wz")  # fmt: skip
+@ITEMS.item(
+    "C13",
+    "Logistic regression: probabilities of K classes, and Newton's steps",
+    "P(k | x) = exp(w_k′x + b_k) / Σ exp(w_l′x + b_l);  β ← β + (X′WX)⁻¹X′(y − p) = (X′WX)⁻¹X′Wz",
+)
 def logistic_steps(page: Page) -> None:
     X, y = recipes.equal_covariances()
     path, Z = newton_steps(X, y, 8), np.column_stack([np.ones(len(X)), X])
@@ -67,7 +90,9 @@ def logistic_steps(page: Page) -> None:
     iris = discrim.datasets.load_iris()
     width = iris.data[:, [3]]
     species = discrim.LogisticRegression(C=10.0).fit(width, iris.target)
-    curves, steps = page.axes("Left: three class probabilities over petal width. Right: coefficients after each Newton step.", 2)
+    curves, steps = page.axes(
+        "Left: three class probabilities over petal width. Right: coefficients after each Newton step.", 2
+    )
     grid = np.linspace(0, 2.6, 200)
     for k, name in enumerate(species.classes_):
         curves.plot(grid, species.predict_proba(grid[:, None])[:, k], color=draw.PALETTE[k], label=name)
@@ -79,7 +104,11 @@ def logistic_steps(page: Page) -> None:
     draw.keyed(steps)
 
 
-@ITEMS.item("C14", "LDA and logistic regression: the same form, different lines", "both have log odds w′x + b, fitted by different likelihoods")
+@ITEMS.item(
+    "C14",
+    "LDA and logistic regression: the same form, different lines",
+    "both have log odds w′x + b, fitted by different likelihoods",
+)
 def lda_and_logistic(page: Page) -> None:
     sets = {"Gaussian (A)": recipes.equal_covariances(), "with outliers (OUT)": recipes.outliers()}
     wrong = {}
@@ -88,30 +117,50 @@ def lda_and_logistic(page: Page) -> None:
         wrong[name] = [recipes.wrong(model, X, y) for model in models]
     page.check("A: wrong by LDA and logistic regression", [28, 28], wrong["Gaussian (A)"])
     page.check("OUT: wrong by LDA and logistic regression", [8, 3], wrong["with outliers (OUT)"])
-    page.check("without outliers, LDA", 3, recipes.wrong(discrim.LinearDiscriminantAnalysis().fit(*recipes.outliers(also=False)), *recipes.outliers(also=False)))
-    page.misprint("logistic regression is less robust than LDA", "on OUT the outliers move LDA, not logistic regression", "errors 3 to 8 against 3 to 3; the Oxford lecture says so too")
+    page.check(
+        "without outliers, LDA",
+        3,
+        recipes.wrong(
+            discrim.LinearDiscriminantAnalysis().fit(*recipes.outliers(also=False)), *recipes.outliers(also=False)
+        ),
+    )
+    page.misprint(
+        "logistic regression is less robust than LDA",
+        "on OUT the outliers move LDA, not logistic regression",
+        "errors 3 to 8 against 3 to 3; the Oxford lecture says so too",
+    )
     panels = page.axes("The lines of LDA and logistic regression on Gaussian rows, and on rows with far outliers.", 2)
     for ax, (name, (X, y)) in zip(panels, sets.items(), strict=True):
         draw.points(ax, X, y, size=2.6)
         draw.frame(ax, X)
         draw.border(ax, discrim.LinearDiscriminantAnalysis().fit(X, y).decision_function, dash="--", label="LDA")
-        draw.border(ax, discrim.LogisticRegression(C=np.inf).fit(X, y).decision_function, draw.PALETTE[2], label="logistic")
+        draw.border(
+            ax, discrim.LogisticRegression(C=np.inf).fit(X, y).decision_function, draw.PALETTE[2], label="logistic"
+        )
         draw.titled(ax, name)
         draw.keyed(ax)
 
 
-@ITEMS.item("C15", "Separable classes: LDA errs, logistic coefficients grow without end", "no finite β maximises the likelihood of separated classes")
+@ITEMS.item(
+    "C15",
+    "Separable classes: LDA errs, logistic coefficients grow without end",
+    "no finite β maximises the likelihood of separated classes",
+)
 def separable(page: Page) -> None:
     X, y = recipes.far()
     lda = discrim.LinearDiscriminantAnalysis().fit(X, y)
     logistic = discrim.LogisticRegression(C=np.inf).fit(X, y)
     page.check("rows that LDA gets wrong", 16, recipes.wrong(lda, X, y))
-    page.check("rows that least squares gets wrong", 16, recipes.wrong(discrim.LeastSquaresClassifier().fit(X, y), X, y))
+    page.check(
+        "rows that least squares gets wrong", 16, recipes.wrong(discrim.LeastSquaresClassifier().fit(X, y), X, y)
+    )
     page.check("found to be separated", True, bool(logistic.separation_.complete))
     path = newton_steps(X, y.astype(float), 14)
     sizes = np.linalg.norm(path[:, 1:], axis=1)
     page.check("the coefficients grow at every step", True, bool((np.diff(sizes) > 0).all()))
-    rows, growth = page.axes("Left: separated points with the LDA line cutting through one class. Right: the growing length of w.", 2)
+    rows, growth = page.axes(
+        "Left: separated points with the LDA line cutting through one class. Right: the growing length of w.", 2
+    )
     draw.points(rows, X, y)
     draw.frame(rows, X)
     rows.set_ylim(-2, 2)
@@ -122,32 +171,51 @@ def separable(page: Page) -> None:
     draw.titled(growth, "length of w", "Newton step")
 
 
-@ITEMS.item("C16", "The perceptron converges: steps and their bound",
-            "w ← w + y x, b ← b + y R²; at most (2R/γ)² corrections")  # fmt: skip
+@ITEMS.item(
+    "C16", "The perceptron converges: steps and their bound", "w ← w + y x, b ← b + y R²; at most (2R/γ)² corrections"
+)
 def convergence(page: Page) -> None:
     X, y = recipes.separated()
     model = discrim.RosenblattPerceptron(rule="chicago", shuffle=False, trace="step").fit(X, y)
-    learned = model.learned_[0]
+    learned: Any = model.learned_[0]
     page.check("corrections", 7, learned.updates)
     page.check("R", 3.651, learned.radius, tol=5e-4)
     page.check("the bound with the largest margin", 177, int(learned.best_bound))
-    page.misprint("(2R/γ)² for any w*", "only for |w*| = 1, |b*| ≤ R and a start at 0", f"with 100 w* the bound is {learned.best_bound / 1e4:.3f}, and there are 7 corrections")
-    page.misprint("D(w, b) over rows with y(w′x + b) < 0", "≤ 0", "from w = 0 nothing would be wrong, and nothing would start; and D/|w| is the total distance, not the average")
-    trace = learned.trace
+    page.misprint(
+        "(2R/γ)² for any w*",
+        "only for |w*| = 1, |b*| ≤ R and a start at 0",
+        f"with 100 w* the bound is {learned.best_bound / 1e4:.3f}, and there are 7 corrections",
+    )
+    page.misprint(
+        "D(w, b) over rows with y(w′x + b) < 0",
+        "≤ 0",
+        "from w = 0 nothing would be wrong, and nothing would start; and D/|w| is the total distance, not the average",
+    )
+    trace: Any = learned.trace
     ax = page.axes("Separable points, the line after each of seven corrections, darker as they go.")
     draw.points(ax, X, y)
     draw.frame(ax, X, 0.2)
     for step in range(1, len(trace)):
         last = step == len(trace) - 1
-        draw.line(ax, trace.coef[step], float(trace.intercept[step]), alpha=1.0 if last else 0.2 + 0.05 * step, linewidth=2 if last else 1)
+        draw.line(
+            ax,
+            trace.coef[step],
+            float(trace.intercept[step]),
+            alpha=1.0 if last else 0.2 + 0.05 * step,
+            linewidth=2 if last else 1,
+        )
     draw.titled(ax, f"{learned.updates} corrections, at most {learned.best_bound:.0f}")
 
 
-@ITEMS.item("C17", "Classes that no line separates: the perceptron cycles", "XOR: the weights come back, so that the corrections never end")
+@ITEMS.item(
+    "C17",
+    "Classes that no line separates: the perceptron cycles",
+    "XOR: the weights come back, so that the corrections never end",
+)
 def cycling(page: Page) -> None:
     X, y = recipes.xor()
     Z, sign = np.column_stack([np.ones(4), X]), 2 * y - 1
-    w, seen = np.zeros(3), []
+    w, seen = np.zeros(3), list[Floats]()
     while not any(np.array_equal(w, old) for old in seen):
         seen.append(w)
         row = int(np.argmax(sign * (Z @ w) <= 0))
@@ -169,7 +237,9 @@ def graphical_model(page: Page) -> None:
     X, y = discrim.datasets.load_iris().xy
     rows, labels = discrim.GaussianNB().fit(X, y).sample(20_000, random_state=0)
     within = [np.corrcoef(rows[labels == k].T)[np.triu_indices(4, 1)] for k in np.unique(y)]
-    page.check("largest correlation within a class of rows drawn from the model", 0.0, float(np.abs(within).max()), tol=0.04)
+    page.check(
+        "largest correlation within a class of rows drawn from the model", 0.0, float(np.abs(within).max()), tol=0.04
+    )
     page.misprint("joint P(Y | X)", "P(X, Y)", "a joint distribution is of both")
     ax = page.axes("A node Y with arrows to the nodes X1, X2, and so on to Xd.", size=(5.0, 2.6))
     ax.set(xlim=(0, 10), ylim=(0, 5), xticks=[], yticks=[])
@@ -177,26 +247,59 @@ def graphical_model(page: Page) -> None:
     for at, name in ((2, "X₁"), (4, "X₂"), (6, "…"), (8, "X_d")):
         if name != "…":
             draw.arrow(ax, (5, 3.7), (at, 1.65))
-        ax.text(at, 1, name, ha="center", va="center", fontsize=13, bbox=None if name == "…" else {"boxstyle": "circle", "fc": "none", "ec": draw.PALETTE[0]})
-    ax.text(5, 4.2, "Y", ha="center", va="center", fontsize=13, bbox={"boxstyle": "circle", "fc": "none", "ec": draw.PALETTE[1]})
+        ax.text(
+            at,
+            1,
+            name,
+            ha="center",
+            va="center",
+            fontsize=13,
+            bbox=None if name == "…" else {"boxstyle": "circle", "fc": "none", "ec": draw.PALETTE[0]},
+        )
+    ax.text(
+        5,
+        4.2,
+        "Y",
+        ha="center",
+        va="center",
+        fontsize=13,
+        bbox={"boxstyle": "circle", "fc": "none", "ec": draw.PALETTE[1]},
+    )
 
 
-@ITEMS.item("C19", "Naive Bayes as an additive model: a term for each column", "log odds = a + Σ f_k(x_k); binary columns: a + Σ α_k x_k")
+@ITEMS.item(
+    "C19",
+    "Naive Bayes as an additive model: a term for each column",
+    "log odds = a + Σ f_k(x_k); binary columns: a + Σ α_k x_k",
+)
 def additive(page: Page) -> None:
     X, y = discrim.datasets.load_crabs(log=True).data, discrim.datasets.load_crabs().extra["sex"]
-    ones = (X > np.median(X, axis=0)).astype(float)
+    ones = (np.median(X, axis=0) < X).astype(float)
     binary, gaussian = discrim.BernoulliNB().fit(ones, y), discrim.GaussianNB(methods="all").fit(X, y)
-    page.check("binary: log odds of the first row", float(binary.predict_log_proba(ones[:1])[0] @ [-1, 1]), float(ones[0] @ binary.coef_[0] + binary.intercept_[0]), tol=1e-9)
+    page.check(
+        "binary: log odds of the first row",
+        float(binary.predict_log_proba(ones[:1])[0] @ [-1, 1]),
+        float(ones[0] @ binary.coef_[0] + binary.intercept_[0]),
+        tol=1e-9,
+    )
 
     def term(x: Floats, j: int) -> Floats:
         m, v = gaussian.theta_[:, j], gaussian.var_[:, j]
         return np.asarray(np.diff(-0.5 * np.log(v) - 0.5 * (x[:, None] - m) ** 2 / v, axis=1)[:, 0])
 
-    total = sum(term(X[:, j], j) for j in range(5))
-    page.check("continuous: the sum of the curves is the log odds", gaussian.decision_function(X)[:5], total[:5], tol=1e-7)
+    total = np.sum([term(X[:, j], j) for j in range(5)], axis=0)
+    page.check(
+        "continuous: the sum of the curves is the log odds", gaussian.decision_function(X)[:5], total[:5], tol=1e-7
+    )
     tuned = discrim.BernoulliNB(tune_intercept=True).fit(ones, y)
-    page.check("with a tuned separately there are no more errors", True, recipes.wrong(tuned, ones, y) <= recipes.wrong(binary, ones, y))
-    bars, curves = page.axes("Left: bars of alpha for five binary columns. Right: a curve for each continuous column.", 2)
+    page.check(
+        "with a tuned separately there are no more errors",
+        True,
+        recipes.wrong(tuned, ones, y) <= recipes.wrong(binary, ones, y),
+    )
+    bars, curves = page.axes(
+        "Left: bars of alpha for five binary columns. Right: a curve for each continuous column.", 2
+    )
     names = ("FL", "RW", "CL", "CW", "BD")
     bars.barh(names, binary.coef_[0], color=draw.PALETTE[0])
     bars.axvline(0, color=draw.MUTED, linewidth=0.8)

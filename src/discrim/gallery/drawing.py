@@ -14,10 +14,11 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy import special
 
-from discrim.plots.style import LIGHT, MARKERS, SMALL, TEXT
+from discrim.plots import style
 from discrim.typing import Floats
 
 # Colours by their role, in light and in dark; a picture is drawn in the light ones, and the page decides.
+LIGHT, MARKERS, SMALL, TEXT = style.LIGHT, style.MARKERS, style.SMALL, style.TEXT
 INK, MUTED, FACE, PALETTE = LIGHT.ink, LIGHT.muted, LIGHT.face, LIGHT.palette
 ROLES = {INK: "ink", MUTED: "muted", LIGHT.line: "line", FACE: "face", **{c: f"c{k}" for k, c in enumerate(PALETTE)}}
 GRID = 220
@@ -56,14 +57,20 @@ def svg(figure: Figure, name: str, alt: str) -> str:
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = out.getvalue()
     text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"#[0-9a-f]{6}\b", lambda m: f"var(--{ROLES[m[0]]})" if m[0] in ROLES else m[0], text)
     # Ids are unique on the page: several pictures stand in one document.
     text = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', text)
     text = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{name}-", text)
     width, height = (round(96 * inches) for inches in figure.get_size_inches())
-    head = f'<svg role="img" aria-label="{alt}" style="max-width:{width}px" viewBox="0 0 {0.75 * width:g} {0.75 * height:g}" '
-    return re.sub(r"<svg [^>]*>", head + 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">', text, count=1)
+    head = f'<svg role="img" aria-label="{alt}" style="max-width:{width}px" '
+    head += f'viewBox="0 0 {0.75 * width:g} {0.75 * height:g}" '
+    return re.sub(
+        r"<svg [^>]*>",
+        head + 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">',
+        text,
+        count=1,
+    )
 
 
 def titled(ax: Any, title: str = "", x: str = "", y: str = "") -> None:
@@ -74,7 +81,16 @@ def titled(ax: Any, title: str = "", x: str = "", y: str = "") -> None:
 
 def keyed(ax: Any, where: str = "best", **options: Any) -> None:
     """A legend without a frame."""
-    ax.legend(frameon=True, framealpha=0.75, facecolor=FACE, edgecolor="none", fontsize=SMALL, labelcolor=INK, loc=where, **options)
+    ax.legend(
+        frameon=True,
+        framealpha=0.75,
+        facecolor=FACE,
+        edgecolor="none",
+        fontsize=SMALL,
+        labelcolor=INK,
+        loc=where,
+        **options,
+    )
 
 
 def points(ax: Any, X: Any, y: Any, names: Sequence[str] | None = None, size: float = 4.0) -> None:
@@ -101,11 +117,11 @@ def frame(ax: Any, X: Any, room: float = 0.1, *, equal: bool = False) -> None:
 
 def lattice(ax: Any) -> tuple[Floats, Floats, Floats]:
     """A grid over the axes: its two coordinates, and all points as rows."""
-    a, b = np.meshgrid(np.linspace(*ax.get_xlim(), GRID), np.linspace(*ax.get_ylim(), GRID))
+    a, b = np.meshgrid(*(np.linspace(low, high, GRID) for low, high in (ax.get_xlim(), ax.get_ylim())))
     return a, b, np.column_stack([a.ravel(), b.ravel()])
 
 
-def regions(ax: Any, predict: Callable[[Any], Any], classes: Sequence[Any], spare: Sequence[Any] = ()) -> None:
+def regions(ax: Any, predict: Callable[[Any], Any], classes: Any, spare: Sequence[Any] = ()) -> None:
     """Areas of the same answer; those of ``spare`` answers, which are no class, are hatched."""
     a, b, rows = lattice(ax)
     answer = np.asarray(predict(rows))
@@ -120,10 +136,20 @@ def regions(ax: Any, predict: Callable[[Any], Any], classes: Sequence[Any], spar
             area.set(edgecolor=MUTED, linewidth=0.0)
 
 
-def border(ax: Any, score: Callable[[Any], Any], colour: str = INK, dash: Any = "-", label: str = "", width: float = 1.5) -> None:
+def border(
+    ax: Any, score: Callable[[Any], Any], colour: str = INK, dash: Any = "-", label: str = "", width: float = 1.5
+) -> None:
     """Where a score of two classes is zero."""
     a, b, rows = lattice(ax)
-    ax.contour(a, b, np.asarray(score(rows)).reshape(a.shape), levels=[0.0], colors=[colour], linestyles=[dash], linewidths=width)
+    ax.contour(
+        a,
+        b,
+        np.asarray(score(rows)).reshape(a.shape),
+        levels=[0.0],
+        colors=[colour],
+        linestyles=[dash],
+        linewidths=width,
+    )
     if label:
         ax.plot([], [], color=colour, linestyle=dash, linewidth=width, label=label)
 
@@ -159,7 +185,12 @@ def ellipse(ax: Any, mean: Any, covariance: Any, colour: str = INK, share: float
 
 def arrow(ax: Any, start: Any, end: Any, colour: str = INK, text: str = "", width: float = 1.6) -> None:
     """An arrow between two points, with a word at its head."""
-    ax.annotate("", end, xytext=start, arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": width, "shrinkA": 0, "shrinkB": 0})
+    ax.annotate(
+        "",
+        end,
+        xytext=start,
+        arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": width, "shrinkA": 0, "shrinkB": 0},
+    )
     if text:
         ax.annotate(text, end, xytext=(5, 4), textcoords="offset points", color=colour, fontsize=TEXT)
 

@@ -110,14 +110,24 @@ def _lymphoma() -> Rows:
 def _boston() -> Rows:
     """The first five rows, as the lecture prints them."""
     columns = {
-        "crim": (0.00632, 0.02731, 0.02729, 0.03237, 0.06905), "zn": (18, 0, 0, 0, 0),
-        "indus": (2.31, 7.07, 7.07, 2.18, 2.18), "chas": (0, 0, 0, 0, 0), "nox": (0.538, 0.469, 0.469, 0.458, 0.458),
-        "rm": (6.58, 6.42, 7.18, 7.0, 7.15), "age": (65.2, 78.9, 61.1, 45.8, 54.2), "dis": (4.09, 4.97, 4.97, 6.06, 6.06),
-        "rad": (1, 2, 2, 3, 3), "tax": (296, 242, 242, 222, 222), "ptratio": (15.3, 17.8, 17.8, 18.7, 18.7),
-        "black": (397, 397, 393, 395, 397), "lstat": (4.98, 9.14, 4.03, 2.94, 5.33),
-    }  # fmt: skip
+        "crim": (0.00632, 0.02731, 0.02729, 0.03237, 0.06905),
+        "zn": (18, 0, 0, 0, 0),
+        "indus": (2.31, 7.07, 7.07, 2.18, 2.18),
+        "chas": (0, 0, 0, 0, 0),
+        "nox": (0.538, 0.469, 0.469, 0.458, 0.458),
+        "rm": (6.58, 6.42, 7.18, 7.0, 7.15),
+        "age": (65.2, 78.9, 61.1, 45.8, 54.2),
+        "dis": (4.09, 4.97, 4.97, 6.06, 6.06),
+        "rad": (1, 2, 2, 3, 3),
+        "tax": (296, 242, 242, 222, 222),
+        "ptratio": (15.3, 17.8, 17.8, 18.7, 18.7),
+        "black": (397, 397, 393, 395, 397),
+        "lstat": (4.98, 9.14, 4.03, 2.94, 5.33),
+    }
     said = "The Boston data are not on this computer: the five rows that the lecture prints stand in for all 506."
-    return Rows(np.array(list(columns.values()), float).T, np.array([24.0, 21.6, 34.7, 33.4, 36.2]), tuple(columns), None, said)
+    return Rows(
+        np.array(list(columns.values()), float).T, np.array([24.0, 21.6, 34.7, 33.4, 36.2]), tuple(columns), None, said
+    )
 
 
 STAND_INS: dict[str, Callable[[], Rows]] = {"boston": _boston, "spam": _spam, "vowel": _vowel, "lymphoma": _lymphoma}

@@ -5,19 +5,19 @@ from __future__ import annotations
 import inspect
 import textwrap
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from matplotlib.figure import Figure
 
 from discrim.gallery.drawing import new_axes
 from discrim.gallery.found import Rows, find_rows
 
 
-class Enough(Exception):
+class EnoughError(Exception):
     """Raised where the first picture would begin, if only the numbers are wanted."""
 
 
@@ -105,7 +105,7 @@ class Page:
     def axes(self, alt: str, count: int = 1, **options: Any) -> Any:
         """New axes, one or a list of so many; ``alt`` says in words what will be seen."""
         if not self.draws:
-            raise Enough
+            raise EnoughError
         figure, axes = new_axes(count, **options)
         self.shown.append(Picture(figure, alt))
         return axes[0] if count == 1 else axes
@@ -133,7 +133,7 @@ class Item:
     @property
     def code(self) -> str:
         """The lines that run, without the head of the function."""
-        lines = inspect.getsource(self.make).splitlines()
+        lines = textwrap.dedent(inspect.getsource(self.make)).splitlines()
         start = next(i for i, line in enumerate(lines) if line.startswith("def "))
         while not lines[start].rstrip().endswith(":"):
             start += 1
@@ -145,10 +145,8 @@ class Item:
     def run(self, *, draws: bool, folder: Path | None = None) -> Page:
         """The page, with pictures or without."""
         page = Page(draws, folder)
-        try:
+        with suppress(EnoughError):
             self.make(page)
-        except Enough:
-            pass
         return page
 
 
@@ -180,5 +178,3 @@ def _number(value: Any, digits: int, *, fixed: bool = False) -> str:
     if number and (abs(number) >= 1e6 or abs(number) < 10.0 ** -(digits + 1)):
         return f"{number:.{min(max(digits - 1, 1), 6)}e}"
     return f"{number:.{min(digits, 10)}f}" if fixed else f"{number:.{max(digits, 1)}g}"
-
-

@@ -60,7 +60,9 @@ def geometry(page: Page) -> None:
     X, y = recipes.triangle()
     keep = y < 2
     plane = discrim.LinearDiscriminantAnalysis().fit(X[keep], y[keep]).hyperplane()
-    page.check("distance of (0, 0) from the line", plane.b / plane.norm, float(plane.distance([[0.0, 0.0]])[0]), tol=1e-9)
+    page.check(
+        "distance of (0, 0) from the line", plane.b / plane.norm, float(plane.distance([[0.0, 0.0]])[0]), tol=1e-9
+    )
     page.check("offset −w0/|w|", -plane.b / plane.norm, plane.offset, tol=1e-9)
     page.check("h at the foot point", 0.0, float(plane.score(plane.foot([[5.0, 2.0]]))[0]), tol=1e-9)
     ax = page.axes("A line with its normal, the offset from zero, and the distance of a point.")
@@ -84,7 +86,11 @@ def contours(page: Page) -> None:
     cosines = (steps * slopes).sum(axis=1) / np.linalg.norm(steps, axis=1) / np.linalg.norm(slopes, axis=1)
     page.check("cosine between step and gradient (orthogonal to the contour)", -1.0, float(cosines.max()), tol=1e-9)
     page.check("E falls at every step", True, bool((np.diff(np.einsum("ij,jk,ik->i", path, A, path)) < 0).all()))
-    page.misprint("η in [0, 1]", "depends on the data", "the gradient is a sum over N rows: least squares on 100 rows diverges above 2/λmax = .006")
+    page.misprint(
+        "η in [0, 1]",
+        "depends on the data",
+        "the gradient is a sum over N rows: least squares on 100 rows diverges above 2/λmax = .006",
+    )
     ax = page.axes("Elliptic contours and a path of steps at right angles to them.")
     ax.set(xlim=(-3.4, 3.6), ylim=(-2.6, 3), aspect="equal")
     a, b, rows = draw.lattice(ax)
@@ -100,7 +106,9 @@ def frames(page: Page) -> None:
     page.check("first step, −η dE/dw", -1.2, float(path[1] - path[0]), tol=1e-9)
     page.check("E falls at every step", True, bool((np.diff((path - 1) ** 2) < 0).all()))
     grid = np.linspace(-2.5, 4.5, 100)
-    for i, ax in enumerate(page.axes("Six frames: a parabola, the tangent at the point, and the point going down.", 6, across=3)):
+    for i, ax in enumerate(
+        page.axes("Six frames: a parabola, the tangent at the point, and the point going down.", 6, across=3)
+    ):
         w = path[i]
         ax.plot(grid, (grid - 1) ** 2, color=draw.MUTED)
         ax.plot([w - 1.2, w + 1.2], [(w - 1) ** 2 - 2.4 * (w - 1), (w - 1) ** 2 + 2.4 * (w - 1)], color=draw.PALETTE[0])
@@ -115,25 +123,43 @@ def perceptron_separable(page: Page) -> None:
     model = discrim.RosenblattPerceptron(rule="batch", eta0=0.1, shuffle=False, trace="epoch").fit(X, y)
     page.check("updates until no row is wrong", 11, model.learned_[0].updates)
     page.check("rows that are wrong at the end", 0, recipes.wrong(model, X, y))
-    page.misprint("x in the gradient; S_i", "x_t; S with its class", "the sum runs over rows t; the perceptron is of 1957 here, of the 1960s in Rome")
-    trace = model.learned_[0].trace
+    page.misprint(
+        "x in the gradient; S_i",
+        "x_t; S with its class",
+        "the sum runs over rows t; the perceptron is of 1957 here, of the 1960s in Rome",
+    )
+    trace: Any = model.learned_[0].trace
     at = np.linspace(1, len(trace) - 1, 5).astype(int)
-    strip(page, "Five frames: the line of the batch perceptron moves until it separates.", X, y,
-          [(trace.coef[i], trace.intercept[i]) for i in at], [f"{trace.unit} {trace.step[i]}: {trace.mistakes[i]} wrong" for i in at])  # fmt: skip
+    strip(
+        page,
+        "Five frames: the line of the batch perceptron moves until it separates.",
+        X,
+        y,
+        [(trace.coef[i], trace.intercept[i]) for i in at],
+        [f"{trace.unit} {trace.step[i]}: {trace.mistakes[i]} wrong" for i in at],
+    )
 
 
-@ITEMS.item("L6", "Perceptron on classes that overlap, six frames", "no line has every row on its side: the corrections go on")
+@ITEMS.item(
+    "L6", "Perceptron on classes that overlap, six frames", "no line has every row on its side: the corrections go on"
+)
 def perceptron_overlapping(page: Page) -> None:
     X, y = recipes.separated(1.0)
     model = discrim.RosenblattPerceptron(rule="batch", eta0=0.1, shuffle=False, max_iter=500, trace="epoch").fit(X, y)
     learned = model.learned_[0]
     page.check("settled", False, learned.converged)
     page.check("separable", False, bool(learned.separable))
-    trace = learned.trace
+    trace: Any = learned.trace
     at = np.linspace(len(trace) - 60, len(trace) - 1, 6).astype(int)
     page.check("the line still moves in the last epochs", True, bool(np.ptp(trace.intercept[-60:]) > 0))
-    strip(page, "Six frames: the line keeps moving between overlapping classes.", X, y,
-          [(trace.coef[i], trace.intercept[i]) for i in at], [f"epoch {trace.step[i]}: {trace.mistakes[i]} wrong" for i in at])  # fmt: skip
+    strip(
+        page,
+        "Six frames: the line keeps moving between overlapping classes.",
+        X,
+        y,
+        [(trace.coef[i], trace.intercept[i]) for i in at],
+        [f"epoch {trace.step[i]}: {trace.mistakes[i]} wrong" for i in at],
+    )
 
 
 def squares(X: Any, y: Any, steps: int = 400) -> Any:
@@ -143,17 +169,31 @@ def squares(X: Any, y: Any, steps: int = 400) -> Any:
     ).fit(X, y)
 
 
-@ITEMS.item("L7", "Least squares on separable classes, six frames", "E = ½ Σ (r_t − h(x_t))²: far rows pull, though they are right")
+@ITEMS.item(
+    "L7",
+    "Least squares on separable classes, six frames",
+    "E = ½ Σ (r_t − h(x_t))²: far rows pull, though they are right",
+)
 def squares_separable(page: Page) -> None:
     X, y = recipes.separated()
     model, far = squares(X, y), recipes.far()
     page.check("wrong on SEP", 0, recipes.wrong(model, X, y))
-    page.check("wrong on FAR, where 20 rows are far on the right side", 16, recipes.wrong(discrim.LeastSquaresClassifier().fit(*far), *far))
+    page.check(
+        "wrong on FAR, where 20 rows are far on the right side",
+        16,
+        recipes.wrong(discrim.LeastSquaresClassifier().fit(*far), *far),
+    )
     trace = model.trace_
     page.check("E falls at every step", True, bool((np.diff(trace.loss) <= 1e-15).all()))
     at = [1, 2, 5, 20, 100, len(trace) - 1]
-    strip(page, "Six frames: the least squares line turns and settles between the classes.", X, y,
-          [(trace.coef[i], trace.intercept[i]) for i in at], [f"step {trace.step[i]}: {trace.mistakes[i]} wrong" for i in at])  # fmt: skip
+    strip(
+        page,
+        "Six frames: the least squares line turns and settles between the classes.",
+        X,
+        y,
+        [(trace.coef[i], trace.intercept[i]) for i in at],
+        [f"step {trace.step[i]}: {trace.mistakes[i]} wrong" for i in at],
+    )
 
 
 @ITEMS.item("L8", "Least squares on classes that overlap, six frames", "the descent settles at the least squares line")
@@ -166,15 +206,26 @@ def squares_overlapping(page: Page) -> None:
     page.check("offset of the closed form", line.offset, found.offset, tol=1e-4)
     trace = model.trace_
     at = [1, 2, 5, 20, 100, len(trace) - 1]
-    strip(page, "Six frames: the least squares line settles between overlapping classes.", X, y,
-          [(trace.coef[i], trace.intercept[i]) for i in at], [f"step {trace.step[i]}: {trace.mistakes[i]} wrong" for i in at])  # fmt: skip
+    strip(
+        page,
+        "Six frames: the least squares line settles between overlapping classes.",
+        X,
+        y,
+        [(trace.coef[i], trace.intercept[i]) for i in at],
+        [f"step {trace.step[i]}: {trace.mistakes[i]} wrong" for i in at],
+    )
 
 
 @ITEMS.item("L9", "Learning rate: too low, medium, too high (FIG. 5.6)", "E = w1²/2 + 5w2²: converges for η < 2/10")
 def rates(page: Page) -> None:
     paths = {eta: descend(lambda w: np.array([1.0, 10.0]) * w, (4.0, 1.0), eta, 25) for eta in (0.02, 0.15, 0.21)}
     E = {eta: 0.5 * path[:, 0] ** 2 + 5 * path[:, 1] ** 2 for eta, path in paths.items()}
-    page.check("the second weight after 25 steps", [0.8**25, (-0.5) ** 25, (-1.1) ** 25], [path[-1, 1] for path in paths.values()], tol=1e-9)
+    page.check(
+        "the second weight after 25 steps",
+        [0.8**25, (-0.5) ** 25, (-1.1) ** 25],
+        [path[-1, 1] for path in paths.values()],
+        tol=1e-9,
+    )
     page.check("medium is lower than low", True, bool(E[0.15][-1] < E[0.02][-1]))
     page.check("too high diverges", True, bool(abs(paths[0.21][-1, 1]) > abs(paths[0.21][0, 1])))
     panels = page.axes("Three paths in a narrow valley: slow, direct, and growing from side to side.", 3, across=3)
@@ -219,7 +270,9 @@ def sigmoid(page: Page) -> None:
     printed = density.pdf(grid).sum() * 0.05**2 * 1.75**0.5 / 1.75
     page.check("integral of the density as printed, D = 2, |Σ| = 1.75", 0.756, float(printed), tol=5e-4)
     page.misprint("|Σ|^(0.5 D)", "|Σ|^0.5", "else the density integrates to .756 for D = 2 and |Σ| = 1.75")
-    densities, posterior = page.axes("Above two normal densities, below the sigmoid posterior, one half at zero.", 2, across=1, size=(5.0, 5.2))
+    densities, posterior = page.axes(
+        "Above two normal densities, below the sigmoid posterior, one half at zero.", 2, across=1, size=(5.0, 5.2)
+    )
     for k, name in enumerate(("C0", "C1")):
         densities.plot(x, stats.norm(2 * k - 1, 1).pdf(x), color=draw.PALETTE[k], label=f"p(x | {name})")
     posterior.plot(x, rule.predict_proba(x[:, None])[:, 1], color=draw.PALETTE[1], label="P(C1 | x)")
@@ -233,25 +286,55 @@ def sigmoid(page: Page) -> None:
 def logistic_descent(page: Page) -> None:
     X, y = recipes.separated(1.0)
     model = discrim.GradientDescentClassifier(
-        "cross_entropy", start="random", scale=False, learning_rate="constant", eta0=0.5, max_iter=300, trace=True, random_state=0
+        "cross_entropy",
+        start="random",
+        scale=False,
+        learning_rate="constant",
+        eta0=0.5,
+        max_iter=300,
+        trace=True,
+        random_state=0,
     ).fit(X, y)
     trace = model.trace_
     page.check("weights at the start lie within ±.01", True, bool(np.abs(trace.coef[0]).max() <= 0.01))
     page.check("the loss falls at every step", True, bool((np.diff(trace.loss) < 0).all()))
     page.check("wrong at the optimum", 5, recipes.wrong(discrim.LogisticRegression(C=np.inf).fit(X, y), X, y))
-    page.misprint("r log y + (1 − r) log 1 − y, an error to be maximised", "log(1 − y), an error to be minimised", "brackets and sign")
+    page.misprint(
+        "r log y + (1 − r) log 1 − y, an error to be maximised",
+        "log(1 − y), an error to be minimised",
+        "brackets and sign",
+    )
     at = [1, 3, 10, 30, 100, len(trace) - 1]
-    strip(page, "Six frames: the logistic line turns into place as the loss falls.", X, y,
-          [(trace.coef[i], trace.intercept[i]) for i in at], [f"step {trace.step[i]}: E = {trace.loss[i]:.3f}" for i in at])  # fmt: skip
+    strip(
+        page,
+        "Six frames: the logistic line turns into place as the loss falls.",
+        X,
+        y,
+        [(trace.coef[i], trace.intercept[i]) for i in at],
+        [f"step {trace.step[i]}: E = {trace.loss[i]:.3f}" for i in at],
+    )
 
 
-@ITEMS.item("L13", "Error criteria over the margin r·h", "perceptron max(0, −m), squared ½(1 − m)², log log(1 + e^−m), hinge max(0, 1 − m)")
+@ITEMS.item(
+    "L13",
+    "Error criteria over the margin r·h",
+    "perceptron max(0, −m), squared ½(1 − m)², log log(1 + e^−m), hinge max(0, 1 − m)",
+)
 def criteria(page: Page) -> None:
     names, one, zero = ("perceptron", "squared", "log", "hinge"), np.ones(1), np.zeros(1)
-    page.check("at 0: perceptron, squared, log, hinge", [0.0, 0.5, 0.693, 1.0], [float(LOSSES[name].value(zero, one)[0]) for name in names], tol=5e-4)
+    page.check(
+        "at 0: perceptron, squared, log, hinge",
+        [0.0, 0.5, 0.693, 1.0],
+        [float(LOSSES[name].value(zero, one)[0]) for name in names],
+        tol=5e-4,
+    )
     page.check("cross entropy at 0", 0.693, float(LOSSES["cross_entropy"].value(zero, one)[0]), tol=5e-4)
-    page.check("hinge from 1 on", 0.0, float(LOSSES["hinge"].value(np.linspace(1, 5, 9), 1.0).max()))
-    page.check("squared rises beyond 1", True, bool((np.diff(LOSSES["squared"].value(np.linspace(1, 3, 9), 1.0)) > 0).all()))
+    page.check("hinge from 1 on", 0.0, float(LOSSES["hinge"].value(np.linspace(1, 5, 9), np.ones(9)).max()))
+    page.check(
+        "squared rises beyond 1",
+        True,
+        bool((np.diff(LOSSES["squared"].value(np.linspace(1, 3, 9), np.ones(9))) > 0).all()),
+    )
     ax = page.axes("Losses over the margin: all fall, the squared one rises again beyond one.")
     m = np.linspace(-2.5, 3, 200)
     ax.plot(m, m <= 0, color=draw.MUTED, linestyle=":", label="0-1")

@@ -21,20 +21,29 @@ def square(points: int = 300) -> Floats:
     return np.column_stack([a.ravel(), b.ravel()])
 
 
-@ITEMS.item("L14", "LASSO: the l1 diamond and the l2 disc", "E(w) + λ|w|₁ sets weights to exactly 0, E(w) + λ|w|² does not")
+@ITEMS.item(
+    "L14", "LASSO: the l1 diamond and the l2 disc", "E(w) + λ|w|₁ sets weights to exactly 0, E(w) + λ|w|² does not"
+)
 def lasso(page: Page) -> None:
     X, y = discrim.datasets.load_crabs().data, discrim.datasets.load_crabs().extra["sex"]
     strengths = np.geomspace(1e-4, 0.3, 30)
-    paths = {"LASSO": [np.ravel(discrim.LassoClassifier(alpha=a).fit(X, y).coef_[-1:]) for a in strengths],
-             "ridge": [np.ravel(discrim.RidgeClassifier(alpha=200 * a).fit(X, y).coef_) for a in strengths]}  # fmt: skip
-    page.check("weights that are exactly 0 somewhere on the LASSO path", True, bool((np.array(paths["LASSO"]) == 0).any()))
+    paths = {
+        "LASSO": [np.ravel(discrim.LassoClassifier(alpha=a).fit(X, y).coef_[-1:]) for a in strengths],
+        "ridge": [np.ravel(discrim.RidgeClassifier(alpha=200 * a).fit(X, y).coef_) for a in strengths],
+    }
+    page.check(
+        "weights that are exactly 0 somewhere on the LASSO path", True, bool((np.array(paths["LASSO"]) == 0).any())
+    )
     page.check("weights of ridge that are exactly 0", 0, int((np.array(paths["ridge"]) == 0).sum()))
     page.misprint("the LASSO needs quadratic programming", "it does not", "coordinate descent solves it")
     panels = page.axes("Contours of an error with the l1 diamond and the l2 disc; below, coefficient paths.", 4)
     A, centre = np.array([[1.0, 0.6], [0.6, 2.0]]), np.array([2.0, 0.9])
     turn = np.linspace(0, 2 * np.pi, 2001)
     circle = np.column_stack([np.cos(turn), np.sin(turn)])
-    for ax, ball, name in ((panels[0], circle / np.abs(circle).sum(axis=1, keepdims=True), "l1"), (panels[1], circle * 0.9, "l2")):
+    for ax, ball, name in (
+        (panels[0], circle / np.abs(circle).sum(axis=1, keepdims=True), "l1"),
+        (panels[1], circle * 0.9, "l2"),
+    ):
         ax.set(xlim=(-1.5, 3.5), ylim=(-1.5, 2.5), aspect="equal")
         E = np.einsum("ij,jk,ik->i", ball - centre, A, ball - centre)
         a, b, rows = draw.lattice(ax)
@@ -49,7 +58,11 @@ def lasso(page: Page) -> None:
         draw.titled(ax, f"{name}, sex of crabs", "strength")
 
 
-@ITEMS.item("L15", "One versus all: regions where none or two say yes", "class k where h_k(x) > 0 alone, or option 2: the largest h_k(x)")
+@ITEMS.item(
+    "L15",
+    "One versus all: regions where none or two say yes",
+    "class k where h_k(x) > 0 alone, or option 2: the largest h_k(x)",
+)
 def one_versus_all(page: Page) -> None:
     X, y = recipes.pinwheel()
     scheme = discrim.OneVsRestClassifier
@@ -60,7 +73,9 @@ def one_versus_all(page: Page) -> None:
     page.check("share where two are", 0.24, float((answers == -2).mean()), tol=0.005)
     largest = scheme(discrim.LeastSquaresClassifier()).fit(X, y)
     page.check("answers of the largest score that are no class", 0, int((~np.isin(largest.predict(square()), y)).sum()))
-    panels = page.axes("Regions of one versus all: hatched where none or two say yes, and the regions of the largest score.", 2)
+    panels = page.axes(
+        "Regions of one versus all: hatched where none or two say yes, and the regions of the largest score.", 2
+    )
     for ax, model, title in ((panels[0], strict, "1 exactly one positive"), (panels[1], largest, "2 the largest")):
         ax.set(xlim=(-6, 6), ylim=(-6, 6), aspect="equal")
         draw.points(ax, X, y, size=2)
@@ -72,7 +87,11 @@ def one_versus_all(page: Page) -> None:
     page.note("Hatched: none says yes. Dotted: two say yes.")
 
 
-@ITEMS.item("L16", "One versus one: K(K − 1)/2 rules, and how they are combined", "class i where h_ij(x) > 0 for all j, or the largest Σ_j h_ij(x)")
+@ITEMS.item(
+    "L16",
+    "One versus one: K(K − 1)/2 rules, and how they are combined",
+    "class i where h_ij(x) > 0 for all j, or the largest Σ_j h_ij(x)",
+)
 def one_versus_one(page: Page) -> None:
     X, y = recipes.pinwheel()
     scheme, rows = discrim.OneVsOneClassifier, square()
@@ -101,7 +120,11 @@ def xor_problem(page: Page) -> None:
     turn = np.linspace(0, 2 * np.pi, 721)
     errors = [((X @ [np.cos(t), np.sin(t)] + b > 0) != y).sum() for t in turn for b in np.linspace(-2, 2, 81)]
     page.check("fewest errors of 58401 lines", 1, int(min(errors)))
-    page.check("separable", False, bool(discrim.RosenblattPerceptron(shuffle=False, max_iter=50).fit(X, y).learned_[0].separable))
+    page.check(
+        "separable",
+        False,
+        bool(discrim.RosenblattPerceptron(shuffle=False, max_iter=50).fit(X, y).learned_[0].separable),
+    )
     page.table(["x1", "x2", "r"], [[int(a), int(b), int(r)] for (a, b), r in zip(X, y, strict=True)])
     ax = page.axes("Four points at the corners of a square; opposite corners have the same class.", size=(4.2, 3.6))
     draw.points(ax, X, y, ["r = 0", "r = 1"], size=9)
@@ -117,7 +140,11 @@ def basis_function(page: Page) -> None:
     y = (np.abs(x[:, 0]) < 1).astype(int)
     z = PolynomialBasis(2).fit(x).transform(x)
     line = discrim.LinearDiscriminantAnalysis().fit(x, y)
-    page.check("separable by a point on the line", False, bool(discrim.RosenblattPerceptron(shuffle=False, max_iter=50).fit(x, y).learned_[0].separable))
+    page.check(
+        "separable by a point on the line",
+        False,
+        bool(discrim.RosenblattPerceptron(shuffle=False, max_iter=50).fit(x, y).learned_[0].separable),
+    )
     model = discrim.RosenblattPerceptron(shuffle=False).fit(z, y)
     page.check("separable in (x, x²)", True, bool(model.learned_[0].separable))
     page.check("wrong in (x, x²)", 0, recipes.wrong(model, z, y))
@@ -143,7 +170,9 @@ def xor_with_product(page: Page) -> None:
     model = make_pipeline(PolynomialBasis(2), discrim.LogisticRegression(C=1e4)).fit(X, y)
     page.check("wrong with squares and products", 0, recipes.wrong(model, X, y))
     page.table(["x1", "x2", "x1x2", "r"], [[*map(int, row), int(r)] for row, r in zip(z, y, strict=True)])
-    ax = page.axes("The four points in three dimensions, with a plane between the classes.", solid=True, size=(4.8, 4.2))
+    ax = page.axes(
+        "The four points in three dimensions, with a plane between the classes.", solid=True, size=(4.8, 4.2)
+    )
     for k in (0, 1):
         ax.plot(*z[y == k].T, draw.MARKERS[k], color=draw.PALETTE[k], markersize=8)
     a, b = np.meshgrid([-0.2, 1.2], [-0.2, 1.2])
@@ -151,15 +180,25 @@ def xor_with_product(page: Page) -> None:
     ax.set(xlabel="x1", ylabel="x2", zlabel="x1x2")
 
 
-@ITEMS.item("L20", "The models of scikit-learn that the lecture lists", "the same names here, unless they would promise something else")
+@ITEMS.item(
+    "L20",
+    "The models of scikit-learn that the lecture lists",
+    "the same names here, unless they would promise something else",
+)
 def names(page: Page) -> None:
     ours = {
-        "LinearDiscriminantAnalysis": "LinearDiscriminantAnalysis", "LinearRegression": "LeastSquaresClassifier",
-        "Ridge": "RidgeClassifier", "Lasso": "LassoClassifier", "LogisticRegression": "LogisticRegression",
-        "Perceptron": "Perceptron", "SGDClassifier": "SGDClassifier", "SGDRegressor": "GradientDescentClassifier",
-        "OneVsRestClassifier": "OneVsRestClassifier", "OneVsOneClassifier": "OneVsOneClassifier",
+        "LinearDiscriminantAnalysis": "LinearDiscriminantAnalysis",
+        "LinearRegression": "LeastSquaresClassifier",
+        "Ridge": "RidgeClassifier",
+        "Lasso": "LassoClassifier",
+        "LogisticRegression": "LogisticRegression",
+        "Perceptron": "Perceptron",
+        "SGDClassifier": "SGDClassifier",
+        "SGDRegressor": "GradientDescentClassifier",
+        "OneVsRestClassifier": "OneVsRestClassifier",
+        "OneVsOneClassifier": "OneVsOneClassifier",
         "OutputCodeClassifier": "OutputCodeClassifier",
-    }  # fmt: skip
+    }
     page.check("model classes and wrappers", [8, 3], [len(ours) - 3, 3])
     page.check("names that this library has", 11, sum(hasattr(discrim, name) for name in ours.values()))
     X, y = discrim.datasets.load_iris().xy

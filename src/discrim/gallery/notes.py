@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,20 +16,34 @@ from discrim.gallery.item import Items, Page
 ITEMS = Items()
 
 
-@ITEMS.item("N1", "The classification task: rows and their classes", "x₁, …, x_n in R^p, C_k the rows of class k, Σ n_k = n")
+@ITEMS.item(
+    "N1", "The classification task: rows and their classes", "x₁, …, x_n in R^p, C_k the rows of class k, Σ n_k = n"
+)
 def task(page: Page) -> None:
     iris = discrim.datasets.load_iris()
     model = discrim.LinearDiscriminantAnalysis().fit(*iris.xy)
     page.check("Σ n_k = n", 150, int(model.statistic_.weight.sum()))
-    page.misprint("C_k ⊂ {1, …, K}; some sums to n", "C_k ⊂ {1, …, n}; sums over classes to K", "C_k numbers rows; b_k is a column")
-    page.table([*iris.feature_names, "class"], [[*iris.data[i], str(iris.target[i])] for i in (0, 1, 50, 51, 100, 101)], "six of 150 rows")
+    page.misprint(
+        "C_k ⊂ {1, …, K}; some sums to n",
+        "C_k ⊂ {1, …, n}; sums over classes to K",
+        "C_k numbers rows; b_k is a column",
+    )
+    page.table(
+        [*iris.feature_names, "class"],
+        [[*iris.data[i], str(iris.target[i])] for i in (0, 1, 50, 51, 100, 101)],
+        "six of 150 rows",
+    )
     ax = page.axes("Petal length and width of 150 flowers, coloured by species.")
     draw.points(ax, iris.data[:, 2:], iris.target, iris.target_names)
     draw.titled(ax, "", "petal length (cm)", "petal width (cm)")
     draw.keyed(ax)
 
 
-@ITEMS.item("N2", "LDA: the border of two classes and its normal", "h_k(x) = α_k + b_k′x, b_k = Σ⁻¹μ_k, α_k = log π_k − μ_k′Σ⁻¹μ_k / 2")
+@ITEMS.item(
+    "N2",
+    "LDA: the border of two classes and its normal",
+    "h_k(x) = α_k + b_k′x, b_k = Σ⁻¹μ_k, α_k = log π_k − μ_k′Σ⁻¹μ_k / 2",
+)
 def half_space(page: Page) -> None:
     X, y = recipes.equal_covariances()
     lda = discrim.LinearDiscriminantAnalysis(store_covariance=True).fit(X, y)
@@ -37,7 +52,11 @@ def half_space(page: Page) -> None:
     plane = lda.hyperplane()
     page.check("normal b_1 − b_0", b[1] - b[0], plane.w, tol=1e-8)
     page.check("constant α_1 − α_0", float(alpha[1] - alpha[0]), plane.b, tol=1e-8)
-    page.check("rows whose side is their predicted class", 200, int(((X @ (b[1] - b[0]) + alpha[1] - alpha[0] > 0) == lda.predict(X)).sum()))
+    page.check(
+        "rows whose side is their predicted class",
+        200,
+        int(((X @ (b[1] - b[0]) + alpha[1] - alpha[0] > 0) == lda.predict(X)).sum()),
+    )
     ax = page.axes("Two clouds, the border between them, and its normal.")
     draw.points(ax, X, y, ["class 0", "class 1"])
     draw.frame(ax, X, equal=True)
@@ -64,15 +83,26 @@ def one_shape(page: Page) -> None:
     draw.titled(ax, "LDA")
 
 
-@ITEMS.item("N4", "QDA: ellipses of different shape, curved borders", "h_k(x) = log π_k − log |Σ_k| / 2 − (x − μ_k)′Σ_k⁻¹(x − μ_k) / 2")
+@ITEMS.item(
+    "N4",
+    "QDA: ellipses of different shape, curved borders",
+    "h_k(x) = log π_k − log |Σ_k| / 2 − (x − μ_k)′Σ_k⁻¹(x − μ_k) / 2",
+)
 def own_shapes(page: Page) -> None:
     X, y = recipes.pinwheel()
     qda = discrim.QuadraticDiscriminantAnalysis(store_covariance=True).fit(X, y)
-    brute = [np.log(1 / 3) + stats.multivariate_normal(m, s).logpdf(X[:5]) for m, s in zip(qda.means_, qda.covariance_, strict=True)]
+    brute = [
+        np.log(1 / 3) + stats.multivariate_normal(m, s).logpdf(X[:5])
+        for m, s in zip(qda.means_, qda.covariance_, strict=True)
+    ]
     shown = qda.decision_function(X[:5])
     page.check("score differences by the densities", np.diff(brute, axis=0).T, np.diff(shown, axis=1), tol=1e-8)
     page.check("rows that are wrong", 6, recipes.wrong(qda, X, y))
-    page.misprint("log |Σ_k| twice, and R without −log(|Σ_k|/|Σ_k'|)/2", "log |Σ_k| and log |Σ_k'|", "a test case gives 2.859 instead of 1.173")
+    page.misprint(
+        "log |Σ_k| twice, and R without −log(|Σ_k|/|Σ_k'|)/2",
+        "log |Σ_k| and log |Σ_k'|",
+        "a test case gives 2.859 instead of 1.173",
+    )
     panels = page.axes("Ellipses of different shapes and curved borders, for two and for three classes.", 2)
     for ax, (X, y) in zip(panels, (recipes.own_covariances(), recipes.pinwheel()), strict=True):
         model = discrim.QuadraticDiscriminantAnalysis(store_covariance=True).fit(X, y)
@@ -85,7 +115,16 @@ def own_shapes(page: Page) -> None:
         draw.titled(ax, "QDA")
 
 
-@ITEMS.item("N5", "Geometry of LDA: borders against the cells of the nearest centroid", "nearest centroid after x* = Σ^(−1/2) x, for equal priors")
+def closeness(means: Any, z: Any) -> Any:
+    """Minus the squared distances of rows to the means."""
+    return -((z[:, None] - means) ** 2).sum(axis=2)
+
+
+@ITEMS.item(
+    "N5",
+    "Geometry of LDA: borders against the cells of the nearest centroid",
+    "nearest centroid after x* = Σ^(−1/2) x, for equal priors",
+)
 def voronoi(page: Page) -> None:
     X, y = recipes.gaussian([(0, 0), (4, 0), (2, 3.5)], [[[1.0, 0.8], [0.8, 1.0]]] * 3, (100, 100, 100))
     lda = discrim.LinearDiscriminantAnalysis(priors=[1 / 3] * 3).fit(X, y)
@@ -98,7 +137,7 @@ def voronoi(page: Page) -> None:
     for ax, rows, means in ((left, X, lda.means_), (right, plane.sphere(X), plane.sphere(lda.means_))):
         draw.points(ax, rows, y, size=2.4)
         draw.frame(ax, rows, equal=True)
-        draw.borders(ax, lambda z, m=means: -((z[:, None] - m) ** 2).sum(axis=2), draw.PALETTE[3], "--", "nearest centroid")
+        draw.borders(ax, partial(closeness, means), draw.PALETTE[3], "--", "nearest centroid")
         ax.plot(*means.T, "X", color=draw.INK, markersize=7)
     draw.borders(left, lda.decision_function, label="LDA")
     back = np.linalg.inv(plane.sphering)
@@ -117,8 +156,12 @@ def plane_of_centroids(page: Page) -> None:
     plane = lda.centroid_plane()
     page.check("dimension of M for K = 3", 2, plane.basis.shape[1])
     page.check("W′ΣW", np.eye(3), plane.sphering.T @ lda.covariance_ @ plane.sphering, tol=1e-9)
-    page.misprint("cov(x*) = I", "within the classes only", "the covariance of all rows also holds the spread of the centroids")
-    ax = page.axes("Sphered rows in three dimensions, with the plane through the three centroids.", solid=True, size=(5.0, 4.4))
+    page.misprint(
+        "cov(x*) = I", "within the classes only", "the covariance of all rows also holds the spread of the centroids"
+    )
+    ax = page.axes(
+        "Sphered rows in three dimensions, with the plane through the three centroids.", solid=True, size=(5.0, 4.4)
+    )
     rows, middles = plane.sphere(X), plane.sphere(lda.means_)
     for k, name in enumerate(lda.classes_):
         ax.plot(*rows[y == name].T, draw.MARKERS[k], color=draw.PALETTE[k], markersize=3, label=name)
@@ -148,10 +191,25 @@ def pythagoras(page: Page) -> None:
     plane = lda.centroid_plane()
     inside = ((plane.project(X)[:, None] - plane.project(lda.means_)) ** 2).sum(axis=2)
     outside = lda.mahalanobis(X) - inside
-    page.check("what lies outside of M is the same for all centroids, largest difference", 0.0, float(np.ptp(outside, axis=1).max()), tol=1e-8)
-    page.check("rows that the distances in M classify as LDA does", 150, int((lda.classes_[inside.argmin(axis=1)] == lda.predict(X)).sum()))
-    page.misprint("the identity with an uncentred M", "M through the centroids", "else it is off by one constant for all k; h is right")
-    ax = page.axes("A right triangle of a point, its foot point in the plane M, and a centroid in M.", solid=True, size=(5.0, 4.2))
+    page.check(
+        "what lies outside of M is the same for all centroids, largest difference",
+        0.0,
+        float(np.ptp(outside, axis=1).max()),
+        tol=1e-8,
+    )
+    page.check(
+        "rows that the distances in M classify as LDA does",
+        150,
+        int((lda.classes_[inside.argmin(axis=1)] == lda.predict(X)).sum()),
+    )
+    page.misprint(
+        "the identity with an uncentred M",
+        "M through the centroids",
+        "else it is off by one constant for all k; h is right",
+    )
+    ax = page.axes(
+        "A right triangle of a point, its foot point in the plane M, and a centroid in M.", solid=True, size=(5.0, 4.2)
+    )
     _drop(ax, centroid=True)
 
 
@@ -163,12 +221,12 @@ def _drop(ax: Any, *, centroid: bool = False) -> None:
     ax.plot(*np.array([x, foot]).T, color=draw.PALETTE[1], linestyle="--")
     ax.plot(*x, "o", color=draw.PALETTE[0])
     ax.plot(*foot, "o", color=draw.PALETTE[1])
-    ax.text(*(x + [0.1, 0.1, 0.1]), "x*", color=draw.INK)
-    ax.text(*(foot + [0.15, 0.1, 0.1]), "P x*", color=draw.INK)
+    ax.text(*(x + 0.1), "x*", color=draw.INK)
+    ax.text(*(foot + 0.1), "P x*", color=draw.INK)
     if centroid:
         ax.plot(*np.array([foot, mu, x]).T, color=draw.PALETTE[2])
         ax.plot(*mu, "X", color=draw.INK)
-        ax.text(*(mu + [0.1, -0.4, 0.1]), "μ*", color=draw.INK)
+        ax.text(*(mu - 0.3), "μ*", color=draw.INK)
     ax.text(1.3, 1.8, 0, "M", color=draw.INK)
     ax.set(xticklabels=[], yticklabels=[], zticklabels=[])
 
@@ -194,7 +252,11 @@ def borders_in_plane(page: Page) -> None:
     lda = discrim.LinearDiscriminantAnalysis().fit(*iris.xy)
     plane = lda.centroid_plane()
     inside = discrim.LinearDiscriminantAnalysis().fit(plane.project(iris.data), iris.target)
-    page.check("rows that LDA in M classifies as LDA does", 150, int((inside.predict(plane.project(iris.data)) == lda.predict(iris.data)).sum()))
+    page.check(
+        "rows that LDA in M classifies as LDA does",
+        150,
+        int((inside.predict(plane.project(iris.data)) == lda.predict(iris.data)).sum()),
+    )
     ax = page.axes("The plane of the centroids with straight borders between three species.")
     rows = plane.project(iris.data)
     draw.points(ax, rows, iris.target, iris.target_names)
@@ -215,7 +277,11 @@ def variances(page: Page) -> None:
     between = float((100 * (middles - mean) ** 2).sum()) / 300
     page.check("v′Wv + v′Bv", float(np.var(X @ v)), within + between, tol=1e-9)
     page.check("v′Bv / v′Wv as the model has it", between / within, lda.criterion(v), tol=1e-9)
-    page.misprint("the between-class sum over i and with n_k", "one of the two", "else total − within − between is 56 instead of 0 in a test case")
+    page.misprint(
+        "the between-class sum over i and with n_k",
+        "one of the two",
+        "else total − within − between is 56 instead of 0 in a test case",
+    )
     ax = page.axes("Three clouds, a direction, and the rows and centroids dropped onto it.")
     draw.points(ax, X, y, size=3)
     draw.frame(ax, X, 0.2, equal=True)
@@ -228,17 +294,32 @@ def variances(page: Page) -> None:
     draw.titled(ax, f"within {within:.2f}, between {between:.2f}", "x1", "x2")
 
 
-@ITEMS.item("N12", "Large between, small within: a good and a poor direction", "maximise v′Bv / v′Wv: the first eigenvector of W⁻¹B")
+@ITEMS.item(
+    "N12",
+    "Large between, small within: a good and a poor direction",
+    "maximise v′Bv / v′Wv: the first eigenvector of W⁻¹B",
+)
 def directions(page: Page) -> None:
     X, y = recipes.elongated()
     lda = discrim.LinearDiscriminantAnalysis().fit(X, y)
     good, poor = lda.scalings_[:, 0], np.array([1.0, 1.0])
     turn = np.linspace(0, np.pi, 361)
     J = lda.criterion(np.array([np.cos(turn), np.sin(turn)]))
-    page.check("the largest ratio is the first eigenvalue of W⁻¹B", float(lda.scatter_eigenvalues_[0]), lda.criterion(good), tol=1e-9)
+    page.check(
+        "the largest ratio is the first eigenvalue of W⁻¹B",
+        float(lda.scatter_eigenvalues_[0]),
+        lda.criterion(good),
+        tol=1e-9,
+    )
     page.check("no direction of 361 has a larger one", True, bool(J.max() <= lda.criterion(good) + 1e-12))
-    page.misprint("λ W^(−1/2) v; h_v reused for LDA", "λ W^(1/2) v", "the factor belongs to the other side of the eigenvalue problem")
-    ratio, one, two = page.axes("The ratio over the angle of the direction, and projections on a good and on a poor one.", 3)
+    page.misprint(
+        "λ W^(−1/2) v; h_v reused for LDA",
+        "λ W^(1/2) v",
+        "the factor belongs to the other side of the eigenvalue problem",
+    )
+    ratio, one, two = page.axes(
+        "The ratio over the angle of the direction, and projections on a good and on a poor one.", 3
+    )
     ratio.plot(np.rad2deg(turn), J, color=draw.INK)
     draw.titled(ratio, "v′Bv / v′Wv", "angle (degrees)")
     for ax, v, title in ((one, good, "good"), (two, poor, "poor")):

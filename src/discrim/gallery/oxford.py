@@ -16,13 +16,21 @@ from discrim.gallery.item import Items, Page
 ITEMS = Items()
 
 BOSTON = {
-    "crim": "crimes per head, by town", "zn": "share of residential land in lots over 25,000 square feet",
-    "indus": "share of land of non-retail business", "chas": "1 at the Charles River, else 0",
-    "nox": "nitrogen oxides, parts per 10 million", "rm": "mean number of rooms", "age": "share of owner-occupied homes from before 1940",
-    "dis": "weighted distance to five employment centres", "rad": "access to radial highways", "tax": "property tax per 10,000 dollars",
-    "ptratio": "pupils per teacher", "black": "1000 (B − 0.63)², B the share of black residents", "lstat": "percentage of lower status",
+    "crim": "crimes per head, by town",
+    "zn": "share of residential land in lots over 25,000 square feet",
+    "indus": "share of land of non-retail business",
+    "chas": "1 at the Charles River, else 0",
+    "nox": "nitrogen oxides, parts per 10 million",
+    "rm": "mean number of rooms",
+    "age": "share of owner-occupied homes from before 1940",
+    "dis": "weighted distance to five employment centres",
+    "rad": "access to radial highways",
+    "tax": "property tax per 10,000 dollars",
+    "ptratio": "pupils per teacher",
+    "black": "1000 (B − 0.63)², B the share of black residents",
+    "lstat": "percentage of lower status",
     "medv": "median value of owner-occupied homes, 1000 dollars",
-}  # fmt: skip
+}
 NAMES = ("BF", "OF", "BM", "OM")
 
 
@@ -39,7 +47,11 @@ def boston_rows(page: Page) -> None:
     page.check("columns", 13, rows.X.shape[1])
     page.check("Y", [24.0, 21.6, 34.7, 33.4, 36.2], rows.y[:5].astype(float))
     page.check("crim", [0.00632, 0.02731, 0.02729, 0.03237, 0.06905], rows.X[:5, 0], tol=5e-6)
-    page.table(["", *map(str, range(1, 6))], [[name, *rows.X[:5, j]] for j, name in enumerate(rows.names)] + [["Y", *rows.y[:5].astype(float)]], digits=5)
+    page.table(
+        ["", *map(str, range(1, 6))],
+        [[name, *rows.X[:5, j]] for j, name in enumerate(rows.names)] + [["Y", *rows.y[:5].astype(float)]],
+        digits=5,
+    )
 
 
 @ITEMS.item("O3", "Lymphoma: 62 patients, 4026 genes", "n = 62, p = 4026")
@@ -47,9 +59,17 @@ def lymphoma(page: Page) -> None:
     rows = page.data("lymphoma")
     page.check("rows and columns", [62, 4026], list(rows.X.shape))
     page.check("rows of the classes", [42, 9, 11], np.bincount(np.unique(rows.y, return_inverse=True)[1]))
-    page.misprint("Y in {0, 1}, first value −.344", "three classes 42/9/11, first value −.378", "the data of this size known to us have three subtypes and another scaling")
+    page.misprint(
+        "Y in {0, 1}, first value −.344",
+        "three classes 42/9/11, first value −.378",
+        "the data of this size known to us have three subtypes and another scaling",
+    )
     model = discrim.LinearDiscriminantAnalysis(shrinkage=0.5).fit(rows.X, rows.y)
-    page.table(["gene", *map(str, range(1, 6))], [[name, *rows.X[:5, j]] for j, name in enumerate(rows.names[:15])], "first 5 patients, 15 genes")
+    page.table(
+        ["gene", *map(str, range(1, 6))],
+        [[name, *rows.X[:5, j]] for j, name in enumerate(rows.names[:15])],
+        "first 5 patients, 15 genes",
+    )
     page.note(f"Shrunken LDA puts {recipes.wrong(model, rows.X, rows.y)} of the 62 into another class.")
 
 
@@ -151,9 +171,18 @@ def lda_on_grid(page: Page) -> None:
     number = np.searchsorted(lda.classes_, lda.predict(np.column_stack([a.ravel(), b.ravel()]))) + 1
     page.check("classes on the lattice", 3, len(np.unique(number)))
     page.check("petals longer than the lattice reaches", 9, int((iris.data[:, 2] > 6).sum()))
-    page.misprint("lattice −6 … 6", "1 … 7", "it is that of the crabs: 9 petals are longer than 6; and a bracket is misplaced")
+    page.misprint(
+        "lattice −6 … 6", "1 … 7", "it is that of the crabs: 9 petals are longer than 6; and a bracket is misplaced"
+    )
     ax = page.axes("The lattice of predictions with contours at 1.5 and 2.5.")
-    ax.contour(a[::4, ::4], b[::4, ::4], number.reshape(a.shape)[::4, ::4], levels=[1.5, 2.5], colors=[draw.INK], linestyles="--")
+    ax.contour(
+        a[::4, ::4],
+        b[::4, ::4],
+        number.reshape(a.shape)[::4, ::4],
+        levels=[1.5, 2.5],
+        colors=[draw.INK],
+        linestyles="--",
+    )
     draw.points(ax, iris.data[:, 2:], iris.target, iris.target_names, size=3)
     ax.set(xlim=(-6, 7.2), ylim=(-6, 6))
     draw.titled(ax, "", "petal length", "petal width")
@@ -184,21 +213,33 @@ def log_crabs() -> tuple[Any, Any]:
 @ITEMS.item("O12", "Crabs: lda(log(crabs[, 4:8]), ct)", "a_l with a′Sa = 1, S with the divisor n − K")
 def crabs_lda(page: Page) -> None:
     lda = discrim.LinearDiscriminantAnalysis(normalization="unbiased").fit(*log_crabs())
-    printed = np.array([
-        [-31.217207, -2.851488, 25.719750], [-9.485303, -24.652581, -6.067361], [-9.822169, 38.578804, -31.679288],
-        [65.950295, -21.375951, 30.600428], [-17.998493, 6.002432, -14.541487],
-    ])  # fmt: skip
+    printed = np.array(
+        [
+            [-31.217207, -2.851488, 25.719750],
+            [-9.485303, -24.652581, -6.067361],
+            [-9.822169, 38.578804, -31.679288],
+            [65.950295, -21.375951, 30.600428],
+            [-17.998493, 6.002432, -14.541487],
+        ]
+    )
     means = [
-        [2.564985, 2.475174, 3.312685, 3.462327, 2.441351], [2.852455, 2.683831, 3.529370, 3.649555, 2.733273],
-        [2.672724, 2.443774, 3.437968, 3.578077, 2.560806], [2.787885, 2.489921, 3.490431, 3.589426, 2.701580],
-    ]  # fmt: skip
+        [2.564985, 2.475174, 3.312685, 3.462327, 2.441351],
+        [2.852455, 2.683831, 3.529370, 3.649555, 2.733273],
+        [2.672724, 2.443774, 3.437968, 3.578077, 2.560806],
+        [2.787885, 2.489921, 3.490431, 3.589426, 2.701580],
+    ]
     ours = lda.scalings_ * np.sign(lda.scalings_[0] * printed[0])
     page.check("priors", [0.25] * 4, lda.priors_, tol=1e-12)
     page.check("group means", means, lda.means_, tol=5e-7)
     page.check("coefficients, up to sign", printed, ours, tol=5e-7)
     page.check("proportion of trace", [0.6891, 0.3018, 0.0091], lda.explained_variance_ratio_, tol=5e-5)
     page.misprint("divisor n − 1; μ of Y_i in B", "n − K; μ_k", "n − 1 would give FL −31.455, the slide prints −31.217")
-    page.table(["", "LD1", "LD2", "LD3"], [[name, *row] for name, row in zip(("FL", "RW", "CL", "CW", "BD"), ours, strict=True)], "coefficients", digits=8)
+    page.table(
+        ["", "LD1", "LD2", "LD3"],
+        [[name, *row] for name, row in zip(("FL", "RW", "CL", "CW", "BD"), ours, strict=True)],
+        "coefficients",
+        digits=8,
+    )
     page.session(lda.summary())
 
 
@@ -214,7 +255,12 @@ def crab_scores() -> tuple[Any, Any, Any]:
 def crabs_scores(page: Page) -> None:
     _, scores, ct = crab_scores()
     centroids = np.array([scores[ct == k, :2].mean(axis=0) for k in range(4)])
-    page.check("centroids of BF, OF, BM, OM", [[2.49, -2.10], [-3.50, -1.95], [3.67, 1.44], [-2.66, 2.61]], centroids, tol=0.005)
+    page.check(
+        "centroids of BF, OF, BM, OM",
+        [[2.49, -2.10], [-3.50, -1.95], [3.67, 1.44], [-2.66, 2.61]],
+        centroids,
+        tol=0.005,
+    )
     ax = page.axes("Four groups of crabs in the first two discriminant coordinates, with equal scales.")
     draw.points(ax, scores, ct, NAMES)
     draw.frame(ax, scores[:, :2], equal=True)
@@ -232,20 +278,29 @@ def crabs_classes(page: Page) -> None:
     rows = np.flatnonzero(found != ct) + 1
     page.check("rows that are wrong", list(MISTAKES), rows)
     page.check("what they are taken for", list(MISTAKES.values()), found[rows - 1])
-    page.session("> ct\n" + "\n".join(" ".join(map(str, ct[i : i + 40])) for i in range(0, 200, 40))
-                 + "\n> predict(cb.lda)$class\n" + "\n".join(" ".join(map(str, found[i : i + 40])) for i in range(0, 200, 40)))  # fmt: skip
+    page.session(
+        "> ct\n"
+        + "\n".join(" ".join(map(str, ct[i : i + 40])) for i in range(0, 200, 40))
+        + "\n> predict(cb.lda)$class\n"
+        + "\n".join(" ".join(map(str, found[i : i + 40])) for i in range(0, 200, 40))
+    )
 
 
 @ITEMS.item("O15", "Crabs: posteriors of the first seven", "predict(cb.lda)$posterior")
 def crabs_posteriors(page: Page) -> None:
     X, ct = log_crabs()
     found = discrim.LinearDiscriminantAnalysis(normalization="unbiased").fit(X, ct).predict_proba(X[:7])
-    printed = np.array([
-        [4.058456e-02, 1.579991e-10, 9.594150e-01, 4.367517e-07], [4.912087e-01, 2.057493e-09, 5.087911e-01, 2.314634e-07],
-        [2.001047e-02, 4.368642e-16, 9.799895e-01, 2.087757e-13], [7.867144e-04, 9.148327e-15, 9.992133e-01, 2.087350e-09],
-        [2.094626e-03, 2.381970e-11, 9.979020e-01, 3.335500e-06], [3.740294e-03, 3.170411e-13, 9.962597e-01, 2.545022e-08],
-        [7.291360e-01, 1.625743e-09, 2.708639e-01, 6.637005e-08],
-    ])  # fmt: skip
+    printed = np.array(
+        [
+            [4.058456e-02, 1.579991e-10, 9.594150e-01, 4.367517e-07],
+            [4.912087e-01, 2.057493e-09, 5.087911e-01, 2.314634e-07],
+            [2.001047e-02, 4.368642e-16, 9.799895e-01, 2.087757e-13],
+            [7.867144e-04, 9.148327e-15, 9.992133e-01, 2.087350e-09],
+            [2.094626e-03, 2.381970e-11, 9.979020e-01, 3.335500e-06],
+            [3.740294e-03, 3.170411e-13, 9.962597e-01, 2.545022e-08],
+            [7.291360e-01, 1.625743e-09, 2.708639e-01, 6.637005e-08],
+        ]
+    )
     page.check("row 1", [f"{v:.6e}" for v in printed[0]], [f"{v:.6e}" for v in found[0]])
     page.check("rows 1 to 7, ratio to the printed", np.ones((7, 4)), found / printed, tol=5e-7)
     page.table(["", *NAMES], [[str(i + 1), *(f"{v:.6e}" for v in row)] for i, row in enumerate(found)])
@@ -255,9 +310,15 @@ def crabs_posteriors(page: Page) -> None:
 def crabs_borders(page: Page) -> None:
     lda, scores, ct = crab_scores()
     again = discrim.LinearDiscriminantAnalysis(normalization="unbiased").fit(scores, ct)
-    page.check("rows that LDA on the scores classifies as LDA does", 200, int((again.predict(scores) == lda.predict(log_crabs()[0])).sum()))
+    page.check(
+        "rows that LDA on the scores classifies as LDA does",
+        200,
+        int((again.predict(scores) == lda.predict(log_crabs()[0])).sum()),
+    )
     page.check("largest LD1, smallest LD2", [6.07, -4.80], [scores[:, 0].max(), scores[:, 1].min()], tol=0.005)
-    page.misprint("x in −6 … 6, y in −4 … 4", "rows reach LD1 6.07 and LD2 −4.80", "some points lie outside of the lattice")
+    page.misprint(
+        "x in −6 … 6, y in −4 … 4", "rows reach LD1 6.07 and LD2 −4.80", "some points lie outside of the lattice"
+    )
     ax = page.axes("The groups in two discriminant coordinates with straight borders.")
     draw.points(ax, scores, ct, NAMES, size=3.4)
     draw.frame(ax, scores[:, :2])
@@ -292,10 +353,15 @@ def crabs_discriminants(page: Page) -> None:
 def qda_on_grid(page: Page) -> None:
     iris = discrim.datasets.load_iris()
     X, y = iris.data[:, 2:], iris.target
-    models = {"LDA": discrim.LinearDiscriminantAnalysis().fit(X, y), "QDA": discrim.QuadraticDiscriminantAnalysis().fit(X, y)}
+    models = {
+        "LDA": discrim.LinearDiscriminantAnalysis().fit(X, y),
+        "QDA": discrim.QuadraticDiscriminantAnalysis().fit(X, y),
+    }
     page.check("errors of LDA and QDA", [6, 3], [recipes.wrong(model, X, y) for model in models.values()])
     page.misprint("lattice −6 … 6", "1 … 7", "as in O10")
-    for ax, (name, model) in zip(page.axes("Regions of LDA and of QDA over petal length and width.", 2), models.items(), strict=True):
+    for ax, (name, model) in zip(
+        page.axes("Regions of LDA and of QDA over petal length and width.", 2), models.items(), strict=True
+    ):
         petals(ax)
         draw.regions(ax, model.predict, model.classes_)
         ax.set_title(name, loc="left", fontsize=draw.TEXT)
@@ -308,7 +374,11 @@ def iris_qda(page: Page) -> None:
     lda, qda = discrim.LinearDiscriminantAnalysis().fit(X, y), discrim.QuadraticDiscriminantAnalysis().fit(X, y)
     page.check("rows that QDA gets wrong", [71, 120, 134], np.flatnonzero(qda.predict(X) != y) + 1)
     page.check("LDA, errors", 6, recipes.wrong(lda, X, y))
-    page.misprint("p × p numbers of a covariance; singular if p > n", "p(p + 1)/2; if p > n − K, for QDA if p ≥ n_k", "the matrix is symmetric, and the means take degrees of freedom")
+    page.misprint(
+        "p × p numbers of a covariance; singular if p > n",
+        "p(p + 1)/2; if p > n − K, for QDA if p ≥ n_k",
+        "the matrix is symmetric, and the means take degrees of freedom",
+    )
     ax = petals(page.axes("Three species with the borders of LDA, dashed, and of QDA."))
     draw.borders(ax, lda.decision_function, dash="--", label="LDA")
     draw.borders(ax, qda.decision_function, draw.PALETTE[3], label="QDA")

@@ -22,12 +22,24 @@ def never_seen(page: Page) -> None:
     bayes = discrim.BernoulliNB(beta=(1.0, 1.0), class_alpha=1.0).fit(X, y)
     page.check("ML posterior of class 1 for x = 1", 0.0, float(ml.predict_proba([[1.0]])[0, 0]))
     page.check("Bayes: P(x = 1 | class 1) = (a + n_s)/(a + b + n)", 1 / 8, bayes.posterior(0, 1).mean, tol=1e-12)
-    page.check("Dirichlet(1, 1) prior of the classes: P(class 1) = 7/12", 7 / 12, float(bayes.class_posterior().mean[0]), tol=1e-12)
+    page.check(
+        "Dirichlet(1, 1) prior of the classes: P(class 1) = 7/12",
+        7 / 12,
+        float(bayes.class_posterior().mean[0]),
+        tol=1e-12,
+    )
     p1, p2 = 7 / 12 * 1 / 8, 5 / 12 * 4 / 6
     page.check("Bayes posterior of class 1", p1 / (p1 + p2), float(bayes.predict_proba([[1.0]])[0, 0]), tol=1e-9)
-    page.misprint("denominator P(y)", "P(x)", "in Bayes' rule of the toy example and of text; π_k has the exponent y^k, θ runs to K")
+    page.misprint(
+        "denominator P(y)",
+        "P(x)",
+        "in Bayes' rule of the toy example and of text; π_k has the exponent y^k, θ runs to K",
+    )
     page.misprint("the Beta predictive", "is that of x = 1 only", "x = 0 has the rest")
-    page.table(["", "ML", "Beta(1, 1)"], [["P(x = 1 | 1)", 0.0, 1 / 8], ["P(1 | x = 1)", *(float(m.predict_proba([[1.0]])[0, 0]) for m in (ml, bayes))]])
+    page.table(
+        ["", "ML", "Beta(1, 1)"],
+        [["P(x = 1 | 1)", 0.0, 1 / 8], ["P(1 | x = 1)", *(float(m.predict_proba([[1.0]])[0, 0]) for m in (ml, bayes))]],
+    )
 
 
 @ITEMS.item("O22", "Beta distributions", "Beta(φ; a, b) ∝ φ^(a−1) (1 − φ)^(b−1)")
@@ -44,7 +56,9 @@ def beta(page: Page) -> None:
     draw.keyed(ax, "upper center", ncols=2)
 
 
-@ITEMS.item("O23", "Beta posteriors: prior, likelihood, posterior", "Beta(a, b) and n_s of n give Beta(a + n_s, b + n − n_s)")
+@ITEMS.item(
+    "O23", "Beta posteriors: prior, likelihood, posterior", "Beta(a, b) and n_s of n give Beta(a + n_s, b + n − n_s)"
+)
 def beta_posteriors(page: Page) -> None:
     first, second = BetaPosterior(2, 2).update(3, 20), BetaPosterior(5, 2).update(11, 24)
     page.check("(2, 2) and 3 of 20", [5, 19], [first.a, first.b])
@@ -52,11 +66,18 @@ def beta_posteriors(page: Page) -> None:
     known = [BetaPosterior(1, 1)]
     for hits, trials in ((1, 3), (6, 17), (32, 80), (160, 400)):
         known.append(known[-1].update(hits, trials))
-    page.check("one after the other narrows at every step", True, bool((np.diff([p.variance for p in known]) < 0).all()))
+    page.check(
+        "one after the other narrows at every step", True, bool((np.diff([p.variance for p in known]) < 0).all())
+    )
     phi = np.linspace(0.001, 0.999, 300)
     panels = page.axes("Two panels of prior, likelihood and posterior; a third of posteriors that narrow.", 3, across=3)
-    for ax, prior, after, (hits, n) in ((panels[0], BetaPosterior(2, 2), first, (3, 20)), (panels[1], BetaPosterior(5, 2), second, (11, 24))):
-        for k, (name, one) in enumerate((("prior", prior), ("likelihood", BetaPosterior(hits + 1, n - hits + 1)), ("posterior", after))):
+    for ax, prior, after, (hits, n) in (
+        (panels[0], BetaPosterior(2, 2), first, (3, 20)),
+        (panels[1], BetaPosterior(5, 2), second, (11, 24)),
+    ):
+        for k, (name, one) in enumerate(
+            (("prior", prior), ("likelihood", BetaPosterior(hits + 1, n - hits + 1)), ("posterior", after))
+        ):
             ax.plot(phi, one.pdf(phi), color=draw.PALETTE[k], label=name)
         draw.titled(ax, f"{hits} of {n}", "φ")
     draw.keyed(panels[0])
@@ -70,11 +91,22 @@ def beta_posteriors(page: Page) -> None:
 def predictive(page: Page) -> None:
     prior, after = BetaPosterior(2, 2), BetaPosterior(2, 2).update(3, 20)
     plug_in = stats.binom(10, 3 / 20)
-    page.check("P(0): prior, posterior, plug-in", [0.0385, 0.1418, 0.1969], [float(prior.predictive(10).pmf(0)), float(after.predictive(10).pmf(0)), float(plug_in.pmf(0))], tol=5e-5)
+    page.check(
+        "P(0): prior, posterior, plug-in",
+        [0.0385, 0.1418, 0.1969],
+        [float(prior.predictive(10).pmf(0)), float(after.predictive(10).pmf(0)), float(plug_in.pmf(0))],
+        tol=5e-5,
+    )
     page.check("posterior wider than plug-in", True, after.predictive(10).variance > plug_in.var())
     ax = page.axes("Bars of three distributions over 0 to 10 successes.")
     x = np.arange(11)
-    for k, (name, values) in enumerate((("prior predictive", prior.predictive(10).pmf()), ("posterior predictive", after.predictive(10).pmf()), ("plug-in 3/20", plug_in.pmf(x)))):
+    for k, (name, values) in enumerate(
+        (
+            ("prior predictive", prior.predictive(10).pmf()),
+            ("posterior predictive", after.predictive(10).pmf()),
+            ("plug-in 3/20", plug_in.pmf(x)),
+        )
+    ):
         ax.bar(x + 0.28 * (k - 1), values, 0.28, color=draw.PALETTE[k], label=name)
     ax.set_xticks(x)
     draw.titled(ax, "", "successes in 10", "probability")
@@ -85,11 +117,22 @@ def predictive(page: Page) -> None:
 def dirichlet(page: Page) -> None:
     page.check("α = 10 peaks at the centre", [1 / 3] * 3, DirichletPosterior([10.0] * 3).mode, tol=1e-12)
     corner, centre = [0.98, 0.01, 0.01], [1 / 3] * 3
-    page.check("α = .1 is larger at a corner than at the centre", True, DirichletPosterior([0.1] * 3).pdf(corner) > DirichletPosterior([0.1] * 3).pdf(centre))
-    page.check("density at the centre, α = 10", float(stats.dirichlet([10.0] * 3).pdf(centre)), DirichletPosterior([10.0] * 3).pdf(centre), tol=1e-6)
+    page.check(
+        "α = .1 is larger at a corner than at the centre",
+        True,
+        DirichletPosterior([0.1] * 3).pdf(corner) > DirichletPosterior([0.1] * 3).pdf(centre),
+    )
+    page.check(
+        "density at the centre, α = 10",
+        float(stats.dirichlet([10.0] * 3).pdf(centre)),
+        DirichletPosterior([10.0] * 3).pdf(centre),
+        tol=1e-6,
+    )
     grid = np.array([(i, j, 60 - i - j) for i in range(1, 60) for j in range(1, 60 - i)]) / 60.0
     flat = np.column_stack([grid[:, 1] + 0.5 * grid[:, 2], np.sqrt(0.75) * grid[:, 2]])
-    panels = page.axes("Two triangles of densities: dark in the middle for alpha 10, dark at the corners for alpha one tenth.", 2)
+    panels = page.axes(
+        "Two triangles of densities: dark in the middle for alpha 10, dark at the corners for alpha one tenth.", 2
+    )
     for ax, alpha in zip(panels, (10.0, 0.1), strict=True):
         density = np.log(DirichletPosterior([alpha] * 3).pdf(grid) + 1e-3)
         levels = np.linspace(density.min(), density.max(), 7)
@@ -126,12 +169,19 @@ def ellipsoids(p: int, seed: int, sizes: tuple[int, int]) -> tuple[Floats, Float
     return np.asarray(X), y
 
 
-@ITEMS.item("O27", "Bayesian QDA against plug-in rules, over the dimension", "20 + 20 rows to learn from, 50 + 50 to be predicted, equal means")
+@ITEMS.item(
+    "O27",
+    "Bayesian QDA against plug-in rules, over the dimension",
+    "20 + 20 rows to learn from, 50 + 50 to be predicted, equal means",
+)
 def bayesian_qda(page: Page) -> None:
     kinds = {
-        "QDA": discrim.QuadraticDiscriminantAnalysis(), "LDA": discrim.LinearDiscriminantAnalysis(), "naive Bayes": discrim.GaussianNB(),
-        "RDA": discrim.RegularizedDiscriminantAnalysis(alpha=0.5, gamma=0.9), "Bayesian QDA": discrim.BayesianQuadraticDiscriminantAnalysis(),
-    }  # fmt: skip
+        "QDA": discrim.QuadraticDiscriminantAnalysis(),
+        "LDA": discrim.LinearDiscriminantAnalysis(),
+        "naive Bayes": discrim.GaussianNB(),
+        "RDA": discrim.RegularizedDiscriminantAnalysis(alpha=0.5, gamma=0.9),
+        "Bayesian QDA": discrim.BayesianQuadraticDiscriminantAnalysis(),
+    }
     sizes, repeats = (2, 5, 10, 15, 20, 30, 40), 12
     errors = {name: np.full((len(sizes), repeats), np.nan) for name in kinds}
     for i, p in enumerate(sizes):
@@ -145,7 +195,12 @@ def bayesian_qda(page: Page) -> None:
     page.check("QDA from p = 20", "none", "none" if np.isnan(mean["QDA"][4:]).all() else "some")
     page.check("Bayesian QDA at p = 2, 15, 40", [0.07, 0.03, 0.02], mean["Bayesian QDA"][[0, 3, 6]], tol=0.03)
     page.check("LDA at p = 40", 0.5, float(mean["LDA"][6]), tol=0.08)
-    page.misprint("|B|^(q/2) in the prior", "|Σ|^(q/2)", "the predictive integrates to (2π)^(p/2), harmless; it follows only with the extra measure |Σ|^(−(p+2)/2), with n_k + q − p + 1 degrees of freedom; the prior as written has n_k + q − 2p − 1")
+    page.misprint(
+        "|B|^(q/2) in the prior",
+        "|Σ|^(q/2)",
+        "the predictive integrates to (2π)^(p/2), harmless; it follows only with the extra measure |Σ|^(−(p+2)/2), "
+        "with n_k + q − p + 1 degrees of freedom; the prior as written has n_k + q − 2p − 1",
+    )
     ax = page.axes("Error over the number of columns: QDA stops at 20, Bayesian QDA stays low, LDA stays at one half.")
     for k, (name, values) in enumerate(mean.items()):
         ax.plot(sizes, values, "-" + draw.MARKERS[k], color=draw.PALETTE[k], label=name, markersize=4)

@@ -85,7 +85,11 @@ def spam_rows(page: Page) -> None:
     page.check("rows, columns with the class", [4601, 58], [len(rows.X), rows.X.shape[1] + 1])
     page.check("capitalTotal of the first two", [278.0, 1028.0], rows.X[:2, -1])
     page.check("address, all, num3d, our of the second", [0.28, 0.50, 0.0, 0.14], rows.X[1, 1:5], tol=1e-9)
-    page.table(["", "1", "2"], [[name, *rows.X[:2, j]] for j, name in enumerate(rows.names) if rows.X[:2, j].any()], "columns that are not 0 in both")
+    page.table(
+        ["", "1", "2"],
+        [[name, *rows.X[:2, j]] for j, name in enumerate(rows.names) if rows.X[:2, j].any()],
+        "columns that are not 0 in both",
+    )
 
 
 def spam_fit(rows: Rows) -> Any:
@@ -94,17 +98,64 @@ def spam_fit(rows: Rows) -> Any:
 
 
 PRINTED = {
-    "(Intercept)": -1.569, "make": -0.3895, "address": -0.1458, "all": 0.1141, "num3d": 2.252, "our": 0.5624,
-    "over": 0.8830, "remove": 2.279, "internet": 0.5696, "order": 0.7343, "mail": 0.1275, "receive": -0.2557,
-    "will": -0.1383, "people": -0.07961, "report": 0.1447, "addresses": 1.236, "business": 0.9599, "email": 0.1203,
-    "you": 0.08131, "credit": 1.047, "your": 0.2419, "font": 0.2013, "num000": 2.245, "money": 0.4264, "hp": -1.920,
-    "hpl": -1.040, "george": -11.77, "num650": 0.4454, "lab": -2.486, "labs": -0.3299, "telnet": -0.1702,
-    "num857": 2.549, "data": -0.7383, "num415": 0.6679, "num85": -2.055, "technology": 0.9237, "num1999": 0.04651,
-    "parts": -0.5968, "pm": -0.8650, "direct": -0.3046, "cs": -45.05, "meeting": -2.689, "original": -1.247,
-    "project": -1.573, "re": -0.7923, "edu": -1.459, "table": -2.326, "conference": -4.016, "charSemicolon": -1.291,
-    "charRoundbracket": -0.1881, "charSquarebracket": -0.6574, "charExclamation": 0.3472, "charDollar": 5.336,
-    "charHash": 2.403, "capitalAve": 0.01199, "capitalLong": 0.009118, "capitalTotal": 0.0008437,
-}  # fmt: skip
+    "(Intercept)": -1.569,
+    "make": -0.3895,
+    "address": -0.1458,
+    "all": 0.1141,
+    "num3d": 2.252,
+    "our": 0.5624,
+    "over": 0.8830,
+    "remove": 2.279,
+    "internet": 0.5696,
+    "order": 0.7343,
+    "mail": 0.1275,
+    "receive": -0.2557,
+    "will": -0.1383,
+    "people": -0.07961,
+    "report": 0.1447,
+    "addresses": 1.236,
+    "business": 0.9599,
+    "email": 0.1203,
+    "you": 0.08131,
+    "credit": 1.047,
+    "your": 0.2419,
+    "font": 0.2013,
+    "num000": 2.245,
+    "money": 0.4264,
+    "hp": -1.920,
+    "hpl": -1.040,
+    "george": -11.77,
+    "num650": 0.4454,
+    "lab": -2.486,
+    "labs": -0.3299,
+    "telnet": -0.1702,
+    "num857": 2.549,
+    "data": -0.7383,
+    "num415": 0.6679,
+    "num85": -2.055,
+    "technology": 0.9237,
+    "num1999": 0.04651,
+    "parts": -0.5968,
+    "pm": -0.8650,
+    "direct": -0.3046,
+    "cs": -45.05,
+    "meeting": -2.689,
+    "original": -1.247,
+    "project": -1.573,
+    "re": -0.7923,
+    "edu": -1.459,
+    "table": -2.326,
+    "conference": -4.016,
+    "charSemicolon": -1.291,
+    "charRoundbracket": -0.1881,
+    "charSquarebracket": -0.6574,
+    "charExclamation": 0.3472,
+    "charDollar": 5.336,
+    "charHash": 2.403,
+    "capitalAve": 0.01199,
+    "capitalLong": 0.009118,
+    "capitalTotal": 0.0008437,
+}
 
 
 def scoring_steps(X: Any, y: Any) -> int:
@@ -130,13 +181,22 @@ def spam_summary(page: Page) -> None:
     page.check("degrees of freedom", [4600, 4543], [summary.df_null, summary.df_residual])
     page.check("AIC", 1931.8, summary.aic, tol=0.05)
     low, first, median, third, high = summary.residual_quantiles
-    page.check("residuals: min, quartiles, max", ["-4.127", "-0.2030", "-1.97e-06", "0.1140", "5.364"], [f"{low:.3f}", f"{first:.4f}", f"{median:.2e}", f"{third:.4f}", f"{high:.3f}"])
+    page.check(
+        "residuals: min, quartiles, max",
+        ["-4.127", "-0.2030", "-1.97e-06", "0.1140", "5.364"],
+        [f"{low:.3f}", f"{first:.4f}", f"{median:.2e}", f"{third:.4f}", f"{high:.3f}"],
+    )
     page.check("Fisher scoring iterations", 13, scoring_steps(rows.X, (rows.y == "spam").astype(float)))
     ours = dict(zip(summary.names, summary.coef, strict=True))
     agree = sum(name in ours and abs(ours[name] - value) <= 0.52 * last_place(value) for name, value in PRINTED.items())
     page.check("coefficients that agree in all printed digits (free is not shown)", 57, agree)
     z = dict(zip(summary.names, summary.statistic, strict=True))
-    page.check("z of the intercept, remove, charDollar", [-11.044, 6.846, 7.553], [z.get(name, np.nan) for name in ("(Intercept)", "remove", "charDollar")], tol=6e-4)
+    page.check(
+        "z of the intercept, remove, charDollar",
+        [-11.044, 6.846, 7.553],
+        [z.get(name, np.nan) for name in ("(Intercept)", "remove", "charDollar")],
+        tol=6e-4,
+    )
     page.session(summary)
 
 
@@ -178,8 +238,14 @@ def train_and_test(page: Page) -> None:
     false = empirical_risk(model, X, y, X_test, y_test, loss=marked_wrongly)
     page.check("the test error is larger", True, error.optimism > 0)
     page.check("the log loss of test rows is larger", True, log_loss.optimism > 0)
-    page.table(["loss", "training rows", "test rows"], [["0/1", error.train.mean, error.test.mean if error.test else ""],
-               ["log", log_loss.train.mean, log_loss.test.mean if log_loss.test else ""], ["good mail marked", false.train.mean, false.test.mean if false.test else ""]])  # fmt: skip
+    page.table(
+        ["loss", "training rows", "test rows"],
+        [
+            ["0/1", error.train.mean, error.test.mean if error.test else ""],
+            ["log", log_loss.train.mean, log_loss.test.mean if log_loss.test else ""],
+            ["good mail marked", false.train.mean, false.test.mean if false.test else ""],
+        ],
+    )
     page.note("The split of the lecture is not given; this one is drawn with seed 0.")
 
 
@@ -188,14 +254,33 @@ def spam_lda(page: Page) -> None:
     rows = page.data("spam")
     direction = discrim.LinearDiscriminantAnalysis(normalization="unbiased").fit(rows.X, rows.y).scalings_[:, 0]
     printed = {
-        "make": -0.2053433845, "address": -0.0496520077, "all": 0.1618979041, "num3d": 0.0491205095, "our": 0.3470862316,
-        "over": 0.4898352934, "remove": 0.8776953914, "internet": 0.3874021379, "order": 0.2987224576, "mail": 0.0621045827,
-        "receive": 0.2343512301, "will": -0.1148308781, "people": 0.0490659059, "charHash": 0.1141464080,
-        "capitalAve": 0.0009590191, "capitalLong": 0.0002751450, "capitalTotal": 0.0003291749,
-    }  # fmt: skip
+        "make": -0.2053433845,
+        "address": -0.0496520077,
+        "all": 0.1618979041,
+        "num3d": 0.0491205095,
+        "our": 0.3470862316,
+        "over": 0.4898352934,
+        "remove": 0.8776953914,
+        "internet": 0.3874021379,
+        "order": 0.2987224576,
+        "mail": 0.0621045827,
+        "receive": 0.2343512301,
+        "will": -0.1148308781,
+        "people": 0.0490659059,
+        "charHash": 0.1141464080,
+        "capitalAve": 0.0009590191,
+        "capitalLong": 0.0002751450,
+        "capitalTotal": 0.0003291749,
+    }
     ours = dict(zip(rows.names, direction * np.sign(direction[0]) * -1, strict=True))
-    page.check("the 17 printed coefficients", list(printed.values()), [ours.get(name, np.nan) for name in printed], tol=5e-11)
-    page.misprint("fitted on the training part", "these are the coefficients of all 4601 rows", "ten decimals agree; all is .1618979041, garbled in the text")
+    page.check(
+        "the 17 printed coefficients", list(printed.values()), [ours.get(name, np.nan) for name in printed], tol=5e-11
+    )
+    page.misprint(
+        "fitted on the training part",
+        "these are the coefficients of all 4601 rows",
+        "ten decimals agree; all is .1618979041, garbled in the text",
+    )
     page.table(["", "LD1"], [[name, f"{ours.get(name, np.nan):.10f}"] for name in printed])
 
 
@@ -203,22 +288,41 @@ def spam_lda(page: Page) -> None:
 def test_tables(page: Page) -> None:
     X, y, X_test, y_test = halves(page.data("spam"))
     tables = {}
-    for name, model in (("logistic regression", discrim.LogisticRegression(C=np.inf)), ("LDA", discrim.LinearDiscriminantAnalysis())):
+    for name, model in (
+        ("logistic regression", discrim.LogisticRegression(C=np.inf)),
+        ("LDA", discrim.LinearDiscriminantAnalysis()),
+    ):
         marked = model.fit(X, y).predict_proba(X_test)[:, 1] > 0.95
-        tables[name] = [[int((~marked & (y_test != "spam")).sum()), int((~marked & (y_test == "spam")).sum())],
-                        [int((marked & (y_test != "spam")).sum()), int((marked & (y_test == "spam")).sum())]]  # fmt: skip
+        tables[name] = [
+            [int((~marked & (y_test != "spam")).sum()), int((~marked & (y_test == "spam")).sum())],
+            [int((marked & (y_test != "spam")).sum()), int((marked & (y_test == "spam")).sum())],
+        ]
     page.check("rows of the lecture's tables", [2266, 2266], [1346 + 351 + 28 + 541, 1364 + 533 + 10 + 359])
     page.check("their wrong rows, logistic and LDA", [379, 543], [351 + 28, 533 + 10])
     page.check("here too LDA has fewer false alarms", True, tables["LDA"][1][0] < tables["logistic regression"][1][0])
-    page.check("and more rows wrong", True, tables["LDA"][1][0] + tables["LDA"][0][1] > sum((tables["logistic regression"][1][0], tables["logistic regression"][0][1])))
-    page.misprint("LDA beats “Linear Regression”", "logistic regression; LDA is better in false alarms only", "10 to 28; wrong in total 543 against 379")
+    page.check(
+        "and more rows wrong",
+        True,
+        tables["LDA"][1][0] + tables["LDA"][0][1]
+        > sum((tables["logistic regression"][1][0], tables["logistic regression"][0][1])),
+    )
+    page.misprint(
+        "LDA beats “Linear Regression”",
+        "logistic regression; LDA is better in false alarms only",
+        "10 to 28; wrong in total 543 against 379",
+    )
     lecture = {"logistic regression": [[1346, 351], [28, 541]], "LDA": [[1364, 533], [10, 359]]}
     for name, table in tables.items():
-        page.table([name, "0, lecture", "1, lecture", "0, here", "1, here"], [[str(i), *lecture[name][i], *table[i]] for i in (0, 1)])
+        page.table(
+            [name, "0, lecture", "1, lecture", "0, here", "1, here"],
+            [[str(i), *lecture[name][i], *table[i]] for i in (0, 1)],
+        )
     page.note("The split of the lecture is not given; this one is drawn with seed 0.")
 
 
-@ITEMS.item("O38", "Sensitivity and specificity: the table divided by its columns", "1364/1374, 533/892, 10/1374, 359/892")
+@ITEMS.item(
+    "O38", "Sensitivity and specificity: the table divided by its columns", "1364/1374, 533/892, 10/1374, 359/892"
+)
 def normalised(page: Page) -> None:
     table = np.array([[1364, 533], [10, 359]])
     shares = table / table.sum(axis=0)
@@ -227,7 +331,9 @@ def normalised(page: Page) -> None:
     y, answer = np.repeat([0, 0, 1, 1], [1364, 10, 533, 359]), np.repeat([0, 1, 0, 1], [1364, 10, 533, 359])
     found = discrim.confusion(y, answer)
     page.check("the same by confusion()", shares.T, found.table / found.table.sum(axis=1, keepdims=True), tol=1e-12)
-    page.misprint(".9972, .0072, .4024", ".9927, .0073, .4025", "1364/1374 is .9927; the others are cut off instead of rounded")
+    page.misprint(
+        ".9972, .0072, .4024", ".9927, .0073, .4025", "1364/1374 is .9927; the others are cut off instead of rounded"
+    )
     page.table(["prediction", "true 0", "true 1"], [["0", *shares[0]], ["1", *shares[1]]])
 
 
@@ -237,13 +343,28 @@ def roc_curves(page: Page) -> None:
     areas: dict[str, list[float]] = {"logistic regression": [], "LDA": []}
     for seed in range(3):
         X, y, X_test, y_test = halves(rows, seed)
-        curves = {name: discrim.roc(y_test == "spam", model.fit(X, y).predict_proba(X_test)[:, 1])
-                  for name, model in (("LDA", discrim.LinearDiscriminantAnalysis()), ("logistic regression", discrim.LogisticRegression(C=np.inf)))}  # fmt: skip
+        curves = {
+            name: discrim.roc(y_test == "spam", model.fit(X, y).predict_proba(X_test)[:, 1])
+            for name, model in (
+                ("LDA", discrim.LinearDiscriminantAnalysis()),
+                ("logistic regression", discrim.LogisticRegression(C=np.inf)),
+            )
+        }
         for name, curve in curves.items():
             areas[name].append(float(curve.auc))
-    page.check("areas, mean of random halves", [0.969, 0.951], [float(np.mean(values)) for values in areas.values()], tol=0.006)
-    page.check("logistic regression is above on every split", True, bool((np.array(areas["logistic regression"]) > areas["LDA"]).all()))
-    page.misprint("efficiency 30 % lower", "it depends on the distance of the means", ".995, .899, .701, .343 at 1, 2, 2.8, 4, for equal priors")
+    page.check(
+        "areas, mean of random halves", [0.969, 0.951], [float(np.mean(values)) for values in areas.values()], tol=0.006
+    )
+    page.check(
+        "logistic regression is above on every split",
+        True,
+        bool((np.array(areas["logistic regression"]) > areas["LDA"]).all()),
+    )
+    page.misprint(
+        "efficiency 30 % lower",
+        "it depends on the distance of the means",
+        ".995, .899, .701, .343 at 1, 2, 2.8, 4, for equal priors",
+    )
     ax = page.axes("Two ROC curves: logistic regression, broken, above LDA, solid.")
     for name, curve in curves.items():
         keep = np.unique(np.linspace(0, len(curve.fpr) - 1, 400).astype(int))

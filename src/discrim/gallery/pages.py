@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
+from discrim.gallery.contents import Lecture
 from discrim.gallery.drawing import svg
 from discrim.gallery.item import Grid, Item, Page, Picture
-from discrim.gallery.lectures import Lecture
 from discrim.plots.style import DARK, LIGHT, Look
 
 
@@ -32,7 +32,8 @@ h1 {{ font-size: 1.7rem; margin: 1.2rem 0 .3rem; }}
 h2 {{ font-size: 1.2rem; margin: 0 0 .5rem; }}
 h2 .id {{ color: var(--muted); font-weight: 400; margin-right: .5rem; }}
 section {{ padding: 1.6rem 0; border-bottom: 1px solid var(--line); }}
-.formula {{ font-family: Cambria, "STIX Two Text", "Times New Roman", serif; font-size: 1.08rem; margin: .3rem 0 .8rem; }}
+.formula {{ font-size: 1.08rem; margin: .3rem 0 .8rem;
+  font-family: Cambria, "STIX Two Text", "Times New Roman", serif; }}
 svg {{ display: block; width: 100%; height: auto; margin: .6rem 0; }}
 .wide {{ overflow-x: auto; max-width: 100%; }}
 table {{ border-collapse: collapse; font-size: .88rem; margin: .6rem 0; font-variant-numeric: tabular-nums; }}
@@ -53,7 +54,8 @@ ol.items .id {{ display: inline-block; min-width: 2.6rem; color: var(--muted); }
 }}
 @media print {{
   :root {{ {_variables(LIGHT)} --soft: #ffffff; --good: #000000; }}
-  nav {{ display: none; }} section {{ break-inside: avoid; }} body {{ max-width: none; }} pre {{ white-space: pre-wrap; }}
+  nav {{ display: none; }} section {{ break-inside: avoid; }} body {{ max-width: none; }}
+  pre {{ white-space: pre-wrap; }}
 }}
 """
 
@@ -74,7 +76,9 @@ def section(item: Item, page: Page) -> str:
         else:
             parts.append(f'<p class="note">{escape(shown.text)}</p>')
     parts += [_checks(page), _misprints(page)]
-    parts.append(f"<details><summary>The code that made it</summary><pre><code>{escape(item.code)}</code></pre></details>")
+    parts.append(
+        f"<details><summary>The code that made it</summary><pre><code>{escape(item.code)}</code></pre></details>"
+    )
     return f'<section id="{item.id}">\n' + "\n".join(part for part in parts if part) + "\n</section>"
 
 
@@ -96,7 +100,9 @@ def index_page(
 ) -> str:
     """The first page: all items by lecture, and what became of their numbers."""
     count = sum(len(lecture.items) for lecture in every)
-    said = [f"{count} figures, tables and worked examples of five lectures, made by discrim. {checks} numbers compared."]
+    said = [
+        f"{count} figures, tables and worked examples of five lectures, made by discrim. {checks} numbers compared."
+    ]
     said.append(
         "Items whose numbers differ from the lecture: " + ", ".join(wrong) + "."
         if wrong
@@ -105,7 +111,8 @@ def index_page(
     if failed:
         said.append("Items that could not be made: " + ", ".join(failed) + ".")
     lists = [
-        f'<h2 style="margin-top:1.6rem"><a href="{one.file}">{one.name}</a></h2><p>{escape(one.about)}.</p>{_list(one, one.file)}'
+        f'<h2 style="margin-top:1.6rem"><a href="{one.file}">{one.name}</a></h2>'
+        f"<p>{escape(one.about)}.</p>{_list(one, one.file)}"
         for one in every
     ]
     head = "<h1>The lectures, drawn</h1>" + "".join(f"<p>{escape(text)}</p>" for text in said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -16,30 +17,54 @@ from discrim.gallery.item import Items, Page
 ITEMS = Items()
 
 
-@ITEMS.item("R1", "A linear discriminant function: hyperplane, normal, signed distance", "y(x) = w′x + w0 = |w| · distance")
+@ITEMS.item(
+    "R1", "A linear discriminant function: hyperplane, normal, signed distance", "y(x) = w′x + w0 = |w| · distance"
+)
 def binary_functions(page: Page) -> None:
     X, y = recipes.equal_covariances()
     model = discrim.LogisticRegression(C=np.inf).fit(X, y)
     plane = model.hyperplane()
-    page.check("y(x) = |w| · distance, first rows", model.decision_function(X[:4]), plane.norm * model.distance(X[:4]), tol=1e-9)
-    page.check("foot points lie on the hyperplane, largest |y|", 0.0, float(np.abs(plane.score(plane.foot(X))).max()), tol=1e-9)
-    page.misprint("the gradient of the Lagrangian + 2λw", "− 2λw", "the constraint w′w = 1 enters with a minus; |w| is not w′w")
+    page.check(
+        "y(x) = |w| · distance, first rows",
+        model.decision_function(X[:4]),
+        plane.norm * model.distance(X[:4]),
+        tol=1e-9,
+    )
+    page.check(
+        "foot points lie on the hyperplane, largest |y|", 0.0, float(np.abs(plane.score(plane.foot(X))).max()), tol=1e-9
+    )
+    page.misprint(
+        "the gradient of the Lagrangian + 2λw", "− 2λw", "the constraint w′w = 1 enters with a minus; |w| is not w′w"
+    )
     ax = page.axes("A line, its normal, and the signed distances of six points.")
     draw.frame(ax, X, equal=True)
     draw.line(ax, plane.w, plane.b, label="y(x) = 0")
     for x, foot in zip(X[::35], plane.foot(X[::35]), strict=True):
         ax.plot(*np.array([x, foot]).T, color=draw.MUTED, linestyle=":")
-        ax.annotate(f"{plane.distance([x])[0]:+.2f}", x, xytext=(4, 4), textcoords="offset points", fontsize=draw.SMALL, color=draw.INK)
+        ax.annotate(
+            f"{plane.distance([x])[0]:+.2f}",
+            x,
+            xytext=(4, 4),
+            textcoords="offset points",
+            fontsize=draw.SMALL,
+            color=draw.INK,
+        )
     draw.points(ax, X[::35], (plane.score(X[::35]) > 0).astype(int))
     middle = plane.foot([X.mean(axis=0)])[0]
     draw.arrow(ax, middle, middle + plane.w / plane.norm, text="w")
     draw.keyed(ax, "lower left")
 
 
-@ITEMS.item("R2", "First approach: K − 1 functions, each against the rest", "class k where only y_k(x) > 0; overlaps belong to nobody")
+@ITEMS.item(
+    "R2",
+    "First approach: K − 1 functions, each against the rest",
+    "class k where only y_k(x) > 0; overlaps belong to nobody",
+)
 def first_approach(page: Page) -> None:
     X, y = recipes.pinwheel()
-    model = discrim.OneVsRestClassifier(discrim.LeastSquaresClassifier(), rule="all-but-last", ambiguous_label=-1).fit(X, y)
+    model = discrim.OneVsRestClassifier(discrim.LeastSquaresClassifier(), rule="all-but-last", ambiguous_label=-1).fit(
+        X, y
+    )
     rows = np.random.default_rng(0).uniform(-6, 6, (20_000, 2))
     positive = model.decision_function(rows)[:, :2] > 0
     page.check("rows in the overlap have no class", 0, int(((model.predict(rows) == -1) != positive.all(axis=1)).sum()))
@@ -54,7 +79,9 @@ def first_approach(page: Page) -> None:
     draw.keyed(ax)
 
 
-@ITEMS.item("R3", "Second approach: K(K − 1)/2 functions and a majority vote", "class with most votes; three ways may tie")
+@ITEMS.item(
+    "R3", "Second approach: K(K − 1)/2 functions and a majority vote", "class with most votes; three ways may tie"
+)
 def second_approach(page: Page) -> None:
     X, y = recipes.pinwheel()
     model = discrim.OneVsOneClassifier(discrim.LeastSquaresClassifier(), rule="majority").fit(X, y)
@@ -82,7 +109,11 @@ def third_approach(page: Page) -> None:
     answers = [model.predict(part) for part in ends]
     same = answers[0] == answers[1]
     between = [model.predict(ends[0] + share * (ends[1] - ends[0]))[same] for share in (0.25, 0.5, 0.75)]
-    page.check("points between two of a region that leave it", 0, int(sum((part != answers[0][same]).sum() for part in between)))
+    page.check(
+        "points between two of a region that leave it",
+        0,
+        int(sum((part != answers[0][same]).sum() for part in between)),
+    )
     ax = page.axes("Three regions, with straight borders that meet in one point.")
     draw.points(ax, X, y, ["class 1", "class 2", "class 3"], size=3)
     draw.frame(ax, X)
@@ -91,7 +122,9 @@ def third_approach(page: Page) -> None:
     draw.keyed(ax)
 
 
-@ITEMS.item("R5", "Outliers move least squares, not logistic regression", "the squared error punishes rows that are too right")
+@ITEMS.item(
+    "R5", "Outliers move least squares, not logistic regression", "the squared error punishes rows that are too right"
+)
 def outliers(page: Page) -> None:
     sets = {"without outliers": recipes.outliers(also=False), "with outliers": recipes.outliers()}
     kinds = {"least squares": discrim.LeastSquaresClassifier(), "logistic": discrim.LogisticRegression(C=np.inf)}
@@ -100,14 +133,18 @@ def outliers(page: Page) -> None:
         for kind, model in kinds.items():
             planes[kind, name] = model.fit(X, y).hyperplane()
             errors[kind, name] = recipes.wrong(model, X, y)
-    page.check("least squares: wrong without and with outliers", [3, 8], [errors["least squares", name] for name in sets])
+    page.check(
+        "least squares: wrong without and with outliers", [3, 8], [errors["least squares", name] for name in sets]
+    )
     page.check("logistic: wrong without and with", [3, 3], [errors["logistic", name] for name in sets])
     turns = []
     for kind in kinds:
         a, b = (planes[kind, name].w / planes[kind, name].norm for name in sets)
         turns.append(float(np.rad2deg(np.arccos(np.clip(a @ b, -1, 1)))))
     page.check("degrees by which the lines turn", [41, 0], turns, tol=0.5)
-    panels = page.axes("Left without outliers: both lines agree. Right: the least squares line has turned towards the outliers.", 2)
+    panels = page.axes(
+        "Left without outliers: both lines agree. Right: the least squares line has turned towards the outliers.", 2
+    )
     for ax, (name, (X, y)) in zip(panels, sets.items(), strict=True):
         draw.points(ax, X, y, size=2.8)
         draw.frame(ax, sets["with outliers"][0])
@@ -117,13 +154,24 @@ def outliers(page: Page) -> None:
         draw.keyed(ax, "lower left")
 
 
-@ITEMS.item("R6", "Three classes: least squares loses the one in the middle", "left least squares, right logistic regression")
+@ITEMS.item(
+    "R6", "Three classes: least squares loses the one in the middle", "left least squares, right logistic regression"
+)
 def middle_class(page: Page) -> None:
     X, y = recipes.diagonal()
-    models = {"least squares": discrim.LeastSquaresClassifier().fit(X, y), "logistic": discrim.LogisticRegression(C=np.inf).fit(X, y)}
+    models = {
+        "least squares": discrim.LeastSquaresClassifier().fit(X, y),
+        "logistic": discrim.LogisticRegression(C=np.inf).fit(X, y),
+    }
     page.check("wrong of 600", [199, 13], [recipes.wrong(model, X, y) for model in models.values()])
-    page.check("rows put into the middle class by least squares", 1, int((models["least squares"].predict(X) == 1).sum()))
-    for ax, (name, model) in zip(page.axes("Regions of least squares, without the middle class, and of logistic regression.", 2), models.items(), strict=True):
+    page.check(
+        "rows put into the middle class by least squares", 1, int((models["least squares"].predict(X) == 1).sum())
+    )
+    for ax, (name, model) in zip(
+        page.axes("Regions of least squares, without the middle class, and of logistic regression.", 2),
+        models.items(),
+        strict=True,
+    ):
         draw.points(ax, X, y, size=2.2)
         draw.frame(ax, X)
         draw.regions(ax, model.predict, model.classes_)
@@ -151,7 +199,9 @@ def threshold(page: Page) -> None:
     page.check("class 2 has the larger projection", True, bool(rule.means[1] > rule.means[0]))
     page.check("wrong", True, int((answers != y).sum()) <= 16)
     page.misprint("C1 for y > ỹ", "C2 for y > ỹ", "w = S_W⁻¹(m2 − m1) gives class 2 the larger projection")
-    ax = page.axes("Two elongated clouds, Fisher's direction with the feet of the rows, and the cut at right angles to it.")
+    ax = page.axes(
+        "Two elongated clouds, Fisher's direction with the feet of the rows, and the cut at right angles to it."
+    )
     projected(ax, X, y, rule.direction, rule.threshold)
 
 
@@ -159,11 +209,20 @@ def threshold(page: Page) -> None:
 def directions(page: Page) -> None:
     X, y = recipes.elongated()
     lda = discrim.LinearDiscriminantAnalysis().fit(X, y)
-    ws = {"(1, 0)": np.array([1.0, 0.0]), "(1, 1)/√2": np.array([1.0, 1.0]) / np.sqrt(2), "Fisher": lda.fisher().direction}
+    ws = {
+        "(1, 0)": np.array([1.0, 0.0]),
+        "(1, 1)/√2": np.array([1.0, 1.0]) / np.sqrt(2),
+        "Fisher": lda.fisher().direction,
+    }
     J = [lda.criterion(w) / 50 for w in ws.values()]
     page.check("J grows from the first to the last", True, bool(np.ptp(J) > 0 and J[2] == max(J)))
     page.check("J of Fisher's direction", 0.0350, J[2], tol=5e-5)
-    for ax, (name, w), value in zip(page.axes("Three directions; the projected classes overlap less and less.", 3, across=3), ws.items(), J, strict=True):
+    for ax, (name, w), value in zip(
+        page.axes("Three directions; the projected classes overlap less and less.", 3, across=3),
+        ws.items(),
+        J,
+        strict=True,
+    ):
         draw.histograms(ax, X @ w, y, ["1", "2"])
         ax.set(yticks=[])
         draw.titled(ax, f"{name}\nJ = {value:.4f}", "w′x")
@@ -190,7 +249,9 @@ def gaussian_threshold(page: Page) -> None:
     rule = BayesClassifier({1: stats.norm(0, 1), 2: stats.norm(3, 0.5)})
     cut = rule.regions()[0].high
     page.check("N(0, 1) against N(3, .5), the cut", 1.888, float(cut), tol=5e-4)
-    page.check("ratio of the densities there", 1.0, float(stats.norm(3, 0.5).pdf(cut) / stats.norm(0, 1).pdf(cut)), tol=1e-6)
+    page.check(
+        "ratio of the densities there", 1.0, float(stats.norm(3, 0.5).pdf(cut) / stats.norm(0, 1).pdf(cut)), tol=1e-6
+    )
     wide = BayesClassifier({1: stats.norm(0, 1), 2: stats.norm(3, 2)}).regions()
     page.check("N(3, 2): class 2 also below", -3.42, float(wide[0].high), tol=0.005)
     X, y = recipes.equal_covariances((30, 70))
@@ -199,7 +260,9 @@ def gaussian_threshold(page: Page) -> None:
     ratio = 70 * densities[1].pdf(fisher.threshold) / (30 * densities[0].pdf(fisher.threshold))
     page.check("Fisher's threshold: ratio with priors n_i/n", 1.0, float(ratio), tol=1e-6)
     page.misprint("without 1/σ_i: 2.000", "1.888", "the factor 1/σ of each density was dropped")
-    page.misprint("the smallest y with ratio > 1", "the root between the means", "there is no smallest y where class 2 is wider")
+    page.misprint(
+        "the smallest y with ratio > 1", "the root between the means", "there is no smallest y where class 2 is wider"
+    )
     page.misprint("variance with n_i − 1", "n_i for maximum likelihood", "n_i − 1 is the unbiased one")
     ax = page.axes("Two Gaussian densities of different width and the cut where they cross between the means.")
     x = np.linspace(-4, 6, 300)
@@ -214,23 +277,37 @@ def gaussian_threshold(page: Page) -> None:
 def perceptron(page: Page) -> None:
     X, y = recipes.separated()
     model = discrim.RosenblattPerceptron(rule="online", shuffle=False, eta0=1.0, trace="step").fit(X, y)
-    trace, sign = model.learned_[0].trace, 2 * y - 1
+    trace: Any = model.learned_[0].trace
+    sign = 2 * y - 1
     w = np.column_stack([trace.coef, trace.intercept])
     phi = np.column_stack([X, np.ones(len(X))])
     changed = []
-    for before, after in zip(w[:-1], w[1:], strict=True):
+    for before, after in itertools.pairwise(w):
         row = int(np.argmin(np.abs(after - before - sign[:, None] * phi).sum(axis=1)))
-        changed.append((row, float(np.abs(after - before - sign[row] * phi[row]).max()), float(sign[row] * (phi[row] @ before))))
-    page.check("each step adds η φ t of one row, largest difference", 0.0, max(error for _, error, _ in changed), tol=1e-9)
+        changed.append(
+            (row, float(np.abs(after - before - sign[row] * phi[row]).max()), float(sign[row] * (phi[row] @ before)))
+        )
+    page.check(
+        "each step adds η φ t of one row, largest difference", 0.0, max(error for _, error, _ in changed), tol=1e-9
+    )
     page.check("that row was wrong", True, all(margin <= 0 for *_, margin in changed))
     page.check("wrong at the end", 0, recipes.wrong(model, X, y))
     page.misprint("w + η φ", "w + η φ t", "rows of the other class are subtracted")
     at = np.linspace(1, len(changed) - 1, 4).astype(int)
-    for ax, i in zip(page.axes("Four corrections: the line before, the wrong row ringed, and the line after.", 4), at, strict=True):
+    for ax, i in zip(
+        page.axes("Four corrections: the line before, the wrong row ringed, and the line after.", 4), at, strict=True
+    ):
         draw.points(ax, X, y, size=2.6)
         draw.frame(ax, X, 0.25)
         draw.line(ax, w[i, :2], float(w[i, 2]), draw.INK, "--", "before")
         draw.line(ax, w[i + 1, :2], float(w[i + 1, 2]), draw.INK, "-", "after")
-        ax.plot(*X[changed[i][0]], "o", markerfacecolor="none", markeredgecolor=draw.PALETTE[3], markersize=11, markeredgewidth=1.6)
+        ax.plot(
+            *X[changed[i][0]],
+            "o",
+            markerfacecolor="none",
+            markeredgecolor=draw.PALETTE[3],
+            markersize=11,
+            markeredgewidth=1.6,
+        )
         draw.titled(ax, f"correction {i + 1}")
     draw.keyed(ax)

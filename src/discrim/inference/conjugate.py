@@ -155,7 +155,7 @@ class DirichletPosterior:
     array([0.571, 0.143, 0.286])
     """
 
-    alpha: Floats
+    alpha: Any
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", np.asarray(self.alpha, dtype=np.float64))

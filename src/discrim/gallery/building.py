@@ -12,8 +12,8 @@ from pathlib import Path
 
 from discrim.errors import DiscrimWarning, ParameterError
 from discrim.gallery import pages
+from discrim.gallery.contents import lectures
 from discrim.gallery.item import Item, Page
-from discrim.gallery.lectures import lectures
 
 # What says that a folder was written by this module, and may be replaced.
 MARK = ".discrim-gallery"
@@ -126,5 +126,3 @@ def _folder_of(data: str | Path | None) -> Path | None:
     if not folder.is_dir():
         raise ParameterError.bad_value("data", str(data), "a folder with data of the lectures, such as spam/data.csv")
     return folder
-
-
