@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.pipeline import make_pipeline
 
@@ -193,7 +195,7 @@ SCIKIT_LEARN = (
 )
 def names(page: Page) -> None:
     lda = discrim.LinearDiscriminantAnalysis()
-    ours = [
+    ours: list[Any] = [
         lda,
         discrim.LeastSquaresClassifier(),
         discrim.RidgeClassifier(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 
@@ -64,7 +65,7 @@ def section(item: Item, page: Page) -> str:
     """An item: picture or table, formula, code, and the numbers it agrees with."""
     parts = [f'<h2><span class="id">{item.id}</span>{escape(item.title)}</h2>']
     if item.formula:
-        parts.append(f'<p class="formula">{escape(item.formula)}</p>')
+        parts.append(f'<p class="formula">{_formula(item.formula)}</p>')
     parts += [f'<p class="stand-in">{escape(text)}</p>' for text in page.stand_ins]
     for number, shown in enumerate(page.shown):
         if isinstance(shown, Picture):
@@ -77,9 +78,15 @@ def section(item: Item, page: Page) -> str:
             parts.append(f'<p class="note">{escape(shown.text)}</p>')
     parts += [_checks(page), _misprints(page)]
     parts.append(
-        f"<details><summary>The code that made it</summary><pre><code>{escape(item.code)}</code></pre></details>"
+        f"<details open><summary>The code that made it</summary><pre><code>{escape(item.code)}</code></pre></details>"
     )
     return f'<section id="{item.id}">\n' + "\n".join(part for part in parts if part) + "\n</section>"
+
+
+def _formula(text: str) -> str:
+    """Plain text with _k and _{ij} as subscripts, ^2 and ^(...) as superscripts."""
+    marked = re.sub(r"_\{([^}]*)\}|_(\w+)", r"<sub>\1\2</sub>", escape(text))
+    return re.sub(r"\^\(([^)]*)\)|\^([\w−]+)", r"<sup>\1\2</sup>", marked)
 
 
 def failure(item: Item, error: str) -> str:
