@@ -174,7 +174,6 @@ def test_a_mistake_is_reported_in_a_sentence(iris, arguments, message):
     [
         ("a,y\n" + "".join(f"{i % 9},{i / 7}\n" for i in range(30)), "Unknown label type: continuous"),
         ("a,y\n" + "".join(f"{i},{i % 2}\n" for i in range(30)), "There is no column left to learn from. Column 'a'"),
-        ("a;y\n1,5;u\n2,5;v\n", "are separated by ';'"),
         ("a,y\n", "holds no rows"),
         ("a,y\n" + "1,u\n" * 9 + ",\n" * 9, "9 of 18 are missing"),
     ],
@@ -280,7 +279,7 @@ def test_a_terminal_shows_how_far_a_comparison_of_texts_is(mails):
     assert "40 documents x" in process.communicate(timeout=120)[0]
     lines = shown.decode().split("\r\x1b[K")
     assert any(line.startswith("Reading words: ") for line in lines)
-    assert any(line.startswith("comparing Logistic: [") and line.endswith(" s") for line in lines)
+    assert any(line.startswith("comparing Logistic") and "] " in line and " s" in line for line in lines)
     assert max(map(len, lines)) <= 79
     assert lines[-1] == ""
 

@@ -205,8 +205,8 @@ def test_settings_of_many_rows_are_chosen_by_some_of_them_from_every_fold_and_cl
     judged = []
     original = compared_rows.ComparedRows.thinned
 
-    def spy(self):
-        judged.append(original(self))
+    def spy(self, *part):
+        judged.append(original(self, *part))
         return judged[-1]
 
     monkeypatch.setattr(compared_rows.ComparedRows, "thinned", spy)

@@ -128,7 +128,7 @@ def test_columns_that_a_scan_was_asked_for_are_features():
 @pytest.mark.parametrize("absent", [[], ["polars"], ["polars", "duckdb"]])
 def test_the_index_that_pandas_writes_into_a_file_is_left_out_with_a_warning(suffix, absent, tmp_path, monkeypatch):
 
-    monkeypatch.setattr(sys.modules["discrim.sources.scan"], "installed", lambda package: package not in absent)
+    monkeypatch.setattr(sys.modules["discrim.sources.csv_files"], "installed", lambda package: package not in absent)
     frame = pd.DataFrame({"x": RNG.normal(size=N), "label": LABELS})
     if suffix == ".csv":
         frame.to_csv(tmp_path / "t.csv")

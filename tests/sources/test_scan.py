@@ -122,13 +122,13 @@ def test_several_files_are_one_table(how, suffix, write, gather, tmp_path):
 @pytest.mark.parametrize("absent", [["polars"], ["polars", "duckdb"]])
 def test_csv_is_read_without_polars_too(absent, write, gather, monkeypatch):
     path = write("trips.csv")
-    monkeypatch.setattr(sys.modules["discrim.sources.scan"], "installed", lambda package: package not in absent)
+    monkeypatch.setattr(sys.modules["discrim.sources.csv_files"], "installed", lambda package: package not in absent)
     check_same_rows(scan(path, target="paid", weight="w"), gather)
 
 
 @pytest.mark.parametrize("absent", [[], ["polars"], ["polars", "duckdb"]])
 def test_empty_fields_and_na_of_a_csv_file_are_missing(absent, tmp_path, monkeypatch):
-    monkeypatch.setattr(sys.modules["discrim.sources.scan"], "installed", lambda package: package not in absent)
+    monkeypatch.setattr(sys.modules["discrim.sources.csv_files"], "installed", lambda package: package not in absent)
     (tmp_path / "gaps.csv").write_text("a,b,c\n1.5,x,1\n,NA,2\nNA,y,3\n")
     text = str(find_non_finite(scan(tmp_path / "gaps.csv")))
     assert "column 'a' has 2 NaN; column 'b' has 1 NaN" in text
@@ -247,9 +247,10 @@ def test_the_index_of_a_pandas_frame_is_not_learned_from(tmp_path, write, name):
 def test_line_breaks_inside_quotes_do_not_tear_a_large_csv_file_apart(tmp_path):
     pytest.importorskip("pyarrow", reason="reads the file")
     from discrim.sources.arrow import read_csv
+    from discrim.sources.csv_files import Dialect
 
     path = tmp_path / "letters.csv"
     letter = '"' + "and so on,\n" * 100 + '",1\n'
     path.write_text("text,y\n" + letter * 10_000)  # more than one block of the reader
-    tables = read_csv("CSV", {path: ","}).tables(["text", "y"], 1000)
+    tables = read_csv("CSV", {path: Dialect(",")}).tables(["text", "y"], 1000)
     assert sum(table.n_rows for table in tables) == 10_000

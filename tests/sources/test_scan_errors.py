@@ -167,20 +167,10 @@ def test_a_missing_package_is_named_with_its_extra(trips, monkeypatch):
     monkeypatch.setattr(sys.modules["discrim.sources.design"], "installed", lambda package: False)
     with pytest.raises(MissingDependencyError, match=r"'pyarrow'.*pip install 'discrim\[app\]'"):
         scan(trips)
-    monkeypatch.setattr(sys.modules["discrim.sources.scan"], "installed", lambda package: False)
+    monkeypatch.setattr(sys.modules["discrim.sources.csv_files"], "installed", lambda package: False)
     (trips.parent / "a.csv").write_text("a\n1\n")
     with pytest.raises(MissingDependencyError, match="Reading CSV files needs the package 'pyarrow'"):
         scan(trips.parent / "a.csv")
-
-
-@pytest.mark.parametrize("parser", ["polars", "duckdb", "pyarrow"])
-@pytest.mark.parametrize("sign", [";", "\t", "|"])
-def test_another_separator_than_the_comma_is_named(tmp_path, monkeypatch, parser, sign):
-    pytest.importorskip(parser)
-    monkeypatch.setattr(sys.modules["discrim.sources.scan"], "installed", lambda package: package == parser)
-    (tmp_path / "t.csv").write_text(f"a{sign}y\n1,5{sign}u\n2,5{sign}v\n")
-    with pytest.raises(DataError, match=re.escape(f"t.csv' are separated by {sign!r}: its first line reads 'a")):
-        scan(tmp_path / "t.csv", target="y")
 
 
 def test_a_single_column_with_a_separator_in_its_quoted_name_is_read(tmp_path):

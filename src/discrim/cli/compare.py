@@ -31,23 +31,58 @@ from discrim.cli.writing import described, write_json
     show_default=True,
     help="Metric that models are ranked by.",
 )
+@click.option("--groups", metavar="COLUMN", help="Column of groups, whose rows stay together in the folds.")
+@click.option("--positive", metavar="CLASS", help="The class of interest of two.")
+@click.option(
+    "--missing",
+    type=click.Choice(["impute", "drop", "error"]),
+    default="impute",
+    show_default=True,
+    help="Fill in missing values, leave out rows that have any, or refuse them.",
+)
+@options.types
+@options.sep
+@click.option("--budget", type=float, default=60, show_default=True, help="Seconds it may take; 0 sets no limit.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the shuffle that deals rows into folds.")
 @options.to_file("--report", text="Write an HTML page to this file.")
 @click.option("--summary", is_flag=True, help="Print a summary of the chosen model, fitted to all rows.")
 @options.as_json
 def compare(
-    data: str, *, folds: int, metric: Any, seed: int, report: Path | None, summary: bool, as_json: bool, **columns: Any
+    data: str,
+    *,
+    folds: int,
+    metric: Any,
+    groups: str | None,
+    positive: str | None,
+    missing: Any,
+    budget: float,
+    seed: int,
+    report: Path | None,
+    summary: bool,
+    as_json: bool,
+    types: dict[str, str],
+    **columns: Any,
 ) -> None:
     """Try all models that suit DATA on the same folds, and choose one.
 
     DATA is a CSV, Parquet or Arrow file, a pattern such as 'trips-*.parquet', or a folder with one folder of documents
     for each class.
     """
-    from discrim.cli.tables import open_table
+    from discrim.cli.tables import open_grouped
     from discrim.comparison import compare as compare_models
 
-    rows = open_table(data, note=note, **columns)
-    found = compare_models(rows, cv=folds, metric=metric, random_state=seed)
+    rows, group_of = open_grouped(data, groups, note=note, **columns)
+    found = compare_models(
+        rows,
+        cv=folds,
+        metric=metric,
+        budget=budget or None,
+        groups=group_of,
+        missing=missing,
+        types=types,
+        positive=positive,
+        random_state=seed,
+    )
     if report is not None:
         found.report(report)
     if as_json:

@@ -23,6 +23,25 @@ def _names(_context: click.Context, _parameter: click.Parameter, value: tuple[st
     return [name.strip() for part in value for name in part.split(",") if name.strip()]
 
 
+def _types(_context: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
+    """``--types zip=category,day=number`` as a dictionary."""
+    pairs = [pair.rpartition("=") for part in value for pair in part.split(",") if pair.strip()]
+    for name, sign, kind in pairs:
+        if not sign or not name.strip():
+            raise click.BadParameter(f"'{kind}' is no COLUMN=TYPE, such as zip=category.", param=parameter)
+    return {name.strip(): kind.strip() for name, _, kind in pairs}
+
+
+types = click.option(
+    "--types",
+    multiple=True,
+    metavar="COLUMN=TYPE,...",
+    callback=_types,
+    help="Read columns as 'number' or 'category', whatever they look like.",
+)
+sep = click.option("--sep", metavar="SIGN", help="What separates the columns of CSV files; recognised by default.")
+
+
 def columns(flag: str, text: str) -> Decorator:
     """An option that takes names of columns, separated by commas or one by one."""
     return click.option(flag, multiple=True, metavar="COLUMN,...", callback=_names, help=text)

@@ -24,11 +24,28 @@ from discrim.typing import Floats
 MOST_COLUMNS = 5
 
 
+def open_grouped(
+    data: str, groups: str | None, *, note: Callable[[str], None], **options: Any
+) -> tuple[Scan | Documents, Any]:
+    """The rows, and the group of each of them, which is a column that nothing is learned from."""
+    if groups is None:
+        return open_table(data, note=note, **options), None
+    data = as_path(data)
+    names = open_reader(data, options.get("sep")).head.names
+    if groups not in names:
+        raise ParameterError(f"--groups names the column '{groups}'; the columns are {name_list(names, most=20)}.")
+    if options["text"] is None:
+        options = {**options, "without": [*(name for name in options["without"] if name != groups), groups]}
+    column = scan(data, features=[groups], sep=options.get("sep"))
+    found = [np.asarray(table.labels(groups, 0, table.n_rows)) for table in column.tables([groups])]
+    return open_table(data, note=note, **options), np.concatenate(found)
+
+
 def open_table(data: str, *, note: Callable[[str], None], **options: Any) -> Scan | Documents:
     """The rows of a file, or its documents.
 
-    ``options`` are those of the command: target, text, features, without and weight. ``note`` is called with what was
-    decided without being asked for.
+    ``options`` are those of the command: target, text, features, without, weight and sep. ``note`` is called with what
+    was decided without being asked for.
     """
     data = as_path(data)
     folder = Path(data).expanduser()
@@ -39,7 +56,8 @@ def open_table(data: str, *, note: Callable[[str], None], **options: Any) -> Sca
                     f"--{name} is for tables; the classes of the documents in '{data}' are its folders."
                 )
         return documents(folder)
-    names = open_reader(data).head.names
+    sep = options.get("sep")
+    names = open_reader(data, sep).head.names
     text, features, without = options["text"], options["features"], options["without"]
     columns = {"target": options["target"], "weight": options["weight"]}
     if columns["target"] is None:
@@ -48,7 +66,7 @@ def open_table(data: str, *, note: Callable[[str], None], **options: Any) -> Sca
         if features or without:
             raise ParameterError("--text learns from the words of that column alone; omit --features and --without.")
         return documents(data, text=text, missing="empty", **columns)
-    rows = scan(data, features=features or None, without=without, **columns)
+    rows = scan(data, features=features or None, without=without, sep=sep, **columns)
     return rows if features else _words_or_columns(data, rows, note, columns)
 
 

@@ -11,6 +11,8 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_array
 
 from discrim.block import Block
+from discrim.comparison.clock import Clock
+from discrim.comparison.decided import NOTHING, Decided, Wanted, decide, positive_of, question_target, taken
 from discrim.comparison.folds import Dealer, check_classes, code_groups, find_copies, how_dealt, make_folds
 from discrim.comparison.prepared import (
     Columns,
@@ -21,7 +23,6 @@ from discrim.comparison.prepared import (
     no_value,
     open_with_gaps,
     placed,
-    without_odd_columns,
 )
 from discrim.errors import DataError, DiscrimError, ParameterError
 from discrim.evaluation.resampling import MOST_NUMBERS, FoldStates
@@ -39,7 +40,7 @@ from discrim.sources import (
     non_finite_in,
     refuse_path,
 )
-from discrim.sources.odd_columns import with_numbers
+from discrim.sources.reading import NO_READING, Reading
 from discrim.sources.rows import check_labelled
 from discrim.statistics import ClassMoments, Depth, MomentsOf
 from discrim.statistics.folds import Folds
@@ -66,7 +67,8 @@ class ComparedRows:
     where nothing is ``missing`` (names of columns and how many values each lacks), else None. All models have the same
     ``folds``, dealt by ``dealer``. Of documents the columns are counts of ``words``. ``X`` is without the columns that
     were ``left_out``, names with a sentence each; ``given`` has them all. ``remarks`` are sentences about the folds,
-    and ``dealt`` says how they were made.
+    and ``dealt`` says how they were made. ``reading`` says which columns are read otherwise than they come; so many
+    rows were ``dropped``; ``positive`` is the class of interest, where it was named; the ``clock`` stops models.
     """
 
     X: Any
@@ -84,6 +86,10 @@ class ComparedRows:
     folds: Folds = NO_FOLDS
     dealt: str = ""
     remarks: tuple[str, ...] = ()
+    clock: Clock = field(default_factory=Clock)
+    reading: Reading = NO_READING
+    dropped: int = 0
+    positive: Any = None
 
     @property
     def n(self) -> int:
@@ -145,13 +151,26 @@ class ComparedRows:
         """One row out of so many is enough to choose between settings by."""
         return -(-self.n // max(ENOUGH_ROWS, 50 * self.width))
 
-    def thinned(self) -> ComparedRows:
-        """The rows that are enough to choose by, spread evenly over folds and classes."""
-        if self.every == 1:
+    def thinned(self, part: int = 1) -> ComparedRows:
+        """The rows that are enough to choose by, or one out of ``part`` of these, evenly over folds and classes."""
+        every = self.every * part
+        if every == 1:
             return self
-        order = np.lexsort((np.random.default_rng(0).random(self.n), self.codes, self.folds.number))
-        rows = np.sort(order[:: self.every])
+        rows = self._spread(every)
         return self.take(rows, replace(self.folds, number=self.folds.number[rows]))
+
+    def trained_on(self, part: int) -> ComparedRows:
+        """The same rows and folds, of whose training parts only one row out of ``part`` is learned from."""
+        if part == 1:
+            return self
+        chosen = np.zeros(self.n, dtype=bool)
+        chosen[self._spread(part)] = True
+        trains = [self.folds.train(f) for f in range(len(self.folds.parts))]
+        return replace(self, folds=replace(self.folds, parts=tuple(train[chosen[train]] for train in trains)))
+
+    def _spread(self, every: int) -> Index:
+        order = np.lexsort((np.random.default_rng(0).random(self.n), self.codes, self.folds.number))
+        return np.sort(order[::every])
 
     def prepared_width(self, steps: Steps) -> int:
         """How many columns there are once they are prepared."""
@@ -218,21 +237,32 @@ class ComparedRows:
         return "binary" if values.max(initial=0) <= 1 else "counts"
 
 
-def read_rows(X: Any, y: Any, sample_weight: Any, cv: Any, groups: Any, random_state: Any) -> ComparedRows:
+def read_rows(
+    X: Any, y: Any, sample_weight: Any, cv: Any, groups: Any, random_state: Any, wanted: Wanted = NOTHING
+) -> ComparedRows:
     """Turn the columns into numbers where that can be done, code the labels, and deal the folds.
 
     This is the one place where X becomes columns: what is left out of them here is left out of ``best`` too.
     """
     refuse_path(X, y)
-    X, converted = with_numbers(X)
     if isinstance(X, Documents):
         read = _read_documents(open_documents(X, y, sample_weight))
-    elif isinstance(X, Scan):
-        rows, left_out = without_odd_columns(X)
-        read = _read_scan(rows, y, sample_weight, left_out)
     else:
-        read = _read_table(X, y, sample_weight)
+        if isinstance(X, Scan):
+            check_labelled(X)
+        else:
+            _check_table(X, y)
+        decided = decide(X, wanted)
+        read = _read(X, y, sample_weight, decided)
+        if wanted.missing != "impute" and read.missing:
+            keep = _complete(read, wanted)
+            X, decided = taken(X, keep), replace(decided, X=taken(decided.X, keep))
+            each = (y, sample_weight, groups)
+            y, sample_weight, groups = (None if values is None else taken(values, keep) for values in each)
+            read = _read(X, y, sample_weight, decided, dropped=len(keep) - int(keep.sum()))
     check_classes(read.data)
+    question_target(y, read.classes, read.n, X)
+    positive = positive_of(read.classes, wanted.positive)
     try:
         check_random_state(random_state)
     except ValueError:
@@ -244,21 +274,37 @@ def read_rows(X: Any, y: Any, sample_weight: Any, cv: Any, groups: Any, random_s
         units = find_copies(read.numbers.x)
     dealer = Dealer(read.codes, units, names, random_state)
     folds, remarks = make_folds(cv, dealer, read.classes, groups)
-    said = (*converted.values(), *remarks)
-    return replace(read, folds=folds, dealer=dealer, remarks=said, dealt=how_dealt(cv, dealer), given=X)
+    said, how = (*read.remarks, *remarks), how_dealt(cv, dealer)
+    return replace(read, folds=folds, dealer=dealer, remarks=said, dealt=how, given=X, positive=positive)
 
 
-def _read_table(X: Any, y: Any, sample_weight: Any) -> ComparedRows:
-    if y is None:
-        raise DataError("compare needs labels: y is None.")
-    check_structure(X)
-    if isinstance(X, (np.ndarray, list, tuple)) and np.ndim(X) != 2:
-        check_array(X, ensure_all_finite=False)  # raises, and says how to reshape
-    check_consistent_length(X, y)
+def _complete(read: ComparedRows, wanted: Wanted) -> NDArray[np.bool_]:
+    """Which rows have every value."""
+    if wanted.missing == "error":
+        raise DataError.non_finite(read.missing, {})
+    keep = ~np.isnan(np.asarray(read.data.x)).any(axis=1)
+    if not keep.any():
+        raise DataError("Every row has a missing value, and missing='drop' leaves none. Use missing='impute'.")
+    return np.asarray(keep)
+
+
+def _read(X: Any, y: Any, sample_weight: Any, decided: Decided, dropped: int = 0) -> ComparedRows:
+    if isinstance(X, Scan):
+        read = _read_scan(decided.X, y, sample_weight, decided.left_out)
+    else:
+        read = _read_table(y, sample_weight, decided)
+    remarks = decided.remarks
+    if dropped:
+        were = "row with a missing value was" if dropped == 1 else "rows with missing values were"
+        remarks = (f"{dropped:,} {were} left out, and {read.n:,} remain.", *remarks)
+    return replace(read, reading=decided.reading, remarks=remarks, dropped=dropped)
+
+
+def _read_table(y: Any, sample_weight: Any, decided: Decided) -> ComparedRows:
     classes, codes = code_labels(y)
     labelled = Block(np.empty((len(codes), 0)), codes, classes, check_weights(sample_weight, len(codes)))
     check_classes(labelled)
-    X, left_out = without_odd_columns(X)
+    X, left_out = decided.X, decided.left_out
     try:
         rows = open_with_gaps(X, y, sample_weight)
         block = in_memory(rows, "any", first_read=True)
@@ -270,8 +316,16 @@ def _read_table(X: Any, y: Any, sample_weight: Any) -> ComparedRows:
         return ComparedRows(X, y, labelled, design, Columns.of(design), no_numbers=str(error), left_out=left_out)
 
 
+def _check_table(X: Any, y: Any) -> None:
+    if y is None:
+        raise DataError("compare needs labels: y is None.")
+    check_structure(X)
+    if isinstance(X, (np.ndarray, list, tuple)) and np.ndim(X) != 2:
+        check_array(X, ensure_all_finite=False)  # raises, and says how to reshape
+    check_consistent_length(X, y)
+
+
 def _read_scan(X: Scan, y: Any, sample_weight: Any, left_out: dict[str, str]) -> ComparedRows:
-    check_labelled(X)
     rows = open_with_gaps(X, y, sample_weight)
     block = in_memory(rows, first_read=True)
     read = _coded(X, y, block, rows.design, left_out)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -11,8 +11,11 @@ from typing import Any
 from sklearn.base import clone, is_classifier
 
 from discrim.comparison.baseline import BASELINE, try_baseline
+from discrim.comparison.clock import PATIENCE, Clock, OutOfTimeError
 from discrim.comparison.compared_rows import ComparedRows, read_rows
+from discrim.comparison.decided import Missing, Wanted
 from discrim.comparison.metrics import Metric, check_metric, decided, judge
+from discrim.comparison.plan import check_budget, economies, plan
 from discrim.comparison.reference import REFERENCE, check_reference, try_reference
 from discrim.comparison.result import Comparison
 from discrim.comparison.scores import ONE_POINT, Row, gain_over, score_rows
@@ -25,8 +28,6 @@ from discrim.inference.assumptions import AssumptionChecks, checks_of_rows
 from discrim.models.registry import Entry, all_entries
 from discrim.sources import open_rows
 
-STOPPED = "not run: interrupted by the user"
-
 
 def compare(
     X: Any,
@@ -36,7 +37,12 @@ def compare(
     cv: Any = 10,
     metric: Metric = "error",
     sample_weight: Any = None,
+    budget: float | None = 60,
     groups: Any = None,
+    missing: Missing = "impute",
+    types: Mapping[str, str] | None = None,
+    without: Sequence[str] | None = None,
+    positive: Any = None,
     reference: str | None = "boosting",
     random_state: Any = 0,
 ) -> Comparison:
@@ -94,12 +100,23 @@ def compare(
         ``best``. A function is called as ``metric(y, predicted, posterior)`` of out-of-fold predictions; less is
         better.
     sample_weight : array of n weights, or None
+    budget : seconds that the comparison may take, or None
+        Models, grids and subsamples are chosen for it beforehand, by a formula with fixed constants, so that the same
+        call gives the same table: with many rows settings are chosen by some of them, and what does not fit is left out
+        with its estimate. A clock stops what takes twice as long as planned, and the result says so.
     groups : array of n, or None
         Rows of one group stay together: none is in a training part and its test part, in tuning neither. There are
         never more folds than groups. A splitter gets them, and one that splits a group is an error.
     reference : 'boosting' or None
         Whether scikit-learn's ``HistGradientBoostingClassifier`` is tried on the same folds, to see what a more
         flexible model would gain. It is never chosen, and not run where its fits would take more than about 20 s.
+    missing : 'impute', 'drop' or 'error'
+        Missing values are filled in, or rows that have any are left out, or they are an error that names the columns.
+    types : dictionary of names of columns to 'number' or 'category', or None
+        What columns are, where the table does not show it: codes of a category that are written as numbers, dates as
+        numbers of days, or an identifier that is to take part as it is.
+    without : list of names of columns to leave out, or None; x0, x1, ... of an array
+    positive : the class of interest of two; None is the second in order
     random_state : seed of the shuffle; None takes another one each time
 
     A model that cannot be used is listed with the reason. After Ctrl-C the models that are done are compared, with an
@@ -116,15 +133,21 @@ def compare(
     0.98
     """
     start, with_reference = perf_counter(), check_reference(reference)
-    rows = read_rows(X, y, sample_weight, cv, groups, random_state)
+    budget, wanted = check_budget(budget), Wanted(missing, types or {}, without or (), positive)
+    clock = Clock(budget)
+    rows = replace(read_rows(X, y, sample_weight, cv, groups, random_state, wanted), clock=clock)
     metric = check_metric(metric, rows.classes)
-    trials, not_run = _try_all(candidates_for(models, rows), rows, by_error=metric == "error")
+    candidates = plan(candidates_for(models, rows), rows, budget)
+    rows = replace(rows, remarks=(*rows.remarks, *economies(candidates, budget)))
+    trials, not_run = _try_all(candidates, rows, by_error=metric == "error")
+    if clock.stopped:
+        rows = replace(rows, remarks=(*rows.remarks, clock.stopped))
     if not trials:
         name, why = next(iter(not_run.items()))
         raise DataError(f"None of the {len(not_run)} models could be used. {name}: {why}")
     trials.append(try_baseline(rows))
     if with_reference:
-        trees = try_reference(rows)
+        trees = try_reference(rows) if not clock.stopped else f"not run: {clock.stopped[0].lower()}{clock.stopped[1:]}"
         if isinstance(trees, Tried):
             trials.append(trees)
         else:
@@ -157,26 +180,34 @@ def _corrected(
 def _try_all(candidates: list[Candidate], rows: ComparedRows, *, by_error: bool) -> tuple[list[Tried], dict[str, str]]:
     """The models that could be tried, and why the others could not."""
     trials, not_run = list[Tried](), dict[str, str]()
+    clock = rows.clock
     with Progress("comparing", len(candidates), "models", clock=True) as progress:
+        clock.progress = progress
         for i, candidate in enumerate(candidates):
-            progress.title = f"comparing {candidate.name}"[:32]
-            progress.add(0)
+            clock.model = candidate.name
+            progress.left = sum(later.seconds for later in candidates[i:])
             try:
                 tried = try_candidate(candidate, rows, by_error=by_error)
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, OutOfTimeError) as stop:
                 if not trials:
-                    raise
-                not_run |= {left.name: STOPPED for left in candidates[i:]}
-                warn(
-                    f"The comparison was stopped; {len(trials)} of {len(candidates)} models were done.",
-                    InterruptedWarning,
-                )
+                    if isinstance(stop, KeyboardInterrupt):
+                        raise
+                    raise DataError(
+                        f"No model was done within {PATIENCE:.0f} times the budget of {clock.seconds:g} s. Give more "
+                        "time (budget=None sets no limit), fewer rows, or name the models."
+                    ) from None
+                by_clock = f"the clock, after {clock.elapsed:.0f} s with a budget of {clock.seconds or 0.0:g} s"
+                by = "the user" if isinstance(stop, KeyboardInterrupt) else by_clock
+                clock.stopped = f"Stopped by {by}: {len(trials)} of {len(candidates)} models were done."
+                not_run |= {left.name: left.why_not or f"not run: interrupted by {by}" for left in candidates[i:]}
+                warn(clock.stopped, InterruptedWarning)
                 break
             if isinstance(tried, Tried):
                 trials.append(tried)
             else:
                 not_run[candidate.name] = tried
             progress.add(1)
+        clock.progress = None
     return trials, not_run
 
 
@@ -223,7 +254,7 @@ def _of_item(item: Any, rows: ComparedRows) -> list[Candidate]:
 
 
 def _candidate(entry: Entry, rows: ComparedRows) -> Candidate:
-    return Candidate(entry.name, entry.make(rows), entry.tuning, entry.why_not(rows))
+    return Candidate(entry.name, entry.make(rows), entry.tuning, entry.why_not(rows), entry.work)
 
 
 def _checks(rows: ComparedRows) -> AssumptionChecks:

@@ -7,7 +7,7 @@ Standardised columns have mean 0 and standard deviation 1, so that a penalty wei
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Self
@@ -28,6 +28,7 @@ from discrim.models.around import AroundModel, model_has
 from discrim.sources import Column, Design, Rows, Scan, find_non_finite, in_memory, open_rows
 from discrim.sources.design import Table, as_table
 from discrim.sources.odd_columns import odd_columns
+from discrim.sources.reading import Reading
 from discrim.sources.text_columns import design_of_table
 from discrim.statistics import CellMoments
 from discrim.statistics.moments import usable_scale
@@ -151,12 +152,13 @@ def _with_levels(mean: Floats, columns: Columns) -> Floats:
     return fill
 
 
-def without_odd_columns(X: Any) -> tuple[Any, dict[str, str]]:
+def without_odd_columns(X: Any, keep: Collection[str] = ()) -> tuple[Any, dict[str, str]]:
     """The rows without columns that no model can use, and the names of these, each with a sentence that says why.
 
-    Columns of a scan without any value are not known before its rows are read.
+    Columns to ``keep`` are those whose type the user gave. Columns of a scan without any value are not known before
+    its rows are read.
     """
-    left_out = {column.name: column.sentence for column in odd_columns(X)}
+    left_out = {column.name: column.sentence for column in odd_columns(X) if column.name not in keep}
     table = None if isinstance(X, Scan) else as_table(X)
     if table is not None:
         left_out |= no_value([name for name in table.names if _has_no_value(table, name)])
@@ -164,7 +166,7 @@ def without_odd_columns(X: Any) -> tuple[Any, dict[str, str]]:
         left_out |= no_value([f"x{j}" for j in np.flatnonzero(np.isnan(X[0])) if np.isnan(X[:, j]).all()])
     if not left_out:
         return X, left_out
-    if len(left_out) == len(X.features if isinstance(X, Scan) else _column_names(X)):
+    if len(left_out) == len(X.features if isinstance(X, Scan) else column_names(X)):
         raise DataError(f"There is no column left to learn from. {' '.join(left_out.values())}")
     return leave_out(X, tuple(left_out)), left_out
 
@@ -178,14 +180,14 @@ def leave_out(X: Any, names: Sequence[str]) -> Any:
     gone = set(names)
     if isinstance(X, Scan):
         return X.with_features([name for name in X.features if name not in gone])
-    present = _column_names(X)
+    present = column_names(X)
     lacking = [name for name in names if name not in present]
     if lacking and present == [f"x{j}" for j in range(len(present))]:
         raise DataError(f"X has {len(present)} columns and lacks {name_list(lacking)}, which it had in fit.")
     return _safe_indexing(X, [j for j, name in enumerate(present) if name not in gone], axis=1)
 
 
-def _column_names(X: Any) -> list[str]:
+def column_names(X: Any) -> list[str]:
     table = as_table(X)
     return [f"x{j}" for j in range(_num_features(X))] if table is None else table.names
 
@@ -226,6 +228,7 @@ class PreparedClassifier(AroundModel):
         False hands the table to the model as it is, with its categories and gaps.
     indicators : bool, whether gaps are marked by columns of their own
     without : names of columns that are left out
+    reading : how columns are read that are not as they come; None where all are
 
     Attributes
     ----------
@@ -256,6 +259,7 @@ class PreparedClassifier(AroundModel):
     impute: bool = True
     indicators: bool = True
     without: Sequence[str] = ()
+    reading: Reading | None = None
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -296,8 +300,9 @@ class PreparedClassifier(AroundModel):
         return tags
 
     def _reduced(self, X: Any) -> Any:
-        """The table without the columns that are left out."""
-        return leave_out(X, self.without) if len(self.without) else X
+        """The table without the columns that are left out, and as it is read."""
+        table = leave_out(X, self.without) if len(self.without) else X
+        return table if self.reading is None else _read_by(table, self.reading)
 
     def _names_made(self) -> list[str] | None:
         return None if self.preparation_ is None else self.names_
@@ -309,10 +314,18 @@ class PreparedClassifier(AroundModel):
             validate_data(self, X, reset=False, skip_check_array=True)
         if self.preparation_ is None:
             return np.asarray(getattr(self.model_, method)(table))
-        rows = open_rows(table, design=self._design)
+        assert self._design is not None
+        # A level that fit has not met counts as missing.
+        rows = open_rows(_read_by(table, Reading().known(self._design)), design=self._design)
         blocks = [rows.whole] if rows.whole is not None else rows.blocks()
         ready = self.preparation_
         return np.concatenate([np.asarray(getattr(self.model_, method)(ready.apply(block.x))) for block in blocks])
+
+
+def _read_by(X: Any, reading: Reading) -> Any:
+    if not reading.names:
+        return X
+    return X.read_as(reading) if isinstance(X, Scan) else reading.apply(X)
 
 
 def open_with_gaps(X: Any, y: Any = None, sample_weight: Any = None) -> Rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -12,14 +12,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from discrim.comparison.clock import OutOfTimeError
 from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.prepared import PreparedClassifier, Steps, unwrapped
-from discrim.comparison.tuning import Setting, Tuned, steps_for, tune
+from discrim.comparison.tuning import FULL, Effort, Setting, Tuned, steps_for, tune
 from discrim.errors import DiscrimError
 from discrim.evaluation.cross_validation import CrossValidation, check_takes_weights, put_predictions, trial_of
 from discrim.evaluation.resampling import HeldOut, Trial
 from discrim.families.recipe import Shape, Turned
 from discrim.families.rule import Output, score_rows
+from discrim.models.registry import Size, Work
 from discrim.models.shell import Classifier, RecipeClassifier, recipe_of
 from discrim.parallel import blas_threads
 from discrim.sources import Scan
@@ -36,13 +38,17 @@ class Candidate:
     """A model under the name it has in the table.
 
     ``tuning`` says how its parameters are chosen inside the folds, '' if they are not. ``why_not`` says why the data do
-    not suit it.
+    not suit it. ``work`` estimates its seconds, where that is known; ``effort`` is what the budget allows, and takes
+    about so many ``seconds``.
     """
 
     name: str
     model: Any
     tuning: str = ""
     why_not: str = ""
+    work: Callable[[Size], Work] | None = None
+    effort: Effort = FULL
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +87,8 @@ def try_candidate(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -
             begin = perf_counter()
             fitted = _fit_all(model, rows, steps)
             end = perf_counter()
+        except OutOfTimeError:
+            raise
         # Models from elsewhere may raise anything; the comparison goes on without them.
         except Exception as error:  # noqa: BLE001
             kind = "" if isinstance(error, DiscrimError) else f"{type(error).__name__}: "
@@ -95,13 +103,15 @@ def _held_out(
     candidate: Candidate, rows: ComparedRows, *, by_error: bool
 ) -> tuple[HeldOut, Any, Setting | None, Steps]:
     """Out-of-fold predictions; the model for all rows, its setting if one was chosen, and the steps for its columns."""
-    model = candidate.model
+    model, effort = candidate.model, candidate.effort
+    rows.clock.at()
     if not candidate.tuning and not (rows.dealer.grouped and _sought(model)):
-        held, steps = _run(model, rows)
+        held, steps = _run(model, rows.trained_on(effort.trained))
         return held, model, None, steps
     if candidate.tuning and rows.folds.complementary and len(rows.folds.parts) >= 3:
-        tuned = tune(recipe_of(model), rows, by_error=by_error)
-        return _run_tuned(model, rows, tuned), clone(model).set_params(**tuned.best), tuned.best, tuned.steps
+        tuned = tune(recipe_of(model), rows, by_error=by_error, effort=effort)
+        held = _run_tuned(model, rows.trained_on(effort.trained), tuned)
+        return held, clone(model).set_params(**tuned.best), tuned.best, tuned.steps
     # The folds of the comparison do not add up to all rows: folds of each training part by itself.
     held = HeldOut(rows.n, len(rows.classes))
     for f in range(len(rows.folds.parts)):
@@ -174,6 +184,7 @@ def _run_standardised(model: Any, rows: ComparedRows, folds: Index, steps: Steps
     if recipe is None or not rows.wide or not recipe.rotation_invariant:
         return _refit(model, rows, steps, folds, held)
     for f in folds:
+        rows.clock.at(f"fold {f + 1}/{len(rows.folds.parts)}")
         z = rows.spanned(rows.folds.train(f), steps)
         shape = Shape(Turned(z.shape[1]), rows.classes, rows.n, spanned_from=rows.prepared_width(steps))
         Trial(recipe, replace(rows.data, x=z), shape).refit(rows.folds, [f], held)
@@ -206,6 +217,7 @@ def _refit(model: Any, rows: ComparedRows, steps: Steps, folds: Iterable[int], h
     check_takes_weights(model, rows.data)
     x = rows.data.x
     for f in folds:
+        rows.clock.at(f"fold {f + 1}/{len(rows.folds.parts)}")
         train, test = rows.folds.train(f), rows.folds.test(f)
         part = x[train]
         ready = rows.prepared_by(train, steps, part)
@@ -227,13 +239,14 @@ def _fit_all(model: Any, rows: ComparedRows, steps: Steps) -> Any:
     weights = {} if rows.weight is None or isinstance(rows.given, Scan) else {"sample_weight": rows.weight}
     if rows.words is not None:
         return clone(model).fit(rows.X, rows.y, **weights)
-    if steps.any or rows.left_out or numbers:
+    if steps.any or rows.left_out or numbers or rows.reading.names:
         model = PreparedClassifier(
             clone(model),
             standardise=steps.standardise,
             impute=steps.any or numbers,
             indicators=steps.indicators,
             without=tuple(rows.left_out),
+            reading=rows.reading if rows.reading.names else None,
         )
     return clone(model).fit(rows.given, rows.y, **weights)
 

@@ -40,6 +40,21 @@ MOST_GROUPS = 10
 ENOUGH_ROWS = 1000
 
 
+@dataclass(frozen=True)
+class Effort:
+    """How much of the full work is done: groups have so many ``partners`` at most (None: as many as they need), and
+
+    one row out of ``judged`` chooses settings, one out of ``trained`` is learned from inside the folds.
+    """
+
+    partners: int | None = None
+    judged: int = 1
+    trained: int = 1
+
+
+FULL = Effort()
+
+
 @dataclass(frozen=True, eq=False)
 class Groups:
     """``of_fold`` is the group of each fold; ``pairs`` are the groups that are left out together."""
@@ -66,13 +81,15 @@ class Tuned:
     steps: Steps
 
 
-def group_folds(rows: ComparedRows) -> Groups:
+def group_folds(rows: ComparedRows, most: int | None = None) -> Groups:
+    """``most`` limits the partners of a group."""
     folds = len(rows.folds.parts)
     count = min(folds, MOST_GROUPS)
     of_fold = np.arange(folds) % count if not rows.folds.one_at_a_time else rows.dealer.deal(count).astype(np.intp)
     of_row = of_fold[rows.folds.number]
     partners = int(np.ceil(ENOUGH_ROWS / max(int(np.bincount(of_row).min()), 1)))
-    return Groups(of_fold, of_row, _pairs(count, min(partners, count - 1)))
+    partners = min(partners, count - 1, count - 1 if most is None else most)
+    return Groups(of_fold, of_row, _pairs(count, partners))
 
 
 def _pairs(count: int, partners: int) -> tuple[Pair, ...]:
@@ -105,14 +122,14 @@ def _least(loss: Floats, tie: Floats) -> int:
     return int(np.argmin(np.where(near & np.isfinite(tie), tie, np.inf)))
 
 
-def tune(recipe: Recipe[Any] | None, rows: ComparedRows, *, by_error: bool) -> Tuned:
+def tune(recipe: Recipe[Any] | None, rows: ComparedRows, *, by_error: bool, effort: Effort = FULL) -> Tuned:
     """The settings of a recipe's grid, all of them from one statistic a pair.
 
     Columns are standardised where the answer would depend on their units.
     """
     # Passes over the rows are dear where there is no statistic, and so is judging every setting on every row.
-    rows = rows if recipe is None or recipe.one_pass else rows.thinned()
-    groups = group_folds(rows)
+    rows = rows if recipe is None or recipe.one_pass else rows.thinned(effort.judged)
+    groups = group_folds(rows, effort.partners)
     # Rows that are fewer than the columns are rotated into the space that they span, where that may be.
     size = Shape(Turned(min(rows.width, rows.n)), rows.classes)
     if recipe is not None and groups.count * recipe.reduction(size).numbers(size) > MOST_NUMBERS:
@@ -131,7 +148,7 @@ def tune(recipe: Recipe[Any] | None, rows: ComparedRows, *, by_error: bool) -> T
         raise ParameterError(why_not)
     if not grid.by_statistic:
         rows = rows.thinned()
-        groups = group_folds(rows)
+        groups = group_folds(rows, effort.partners)
     losses = _losses_of_pairs(grid, rows, groups, steps)
     with one_blas_thread():
         found = run(losses, len(groups.pairs))
@@ -147,7 +164,9 @@ def steps_for(recipe: Recipe[Any] | None, rows: ComparedRows, *, standardise: bo
     """
     takes_gaps = recipe is not None and recipe.reads == "mixed" and not standardise
     marked = recipe is None or "own covariances" not in recipe.assumptions
-    return Steps(bool(rows.missing) and not takes_gaps, standardise, marked)
+    # Rows to come may have gaps where these have none, and levels that none of these has.
+    gaps = bool(rows.missing or rows.dropped or rows.categories)
+    return Steps(gaps and not takes_gaps, standardise, marked)
 
 
 def _losses_of_pairs(grid: Grid, rows: ComparedRows, groups: Groups, steps: Steps) -> Callable[[int], PairLosses]:
@@ -160,6 +179,7 @@ def _losses_of_pairs(grid: Grid, rows: ComparedRows, groups: Groups, steps: Step
     states = _group_states(rows, groups, grid.reduction) if by_groups else None
 
     def losses(i: int) -> PairLosses:
+        rows.clock.at(f"tuning {i + 1}/{len(groups.pairs)}")
         g, h = groups.pairs[i]
         sides = [np.flatnonzero(groups.of_row == k) for k in (g, h)]
         judged = sides if grid.by_statistic else [np.sort(np.concatenate(sides))]

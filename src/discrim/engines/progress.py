@@ -11,20 +11,21 @@ from typing import ClassVar, Self
 # Seconds before a pass counts as long, and between two drawings.
 PATIENCE = 1.0
 PAUSE = 0.2
-BAR, WIDTH = 24, 79
+BAR, SHORT, WIDTH = 24, 10, 79
 
 
 class Progress:
     """Rows (or another ``unit``) done so far, of ``total`` where that is known. The line is gone at the end.
 
-    A step may take long by itself: with ``clock`` the line is drawn again while nothing is added, with the seconds so
-    far, and those of passes inside are not shown.
+    ``left`` are the seconds that the rest may take, where that is known. A step may take long by itself: with ``clock``
+    the line is drawn again while nothing is added, with the seconds so far, and those of passes inside are not shown.
     """
 
     clock: ClassVar[Progress | None] = None
 
     def __init__(self, title: str, total: int | None, unit: str = "rows", *, clock: bool = False) -> None:
         self.title, self.total, self.unit, self.done = title, total, unit, 0
+        self.left: float | None = None
         self._shown, self._ticks = False, clock
         self._begin = monotonic()
         self._next = self._begin + PATIENCE
@@ -57,11 +58,14 @@ class Progress:
     def line(self) -> str:
         """What is shown: at most 79 characters."""
         seconds = f", {monotonic() - self._begin:.0f} s" if self._ticker is not None else ""
+        if self.left is not None and self.left >= 1.0:
+            seconds += f", about {self.left:.0f} s left"
         if not self.total:
             return f"{self.title}: {self.done:,} {self.unit}{seconds}"[:WIDTH]
         share = min(self.done / self.total, 1.0)
-        filled = round(BAR * share)
-        bar = f"[{'#' * filled}{'.' * (BAR - filled)}]"
+        size = BAR if self.left is None else SHORT
+        filled = round(size * share)
+        bar = f"[{'#' * filled}{'.' * (size - filled)}]"
         return f"{self.title}: {bar} {share:4.0%} of {self.total:,} {self.unit}{seconds}"[:WIDTH]
 
     def _draw(self) -> None:

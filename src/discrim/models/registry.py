@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,6 +106,48 @@ def crowded(rows: Facts) -> bool:
     return rows.n < CROWDED * rows.width
 
 
+class Size(NamedTuple):
+    """So many training rows, of which so many numbers are ``stored``."""
+
+    rows: float
+    width: int
+    classes: int
+    stored: float
+    dense: bool
+
+    @property
+    def span(self) -> float:
+        """The largest dimension of the rows."""
+        return min(self.rows, self.width)
+
+
+class Work(NamedTuple):
+    """Seconds on an ordinary core: of one ``fit`` with its predictions, and of judging a whole ``grid`` once."""
+
+    fit: float
+    grid: float = 0.0
+
+
+def quick(size: Size) -> Work:
+    """The work of a model that reads every number once or twice."""
+    return Work(1e-3 + 1e-8 * size.stored, 2e-3 + 2e-8 * size.stored)
+
+
+def cubic(fit: float, grid: float = 0.0) -> Callable[[Size], Work]:
+    """The work of a model with one matrix of columns; the factors are those of the cube of its dimension."""
+
+    def work(size: Size) -> Work:
+        reading = 1e-3 + 1e-10 * size.stored * size.span
+        return Work(reading + fit * size.span**3, reading + grid * size.span**3)
+
+    return work
+
+
+def by_class(size: Size) -> Work:
+    """The work of a model with a matrix for each class."""
+    return Work(1e-3 + 1e-10 * size.stored * size.span + 1e-9 * size.classes * size.span**3)
+
+
 @dataclass(frozen=True)
 class Entry:
     """One of the models of a comparison, under the ``name`` it has there.
@@ -113,8 +155,8 @@ class Entry:
     ``made`` are the parameters of its ``kind``, or a function that gives the model for such rows. ``tuning`` says how
     parameters are chosen inside the folds: 'grid', from the grid of the model's recipe, or by a way of its own.
     ``why_not`` says why the rows do not suit it, ``offered`` whether it is tried without being asked for, ``words``
-    whether it is tried on counts of words. The table is made in the order of ``cost``: the first models take a fraction
-    of the time of the last.
+    whether it is tried on counts of words. The table is made in the order of ``cost``;
+    ``work`` estimates the seconds, by which a comparison decides beforehand what it can afford.
     """
 
     name: str
@@ -126,6 +168,7 @@ class Entry:
     why_not: Callable[[Facts], str] = dense_numbers
     offered: Callable[[Facts], bool] = lambda _: True
     words: bool = False
+    work: Callable[[Size], Work] = quick
 
     def make(self, rows: Facts) -> Any:
         """The model for such rows."""

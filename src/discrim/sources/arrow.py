@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from discrim.errors import DataError
+from discrim.sources.csv_files import Dialect
 from discrim.sources.design import Kind, Reader, Table, unusable_column
 
 # (source, columns, batch_rows) -> its record batches.
@@ -157,23 +158,28 @@ def _open_ipc(path: Path, options: Any) -> Any:
         raise DataError.unreadable(path, error, " as an Arrow IPC or Feather file") from error
 
 
-def read_csv(title: str, separators: Mapping[Path, str]) -> Reader:
+def read_csv(title: str, dialects: Mapping[Path, Dialect]) -> Reader:
     """Types are inferred from the first megabytes of each file; for where neither polars nor DuckDB is installed."""
-    files = {path: (path, separator) for path, separator in separators.items()}
+    files = {path: (path, dialect) for path, dialect in dialects.items()}
     return _reader(title, files, [_open_csv(file, None).schema for file in files.values()], _open_csv)
 
 
-def _open_csv(file: tuple[Path, str], columns: list[str] | None, batch_rows: int = 0) -> Any:  # noqa: ARG001
+def _open_csv(file: tuple[Path, Dialect], columns: list[str] | None, batch_rows: int = 0) -> Any:  # noqa: ARG001
     import pyarrow.csv as pc
 
-    path, separator = file
+    path, (separator, comma) = file
     try:
         return pc.open_csv(
             path,
             read_options=pc.ReadOptions(block_size=4 << 20),
             # Without it a block that ends inside a quoted text with line breaks is torn apart.
             parse_options=pc.ParseOptions(delimiter=separator, newlines_in_values=True),
-            convert_options=pc.ConvertOptions(include_columns=columns, null_values=NULLS, strings_can_be_null=True),
+            convert_options=pc.ConvertOptions(
+                include_columns=columns,
+                null_values=NULLS,
+                strings_can_be_null=True,
+                decimal_point="," if comma else ".",
+            ),
         )
     except pa.ArrowInvalid as error:
         raise DataError.unreadable(path, error) from error
@@ -195,13 +201,16 @@ def _batches_of_relation(relation: Any, columns: list[str], batch_rows: int) -> 
         raise OSError(error) from error
 
 
-def read_csv_by_duckdb(title: str, separators: Mapping[Path, str]) -> Reader:
+def read_csv_by_duckdb(title: str, dialects: Mapping[Path, Dialect]) -> Reader:
     import duckdb
 
     relations = {}
-    for path, sign in separators.items():
+    for path, (sign, comma) in dialects.items():
+        point = "," if comma else "."
         try:
-            relations[path] = duckdb.read_csv(str(path), sep=sign, header=True, na_values=NULLS, sample_size=10_000)
+            relations[path] = duckdb.read_csv(
+                str(path), sep=sign, header=True, na_values=NULLS, sample_size=10_000, decimal=point
+            )
         except duckdb.Error as error:
             raise DataError.unreadable(path, error) from error
     return read_relations(title, relations)

@@ -15,16 +15,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from discrim.errors import DataError, plural
-from discrim.sources.design import Table, UnusableColumnError, as_table, comes_from, one_column
+from discrim.sources.design import Table, UnusableColumnError, as_table, one_column
+from discrim.sources.reading import Reading
 from discrim.sources.scan import UNNAMED, Scan
-from discrim.sources.text_columns import ParsedTable, are_dates, as_number, counted_texts, is_mostly_numbers
+from discrim.sources.text_columns import are_dates, as_number, counted_texts, is_mostly_numbers
 from discrim.typing import Floats
 
 # Words that the values of a text have on average; a name or a code has fewer.
@@ -113,16 +114,18 @@ def _odd_text(table: Table, name: str) -> Odd | None:
     return Odd(name, f"Column '{name}' {seen} and is left out; {keep}.", is_text)
 
 
-def with_numbers(X: Any) -> tuple[Any, dict[str, str]]:
+def with_numbers(X: Any, typed: Collection[str] = ()) -> tuple[Any, dict[str, str]]:
     """The same rows with columns of strings that are nearly all numbers as numbers, and a sentence for each of them.
 
-    For frames and tables in memory, of the same type, and for scans; arrays are as they are.
+    For frames and tables in memory, of the same type, and for scans; arrays are as they are, and so are the columns
+    whose type the user gave, ``typed``.
     """
     table, names = _first_rows(X)
+    names = [name for name in names if name not in typed]
     found = {} if table is None else _numbers_in(table, names)
     if table is None or not found:
         return X, found
-    return (X.with_numbers(list(found)) if isinstance(X, Scan) else _replace_columns(X, table, list(found))), found
+    return (X.with_numbers(list(found)) if isinstance(X, Scan) else Reading(frozenset(found)).apply(X)), found
 
 
 def _first_rows(X: Any) -> tuple[Table | None, list[str]]:
@@ -149,27 +152,6 @@ def _of_numbers(name: str, strange: dict[str, int]) -> str:
     shown = ", ".join(f"'{value}' ({plural(count, 'row')})" for value, count in list(strange.items())[:3])
     more = f" and {len(strange) - 3} further values" if len(strange) > 3 else ""
     return f"Column '{name}' holds numbers besides {shown}{more} and is read as numbers; the others count as missing."
-
-
-def _replace_columns(X: Any, table: Table, parsed: Sequence[str]) -> Any:
-    """The frame or Arrow table X with these columns of strings as numbers."""
-    read = ParsedTable(table, parsed)
-    columns = {name: read.labels(name, 0, table.n_rows) for name in parsed}
-    if comes_from(X, "pandas", "DataFrame"):
-        frame = X.copy(deep=False)
-        for j, name in enumerate(table.names):
-            if name in columns:
-                frame.isetitem(j, columns[name])
-        return frame
-    if comes_from(X, "polars", "DataFrame"):
-        import polars as pl
-
-        return X.with_columns(*(pl.Series(name, values, nan_to_null=True) for name, values in columns.items()))
-    import pyarrow as pa
-
-    for name, values in columns.items():
-        X = X.set_column(table.names.index(name), name, pa.array(values, from_pandas=True))
-    return X
 
 
 def why_no_feature(table: Table, name: str) -> str:

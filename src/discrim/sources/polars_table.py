@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discrim.errors import DataError
+from discrim.sources.csv_files import Dialect
 from discrim.sources.design import Kind, Reader, Table, unusable_column
 
 
@@ -93,12 +94,18 @@ def read_frames(title: str, frames: Mapping[Any, pl.LazyFrame]) -> Reader:
     return Reader(title, heads, partial(_tables, frames))
 
 
-def read_csv(title: str, separators: Mapping[Path, str]) -> Reader:
+def read_csv(title: str, dialects: Mapping[Path, Dialect]) -> Reader:
     """In CSV files an empty field and "NA", which R writes, are missing."""
     nulls = ["", "NA"]
     frames = {
-        path: pl.scan_csv(path, separator=separator, infer_schema_length=10_000, null_values=nulls)
-        for path, separator in separators.items()
+        path: pl.scan_csv(
+            path,
+            separator=dialect.separator,
+            decimal_comma=dialect.decimal_comma,
+            infer_schema_length=10_000,
+            null_values=nulls,
+        )
+        for path, dialect in dialects.items()
     }
     return read_frames(title, frames)
 

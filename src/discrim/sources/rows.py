@@ -20,9 +20,10 @@ from discrim.later import cached_property
 from discrim.sources.design import ArrayTable, Column, Design, Table, as_table, comes_from, need, refuse_duplicates
 from discrim.sources.labels import check_weights, code_labels
 from discrim.sources.mixed import Schema
+from discrim.sources.reading import read_as_fitted
 from discrim.sources.scan import Scan, scan
 from discrim.sources.structure import check_structure
-from discrim.sources.text_columns import design_of_table, read_as_fitted
+from discrim.sources.text_columns import design_of_table
 from discrim.typing import Codes, Floats
 
 FLOAT64 = np.dtype(np.float64)

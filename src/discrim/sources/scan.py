@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import glob
-import gzip
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from discrim.block import UNLABELLED, Block, rows_per_block
 from discrim.errors import DataError, LeftOutWarning, ParameterError, name_list, plural, warn
+from discrim.sources.csv_files import open_csv
 from discrim.sources.databases import is_address, open_address, open_query
 from discrim.sources.design import (
     Column,
@@ -27,14 +27,14 @@ from discrim.sources.design import (
     as_table,
     comes_from,
     float_type,
-    installed,
     need,
     one_column,
     refuse_duplicates,
     refuse_lacking,
 )
 from discrim.sources.labels import MissingLabelsError, code_labels, refuse_bad_weights
-from discrim.sources.text_columns import ParsedTable, design_of
+from discrim.sources.reading import NO_READING, Reading, ReadTable, SomeRows, reading_of
+from discrim.sources.text_columns import design_of
 from discrim.typing import Floats
 
 # What a column holds that is neither numbers nor text.
@@ -45,8 +45,6 @@ SUFFIXES = {
     ".jsonl": "jsonl", ".ndjson": "jsonl",
     ".arrow": "arrow", ".arrows": "arrow", ".feather": "arrow", ".ipc": "arrow",
 }  # fmt: skip
-# Bytes of a CSV file that are looked at for the names of its columns.
-LONGEST_LINE = 1 << 20
 # Names that programs give to a column without a name, such as an index.
 UNNAMED = re.compile(r"\s*|unnamed: \d+.*|__index_level_\d+__|level_0", re.IGNORECASE)
 
@@ -58,6 +56,8 @@ def scan(
     features: Sequence[str] | None = None,
     without: Sequence[str] = (),
     weight: str | None = None,
+    types: Mapping[str, str] | None = None,
+    sep: str | None = None,
     batch_rows: int = 65536,
     query: str | None = None,
     connection: Any = None,
@@ -81,6 +81,12 @@ def scan(
         Columns to leave out, of all others or of ``features``.
     weight : str, optional
         The column of case weights.
+    types : dictionary of column names to "number" or "category"
+        How columns are read, where the table does not show what they are: numbers that are codes of a category, strings
+        that are numbers, dates as days since 1970.
+    sep : str, optional
+        What separates the columns of CSV files. By default a comma, or the tab, semicolon or bar of a first line that
+        has no comma outside of quotes; with semicolons numbers may have decimal commas.
     batch_rows : int
         How many rows a reader fetches at once.
     query, connection : str, and an open connection, the path of a database or the address of a server
@@ -95,7 +101,7 @@ def scan(
     for parameter, value in (("features", features), ("without", without)):
         if isinstance(value, str):
             raise ParameterError.bad_value(parameter, value, "a list of column names")
-    reader = open_reader(data) if query is None else open_query(query, connection)
+    reader = open_reader(data, sep) if query is None else open_query(query, connection)
     head = reader.head
     refuse_duplicates(head.names)
     for name in without:
@@ -112,7 +118,8 @@ def scan(
     refuse_duplicates(features)
     if target in features:
         raise ParameterError.bad_value("features", list(features), f"without the target '{target}'")
-    return Scan(reader, features, target, weight, batch_rows, chosen)
+    rows = Scan(reader, features, target, weight, batch_rows, chosen)
+    return rows if not types else rows.read_as(rows.reading_of(types))
 
 
 @dataclass(eq=False, repr=False)
@@ -120,7 +127,8 @@ class Scan:
     """``Rows`` that are read from a source in batches; made by ``scan``.
 
     The classes are those of each block, since not all labels are known before the last row. ``chosen`` says whether
-    the features were asked for by name. Columns of strings in ``_parsed`` are read as numbers.
+    the features were asked for by name. ``_reading`` says which columns are read
+    otherwise than they come.
     """
 
     classes = None
@@ -134,7 +142,7 @@ class Scan:
     chosen: bool = True
     offset: str | None = None
     _design: Design | None = None
-    _parsed: frozenset[str] = frozenset()
+    _reading: Reading = NO_READING
 
     def __post_init__(self) -> None:
         self.n_rows = self._reader.n_rows
@@ -173,8 +181,8 @@ class Scan:
             refuse_lacking(features, self._reader.head.names)
         else:
             design.check_width(len(features))
-        parsed = self._parsed | self._texts_in(design.numeric if design.named else ())
-        return replace(self, features=features, _design=design, _parsed=parsed)
+        texts = self._texts_in(design.numeric if design.named else ())
+        return replace(self, features=features, _design=design, _reading=self._reading | Reading(texts))
 
     def with_features(self, features: Sequence[str]) -> Scan:
         """The same rows with these columns only."""
@@ -182,7 +190,26 @@ class Scan:
 
     def with_numbers(self, names: Sequence[str]) -> Scan:
         """The same rows with those of these columns that hold strings read as numbers, where they are numbers."""
-        return replace(self, _parsed=self._parsed | self._texts_in(names))
+        return self.read_as(Reading(self._texts_in(names)))
+
+    def reading_of(self, types: Mapping[str, str]) -> Reading:
+        """How columns of these types are read; the first rows show what they hold."""
+        first = self.first_table(1) if self.rereadable else None
+        return reading_of(self.head if first is None else first, types, self.features)
+
+    def read_as(self, reading: Reading) -> Scan:
+        """The same rows with these columns read so."""
+        return replace(self, _design=None, _reading=self._reading | reading)
+
+    @property
+    def texts(self) -> list[str]:
+        """The features that are read as levels."""
+        return [name for name in self.features if self._kinds[name] == "text"]
+
+    def keeping(self, keep: NDArray[np.bool_]) -> Scan:
+        """The same without the rows where ``keep`` is false."""
+        reader = replace(self._reader, tables=partial(_kept, self._reader, keep), n_rows=int(keep.sum()))
+        return replace(self, _reader=reader, _design=None)
 
     def first_table(self, fewest: int) -> Table | None:
         """The first batch of so many rows, or the largest there is; None where there are no rows."""
@@ -249,10 +276,10 @@ class Scan:
         return f"Scan({', '.join([*parts, plural(len(self.features), 'feature')])})"
 
     def _as_read(self, table: Table) -> Table:
-        return ParsedTable(table, self._parsed) if self._parsed else table
+        return ReadTable(table, self._reading) if self._reading.names else table
 
-    def _texts_in(self, names: Sequence[str]) -> set[str]:
-        return {name for name in names if _kind(self._reader.head, name) == "text"}
+    def _texts_in(self, names: Sequence[str]) -> frozenset[str]:
+        return frozenset(name for name in names if _kind(self._reader.head, name) == "text")
 
     @property
     def _needed(self) -> list[str]:
@@ -306,6 +333,15 @@ class Scan:
 
     def _empty(self) -> DataError:
         return DataError(f"The {self._reader.title} holds no rows.")
+
+
+def _kept(reader: Reader, keep: NDArray[np.bool_], columns: Sequence[str], batch_rows: int) -> Iterator[Table]:
+    start = 0
+    for table in reader.tables(columns, batch_rows):
+        part = np.flatnonzero(keep[start : start + table.n_rows])
+        start += table.n_rows
+        if len(part):
+            yield SomeRows(table, part)
 
 
 def _common_kinds(
@@ -367,12 +403,12 @@ def _no_such_column(name: str, heads: Mapping[str, Table]) -> DataError:
     return DataError(f"There is no column '{name}' in '{title}'.{hint} It has {name_list(head.names, 20)}.")
 
 
-def open_reader(data: Any) -> Reader:
+def open_reader(data: Any, sep: str | None = None) -> Reader:
     """The reader for a path, several paths, a table, a lazy table, a database or a stream."""
     if is_address(data):
         return open_address(os.fspath(data))
     if _is_path(data):
-        return _open_files(data if isinstance(data, list | tuple) else [data])
+        return _open_files(data if isinstance(data, list | tuple) else [data], sep)
     if comes_from(data, "polars", "LazyFrame"):
         from discrim.sources.polars_table import read_frames
 
@@ -406,7 +442,7 @@ def _is_path(data: Any) -> bool:
     return one or (isinstance(data, list | tuple) and bool(data) and all(map(_is_path, data)))
 
 
-def _open_files(given: Sequence[Any]) -> Reader:
+def _open_files(given: Sequence[Any], sep: str | None) -> Reader:
     """The reader for files, patterns such as ``trips-*.parquet``, and folders."""
     paths = [path for one in given for path in _expand(os.fspath(one))]
     kinds = {_kind_of_file(path) for path in paths}
@@ -420,39 +456,11 @@ def _open_files(given: Sequence[Any]) -> Reader:
 
         return read_json_lines(title, paths)
     if kind == "csv":
-        return _open_csv(title, {path: "\t" if ".tsv" in path.name.lower() else "," for path in paths})
+        return open_csv(title, paths, sep)
     need("pyarrow", f"Reading {kind} files")
     from discrim.sources.arrow import read_ipc, read_parquet
 
     return read_parquet(title, paths) if kind == "parquet" else read_ipc(title, paths)
-
-
-def _open_csv(title: str, separators: Mapping[Path, str]) -> Reader:
-    """The fastest CSV parser that is installed: polars, then DuckDB, then pyarrow."""
-    for path, separator in separators.items():
-        _refuse_other_separator(path, separator)
-    if installed("polars"):
-        from discrim.sources import polars_table
-
-        return polars_table.read_csv(title, separators)
-    need("pyarrow", "Reading CSV files")
-    from discrim.sources import arrow
-
-    return (arrow.read_csv_by_duckdb if installed("duckdb") else arrow.read_csv)(title, separators)
-
-
-def _refuse_other_separator(path: Path, separator: str) -> None:
-    """A first line without the separator, but with one of another program, would be the name of a single column."""
-    opened = gzip.open if path.name.lower().endswith(".gz") else open
-    with opened(path, "rb") as file:
-        line = file.readline(LONGEST_LINE).decode("utf-8", "replace").strip()
-    bare = re.sub('"[^"]*"', "", line)
-    found = [sign for sign in ";\t|" if sign in bare]
-    if found and separator not in bare:
-        raise DataError(
-            f"The columns of '{path}' are separated by {found[0]!r}: its first line reads {line[:60]!r}. Files named "
-            ".csv have commas there and .tsv tabs: write it so, or read it yourself and pass the frame."
-        )
 
 
 def _expand(given: str) -> list[Path]:

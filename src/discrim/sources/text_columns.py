@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,10 @@ from discrim.sources.design import (
     INSTEAD_OF_DATES,
     Column,
     Design,
-    Kind,
     Table,
     UnusableColumnError,
     float_type,
     mixed_types,
-    refuse_lacking,
     unusable_column,
 )
 
@@ -122,49 +120,6 @@ def _check_levels(name: str, levels: Sequence[Any], present: int) -> None:
     else:
         what = "Leave it out, replace it by categories with many rows each, or learn from its words by TextClassifier"
     raise DataError(f"{seen}, and each of them would become a column. {what}.")
-
-
-class ParsedTable(Table):
-    """A ``Table`` some of whose columns of strings are read as numbers."""
-
-    def __init__(self, table: Table, parsed: Collection[str]) -> None:
-        self._table = table
-        self._parsed = frozenset(parsed)
-        self.names = table.names
-        self.n_rows = table.n_rows
-        self.index_names = table.index_names
-
-    def kind(self, name: str) -> Kind:
-        return "number" if name in self._parsed else self._table.kind(name)
-
-    def numbers(self, names: Sequence[str], start: int, stop: int, dtype: type[Any]) -> NDArray[Any]:
-        plain = [name for name in names if name not in self._parsed]
-        if len(plain) == len(names):
-            return self._table.numbers(names, start, stop, dtype)
-        x = np.empty((stop - start, len(names)), dtype=dtype, order="F")
-        columns = iter(self._table.numbers(plain, start, stop, dtype).T if plain else ())
-        for j, name in enumerate(names):
-            x[:, j] = self.labels(name, start, stop) if name in self._parsed else next(columns)
-        return x
-
-    def texts(self, name: str, start: int, stop: int) -> tuple[list[Any], NDArray[Any]]:
-        return self._table.texts(name, start, stop)
-
-    def labels(self, name: str, start: int, stop: int) -> Any:
-        if name not in self._parsed:
-            return self._table.labels(name, start, stop)
-        values, codes = self._table.texts(name, start, stop)
-        read = [as_number(value) for value in values]
-        # The last entry is looked up by code -1: a missing value.
-        return np.array([*(np.nan if number is None else number for number in read), np.nan])[np.maximum(codes, -1)]
-
-
-def read_as_fitted(table: Table, design: Design) -> Table:
-    """The table with strings read as numbers where a model knows numbers, unless they are something else altogether."""
-    refuse_lacking(design.names_in, table.names)
-    each = ((name, counted_texts(table, name, table.n_rows)) for name in design.numeric)
-    parsed = [name for name, found in each if found is not None and are_mostly_numbers_or_marks(*found)]
-    return ParsedTable(table, parsed) if parsed else table
 
 
 def counted_texts(table: Table, name: str, n: int) -> Counted | None:

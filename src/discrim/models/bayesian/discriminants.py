@@ -18,7 +18,7 @@ from discrim.families.rule import Output, StudentRule
 from discrim.inference.conjugate import tails
 from discrim.inference.summary import Summary, Table
 from discrim.models.parameters import Check, array_like, either, none, number, one_of
-from discrim.models.registry import Entry, enter
+from discrim.models.registry import Entry, by_class, cubic, enter
 from discrim.models.scoring import apply_rule
 from discrim.models.shell import RecipeClassifier, recipe_from
 from discrim.typing import Floats
@@ -286,5 +286,5 @@ class WishartPosterior:
         return Intervals(ends, self.names, level)
 
 
-enter(Entry("Bayesian LDA", BayesianLinearDiscriminantAnalysis, cost=8))
-enter(Entry("Bayesian QDA", BayesianQuadraticDiscriminantAnalysis, cost=11))
+enter(Entry("Bayesian LDA", BayesianLinearDiscriminantAnalysis, cost=8, work=cubic(5e-10)))
+enter(Entry("Bayesian QDA", BayesianQuadraticDiscriminantAnalysis, cost=11, work=by_class))

@@ -20,7 +20,7 @@ from discrim.families.rule import LinearRule, Output
 from discrim.inference.summary import Summary
 from discrim.models.gaussian.common import COMMON, lda_summary
 from discrim.models.parameters import Check, either, integer, none, number, one_of
-from discrim.models.registry import Entry, common_covariance, crowded, enter
+from discrim.models.registry import Entry, common_covariance, crowded, cubic, enter
 from discrim.models.scoring import apply_rule
 from discrim.models.shell import RecipeClassifier, recipe_from
 from discrim.typing import Floats
@@ -225,6 +225,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
 SHRUNKEN = {"shrinkage": "auto", "solver": "lsqr"}
 enter(
-    Entry("LDA", LinearDiscriminantAnalysis, cost=6, why_not=common_covariance),
-    Entry("LDA, shrunken", LinearDiscriminantAnalysis, SHRUNKEN, cost=7, offered=crowded),
+    Entry("LDA", LinearDiscriminantAnalysis, cost=6, why_not=common_covariance, work=cubic(1e-9)),
+    Entry("LDA, shrunken", LinearDiscriminantAnalysis, SHRUNKEN, cost=7, offered=crowded, work=cubic(1e-9)),
 )

@@ -16,7 +16,7 @@ from discrim.inference.discriminant import box_m
 from discrim.inference.summary import Summary
 from discrim.models.gaussian.common import COMMON, group_summary
 from discrim.models.parameters import Check, either, number, one_of
-from discrim.models.registry import Entry, enter, own_covariance
+from discrim.models.registry import Entry, by_class, enter, own_covariance
 from discrim.models.shell import RecipeClassifier, recipe_from
 from discrim.statistics import ClassMoments
 from discrim.typing import Floats
@@ -131,4 +131,4 @@ class QuadraticDiscriminantAnalysis(RecipeClassifier):
         return group_summary(self, self._names, "Quadratic discriminant analysis", facts)
 
 
-enter(Entry("QDA", QuadraticDiscriminantAnalysis, cost=10, why_not=own_covariance))
+enter(Entry("QDA", QuadraticDiscriminantAnalysis, cost=10, why_not=own_covariance, work=by_class))

@@ -30,7 +30,7 @@ from discrim.models.logistic.training import (
     with_offset,
 )
 from discrim.models.parameters import Check, boolean, either, integer, number, one_of, positive, seed
-from discrim.models.registry import Entry, any_numbers, enter
+from discrim.models.registry import Entry, Size, Work, any_numbers, enter
 from discrim.models.shell import SparseCoefficients
 from discrim.sources import Attached, Design, Rows, Scan
 
@@ -414,4 +414,16 @@ def open_training(read: Callable[..., Rows], given: Training) -> Rows:
     return Attached(rows, rows.classes, offset)
 
 
-enter(Entry("Logistic", LogisticRegression, cost=14, tuning="grid", why_not=any_numbers, words=True))
+def _work(size: Size) -> Work:
+    functions = size.classes if size.classes > 2 else 1
+    if not size.dense:
+        fit = 2e-3 + 1.7e-7 * size.stored * functions
+        return Work(fit, 8.0 * fit)
+    # Of more columns than rows, in the space of the rows.
+    fit = (
+        2e-3 + (2.5e-8 if functions > 1 else 1e-8) * size.rows * size.span * functions + 1e-10 * size.stored * size.span
+    )
+    return Work(fit, 3.0 * fit)
+
+
+enter(Entry("Logistic", LogisticRegression, cost=14, tuning="grid", why_not=any_numbers, words=True, work=_work))

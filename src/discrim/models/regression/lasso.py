@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from discrim.families.regression.lasso import LassoPath, LassoRecipe
 from discrim.inference.summary import Summary, coefficient_summary
 from discrim.models.parameters import Check, array_like, boolean, either, none, number, one_of
-from discrim.models.registry import Entry, Facts, dense_numbers, enter
+from discrim.models.registry import Entry, Facts, Size, Work, cubic, dense_numbers, enter
 from discrim.models.shell import RecipeClassifier, recipe_from
 
 
@@ -111,4 +111,9 @@ def _too_wide(rows: Facts) -> str:
     return dense_numbers(rows)
 
 
-enter(Entry("Lasso", LassoClassifier, cost=12, tuning="grid", why_not=_too_wide))
+def _work(size: Size) -> Work:
+    one, path = cubic(5e-10)(size), 1e-3 + 6e-8 * size.classes * size.width**2
+    return Work(one.fit + path / 5, one.fit + path)
+
+
+enter(Entry("Lasso", LassoClassifier, cost=12, tuning="grid", why_not=_too_wide, work=_work))

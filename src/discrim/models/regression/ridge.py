@@ -20,7 +20,7 @@ from discrim.families.rule import LinearRule, Output, side_by_side
 from discrim.inference.summary import Summary, coefficient_summary
 from discrim.models.beyond import METHODS, beyond_sklearn
 from discrim.models.parameters import Check, array_like, boolean, either, integer, none, number, numbers, one_of, seed
-from discrim.models.registry import Entry, enter
+from discrim.models.registry import Entry, cubic, enter
 from discrim.models.shell import RecipeClassifier, check_parameters, recipe_from
 from discrim.sources import check_structure
 
@@ -225,4 +225,4 @@ def _function(label: RidgeClassifier) -> LinearRule:
     return LinearRule(sign * rule.coef[-1:], sign * rule.offset[-1:], rule.origin)
 
 
-enter(Entry("Ridge", RidgeClassifier, {"methods": "all"}, cost=9, tuning="grid"))
+enter(Entry("Ridge", RidgeClassifier, {"methods": "all"}, cost=9, tuning="grid", work=cubic(1e-9, 2e-9)))

@@ -1,0 +1,165 @@
+"""What the columns of a table are, and what is done with them: by what they hold, or as the user says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from discrim.comparison.prepared import column_names, leave_out, without_odd_columns
+from discrim.errors import DataError, ParameterError, name_list, plural
+from discrim.sources import Scan
+from discrim.sources.design import as_table
+from discrim.sources.odd_columns import with_numbers
+from discrim.sources.reading import NO_READING, RARE, Reading, grouped_levels, reading_of
+from discrim.sources.text_columns import counted_texts
+
+Missing = Literal["impute", "drop", "error"]
+# Levels that a category keeps: of more, the most frequent that have a few rows each.
+MOST_LEVELS, FEWEST_ROWS = 30, 5
+# Classes that are many for numbers, and the rows that each of them has at least where they are classes all the same.
+MANY_CLASSES, VERY_MANY, ROWS_A_CLASS = 20, 100, 10
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the user says of the columns."""
+
+    missing: Missing = "impute"
+    types: Mapping[str, str] = field(default_factory=dict)
+    without: Sequence[str] = ()
+    positive: Any = None
+
+    def __post_init__(self) -> None:
+        if self.missing not in ("impute", "drop", "error"):
+            raise ParameterError.bad_value("missing", self.missing, "'impute', 'drop' or 'error'")
+        if isinstance(self.without, str):
+            raise ParameterError.bad_value("without", self.without, "a list of column names")
+        if not isinstance(self.types, Mapping):
+            raise ParameterError.bad_value(
+                "types", self.types, "a dictionary of column names to 'number' or 'category'"
+            )
+
+
+NOTHING = Wanted()
+
+
+@dataclass(frozen=True)
+class Decided:
+    """``X`` without the columns that are ``left_out``, names with a sentence each, and read as ``reading`` says."""
+
+    X: Any
+    reading: Reading = NO_READING
+    left_out: dict[str, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+
+def decide(X: Any, wanted: Wanted) -> Decided:
+    """Columns are left out, strings read as numbers, and rare levels put together."""
+    names = list(X.features) if isinstance(X, Scan) else column_names(X)
+    lacking = [name for name in wanted.without if name not in names]
+    if lacking:
+        raise ParameterError(f"without names {name_list(lacking)}; the columns are {name_list(names, most=20)}.")
+    asked = {name: f"Column '{name}' is left out, as asked for." for name in wanted.without}
+    if asked and len(asked) < len(names):
+        X = leave_out(X, list(asked))
+    elif asked:
+        raise ParameterError("without names every column; there is none left to learn from.")
+    reading, X = _as_typed(X, wanted.types)
+    X, numbers = with_numbers(X, set(wanted.types))
+    reading |= Reading(frozenset(numbers))
+    X, odd = without_odd_columns(X, set(wanted.types))
+    X, grouped, said = _with_rare_levels(X)
+    return Decided(X, reading | grouped, {**asked, **odd}, (*numbers.values(), *said))
+
+
+def _as_typed(X: Any, types: Mapping[str, str]) -> tuple[Reading, Any]:
+    if not types:
+        return NO_READING, X
+    if isinstance(X, Scan):
+        reading = X.reading_of(types)
+        return reading, X.read_as(reading)
+    table = as_table(X)
+    if table is None:
+        raise ParameterError("types is for columns of tables; this array has numbers only. Pass a data frame.")
+    reading = reading_of(table, types, table.names)
+    return reading, reading.apply(X)
+
+
+def _with_rare_levels(X: Any) -> tuple[Any, Reading, list[str]]:
+    """Categories of many levels keep the most frequent, and the others become one level."""
+    levels, said = {}, []
+    for name, values, times in _categories(X):
+        kept = grouped_levels(values, times, MOST_LEVELS, FEWEST_ROWS) if len(values) > MOST_LEVELS else None
+        if kept is not None:
+            levels[name] = kept
+            rare = int(times.sum() - sum(t for v, t in zip(values, times, strict=True) if str(v) in kept))
+            said.append(
+                f"Column '{name}' has {len(values):,} levels: the {len(kept) - 1} most frequent are kept, and the "
+                f"others ({plural(rare, 'row')}) are one level, '{RARE}'."
+            )
+    reading = Reading(levels=levels)
+    if not levels:
+        return X, reading, said
+    return (X.read_as(reading) if isinstance(X, Scan) else reading.apply(X)), reading, said
+
+
+def _categories(X: Any) -> Iterable[tuple[str, list[Any], Any]]:
+    """The columns of text, with their values and how often each is met."""
+    if not isinstance(X, Scan):
+        table = as_table(X)
+        for name in [] if table is None or not table.n_rows else table.names:
+            met = counted_texts(table, name, table.n_rows) if table is not None else None
+            if met is not None:
+                yield name, *met
+        return
+    names = X.texts if X.rereadable else []
+    counts: dict[str, dict[Any, int]] = {name: {} for name in names}
+    for part in X.tables(names) if names else ():
+        for name in names:
+            for value, times in zip(*(counted_texts(part, name, part.n_rows) or ((), ())), strict=True):
+                counts[name][value] = counts[name].get(value, 0) + int(times)
+    for name, found in counts.items():
+        yield name, list(found), np.array(list(found.values()), dtype=np.intp)
+
+
+def question_target(y: Any, classes: Any, n: int, X: Any) -> None:
+    """Refuse labels that look like measurements or dates."""
+    k, kind = len(classes), getattr(classes, "dtype", np.dtype(object)).kind
+    if k <= MANY_CLASSES or kind not in "iufM":
+        return
+    whole = kind in "iu" or (kind == "f" and bool((classes == np.floor(classes)).all()))
+    rows = n / k
+    if whole and rows >= (ROWS_A_CLASS if k <= VERY_MANY else 5 * ROWS_A_CLASS):
+        return
+    what = "dates" if kind == "M" else "numbers"
+    name = getattr(X, "target", None) or getattr(y, "name", None)
+    close = [name for name, values, _ in _categories(X) if 2 <= len(values) <= MANY_CLASSES]
+    meant = f" Did you mean {' or '.join(repr(other) for other in close[:3])}?" if close else ""
+    raise DataError(
+        f"The target{f' {name!r}' if name else ''} holds {k:,} different {what} in {n:,} rows: it looks like a "
+        f"{'date' if kind == 'M' else 'number'}, not like classes.{meant} To predict a range, cut it into classes "
+        "first, for example with pandas.cut; if these are the classes, convert them to strings."
+    )
+
+
+def taken(X: Any, keep: Any) -> Any:
+    """The rows of a table, an array or a scan where ``keep`` is true."""
+    from sklearn.utils import _safe_indexing
+
+    return X.keeping(keep) if isinstance(X, Scan) else _safe_indexing(X, np.flatnonzero(keep))
+
+
+def positive_of(classes: Any, positive: Any) -> Any:
+    """The class of interest of two, or None."""
+    if positive is None:
+        return None
+    labels = classes.tolist()
+    if len(labels) != 2:
+        raise ParameterError(f"positive names the class of interest of two; y has {len(labels)} classes.")
+    match = [label for label in labels if label == positive or str(label) == str(positive)]
+    if not match:
+        raise ParameterError(f"positive={positive!r} is none of the classes, {name_list(labels)}.")
+    return match[0]

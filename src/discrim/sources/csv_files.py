@@ -1,0 +1,56 @@
+"""CSV files: what separates their columns, and the fastest parser that is installed."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from discrim.errors import ParameterError
+from discrim.sources.design import Reader, installed, need
+
+# Bytes of a file that are looked at.
+LOOK = 1 << 20
+SIGNS = "\t;|"
+QUOTED = re.compile('"[^"]*"')
+WITH_COMMA, WITH_POINT = re.compile(r"\s*[-+]?\d+,\d+\s*"), re.compile(r"\s*[-+]?\d+\.\d+\s*")
+
+
+class Dialect(NamedTuple):
+    """What separates columns, and whether numbers have a decimal comma."""
+
+    separator: str
+    decimal_comma: bool = False
+
+
+def open_csv(title: str, paths: Sequence[Path], sep: str | None) -> Reader:
+    """By polars, else by DuckDB, else by pyarrow."""
+    dialects = {path: dialect_of(path, sep) for path in paths}
+    if installed("polars"):
+        from discrim.sources import polars_table
+
+        return polars_table.read_csv(title, dialects)
+    need("pyarrow", "Reading CSV files")
+    from discrim.sources import arrow
+
+    return (arrow.read_csv_by_duckdb if installed("duckdb") else arrow.read_csv)(title, dialects)
+
+
+def dialect_of(path: Path, sep: str | None) -> Dialect:
+    """That of the first lines; a separator that was asked for is not questioned."""
+    if sep is not None and (len(sep) != 1 or sep in '"\r\n'):
+        raise ParameterError.bad_value("sep", sep, "a single character, such as ';'")
+    opened = gzip.open if path.name.lower().endswith(".gz") else open
+    with opened(path, "rb") as file:
+        lines = [QUOTED.sub("", line) for line in file.read(LOOK).decode("utf-8", "replace").splitlines()[:200]]
+    usual = "\t" if ".tsv" in path.name.lower() else ","
+    first = lines[0] if lines else ""
+    others = [sign for sign in SIGNS if sign in first]
+    separator = sep or (max(others, key=first.count) if others and usual not in first else usual)
+    if separator == ",":
+        return Dialect(separator)
+    fields = [field for line in lines[1:] for field in line.split(separator)]
+    with_comma = any(WITH_COMMA.fullmatch(field) for field in fields)
+    return Dialect(separator, with_comma and not any(WITH_POINT.fullmatch(field) for field in fields))
