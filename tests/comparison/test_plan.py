@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.base import ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from discrim import compare, datasets
@@ -63,8 +62,12 @@ def test_savings_are_said_and_cost_little(monkeypatch):
     monkeypatch.setattr(plan, "LEAST_TRAINED", 1000)
     x, labels = table()
     full = compare(x, labels, ["Logistic"], budget=None)
-    several = (compare(x, labels, ["Logistic"], budget=budget) for budget in (0.3, 0.2, 0.15, 0.1, 0.08, 0.06))
-    saved = next(found for found in several if any("budget" in said for said in found.remarks))
+    rows = read_rows(x, labels, None, 10, None, 0)
+    (one,) = candidates_for(["Logistic"], rows)
+    effort = plan.efforts(one, rows)[-1]
+    assert effort.judged > 1
+    assert effort.trained > 1
+    saved = compare(x, labels, ["Logistic"], budget=plan.cost_of(one, rows, effort) * 1.001)
     (said,) = [remark for remark in saved.remarks if "budget" in remark]
     assert "Logistic was tuned by one row out of" in said
     assert "the last fit is of all rows" in said
@@ -81,7 +84,7 @@ def test_training_parts_of_some_rows_hold_out_the_same_rows():
         np.testing.assert_array_equal(part.folds.test(f), rows.folds.test(f))
 
 
-class Slow(ClassifierMixin, LogisticRegression):
+class Slow(LogisticRegression):
     """A classifier that uses up the clock."""
 
     def fit(self, X, y):
@@ -112,11 +115,16 @@ def test_a_budget_is_a_number_of_seconds(budget):
         compare(*datasets.load_iris().xy, ["LDA"], budget=budget)
 
 
-def test_the_work_of_every_model_grows_with_rows_and_columns():
-    x, labels = table(500, 6)
-    wide, long = (np.tile(x, times) for times in ((1, 20), (20, 1)))
-    small = {c.name: c.seconds for c in planned(x, labels, None, registry.all_entries())}
-    for other, y in ((wide, labels), (long, np.tile(labels, 20))):
-        for c in planned(other, y, None, registry.all_entries()):
-            if not c.why_not and small[c.name]:
-                assert c.seconds >= small[c.name], c.name
+def test_the_work_of_every_model_grows_with_rows_columns_and_classes():
+    size = registry.Size(1000, 20, 2, 20_000, dense=True)
+    larger = [
+        size._replace(rows=2000, stored=40_000),
+        size._replace(width=40, stored=40_000),
+        size._replace(classes=5),
+    ]
+    for entry in registry.all_entries().values():
+        before = entry.work(size)
+        assert before.fit > 0
+        for other in larger:
+            assert entry.work(other).fit >= before.fit, entry.name
+            assert entry.work(other).grid >= before.grid, entry.name
