@@ -182,7 +182,9 @@ class Scan:
         else:
             design.check_width(len(features))
         texts = self._texts_in(design.numeric if design.named else ())
-        return replace(self, features=features, _design=design, _reading=self._reading | Reading(texts))
+        return replace(
+            self, features=features, _design=design, _reading=self._reading | Reading(texts) if texts else self._reading
+        )
 
     def with_features(self, features: Sequence[str]) -> Scan:
         """The same rows with these columns only."""
@@ -276,7 +278,7 @@ class Scan:
         return f"Scan({', '.join([*parts, plural(len(self.features), 'feature')])})"
 
     def _as_read(self, table: Table) -> Table:
-        return ReadTable(table, self._reading) if self._reading.names else table
+        return table if self._reading is NO_READING else ReadTable(table, self._reading)
 
     def _texts_in(self, names: Sequence[str]) -> frozenset[str]:
         return frozenset(name for name in names if _kind(self._reader.head, name) == "text")
