@@ -1,4 +1,4 @@
-"""Curves over all thresholds of a score: ROC, precision and recall; areas under the ROC curve, and the test of two.
+"""ROC curves over all thresholds of a score: their points and areas, and the test of two areas.
 
 The area is a U statistic. DeLong, DeLong and Clarke-Pearson (1988) give its variance, and that of the difference of two
 areas on the same rows; Hand and Till (2001) extend it to more than two classes.
@@ -6,6 +6,7 @@ areas on the same rows; Hand and Till (2001) extend it to more than two classes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
@@ -16,9 +17,10 @@ from scipy import special
 
 from discrim import kernels
 from discrim.errors import DataError, ParameterError, name_list
-from discrim.evaluation.answers import checked_posterior, cumulated, in_standard_errors, scored, weights_of
-from discrim.evaluation.proportions import proportion_interval
+from discrim.evaluation.answers import checked_posterior, cumulated, in_standard_errors, scored
+from discrim.evaluation.operating_points import SAME, Curve, Part, Steps, Wanted, draws_of
 from discrim.inference.conjugate import tails
+from discrim.inference.summary import Table
 from discrim.later import cached_property
 from discrim.parallel import run
 from discrim.sources import check_weights
@@ -58,7 +60,9 @@ class ROC:
         self.positive = positive
         self.n_positive = int(is_positive.sum())
         self.n_negative = len(is_positive) - self.n_positive
+        self._is_positive, self._score = is_positive, score
         self._weighted: tuple[Floats, Floats, Floats] | None = None
+        self._prevalence = float(np.average(is_positive, weights=weight))
         if weight is None:
             # Both are sorted at the same time.
             self._high, self._low = run(lambda i: np.sort(score[~is_positive if i else is_positive]), 2)
@@ -82,20 +86,128 @@ class ROC:
             raise DataError("The standard error of the area needs at least two rows of each class.")
         return float(np.sqrt(auc_variance(*self._placements)))
 
-    def auc_ci(self, level: float = 0.95, method: Literal["delong", "logit"] = "delong") -> tuple[float, float]:
-        """Interval for the area: area -+ z standard errors, cut at 0 and 1; 'logit' does it on the scale of log odds.
+    def auc_ci(
+        self,
+        level: float = 0.95,
+        method: Literal["logit", "delong", "bootstrap"] = "logit",
+        *,
+        draws: int = DRAWS,
+        seed: int = 0,
+    ) -> tuple[float, float]:
+        """Interval for the area.
 
-        The second keeps its level better where the area is near 1 or the rows are few.
+        - "logit": log odds of the area -+ z standard errors, by DeLong's variance. It keeps its level where the area is
+          near 1 or the rows are few. Where no row is out of place that variance is zero: then the area is in the
+          interval if it is within z of its standard errors of the estimate, with the variance that Hanley and McNeil
+          (1982) give for it (Newcombe, 2006).
+        - "delong": area -+ z standard errors, cut at 0 and 1, which is pROC's.
+        - "bootstrap": percentiles of ``draws`` samples with replacement within the classes. Cost: draws x n.
         """
-        z, auc, se = special.ndtri(tails(level)[1]), self.auc, self.auc_std_error
+        lower, upper = tails(level)
+        if method == "bootstrap":
+            low, high = np.quantile([curve.auc for curve in self._resampled(draws, seed)], [lower, upper])
+            return float(low), float(high)
+        z, auc, se = float(special.ndtri(upper)), self.auc, self.auc_std_error
         if method == "delong":
             return max(auc - z * se, 0.0), min(auc + z * se, 1.0)
         if method != "logit":
-            raise ParameterError.bad_value("method", method, "'delong' or 'logit'")
-        if auc in {0.0, 1.0}:
-            return auc, auc
-        half = z * se / (auc * (1.0 - auc))
-        return float(special.expit(special.logit(auc) - half)), float(special.expit(special.logit(auc) + half))
+            raise ParameterError.bad_value("method", method, "'logit', 'delong' or 'bootstrap'")
+        return area_interval(auc, se, z, self.n_positive, self.n_negative)
+
+    def coords(
+        self,
+        x: Any = "best",
+        input: str = "threshold",  # noqa: A002 - pROC's name
+        *,
+        best_method: str = "youden",
+        best_weights: tuple[float, float] | None = None,
+    ) -> Table:
+        """Points of the curve, as pROC's ``coords``: the best ones, or those at given numbers ``x``.
+
+        ``x`` is "best" (all ties are given) or numbers on the scale of ``input``: "threshold" (rows that score at least
+        as much are positive), "specificity" or "sensitivity" (between two points by linear interpolation).
+        ``best_method`` is "youden", the largest sensitivity + specificity, or "closest.topleft", the least distance to
+        the corner; ``best_weights`` are the cost of a missed positive, relative to a false alarm, and the prevalence.
+        Thresholds are in the middle between two scores. ``accuracy``, ``ppv`` and ``npv`` are those of these rows.
+
+        Examples
+        --------
+        >>> roc([0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.9]).coords()["threshold"]
+        array([0.6])
+        >>> roc([0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.9]).coords(0.5, input="specificity")["sensitivity"]
+        array([1.])
+        """
+        wanted = Wanted.checked(x, input, best_method, best_weights)
+        found, share = wanted.of(self._points), self._prevalence
+        true, false = share * found[:, 2], (1.0 - share) * (1.0 - found[:, 1])
+        with np.errstate(invalid="ignore"):
+            ppv = true / (true + false)
+            npv = (1.0 - share - false) / (1.0 - true - false)
+        values = np.column_stack([found, true + 1.0 - share - false, ppv, npv])
+        columns = ["threshold", "specificity", "sensitivity", "accuracy", "ppv", "npv"]
+        return Table("Points of the ROC curve", _names_of(wanted, len(found)), columns, values)
+
+    def ci_coords(
+        self,
+        x: Any = "best",
+        input: str = "threshold",  # noqa: A002 - pROC's name
+        *,
+        best_method: str = "youden",
+        best_weights: tuple[float, float] | None = None,
+        level: float = 0.95,
+        draws: int = DRAWS,
+        seed: int = 0,
+    ) -> Table:
+        """Intervals of what ``coords`` gives: sensitivity at a fixed specificity, the best threshold, and so on.
+
+        Percentiles of the bootstrap within classes; "best" is looked for again in each sample, and is the middle one of
+        ties. Cost: draws x n.
+        """
+        wanted, ends = Wanted.checked(x, input, best_method, best_weights), tails(level)
+        best = isinstance(wanted.x, str)
+        pick = _middle if best else np.asarray
+        samples = np.array([pick(wanted.of(curve)) for curve in self._resampled(draws, seed)])
+        points = pick(wanted.of(self._points))
+        names = ["threshold", "specificity", "sensitivity"]
+        shown = [name for name in names if best or name not in {"threshold", wanted.input}]
+        columns, values = [], []
+        for name in shown:
+            j = names.index(name)
+            columns += [name, f"{name} lower", f"{name} upper"]
+            # A threshold may be infinite: nothing is interpolated between two of them.
+            how: Any = "closest_observation" if name == "threshold" else "linear"
+            values += [points[:, j], *np.quantile(samples[:, :, j], ends, axis=0, method=how)]
+        title = f"Points of the ROC curve with intervals of level {level:g}"
+        return Table(title, _names_of(wanted, len(points)), columns, np.column_stack(values))
+
+    def partial_auc(
+        self,
+        bounds: tuple[float, float] = (1.0, 0.9),
+        focus: Literal["specificity", "sensitivity"] = "specificity",
+        *,
+        correct: bool = False,
+    ) -> float:
+        """The area where the specificity, or the sensitivity, is between ``bounds``.
+
+        ``correct`` scales it so that 1/2 is the area of chance and 1 that of a perfect score (McClish, 1989).
+        """
+        return Part.checked(bounds, focus, correct).area(self._points.fpr, self._points.tpr)
+
+    def partial_auc_ci(
+        self,
+        bounds: tuple[float, float] = (1.0, 0.9),
+        focus: Literal["specificity", "sensitivity"] = "specificity",
+        *,
+        correct: bool = False,
+        level: float = 0.95,
+        draws: int = DRAWS,
+        seed: int = 0,
+    ) -> tuple[float, float]:
+        """Interval for the partial area: percentiles of the bootstrap within classes. Cost: draws x n."""
+        part = Part.checked(bounds, focus, correct)
+        areas = [part.area(curve.fpr, curve.tpr) for curve in self._resampled(draws, seed)]
+        low, high = np.quantile(areas, tails(level))
+        return float(low), float(high)
 
     @property
     def fpr(self) -> Floats:
@@ -153,6 +265,33 @@ class ROC:
         low, high = self.auc_ci()
         return f"{head}{self.auc:.4f} (95% {low:.4f} to {high:.4f})"
 
+    @property
+    def rows(self) -> tuple[NDArray[np.bool_], Floats]:
+        """Which rows are positive, and their scores, in the order in which they were given."""
+        return self._is_positive, self._score
+
+    @cached_property
+    def steps(self) -> Steps:
+        """The distinct scores, and the place of every row among them."""
+        if self._weighted is not None:
+            raise DataError("Rows with weights are not drawn again. Leave the weights out.")
+        is_positive, score = self.rows
+        return Steps.of(score[is_positive], score[~is_positive])
+
+    @cached_property
+    def _points(self) -> Curve:
+        """All points of the curve, those on a line too."""
+        if self._weighted is not None:
+            fpr, tpr, values = self._weighted
+            return Curve(fpr, tpr, values[1:])
+        return self.steps.curve(self.steps.positives, self.steps.negatives)
+
+    def _resampled(self, draws: int, seed: int) -> Iterator[Curve]:
+        """Curves of rows drawn with replacement within the classes."""
+        steps = self.steps
+        for high, low in draws_of(self.n_positive, self.n_negative, draws, seed):
+            yield steps.curve(steps.positives[high], steps.negatives[low])
+
     @cached_property
     def _placements(self) -> tuple[Floats, Floats]:
         return sorted_placements(self._high, self._low)
@@ -165,6 +304,38 @@ class ROC:
         fpr = 1.0 - np.searchsorted(self._low, values, "left") / self.n_negative
         tpr = 1.0 - np.searchsorted(self._high, values, "left") / self.n_positive
         return _corners(*(np.concatenate([[start], part]) for start, part in ((0, fpr), (0, tpr), (np.inf, values))))
+
+
+def _names_of(wanted: Wanted, count: int) -> list[str]:
+    """The rows of a table of points."""
+    if isinstance(wanted.x, str):
+        return ["best"] if count == 1 else [f"best {i + 1}" for i in range(count)]
+    return [f"{wanted.input} {x:g}" for x in wanted.x]
+
+
+def _middle(points: Floats) -> Floats:
+    """Of points that are equally good the one in the middle."""
+    return points[len(points) // 2 :][:1]
+
+
+def area_interval(auc: float, std_error: float, z: float, positives: float, negatives: float) -> tuple[float, float]:
+    """On the scale of log odds, or Newcombe's (2006, method 5) where the standard error or the log odds say nothing."""
+    from scipy.optimize import brentq
+
+    auc = auc if SAME < auc < 1.0 - SAME else float(round(auc))
+    if std_error > SAME and 0 < auc < 1:
+        center, half = special.logit(auc), z * std_error / (auc * (1.0 - auc))
+        return float(special.expit(center - half)), float(special.expit(center + half))
+
+    def distance(area: float) -> float:
+        balance = 0.5 * (positives + negatives) - 1.0
+        spread = 1.0 + balance * ((1.0 - area) / (2.0 - area) + area / (1.0 + area))
+        return float((auc - area) ** 2 - z * z * area * (1.0 - area) * spread / (positives * negatives))
+
+    # At the ends of the interval the distance is zero; within it is negative.
+    low = 0.0 if auc <= 0 else brentq(distance, 0.0, auc * (1.0 - 1e-12))
+    high = 1.0 if auc >= 1 else brentq(distance, auc + (1.0 - auc) * 1e-12, 1.0)
+    return float(low), float(high)
 
 
 def _weighted_steps(score: Floats, is_positive: NDArray[np.bool_], weight: Floats) -> tuple[Floats, Floats, Floats]:
@@ -188,10 +359,11 @@ def _corners(fpr: Floats, tpr: Floats, thresholds: Floats) -> tuple[Floats, Floa
 
 @dataclass(frozen=True, eq=False)
 class AucComparison:
-    """Two areas on the same rows, by DeLong, DeLong and Clarke-Pearson (1988).
+    """Two areas, by DeLong, DeLong and Clarke-Pearson (1988) or by the bootstrap.
 
     ``auc`` are both areas, ``difference`` is the first minus the second, ``statistic`` its ratio to ``std_error``,
-    ``p_value`` two-sided. Two scores that order the rows alike differ by nothing: p is 1.
+    ``p_value`` two-sided. Two scores that order the rows alike differ by nothing: p is 1. ``paired`` says whether they
+    are scores of the same rows; ``df`` are the degrees of freedom of Student's t, infinite for the normal.
     """
 
     auc: tuple[float, float]
@@ -199,32 +371,113 @@ class AucComparison:
     std_error: float
     statistic: float
     p_value: float
+    paired: bool = True
+    method: str = "delong"
+    df: float = np.inf
+
+    @classmethod
+    def of(cls, auc: tuple[float, float], std_error: float, **more: Any) -> AucComparison:
+        """The test of the difference with this standard error."""
+        difference = auc[0] - auc[1]
+        statistic, df = in_standard_errors(difference, std_error), more.get("df", np.inf)
+        tail = special.stdtr(df, -abs(statistic)) if np.isfinite(df) else special.ndtr(-abs(statistic))
+        return cls(auc, difference, std_error, statistic, float(2 * tail), **more)
 
     def ci(self, level: float = 0.95) -> tuple[float, float]:
         """Interval for the difference."""
-        half = special.ndtri(tails(level)[1]) * self.std_error
+        upper = tails(level)[1]
+        half = float(special.stdtrit(self.df, upper) if np.isfinite(self.df) else special.ndtri(upper)) * self.std_error
         return self.difference - half, self.difference + half
 
     def __repr__(self) -> str:
         low, high = self.ci()
+        letter = "t" if np.isfinite(self.df) else "z"
         return (
             f"AUC {self.auc[0]:.4f} against {self.auc[1]:.4f}: difference {self.difference:.4f} "
-            f"(95% {low:.4f} to {high:.4f}), z = {self.statistic:.3f}, p = {self.p_value:.3g}"
+            f"(95% {low:.4f} to {high:.4f}), {letter} = {self.statistic:.3f}, p = {self.p_value:.3g}"
         )
 
 
-def compare_auc(y: Any, score_a: Any, score_b: Any, *, positive: Any = None) -> AucComparison:
-    """Paired test of whether two scores of the same rows have the same area under the ROC curve.
+def compare_auc(
+    y: Any,
+    score_a: Any,
+    score_b: Any = None,
+    *,
+    positive: Any = None,
+    paired: bool | None = None,
+    method: Literal["delong", "bootstrap"] = "delong",
+    bounds: tuple[float, float] | None = None,
+    seed: int = 0,
+) -> AucComparison:
+    """Test of whether two areas under the ROC curve are the same: of two scores of the same rows, or of two curves.
+
+    ``compare_auc(y, score_a, score_b)``, or ``compare_auc(roc_a, roc_b)`` with what ``roc`` gave. Two curves are paired
+    if the same rows are positive in both, in the same order, unless ``paired`` says otherwise.
 
     With V_i the share of negatives below positive i and W_j the share of positives above negative j (ties count
-    half), the difference of areas has variance Var(V^a - V^b) / m + Var(W^a - W^b) / n. Cost: two sorts.
+    half), the difference of areas has variance Var(V^a - V^b) / m + Var(W^a - W^b) / n; where other rows were scored,
+    the sum of both variances, with Student's t and Satterthwaite's degrees of freedom. ``method="bootstrap"`` has the
+    standard deviation of the difference in 2,000 samples within classes instead; with ``bounds`` the areas are those
+    between two specificities (see ``ROC.partial_auc``). Cost: two sorts, or 2,000 n.
+
+    Examples
+    --------
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> compare_auc(y, [1, 2, 4, 3, 5, 6], [1, 3, 6, 2, 5, 4]).difference.__round__(4)
+    0.3333
+    >>> compare_auc(roc(y, [1, 2, 4, 3, 5, 6]), roc([0, 1, 0, 1], [1, 2, 3, 4])).paired
+    False
     """
-    is_positive, _, scores = scored(y, positive, score_a=score_a, score_b=score_b)
-    a, b = (_in_order(score[is_positive], score[~is_positive]) for score in scores)
+    if isinstance(y, ROC) != isinstance(score_a, ROC) or (isinstance(y, ROC) == (score_b is not None)):
+        raise ParameterError("compare_auc() takes labels and two scores, or two curves of roc() and nothing else.")
+    if method not in ("delong", "bootstrap"):
+        raise ParameterError.bad_value("method", method, "'delong' or 'bootstrap'")
+    if bounds is not None and method != "bootstrap":
+        raise ParameterError("There is no formula for partial areas. Use method='bootstrap' with 'bounds'.")
+    if isinstance(y, ROC):
+        a, b = y, score_a
+    else:
+        is_positive, label, scores = scored(y, positive, score_a=score_a, score_b=score_b)
+        if method == "delong" and paired in (None, True):
+            return _paired(is_positive, *scores)
+        a, b = (ROC(score, is_positive, label, None) for score in scores)
+    same = np.array_equal(a.rows[0], b.rows[0])
+    if paired and not same:
+        raise ParameterError("A paired test needs scores of the same rows in the same order; these have other labels.")
+    paired = same if paired is None else paired
+    if method == "bootstrap":
+        part = None if bounds is None else Part.checked(bounds, "specificity", corrected=False)
+        return _by_bootstrap(a, b, part, paired=paired, seed=seed)
+    return _paired(a.rows[0], a.rows[1], b.rows[1]) if paired else _unpaired(a, b)
+
+
+def _paired(is_positive: NDArray[np.bool_], score_a: Floats, score_b: Floats) -> AucComparison:
+    a, b = (_in_order(score[is_positive], score[~is_positive]) for score in (score_a, score_b))
     auc = float(a[0].mean()), float(b[0].mean())
-    difference, std_error = auc[0] - auc[1], float(np.sqrt(auc_variance(a[0] - b[0], a[1] - b[1])))
-    z = in_standard_errors(difference, std_error)
-    return AucComparison(auc, difference, std_error, z, float(2 * special.ndtr(-abs(z))))
+    return AucComparison.of(auc, float(np.sqrt(auc_variance(a[0] - b[0], a[1] - b[1]))))
+
+
+def _unpaired(a: ROC, b: ROC) -> AucComparison:
+    variances = a.auc_std_error**2, b.auc_std_error**2
+    rows = a.n_positive + a.n_negative - 1, b.n_positive + b.n_negative - 1
+    parts = variances[0] ** 2 / rows[0] + variances[1] ** 2 / rows[1]
+    df = sum(variances) ** 2 / parts if parts > 0 else np.inf
+    return AucComparison.of((a.auc, b.auc), float(np.sqrt(sum(variances))), paired=False, df=df)
+
+
+def _by_bootstrap(a: ROC, b: ROC, part: Part | None, *, paired: bool, seed: int) -> AucComparison:
+    def area(curve: Curve) -> float:
+        return curve.auc if part is None else part.area(curve.fpr, curve.tpr)
+
+    first = draws_of(a.n_positive, a.n_negative, DRAWS, seed)
+    second = draws_of(b.n_positive, b.n_negative, DRAWS, seed if paired else seed + 1)
+    found = [
+        area(a.steps.curve(a.steps.positives[p], a.steps.negatives[n]))
+        - area(b.steps.curve(b.steps.positives[q], b.steps.negatives[m]))
+        for (p, n), (q, m) in zip(first, second, strict=True)
+    ]
+    whole = tuple(area(curve.steps.curve(curve.steps.positives, curve.steps.negatives)) for curve in (a, b))
+    return AucComparison.of((whole[0], whole[1]), float(np.std(found, ddof=1)), paired=paired, method="bootstrap")
 
 
 def sorted_placements(high: Floats, low: Floats) -> tuple[Floats, Floats]:
@@ -274,46 +527,39 @@ def _area(high: Any, low: Any) -> float:
     return float(sorted_placements(high, low)[0].mean())
 
 
-@dataclass(frozen=True, eq=False)
-class PrecisionRecall:
-    """At each of ``thresholds``, falling: of the rows that score at least as high, ``precision`` are positive; of
-    the positives ``recall`` are among them.
+def multiclass_auc_ci(y: Any, posterior: Any, classes: Any = None, level: float = 0.95) -> tuple[float, float]:
+    """Interval for Hand and Till's M on the scale of log odds.
 
-    ``average_precision`` is the sum of precision times the growth of recall, as in scikit-learn, and ``prevalence``
-    what a score without any information would have.
+    M is a mean of areas, each the mean over pairs of rows of two classes. With U_i the part of M that a row of class k
+    contributes by all areas in which its class takes part, the variance of M is sum_k Var(U_i) / n_k, which for two
+    classes is DeLong's. Cost: K (K - 1) sorts of two classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.repeat([0, 1, 2], 10)
+    >>> p = np.eye(3)[y] * 0.4 + 0.2
+    >>> low, high = multiclass_auc_ci(y, p)
+    >>> round(low, 2), high
+    (0.8, 1.0)
     """
-
-    precision: Floats
-    recall: Floats
-    thresholds: Floats
-    average_precision: float
-    prevalence: float
-    _true: Floats
-    _marked: Floats
-
-    def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """Pointwise Wilson intervals for the precision among as many marked rows as each threshold has."""
-        return proportion_interval(self._true, self._marked, level)
-
-    def plot(self, **options: Any) -> Any:
-        """The curve with its band, as matplotlib axes: ``discrim.plots.precision_recall`` with its options."""
-        from discrim import plots
-
-        return plots.precision_recall(self, **options)
-
-    def __repr__(self) -> str:
-        return f"PrecisionRecall(average precision {self.average_precision:.4f}, prevalence {self.prevalence:.4f})"
-
-
-def precision_recall(y: Any, score: Any, *, positive: Any = None, sample_weight: Any = None) -> PrecisionRecall:
-    """Precision and recall at every threshold; the positive class as in ``roc``. Cost: one sort."""
-    is_positive, _, (values,) = scored(y, positive, score=score)
-    weight = weights_of(sample_weight, len(values))
-    falling, marked, true = cumulated(-values, weight, weight * is_positive)
-    if true[-1] <= 0:
-        raise DataError("No positive row has a weight; precision and recall need some.")
-    here = marked > 0
-    marked, true, thresholds = marked[here], true[here], -falling[here]
-    precision, recall = true / marked, true / true[-1]
-    average = float(np.sum(precision * np.diff(recall, prepend=0.0)))
-    return PrecisionRecall(precision, recall, thresholds, average, float(true[-1] / marked[-1]), true, marked)
+    upper = tails(level)[1]
+    known, codes, p = checked_posterior(y, posterior, classes)
+    sizes = np.bincount(codes, minlength=len(known))
+    present = np.flatnonzero(sizes)
+    if len(present) < 2 or sizes[present].min() < 2:
+        raise DataError("An interval for the area needs two classes at least, and two rows of each class.")
+    pairs = list(combinations(present, 2))
+    parts = {k: np.zeros(sizes[k]) for k in present}
+    total = 0.0
+    for pair in pairs:
+        for own, other in (pair, pair[::-1]):
+            high, low = p[codes == own, own], p[codes == other, own]
+            v, w = _in_order(high, low)
+            total += 0.5 * float(v.mean()) / len(pairs)
+            parts[own] += 0.5 * v / len(pairs)
+            parts[other] += 0.5 * w / len(pairs)
+    std_error = float(np.sqrt(sum(values.var(ddof=1) / len(values) for values in parts.values())))
+    # Without a row out of place, as many rows as the two smallest classes have.
+    few = np.sort(sizes[present])[:2]
+    return area_interval(total, std_error, float(special.ndtri(upper)), float(few[0]), float(few[1]))

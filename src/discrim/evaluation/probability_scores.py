@@ -13,6 +13,9 @@ from discrim.evaluation.answers import checked_posterior, scored, weights_of
 from discrim.evaluation.proportions import proportion_interval
 from discrim.typing import Floats
 
+# Rows that a group needs on average for its frequency to mean something.
+FEWEST = 3
+
 
 def log_loss(y: Any, posterior: Any, *, classes: Any = None, sample_weight: Any = None) -> float:
     """Mean of -log of the probability given to the true class; infinite if one was held to be impossible."""
@@ -29,7 +32,8 @@ class Brier:
 
     Reliability is how far the probabilities are from the frequencies (0 is best), resolution how much the frequencies
     differ between groups of rows with like probabilities (more is better), uncertainty the score of the overall
-    frequency, and ``within`` what grouping unlike probabilities together leaves over; 0 where groups are of equal ones.
+    frequency, and ``within`` what grouping unlike probabilities together leaves over; 0 where groups are of equal ones,
+    and ``bins`` is None.
     """
 
     score: float
@@ -37,6 +41,7 @@ class Brier:
     resolution: float
     uncertainty: float
     within: float
+    bins: int | None = None
 
 
 def brier(
@@ -44,9 +49,13 @@ def brier(
 ) -> Brier:
     """Mean squared distance of the probability of the positive class from what happened, with Murphy's decomposition.
 
-    ``bins`` groups rows by equal-width intervals of the probability; without it a group is of equal probabilities.
+    ``bins`` groups rows by equal-width intervals of the probability. Without it a group is of equal probabilities;
+    where these have fewer than three rows on average their frequencies would be those of single rows, so that there
+    are ten intervals.
     """
-    happened, p, w = _binary(y, probability, positive, sample_weight)
+    happened, p, w = binary_probabilities(y, probability, positive, sample_weight)
+    if bins is None and len(p) < FEWEST * len(np.unique(p)):
+        bins = 10
     group = _bin_of(p, bins) if bins is not None else np.unique(p, return_inverse=True)[1]
     weight = np.bincount(group, w)
     here = weight > 0
@@ -58,7 +67,7 @@ def brier(
     resolution = float(share @ (frequency - overall) ** 2)
     uncertainty = overall * (1.0 - overall)
     within = score - (reliability - resolution + uncertainty) if bins is not None else 0.0
-    return Brier(score, reliability, resolution, uncertainty, within)
+    return Brier(score, reliability, resolution, uncertainty, within, bins)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +107,7 @@ def calibration(
 
     Groups are of equal width ('uniform') or of equal size ('quantile'); empty ones are left out.
     """
-    happened, p, w = _binary(y, probability, positive, sample_weight)
+    happened, p, w = binary_probabilities(y, probability, positive, sample_weight)
     if strategy == "quantile":
         edges = np.unique(np.quantile(p, np.linspace(0, 1, bins + 1)[1:-1]))
         group = np.searchsorted(edges, p, "right")
@@ -119,7 +128,10 @@ def _bin_of(p: Floats, bins: int) -> NDArray[np.int64]:
     return np.minimum((p * bins).astype(np.int64), bins - 1)
 
 
-def _binary(y: Any, probability: Any, positive: Any, sample_weight: Any) -> tuple[Floats, Floats, Floats]:
+def binary_probabilities(
+    y: Any, probability: Any, positive: Any = None, sample_weight: Any = None
+) -> tuple[Floats, Floats, Floats]:
+    """What happened (0 or 1), the probability of the positive class, and the weights; checked."""
     is_positive, _, (p,) = scored(y, positive, probability=probability)
     if p.min() < 0 or p.max() > 1:
         raise ParameterError("'probability' has values outside 0 to 1; pass a column of predict_proba, not scores.")
