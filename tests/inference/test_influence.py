@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, special
 
+from discrim import LogisticRegression
 from discrim.block import Block
 from discrim.engines import RowPasses
 from discrim.errors import DataError, ParameterError
@@ -338,3 +339,24 @@ def test_linear_parts_are_those_of_the_users_coefficients(data, intercept, basis
     expected = user[:, :1].T + x @ user[:, 1:].T
     for held in (x, sparse.csr_array(x)):
         assert_allclose(linear_parts(Block(held, y, np.arange(3)), coordinates, theta), expected, atol=1e-12)
+
+
+def test_dfbetas_are_those_of_statsmodels():
+    sm = pytest.importorskip("statsmodels.api", reason="statsmodels is where the numbers come from")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)) * [1.0, 30.0] + [0.0, 100.0]
+    y = (X[:, 0] + rng.logistic(size=60) > 0).astype(int)
+    expected = sm.GLM(y, sm.add_constant(X), sm.families.Binomial()).fit(tol=1e-14).get_influence().dfbetas
+    assert_allclose(LogisticRegression(C=np.inf).fit(X, y).dfbetas(), expected, rtol=1e-6, atol=1e-10)
+
+
+def test_dfbetas_of_several_classes_are_near_refits():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(150, 2))
+    y = (X + rng.gumbel(size=(150, 2))).argmax(axis=1) + (rng.random(150) < 0.3)
+    model = LogisticRegression(C=np.inf, reference=1).fit(X, y)
+    found, whole = model.dfbetas(), model.summary()
+    for i in (0, 17, 80):
+        kept = np.arange(150) != i
+        without = LogisticRegression(C=np.inf, reference=1).fit(X[kept], y[kept]).summary().coef
+        assert_allclose(found[i], (whole.coef - without) / whole.std_error, atol=0.02)

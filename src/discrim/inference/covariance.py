@@ -32,7 +32,7 @@ SUITABLE = {"frequency": "model", "precision": "quasi", "importance": "HC0"}
 
 @dataclass(frozen=True)
 class StandardErrors:
-    """``values`` like the reported coefficients, and ``spread`` G with G G' their covariance.
+    """``values`` like the reported coefficients, ``spread`` G with G G' their covariance, ``root`` F with F F' theta's.
 
     ``kind`` is "model", "quasi", "HC0", "HC1" or "cluster"; ``chosen`` means that the weights made the choice, not the
     caller. ``df`` are the degrees of freedom of an estimated dispersion, with which statistics are Student's t.
@@ -41,6 +41,7 @@ class StandardErrors:
     kind: str
     values: Floats
     spread: Floats
+    root: Floats
     chosen: bool = False
     df: float | None = None
     dispersion: float = 1.0
@@ -105,20 +106,28 @@ def standard_errors(
             "with cov_type='cluster', and leave them out otherwise."
         )
     if in_time and fitted.too_many and cov_type == "auto":
-        return StandardErrors("model", np.full(len(fitted.labels), np.nan), np.zeros((len(fitted.labels), 0)))
+        return _none(fitted)
     kind = cov_type
     if cov_type == "auto":
         kind = SUITABLE.get(weights, "model" if fitted.weights_are_counts else "HC0")
     if fitted.sparse_penalty:
-        return StandardErrors("model", fitted.std_error, np.zeros((len(fitted.labels), 0)))
+        return _none(fitted)
     if kind == "model":
-        return StandardErrors("model", fitted.std_error, fitted.spread)
+        return StandardErrors("model", fitted.std_error, fitted.spread, fitted.own_root)
     if kind == "quasi":
         phi, df = dispersion(fitted, weights)
-        spread = np.sqrt(phi) * fitted.spread
-        return StandardErrors(kind, fitted.lengths(spread), spread, cov_type == "auto", df, phi)
-    spread = fitted.spread_with(_middle(fitted, kind, groups, weights))
-    return StandardErrors(kind, fitted.lengths(spread), spread, chosen=cov_type == "auto")
+        times = np.sqrt(phi)
+        spread, root = times * fitted.spread, times * fitted.own_root
+        return StandardErrors(kind, fitted.lengths(spread), spread, root, cov_type == "auto", df, phi)
+    root = fitted.root_with(_middle(fitted, kind, groups, weights))
+    spread = fitted.spread_of(root)
+    return StandardErrors(kind, fitted.lengths(spread), spread, root, chosen=cov_type == "auto")
+
+
+def _none(fitted: Fitted) -> StandardErrors:
+    """Where there are no standard errors, or they are not computed unasked."""
+    q = len(fitted.labels)
+    return StandardErrors("model", np.full(q, np.nan), np.zeros((q, 0)), np.zeros((fitted.theta.size, 0)))
 
 
 def dispersion(fitted: Fitted, weights: str = "auto") -> tuple[float, float]:

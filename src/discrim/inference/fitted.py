@@ -122,8 +122,8 @@ class Fitted:
             _ = self.score_products
         if self.objective is not None and self.grouped:
             _ = self.pearson
-        # Two matrices as large as the information, which follow from it.
-        large = {"root", "spread"}
+        # Matrices as large as the information, which follow from it.
+        large = {"root", "own_root", "spread"}
         return {name: value for name, value in self.__dict__.items() if name not in large} | {"objective": None}
 
     @property
@@ -261,14 +261,20 @@ class Fitted:
     @cached_property
     def spread(self) -> Floats:
         """G (q x m) with G G' the covariance of the reported coefficients; rows of undefined ones mean nothing."""
-        return self.spread_with(self.information if self.penalty == "l2" else None)
+        return self.spread_of(self.own_root)
 
-    def spread_with(self, middle: Floats | None) -> Floats:
-        """G with G G' the covariance H^-1 M H^-1 of the reported coefficients for this M; H^-1 without one."""
-        root = self.root
-        if middle is not None:
-            values, vectors = np.linalg.eigh(root.T @ middle @ root)
-            root = root @ (vectors * np.sqrt(np.maximum(values, 0.0)))
+    @cached_property
+    def own_root(self) -> Floats:
+        """F with F F' the model's covariance of theta."""
+        return self.root_with(self.information) if self.penalty == "l2" else self.root
+
+    def root_with(self, middle: Floats) -> Floats:
+        """F with F F' the covariance H^-1 M H^-1 of theta for this M."""
+        values, vectors = np.linalg.eigh(self.root.T @ middle @ self.root)
+        return np.asarray(self.root @ (vectors * np.sqrt(np.maximum(values, 0.0))))
+
+    def spread_of(self, root: Floats) -> Floats:
+        """G with G G' the covariance of the reported coefficients where F F' is that of theta."""
         per_class = root.reshape(self.theta.size // self.coordinates.size, self.coordinates.size, root.shape[1])
         contrasts = np.einsum("rk,ksm->rsm", self.contrasts, per_class)
         reported = self.coordinates.matrix()[self._first :] @ contrasts

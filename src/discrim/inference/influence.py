@@ -75,6 +75,24 @@ def cooks_distance(fitted: Fitted) -> Floats:
     return _each(fitted, "cooks_distance()", of)[0]
 
 
+def dfbetas(fitted: Fitted) -> Floats:
+    """(beta - beta without the row) / standard error for each row and reported coefficient (n x q).
+
+    One Newton step long: H^-1 z (1 - W A)^-1 r. R's ``dfbetas`` divides it by a residual deviation as well, which a
+    binomial model does not have. NaN for coefficients without a standard error.
+    """
+
+    def of(block: Block) -> tuple[Floats]:
+        spreads = root_rows(fitted, block, fitted.root)
+        pull = _pull(_look(fitted, block), np.einsum("nkm,nlm->nkl", spreads, spreads))
+        return (np.einsum("nkm,nk->nm", spreads, pull),)
+
+    moved = each_row(fitted.problem("dfbetas()").rows, of, size=_held(fitted))[0]
+    own = fitted.spread_of(fitted.root)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(moved @ own.T / fitted.std_error)
+
+
 @dataclass(frozen=True, eq=False)
 class LeaveOneOut:
     """Every row predicted without itself, from one fit.
@@ -146,12 +164,18 @@ def leave_one_out(fitted: Fitted) -> LeaveOneOut:
 
 def _each(fitted: Fitted, purpose: str, of: Callable[[Predicted, Floats], Arrays]) -> Arrays:
     """The arrays that ``of`` makes from rows and their A."""
+
+    def own(block: Block) -> Arrays:
+        spreads = root_rows(fitted, block, fitted.root)
+        return of(_look(fitted, block), np.einsum("nkm,nlm->nkl", spreads, spreads))
+
+    return each_row(fitted.problem(purpose).rows, own, size=_held(fitted))
+
+
+def _held(fitted: Fitted) -> int:
+    """Values that a row needs while its own covariance is computed."""
     outputs = len(fitted.theta) if fitted.softmax else 1
-    return each_row(
-        fitted.problem(purpose).rows,
-        lambda block: of(_look(fitted, block), _own_spread(fitted, block)),
-        size=outputs * max(fitted.root.shape[1], outputs) + fitted.coordinates.size,
-    )
+    return int(outputs * max(fitted.root.shape[1], outputs) + fitted.coordinates.size)
 
 
 def _look(fitted: Fitted, block: Block) -> Predicted:
@@ -159,11 +183,10 @@ def _look(fitted: Fitted, block: Block) -> Predicted:
     return predicted(eta, block, codes_in(block, fitted.classes))
 
 
-def _own_spread(fitted: Fitted, block: Block) -> Floats:
-    """A of each row, n x K x K."""
-    roots = fitted.root.reshape(-1, fitted.coordinates.size, fitted.root.shape[1])
-    spreads = np.stack([linear_parts(block, fitted.coordinates, root) for root in roots], axis=1)
-    return np.asarray(np.einsum("nkm,nlm->nkl", spreads, spreads))
+def root_rows(fitted: Fitted, block: Block, root: Floats) -> Floats:
+    """z'F of each row and class, n x K x m, for the F of a covariance F F' of theta."""
+    roots = root.reshape(-1, fitted.coordinates.size, root.shape[1])
+    return np.stack([linear_parts(block, fitted.coordinates, part) for part in roots], axis=1)
 
 
 def _hat(rows: Predicted, a: Floats) -> Floats:

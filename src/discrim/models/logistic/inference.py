@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.errors import DataError, ParameterError
-from discrim.inference import deviance_tests, influence, intervals
+from discrim.inference import deviance_tests, hypotheses, influence, intervals, predictions
 from discrim.inference.covariance import Covariance, standard_errors
 from discrim.inference.fitted import Fitted
 from discrim.inference.glm_summary import glm_summary
+from discrim.inference.hypotheses import WaldTest
 from discrim.inference.intervals import Intervals
+from discrim.inference.predictions import Predictions
 from discrim.inference.summary import Summary, Table
+from discrim.sources import Rows
 from discrim.typing import Floats
 
 
@@ -25,6 +29,9 @@ class LogisticInference:
     """
 
     steps_: Table
+    # The answers of the classifier, whose standard errors are given here.
+    predict_log_proba: Callable[..., NDArray[Any]]
+    rows_of: Callable[[Any], Rows]
 
     @property
     def _fitted(self) -> Fitted | None:
@@ -90,6 +97,82 @@ class LogisticInference:
         """exp(coefficient) with the ends of its interval, as ``confint`` has it."""
         return intervals.odds_ratios(self.fitted_model(), self.confint(level, method, cov_type, groups, weights))
 
+    def predict_interval(
+        self,
+        X: Any,
+        level: float = 0.95,
+        *,
+        offset: Any = None,
+        cov_type: str = "auto",
+        groups: Any = None,
+        weights: str = "auto",
+    ) -> Predictions:
+        """Probabilities of rows with standard errors and intervals, as R's ``predict(se.fit=TRUE)`` and more.
+
+        ``probability``, ``std_error``, ``lower`` and ``upper`` (of two classes for the second, n; else n x K), ``link``
+        and ``link_std_error`` on the scale of log-odds, where the interval is link -+ z standard errors, and
+        ``to_frame()``. ``cov_type``, ``groups`` and ``weights`` as in ``summary``. Cost: rows x p^2.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from discrim import LogisticRegression, datasets
+        >>> X, y = datasets.load_challenger().xy
+        >>> found = LogisticRegression(C=np.inf).fit(X, y).predict_interval([[31.0]])
+        >>> found.probability.round(4), found.lower.round(4)
+        (array([0.9996]), array([0.4816]))
+        """
+        fitted = self.fitted_model()
+        intervals.refuse_after_choice(fitted, "predict_interval()")
+        errors = standard_errors(fitted, cov_type, groups, weights)
+        scores = self.predict_log_proba(X) if offset is None else self.predict_log_proba(X, offset)
+        return predictions.predictions(fitted, errors, self.rows_of(X), scores, level)
+
+    def marginal_effects(
+        self,
+        at: str = "overall",
+        level: float = 0.95,
+        *,
+        cov_type: str = "auto",
+        groups: Any = None,
+        weights: str = "auto",
+    ) -> Table:
+        """d probability / d column with standard errors by the delta method: averaged over the rows of the fit.
+
+        As Stata's ``margins, dydx(*)`` and statsmodels' ``get_margeff``; ``at="mean"`` is the effect for the mean row.
+        Of two classes for the second; of K classes for each, ``class:column``. Cost: one pass.
+        """
+        fitted = self.fitted_model()
+        intervals.refuse_after_choice(fitted, "marginal_effects()")
+        return predictions.marginal_effects(fitted, standard_errors(fitted, cov_type, groups, weights), at, level)
+
+    def wald_test(
+        self,
+        contrasts: Any,
+        value: Any = 0.0,
+        level: float = 0.95,
+        *,
+        cov_type: str = "auto",
+        groups: Any = None,
+        weights: str = "auto",
+    ) -> WaldTest:
+        """Linear hypotheses R beta = value about the coefficients, each alone and all together.
+
+        ``contrasts`` are names of coefficients, as in ``summary().names``, dicts of name to factor such as
+        ``{"x1": 1, "x2": -1}``, lists of these, or the matrix R. As R's ``car::linearHypothesis``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from discrim import LogisticRegression, datasets
+        >>> X, y = datasets.load_challenger().xy
+        >>> LogisticRegression(C=np.inf).fit(X, y).wald_test("x0").p_value.__round__(4)
+        0.032
+        """
+        fitted = self.fitted_model()
+        intervals.refuse_after_choice(fitted, "wald_test()")
+        return hypotheses.wald_test(fitted, standard_errors(fitted, cov_type, groups, weights), contrasts, value, level)
+
     def drop1(self, test: str | None = "chisq") -> Table:
         """Each term left out in turn: Df, Deviance, AIC, LRT and Pr(>Chi); the whole model is ``<none>``."""
         return deviance_tests.drop1(self.fitted_model(), test)
@@ -113,6 +196,10 @@ class LogisticInference:
     def residuals(self, kind: str = "deviance") -> Floats:
         """Residuals of the rows: "deviance", "pearson", "response" or "working"."""
         return influence.residuals(self.fitted_model(), kind)
+
+    def dfbetas(self) -> Floats:
+        """How far leaving out each row moves each coefficient, in its standard errors (n x q), one Newton step long."""
+        return influence.dfbetas(self.fitted_model())
 
     def leverage(self) -> Floats:
         """The diagonal of the hat matrix; it sums to the number of parameters."""
