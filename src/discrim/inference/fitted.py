@@ -40,6 +40,8 @@ from discrim.typing import Floats, Mask
 MOST_TESTED = 3000
 # Distance from the optimum at which the curvature determines the loss of a restricted fit to ten digits.
 NEAR = 1e-8
+# Rows whose residuals a summary looks at.
+MOST_RESIDUALS = 200_000
 # Entries of a basis beyond which a saved model does without it.
 LARGE = 500_000
 
@@ -122,6 +124,8 @@ class Fitted:
             _ = self.score_products
         if self.objective is not None and self.grouped:
             _ = self.pearson
+        if self.objective is not None and not _is_scan(self.objective.rows):
+            _ = self.residual_quartiles
         # Matrices as large as the information, which follow from it.
         large = {"root", "own_root", "spread"}
         return {name: value for name, value in self.__dict__.items() if name not in large} | {"objective": None}
@@ -252,6 +256,15 @@ class Fitted:
                 squares = np.divide(rows.gap**2, spread, out=np.zeros_like(spread), where=rows.gap != 0)
                 total += float(rows.w @ squares.sum(axis=1))
         return total
+
+    @cached_property
+    def residual_quartiles(self) -> Floats:
+        """Minimum, quartiles and maximum of the deviance residuals; NaN with several classes, or too many rows."""
+        from discrim.inference.influence import residuals
+
+        if self.softmax or self.objective is None or self.rows > MOST_RESIDUALS:
+            return np.full(5, np.nan)
+        return np.asarray(np.quantile(residuals(self), [0.0, 0.25, 0.5, 0.75, 1.0]))
 
     @cached_property
     def score_products(self) -> Floats:

@@ -11,17 +11,13 @@ from discrim.errors import name_list, plural
 from discrim.inference.covariance import StandardErrors, standard_errors
 from discrim.inference.discriminant import coefficient_table
 from discrim.inference.fitted import Fitted
-from discrim.inference.influence import residuals
 from discrim.inference.render import write_number, write_p_value
 from discrim.inference.summary import Summary, Table
-from discrim.typing import Floats
 
 # Coefficients that a summary prints.
 MOST_COEFFICIENTS = 200
 # Those that it prints of thousands.
 MOST_LARGEST = 30
-# Rows whose residuals a summary looks at.
-MOST_RESIDUALS = 200_000
 
 HEADINGS = {"model": "Coefficients", "quasi": "Coefficients, standard errors with the dispersion (quasi)"}
 # Below this p-value of Pearson's chi-squared a dispersion above 1 is more than chance.
@@ -68,7 +64,7 @@ def glm_summary(fitted: Fitted, cov_type: str = "auto", groups: Any = None, weig
         "loglik": fitted.loglik,
         "iterations": fitted.solution.iterations,
         "parameters": _whole(parameters),
-        "residual_quantiles": residual_quantiles(fitted),
+        "residual_quantiles": fitted.residual_quartiles,
     }
     if fitted.penalty == "firth":
         values["penalized_loglik"] = fitted.loglik_constant - fitted.solution.value
@@ -97,16 +93,6 @@ def glm_summary(fitted: Fitted, cov_type: str = "auto", groups: Any = None, weig
     )
     title = "Logistic regression" if len(fitted.classes) < 3 else "Multinomial logistic regression"
     return Summary(title, _facts(fitted, errors, values), [shown], **values)
-
-
-def residual_quantiles(fitted: Fitted) -> Floats:
-    """Minimum, quartiles and maximum of the deviance residuals of two classes.
-
-    NaN where there are more classes, where the rows are gone, or so many that one more pass would take a while.
-    """
-    if fitted.softmax or fitted.objective is None or fitted.rows > MOST_RESIDUALS:
-        return np.full(5, np.nan)
-    return np.asarray(np.quantile(residuals(fitted), [0.0, 0.25, 0.5, 0.75, 1.0]))
 
 
 def _facts(fitted: Fitted, errors: StandardErrors, values: dict[str, object]) -> dict[str, object]:
