@@ -6,6 +6,7 @@ from discrim import datasets as datasets
 from discrim import decision as decision
 from discrim import errors as errors
 from discrim import evaluation as evaluation
+from discrim import exports as exports
 from discrim import inference as inference
 from discrim import losses as losses
 from discrim import models as models
@@ -20,6 +21,7 @@ from discrim.evaluation import compare_auc as compare_auc
 from discrim.evaluation import confusion as confusion
 from discrim.evaluation import cross_validate as cross_validate
 from discrim.evaluation import roc as roc
+from discrim.exports import export as export
 from discrim.models import *  # noqa: F403 - listed in their own package
 from discrim.sources import scan as scan
 from discrim.versions import show_versions as show_versions

@@ -72,6 +72,18 @@ class Basis(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         given = [str(name) for name in _check_feature_names_in(self, input_features)]
         return np.array(self.names_of(given), dtype=object)
 
+    def mapping(self) -> tuple[str, dict[str, Any]]:
+        """What a row becomes, as a plain description: a kind and its arrays, and the ``columns`` that it is made of."""
+        check_is_fitted(self, "_columns")
+        kind, fields = self.described()
+        return kind, {**fields, "columns": self._design.described()}
+
+    def described(self) -> tuple[str, dict[str, Any]]:
+        """The functions alone: a kind and its arrays. A basis without a description cannot be exported."""
+        raise ParameterError(
+            f"{type(self).__name__} cannot be exported: its functions are not known as formulas. Use another basis."
+        )
+
     @abstractmethod
     def _learn(self, x: NDArray[np.float64]) -> None:
         """Keep what the functions need to know of the rows."""
@@ -206,6 +218,9 @@ class JoinedBasis(Basis):
         if strange:
             raise ParameterError.bad_value("parts", strange[0], "bases of discrim.basis, or None")
         self.parts_ = [None if part is None else clone(part).fit(x) for part in self.parts]
+
+    def described(self) -> tuple[str, dict[str, Any]]:
+        return "joined", {"parts": [None if part is None else part.described() for part in self.parts_]}
 
     def _map(self, x: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([x if part is None else part.of_block(x) for part in self.parts_], axis=1)

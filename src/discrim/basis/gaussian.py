@@ -51,6 +51,10 @@ class FourierBasis(Basis):
         self._directions = rng.normal(size=(p, self.n_components)) * np.sqrt(2.0 * self.gamma_) / self.scale_[:, None]
         self._phases = rng.uniform(0.0, 2.0 * np.pi, self.n_components)
 
+    def described(self) -> tuple[str, dict[str, Any]]:
+        height = float(np.sqrt(2.0 / self.n_components))
+        return "waves", {"directions": self._directions, "phases": self._phases, "height": height}
+
     def _map(self, x: NDArray[Any]) -> NDArray[Any]:
         cosines = np.cos(x @ self._directions + self._phases)
         return np.asarray(np.sqrt(2.0 / self.n_components) * cosines, dtype=x.dtype)
@@ -107,6 +111,10 @@ class RadialBasis(Basis):
             self._places = [self._centres(z, None)]
             self.centres_ = self._places[0] * self.scale_
             self.width_ = self._width(self._places[0])
+
+    def described(self) -> tuple[str, dict[str, Any]]:
+        fields = {"scale": self.scale_, "centres": self._places, "width": self.width_, "per_column": self.per_column}
+        return "radial", fields
 
     def _map(self, x: NDArray[Any]) -> NDArray[Any]:
         z = np.asarray(x, dtype=np.float64) / self.scale_

@@ -60,6 +60,19 @@ class SplineBasis(Basis):
         t = np.concatenate([np.full(ends, low), knots, np.full(ends, high)])
         return BSpline(t, np.eye(len(t) - ends)[:, 1:], self.degree, extrapolate=True)
 
+    def described(self) -> tuple[str, dict[str, Any]]:
+        slopes = [
+            [np.asarray(spline(end, 1)) for spline, end in zip(self._splines, ends, strict=True)]
+            for ends in self.ranges_.T
+        ]
+        return "splines", {
+            "knots": self.knots_,
+            "ranges": self.ranges_,
+            "degree": self.degree,
+            "extrapolation": self.extrapolation,
+            "slopes": slopes,
+        }
+
     def _map(self, x: NDArray[Any]) -> NDArray[Any]:
         parts = [self._of_column(x[:, j].astype(np.float64), j) for j in range(x.shape[1])]
         return np.concatenate(parts, axis=1).astype(x.dtype, copy=False)
@@ -113,6 +126,9 @@ class StepBasis(Basis):
     def _learn(self, x: NDArray[np.float64]) -> None:
         check_choice("values", self.values, "step", "sign")
         self.knots_ = _place_knots(x, self.knots, self.placement)
+
+    def described(self) -> tuple[str, dict[str, Any]]:
+        return "steps", {"knots": self.knots_, "values": self.values}
 
     def _map(self, x: NDArray[Any]) -> NDArray[Any]:
         gaps = np.concatenate([x[:, [j]] - knots for j, knots in enumerate(self.knots_)], axis=1)

@@ -42,6 +42,9 @@ class PolynomialBasis(Basis):
         choose = combinations if self.interaction_only else combinations_with_replacement
         self._terms = [term for degree in range(1, self.degree + 1) for term in choose(range(x.shape[1]), degree)]
 
+    def described(self) -> tuple[str, dict[str, Any]]:
+        return "products", {"terms": self._terms}
+
     def _map(self, x: NDArray[Any]) -> NDArray[Any]:
         place: dict[tuple[int, ...], int] = {}
         result = np.empty((len(x), len(self._terms)), dtype=x.dtype, order="F")

@@ -23,6 +23,8 @@ from sklearn.utils.validation import _num_features, check_is_fitted, validate_da
 from discrim.atomic import all_or_nothing
 from discrim.block import Block
 from discrim.errors import DataError, name_list
+from discrim.exports.exporting import answering_of
+from discrim.families.rule import Described
 from discrim.inference.summary import Summary
 from discrim.models.around import AroundModel, model_has
 from discrim.sources import Column, Design, Rows, Scan, find_non_finite, in_memory, open_rows
@@ -298,6 +300,21 @@ class PreparedClassifier(AroundModel):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = tags.input_tags.allow_nan = True
         return tags
+
+    def answering(self) -> Described:
+        """How rows are answered, from the columns as the user has them."""
+        check_is_fitted(self, "model_")
+        ready, design = self.preparation_, self._design
+        if ready is None or design is None:
+            return "prepared", {"columns": None, "inner": answering_of(self.model_)}
+        return "prepared", {
+            "columns": design.described(),
+            "fill": ready.fill,
+            "flags": ready.columns.flags,
+            "centre": ready.centre,
+            "scale": ready.scale,
+            "inner": answering_of(self.model_),
+        }
 
     def _reduced(self, X: Any) -> Any:
         """The table without the columns that are left out, and as it is read."""

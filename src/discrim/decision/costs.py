@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from discrim.decision.wrapping import Wrapper, codes_of
 from discrim.errors import ParameterError, name_list, plural
+from discrim.exports.exporting import answering_of
+from discrim.families.rule import Described
 from discrim.sources import check_weights
 from discrim.typing import Floats
 
@@ -79,6 +82,11 @@ class CostSensitiveClassifier(Wrapper):
         taken = cheapest(posterior, self.costs_)
         codes = codes_of(y, self.classes_, len(taken))
         return float(np.average(self.costs_[codes, taken], weights=check_weights(sample_weight, len(codes))))
+
+    def answering(self) -> Described:
+        """How rows are answered, as a plain description."""
+        check_is_fitted(self, "estimator_")
+        return "costs", {"inner": answering_of(self.estimator_), "costs": self.costs_, "actions": self.actions_}
 
     def _decide(self, inner: Any, X: Any, y: Any, sample_weight: Any) -> None:  # noqa: ARG002 - nothing to learn
         self.costs_, self.actions_ = checked_costs(self.costs, self.classes_, self.actions)

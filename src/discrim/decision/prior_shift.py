@@ -15,7 +15,9 @@ from discrim.atomic import all_or_nothing
 from discrim.decision.wrapping import Wrapper, asked, coded_labels
 from discrim.errors import DataError, DiscrimWarning, ParameterError, warn
 from discrim.evaluation.answers import weights_of
+from discrim.exports.exporting import answering_of
 from discrim.families.priors import log_priors, resolve_priors
+from discrim.families.rule import Described
 from discrim.models.parameters import Check, array_like, either, none, one_of
 from discrim.sources import recode
 from discrim.typing import Floats
@@ -99,6 +101,12 @@ class PriorShiftClassifier(Wrapper):
         """Their logarithms."""
         scores = self._scores(X)
         return np.asarray(scores - special.logsumexp(scores, axis=1, keepdims=True))
+
+    def answering(self) -> Described:
+        """How rows are answered, as a plain description."""
+        check_is_fitted(self, "estimator_")
+        inner = answering_of(self.estimator_)
+        return "shifted priors", {"inner": inner, "training": self.training_priors_, "priors": self.priors_}
 
     def _scores(self, X: Any) -> Floats:
         """log p_k q_k / t_k."""

@@ -8,12 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from discrim.decision.wrapping import Wrapper, codes_of, spare_label, with_spare
 from discrim.errors import DataError, ParameterError, name_list
 from discrim.evaluation import proportion_interval
 from discrim.evaluation.answers import checked_posterior, cumulated, weights_of
 from discrim.evaluation.proportions import ProportionMethod
+from discrim.exports.exporting import answering_of
+from discrim.families.rule import Described
 from discrim.models.parameters import Check, number
 from discrim.typing import Floats
 
@@ -86,6 +89,12 @@ class RejectingClassifier(Wrapper):
     def accuracy_rejection(self, X: Any, y: Any, sample_weight: Any = None) -> AccuracyRejection:
         """Accuracy against coverage for every threshold on the largest posterior."""
         return accuracy_rejection(y, self.predict_proba(X), classes=self.classes_, sample_weight=sample_weight)
+
+    def answering(self) -> Described:
+        """How rows are answered, as a plain description."""
+        check_is_fitted(self, "estimator_")
+        inner = answering_of(self.estimator_)
+        return "rejection", {"inner": inner, "thresholds": self.thresholds_, "spare": self.reject_label_}
 
     def _answers(self, X: Any) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         posterior = self.predict_proba(X)

@@ -19,6 +19,8 @@ from discrim.evaluation import Confusion, cross_validate, proportion_interval
 from discrim.evaluation.answers import cumulated
 from discrim.evaluation.cross_validation import RefitTrial
 from discrim.evaluation.proportions import ProportionMethod
+from discrim.exports.exporting import answering_of
+from discrim.families.rule import Described
 from discrim.models.beyond import posteriors_of
 from discrim.models.parameters import Check, either, none, number, one_of
 from discrim.sources import Scan, require_labels
@@ -132,6 +134,16 @@ class ThresholdClassifier(Wrapper):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+    def answering(self) -> Described:
+        """How rows are answered, as a plain description."""
+        check_is_fitted(self, "estimator_")
+        return "threshold", {
+            "inner": answering_of(self.estimator_),
+            "threshold": self.threshold_,
+            "column": self._column,
+            "by_posterior": self._by_posterior,
+        }
 
     def _decide(self, inner: Any, X: Any, y: Any, sample_weight: Any) -> None:
         classes, codes, weight = coded_labels(X, y, sample_weight)

@@ -21,6 +21,7 @@ from discrim.atomic import all_or_nothing
 from discrim.block import join
 from discrim.errors import DataError, ParameterError, name_list, plural
 from discrim.evaluation.answers import weights_of
+from discrim.exports.exporting import Exported
 from discrim.models.beyond import posteriors_of
 from discrim.models.parameters import Check
 from discrim.models.shell import check_parameters
@@ -52,7 +53,7 @@ def _inside(owner: Any) -> Any:
     return several[0] if several else getattr(owner, "estimator_", owner.estimator)
 
 
-class MetaClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MetaClassifier(Exported, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier around another estimator: it accepts the rows that this one accepts."""
 
     # Methods whose further arguments are routed to the method of the same name of the estimator inside.

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from discrim.exports.exporting import Exported
 from discrim.inference.summary import Summary
 from discrim.models.shell import Classifier
 
@@ -24,7 +25,7 @@ def model_has(name: str) -> Callable[[Any], bool]:
     return has
 
 
-class AroundModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class AroundModel(Exported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose ``model``, fitted as ``model_``, learns from columns that are made of the rows."""
 
     model: Any

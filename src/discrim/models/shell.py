@@ -19,8 +19,9 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from discrim.atomic import generator_state, set_back
 from discrim.engines import RowPasses
 from discrim.errors import DataError, DiscrimError, ForgetError, ParameterError, RowsNeededError, name_list, warn
+from discrim.exports.exporting import Exported
 from discrim.families.recipe import Chosen, Recipe, Remark, Shape, Solved, Statistic, collected
-from discrim.families.rule import Output, Rule, changed_coefficients, written_rule
+from discrim.families.rule import Described, Output, Rule, changed_coefficients, written_rule
 from discrim.inference.summary import Summary
 from discrim.models.geometry import Geometry
 from discrim.models.parameters import Check
@@ -34,12 +35,14 @@ T = TypeVar("T")
 R = TypeVar("R", bound=Recipe[Any])
 
 
-class Classifier(Geometry, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Classifier(Geometry, Exported, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A classifier whose answers follow from a rule on the columns of a design."""
 
     _constraints: ClassVar[Mapping[str, Check]] = {}
     # What ``decision_function`` takes of the scores of two classes: their difference, unless a model says otherwise.
     margin_weights: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    # Is a missing value an error even for a rule of mixed columns?
+    refuses_missing: ClassVar[bool] = True
     # What scikit-learn's tags say of the input.
     _input_tags: ClassVar[Mapping[str, bool]] = {"sparse": True}
 
@@ -122,6 +125,31 @@ class Classifier(Geometry, ClassifierMixin, BaseEstimator, ABC):  # type: ignore
         from discrim import plots
 
         return plots.separation(self, X, y, **options)
+
+    def answering(self) -> Described:
+        """How rows are answered, as a plain description: the rule, its columns, the classes, and what follows."""
+        self._check_solved()
+        for kind in type(self).__mro__:
+            own = vars(kind).keys()
+            if own & {"recipe", "posterior_form"}:
+                break
+            if own & (OWN_ANSWERS - {"fit"}):
+                raise ParameterError(f"{kind.__name__} answers by methods of its own, which cannot be exported.")
+        return "classifier", {
+            "rule": self._rule.described(),
+            "columns": self._design.described(),
+            "classes": self.classes_,
+            "margin": self.margin_weights,
+            "posterior": self.posterior_form,
+            "offers": hasattr(self, "predict_proba"),
+            "decides": hasattr(self, "decision_function"),
+            "refuses_missing": self.refuses_missing,
+        }
+
+    @property
+    def posterior_form(self) -> str | None:
+        """How posteriors follow from scores, as ``answering`` says it; None where there are none."""
+        return "softmax"
 
     def open_rows(self, X: Any, y: Any, sample_weight: Any = None) -> Rows:
         """Labelled rows as ``fit`` would read them; the model stays as it is."""

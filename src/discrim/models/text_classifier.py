@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from discrim.atomic import all_or_nothing, learning_copy
 from discrim.engines.progress import Progress
 from discrim.errors import DataError, ParameterError
+from discrim.exports.exporting import answering_of
+from discrim.families.rule import Described
 from discrim.models.around import AroundModel, model_has
 from discrim.models.counts.multinomial import MultinomialNB
 from discrim.models.parameters import Check, either, none, with_method
@@ -167,6 +169,12 @@ class TextClassifier(AroundModel):
             if not hasattr(model, "classes_"):
                 raise _no_weight()
         self.counts_, self.model_, self.classes_ = counts, model, model.classes_
+
+    def answering(self) -> Described:
+        """How rows of counts are answered; words are counted by ``counts_``."""
+        check_is_fitted(self, "model_")
+        names = self.counts_.get_feature_names_out().tolist()
+        return "documents", {"names": names, "inner": answering_of(self.model_)}
 
     def _names_made(self) -> list[str] | None:
         return None if self.counts_.vocabulary_ is None else list(self.counts_.vocabulary_)

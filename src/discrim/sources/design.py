@@ -322,6 +322,11 @@ class Design:
         self.check_width(len(names))
         return Design([Column(name) for name in names], self.dtype, named=self.named)
 
+    def described(self) -> tuple[str, dict[str, Any]]:
+        """A plain description: names, the levels of categories or None, and whether the rows brought the names."""
+        levels = [column.levels for column in self.columns] if self.categorical else None
+        return "columns", {"names": self.names_in, "levels": levels, "named": self.named}
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Design) and self.columns == other.columns and self.dtype == other.dtype
 

@@ -80,6 +80,10 @@ class Schema(Design):
                 "Pass a table with these columns, not an array."
             )
 
+    def described(self) -> tuple[str, dict[str, Any]]:
+        kinds = [str(kind) for kind in self.kinds]
+        return "mixed columns", {"names": self.names_in, "kinds": kinds, "levelled": self.levelled, "named": self.named}
+
     def renamed(self, names: Sequence[str]) -> Schema:
         self.check_width(len(names))
         same = self.names_in == names

@@ -17,6 +17,7 @@ from discrim.atomic import all_or_nothing
 from discrim.decision.multiclass.scheme import Problem, Scheme, answers_and_scores, side_threshold
 from discrim.decision.wrapping import asked, checked_table, offered, offered_posteriors, spare_label, with_spare
 from discrim.errors import DataError
+from discrim.families.rule import Described
 from discrim.models.beyond import METHODS, offers_all
 from discrim.models.parameters import Check, one_of, with_method
 from discrim.models.shell import RecipeClassifier
@@ -154,6 +155,13 @@ class OneVsOneClassifier(Scheme):
         if self.n_classes_ == 2:
             return np.column_stack([1.0 - positive[:, 0], positive[:, 0]])
         return couple(pair_matrix(positive, self.n_classes_), self.coupling, self.class_weight_)
+
+    def answering(self) -> Described:
+        """How rows are answered, as a plain description."""
+        if self.__dict__.get("pairwise_indices_") is not None:
+            raise DataError("A model of similarities between rows cannot be exported: it needs its training rows.")
+        offers, spare = hasattr(self, "predict_proba"), self.unassigned_label_
+        return self._described("one against one", rule=self.rule, offers=offers, spare=spare)
 
     def _ranked(self, votes: Floats, sums: Floats) -> Floats:
         if self.rule == "scores":

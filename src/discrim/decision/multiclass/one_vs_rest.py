@@ -15,6 +15,7 @@ from sklearn.utils.parallel import delayed
 from discrim.atomic import all_or_nothing
 from discrim.decision.multiclass.scheme import Problem, Scheme, fit_column, side_threshold
 from discrim.decision.wrapping import offered, remember_columns, spare_label, with_spare
+from discrim.families.rule import Described
 from discrim.models.parameters import Check, one_of, with_method
 from discrim.sources import check_structure
 from discrim.typing import Floats
@@ -124,6 +125,12 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
         """Scores of the two-class models, n x K; for two classes (n,)."""
         scores = self._all_scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def answering(self) -> Described:
+        """How rows are answered, as a plain description."""
+        several = self.label_binarizer_.y_type_ not in {"multiclass", "binary"}
+        offers, spare = hasattr(self, "predict_proba"), self.ambiguous_label_
+        return self._described("one against rest", several_labels=several, rule=self.rule, spare=spare, offers=offers)
 
     @property
     def multilabel_(self) -> bool:

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from discrim.atomic import all_or_nothing
 from discrim.decision.multiclass.scheme import Problem, Scheme
 from discrim.errors import DataError, ParameterError, plural
+from discrim.families.rule import Described
 from discrim.models.parameters import Check, array_like, either, one_of, positive, seed, with_method
 
 Bits = NDArray[np.int8]
@@ -102,6 +103,10 @@ class OutputCodeClassifier(Scheme):
         # |s - c|^2 without |s|^2, which is the same for all classes.
         distance = np.einsum("kb,kb->k", self.code_book_, self.code_book_) - 2.0 * scores @ self.code_book_.T
         return np.asarray(self.classes_[distance.argmin(axis=1)])
+
+    def answering(self) -> Described:
+        """How rows are answered, as a plain description."""
+        return self._described("output code", code_book=self.code_book_)
 
     def _bits(self, classes: int) -> NDArray[Any]:
         if not isinstance(self.code, str):

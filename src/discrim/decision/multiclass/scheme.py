@@ -19,8 +19,9 @@ from discrim.atomic import learning_copy
 from discrim.decision.wrapping import MetaClassifier, asked, checked_table, fit_arguments, remember_columns
 from discrim.engines import RowPasses, reduce
 from discrim.errors import DataError, DiscrimWarning, warn
+from discrim.exports.exporting import answering_of
 from discrim.families.recipe import Passes, Shape, collected
-from discrim.families.rule import Output, Rule
+from discrim.families.rule import Described, Output, Rule
 from discrim.models.parameters import Check
 from discrim.models.scoring import apply_rule
 from discrim.models.shell import check_parameters, recipe_of
@@ -201,6 +202,19 @@ class Scheme(MetaClassifier):
         joint: Rule | None = rules[0].joined(rules, (-1.0, 1.0) if odds else first.margin_weights)
         return joint
 
+    def _described(self, kind: str, **fields: Any) -> Described:
+        """How rows are answered, as a plain description: the models of two classes, and one rule for all."""
+        check_is_fitted(self, "estimators_")
+        joint, odds = (self._joint_rule(odds=odds) for odds in (False, True))
+        return kind, {
+            "classes": self.classes_,
+            "parts": [answering_of(model) for model in self.estimators_],
+            "joint": None if joint is None else joint.described(),
+            "joint_odds": None if odds is None else odds.described(),
+            "threshold": side_threshold(self.estimators_[0]),
+            **fields,
+        }
+
     def _know_columns(self, X: Any) -> None:
         """Number and names of the columns, where X has them."""
         remember_columns(self, None)
@@ -231,6 +245,10 @@ class Constant(BaseEstimator):  # type: ignore[misc]
         return np.full(rows, self.answer)
 
     decision_function = predict
+
+    def answering(self) -> Described:
+        """How rows are answered, as a plain description."""
+        return "constant", {"answer": self.answer}
 
     def predict_proba(self, X: Any) -> Floats:
         positive = float(self.answer > 0)

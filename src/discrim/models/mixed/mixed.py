@@ -99,6 +99,7 @@ class MixedNB(MixedClassifier):
         "var_smoothing": number(0),
     }
     _input_tags: ClassVar[Mapping[str, bool]] = {"allow_nan": True}
+    refuses_missing: ClassVar[bool] = False
 
     likelihoods: Any = None
     alpha: float = 1.0

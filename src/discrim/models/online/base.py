@@ -60,6 +60,10 @@ class LinearClassifier(SparseCoefficients):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
+    @property
+    def posterior_form(self) -> str | None:
+        return None
+
     def _check_probabilities(self) -> None:
         raise AttributeError(
             f"{type(self).__name__} gives margins, not probabilities. Use SGDClassifier(loss='log_loss'), or wrap it "

@@ -335,6 +335,12 @@ class GradientDescentClassifier(Classifier):
             "_at": at,
         }
 
+    @property
+    def posterior_form(self) -> str | None:
+        if self.loss not in LIKELIHOODS:
+            return None
+        return "softmax" if self._scores_are_logs() else "each logistic, else the largest"
+
     def _scores_are_logs(self) -> bool:
         """Are scores log posteriors up to a constant, as with two classes or a softmax?"""
         self._check_solved()

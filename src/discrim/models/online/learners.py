@@ -132,6 +132,10 @@ class SGDClassifier(StreamClassifier):
         return np.asarray(np.where(total > 0, one / np.where(total > 0, total, 1.0), 1.0 / one.shape[1]))
 
     @property
+    def posterior_form(self) -> str | None:
+        return {"log_loss": "each logistic", "modified_huber": "each clipped"}.get(self.loss)
+
+    @property
     def loss_function_(self) -> Loss:
         """The loss of a score, and its slope."""
         name = {"log_loss": "log", "squared_error": "squared"}.get(self.loss, self.loss)

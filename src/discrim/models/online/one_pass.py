@@ -94,6 +94,10 @@ class OnePassLogisticRegression(OnlineClassifier):
     def _check_probabilities(self) -> None:
         """There always are."""
 
+    @property
+    def posterior_form(self) -> str | None:
+        return "softmax"
+
     def _probabilities(self, scores: NDArray[Any]) -> NDArray[Any]:
         if scores.ndim == 2:
             return softmax(scores)

@@ -16,7 +16,7 @@ from discrim.errors import DataError, ParameterError
 from discrim.families.priors import log_priors
 from discrim.families.recipe import Solved, Statistic
 from discrim.families.regression.recipe import RidgeRecipe
-from discrim.families.rule import LinearRule, Output, side_by_side
+from discrim.families.rule import Described, LinearRule, Output, side_by_side
 from discrim.inference.summary import Summary, coefficient_summary
 from discrim.models.beyond import METHODS, beyond_sklearn
 from discrim.models.parameters import Check, array_like, boolean, either, integer, none, number, numbers, one_of, seed
@@ -154,6 +154,11 @@ class RidgeClassifier(RecipeClassifier):
     def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """Logarithms of ``predict_proba``."""
         return log_priors(self._posteriors(X)) if self._several_labels else super().predict_log_proba(X)
+
+    def answering(self) -> Described:
+        if self._several_labels:
+            raise DataError("A model of several labels cannot be exported. Fit and export one for each label.")
+        return super().answering()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,0 +1,1 @@
+from discrim.exports.exporting import export as export
