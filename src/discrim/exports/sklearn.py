@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from importlib import import_module
 from inspect import signature
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def sklearn_of(model: Any) -> Any:
         made.predict(_rows_to_try(model)[0])
     except NotFittedError:
         # Classes of regressions look up labels in indicators.
-        made._label_binarizer = LabelBinarizer(pos_label=1, neg_label=-1).fit(model.classes_)  # noqa: SLF001
+        vars(made)["_label_binarizer"] = LabelBinarizer(pos_label=1, neg_label=-1).fit(model.classes_)
     except (ValueError, IndexError, AttributeError):
         pass  # is found again below
     _check_same(model, made)
@@ -56,11 +57,12 @@ def _unfitted(model: Any) -> Any:
     known, given = signature(kind).parameters, model.get_params(deep=False)
     values = {key: _unfitted(value) if hasattr(value, "to_sklearn") else value for key, value in given.items()}
     usable = {}
+    check = methodcaller("_validate_params")  # as scikit-learn's fit does
     for key in known.keys() & values.keys():
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                kind(**{key: values[key]})._validate_params()  # noqa: SLF001 - there is no other way to ask
+                check(kind(**{key: values[key]}))
         except (ValueError, TypeError):
             if key == "estimator":
                 usable[key] = values[key]
