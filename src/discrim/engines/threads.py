@@ -30,6 +30,10 @@ GROUP = 16
 
 def reduce(rows: Rows, reduction: Reduction[State], *, title: str = "reading", shape: Shape | None = None) -> State:
     """The state of all rows, the same bits whatever the number of threads; ``shape`` is theirs, where it is known."""
+    elsewhere: Any = getattr(rows, "reduced_elsewhere", None)
+    state = None if elsewhere is None else elsewhere(partial(_reduce_part, reduction), partial(_merged, reduction))
+    if state is not None:
+        return state  # type: ignore[no-any-return]
     whole = rows.whole
     if whole is not None and isinstance(whole.x, np.ndarray) and whole.x.size <= SINGLE:
         return reduction.of(whole)
@@ -39,6 +43,16 @@ def reduce(rows: Rows, reduction: Reduction[State], *, title: str = "reading", s
     alone = whole is not None and len(_ranges(whole, size, entries)) == 1
     with one_blas_thread() if reduction.uses_blas and not alone else nullcontext():
         return reduce_blocks(rows, reduction.of, reduction.merge, state_bytes=size, entries=entries, title=title)
+
+
+def _reduce_part(reduction: Reduction[State], rows: Rows) -> State:
+    """The state of some rows by one thread: other workers have the other processors."""
+    with one_blas_thread() if reduction.uses_blas else nullcontext():
+        return _reduce_stream(map(_given, rows.blocks()), reduction.of, reduction.merge, None)
+
+
+def _merged(reduction: Reduction[State], states: list[State]) -> State:
+    return reduction.merge(states)
 
 
 def reduce_blocks(
@@ -60,7 +74,7 @@ def reduce_blocks(
     if rows.whole is not None:
         return _reduce_whole(rows.whole, of, merge, state_bytes, entries)
     own: Any = getattr(rows, "pieces", None)
-    pieces = (partial(_itself, block) for block in rows.blocks()) if own is None else own()
+    pieces = map(_given, rows.blocks()) if own is None else own()
     if rows.n_rows is not None and rows.n_rows * rows.design.n_out <= SINGLE:
         return _reduce_stream(pieces, of, merge, None)
     with Progress(title, rows.n_rows) as progress:
@@ -91,6 +105,10 @@ def _reduce_whole(
 
 def _itself(block: Block) -> Block:
     return block
+
+
+def _given(block: Block) -> Callable[[], Block]:
+    return partial(_itself, block)
 
 
 def _reduce_stream(
@@ -184,6 +202,23 @@ class RowPasses(Passes):
 
     def fault(self) -> DataError | None:
         return find_non_finite(self.rows) if self.again else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What is sent to another machine is applied to the rows there.
+        return _NoRows, ()
+
+
+class _NoRows(Passes):
+    """Passes of which only the functions of blocks were sent."""
+
+    again = False
+
+    @property
+    def shape(self) -> Shape:
+        raise DataError("The rows are on another machine.")
+
+    def reduce(self, reduction: Reduction[State], *, title: str = "") -> State:  # noqa: ARG002 - there are no rows
+        raise DataError("The rows are on another machine.")
 
 
 def passes_over(block: Block, design: Design | None = None) -> RowPasses:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial, wraps
 from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from discrim.engines import reduce_blocks
 from discrim.errors import DataError
 from discrim.families.rule import Output, Rule, Scored, float_type, score_rows
 from discrim.sources import Rows, find_non_finite
+from discrim.sources.design import is_dask
 
 T = TypeVar("T")
+Answer = TypeVar("Answer", bound=Callable[..., Any])
 
 
 def apply_rule(rule: Rule, rows: Rows, output: Output) -> NDArray[Any]:
@@ -71,3 +75,26 @@ def unscored(rows: Rows) -> DataError:
 def non_finite_error(rows: Rows) -> DataError | None:
     """The error that names the columns with NaN or infinity, as the user knows them; None if there are none."""
     return find_non_finite(rows) if rows.rereadable else None
+
+
+def also_of_parts(method: Answer) -> Answer:
+    """The method, which gives a Dask array for a Dask frame or array: its parts are answered where they are."""
+
+    @wraps(method)
+    def answers(self: Any, X: Any, *others: Any, **named: Any) -> Any:
+        if type(X) is np.ndarray or not is_dask(X) or others or named:
+            return method(self, X, *others, **named)
+        from discrim.sources.dask_parts import answers_of_parts
+
+        check_is_fitted(self, "classes_")
+        answer = partial(_answer, self, method.__name__)
+        if method.__name__ == "predict":
+            return answers_of_parts(X, answer, None, self.classes_.dtype)
+        alone = method.__name__ == "decision_function" and len(self.classes_) == 2
+        return answers_of_parts(X, answer, None if alone else len(self.classes_), np.float64)
+
+    return answers  # type: ignore[return-value]
+
+
+def _answer(model: Any, method: str, part: Any) -> Any:
+    return getattr(model, method)(part)

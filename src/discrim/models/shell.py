@@ -25,9 +25,9 @@ from discrim.families.rule import Described, Output, Rule, changed_coefficients,
 from discrim.inference.summary import Summary
 from discrim.models.geometry import Geometry
 from discrim.models.parameters import Check
-from discrim.models.scoring import apply_rule, score_margin
-from discrim.sources import Design, MappedScan, Rows, Scan, code_labels, is_query, open_rows, require_labels, scan
-from discrim.sources.rows import as_numpy, check_labelled, columns_in
+from discrim.models.scoring import also_of_parts, apply_rule, score_margin
+from discrim.sources import Design, Rows, Scan, code_labels, open_rows, require_labels
+from discrim.sources.rows import as_rows_are, check_labelled, columns_in
 from discrim.typing import Floats
 
 S = TypeVar("S")
@@ -84,6 +84,7 @@ class Classifier(Geometry, Exported, ClassifierMixin, BaseEstimator, ABC):  # ty
             return None
         return question(self.recipe(), self.solution(), Shape(self.columns_, self.classes_))
 
+    @also_of_parts
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n."""
         self._check_solved()
@@ -92,16 +93,19 @@ class Classifier(Geometry, Exported, ClassifierMixin, BaseEstimator, ABC):  # ty
         scores = self._apply(X, Output.SCORES)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    @also_of_parts
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the largest score."""
         best = self._apply(X, Output.BEST)
         # A linear rule has a function for the second class before that is met.
         return np.asarray(self.classes_.take(best, mode="clip"))
 
+    @also_of_parts
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Posterior probabilities, n x K, columns as ``classes_``."""
         return self._apply(X, Output.POSTERIOR)
 
+    @also_of_parts
     def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """Logarithms of the posteriors, exact where these underflow."""
         return self._apply(X, Output.LOG_POSTERIOR)
@@ -219,7 +223,7 @@ class Classifier(Geometry, Exported, ClassifierMixin, BaseEstimator, ABC):  # ty
     def _read(self, X: Any, y: Any, sample_weight: Any, *, design: Design | None = None, labelled: bool = True) -> Rows:
         """The rows of X; with a ``design`` the columns must be those that the model knows."""
         if type(X) is not np.ndarray:
-            X = scan(X) if is_query(X, y, sample_weight) else as_numpy(X)
+            X, y, sample_weight = as_rows_are(X, y, sample_weight)
         if not isinstance(X, Scan):
             if labelled:
                 require_labels(type(self).__name__, X, y)
@@ -246,10 +250,9 @@ class Classifier(Geometry, Exported, ClassifierMixin, BaseEstimator, ABC):  # ty
         """What ``fit`` remembers of the columns of X."""
         found: dict[str, Any] = {"_design": rows.design}
         columns = columns_in(X)
-        if isinstance(X, Scan):
+        if isinstance(rows, Scan):
             found["n_features_in_"] = rows.design.n_in
-            # The columns of a basis have names for the summary, but come without them from arrays and frames.
-            if not isinstance(rows, MappedScan):
+            if rows.named:
                 found["feature_names_in_"] = np.array(rows.design.names_in, dtype=object)
         elif isinstance(columns, int):
             found["n_features_in_"] = columns

@@ -91,12 +91,18 @@ class ArrayTable(Table):
         return part if list(names) == self.names else part[:, [self._place[name] for name in names]]
 
 
+# (columns, of, merge): these columns of every part as tables, reduced by ``of`` where they are, to None where a part
+# has no rows, and the states merged in the order of the parts.
+Elsewhere = Callable[[Sequence[str], Callable[[Iterator[Table]], Any], Callable[[list[Any]], Any]], Any]
+
+
 @dataclass(frozen=True)
 class Reader:
     """A source that is read table by table.
 
     ``heads`` has the tables without rows, which show the columns and their kinds, by the names of the files, or of the
     only other source. ``tables(columns, batch_rows)`` gives these columns, of about so many rows at a time, in order.
+    Where the rows lie on other machines, ``elsewhere`` reduces them there. Columns of arrays are not ``named``.
     """
 
     title: str
@@ -104,6 +110,8 @@ class Reader:
     tables: Callable[[Sequence[str], int], Iterator[Table]]
     n_rows: int | None = None
     rereadable: bool = True
+    elsewhere: Elsewhere | None = None
+    named: bool = True
 
     @property
     def head(self) -> Table:
@@ -194,6 +202,11 @@ def refuse_width(found: int, fitted: int) -> None:
     if found != fitted:
         expected = plural(fitted, "feature")
         raise ValueError(f"X has {plural(found, 'feature')}, but the model is expecting {expected} as input.")
+
+
+def is_dask(thing: object) -> bool:
+    """Is it a Dask collection of rows?"""
+    return comes_from(thing, "dask.dataframe", "DataFrame") or comes_from(thing, "dask.array", "Array")
 
 
 def comes_from(thing: object, package: str, *names: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from discrim.errors import DataError, name_list
 from discrim.sources.design import Column, Design, refuse_lacking
 from discrim.sources.scan import Scan
 
+T = TypeVar("T")
 Map = Callable[[NDArray[Any]], NDArray[Any]]
 
 
@@ -40,6 +41,14 @@ class MappedScan(Scan):
     @property
     def rereadable(self) -> bool:
         return self._inner.rereadable
+
+    @property
+    def named(self) -> bool:
+        """The columns of a basis have names for the summary, but come without them from arrays and frames."""
+        return False
+
+    def reduced_elsewhere(self, of: Callable[[Scan], T], merge: Callable[[list[T]], T]) -> T | None:
+        return self._inner.reduced_elsewhere(partial(_of_mapped, of, self._of, self._all, self._keep), merge)
 
     def with_design(self, design: Design) -> Scan:
         if not design.named:
@@ -79,3 +88,7 @@ class MappedScan(Scan):
         block = piece()
         x = self._of(np.asarray(block.x))
         return replace(block, x=x if self._keep is None else x[:, list(self._keep)])
+
+
+def _of_mapped(of: Callable[[Scan], T], mapped: Map, names: list[str], keep: Sequence[int] | None, part: Scan) -> T:
+    return of(MappedScan(part, mapped, names, keep))

@@ -17,11 +17,21 @@ from discrim.block import UNLABELLED, Block, Reads, join, rows_per_block
 from discrim.errors import DataError
 from discrim.kernels.versions import warn_if_slow
 from discrim.later import cached_property
-from discrim.sources.design import ArrayTable, Column, Design, Table, as_table, comes_from, need, refuse_duplicates
+from discrim.sources.design import (
+    ArrayTable,
+    Column,
+    Design,
+    Table,
+    as_table,
+    comes_from,
+    is_dask,
+    need,
+    refuse_duplicates,
+)
 from discrim.sources.labels import check_weights, code_labels
 from discrim.sources.mixed import Schema
 from discrim.sources.reading import read_as_fitted
-from discrim.sources.scan import Scan, scan
+from discrim.sources.scan import Scan, scan, scan_parts
 from discrim.sources.structure import check_structure
 from discrim.sources.text_columns import design_of_table
 from discrim.typing import Codes, Floats
@@ -270,9 +280,16 @@ def columns_in(X: Any) -> int | list[str] | None:
     return names if names and all(name.__class__ is str for name in names) else None
 
 
+def as_rows_are(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Lazy tables as scans, of which those of Dask take in their labels; arrays of other libraries as NumPy's."""
+    if is_dask(X):
+        return scan_parts(X, y, sample_weight), None, None
+    return scan(X) if is_query(X, y, sample_weight) else as_numpy(X), y, sample_weight
+
+
 def is_query(X: Any, y: Any, sample_weight: Any) -> bool:
     """A lazy table is scanned; a DuckDB relation with labels from elsewhere is read at once instead."""
-    if comes_from(X, "polars", "LazyFrame"):
+    if comes_from(X, "polars", "LazyFrame") or is_dask(X):
         return True
     return y is None and sample_weight is None and comes_from(X, "duckdb", "DuckDBPyRelation")
 
@@ -333,6 +350,8 @@ def _as_csr(x: Any) -> sparse.csr_array:
 
 
 def _scanned(data: Any, y: Any, sample_weight: Any) -> Scan:
+    if is_dask(data):
+        return scan_parts(data, y, sample_weight)
     if y is not None or sample_weight is not None:
         raise DataError(
             "A scan brings its own labels and weights. Name their columns instead: scan(data, target=..., weight=...)."

@@ -7,10 +7,11 @@ import glob
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ from discrim.sources.design import (
     as_table,
     comes_from,
     float_type,
+    is_dask,
     need,
     one_column,
     refuse_duplicates,
@@ -36,6 +38,11 @@ from discrim.sources.labels import MissingLabelsError, code_labels, refuse_bad_w
 from discrim.sources.reading import NO_READING, Reading, ReadTable, SomeRows, reading_of
 from discrim.sources.text_columns import design_of
 from discrim.typing import Floats
+
+T = TypeVar("T")
+
+# Rows that a reader fetches at once.
+BATCH_ROWS = 65536
 
 # What a column holds that is neither numbers nor text.
 OTHER = "values of another type"
@@ -58,7 +65,7 @@ def scan(
     weight: str | None = None,
     types: Mapping[str, str] | None = None,
     sep: str | None = None,
-    batch_rows: int = 65536,
+    batch_rows: int = BATCH_ROWS,
     query: str | None = None,
     connection: Any = None,
 ) -> Scan:
@@ -69,7 +76,7 @@ def scan(
     data : path, pattern such as ``"trips-*.parquet"``, folder, list of paths, or table
         Parquet, CSV (``.csv``, ``.tsv``, also gzipped), Arrow IPC or Feather, or JSON lines files; a table of a
         database, ``"shop.db::orders"`` (SQLite or DuckDB) or ``"postgresql://host/base::orders"``; a DuckDB
-        relation, a polars LazyFrame, a frame or Arrow table in memory, or an Arrow stream.
+        relation, a polars LazyFrame, a Dask frame or array, a frame or Arrow table in memory, or an Arrow stream.
         In CSV files an empty field and ``NA`` are missing values.
     target : str, optional
         The column of labels; ``fit`` needs it, ``predict`` does not.
@@ -120,6 +127,17 @@ def scan(
         raise ParameterError.bad_value("features", list(features), f"without the target '{target}'")
     rows = Scan(reader, features, target, weight, batch_rows, chosen)
     return rows if not types else rows.read_as(rows.reading_of(types))
+
+
+def scan_parts(X: Any, y: Any, sample_weight: Any) -> Scan:
+    """A Dask frame or array with its labels and weights, which have the same parts, as ``fit(X, y)`` is given them."""
+    if y is None:
+        return scan(X)
+    from discrim.sources.dask_parts import read_labelled
+
+    reader, target, weight = read_labelled(X, y, sample_weight)
+    features = [name for name in reader.head.names if name not in {target, weight}]
+    return Scan(reader, features, target, weight, BATCH_ROWS)
 
 
 @dataclass(eq=False, repr=False)
@@ -228,6 +246,22 @@ class Scan:
         features = [feature for feature in self.features if feature != name]
         return replace(self, features=features, offset=name, _design=None)
 
+    @property
+    def named(self) -> bool:
+        """Do the columns have names? Those of an array do not."""
+        return self._reader.named
+
+    def reduced_elsewhere(self, of: Callable[[Scan], T], merge: Callable[[list[T]], T]) -> T | None:
+        """``of`` each part of the rows on the machine that has it, merged in order; None where rows are read here."""
+        if self._reader.elsewhere is None:
+            return None
+        settings = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "_reader"}
+        part = partial(_of_part, of, {**settings, "_design": self.design}, self._reader.title, self._reader.named)
+        state: T | None = self._reader.elsewhere(self._needed, part, merge)
+        if state is None:
+            raise self._empty()
+        return state
+
     def blocks(self) -> Iterator[Block]:
         return (piece() for piece in self.pieces())
 
@@ -298,6 +332,8 @@ class Scan:
                 self.head.kind(name)  # raises, and says what to do
         texts = [name for name in self.features if self._kinds[name] == "text"]
         if not texts:
+            if not self.named:
+                return Design.unnamed(len(self.features), self._dtype)
             return Design([Column(name) for name in self.features], self._dtype)
         if not self.rereadable:
             raise DataError(
@@ -344,6 +380,18 @@ def _kept(reader: Reader, keep: NDArray[np.bool_], columns: Sequence[str], batch
         start += table.n_rows
         if len(part):
             yield SomeRows(table, part)
+
+
+def _of_part(
+    of: Callable[[Scan], T], settings: dict[str, Any], title: str, named: bool, tables: Iterator[Table]
+) -> T | None:
+    """``of`` the rows of one part, on the machine that has them; None where there are none."""
+    full = (table for table in tables if table.n_rows)
+    first = next(full, None)
+    if first is None:
+        return None
+    head = {title: first}
+    return of(Scan(Reader(title, head, lambda *_: chain([first], full), named=named), **settings))
 
 
 def _common_kinds(
@@ -420,6 +468,10 @@ def open_reader(data: Any, sep: str | None = None) -> Reader:
         from discrim.sources.arrow import read_relations
 
         return read_relations("DuckDB relation", {"relation": data})
+    if is_dask(data):
+        from discrim.sources.dask_parts import read_dask
+
+        return read_dask(data)
     table = as_table(data)
     if table is not None:
         title = f"{type(data).__module__.partition('.')[0]} {type(data).__name__}"
@@ -431,7 +483,8 @@ def open_reader(data: Any, sep: str | None = None) -> Reader:
         return open_stream(data)
     raise DataError(
         f"Cannot scan an object of type {type(data).__name__}. Pass a path, a list of paths, a "
-        "pandas or polars frame, a polars LazyFrame, an Arrow table or stream, a DuckDB relation, or a query."
+        "pandas or polars frame, a polars LazyFrame, an Arrow table or stream, a DuckDB relation, a Dask frame or "
+        "array, or a query."
     )
 
 

@@ -21,7 +21,7 @@ from discrim.inference.summary import Summary
 from discrim.models.gaussian.common import COMMON, lda_summary
 from discrim.models.parameters import Check, either, integer, none, number, one_of
 from discrim.models.registry import Entry, common_covariance, crowded, cubic, enter
-from discrim.models.scoring import apply_rule
+from discrim.models.scoring import also_of_parts, apply_rule
 from discrim.models.shell import RecipeClassifier, recipe_from
 from discrim.typing import Floats
 
@@ -132,6 +132,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         coordinates = LinearRule(np.ascontiguousarray(scalings.T), np.zeros(scalings.shape[1]), origin)
         return apply_rule(coordinates, self.rows_of(X), Output.SCORES)
 
+    @also_of_parts
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n.
 

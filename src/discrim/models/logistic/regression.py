@@ -31,6 +31,7 @@ from discrim.models.logistic.training import (
 )
 from discrim.models.parameters import Check, boolean, either, integer, number, one_of, positive, seed
 from discrim.models.registry import Entry, Size, Work, any_numbers, enter
+from discrim.models.scoring import also_of_parts
 from discrim.models.shell import SparseCoefficients
 from discrim.sources import Attached, Design, Rows, Scan
 
@@ -287,23 +288,27 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients)
         known: Solved | None = self.__dict__.get("_solved")
         return Solved(self._rule, None, {}) if known is None else replace(known, rule=self._rule)
 
+    @also_of_parts
     def decision_function(self, X: Any, offset: Any = None) -> NDArray[Any]:
         """Log-odds of the second class, n; for more classes alpha_k + beta_k'x, n x K."""
         scores = super().decision_function(X)
         return scores if offset is None else with_offset(scores, X, offset)
 
+    @also_of_parts
     def predict(self, X: Any, offset: Any = None) -> NDArray[Any]:
         """The class with the largest score."""
         if offset is None:
             return super().predict(X)
         return np.asarray(self.classes_.take((self.decision_function(X, offset) > 0).astype(np.intp)))
 
+    @also_of_parts
     def predict_proba(self, X: Any, offset: Any = None) -> NDArray[Any]:
         """Probabilities of the classes, n x K, columns as ``classes_``."""
         if offset is None:
             return super().predict_proba(X)
         return np.asarray(np.exp(self.predict_log_proba(X, offset)))
 
+    @also_of_parts
     def predict_log_proba(self, X: Any, offset: Any = None) -> NDArray[Any]:
         """Logarithms of the probabilities, exact where these underflow."""
         if offset is None:

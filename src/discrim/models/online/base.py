@@ -28,7 +28,7 @@ from discrim.families.online.updates import Learning, Weights, dense, stream_sta
 from discrim.families.recipe import Sum
 from discrim.families.rule import as_one, written_rule
 from discrim.inference.summary import Summary, coefficient_summary
-from discrim.models.scoring import non_finite_error
+from discrim.models.scoring import also_of_parts, non_finite_error
 from discrim.models.shell import SparseCoefficients, check_declared, check_parameters, declared_classes
 from discrim.sources import Rows, Scan, in_memory
 from discrim.statistics import ClassMoments, Depth
@@ -50,11 +50,13 @@ class LinearClassifier(SparseCoefficients):
     n_iter_: int
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @also_of_parts
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Probabilities n x K, where the loss has a meaning as such."""
         return self._probabilities(self.decision_function(X))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @also_of_parts
     def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """Logarithms of the probabilities; -inf where one is 0."""
         with np.errstate(divide="ignore"):

@@ -27,6 +27,7 @@ from discrim.families.sequence import Stopping
 from discrim.inference.summary import Summary, coefficient_summary
 from discrim.losses import LOSSES, find_loss, sigmoid
 from discrim.models.parameters import Check, boolean, either, integer, none, number, one_of, seed
+from discrim.models.scoring import also_of_parts
 from discrim.models.shell import Classifier, check_parameters, declared_classes
 from discrim.parallel import one_blas_thread
 from discrim.sources import Design, Rows, Scan, find_non_finite, in_memory
@@ -177,6 +178,7 @@ class GradientDescentClassifier(Classifier):
         return self._at_once(lambda: self._learned_from(X, y, classes, sample_weight, first=first, whole=False))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @also_of_parts
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Probabilities of the classes, n x K; of functions one against the others, each divided by their sum."""
         if self._scores_are_logs():
@@ -188,6 +190,7 @@ class GradientDescentClassifier(Classifier):
         return np.asarray((shares / shares.sum(axis=1, keepdims=True)).astype(scores.dtype))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @also_of_parts
     def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """Logarithms of ``predict_proba``."""
         if self._scores_are_logs():

@@ -12,6 +12,7 @@ from discrim.families.regression.lasso import LassoPath, LassoRecipe
 from discrim.inference.summary import Summary, coefficient_summary
 from discrim.models.parameters import Check, array_like, boolean, either, none, number, one_of
 from discrim.models.registry import Entry, Facts, Size, Work, cubic, dense_numbers, enter
+from discrim.models.scoring import also_of_parts
 from discrim.models.shell import RecipeClassifier, recipe_from
 
 
@@ -79,6 +80,7 @@ class LassoClassifier(RecipeClassifier):
         """The model that these parameters describe."""
         return recipe_from(LassoRecipe, self)
 
+    @also_of_parts
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Regression functions n x K; for two classes (n,), positive for the second."""
         return super().decision_function(X)

@@ -13,6 +13,7 @@ from discrim.families.regression.recipe import LeastSquaresDetails, LeastSquares
 from discrim.inference.discriminant import coefficient_table
 from discrim.inference.summary import Summary, Table
 from discrim.models.parameters import Check, array_like, either, none, number, one_of
+from discrim.models.scoring import also_of_parts
 from discrim.models.shell import RecipeClassifier
 from discrim.typing import Floats
 
@@ -76,6 +77,7 @@ class LeastSquaresClassifier(RecipeClassifier):
         kind = LeastSquaresRecipe if self.basis is None else QuadraticBasisRecipe
         return kind(priors=self.priors, tol=self.tol)
 
+    @also_of_parts
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Regression functions n x K; for two classes, the second minus the first, n."""
         scores = super().decision_function(X)

@@ -21,6 +21,7 @@ from discrim.inference.summary import Summary, coefficient_summary
 from discrim.models.beyond import METHODS, beyond_sklearn
 from discrim.models.parameters import Check, array_like, boolean, either, integer, none, number, numbers, one_of, seed
 from discrim.models.registry import Entry, cubic, enter
+from discrim.models.scoring import also_of_parts
 from discrim.models.shell import RecipeClassifier, check_parameters, recipe_from
 from discrim.sources import check_structure
 
@@ -135,10 +136,12 @@ class RidgeClassifier(RecipeClassifier):
         statistic: Any = super().mergeable_statistic()
         return self.recipe().adopt(statistic)
 
+    @also_of_parts
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Regression functions n x K; for two classes (n,), positive for the second."""
         return self._apply(X, Output.SCORES) if self._several_labels else super().decision_function(X)
 
+    @also_of_parts
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the largest regression function; with several labels, a column of 0 or 1 each."""
         if self._several_labels:
@@ -146,11 +149,13 @@ class RidgeClassifier(RecipeClassifier):
         return super().predict(X)
 
     @beyond_sklearn
+    @also_of_parts
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Squashed regression functions, n x K; with several labels, the share of each, n x m."""
         return self._posteriors(X)
 
     @beyond_sklearn
+    @also_of_parts
     def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """Logarithms of ``predict_proba``."""
         return log_priors(self._posteriors(X)) if self._several_labels else super().predict_log_proba(X)

@@ -1,0 +1,132 @@
+"""Dask: the partitions of frames and arrays, reduced by the workers that have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from dask import compute, delayed
+from dask.dataframe.dispatch import make_meta, meta_nonempty
+
+from discrim.errors import DataError, DiscrimError, plural
+from discrim.sources.design import Reader, Table, comes_from
+from discrim.sources.pandas_table import PandasTable
+
+# States that are merged by one task: the tree has the same shape wherever the parts are.
+GROUP = 16
+# Names of the labels and weights of arrays; their columns are x0, x1, ...
+LABELS, WEIGHTS = "y", "sample_weight"
+
+
+def read_dask(data: Any) -> Reader:
+    """The partitions of a frame, or the chunks of rows of an array, without labels."""
+    return _read_array(data, {}) if comes_from(data, "dask.array", "Array") else _read_frame(data)
+
+
+def read_labelled(X: Any, y: Any, sample_weight: Any) -> tuple[Reader, str, str | None]:
+    """X with its labels and weights, which have the same partitions, and the names that these have as columns."""
+    besides = {LABELS: y} if sample_weight is None else {LABELS: y, WEIGHTS: sample_weight}
+    weight = None if sample_weight is None else WEIGHTS
+    if comes_from(X, "dask.array", "Array"):
+        return _read_array(X, besides), LABELS, weight
+    for name, column in besides.items():
+        if not comes_from(column, "dask.dataframe", "Series") or column.npartitions != X.npartitions:
+            raise DataError(
+                f"X is a Dask frame of {plural(X.npartitions, 'partition')}; {name} must be a Dask series with the "
+                f"same. Keep it as a column and pass scan(frame, target='{name}')."
+            )
+        if name in X.columns:
+            raise DataError(
+                f"X has a column '{name}' already. Pass scan(frame, target=...) with the labels as a column."
+            )
+    return _read_frame(X.assign(**besides)), LABELS, weight
+
+
+def answers_of_parts(X: Any, answer: Callable[[Any], Any], columns: int | None, dtype: Any) -> Any:
+    """A Dask array of what ``answer`` gives for every partition, computed when it is asked for."""
+    from dask import array
+
+    if comes_from(X, "dask.array", "Array"):
+        return X.rechunk({1: -1}).map_blocks(
+            answer, dtype=dtype, **({"drop_axis": 1} if columns is None else {"chunks": (X.chunks[0], (columns,))})
+        )
+    shape = (np.nan,) if columns is None else (np.nan, columns)
+    parts = [array.from_delayed(delayed(answer)(part), shape=shape, dtype=dtype) for part in X.to_delayed()]
+    return array.concatenate(parts)
+
+
+def _read_frame(frame: Any) -> Reader:
+    strange = [name for name in frame.columns if not isinstance(name, str)]
+    if strange:
+        raise DataError(f"The column {strange[0]!r} of the Dask frame has no name of letters. Rename the columns.")
+
+    def parts(columns: Sequence[str]) -> list[Any]:
+        return list(frame[list(columns)].to_delayed())
+
+    return _reader("Dask frame", PandasTable(meta_nonempty(make_meta(frame))), parts)
+
+
+def _read_array(x: Any, besides: dict[str, Any]) -> Reader:
+    if x.ndim != 2:
+        raise DataError(f"X is a Dask array of {plural(x.ndim, 'dimension')}; it must have two, rows by columns.")
+    names = [f"x{j}" for j in range(x.shape[1])]
+    x = x.rechunk({1: -1})
+    rows = {}
+    for name, column in besides.items():
+        if not comes_from(column, "dask.array", "Array") or column.shape[:1] != x.shape[:1]:
+            raise DataError(f"X is a Dask array; {name} must be one too, with as many rows.")
+        rows[name] = column.rechunk((x.chunks[0],)).to_delayed()
+
+    def parts(columns: Sequence[str]) -> list[Any]:
+        numbers = [name for name in columns if name not in besides]
+        place = None if numbers == names else [names.index(name) for name in numbers]
+        wanted = [name for name in columns if name in besides]
+        chunks = zip(x.to_delayed().ravel(), *(rows[name] for name in wanted), strict=True)
+        return [delayed(_as_frame)(numbers, place, wanted, *chunk) for chunk in chunks]
+
+    example = {name: np.zeros(2, column.dtype) for name, column in besides.items()}
+    head = pd.DataFrame({**dict.fromkeys(names, np.zeros(2, x.dtype)), **example})
+    return _reader("Dask array", PandasTable(head), parts, named=False)
+
+
+def _as_frame(names: list[str], place: list[int] | None, besides: list[str], x: Any, *columns: Any) -> pd.DataFrame:
+    frame = pd.DataFrame(x if place is None else x[:, place], columns=names, copy=False)
+    return frame.assign(**dict(zip(besides, columns, strict=True)))
+
+
+def _reader(title: str, head: Table, parts: Callable[[Sequence[str]], list[Any]], *, named: bool = True) -> Reader:
+    def tables(columns: Sequence[str], _batch_rows: int) -> Iterator[Table]:
+        """Brought to this machine one by one."""
+        for part in parts(columns):
+            (frame,) = compute(part)
+            yield PandasTable(frame)
+
+    def elsewhere(
+        columns: Sequence[str], of: Callable[[Iterator[Table]], Any], merge: Callable[[list[Any]], Any]
+    ) -> Any:
+        """Only states travel, to the workers that merge some of them, and the last to this machine."""
+        given = parts(columns)
+        states = [delayed(partial(_of_part, of, i, len(given)), pure=False)(part) for i, part in enumerate(given)]
+        while len(states) > 1:
+            groups = [states[start : start + GROUP] for start in range(0, len(states), GROUP)]
+            states = [delayed(partial(_merge_some, merge), pure=False)(group) for group in groups]
+        (state,) = compute(states[0])
+        return state
+
+    return Reader(title, {title: head}, tables, elsewhere=elsewhere, named=named)
+
+
+def _of_part(of: Callable[[Iterator[Table]], Any], i: int, count: int, frame: pd.DataFrame) -> Any:
+    try:
+        return of(iter([PandasTable(frame)]))
+    except DiscrimError as error:
+        error.add_note(f"In partition {i} of {count}, which has {plural(len(frame), 'row')}.")
+        raise
+
+
+def _merge_some(merge: Callable[[list[Any]], Any], states: list[Any]) -> Any:
+    found = [state for state in states if state is not None]
+    return merge(found) if len(found) > 1 else found[0] if found else None
