@@ -75,6 +75,15 @@ def test_every_model_has_its_picture(iris, name):
     assert model.plot(X, y, style="dark").get_xlabel().startswith(MODELS[name])
 
 
+def test_learners_with_a_trace_draw_their_way(iris):
+    X, y = iris[0][:100, :2], iris[1][:100]
+    model = discrim.RosenblattPerceptron(rule="batch", trace="step").fit(X, y)
+    assert len(model.plot(X, y)) == 6
+    assert model.plot().get_ylabel() == "rows on the wrong side"
+    descent = discrim.GradientDescentClassifier(trace=True, max_iter=20, tol=0.5).fit(X, y)
+    assert descent.plot().get_ylabel() == "loss"
+
+
 def test_words_keep_their_names():
     texts = ["cheap pills", "pills for you", "see you at noon", "lunch at noon"] * 3
     ax = discrim.TextClassifier().fit(texts, ["spam", "spam", "ham", "ham"] * 3).plot()

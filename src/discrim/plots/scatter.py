@@ -99,7 +99,7 @@ def scatter_classes(
 ) -> None:
     """Points of n x 2 coordinates; small and faint where they are many, one bitmap where an SVG would grow."""
     crowd = len(z) > RASTERISED
-    area = size * (0.35 if len(z) > 1500 else 0.6 if crowd else 1.0)
+    area = size * (0.35 if len(z) > 1500 else 0.6 if crowd else 1.0 if len(z) > 60 else 1.6)
     for k in range(len(classes)):
         own = codes == k
         if not own.any():

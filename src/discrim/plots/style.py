@@ -129,6 +129,7 @@ def panels(
     if size is None:
         size = (WIDTH if columns == 1 else WIDEST, (HEIGHT - 0.6 if columns == 1 else WIDEST / columns + 0.1) * rows)
     figure = _new_figure(size)
+    figure.set_layout_engine("constrained", h_pad=0.07, w_pad=0.07)
     figure.set_facecolor(look.face)
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     for ax in grid[count:]:
@@ -143,8 +144,8 @@ def _new_figure(size: tuple[float, float]) -> Figure:
     if _can_show():
         from matplotlib import pyplot as plt
 
-        return plt.figure(figsize=size, layout="constrained")
-    figure = Figure(figsize=size, layout="constrained")
+        return plt.figure(figsize=size)
+    figure = Figure(figsize=size)
     FigureCanvasAgg(figure)
     return figure
 

@@ -352,7 +352,8 @@ class GradientDescentClassifier(Classifier):
     def _draw(self, X: Any, y: Any, **options: Any) -> Any:  # noqa: ARG002 - as of every model
         from discrim import plots
 
-        return plots.coefficients(self, X, **options)
+        # With a trace the way down, else where it ended.
+        return plots.convergence(self, **options) if "trace_" in vars(self) else plots.coefficients(self, X, **options)
 
     def _summarise(self) -> Summary:
         facts = {"Loss": self.loss, "Steps": self.n_iter_, "Converged": self.converged_, "Objective": self.objective_}

@@ -107,6 +107,17 @@ class RosenblattPerceptron(PerceptronOptions, CountedUpdates):
     def _updates(self) -> int:
         return sum(part.updates for part in self.learned_)
 
+    def _draw(self, X: Any, y: Any, **options: Any) -> Any:
+        from discrim import plots
+
+        traced = len(self.learned_) == 1 and self.learned_[0].trace is not None
+        if not traced:
+            return super()._draw(X, y, **options)
+        # A line on its way can be drawn over its rows; of more columns the rows that are wrong, step by step.
+        if X is None or y is None or self.n_features_in_ != 2:
+            return plots.convergence(self, **{"what": "mistakes", **options})
+        return plots.steps(self, X, y, **options)
+
     def _found(self, X: Any, y: Any, sample_weight: Any) -> Mapping[str, Any]:
         rows = self._read(X, y, sample_weight)
         if isinstance(rows, Scan):

@@ -1,0 +1,448 @@
+"""The geometry of linear rules: a half-space, spheres, Voronoi cells, the lines of a scheme, maps of features."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.lines import Line2D
+from numpy.typing import NDArray
+
+from discrim.errors import ParameterError, name_list
+from discrim.plots.boundaries import Answers, draw_borders, regions
+from discrim.plots.coordinates import draw_ellipse, linear_function
+from discrim.plots.plane import directions, discriminant_plane, moments_of_rows, sphering_matrix
+from discrim.plots.rows import Points, alike, fitted_classes, lacks, points_of, two_columns
+from discrim.plots.scatter import class_keys, scatter_classes
+from discrim.plots.steps import draw_line
+from discrim.plots.style import SMALL, WIDEST, Look, canvas, halo, keyed, noted, panels, shortened, titled
+from discrim.typing import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+GRID = 200
+
+
+def half_space(
+    model: Any, X: Any, y: Any = None, *, point: Any = None, ax: Axes | None = None, style: str | None = None
+) -> Axes:
+    """A linear rule of two classes in two columns: its line, its normal w, its offset, the signed distance of a point.
+
+    Parameters
+    ----------
+    model : fitted linear classifier (``coef_``, ``intercept_``) of two columns
+    X, y : rows
+    point : the point whose distance to the line is shown; by default the row furthest from it
+
+    Both axes have the same scale, so that right angles look like ones.
+
+    Examples
+    --------
+    >>> from discrim import LinearDiscriminantAnalysis, datasets, plots
+    >>> X, y = datasets.load_iris().xy
+    >>> axes = plots.half_space(LinearDiscriminantAnalysis().fit(X[50:, 2:], y[50:]), X[50:, 2:], y[50:])
+    """
+    w, b = linear_function(model)
+    rows = points_of(X, y, classes=fitted_classes(model))
+    if len(w) != 2 or rows.x.shape[1] != 2:
+        raise ParameterError(
+            f"A half-space is drawn in two columns; the model has {len(w)}. Draw plots.projection(model, X, y) instead."
+        )
+    ax, look = canvas(ax, style)
+    length = float(np.linalg.norm(w))
+    normal, foot = w / length, -b * w / length**2
+    distance = (rows.x @ w + b) / length
+    p = rows.x[np.abs(distance).argmax()] if point is None else np.asarray(point, dtype=float).ravel()
+    if p.shape != (2,) or not np.isfinite(p).all():
+        raise ParameterError.bad_value("point", point, "two numbers")
+    d = float((p @ w + b) / length)
+    shown = np.vstack([rows.x, p])
+    low, high = shown.min(axis=0), shown.max(axis=0)
+    room = 0.14 * (high - low).max() + 1e-12
+    # The origin belongs to the picture where it is near enough not to shrink the rest.
+    if (
+        (np.abs(foot) < 2 * np.abs(shown).max()).all()
+        and ((low - (high - low)) < 0).all()
+        and ((high + (high - low)) > 0).all()
+    ):
+        low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
+    scatter_classes(ax, look, rows.x, rows.codes, rows.classes)
+    _same_scales(ax, low - room, high + room)
+    draw_line(ax, w, b, {"color": look.ink, "linewidth": 1.8, "zorder": 4})
+    on_line = p - d * normal
+    ax.plot(*np.array([p, on_line]).T, color=look.colour(2), linewidth=1.6, zorder=5)
+    ax.plot(
+        *p, "o", markersize=8, markerfacecolor="none", markeredgecolor=look.colour(2), markeredgewidth=1.6, zorder=6
+    )
+    _said(ax, look, 0.5 * (p + on_line), f"distance {d:.3g}", look.colour(2))
+    start = _on_view(ax, foot, normal)
+    tip = start + 0.22 * (ax.get_ylim()[1] - ax.get_ylim()[0]) * normal
+    ax.annotate(
+        "", tuple(tip), tuple(start), zorder=6,
+        arrowprops={"arrowstyle": "-|>", "color": look.colour(3), "linewidth": 1.8, "shrinkA": 0, "shrinkB": 0},
+    )  # fmt: skip
+    _said(ax, look, tip, "w", look.colour(3))
+    titled(ax, None, *rows.names)
+    keyed(ax, look, class_keys(look, rows.classes) if rows.labelled else [])
+    noted(
+        ax,
+        look,
+        f"offset of the line from the origin: {-b / length:.3g}" + (f"; {rows.sampled}" if rows.sampled else ""),
+    )
+    return ax
+
+
+def sphering(X: Any, y: Any, *, columns: Any = None, style: str | None = None) -> NDArray[Any]:
+    """Discriminant analysis in four steps: the rows; sphered within classes; turned to the axes of the centroids; and
+    the directions mapped back to the columns.
+
+    Ellipses hold 95% of the pooled Gaussian; sphered, they are circles. Gives four axes.
+
+    Parameters
+    ----------
+    X, y : labelled rows
+    columns : the two columns, where X has more
+
+    Examples
+    --------
+    >>> from discrim import datasets, plots
+    >>> X, y = datasets.load_iris().xy
+    >>> len(plots.sphering(X, y, columns=(0, 1)))
+    4
+    """
+    rows = points_of(X, y)
+    if not rows.labelled or len(rows.classes) < 2:
+        raise ParameterError("Sphering within classes needs labels y of at least two classes.")
+    pair = list(two_columns(columns, rows.names, ", or draw all columns together: plots.discriminants(model, X, y)"))
+    x = rows.x[:, pair]
+    moments = moments_of_rows(x, rows.codes, len(rows.classes))
+    sphere = sphering_matrix(moments.within)
+    sphered = (x - moments.centre) @ sphere
+    centres = (moments.mean - moments.centre) @ sphere
+    weighted = np.sqrt(moments.weight)[:, None] * centres
+    axis = np.linalg.svd(weighted, full_matrices=True)[2]
+    scalings, _ = directions(moments)
+    axes, look = panels(4, style, size=(WIDEST, 5.9))
+    identity = np.eye(2)
+    parts = (
+        ("1. The rows", x, moments.mean, moments.within), ("2. Sphered within classes", sphered, centres, identity),
+        ("3. Turned to the centroids", sphered @ axis.T, centres @ axis.T, identity),
+        ("4. Directions, mapped back", x, moments.mean, moments.within),
+    )  # fmt: skip
+    for ax, (title, points, means, sigma) in zip(axes, parts, strict=True):
+        scatter_classes(ax, look, points, rows.codes, rows.classes, size=8)
+        for k, mean in enumerate(means):
+            draw_ellipse(ax, look, mean, sigma, k, 0.95)
+            ax.plot(*mean, "+", color=look.ink, markersize=9, markeredgewidth=2, zorder=6)
+        _same_scales(ax, *_around(points, 0.08))
+        ax.set_title(title, loc="left", fontsize=SMALL + 0.5, color=look.ink)
+        ax.tick_params(labelsize=SMALL - 1.5)
+        ax.locator_params(nbins=4)
+    for a in scalings.T:
+        reach = 0.3 * np.ptp(x, axis=0).min() * a / np.linalg.norm(a)
+        for sign in (-1, 1):
+            axes[3].annotate(
+                "", tuple(moments.centre + sign * reach), tuple(moments.centre), zorder=7,
+                arrowprops={"arrowstyle": "-|>", "color": look.ink, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0},
+            )  # fmt: skip
+    for ax in (axes[0], axes[3]):
+        titled(ax, None, *(rows.names[j] for j in pair))
+    axes[0].figure.legend(
+        handles=class_keys(look, rows.classes), loc="outside upper left", ncols=min(len(rows.classes), 4),
+        frameon=False, fontsize=SMALL, labelcolor=look.ink, handletextpad=0.3,
+    )  # fmt: skip
+    return np.array(axes, dtype=object)
+
+
+def voronoi(
+    model: Any, X: Any = None, y: Any = None, *, sphered: bool = True, columns: Any = None, ax: Axes | None = None,
+    style: str | None = None,
+) -> Axes:  # fmt: skip
+    """The nearest centroid (areas) against the model's own borders (lines): in sphered coordinates, or as columns come.
+
+    Sphered, which is the plane of the first two discriminant coordinates, LDA with equal priors has exactly the cells
+    of the centroids; in two columns with correlation, ``sphered=False``, it has not.
+
+    Examples
+    --------
+    >>> from discrim import LinearDiscriminantAnalysis, datasets, plots
+    >>> X, y = datasets.load_iris().xy
+    >>> axes = plots.voronoi(LinearDiscriminantAnalysis().fit(X, y), X, y)
+    """
+    from discrim.plots.coordinates import answers_at
+
+    classes = fitted_classes(model)
+    rows = None if X is None else points_of(X, y, classes=classes)
+    if sphered:
+        plane = discriminant_plane(model, X, y)
+        if plane.scalings.shape[1] < 2:
+            raise ParameterError("Sphered centroids of a plane need three classes; draw plots.projection for two.")
+        points = None if rows is None else plane.project(rows.x)[:, :2]
+        centres, names = plane.means[:, :2], ("LD1", "LD2")
+    else:
+        if rows is None or not rows.labelled:
+            raise ParameterError("Cells of columns as they come need rows and labels: pass X and y.")
+        pair = list(two_columns(columns, rows.names, ", or leave sphered=True"))
+        if rows.x.shape[1] != 2:
+            raise ParameterError("Cells of two columns need a model of two columns. Fit one, or leave sphered=True.")
+        points = rows.x[:, pair]
+        centres = moments_of_rows(points, rows.codes, len(classes)).mean
+        names = (rows.names[pair[0]], rows.names[pair[1]])
+    ax, look = canvas(ax, style)
+    shown = np.vstack(
+        [centres - (2.7 if sphered else 0), centres + (2.7 if sphered else 0)] + ([] if points is None else [points])
+    )
+    _same_scales(ax, *_around(shown, 0.06))
+    a, b = np.linspace(*ax.get_xlim(), GRID), np.linspace(*ax.get_ylim(), GRID)
+    z = np.column_stack([part.ravel() for part in np.meshgrid(a, b)])
+    nearest = ((z[:, None, :] - centres) ** 2).sum(axis=2).argmin(axis=1)
+    faces = np.array([look.tint(k, 0.2) for k in range(len(classes))])
+    ax.imshow(faces[nearest].reshape(GRID, GRID, 3), extent=(a[0], a[-1], b[0], b[-1]), origin="lower",
+              interpolation="nearest", zorder=0)  # fmt: skip
+    if sphered:
+        full = np.zeros((len(z), plane.scalings.shape[1]))
+        full[:, :2] = z
+        answers = answers_at(model, X, plane.origin + full @ plane.back.T)
+    else:
+        answers = Answers.of(model, X, z if pair == [0, 1] else z[:, ::-1])
+    draw_borders(ax, a, b, answers, {"colors": look.ink, "linewidths": 1.5})
+    if points is not None and rows is not None:
+        scatter_classes(ax, look, points, rows.codes, classes if rows.labelled else [""], size=12)
+    ax.plot(*centres.T, "+", color=look.ink, markersize=11, markeredgewidth=2.2, zorder=6, linestyle="")
+    titled(ax, None, *names)
+    line = Line2D([], [], color=look.ink, linewidth=1.5, label="border of the model")
+    keyed(ax, look, [*class_keys(look, classes), line])
+    noted(ax, look, "areas: nearest centroid" + (f"; {rows.sampled}" if rows is not None and rows.sampled else ""))
+    return ax
+
+
+def scheme(
+    model: Any, X: Any, y: Any = None, *, columns: Any = None, others: Any = None, ax: Axes | None = None,
+    style: str | None = None,
+) -> Axes:  # fmt: skip
+    """A multi-class scheme with the border of each of its two-class models: one against the rest, one against one.
+
+    Regions are what the scheme answers; where it answers no class they are hatched. ``columns`` and ``others`` are as
+    in ``regions``.
+
+    Examples
+    --------
+    >>> from discrim import LeastSquaresClassifier, OneVsRestClassifier, datasets, plots
+    >>> X, y = datasets.load_iris().xy
+    >>> model = OneVsRestClassifier(LeastSquaresClassifier(), rule="positive-only").fit(X[:, :2], y)
+    >>> axes = plots.scheme(model, X[:, :2], y)
+    """
+    inner = list(getattr(model, "estimators_", ()))
+    if not inner or not all(hasattr(each, "predict") for each in inner):
+        raise lacks(model, "two-class models inside (estimators_)", "Draw plots.regions(model, X, y).")
+    ax = regions(model, X, y, columns=columns, others=others, ax=ax, style=style)
+    rows = points_of(X, y)
+    pair = two_columns(columns, rows.names, "")
+    a, b = np.linspace(*ax.get_xlim(), GRID), np.linspace(*ax.get_ylim(), GRID)
+    x = np.tile(rows.x.mean(axis=0), (GRID * GRID, 1))
+    x[:, pair[0]], x[:, pair[1]] = (part.ravel() for part in np.meshgrid(a, b))
+    for i, each in enumerate(inner):
+        height = _two_sides(each, alike(X, x))
+        dash = ("--", ":", "-.")[i % 3]
+        if (height > 0).any() and (height < 0).any():
+            ax.contour(
+                a, b, height.reshape(GRID, GRID), levels=[0.0], colors=[ax.xaxis.label.get_color()], linewidths=1.5,
+                linestyles=[dash], zorder=4,
+            )  # fmt: skip
+    return ax
+
+
+def scores(
+    model: Any, X: Any, y: Any = None, *, direction: Any = None, ax: Axes | None = None, style: str | None = None
+) -> Axes:
+    """The score of each class along a line through the rows: where one class never has the largest, it is masked.
+
+    Parameters
+    ----------
+    model : fitted classifier with ``decision_function`` (or posteriors)
+    X, y : rows; they stand below as ticks
+    direction : p numbers; by default the first principal component. The line goes through the mean.
+
+    Examples
+    --------
+    >>> from discrim import LeastSquaresClassifier, datasets, plots
+    >>> X, y = datasets.load_iris().xy
+    >>> axes = plots.scores(LeastSquaresClassifier().fit(X, y), X, y)
+    """
+    from discrim.plots.coordinates import answers_at
+
+    classes = fitted_classes(model)
+    rows = points_of(X, y, classes=classes)
+    centre = rows.x.mean(axis=0)
+    w = (
+        np.linalg.svd(rows.x - centre, full_matrices=False)[2][0]
+        if direction is None
+        else np.ravel(direction).astype(float)
+    )
+    if w.shape != centre.shape or not np.isfinite(w).all() or not w.any():
+        raise ParameterError.bad_value("direction", direction, f"{len(centre)} numbers, not all zero")
+    w = w / np.linalg.norm(w) * (np.sign(w.sum()) or 1.0 if direction is None else 1.0)
+    along = (rows.x - centre) @ w
+    at = np.linspace(along.min(), along.max(), 301)
+    answers = answers_at(model, X, centre + at[:, None] * w)
+    values = answers.scores if answers.scores is not None else answers.posterior
+    if values is None:
+        raise lacks(model, "scores of the classes (decision_function or predict_proba)")
+    ax, look = canvas(ax, style)
+    low, high = float(values.min()), float(values.max())
+    for k in range(len(classes)):
+        ax.plot(at, values[:, k], color=look.colour(k), linewidth=1.8, zorder=3)
+        if rows.labelled:
+            own = along[rows.codes == k]
+            level = low - (0.06 + 0.05 * k) * (high - low)
+            ax.plot(own, np.full(len(own), level), "|", color=look.colour(k), markersize=5, alpha=0.6,
+                    rasterized=len(own) > 600)  # fmt: skip
+    for change in np.flatnonzero(np.diff(answers.code)):
+        ax.axvline(0.5 * (at[change] + at[change + 1]), color=look.muted, linewidth=0.9, zorder=1)
+    ax.margins(x=0)
+    name = "first principal component" if direction is None else "the direction"
+    titled(ax, None, f"along {name}, from the mean", "score")
+    keyed(ax, look, class_keys(look, classes))
+    masked = [str(label) for k, label in enumerate(classes.tolist()) if not (answers.code == k).any()]
+    if masked:
+        noted(ax, look, f"never the largest on this line: {name_list(masked)}")
+    return ax
+
+
+def feature_map(pipeline: Any, X: Any, y: Any, *, style: str | None = None) -> NDArray[Any]:
+    """A linear rule on functions of the columns: the rows as they are, with the regions, and the rows as the rule sees
+    them, where its border is straight.
+
+    Parameters
+    ----------
+    pipeline : fitted, whose last step is a linear classifier of two classes; the steps before give two or three columns
+    X, y : rows of one or two columns
+
+    Gives two axes; the second has three dimensions for three columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import PolynomialFeatures
+    >>> from discrim import LogisticRegression, plots
+    >>> X, y = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0]
+    >>> model = make_pipeline(PolynomialFeatures(interaction_only=True, include_bias=False), LogisticRegression(C=10))
+    >>> len(plots.feature_map(model.fit(X, y), X, y))
+    2
+    """
+    if not hasattr(pipeline, "steps") or len(pipeline.steps) < 2:
+        raise lacks(pipeline, "steps before a classifier", "Pass a fitted pipeline.")
+    rows = points_of(X, y, classes=fitted_classes(pipeline))
+    made = pipeline[:-1].transform(alike(X, rows.x))
+    z = np.asarray(made.toarray() if hasattr(made, "toarray") else made, dtype=float)
+    if rows.x.shape[1] > 2 or z.shape[1] not in {2, 3}:
+        raise ParameterError(
+            f"A map is drawn from one or two columns to two or three; this one goes from {rows.x.shape[1]} to "
+            f"{z.shape[1]}."
+        )
+    w, b = linear_function(pipeline[-1])
+    axes, look = panels(2, style, size=(WIDEST, 3.4))
+    left, right = axes
+    if rows.x.shape[1] == 2:
+        regions(pipeline, X, y, ax=left, style=look.name)
+    else:
+        scatter_classes(left, look, np.column_stack([rows.x[:, 0], np.zeros(len(rows.x))]), rows.codes, rows.classes)
+        left.set_yticks([])
+        left.spines["left"].set_visible(False)
+        titled(left, None, rows.names[0])
+        keyed(left, look, class_keys(look, rows.classes))
+    names = _names_made(pipeline[:-1], z.shape[1])
+    if z.shape[1] == 2:
+        scatter_classes(right, look, z, rows.codes, rows.classes)
+        low, high = _around(z, 0.1)
+        right.set_xlim(low[0], high[0])
+        right.set_ylim(low[1], high[1])
+        draw_line(right, w, b, {"color": look.ink, "linewidth": 1.6, "zorder": 4})
+        titled(right, None, *names)
+    else:
+        right = _space(right, look, z, rows, w, b, names)
+    return np.array([left, right], dtype=object)
+
+
+def _space(flat: Any, look: Look, z: Floats, rows: Points, w: Floats, b: float, names: list[str]) -> Any:
+    """Axes of three dimensions in the place of others, with the plane of the rule."""
+    figure, place = flat.figure, flat.get_subplotspec()
+    flat.remove()
+    ax: Any = figure.add_subplot(place, projection="3d")
+    ax.set_facecolor(look.face)
+    for k in range(len(rows.classes)):
+        own = z[rows.codes == k]
+        ax.scatter(*own.T, s=34, color=look.colour(k), marker=look.marker(k), depthshade=False)
+    low, high = _around(z, 0.05)
+    j = int(np.abs(w).argmax())
+    others = [i for i in range(3) if i != j]
+    u, v = np.meshgrid(*(np.linspace(low[i], high[i], 12) for i in others))
+    surface: list[Any] = [None, None, None]
+    height = -(b + w[others[0]] * u + w[others[1]] * v) / w[j]
+    surface[others[0]], surface[others[1]] = u, v
+    surface[j] = np.where((height >= low[j]) & (height <= high[j]), height, np.nan)
+    ax.plot_surface(*surface, color=look.tint(6, 0.6), alpha=0.45, linewidth=0)
+    for axis, name in zip((ax.xaxis, ax.yaxis, ax.zaxis), names, strict=True):
+        axis.set_pane_color((*look.tint(0, 0.0), 1.0))
+        axis.line.set_color(look.muted)
+        axis.set_tick_params(colors=look.muted, labelcolor=look.ink, labelsize=SMALL - 1.5, pad=-2)
+        axis.set_label_text(name, fontsize=SMALL, color=look.ink)
+        axis.labelpad = -3
+    ax.set_box_aspect(None, zoom=0.8)
+    ax.locator_params(nbins=3)
+    ax.grid(visible=False)
+    return ax
+
+
+def _names_made(steps: Any, size: int) -> list[str]:
+    try:
+        return [shortened(name, 14) for name in steps.get_feature_names_out()]
+    except (AttributeError, ValueError, TypeError):
+        return [f"z{i + 1}" for i in range(size)]
+
+
+def _two_sides(model: Any, table: Any) -> Floats:
+    """A score of a two-class model that is above zero on its second side."""
+    if hasattr(model, "decision_function"):
+        return np.ravel(np.asarray(model.decision_function(table), dtype=float))
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(table), dtype=float)[:, -1] - 0.5
+    return np.asarray(model.predict(table), dtype=float) - 0.5
+
+
+def _around(points: Floats, share: float) -> tuple[Floats, Floats]:
+    low, high = points.min(axis=0), points.max(axis=0)
+    room = share * np.where(high > low, high - low, 1.0)
+    return low - room, high + room
+
+
+def _same_scales(ax: Any, low: Floats, high: Floats) -> None:
+    """Limits that hold this box, on equal scales, not too narrow."""
+    wide, tall = high - low
+    middle = 0.5 * (low + high)
+    half = 0.5 * np.array([max(wide, 1.05 * tall), max(tall, wide / 1.35)])
+    ax.set_xlim(middle[0] - half[0], middle[0] + half[0])
+    ax.set_ylim(middle[1] - half[1], middle[1] + half[1])
+    ax.set_aspect("equal", adjustable="box")
+
+
+def _on_view(ax: Any, foot: Floats, normal: Floats) -> Floats:
+    """A point of the line in view, away from its middle, from which the normal starts."""
+    along = np.array([-normal[1], normal[0]])
+    (a0, a1), (b0, b1) = ax.get_xlim(), ax.get_ylim()
+    t = np.linspace(-4, 4, 4001) * max(a1 - a0, b1 - b0) + (np.array([0.5 * (a0 + a1), 0.5 * (b0 + b1)]) - foot) @ along
+    line = foot + t[:, None] * along
+    inside = (line[:, 0] > a0) & (line[:, 0] < a1) & (line[:, 1] > b0) & (line[:, 1] < b1)
+    if not inside.any():
+        return np.asarray(foot)
+    view = line[inside]
+    return np.asarray(view[int(0.3 * len(view))])
+
+
+def _said(ax: Any, look: Look, at: Floats, text: str, colour: str) -> None:
+    ax.annotate(
+        text, tuple(at), xytext=(7, 5), textcoords="offset points", fontsize=SMALL, color=colour, fontweight="bold",
+        path_effects=halo(look), zorder=8,
+    )  # fmt: skip

@@ -1,0 +1,312 @@
+"""Learning step by step: boundaries on their way, descent on contours, losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from matplotlib.animation import FuncAnimation, PillowWriter
+from numpy.typing import NDArray
+
+from discrim.errors import ParameterError, plural
+from discrim.losses import LOSSES, find_loss
+from discrim.plots.boundaries import DASHES, named_models
+from discrim.plots.rows import Points, fitted_classes, lacks, points_of
+from discrim.plots.scatter import class_keys, scatter_classes
+from discrim.plots.style import SMALL, WIDEST, Look, canvas, end_labels, keyed, noted, panels, shortened, titled
+from discrim.typing import Floats
+
+if TYPE_CHECKING:
+    import os
+
+    from matplotlib.axes import Axes
+
+# Frames of an animation; of more steps an even part.
+MOST_FRAMES = 60
+
+
+def steps(
+    model: Any, X: Any, y: Any, *, at: Sequence[int] | None = None, count: int = 6, style: str | None = None
+) -> NDArray[Any]:
+    """The boundary of a linear learner at several steps, a panel each: rows, line, normal, rows on the wrong side.
+
+    Parameters
+    ----------
+    model : fitted with ``trace``, on two columns and two classes; or such a trace
+    X, y : the rows that it learned from
+    at : steps to show (positions in the trace); by default ``count`` of them, the first and the last among them
+
+    Gives the axes.
+
+    Examples
+    --------
+    >>> from discrim import RosenblattPerceptron, datasets, plots
+    >>> X, y = datasets.load_iris().xy
+    >>> model = RosenblattPerceptron(rule="batch", trace="step").fit(X[:100, :2], y[:100])
+    >>> len(plots.steps(model, X[:100, :2], y[:100], count=4))
+    4
+    """
+    trace, rows = _moving(model, X, y)
+    size = len(trace.step)
+    if at is None:
+        at = np.unique(np.linspace(0, size - 1, min(max(count, 1), size)).round().astype(int)).tolist()
+    if not all(-size <= i < size for i in at) or not len(at):
+        raise ParameterError.bad_value("at", list(at), f"positions in a trace of {plural(size, 'point')}")
+    across = 2 if len(at) in {2, 4} else 3
+    height = (2.9 if across == 2 else 2.0) * -(-len(at) // across)
+    axes, look = panels(len(at), style, across=across, size=(WIDEST, 0.25 + height))
+    for ax, i in zip(axes, at, strict=True):
+        _frame(ax, look, trace, rows, i % size)
+        ax.set_xticks([])
+        ax.set_yticks([])
+    axes[0].figure.legend(
+        handles=class_keys(look, rows.classes), loc="outside upper left", ncols=2, frameon=False, fontsize=SMALL,
+        labelcolor=look.ink, handletextpad=0.3,
+    )  # fmt: skip
+    return np.array(axes, dtype=object)
+
+
+def animate(
+    model: Any, X: Any, y: Any, path: str | os.PathLike[str], *, seconds: float = 6.0, style: str | None = None
+) -> Path:
+    """Write the steps of a linear learner as an animation: ``path`` ends in .gif, or in .html, which has buttons.
+
+    ``model``, X and y are as in ``steps``. Of more than 60 steps an even part is shown. Gives the path.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from discrim import RosenblattPerceptron, datasets, plots
+    >>> X, y = datasets.load_iris().xy
+    >>> model = RosenblattPerceptron(rule="batch", trace="step").fit(X[:100, :2], y[:100])
+    >>> plots.animate(model, X[:100, :2], y[:100], Path(tempfile.mkdtemp()) / "perceptron.gif").suffix
+    '.gif'
+    """
+    path = Path(path)
+    if path.suffix not in {".gif", ".html"}:
+        raise ParameterError.bad_value("path", str(path), "a file that ends in .gif or .html")
+    trace, rows = _moving(model, X, y)
+    frames = np.unique(np.linspace(0, len(trace.step) - 1, min(MOST_FRAMES, len(trace.step))).round().astype(int))
+    (ax,), look = panels(1, style, size=(4.2, 3.6))
+
+    def draw(i: int) -> list[Any]:
+        ax.clear()
+        _frame(ax, look, trace, rows, i)
+        return []
+
+    rate = max(round(len(frames) / max(seconds, 0.1)), 1)
+    figure: Any = ax.figure
+    movie = FuncAnimation(figure, draw, frames=frames.tolist(), init_func=list, interval=1000 / rate)
+    if path.suffix == ".gif":
+        movie.save(path, PillowWriter(fps=rate), dpi=90, savefig_kwargs={"facecolor": look.face})
+    else:
+        page = f"<!doctype html><meta charset='utf-8'><title>Steps</title>{movie.to_jshtml(fps=rate)}"
+        path.write_text(page, encoding="utf-8")
+    return path
+
+
+def descent(
+    paths: Any, loss: Callable[[Floats, Floats], Any] | None = None, *, names: tuple[str, str] = ("w1", "w2"),
+    most: int = 200, ax: Axes | None = None, style: str | None = None,
+) -> Axes:  # fmt: skip
+    """Ways of two weights down a loss, on its contours: a learning rate that is low, right, too high.
+
+    Parameters
+    ----------
+    paths : n x 2 weights, a trace or a model with one; or a dict of name to such
+    loss : function of two arrays of weights, whose contours are drawn
+    most : steps of each that are drawn; a way that leaves the picture is cut off there
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discrim import plots
+    >>> way = [np.array([4.0, 1.0])]
+    >>> for _ in range(20):
+    ...     way.append(way[-1] - 0.15 * np.array([1.0, 10.0]) * way[-1])
+    >>> axes = plots.descent({"rate 0.15": way}, lambda a, b: a**2 / 2 + 5 * b**2)
+    """
+    ways = {name: _weights(way)[: most + 1] for name, way in named_models(_one_way(paths)).items()}
+    ax, look = canvas(ax, style)
+    # A way that diverges must not make the others small: the picture holds three times what the first points span.
+    starts = np.vstack([way[:1] for way in ways.values()])
+    usual = np.median(np.abs(np.vstack([way[: len(way) // 2 + 2] for way in ways.values()])), axis=0)
+    limit = 3.0 * np.maximum(usual, np.abs(starts).max(axis=0))
+    inside = np.vstack([way[(np.abs(way) <= limit).all(axis=1)] for way in ways.values()])
+    low, high = inside.min(axis=0), inside.max(axis=0)
+    room = 0.12 * np.where(high > low, high - low, 1.0)
+    ax.set_xlim(low[0] - room[0], high[0] + room[0])
+    ax.set_ylim(low[1] - room[1], high[1] + room[1])
+    if loss is not None:
+        a, b = np.meshgrid(np.linspace(*ax.get_xlim(), 160), np.linspace(*ax.get_ylim(), 160))
+        height = np.asarray(loss(a, b), dtype=float)
+        levels = height.min() + (height.max() - height.min()) * np.linspace(0.06, 0.97, 11) ** 2
+        ax.contour(a, b, height, levels=levels, colors=look.line, linewidths=0.9, zorder=1)
+    for i, (name, way) in enumerate(ways.items()):
+        ax.plot(
+            *way.T, marker=look.marker(i), color=look.colour(i), linewidth=1.3, markersize=3.6, zorder=2 + i,
+            label=shortened(name, 30),
+        )  # fmt: skip
+    ax.plot(*starts.T, "o", color=look.ink, markersize=5, zorder=9, linestyle="")
+    titled(ax, None, *names)
+    keyed(ax, look, ax.lines[: len(ways)] if any(ways) else [])
+    return ax
+
+
+def convergence(
+    models: Any, *, what: Literal["loss", "mistakes", "norm"] = "loss", ax: Axes | None = None,
+    style: str | None = None,
+) -> Axes:  # fmt: skip
+    """A number along the way of one or several learners: the loss, rows on the wrong side, or the length of w.
+
+    ``models`` are fitted with ``trace``, or are traces; several by name. Where a perceptron came back to weights that
+    it had before, or has a bound on its updates, the picture says so.
+
+    Examples
+    --------
+    >>> from discrim import GradientDescentClassifier, datasets, plots
+    >>> X, y = datasets.load_iris().xy
+    >>> axes = plots.convergence(GradientDescentClassifier(trace=True, max_iter=50, tol=0.1).fit(X, y))
+    """
+    if what not in {"loss", "mistakes", "norm"}:
+        raise ParameterError.bad_value("what", what, "'loss', 'mistakes' or 'norm'")
+    ax, look = canvas(ax, style)
+    labels, remarks = [], []
+    named = named_models(models)
+    unit = "step"
+    for i, (name, model) in enumerate(named.items()):
+        trace = trace_of(model)
+        unit = str(getattr(trace, "unit", unit))
+        flat = np.asarray(trace.coef, dtype=float).reshape(len(trace.step), -1)
+        values = np.linalg.norm(flat, axis=1) if what == "norm" else np.asarray(getattr(trace, what), dtype=float)
+        few = len(values) <= 40
+        ax.plot(
+            trace.step, values, marker="o" if few else "", color=look.colour(i), linestyle=DASHES[i % len(DASHES)],
+            markersize=3.5, linewidth=1.6,
+        )  # fmt: skip
+        labels.append((float(values[-1]), shortened(name, 18), look.colour(i)))
+        remarks += _endings(model, name)
+    if what != "norm":
+        ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]) if what == "mistakes" else None)
+    titled(ax, None, unit, {"loss": "loss", "mistakes": "rows on the wrong side", "norm": "length of w"}[what])
+    if any(named):
+        end_labels(ax, labels)
+    if remarks:
+        noted(ax, look, " ".join(remarks))
+    return ax
+
+
+def losses(
+    names: Sequence[str] = ("perceptron", "squared", "log", "hinge"), *, ax: Axes | None = None,
+    style: str | None = None,
+) -> Axes:  # fmt: skip
+    """Losses over the margin r h: what a row costs, on its right side (right of 0) and on its wrong one.
+
+    The grey steps are the 0/1 error. ``names`` are losses of ``discrim.losses``.
+
+    Examples
+    --------
+    >>> from discrim import plots
+    >>> len(plots.losses(["hinge", "log"]).lines)
+    4
+    """
+    chosen = [find_loss(name) for name in ([names] if isinstance(names, str) else names)]
+    if not chosen:
+        raise ParameterError(f"Name some losses, out of {', '.join(LOSSES)}.")
+    ax, look = canvas(ax, style)
+    margin = np.linspace(-2, 3, 501)
+    ax.step([-2, 0, 3], [1, 1, 0], where="pre", color=look.muted, linewidth=2.2, alpha=0.6, zorder=1)
+    labels = [(0.0, "0/1 error", look.muted)]
+    for i, loss in enumerate(chosen):
+        # The cost of a row of the second class; its target is the upper one.
+        values = loss.value(margin, np.full_like(margin, loss.targets[1]))
+        ax.plot(margin, values, color=look.colour(i), linewidth=1.8, linestyle=DASHES[i % len(DASHES)], zorder=2)
+        labels.append((float(values[-1]), loss.name.replace("_", " "), look.colour(i)))
+    ax.axvline(0, color=look.line, linewidth=0.8, zorder=0)
+    ax.set_xlim(-2, 3)
+    ax.set_ylim(-0.05, 3.2)
+    titled(ax, None, "margin r h", "loss")
+    end_labels(ax, labels)
+    return ax
+
+
+def trace_of(model: Any) -> Any:
+    """The trace of a fitted model, or what is one already."""
+    if all(hasattr(model, name) for name in ("step", "coef", "intercept")) and not hasattr(model, "fit"):
+        return model
+    found = getattr(model, "trace_", None)
+    if found is None:
+        parts = getattr(model, "learned_", None) or []
+        found = parts[0].trace if len(parts) == 1 else None
+    if found is None:
+        raise lacks(model, "trace of two classes", "Fit it with trace=True (perceptron: trace='step').")
+    return found
+
+
+def _moving(model: Any, X: Any, y: Any) -> tuple[Any, Points]:
+    trace = trace_of(model)
+    classes = fitted_classes(model) if hasattr(model, "fit") else None
+    rows = points_of(X, y, classes=classes)
+    coef = np.asarray(trace.coef)
+    if coef.ndim != 2 or coef.shape[1] != 2 or rows.x.shape[1] != 2 or len(rows.classes) != 2:
+        raise ParameterError(
+            f"The steps of a line are drawn for two columns and two classes; here are {rows.x.shape[1]} and "
+            f"{len(rows.classes)}. Draw plots.convergence(model) instead."
+        )
+    return trace, rows
+
+
+def _frame(ax: Any, look: Look, trace: Any, rows: Points, i: int) -> None:
+    """Rows, those that are wrong ringed, and the line of this step with its normal."""
+    w, b = np.asarray(trace.coef[i], dtype=float), float(np.ravel(trace.intercept[i])[0])
+    scatter_classes(ax, look, rows.x, rows.codes, rows.classes, size=14)
+    side = np.where(rows.codes == 1, 1.0, -1.0)
+    wrong = side * (rows.x @ w + b) <= 0
+    ax.scatter(*rows.x[wrong].T, s=46, facecolors="none", edgecolors=look.ink, linewidths=0.8, zorder=4)
+    low, high = rows.x.min(axis=0), rows.x.max(axis=0)
+    room = 0.12 * (high - low)
+    ax.set_xlim(low[0] - room[0], high[0] + room[0])
+    ax.set_ylim(low[1] - room[1], high[1] + room[1])
+    if w.any():
+        draw_line(ax, w, b, {"color": look.ink, "linewidth": 1.6, "zorder": 5})
+    count = int(wrong.sum())
+    ax.set_title(f"{trace.unit} {trace.step[i]}: {count} wrong", loc="left", fontsize=SMALL, color=look.ink)
+
+
+def draw_line(ax: Any, w: Floats, b: float, look: dict[str, Any]) -> None:
+    """w'x + b = 0 across the axes, whose limits stay."""
+    foot = -b * w / (w @ w)
+    ax.axline(tuple(foot), tuple(foot + np.array([-w[1], w[0]]) / np.linalg.norm(w)), **look)
+
+
+def _one_way(paths: Any) -> Any:
+    """A single way in the place of several is not to be taken for a list of ways."""
+    if isinstance(paths, Mapping):
+        return paths
+    return {"": paths}
+
+
+def _weights(way: Any) -> Floats:
+    values = way
+    if hasattr(way, "coef") or hasattr(way, "fit"):
+        values = np.asarray(trace_of(way).coef)
+    values = np.asarray(values, dtype=float)
+    if values.ndim != 2 or values.shape[1] != 2 or not len(values):
+        raise ParameterError(f"A way has two weights at each step (n x 2); this one has the shape {values.shape}.")
+    finite = np.isfinite(values).all(axis=1)
+    return values if finite.all() else values[: int(np.argmin(finite))]
+
+
+def _endings(model: Any, name: str) -> list[str]:
+    """What a perceptron's theorem, or its return to earlier weights, says."""
+    parts = getattr(model, "learned_", None) or []
+    if len(parts) != 1:
+        return []
+    part, who = parts[0], f"{name}: " if name else ""
+    if getattr(part, "cycling", False):
+        return [f"{who}the weights came back after {plural(part.cycle, 'epoch')}."]
+    bound = getattr(part, "bound", None)
+    return [] if bound is None else [f"{who}{plural(part.updates, 'update')}, of at most {bound:,.0f}."]
