@@ -75,6 +75,7 @@ def test_every_model_has_its_picture(iris, name):
     assert model.plot(X, y, style="dark").get_xlabel().startswith(MODELS[name])
 
 
+@pytest.mark.filterwarnings("ignore::discrim.errors.NotSeparatedWarning", "ignore::discrim.errors.UnfinishedWarning")
 def test_learners_with_a_trace_draw_their_way(iris):
     X, y = iris[0][:100, :2], iris[1][:100]
     model = discrim.RosenblattPerceptron(rule="batch", trace="step").fit(X, y)

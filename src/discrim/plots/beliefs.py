@@ -66,7 +66,7 @@ def predictive(beliefs: Any, n: int = 10, *, ax: Axes | None = None, style: str 
     --------
     >>> from discrim import plots
     >>> axes = plots.predictive({"prior": (2, 2), "posterior": (5, 19), "plug-in": 3 / 20}, 10)
-    >>> round(axes.patches[0].get_height(), 4)
+    >>> round(float(axes.patches[0].get_height()), 4)
     0.0385
     """
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
