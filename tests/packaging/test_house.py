@@ -77,7 +77,9 @@ def test_no_function_but_a_constructor_takes_more_than_8_parameters():
     assert many == {}
 
 
-@pytest.mark.parametrize("package", ["", ".basis", ".decision", ".evaluation", ".models", ".sources", ".statistics"])
+@pytest.mark.parametrize(
+    "package", ["", ".basis", ".decision", ".evaluation", ".models", ".plots", ".sources", ".statistics"]
+)
 def test_a_public_name_is_never_the_file_of_that_name(package):
     module = importlib.import_module(f"discrim{package}")
     public = () if package else (*(path.parent.name for path in (ROOT / "src/discrim").glob("*/__init__.py")), "errors")

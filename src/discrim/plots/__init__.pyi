@@ -28,6 +28,11 @@ from discrim.plots.geometry import scheme as scheme
 from discrim.plots.geometry import scores as scores
 from discrim.plots.geometry import sphering as sphering
 from discrim.plots.geometry import voronoi as voronoi
+from discrim.plots.learning import animate as animate
+from discrim.plots.learning import convergence as convergence
+from discrim.plots.learning import descent as descent
+from discrim.plots.learning import losses as losses
+from discrim.plots.learning import steps as steps
 from discrim.plots.odds import effect as effect
 from discrim.plots.odds import influence as influence
 from discrim.plots.odds import residuals as residuals
@@ -36,9 +41,4 @@ from discrim.plots.paths import penalties as penalties
 from discrim.plots.paths import tuning as tuning
 from discrim.plots.scatter import pairs as pairs
 from discrim.plots.scatter import points as points
-from discrim.plots.steps import animate as animate
-from discrim.plots.steps import convergence as convergence
-from discrim.plots.steps import descent as descent
-from discrim.plots.steps import losses as losses
-from discrim.plots.steps import steps as steps
 from discrim.plots.style import styled as styled

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from discrim.errors import ParameterError, name_list
 from discrim.plots.boundaries import Answers, draw_borders, regions
 from discrim.plots.coordinates import draw_ellipse, linear_function
+from discrim.plots.learning import draw_line
 from discrim.plots.plane import directions, discriminant_plane, moments_of_rows, sphering_matrix
 from discrim.plots.rows import Points, alike, fitted_classes, lacks, points_of, two_columns
 from discrim.plots.scatter import class_keys, scatter_classes
-from discrim.plots.steps import draw_line
 from discrim.plots.style import SMALL, WIDEST, Look, canvas, halo, keyed, noted, panels, shortened, titled
 from discrim.typing import Floats
 

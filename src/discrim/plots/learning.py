@@ -44,8 +44,8 @@ def steps(
     --------
     >>> from discrim import RosenblattPerceptron, datasets, plots
     >>> X, y = datasets.load_iris().xy
-    >>> model = RosenblattPerceptron(rule="batch", trace="step").fit(X[:100, :2], y[:100])
-    >>> len(plots.steps(model, X[:100, :2], y[:100], count=4))
+    >>> model = RosenblattPerceptron(rule="batch", trace="step").fit(X[:100, 2:], y[:100])
+    >>> len(plots.steps(model, X[:100, 2:], y[:100], count=4))
     4
     """
     trace, rows = _moving(model, X, y)
@@ -81,8 +81,8 @@ def animate(
     >>> from pathlib import Path
     >>> from discrim import RosenblattPerceptron, datasets, plots
     >>> X, y = datasets.load_iris().xy
-    >>> model = RosenblattPerceptron(rule="batch", trace="step").fit(X[:100, :2], y[:100])
-    >>> plots.animate(model, X[:100, :2], y[:100], Path(tempfile.mkdtemp()) / "perceptron.gif").suffix
+    >>> model = RosenblattPerceptron(rule="batch", trace="step").fit(X[:100, 2:], y[:100])
+    >>> plots.animate(model, X[:100, 2:], y[:100], Path(tempfile.mkdtemp()) / "perceptron.gif").suffix
     '.gif'
     """
     path = Path(path)
