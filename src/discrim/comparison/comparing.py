@@ -10,7 +10,9 @@ from typing import Any
 
 from sklearn.base import clone, is_classifier
 
+from discrim.comparison.arrangements import how_often, in_order_of_time, only_held_out, repeated
 from discrim.comparison.baseline import BASELINE, try_baseline
+from discrim.comparison.cautions import dependences, few_rows, leaks, of_leave_one_out, rare_classes
 from discrim.comparison.clock import PATIENCE, Clock, OutOfTimeError
 from discrim.comparison.compared_rows import ComparedRows, read_rows
 from discrim.comparison.decided import Missing, Wanted
@@ -38,7 +40,9 @@ def compare(
     metric: Metric = "error",
     sample_weight: Any = None,
     budget: float | None = 60,
+    repeats: int = 1,
     groups: Any = None,
+    time: Any = None,
     missing: Missing = "impute",
     types: Mapping[str, str] | None = None,
     without: Sequence[str] | None = None,
@@ -104,9 +108,15 @@ def compare(
         Models, grids and subsamples are chosen for it beforehand, by a formula with fixed constants, so that the same
         call gives the same table: with many rows settings are chosen by some of them, and what does not fit is left out
         with its estimate. A clock stops what takes twice as long as planned, and the result says so.
+    repeats : how many times folds are dealt, with other seeds
+        Figures are means over them, which takes the chance of one dealing out of them; the rows are no more than they
+        are, and intervals know that. Needs ``cv`` as a number. Cost: as many comparisons.
     groups : array of n, or None
         Rows of one group stay together: none is in a training part and its test part, in tuning neither. There are
         never more folds than groups. A splitter gets them, and one that splits a group is an error.
+    time : array of n values that can be ordered (numbers, dates), or None
+        Folds are then stretches of time, and every row is predicted by models of earlier rows only. The first stretch
+        is never held out: its rows are in no figure, and in ``comparison["LDA"]`` they have the fold -1.
     reference : 'boosting' or None
         Whether scikit-learn's ``HistGradientBoostingClassifier`` is tried on the same folds, to see what a more
         flexible model would gain. It is never chosen, and not run where its fits would take more than about 20 s.
@@ -137,9 +147,11 @@ def compare(
     clock = Clock(budget)
     rows = replace(read_rows(X, y, sample_weight, cv, groups, random_state, wanted), clock=clock)
     metric = check_metric(metric, rows.classes)
-    candidates = plan(candidates_for(models, rows), rows, budget)
+    rows = in_order_of_time(rows, time, cv)
+    again = repeated(rows, cv, repeats)
+    candidates = plan(candidates_for(models, rows), rows, None if budget is None else budget / (1 + len(again)))
     rows = replace(rows, remarks=(*rows.remarks, *economies(candidates, budget)))
-    trials, not_run = _try_all(candidates, rows, by_error=metric == "error")
+    trials, not_run = _try_all(candidates, rows, by_error=metric == "error", again=again)
     if clock.stopped:
         rows = replace(rows, remarks=(*rows.remarks, clock.stopped))
     if not trials:
@@ -147,20 +159,27 @@ def compare(
         raise DataError(f"None of the {len(not_run)} models could be used. {name}: {why}")
     trials.append(try_baseline(rows))
     if with_reference:
-        trees = try_reference(rows) if not clock.stopped else f"not run: {clock.stopped[0].lower()}{clock.stopped[1:]}"
+        stopped = f"not run: {clock.stopped[:1].lower()}{clock.stopped[1:]}"
+        trees = stopped if clock.stopped else try_reference(rows, again)
         if isinstance(trees, Tried):
             trials.append(trees)
         else:
             not_run[REFERENCE] = trees
     trials = [decided(tried, rows, metric) for tried in trials]
-    table = score_rows(trials, not_run, rows, metric)
-    checks = _checks(rows)
+    judged, places = only_held_out(rows)
+    by_name = {tried.name: tried.at(places) for tried in trials}
+    table = score_rows(list(by_name.values()), not_run, judged, metric)
     choice = choose(table, metric)
-    by_name = {tried.name: tried for tried in trials}
-    corrected = _corrected(choice, table, by_name, rows, metric)
-    gain = None if REFERENCE not in by_name else gain_over(by_name[choice.row.name], by_name[REFERENCE], rows, metric)
-    verdict = verdict_of(table, choice, corrected, checks, rows, metric, gain)
-    return Comparison(table, by_name, choice.row, corrected, verdict, checks, rows, metric, perf_counter() - start)
+    corrected = _corrected(choice, table, by_name, judged, metric)
+    gain = None
+    if REFERENCE in by_name:
+        gain = gain_over(by_name[choice.row.name], by_name[REFERENCE], judged, metric)
+    checks, cautions = _checks(rows), [*leaks(rows), *rare_classes(choice.row, judged, metric)]
+    verdict = verdict_of(table, choice, corrected, checks, rows, metric, gain, cautions)
+    remarks = (*rows.remarks, *dependences(rows), *few_rows(judged), *of_leave_one_out(rows))
+    rows = replace(rows, remarks=remarks, dealt=how_often(repeats, rows.dealt))
+    everything = {tried.name: tried for tried in trials}
+    return Comparison(table, everything, choice.row, corrected, verdict, checks, rows, metric, perf_counter() - start)
 
 
 def _corrected(
@@ -177,8 +196,10 @@ def _corrected(
     return corrected_error(values, log_losses, rows, ONE_POINT if metric == "error" else math.inf, metric)
 
 
-def _try_all(candidates: list[Candidate], rows: ComparedRows, *, by_error: bool) -> tuple[list[Tried], dict[str, str]]:
-    """The models that could be tried, and why the others could not."""
+def _try_all(
+    candidates: list[Candidate], rows: ComparedRows, *, by_error: bool, again: Sequence[ComparedRows] = ()
+) -> tuple[list[Tried], dict[str, str]]:
+    """The models that could be tried, on these folds and on those that were dealt ``again``; why others could not."""
     trials, not_run = list[Tried](), dict[str, str]()
     clock = rows.clock
     with Progress("comparing", len(candidates), "models", clock=True) as progress:
@@ -187,7 +208,7 @@ def _try_all(candidates: list[Candidate], rows: ComparedRows, *, by_error: bool)
             clock.model = candidate.name
             progress.left = sum(later.seconds for later in candidates[i:])
             try:
-                tried = try_candidate(candidate, rows, by_error=by_error)
+                tried = _try_on_all(candidate, [rows, *again], by_error=by_error)
             except (KeyboardInterrupt, OutOfTimeError) as stop:
                 if not trials:
                     if isinstance(stop, KeyboardInterrupt):
@@ -209,6 +230,17 @@ def _try_all(candidates: list[Candidate], rows: ComparedRows, *, by_error: bool)
             progress.add(1)
         clock.progress = None
     return trials, not_run
+
+
+def _try_on_all(candidate: Candidate, dealt: Sequence[ComparedRows], *, by_error: bool) -> Tried | str:
+    """On each of several sets of folds; fitted to all rows with the setting of the first."""
+    found = list[Tried]()
+    for rows in dealt:
+        tried = try_candidate(candidate, rows, by_error=by_error)
+        if isinstance(tried, str):
+            return tried
+        found.append(tried)
+    return replace(found[0], again=tuple(found[1:]), total_time=sum(tried.total_time for tried in found))
 
 
 def candidates_for(wanted: Any, rows: ComparedRows) -> list[Candidate]:

@@ -28,13 +28,15 @@ MANY_UNITS = 5000
 class Dealer:
     """What folds are dealt by: ``codes`` of classes, ``units`` of rows that stay together (None: each row by itself).
 
-    They may be the user's groups, of these ``names``, which are never split.
+    They may be the user's groups, of these ``names``, which are never split. With ``times``, ranks of the rows, folds
+    are stretches of time.
     """
 
     codes: NDArray[np.int32]
     units: Index | None = None
     names: NDArray[Any] | None = None
     seed: Any = 0
+    times: Index | None = None
 
     @property
     def grouped(self) -> bool:
@@ -42,6 +44,9 @@ class Dealer:
 
     def deal(self, folds: int) -> NDArray[np.int32]:
         """The fold of each row."""
+        if self.times is not None:
+            upto = np.cumsum(np.bincount(self.times))
+            return np.asarray(((upto - 1) * folds // upto[-1])[self.times], dtype=np.int32)
         order = check_random_state(self.seed).permutation(len(self.codes))
         if self.units is None:
             # The rows of one class after the other, in shuffled order, to the folds in turn.
@@ -53,7 +58,8 @@ class Dealer:
     def take(self, rows: Index) -> Dealer:
         """The same for some of the rows."""
         units = None if self.units is None else np.unique(self.units[rows], return_inverse=True)[1]
-        return Dealer(self.codes[rows], units, self.names, self.seed)
+        times = None if self.times is None else np.unique(self.times[rows], return_inverse=True)[1]
+        return Dealer(self.codes[rows], units, self.names, self.seed, times)
 
     def fewer(self, folds: int) -> int:
         """As many folds as these rows allow, up to so many."""
@@ -61,6 +67,8 @@ class Dealer:
         if self.grouped:
             assert self.units is not None
             most = min(most, int(self.units.max()) + 1)
+        if self.times is not None:
+            most = min(most, int(self.times.max()) + 1)
         return min(folds, most)
 
     def inner(self, folds: int) -> Folds | None:
@@ -146,6 +154,32 @@ def code_groups(groups: Any, n: int) -> tuple[NDArray[Any], Index]:
             f"All rows belong to the group {name_list(names)}; folds that keep groups together need two at least."
         )
     return names, codes.astype(np.intp)
+
+
+def code_times(time: Any, n: int) -> Index:
+    """The rank of each row's time, equal ones alike; an error for missing values, another length, or a single time."""
+    values = np.asarray(time)
+    if values.shape != (n,):
+        found = " x ".join(map(str, values.shape)) or "a single value"
+        raise DataError(
+            f"time must have one value for each of the {plural(n, 'row')} that are compared; found {found}."
+        )
+    missing = int(_no_times(values).sum())
+    if missing:
+        raise DataError(f"time holds {plural(missing, 'missing value')}. Leave these rows out, or say when they were.")
+    try:
+        ranks = np.unique(values, return_inverse=True)[1]
+    except TypeError:
+        raise DataError("time holds values that cannot be ordered. Convert them to numbers or dates.") from None
+    if ranks.max() < 2:
+        raise DataError(f"time has only {plural(int(ranks.max()) + 1, 'different value')}; folds in its order need 3.")
+    return ranks.astype(np.intp)
+
+
+def _no_times(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Only what is missing differs from itself."""
+    none = np.array([value is None for value in values.tolist()], dtype=bool)
+    return np.asarray(none | np.not_equal(values, values).astype(bool))
 
 
 def _distinct(groups: Any) -> tuple[NDArray[Any], NDArray[Any], int]:

@@ -110,17 +110,18 @@ def _left_out(found: Comparison) -> str:
 def _pictures(found: Comparison) -> str:
     """Curves of the chosen model and its rivals, and the calibration of the chosen one."""
     parts = []
-    tried = found.trials[found.chosen]
+    tried, rows = found.trials[found.chosen], found.held_out
+    codes = found.codes[rows]
     try:
         if len(found.classes) == 2:
             near = [row.name for row in found.rows if row.done and row.name != found.chosen][:RIVALS]
             scores = {name: binary_score(found.trials[name]) for name in [found.chosen, *near]}
-            curves = [(n, roc(found.codes, s, positive=1)) for n, s in scores.items() if s is not None]
+            curves = [(n, roc(codes, s[rows], positive=1)) for n, s in scores.items() if s is not None]
             if curves:
                 parts.append(_roc_picture(curves, f"ROC: '{found.classes[1]}' against '{found.classes[0]}'"))
         elif len(found.classes) <= CURVE_CLASSES and tried.has_posterior:
-            posterior = found[found.chosen].posterior
-            each = [(str(c), roc(found.codes == k, posterior[:, k])) for k, c in enumerate(found.classes)]
+            posterior = found[found.chosen].posterior[rows]
+            each = [(str(c), roc(codes == k, posterior[:, k])) for k, c in enumerate(found.classes)]
             parts.append(_roc_picture(each, f"ROC of {found.chosen}: each class against the rest"))
         if tried.has_posterior:
             parts.append(_calibration(found))
@@ -132,12 +133,13 @@ def _pictures(found: Comparison) -> str:
 
 def _calibration(found: Comparison) -> str:
     """Observed frequencies with their intervals against predicted probabilities."""
-    posterior = np.clip(found[found.chosen].posterior, 0.0, 1.0)
+    codes = found.codes[found.held_out]
+    posterior = np.clip(found[found.chosen].posterior[found.held_out], 0.0, 1.0)
     if len(found.classes) == 2:
-        result = calibration(found.codes, posterior[:, 1], positive=1, bins=10, strategy="quantile")
+        result = calibration(codes, posterior[:, 1], positive=1, bins=10, strategy="quantile")
         of = f"'{found.classes[1]}'"
     else:
-        happened = found.codes[:, None] == np.arange(len(found.classes))
+        happened = codes[:, None] == np.arange(len(found.classes))
         result = calibration(happened.ravel(), posterior.ravel(), positive=True, bins=10)
         of = "all classes together"
     words = f"Dots on the diagonal mean calibrated probabilities; their mean distance is {result.error:.1%}."
@@ -151,7 +153,10 @@ def _calibration(found: Comparison) -> str:
 
 def _confusion(found: Comparison) -> str:
     """True classes down, predicted classes across; the darker, the larger its share of the row."""
-    matrix = confusion(found.classes[found.codes], found[found.chosen].predicted, sample_weight=found.weight)
+    held, weight = found.held_out, found.weight
+    predicted = found[found.chosen].predicted[held].astype(found.classes.dtype)
+    weight = None if weight is None else weight[held]
+    matrix = confusion(found.classes[found.codes[held]], predicted, sample_weight=weight)
     if len(matrix.classes) > MATRIX_CLASSES:
         return _most_confused(matrix)
     labels = [html.escape(str(label)) for label in matrix.classes]
@@ -198,7 +203,7 @@ def _how(found: Comparison) -> str:
     version = sys.modules["discrim"].__version__
     sizes = np.bincount(found.codes, minlength=len(found.classes))
     shown = ", ".join(f"'{c}' {n:,}" for c, n in list(zip(found.classes, sizes, strict=True))[:12])
-    folds = len(np.unique(found.folds))
+    folds = len(np.unique(found.folds[found.held_out]))
     facts = {
         "Rows": f"{found.n:,} in {plural(len(found.classes), 'class', 'classes')}: {shown}",
         "Folds": f"{folds}, {found.dealt}; the same for all models",

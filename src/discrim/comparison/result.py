@@ -67,7 +67,8 @@ class Comparison:
     verdict : a few sentences
     remarks : sentences about columns that were left out, filled in or standardised, and about folds
     checks : the assumptions behind it, as ``discrim.inference.assumption_checks`` gives them
-    classes, folds : the labels, and the fold in which each row was held out
+    classes, folds : the labels, and the fold in which each row was held out; -1 where it never was
+    held_out : the places of the rows that were held out
     rows : the figures as objects, in the order of the table
 
     ``comparison["LDA"]`` gives the out-of-fold predictions of one model, a ``CrossValidation``.
@@ -91,6 +92,7 @@ class Comparison:
         self.n, self.width = data.n, data.width
         self.classes, self.codes, self.weight = data.classes, data.codes, data.weight
         self.folds = data.folds.number
+        self.held_out = np.flatnonzero(self.folds >= 0)
         self.trials = trials
         self.words = data.words
         self.remarks = remarks_of(data, rows, trials.values())
@@ -131,7 +133,7 @@ class Comparison:
 
     @property
     def title(self) -> str:
-        folds = len(np.unique(self.folds))
+        folds = len(np.unique(self.folds[self.held_out]))
         done = sum(row.done and row.role == MODEL for row in self.rows)
         rows, columns = ("rows", "column") if self.words is None else ("documents", "word")
         table = f"{self.n:,} {rows} x {self.width:,} {columns if self.width == 1 else columns + 's'}"

@@ -70,6 +70,17 @@ class Tried:
     total_time: float
     again: tuple[Tried, ...] = ()
 
+    def at(self, places: Index | None) -> Tried:
+        """The predictions of these rows alone, which were all held out."""
+        if places is None:
+            return self
+        kept = self.result
+        result = replace(
+            kept, posterior=kept.posterior[places], folds=kept.folds[places], y=kept.y[places],
+            predicted=kept.predicted[places].astype(kept.classes.dtype),
+        )  # fmt: skip
+        return replace(self, result=result, margin=None if self.margin is None else self.margin[places])
+
     @property
     def has_posterior(self) -> bool:
         return not np.isnan(self.result.log_loss)

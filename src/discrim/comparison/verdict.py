@@ -248,6 +248,9 @@ def _of_covariances(table: list[Row], chosen: Row, checks: AssumptionChecks, met
     if check is None or check.level == "unknown":
         return "" if check is None else "equal covariances could not be tested"
     test = f"Box's M: chi-sq {check.statistic:,.0f} on {check.df:,.0f} df, p {write_p_value(check.p_value)}"
+    robust = check.details["robust_p_value"]
+    if check.p_value < SIGNIFICANT <= robust:
+        test += f"; allowing for long tails p {write_p_value(robust)}"
     equal, own = (
         next(
             (
@@ -261,7 +264,8 @@ def _of_covariances(table: list[Row], chosen: Row, checks: AssumptionChecks, met
     )
     if check.level == "fine":
         if chosen.family == "equal":
-            return f"the classes share one covariance matrix, as it assumes ({test})"
+            share = "differ too little to matter" if robust < SIGNIFICANT else "show no difference"
+            return f"the class covariances {share}, as it assumes ({test})"
         so = "so its lead comes from shrinkage or chance" if chosen.family == "own" else "which it does not depend on"
         return f"the class covariances hardly differ ({test}), {so}"
     so = "which it does not depend on"

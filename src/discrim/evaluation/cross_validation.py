@@ -33,6 +33,7 @@ class CrossValidation:
     -log posterior of the true class, both weighted where rows are. ``route`` says how it was computed:
     'statistics' (merged fold statistics), 'closed form' (leave-one-out) or 'refits'.
 
+    A row that is never held out has the fold -1, posteriors NaN and no prediction (None).
     A class that is absent from a training part has the posterior zero there. A classifier without
     ``predict_proba`` has one for the predicted class, and no ``log_loss`` (NaN).
     """
@@ -49,20 +50,28 @@ class CrossValidation:
     @classmethod
     def of(cls, block: Block, folds: Folds, held: HeldOut) -> CrossValidation:
         weight = np.ones(len(block)) if block.weight is None else block.weight
+        never = folds.number < 0
+        if never.any():
+            weight = np.where(never, 0.0, weight)
         error = float(np.average(held.best != block.codes, weights=weight))
         own = held.posterior[np.arange(len(block)), block.codes]
         # The loss of a row whose class got no probability at all stays finite, so that means still compare.
         losses = -np.log(np.maximum(own, np.finfo(float).tiny))
         log_loss = float(np.average(losses, weights=weight)) if held.has_posterior else np.nan
         predicted, y = block.classes[held.best], block.classes[block.codes]
+        if never.any():
+            held.posterior[never] = np.nan
+            predicted = predicted.astype(object)
+            predicted[never] = None
         return cls(held.posterior, predicted, block.classes, folds.number, error, log_loss, held.route, y)
 
     def plot(self, **options: Any) -> Any:
         """True labels against out-of-fold predictions, as matplotlib axes: ``discrim.plots.confusion``."""
-        return confusion(self.y, self.predicted).plot(**options)
+        held_out = self.folds >= 0
+        return confusion(self.y[held_out], self.predicted[held_out].astype(self.y.dtype)).plot(**options)
 
     def __repr__(self) -> str:
-        size = len(np.unique(self.folds))
+        size = len(np.unique(self.folds[self.folds >= 0]))
         figures = f"error={self.error:.4g}, log_loss={self.log_loss:.4g}"
         return f"CrossValidation({size} folds, {figures}, by {self.route})"
 

@@ -1,0 +1,190 @@
+"""What to be careful about: columns that give the class away, rows that belong together, classes that are rare."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.comparison.compared_rows import ComparedRows
+from discrim.comparison.folds import find_copies
+from discrim.comparison.metrics import Metric, percent
+from discrim.comparison.reference import columns_for_trees
+from discrim.comparison.scores import Row, listed
+from discrim.errors import name_list, plural
+from discrim.typing import Floats, Index
+
+# A column alone has at most this error, and this share of that of guessing: nearly perfect.
+NEARLY_NONE, OF_GUESSING = 0.02, 0.1
+# Rows of a bin, and bins of a column at most.
+ROWS_A_BIN, MOST_BINS = 8, 64
+# Rows from which on an order, or a column of different whole numbers, is evidence of something.
+ENOUGH_ROWS = 20
+# Standard errors by which neighbours agree more often than by chance, to be worth a sentence.
+FAR = 5.0
+RARE, MOST_NAMED = 0.1, 3
+SORTED = (
+    "The rows are sorted by class, so that their order cannot show whether they come in batches or over time; if they "
+    "do, give groups= or time=."
+)
+LEFT_OUT = (
+    "Leaving out one row makes its class rarer among the others, so a model that hardly uses the columns does worse "
+    "than guessing, and areas under the curve cannot be had; cv=10 has neither fault."
+)
+# Rows below which intervals do not keep their level.
+FEW_ROWS = 40
+
+
+def leaks(rows: ComparedRows) -> list[str]:
+    """Sentences about columns that alone predict the class, and about rows whose neighbours give it away."""
+    said = []
+    if rows.numbers is not None and rows.dense and rows.n >= ENOUGH_ROWS:
+        said += _of_columns(rows)
+    return [*said, *_of_order(rows)]
+
+
+def dependences(rows: ComparedRows) -> list[str]:
+    """Sentences about copies of rows, about files that are sorted, and about columns that look like numbers of rows."""
+    said = [*_of_copies(rows), *([SORTED] if _sorted_by_class(rows) else [])]
+    if isinstance(rows.given, np.ndarray) and rows.dense and rows.n >= ENOUGH_ROWS:
+        counts = [f"x{j}" for j, column in enumerate(rows.data.x.T) if _counts_rows(column)]
+        if counts:
+            are, look = ("is", "looks") if len(counts) == 1 else ("are", "look")
+            said.append(
+                f"{name_list(counts, most=MOST_NAMED)} {look} like a number of the row (whole numbers, each once, "
+                f"without gaps) and {are} kept, since X is an array; without names nothing is left out."
+            )
+    return said
+
+
+def rare_classes(chosen: Row, rows: ComparedRows, metric: Metric) -> list[str]:
+    """How much of a class below 10% is found, since errors hardly count there."""
+    size = np.bincount(rows.codes, rows.weights, minlength=len(rows.classes))
+    shares = size / size.sum()
+    rare = [int(k) for k in np.argsort(shares, kind="stable") if 0 < shares[k] < RARE]
+    if not rare or len(rows.classes) > rows.n / ENOUGH_ROWS or not chosen.recall:
+        return []
+    if len(rows.classes) > 2 and 1.0 / len(rows.classes) < RARE:
+        return []  # so many classes are all below it
+    found = [f"{chosen.recall[k]:.0%} of '{rows.classes[k]}' ({percent(shares[k])} of the rows)" for k in rare]
+    text = f"{chosen.name} finds {listed(found, MOST_NAMED)}; its balanced error is {percent(chosen.balanced_error)}."
+    if metric in ("error", "log_loss", "brier"):
+        text += " metric='balanced_error', 'auc' or a matrix of costs would count rare classes for more."
+    return [text]
+
+
+def few_rows(rows: ComparedRows) -> list[str]:
+    if rows.n >= FEW_ROWS:
+        return []
+    return [f"With {plural(rows.n, 'row')} no interval here keeps its level; take them as rough."]
+
+
+def of_leave_one_out(rows: ComparedRows) -> list[str]:
+    if not rows.folds.one_at_a_time:
+        return []
+    return [LEFT_OUT]
+
+
+def _of_columns(rows: ComparedRows) -> list[str]:
+    x, categorical = columns_for_trees(rows)
+    guessing = 1.0 - np.bincount(rows.codes).max() / rows.n
+    most = min(NEARLY_NONE, OF_GUESSING * guessing)
+    errors = [column_error(column, rows.codes, whole) for column, whole in zip(x.T, categorical, strict=True)]
+    found = [j for j in np.argsort(errors, kind="stable") if errors[j] <= most]
+    if not found:
+        return []
+    names, shown = _names(rows), [percent(errors[j]) for j in found]
+    named = [f"'{names[j]}' ({error} errors)" for j, error in zip(found, shown, strict=True)]
+    if len(found) == 1:
+        text = f"Column {named[0]} alone predicts the class almost without error: check that it is"
+    else:
+        some = listed(named[:2])
+        many = f"Each of {len(found)} columns alone predicts the class almost without error"
+        text = f"{many} ({some}): check that all are"
+    return [f"{text} known before the class is, and not made from it."]
+
+
+def _names(rows: ComparedRows) -> list[str]:
+    """Of the columns as trees get them."""
+    names, skip = list[str](), dict(rows.columns.categories)
+    j = 0
+    while j < len(rows.columns.names):
+        stop = skip.get(j, j + 1)
+        name = rows.columns.names[j]
+        names.append(name.rsplit("[", 1)[0] if j in skip else name)
+        j = stop
+    return names
+
+
+def column_error(column: Floats, codes: NDArray[np.int32], categorical: bool) -> float:
+    """The share of rows that the other rows of the same bin, or level, put in another class.
+
+    A number is cut into bins of about ROWS_A_BIN rows or more; gaps are a bin of their own. No row counts for itself,
+    so that a column of noise, or of many levels, is not better than guessing.
+    """
+    n, gap = len(codes), np.isnan(column)
+    if categorical:
+        bins = np.where(gap, -1.0, column)
+    else:
+        count = int(min(MOST_BINS, max(n // ROWS_A_BIN, 2)))
+        present = column[~gap]
+        edges = np.unique(np.quantile(present, np.linspace(0, 1, count + 1)[1:-1])) if len(present) else np.zeros(1)
+        bins = np.where(gap, -1.0, np.searchsorted(edges, column, "left"))
+    bin_of = np.unique(bins, return_inverse=True)[1]
+    table = np.zeros((int(bin_of.max()) + 1, int(codes.max()) + 1))
+    np.add.at(table, (bin_of, codes), 1.0)
+    own = table[bin_of, codes]
+    others = table[bin_of]
+    others[np.arange(n), codes] = -1.0
+    return float(np.mean(own - 1.0 <= others.max(axis=1)))
+
+
+def _of_order(rows: ComparedRows) -> list[str]:
+    """By how often neighbours are of one class; a file sorted by class says nothing else."""
+    if rows.n < ENOUGH_ROWS or rows.dealer.grouped or rows.dealer.times is not None or _sorted_by_class(rows):
+        return []
+    codes = rows.codes
+    shares = np.bincount(codes) / rows.n
+    chance = float(shares @ shares)
+    agree = float((codes[1:] == codes[:-1]).mean())
+    z = (agree - chance) / np.sqrt(chance * (1.0 - chance) / (rows.n - 1))
+    if z < FAR:
+        return []
+    text = (
+        f"Rows next to each other are of one class more often than by chance ({agree:.0%} instead of {chance:.0%}): "
+        "their order predicts the class. If it is one of time or of batches, give time= or groups=, or the figures are "
+        "too good."
+    )
+    return [text]
+
+
+def _sorted_by_class(rows: ComparedRows) -> bool:
+    """Files often are, which says nothing about time."""
+    apart = not rows.dealer.grouped and rows.dealer.times is None and rows.n >= ENOUGH_ROWS
+    return apart and int((rows.codes[1:] != rows.codes[:-1]).sum()) == len(np.unique(rows.codes)) - 1
+
+
+def _of_copies(rows: ComparedRows) -> list[str]:
+    """Rows that are the same in all columns, and how many of them differ in their class."""
+    units: Index | None = None if rows.dealer.grouped else rows.dealer.units
+    if rows.dealer.grouped and rows.numbers is not None:
+        units = find_copies(rows.numbers.x)
+    if units is None or rows.words is not None:
+        return []
+    size = np.bincount(units)
+    copies = rows.n - len(size)
+    table = np.zeros((len(size), len(rows.classes)))
+    np.add.at(table, (units, rows.codes), 1.0)
+    torn = int((size - table.max(axis=1)).sum())
+    kept = "" if rows.dealer.grouped else ", and copies stay in one fold"
+    are = "is a copy" if copies == 1 else "are copies"
+    text = f"{plural(copies, 'row')} of {rows.n:,} {are} of another in all columns{kept}"
+    if torn:
+        text += f"; {torn:,} of them {'has' if torn == 1 else 'have'} another class, which no model can get right"
+    return [f"{text}."]
+
+
+def _counts_rows(column: Floats) -> bool:
+    """Whole numbers in steps of one, each once, in any order."""
+    if not np.isfinite(column).all() or np.ptp(column) != len(column) - 1 or (column != np.floor(column)).any():
+        return False
+    return len(np.unique(column)) == len(column)

@@ -1,0 +1,90 @@
+"""What makes figures too good: columns that give the class away, rows that belong together, rare classes."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from discrim import compare, datasets
+from discrim.comparison.cautions import column_error
+
+X, y = datasets.load_iris().xy
+
+
+def drawn(n=300, seed=0, p=4):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2, n)
+    return rng.normal(size=(n, p)) + 0.7 * labels[:, None], labels, rng
+
+
+def test_a_column_that_alone_predicts_the_class_is_named_in_the_verdict():
+    x, labels, rng = drawn()
+    assert "alone predicts" not in compare(x, labels, ["LDA"]).verdict
+    x[:, 2] = 5.0 * labels + rng.random(300)
+    verdict = compare(x, labels, ["LDA"]).verdict
+    assert re.search(r"Column 'x2' \(0.*% errors\) alone predicts the class almost without error", verdict)
+
+
+def test_a_category_or_gaps_may_give_the_class_away():
+    pd = pytest.importorskip("pandas")
+    x, labels, _ = drawn()
+    frame = pd.DataFrame(x, columns=list("abcd"))
+    frame["end"] = pd.Categorical(np.where(labels == 1, np.where(x[:, 0] > 0, "died", "left"), "stayed"))
+    assert "Column 'end' (0.0% errors) alone predicts" in compare(frame, labels, ["LDA"]).verdict
+    frame = pd.DataFrame(x, columns=list("abcd"))
+    frame.loc[labels == 1, "c"] = np.nan
+    assert "Column 'c' (0.0% errors) alone predicts" in compare(frame, labels, ["LDA"]).verdict
+
+
+def test_no_row_counts_for_itself():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, 400).astype(np.int32)
+    assert column_error(rng.normal(size=400), codes, False) > 0.4
+    assert column_error(np.arange(400.0), codes, True) > 0.9  # a level of its own for every row
+    assert column_error(codes.astype(float), codes, True) == 0.0
+
+
+def test_rows_in_an_order_that_predicts_the_class_are_noticed():
+    x, labels, rng = drawn(600)
+    assert "their order predicts" not in compare(x, labels, ["LDA"]).verdict
+    runs = np.repeat(rng.integers(0, 2, 60), 10)
+    assert "Rows next to each other are of one class more often than by chance" in compare(x, runs, ["LDA"]).verdict
+    assert any(said.startswith("The rows are sorted by class") for said in compare(X, y, ["LDA"]).remarks)
+    assert "their order" not in compare(x, runs, ["LDA"], groups=np.arange(600) // 10).verdict
+
+
+def test_copies_are_counted_and_those_of_another_class_too():
+    x, labels, _ = drawn()
+    found = compare(np.vstack([x, x[:30]]), np.concatenate([labels, 1 - labels[:30]]), ["LDA"])
+    text = "30 rows of 330 are copies of another in all columns, and copies stay in one fold; 30 of them have another"
+    assert any(said.startswith(text) for said in found.remarks)
+    assert not any("another in all columns" in said for said in compare(x, labels, ["LDA"]).remarks)
+
+
+def test_a_number_of_the_row_in_an_array_is_worth_a_sentence():
+    x, labels, rng = drawn()
+    x[:, 1] = rng.permutation(300)
+    assert any("'x1' looks like a number of the row" in said for said in compare(x, labels, ["LDA"]).remarks)
+
+
+def test_a_rare_class_has_its_recall_in_the_verdict():
+    rng = np.random.default_rng(0)
+    labels = np.where(rng.random(1000) < 0.03, "ill", "well")
+    x = rng.normal(size=(1000, 3)) + 1.5 * (labels == "ill")[:, None]
+    found = compare(x, labels, ["LDA", "QDA"])
+    row = found.table.loc[found.chosen]
+    share = (labels == "ill").mean()
+    assert f"finds {row['recall ill']:.0%} of 'ill' ({share:.1%} of the rows)" in found.verdict
+    assert "metric='balanced_error'" in found.verdict
+    assert "metric='balanced_error'" not in compare(x, labels, ["LDA"], metric="balanced_error").verdict
+    assert "of the rows)" not in compare(X, y, ["LDA"]).verdict
+
+
+def test_few_rows_and_leave_one_out_have_their_sentences():
+    rows = np.r_[0:12, 50:62, 100:112]
+    found = compare(X[rows], y[rows], ["LDA"], cv="loo")
+    assert any("With 36 rows no interval here keeps its level" in said for said in found.remarks)
+    assert any("Leaving out one row makes its class rarer" in said for said in found.remarks)
+    assert not any("keeps its level" in said or "Leaving out" in said for said in compare(X, y, ["LDA"]).remarks)
