@@ -12,6 +12,7 @@ from discrim import losses as losses
 from discrim import models as models
 from discrim import plots as plots
 from discrim import statistics as statistics
+from discrim import store as store
 from discrim import text as text
 from discrim.comparison import compare as compare
 from discrim.decision.multiclass import OneVsOneClassifier as OneVsOneClassifier
@@ -24,6 +25,8 @@ from discrim.evaluation import roc as roc
 from discrim.exports import export as export
 from discrim.models import *  # noqa: F403 - listed in their own package
 from discrim.sources import scan as scan
+from discrim.store import load as load
+from discrim.store import save as save
 from discrim.versions import show_versions as show_versions
 
 __version__: str

@@ -109,6 +109,10 @@ class MissingDependencyError(DiscrimError, ImportError):
         return cls(f"{purpose} needs the package '{package}'. Install it with: pip install 'discrim[{extra}]'")
 
 
+class ModelFileError(DiscrimError, ValueError):
+    """A model cannot be written to a file, or a file cannot be read as a model."""
+
+
 class KernelsError(DiscrimError, ValueError):
     """The kernels that an environment variable asks for cannot run here."""
 
@@ -131,6 +135,10 @@ class FewRowsWarning(DiscrimWarning):
 
 class LeftOutWarning(DiscrimWarning):
     """A column is not learned from, because it says nothing about the rows."""
+
+
+class NotStoredWarning(DiscrimWarning):
+    """A parameter that is neither a number nor a text is left out of a model file."""
 
 
 class ManyLevelsWarning(DiscrimWarning):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,15 @@ from discrim.evaluation.cross_validation import CrossValidation
 from discrim.evaluation.resampling import HeldOut
 from discrim.inference.summary import Summary, Table
 from discrim.sources import Scan, check_weights, code_labels, in_memory, open_rows
+from discrim.store.estimators import SavedEstimator
+from discrim.store.fields import Array, Fields
+from discrim.store.values import Labels
 from discrim.typing import Floats
 
 BASELINE = "Baseline"
 
 
-class MajorityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MajorityClassifier(SavedEstimator, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The most frequent class for every row, whatever its columns say; its posteriors are the shares of the classes.
 
     Attributes
@@ -36,6 +39,8 @@ class MajorityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> model.predict([[1.0]]).tolist()
     ['b']
     """
+
+    learned: ClassVar[Fields] = {"classes_": Labels("K"), "class_prior_": Array("K", low=0.0, high=1.0)}
 
     classes_: NDArray[Any]
     class_prior_: Floats

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,9 @@ from discrim.sources.reading import Reading
 from discrim.sources.text_columns import design_of_table
 from discrim.statistics import CellMoments
 from discrim.statistics.moments import usable_scale
+from discrim.store.estimators import SavedEstimator
+from discrim.store.fields import Array, Fields, Incoming, Many, Optional, Texts, Whole, damaged
+from discrim.store.kinds import Of, stored
 from discrim.typing import Floats
 
 # Gaps of a column from which on a coefficient of their own can be estimated.
@@ -53,6 +56,13 @@ class Steps:
         return self.fill or self.standardise
 
 
+@stored(
+    "prepared columns",
+    names=Texts("p", tuple),
+    categories=Many(Many(Whole(high=1 << 40))),
+    flags=Many(Whole(), "f"),
+    flag_names=Texts("f", tuple),
+)
 @dataclass(frozen=True)
 class Columns:
     """Of a table as numbers: ``names``, ``categories`` as (start, stop) of their indicators, and where gaps are marked.
@@ -64,6 +74,14 @@ class Columns:
     categories: tuple[tuple[int, int], ...]
     flags: tuple[int, ...] = ()
     flag_names: tuple[str, ...] = ()
+
+    def check_stored(self, file: Incoming) -> None:
+        """Categories and flags are of the columns that there are."""
+        p = file.letters["p"]
+        spans = all(len(each) == 2 and 0 <= each[0] <= each[1] <= p for each in self.categories)
+        if not spans or not all(place < p for place in self.flags):
+            raise damaged("columns", "has places beyond its columns")
+        file.bind("q", p + len(self.flags), "columns")
 
     @classmethod
     def of(cls, design: Design, x: Any = None) -> Columns:
@@ -92,6 +110,13 @@ def placed(design: Design) -> list[tuple[Column, int]]:
     return [(column, int(start)) for column, start in zip(design.columns, starts, strict=False) if column.n_out]
 
 
+@stored(
+    "preparation",
+    columns=Of(Columns, {"p": "p", "q": "q"}),
+    fill=Array("p"),
+    centre=Optional(Array("q")),
+    scale=Optional(Array("q", low=5e-324)),
+)
 @dataclass(frozen=True, eq=False)
 class Preparation:
     """Learned from training rows: ``fill`` for gaps, then ``centre`` and ``scale`` (None: units stay as they are).
@@ -249,6 +274,11 @@ class PreparedClassifier(AroundModel):
     (['setosa', 'setosa'], (3, 4))
     """
 
+    learned: ClassVar[Fields] = {
+        "model_": Of(SavedEstimator), "_design": Optional(Of(Design, {"p": "p"})),
+        "preparation_": Optional(Of(Preparation, {"p": "p", "q": "q"})), "names_": Texts(),
+    }  # fmt: skip
+
     classes_: NDArray[Any] = field(init=False)
     model_: Any = field(init=False)
     preparation_: Preparation | None = field(init=False)
@@ -281,6 +311,7 @@ class PreparedClassifier(AroundModel):
             names, design = columns.names_out, rows.design
         self.model_, self.preparation_, self.names_, self._design = model, preparation, names, design
         self.classes_ = model.classes_
+        self.__dict__.pop("_kept_summary", None)
         if isinstance(X, Scan):
             self.n_features_in_, self.feature_names_in_ = len(X.features), np.array(X.features, dtype=object)
         else:
@@ -295,6 +326,16 @@ class PreparedClassifier(AroundModel):
             summary = copy(summary)
             summary.facts = {**summary.facts, "Units": "standard deviations of the columns"}
         return summary
+
+    def is_learned(self) -> bool:
+        return "model_" in self.__dict__
+
+    def check_learned(self, file: Incoming) -> None:
+        """Raise where the model takes other columns than the preparation makes."""
+        if (self.preparation_ is None) != (self._design is None):
+            raise damaged("preparation_", "does not go with the columns")
+        if self.preparation_ is not None and getattr(self.model_, "n_features_in_", None) != file.letters["q"]:
+            raise damaged("preparation_", "makes other columns than the model takes")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

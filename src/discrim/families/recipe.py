@@ -20,6 +20,9 @@ from discrim.block import Block, Reads
 from discrim.errors import DataError, ParameterError
 from discrim.families.population import Population
 from discrim.families.rule import Output, Rule
+from discrim.store.fields import By
+from discrim.store.kinds import stored
+from discrim.store.values import Value
 from discrim.typing import Codes, Floats, Index
 
 
@@ -201,6 +204,7 @@ class Search:
     selection: Selection = "min"
 
 
+@stored("chosen", settings=By(Value()), results=By(Value()))
 @dataclass(frozen=True)
 class Chosen:
     """The ``settings`` that a fit chose, and the table they were chosen from, as ``cv_results_`` shows it."""

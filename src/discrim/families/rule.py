@@ -17,6 +17,8 @@ from discrim import kernels
 from discrim.block import Reads
 from discrim.kernels.gaussian import reference as names
 from discrim.parallel import run, split
+from discrim.store.fields import Array, Fields, Flag, Incoming, Many, Number, Optional, damaged
+from discrim.store.kinds import Of, enter_kind
 from discrim.typing import Floats, Mask
 
 # Rows of a sparse or projected block that are made dense at once, and the numbers that these may have.
@@ -33,6 +35,10 @@ MARGIN_WORTH, MARGIN_SIZE, NARROW = 30_000, 1 << 15, 24
 MOST_CENTRED = 1e4
 
 T = TypeVar("T")
+
+# Fields of rules in model files. A class that cannot occur has the constant -inf.
+COEF, OFFSET, ORIGIN = Array("K p"), Array("K", allowed=("-inf",)), Array("p")
+SAME = {"K": "K", "p": "p"}
 
 
 class Output(IntEnum):
@@ -54,10 +60,12 @@ class Rule:
     """Scores of rows, one a class: log posteriors up to a constant of the row.
 
     A subclass is a dataclass of arrays with a ``kind``. It says how dense rows are scored, by ``scores`` or by
-    ``fill``; posteriors, best classes, sparse rows and threads follow.
+    ``fill``; posteriors, best classes, sparse rows and threads follow. With ``stored``, the fields that model files
+    have of it, what is read from a file is checked: K stands for the classes, p for the columns.
     """
 
     kind: ClassVar[str]
+    stored: ClassVar[Fields]
     offset: Floats
     # Do the intermediate results of a row take many times its own size?
     bulky: ClassVar[bool] = False
@@ -69,6 +77,11 @@ class Rule:
     by_score: ClassVar[bool] = True
     # Are scores log posteriors, up to a constant?
     has_posterior: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "kind" in vars(cls):
+            enter_kind(f"rule:{cls.kind}", cls)
 
     @property
     def keeps_sparse(self) -> bool:
@@ -133,6 +146,7 @@ class LinearRule(Rule):
     """score_k(x) = offset_k + coef_k'(x - origin); with a ``threshold`` the indicators x_j > threshold stand for x."""
 
     kind = "linear"
+    stored: ClassVar[Fields] = {"coef": COEF, "offset": OFFSET, "origin": ORIGIN, "threshold": Optional(Number())}
 
     coef: Floats
     offset: Floats
@@ -245,6 +259,7 @@ class DiagonalRule(Rule):
     """score_k(x) = offset_k - sum_j precision_kj (x_j - mean_kj)^2 / 2."""
 
     kind = "diagonal"
+    stored: ClassVar[Fields] = {"mean": COEF, "precision": Array("K p", low=0.0), "offset": OFFSET}
 
     mean: Floats
     precision: Floats
@@ -259,11 +274,17 @@ class QuadraticRule(Rule):
     """score_k(x) = offset_k - |factor_k (x - mean_k)|^2 / 2, factor K x r x p (triangular: r = p, lower)."""
 
     kind = "quadratic"
+    stored: ClassVar[Fields] = {"mean": COEF, "factor": Array("K r p"), "offset": OFFSET, "triangular": Flag()}
 
     mean: Floats
     factor: Floats
     offset: Floats
     triangular: bool
+
+    def check_stored(self, file: Incoming) -> None:
+        """A triangular factor is square, and zero above the diagonal."""
+        if self.triangular and file.letters["r"] != file.letters["p"]:
+            raise damaged("factor", "is not square, as a triangular one is")
 
     def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
         return kernels.score(x, names.QUADRATIC, self.mean, self.factor, self.offset, self.triangular, output, out)
@@ -277,6 +298,10 @@ class ProjectedRule(Rule):
     """
 
     kind = "projected"
+    stored: ClassVar[Fields] = {
+        "origin": ORIGIN, "basis": Array("p q"), "inner": Of(QuadraticRule, {"K": "K", "p": "q"}),
+        "residual_precision": Array("K", low=0.0),
+    }  # fmt: skip
     bulky = True
 
     origin: Floats
@@ -306,6 +331,10 @@ class LowRankRule(Rule):
     """
 
     kind = "low rank"
+    stored: ClassVar[Fields] = {
+        "mean": COEF, "root": Array("K p", allowed=("inf",)), "directions": Many(Array("p *"), "K"),
+        "gain": Many(Array("*"), "K"), "offset": OFFSET,
+    }  # fmt: skip
     bulky = True
 
     mean: Floats
@@ -313,6 +342,11 @@ class LowRankRule(Rule):
     directions: tuple[Floats, ...]
     gain: tuple[Floats, ...]
     offset: Floats
+
+    def check_stored(self, file: Incoming) -> None:  # noqa: ARG002 - letters cannot say it
+        """Every class has a gain for each of its directions."""
+        if any(d.shape[1] != len(g) for d, g in zip(self.directions, self.gain, strict=True)) or not self.root.all():
+            raise damaged("gain", "does not go with the directions")
 
     def scores(self, x: NDArray[Any]) -> Floats:
         scores = np.repeat(self.offset[None], len(x), axis=0)
@@ -332,6 +366,9 @@ class StudentRule(Rule):
     """
 
     kind = "student"
+    stored: ClassVar[Fields] = {
+        "inner": Of(Rule, SAME), "offset": OFFSET, "power": Array("K", low=0.0), "rate": Array("K", low=0.0),
+    }  # fmt: skip
 
     inner: QuadraticRule | ProjectedRule | LowRankRule
     offset: Floats

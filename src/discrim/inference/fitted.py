@@ -31,9 +31,11 @@ from discrim.families.logistic.objective import (
 )
 from discrim.families.logistic.recipe import Reweighted, class_weights
 from discrim.families.recipe import Passes
+from discrim.inference.stored_fit import FIELDS, StoredFit
 from discrim.later import cached_property
 from discrim.sources import Design
 from discrim.statistics.likelihood import CURVATURE, LOSS
+from discrim.store.kinds import stored
 from discrim.typing import Floats, Mask
 
 # Coefficients up to which the cube of their number is a matter of seconds.
@@ -46,8 +48,9 @@ MOST_RESIDUALS = 200_000
 LARGE = 500_000
 
 
+@stored("logistic fit", **FIELDS)
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Fitted:
+class Fitted(StoredFit):
     """A fit in the solver's coordinates, with what is needed to report it in the user's.
 
     theta is 1-d (binary) or K x size (softmax). The reported coefficients are those of log-odds against the class

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from discrim.errors import MissingDependencyError, ParameterError, name_list, plural
 from discrim.inference import render
 from discrim.inference.render import Column, write_number
+from discrim.store.fields import By, Flag, Many, Text, Texts, Whole
+from discrim.store.kinds import Of, stored
+from discrim.store.values import Value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +27,18 @@ MOST_COLUMNS = 60
 FACT_DIGITS = 5
 
 
+@stored(
+    "table",
+    title=Text(),
+    index=Value(),
+    columns=Value(),
+    values=Value(),
+    digits=Whole(high=20),
+    p_columns=Texts(type=tuple),
+    most_rows=Whole(),
+    starred=Flag(),
+    remark=Text(),
+)
 @dataclass(frozen=True, eq=False)
 class Table:
     """Named rows and columns of numbers or words.
@@ -146,6 +161,7 @@ def _place(name: str, names: Sequence[str], noun: str) -> int:
     return list(names).index(name)
 
 
+@stored("summary", title=Text(), facts=By(Value()), tables=Many(Of(Table)), values=By(Value()))
 class Summary:
     """What ``model.summary()`` gives.
 
@@ -187,6 +203,16 @@ class Summary:
         self.title = title
         self.facts = dict(facts)
         self.tables = tuple(tables)
+
+    def to_stored(self) -> dict[str, Any]:
+        """As files have it: the tables as data, and the further attributes by name."""
+        given = {"title": self.title, "facts": self.facts, "tables": self.tables}
+        return {**given, "values": {name: value for name, value in vars(self).items() if name not in given}}
+
+    @classmethod
+    def from_stored(cls, values: Mapping[str, Any]) -> Summary:
+        """The summary that ``to_stored`` gave."""
+        return cls(values["title"], values["facts"], values["tables"], **values["values"])
 
     def __getattr__(self, name: str) -> Any:
         known = name_list(sorted(vars(self)), most=len(vars(self)))

@@ -13,6 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from discrim.exports.exporting import Exported
 from discrim.inference.summary import Summary
 from discrim.models.shell import Classifier
+from discrim.models.stored import summary_of
+from discrim.store.estimators import SavedEstimator
+from discrim.store.fields import Incoming, Optional, Outgoing, damaged
+from discrim.store.kinds import Of
+
+SUMMARY = Optional(Of(Summary))
 
 
 def model_has(name: str) -> Callable[[Any], bool]:
@@ -25,7 +31,7 @@ def model_has(name: str) -> Callable[[Any], bool]:
     return has
 
 
-class AroundModel(Exported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class AroundModel(SavedEstimator, Exported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose ``model``, fitted as ``model_``, learns from columns that are made of the rows."""
 
     model: Any
@@ -54,7 +60,8 @@ class AroundModel(Exported, ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def summary(self) -> Summary:
         """The summary of the model, with the names of the columns that were made for it."""
         check_is_fitted(self, "model_")
-        summary: Summary = self._named().summary()
+        known: Summary | None = self.__dict__.get("_kept_summary")
+        summary: Summary = self._named().summary() if known is None else known
         return summary
 
     @available_if(model_has("plot"))  # type: ignore[untyped-decorator]
@@ -67,6 +74,20 @@ class AroundModel(Exported, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         """The model, with the names of its columns where they are known."""
         names = self._names_made()
         return self.model_.renamed(names) if isinstance(self.model_, Classifier) and names is not None else self.model_
+
+    def write_learned(self, out: Outgoing, at: str) -> dict[str, Any]:
+        """What was learned, and the summary with the names that the columns have here."""
+        found = super().write_learned(out, at)
+        return {**found, "summary": SUMMARY.write(summary_of(self), out, f"{at}.summary")}
+
+    def take_learned(self, node: Any, file: Incoming, at: str) -> None:
+        """Take over what a file has."""
+        if not isinstance(node, dict) or "summary" not in node:
+            raise damaged(at, "has no summary")
+        rest = dict(node)
+        self._kept_summary = SUMMARY.read(rest.pop("summary"), file.inside({}), f"{at}.summary")
+        super().take_learned(rest, file, at)
+        self.classes_ = self.model_.classes_
 
     def _answers(self, X: Any, method: str) -> NDArray[Any]:
         """What ``method`` of the model says of the columns made of X."""

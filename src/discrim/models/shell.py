@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from inspect import Parameter, signature
 from typing import Any, ClassVar, Self, TypeVar
@@ -21,13 +21,15 @@ from discrim.engines import RowPasses
 from discrim.errors import DataError, DiscrimError, ForgetError, ParameterError, RowsNeededError, name_list, warn
 from discrim.exports.exporting import Exported
 from discrim.families.recipe import Chosen, Recipe, Remark, Shape, Solved, Statistic, collected
-from discrim.families.rule import Described, Output, Rule, changed_coefficients, written_rule
+from discrim.families.rule import Described, LinearRule, Output, Rule, as_one, changed_coefficients, written_rule
 from discrim.inference.summary import Summary
 from discrim.models.geometry import Geometry
 from discrim.models.parameters import Check
 from discrim.models.scoring import also_of_parts, apply_rule, score_margin
+from discrim.models.stored import OWN_ANSWERS, StoredClassifier, StoredStatistic, refuse_own_answers
 from discrim.sources import Design, Rows, Scan, code_labels, open_rows, require_labels
 from discrim.sources.rows import as_rows_are, check_labelled, columns_in
+from discrim.store.fields import Incoming, Outgoing, damaged
 from discrim.typing import Floats
 
 S = TypeVar("S")
@@ -35,7 +37,7 @@ T = TypeVar("T")
 R = TypeVar("R", bound=Recipe[Any])
 
 
-class Classifier(Geometry, Exported, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Classifier(StoredClassifier, Geometry, Exported, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A classifier whose answers follow from a rule on the columns of a design."""
 
     _constraints: ClassVar[Mapping[str, Check]] = {}
@@ -82,7 +84,21 @@ class Classifier(Geometry, Exported, ClassifierMixin, BaseEstimator, ABC):  # ty
         self._check_solved()
         if recipe_of(self) is None:
             return None
-        return question(self.recipe(), self.solution(), Shape(self.columns_, self.classes_))
+        solved = replace(self.solution(), details=self.details())
+        return question(self.recipe(), solved, Shape(self.columns_, self.classes_))
+
+    def details(self) -> Any:
+        """What the recipe has of the solution besides the rule."""
+        return self.solution().details
+
+    def check_parameters(self, names: set[str]) -> None:
+        """Raise where a parameter among ``names`` has a value that cannot be used."""
+        check_parameters(self, {name: check for name, check in self._constraints.items() if name in names})
+
+    def write_learned(self, out: Outgoing, at: str) -> dict[str, Any]:
+        """Classes, columns, rule and summary; an error where a subclass answers by code of its own."""
+        refuse_own_answers(type(self))
+        return super().write_learned(out, at)
 
     @also_of_parts
     def decision_function(self, X: Any) -> NDArray[Any]:
@@ -113,7 +129,8 @@ class Classifier(Geometry, Exported, ClassifierMixin, BaseEstimator, ABC):  # ty
     def summary(self) -> Summary:
         """What was learned, for reading: prints as text, renders in a notebook, converts to a frame."""
         self._check_solved()
-        return self._summarise()
+        known = self.kept_summary()
+        return self._summarise() if known is None else known
 
     def plot(self, X: Any = None, y: Any = None, **options: Any) -> Any:
         """The picture that says most about this kind of model, as matplotlib axes; see ``discrim.plots``.
@@ -178,6 +195,8 @@ class Classifier(Geometry, Exported, ClassifierMixin, BaseEstimator, ABC):  # ty
         """A copy whose columns have these names."""
         other = copy(self)
         other.__dict__["_design"] = self._design.renamed(names)
+        if other.came_from_file:
+            other.__dict__["_kept"] = {**other.__dict__["_kept"], "summary": None}
         return other
 
     def _take_over(self, learned: Mapping[str, Any], remarks: Iterable[Remark] = ()) -> Self:
@@ -267,7 +286,7 @@ class Classifier(Geometry, Exported, ClassifierMixin, BaseEstimator, ABC):  # ty
         return found
 
 
-class RecipeClassifier(Classifier):
+class RecipeClassifier(StoredStatistic, Classifier):
     """A classifier that is made of a recipe: it needs the data only through what the recipe reduces them to.
 
     A subclass has the parameters, says what recipe they make, and how its summary reads. Whatever a call learns is
@@ -275,6 +294,7 @@ class RecipeClassifier(Classifier):
     """
 
     statistic_: Statistic
+    _declared: NDArray[Any] | None = None
     _solved: Solved | None
     _unsolved: DiscrimError | None
 
@@ -297,6 +317,7 @@ class RecipeClassifier(Classifier):
         are an error.
         """
         check_parameters(self, self._constraints)
+        self.check_resumable()
         first = not hasattr(self, "statistic_")
         rows = self._read(X, y, sample_weight, design=None if first else self._design)
         columns = self.columns_of(X, rows) if first else self.known_columns
@@ -311,6 +332,7 @@ class RecipeClassifier(Classifier):
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Unlearn rows: the model becomes what it would be had it never seen them."""
+        self.check_resumable()
         check_is_fitted(self, "statistic_")
         rows = self._read(X, y, sample_weight, design=self._design)
         shape, recipe = Shape(rows.design, rows.classes, rows.n_rows), self.recipe()
@@ -369,6 +391,7 @@ class RecipeClassifier(Classifier):
 
     def mergeable_statistic(self) -> Statistic:
         """The statistic, to be merged with those of other models; an error where it does not say all of this one."""
+        self.check_resumable()
         check_is_fitted(self, "statistic_")
         return self.statistic_
 
@@ -378,11 +401,21 @@ class RecipeClassifier(Classifier):
         assert self._solved is not None
         return self._solved
 
+    def details(self) -> Any:
+        """What attributes are made from; of a model from a file, solved again from the statistic that it kept."""
+        solved = self.solution()
+        if solved.details is None and self.came_from_file:
+            self.check_resumable()
+            shape = Shape(self._design, self.classes_)
+            solved = self.recipe().solve(self.recipe().adopt(self.statistic_), shape, None, self.chosen)
+            self._solved = replace(self.solution(), details=solved.details)
+        return solved.details
+
     @property
     def _details(self) -> Any:
-        """What attributes are made from on first use; without a solution they do not exist."""
+        """The same for attributes, which without a solution do not exist."""
         try:
-            return self.solution().details
+            return self.details()
         except DiscrimError as error:
             raise AttributeError(str(error)) from error
 
@@ -427,7 +460,7 @@ class RecipeClassifier(Classifier):
         return self._take_over(learned, () if solved is None else solved.remarks)
 
     def _check_solved(self) -> Self:
-        if "statistic_" not in self.__dict__:
+        if "_unsolved" not in self.__dict__:
             check_is_fitted(self, "statistic_")
         if self._unsolved is not None:
             # Raised again and again: without the calls that met it before.
@@ -441,6 +474,15 @@ class SparseCoefficients(Classifier):
     coef_: Any
     intercept_: Any
     _rule_of: Floats
+
+    def check_learned(self, file: Incoming) -> None:
+        """Raise where the coefficients are not those of the rule."""
+        super().check_learned(file)
+        user = as_one(self.coef_, self.intercept_)
+        size = (max(len(user), 2), user.shape[1] - 1)
+        if not isinstance(self._rule, LinearRule) or self._rule.coef.shape != size or not np.isfinite(user).all():
+            raise damaged("coef_", "does not go with the rule")
+        self._rule_of = user
 
     def _check_solved(self) -> Self:
         if "_design" not in self.__dict__:
@@ -469,10 +511,6 @@ class SparseCoefficients(Classifier):
         if not isinstance(self.coef_, np.ndarray):
             self.coef_ = self.coef_.toarray()
         return self
-
-
-# A subclass that writes one of these anew is not what its recipe says.
-OWN_ANSWERS = {"fit", "predict", "predict_proba", "predict_log_proba", "decision_function"}
 
 
 def recipe_of(model: Any) -> Recipe[Any] | None:

@@ -21,6 +21,9 @@ from discrim.models.counts.multinomial import MultinomialNB
 from discrim.models.parameters import Check, either, none, with_method
 from discrim.models.shell import RecipeClassifier, check_parameters
 from discrim.sources import code_labels
+from discrim.store.estimators import SavedEstimator
+from discrim.store.fields import Fields, Incoming, damaged
+from discrim.store.kinds import Of
 from discrim.text import DocumentBlock, Documents, WordCounts, open_documents
 from discrim.text.counted import CountedBlock, together
 
@@ -30,7 +33,7 @@ class TextClassifier(AroundModel):
 
     **Model.** That of ``model``, whose row x is how often each word occurs in a document.
 
-    **Reading.** ``counts`` turns one block of documents after the other into counts, and ``model`` learns from each
+    **Incoming.** ``counts`` turns one block of documents after the other into counts, and ``model`` learns from each
     by ``partial_fit``. A learned vocabulary takes one read of the documents as long as the counts can be kept meanwhile
     (16 million, 130 MB); beyond that two, one for the words and one for the counts. With ``WordCounts(buckets=...)``
     it is one read, unless the model must know all classes first, as scikit-learn's models do: then the labels are
@@ -60,6 +63,8 @@ class TextClassifier(AroundModel):
     """
 
     _constraints: ClassVar[dict[str, Check]] = {"model": either(none(), with_method("fit"))}
+
+    learned: ClassVar[Fields] = {"counts_": Of(WordCounts, {"p": "p"}), "model_": Of(SavedEstimator)}
 
     classes_: NDArray[Any]
     counts_: WordCounts
@@ -169,6 +174,13 @@ class TextClassifier(AroundModel):
             if not hasattr(model, "classes_"):
                 raise _no_weight()
         self.counts_, self.model_, self.classes_ = counts, model, model.classes_
+        self.__dict__.pop("_kept_summary", None)
+
+    def check_learned(self, file: Incoming) -> None:  # noqa: ARG002 - the parts know it themselves
+        """Raise where the model takes other columns than there are words."""
+        width = self.counts_.buckets if self.counts_.vocabulary_ is None else len(self.counts_.vocabulary_)
+        if getattr(self.model_, "n_features_in_", width) != width:
+            raise damaged("counts_", "has other words than the model")
 
     def answering(self) -> Described:
         """How rows of counts are answered; words are counted by ``counts_``."""
@@ -196,7 +208,7 @@ class Watched(Documents):
         self.labelled, self.rereadable = source.labelled, source.rereadable
 
     def blocks(self) -> Iterator[DocumentBlock]:
-        with Progress(f"Reading {self._purpose}", self.n_rows, "documents", clock=True) as progress:
+        with Progress(f"Incoming {self._purpose}", self.n_rows, "documents", clock=True) as progress:
             for block in self._source.blocks():
                 yield block
                 progress.add(len(block))

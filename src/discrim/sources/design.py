@@ -14,6 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import DataError, MissingDependencyError, name_list, plural
+from discrim.store.fields import By, Flag, Incoming, Many, Optional, Text, Texts, Whole, damaged
+from discrim.store.kinds import stored
+from discrim.store.values import Value
 from discrim.typing import Floats
 
 Kind = Literal["float32", "number", "text"]
@@ -255,6 +258,10 @@ def _numbered_columns(n: int) -> tuple[Column, ...]:
     return tuple(Column(f"x{j}") for j in range(n))
 
 
+@stored(
+    "columns", dtype=Text(("float64", "float32")), count=Whole(high=1 << 40), named=Flag(),
+    names=Optional(Texts()), levels=By(Many(Value())),
+)  # fmt: skip
 class Design:
     """The columns that a model was fitted on, in order, and how a table is turned into numbers.
 
@@ -339,6 +346,27 @@ class Design:
         """A plain description: names, the levels of categories or None, and whether the rows brought the names."""
         levels = [column.levels for column in self.columns] if self.categorical else None
         return "columns", {"names": self.names_in, "levels": levels, "named": self.named}
+
+    def to_stored(self) -> dict[str, Any]:
+        """As files have it: names where there are some, and the levels by name."""
+        names = [column.name for column in self._columns] if self._columns or not self.n_in else None
+        levels = {column.name: column.levels for column in self._columns if column.levels is not None}
+        return {"dtype": self.dtype, "count": self.n_in, "named": self.named, "names": names, "levels": levels}
+
+    @classmethod
+    def from_stored(cls, values: Mapping[str, Any]) -> Design:
+        """The design that ``to_stored`` gave."""
+        names, levels = values["names"], values["levels"]
+        if names is None:
+            return cls.unnamed(values["count"], values["dtype"])
+        return cls([Column(name, levels.get(name)) for name in names], values["dtype"], named=values["named"])
+
+    def check_stored(self, file: Incoming) -> None:
+        """Give n and p their numbers: columns, and what they become."""
+        file.bind("n", self.n_in, "count")
+        file.bind("p", self.n_out, "count")
+        if any(len(set(c.levels)) != len(c.levels) for c in self._columns if c.levels is not None):
+            raise damaged("levels", "has a level twice")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Design) and self.columns == other.columns and self.dtype == other.dtype

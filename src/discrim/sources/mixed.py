@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from typing import Any, Literal
 
@@ -14,6 +14,8 @@ from discrim.block import Coded, Mixed, Numbered
 from discrim.errors import DataError, name_list
 from discrim.sources.design import ArrayTable, Column, Design, Table, mixed_types, one_column, refuse_width
 from discrim.sources.labels import code_reals
+from discrim.store.fields import Flag, Many, Text, Texts
+from discrim.store.kinds import stored
 
 Kind = Literal["number", "boolean", "text"]
 Check = Callable[[Mixed], Mixed]
@@ -22,6 +24,10 @@ Check = Callable[[Mixed], Mixed]
 MOST_CODES = 1 << 12
 
 
+@stored(
+    "mixed columns", names=Texts("n"), kinds=Many(Text(("number", "boolean", "text")), "n"),
+    levelled=Many(Flag(), "n"), named=Flag(),
+)  # fmt: skip
 class Schema(Design):
     """Columns of these ``kinds``; ``levelled`` says which are read as levels, whatever they hold.
 
@@ -88,6 +94,15 @@ class Schema(Design):
         self.check_width(len(names))
         same = self.names_in == names
         return self if same else Schema(names, self.kinds, self.levelled, named=self.named, check=self.check)
+
+    def to_stored(self) -> dict[str, Any]:
+        """As files have it."""
+        return {"names": self.names_in, "kinds": self.kinds, "levelled": self.levelled, "named": self.named}
+
+    @classmethod
+    def from_stored(cls, values: Mapping[str, Any]) -> Schema:
+        """The schema that ``to_stored`` gave."""
+        return cls(**values)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "check": None}

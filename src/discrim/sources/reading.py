@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from discrim.errors import DataError, ParameterError, name_list
 from discrim.sources.design import Design, Kind, Table, as_table, comes_from, refuse_lacking
 from discrim.sources.text_columns import are_dates, are_mostly_numbers_or_marks, as_number, counted_texts
+from discrim.store.fields import By, Many, Texts
+from discrim.store.kinds import stored
+from discrim.store.values import Value
 
 # What rare levels are called together.
 RARE = "(rare)"
@@ -19,6 +22,9 @@ TYPES = ("number", "category")
 DAY = np.timedelta64(1, "D")
 
 
+@stored(
+    "reading", numbers=Texts(), days=Texts(), categories=Texts(), levels=By(Many(Value())),
+)  # fmt: skip
 @dataclass(frozen=True)
 class Reading:
     """Columns that are read otherwise than they come.
@@ -32,6 +38,17 @@ class Reading:
     days: frozenset[str] = frozenset()
     categories: frozenset[str] = frozenset()
     levels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    def to_stored(self) -> dict[str, Any]:
+        """As files have it, in one order."""
+        names = {name: sorted(getattr(self, name)) for name in ("numbers", "days", "categories")}
+        return {**names, "levels": dict(sorted(self.levels.items()))}
+
+    @classmethod
+    def from_stored(cls, values: Mapping[str, Any]) -> Reading:
+        """The reading that ``to_stored`` gave."""
+        numbers, days, categories = (frozenset(values[name]) for name in ("numbers", "days", "categories"))
+        return cls(numbers, days, categories, values["levels"])
 
     @property
     def names(self) -> set[str]:

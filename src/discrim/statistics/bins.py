@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from discrim.errors import DataError, ForgetError
 from discrim.statistics.by_class import ByClass, spread_out, union_of_classes
 from discrim.statistics.forgetting import ROUNDING
+from discrim.store.fields import Array, Whole
+from discrim.store.kinds import stored
+from discrim.store.values import Labels
 from discrim.typing import Floats
 
 # Bins of a column that hold anything.
@@ -20,6 +23,13 @@ MOST = 512
 FINEST = -1074
 
 
+@stored(
+    "statistic:bins",
+    classes=Labels("K"),
+    exponent=Whole(-1100, 1100),
+    place=Array("b", "<i8"),
+    weight=Array("K b", low=0.0),
+)
 @dataclass(frozen=True, eq=False)
 class ClassBins(ByClass):
     """The statistic of a kernel density estimate.

@@ -19,9 +19,21 @@ from discrim.statistics.forgetting import (
     weights_left,
 )
 from discrim.statistics.moments import ClassMoments, join_means
+from discrim.store.fields import Array
+from discrim.store.kinds import stored
+from discrim.store.values import Labels
 from discrim.typing import Floats, Mask
 
 
+@stored(
+    "statistic:cells",
+    classes=Labels("K"),
+    weight=Array("K p", low=0.0),
+    rows=Array("K p", "<i8", low=0),
+    mean=Array("K p"),
+    scatter=Array("K p", low=0.0),
+    low=Array("K p"),
+)
 @dataclass(frozen=True, eq=False)
 class CellMoments(ByClass):
     """The statistic of naive Bayes for numbers, some of which are missing.

@@ -15,11 +15,22 @@ from discrim.block import Block, Numbered
 from discrim.errors import DataError, ForgetError, NegativeCountError
 from discrim.statistics.by_class import ByClass, OneForm, refuse_widths, spread_out, union_of_classes
 from discrim.statistics.forgetting import ROUNDING, weights_left
+from discrim.store.fields import Array, Incoming, Many, Optional, damaged
+from discrim.store.kinds import stored
+from discrim.store.values import Labels, Value
 from discrim.typing import Floats, Mask
 
 Levels = tuple[NDArray[Any], ...]
 
 
+@stored(
+    "statistic:counts",
+    classes=Labels("K"),
+    weight=Array("K", low=0.0),
+    rows=Array("K", "<i8", low=0),
+    count=Array("K q"),
+    levels=Optional(Many(Value())),
+)
 @dataclass(frozen=True, eq=False)
 class ClassCounts(ByClass):
     """The statistic of naive Bayes for counts.
@@ -42,6 +53,14 @@ class ClassCounts(ByClass):
     per_class: ClassVar[Sequence[str]] = ("weight", "rows", "count")
     # What overflows where the statistic is not finite.
     summed: ClassVar[str] = "sums"
+
+    def check_stored(self, file: Incoming) -> None:
+        """Every level has a column of counts."""
+        levels: Any = self.levels or ()
+        if any(not isinstance(each, np.ndarray) or each.ndim != 1 or each.dtype.kind not in "Uf" for each in levels):
+            raise damaged("levels", "is no list of levels")
+        if self.levels is not None and sum(map(len, levels)) != file.letters["q"]:
+            raise damaged("levels", "does not go with the counts")
 
     @classmethod
     def of(cls, block: Block, threshold: float | None = None, *, signed: bool = True) -> ClassCounts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -16,9 +16,22 @@ from discrim.later import cached_property
 from discrim.statistics.by_class import Depth
 from discrim.statistics.forgetting import Left, left_of_factor, low_of
 from discrim.statistics.moments import ClassMoments, ClassScatter, MomentsOf, ScatterOf, join, of_one_depth
+from discrim.store.fields import Array, Incoming, Many, Optional, Text, damaged
+from discrim.store.kinds import stored
+from discrim.store.values import Labels
 from discrim.typing import Floats, Mask
 
 
+@stored(
+    "statistic:factors",
+    classes=Labels("K"),
+    weight=Array("K", low=0.0),
+    rows=Array("K", "<i8", low=0),
+    mean=Array("K p"),
+    factors=Many(Array("* p")),
+    depth=Text((Depth.POOLED, Depth.FULL)),
+    low=Optional(Array("K p")),
+)
 @dataclass(frozen=True, eq=False)
 class ClassFactors(ClassScatter):
     """Class weights, means, and factors R (r x p, r <= p where rows abound) with R'R = S.
@@ -38,6 +51,16 @@ class ClassFactors(ClassScatter):
     low: Floats | None = None
     kind: ClassVar[str] = "factors"
     per_class: ClassVar[Sequence[str]] = ("weight", "rows", "mean", "low")
+
+    @classmethod
+    def from_stored(cls, values: Mapping[str, Any]) -> ClassFactors:
+        """The statistic that a file has."""
+        return cls(**{**values, "depth": Depth(values["depth"])})
+
+    def check_stored(self, file: Incoming) -> None:
+        """There is a factor for each class, or one for all."""
+        if len(self.factors) != (1 if self.depth is Depth.POOLED else file.letters["K"]):
+            raise damaged("factors", "does not go with the classes")
 
     @classmethod
     def of(cls, block: Block, depth: Depth) -> ClassFactors:

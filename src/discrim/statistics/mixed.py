@@ -16,6 +16,8 @@ from discrim.statistics.bins import ClassBins
 from discrim.statistics.by_class import ByClass, OneForm, union_of_classes
 from discrim.statistics.cells import CellMoments
 from discrim.statistics.counts import ClassCounts, count_levels, types_of_levels
+from discrim.store.fields import Incoming, Many, Texts, damaged
+from discrim.store.kinds import Of, stored
 from discrim.typing import Floats, Index, Mask
 
 CATEGORICAL, KERNEL = "categorical", "kernel"
@@ -23,6 +25,14 @@ CATEGORICAL, KERNEL = "categorical", "kernel"
 LARGEST_MEAN = {"poisson": np.inf, "gamma-poisson": np.inf, "bernoulli": 1.0}
 
 
+@stored(
+    "statistic:mixed",
+    names=Texts("p", tuple),
+    likelihoods=Texts("p", tuple),
+    cells=Of(CellMoments, {"K": "K"}),
+    counts=Of(ClassCounts, {"K": "K"}),
+    bins=Many(Of(ClassBins, {"K": "K"})),
+)
 @dataclass(frozen=True, eq=False)
 class MixedStatistic(ByClass):
     """Counts of the levels of categorical columns, cell moments of all others, bins of those with a kernel density.
@@ -39,6 +49,13 @@ class MixedStatistic(ByClass):
     counts: ClassCounts
     bins: tuple[ClassBins, ...] = ()
     kind: ClassVar[str] = "mixed"
+
+    def check_stored(self, file: Incoming) -> None:  # noqa: ARG002 - letters cannot say it
+        """Each column is in one of the parts."""
+        levels = self.likelihoods.count(CATEGORICAL)
+        parts = len(self.counts.levels or ()), self.cells.n_features, len(self.bins)
+        if parts != (levels, len(self.names) - levels, self.likelihoods.count(KERNEL)):
+            raise damaged("likelihoods", "does not go with the parts of the statistic")
 
     @classmethod
     def of(cls, block: Block, names: Sequence[str], likelihoods: Sequence[str]) -> MixedStatistic:

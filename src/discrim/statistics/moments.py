@@ -26,6 +26,9 @@ from discrim.statistics.forgetting import (
     take_away,
     two_sum,
 )
+from discrim.store.fields import Array, Incoming, Optional, Text, damaged
+from discrim.store.kinds import stored
+from discrim.store.values import Labels, Value
 from discrim.typing import Floats
 
 # The numbers by which the kernels know the depths.
@@ -83,6 +86,16 @@ class ClassScatter(ByClass):
         return result.select(left.weight > 0)
 
 
+@stored(
+    "statistic:moments",
+    classes=Labels("K"),
+    weight=Array("K", low=0.0),
+    rows=Array("K", "<i8", low=0),
+    mean=Array("K p"),
+    scatter=Value(),
+    depth=Text(tuple(Depth)),
+    low=Optional(Array("K p")),
+)
 @dataclass(frozen=True, eq=False)
 class ClassMoments(ClassScatter):
     """The statistic of the Gaussian family.
@@ -103,6 +116,18 @@ class ClassMoments(ClassScatter):
     depth: Depth
     low: Floats | None = None
     kind: ClassVar[str] = "moments"
+
+    @classmethod
+    def from_stored(cls, values: Mapping[str, Any]) -> ClassMoments:
+        """The statistic that a file has."""
+        return cls(**{**values, "depth": Depth(values["depth"])})
+
+    def check_stored(self, file: Incoming) -> None:
+        """The scatter is as its depth says."""
+        k, p, scatter = file.letters["K"], file.letters["p"], self.scatter
+        shape = {Depth.DIAGONAL: (k, p), Depth.POOLED: (p, p), Depth.FULL: (k, p, p)}[self.depth]
+        if not isinstance(scatter, np.ndarray) or scatter.dtype != np.float64 or scatter.shape != shape:
+            raise damaged("scatter", "does not go with the means")
 
     @classmethod
     def of(cls, block: Block, depth: Depth) -> ClassMoments:

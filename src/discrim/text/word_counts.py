@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
 from discrim.errors import DataError, ParameterError, plural
+from discrim.store.estimators import SavedEstimator
+from discrim.store.fields import Fields, Incoming, Optional, Whole, damaged
+from discrim.store.values import Numbered
 from discrim.text.counted import CountedBlock, FrequentWords, Kept, stacked, together
 from discrim.text.documents import Documents, open_documents
 
@@ -21,7 +24,7 @@ WORD = r"(?u)\b\w\w+\b"
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class WordCounts(SavedEstimator, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """How often each word occurs in each document: n x p, sparse.
 
     **Words.** Runs of two or more letters, digits and underscores of any script, in lower case, as
@@ -74,6 +77,10 @@ class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     [[1.0, 0.0, 0.0, 1.0, 1.0]]
     """
 
+    learned: ClassVar[Fields] = {
+        "vocabulary_": Optional(Numbered()), "missed_": Whole(), "n_documents_": Whole(),
+    }  # fmt: skip
+
     vocabulary_: dict[str, int] | None = field(init=False)
     missed_: int = field(init=False)
     n_documents_: int = field(init=False)
@@ -119,9 +126,7 @@ class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _learn(self, X: Any, kept: Kept | None) -> list[CountedBlock] | None:
         self._check_parameters()
         if self.buckets is not None:
-            from sklearn.feature_extraction.text import HashingVectorizer
-
-            self._counter = HashingVectorizer(n_features=self.buckets, alternate_sign=False, norm=None, **self._how())
+            self._counter = self._hashing(self.buckets)
             self.vocabulary_, self.missed_, self.n_documents_ = None, 0, 0
             return None
         table = FrequentWords(self.max_words)
@@ -133,8 +138,7 @@ class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         words = table.chosen(self.min_df, self.max_features)
         if not words:
             raise self._without_words(table)
-        self._counter = self._counting(words)
-        self._counter.get_feature_names_out()  # lets it make its dictionary, which is then shared
+        self._counter = self._known(words)
         self.vocabulary_ = self._counter.vocabulary_
         self.missed_, self.n_documents_ = table.bound, table.n_documents
         return None if kept is None else kept.blocks(table, words)
@@ -186,6 +190,28 @@ class WordCounts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             "stop_words": None if self.stop_words is None else list(self.stop_words),
             "dtype": np.float64,
         }
+
+    def check_parameters(self, names: set[str]) -> None:  # noqa: ARG002 - a file has all of them
+        """Raise for a parameter that cannot be used."""
+        self._check_parameters()
+
+    def check_learned(self, file: Incoming) -> None:  # noqa: ARG002 - there are no letters here
+        """Make what counts the words of the file."""
+        words = self.vocabulary_
+        if (words is None) != (self.buckets is not None) or not all(type(word) is str for word in words or ()):
+            raise damaged("vocabulary_", "is no list of words")
+        self._counter = self._hashing(self.buckets) if self.buckets is not None else self._known(list(words or ()))
+
+    def _hashing(self, buckets: int) -> Any:
+        from sklearn.feature_extraction.text import HashingVectorizer
+
+        return HashingVectorizer(n_features=buckets, alternate_sign=False, norm=None, **self._how())
+
+    def _known(self, words: list[str]) -> Any:
+        """What counts these words."""
+        counter = self._counting(words)
+        counter.get_feature_names_out()  # lets it make its dictionary, which is then shared
+        return counter
 
     def _counting(self, words: list[str] | None) -> Any:
         from sklearn.feature_extraction.text import CountVectorizer

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim import kernels
-from discrim.families.rule import LinearRule, Output, Rule, write_answers
+from discrim.families.rule import COEF, OFFSET, LinearRule, Output, Rule, write_answers
 from discrim.parallel import run
 from discrim.statistics import ClassCounts
+from discrim.store.fields import Array, Fields, Number, Optional
 from discrim.typing import Floats
 
 # Added to the counts: one number, or one a column.
@@ -140,6 +141,9 @@ class LimitRule(Rule):
     """
 
     kind = "counts without smoothing"
+    stored: ClassVar[Fields] = {
+        "coef": COEF, "offset": OFFSET, "never": COEF, "never_offset": Array("K"), "threshold": Optional(Number()),
+    }  # fmt: skip
 
     coef: Floats
     offset: Floats

@@ -26,9 +26,11 @@ from discrim.families.recipe import (
     Solved,
     row_losses,
 )
-from discrim.families.rule import DiagonalRule, LinearRule, Output, Rule
+from discrim.families.rule import COEF, OFFSET, SAME, DiagonalRule, LinearRule, Output, Rule
 from discrim.statistics import ClassMoments, Depth, MomentsOf
 from discrim.statistics.moments import grand_mean
+from discrim.store.fields import Array, Fields, Flag, Optional
+from discrim.store.kinds import Of
 from discrim.typing import Floats
 
 # Thresholds on the path, evenly from 0 to where no column is left.
@@ -248,6 +250,10 @@ class CentroidRule(Rule):
     """
 
     kind = "centroid"
+    stored: ClassVar[Fields] = {
+        "distances": Of(DiagonalRule, SAME), "posterior": Of(LinearRule, SAME),
+        "nearest": Optional(Of(LinearRule, SAME)),
+    }  # fmt: skip
 
     distances: DiagonalRule
     posterior: LinearRule
@@ -283,6 +289,12 @@ class MedianRule(Rule):
     """score_k(x) = offset_k - (sum_j |x_j - centroid_kj| / unit_j)^2; ``nearest`` as for means."""
 
     kind = "median"
+    stored: ClassVar[Fields] = {
+        "centroids": COEF,
+        "unit": Array("p", allowed=("inf",), low=5e-324),
+        "offset": OFFSET,
+        "nearest": Flag(),
+    }
     bulky = True
     has_posterior = False
 

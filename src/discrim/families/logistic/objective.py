@@ -19,6 +19,8 @@ from discrim.families.rule import LinearRule, Output
 from discrim.later import cached_property
 from discrim.parallel import SINGLE
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS, Likelihood, add_arrays, merge_likelihoods
+from discrim.store.fields import Array, Flag
+from discrim.store.kinds import stored
 from discrim.typing import Floats
 
 State = TypeVar("State")
@@ -69,6 +71,7 @@ class Span:
         return np.asarray, (self.written(),)
 
 
+@stored("coordinates", shift=Array("p"), scale=Array("p", low=5e-324), intercept=Flag())
 @dataclass(frozen=True)
 class Coordinates:
     """How the solver sees a row: z = (x - shift) / scale, or z = basis'(x - shift), with a leading 1 if ``intercept``.

@@ -21,6 +21,9 @@ from discrim.block import Block
 from discrim.errors import DiscrimError
 from discrim.families.logistic.objective import Objective, class_forms, inverse_of, scaled_cholesky, solver_rows
 from discrim.statistics.likelihood import Likelihood
+from discrim.store.fields import Array, Flag
+from discrim.store.kinds import stored
+from discrim.store.values import Value
 from discrim.typing import Floats, Index, Mask
 
 # A coefficient is finite where the directions of infinity have less than this part of it.
@@ -45,6 +48,15 @@ Margins = Callable[[Callable[[Floats], Any], Callable[[Sequence[Any]], Any]], An
 Sums = tuple[Floats, Floats]
 
 
+@stored(
+    "separation",
+    complete=Flag(),
+    direction=Value(),
+    classes=Array("*", "<i8"),
+    infinite=Value(),
+    undetermined=Value(),
+    span=Array("* *"),
+)
 @dataclass(frozen=True)
 class Separation:
     """How far a direction d keeps the classes apart.

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,10 +60,10 @@ class AdditiveRecipe(Recipe[S]):
         """Which columns are read as levels."""
 
     @abstractmethod
-    def checked(self, x: Mixed, columns: Kinds, like: S | None) -> Mixed:
+    def checked(self, x: Mixed, columns: Kinds, like: Seen | None) -> Mixed:
         """Columns as the model takes them, or an error that names the column of a value that it cannot take.
 
-        ``like`` is the statistic of the rows that the model knows already.
+        ``like`` says what the rows were that the model knows already.
         """
 
     def among(self, known: Index, size: int) -> Self:
@@ -90,6 +90,26 @@ class AdditiveRecipe(Recipe[S]):
         return log_priors(weight / total), ()
 
 
+class Seen(NamedTuple):
+    """What is known of columns: how each is modelled, and the levels of those that have some, for their type."""
+
+    likelihoods: tuple[str, ...]
+    levels: Known
+
+    @classmethod
+    def of_rule(cls, rule: AdditiveRule) -> Seen:
+        """As a rule shows it."""
+        levels = tuple(term.levels for term in rule.terms if isinstance(term, LevelTerm))
+        return cls(tuple(term.kind for term in rule.terms), levels)
+
+    @classmethod
+    def of_statistic(cls, statistic: ClassCounts | MixedStatistic) -> Seen:
+        """As the rows show it, where there is no rule yet."""
+        if isinstance(statistic, ClassCounts):
+            return cls((), statistic.levels or ())
+        return cls(statistic.likelihoods, statistic.counts.levels or ())
+
+
 @dataclass(frozen=True, eq=False)
 class CategoricalRecipe(AdditiveRecipe[ClassCounts]):
     """p_kjl = (N_kjl + alpha_j) / (n_k + alpha_j L_j); the largest log pi_k + sum_j log p_kj(x_j)."""
@@ -101,7 +121,7 @@ class CategoricalRecipe(AdditiveRecipe[ClassCounts]):
     def levelled(self, columns: Kinds) -> Sequence[bool]:
         return [True] * len(columns.names_in)
 
-    def checked(self, x: Mixed, columns: Kinds, like: ClassCounts | None) -> Mixed:
+    def checked(self, x: Mixed, columns: Kinds, like: Seen | None) -> Mixed:
         if isinstance(x.levels, Numbered) and x.levels.codes.min(initial=0) >= 0 and "text" not in columns.kinds:
             return x
         names = columns.names_in
@@ -195,7 +215,7 @@ class MixedRecipe(AdditiveRecipe[MixedStatistic]):
             chosen[name] = likelihood
         return tuple(chosen.values())
 
-    def checked(self, x: Mixed, columns: Kinds, like: MixedStatistic | None) -> Mixed:
+    def checked(self, x: Mixed, columns: Kinds, like: Seen | None) -> Mixed:
         likelihoods = self.by_column(columns) if like is None else like.likelihoods
         numeric = [item for item in zip(columns.names_in, likelihoods, strict=True) if item[1] != "categorical"]
         for (name, likelihood), values in zip(numeric, x.numbers.T, strict=True):
@@ -211,7 +231,7 @@ class MixedRecipe(AdditiveRecipe[MixedStatistic]):
                     f"Column '{name}' holds {values[bad][0]:g}, but the likelihood '{likelihood}' needs {wanted}. "
                     f"Choose another: likelihoods={{'{name}': 'gaussian'}}."
                 )
-        _check_levels(columns.categorical, None if like is None else like.counts.levels, x)
+        _check_levels(columns.categorical, None if like is None else like.levels, x)
         return x
 
     def reduction(self, shape: Shape, like: MixedStatistic | None = None) -> MixedOf:

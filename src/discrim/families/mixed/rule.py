@@ -11,8 +11,11 @@ from scipy.special import gammaln, xlogy
 
 from discrim import kernels
 from discrim.block import Coded, Mixed, Numbered
-from discrim.families.rule import Output, Rule, by_column, write_answers
+from discrim.families.rule import OFFSET, Output, Rule, by_column, write_answers
 from discrim.later import cached_property
+from discrim.store.fields import Array, Fields, Flag, Incoming, Many, damaged
+from discrim.store.kinds import Of, enter_kind
+from discrim.store.values import Value
 from discrim.typing import Floats
 
 # Points between which a density is integrated, for each class, and how many deviations out they go.
@@ -23,15 +26,23 @@ _MOST_VALUES = 1 << 20
 HUGE = 1e150
 TINY = float(np.finfo(float).tiny)
 
+# Fields of terms in model files: one number a class.
+NUMBERS, POSITIVE, LOGS = Array("K"), Array("K", low=0.0), Array("K", allowed=("-inf",), high=1e-9)
+
 
 class Term:
     """One column of an additive rule: a plain value, a kind and its arrays."""
 
     kind: ClassVar[str]
+    stored: ClassVar[Fields]
     # The array that is zero in every class where the column does not vary and so says nothing; none where it is empty.
     spread: ClassVar[str] = ""
     # Are the values counts?
     counts: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        enter_kind(f"term:{cls.kind}", cls)
 
     def log_likelihood(self, values: Any) -> Floats:
         """Log densities or log probabilities of the values in each class, K x n; zero where a value is missing."""
@@ -70,6 +81,7 @@ class GaussianTerm(Term):
 
     kind = "gaussian"
     spread = "variance"
+    stored: ClassVar[Fields] = {"mean": NUMBERS, "variance": POSITIVE}
 
     mean: Floats
     variance: Floats
@@ -93,6 +105,7 @@ class StudentTerm(Term):
 
     kind = "student-t"
     spread = "scale"
+    stored: ClassVar[Fields] = {"df": Array("K", low=TINY), "mean": NUMBERS, "scale": POSITIVE}
 
     df: Floats
     mean: Floats
@@ -117,6 +130,7 @@ class KernelTerm(Term):
 
     kind = "kernel"
     spread = "bandwidth"
+    stored: ClassVar[Fields] = {"centre": Array("b"), "share": Array("K b", low=0.0, high=1.0), "bandwidth": POSITIVE}
 
     centre: Floats
     share: Floats
@@ -157,6 +171,7 @@ class PoissonTerm(Term):
     kind = "poisson"
     spread = "rate"
     counts = True
+    stored: ClassVar[Fields] = {"rate": POSITIVE}
 
     rate: Floats
 
@@ -178,6 +193,7 @@ class GammaPoissonTerm(Term):
     kind = "gamma-poisson"
     spread = "shape"
     counts = True
+    stored: ClassVar[Fields] = {"shape": POSITIVE, "rows": Array("K", low=TINY)}
 
     shape: Floats
     rows: Floats
@@ -200,6 +216,7 @@ class BernoulliTerm(Term):
     """One with probability exp(log_one_k), zero with probability exp(log_zero_k)."""
 
     kind = "bernoulli"
+    stored: ClassVar[Fields] = {"log_one": LOGS, "log_zero": LOGS}
 
     log_one: Floats
     log_zero: Floats
@@ -222,10 +239,24 @@ class LevelTerm(Term):
     """Level l with probability exp(log_prob_kl), a level that was never met with exp(log_unseen_k)."""
 
     kind = "categorical"
+    stored: ClassVar[Fields] = {
+        "levels": Value(),
+        "log_prob": Array("K l", allowed=("-inf",), high=1e-9),
+        "log_unseen": LOGS,
+    }
 
     levels: NDArray[Any]
     log_prob: Floats
     log_unseen: Floats
+
+    def check_stored(self, file: Incoming) -> None:
+        """Levels are texts or numbers in order; those without a name come after them."""
+        levels: Any = self.levels
+        if not isinstance(levels, np.ndarray) or levels.ndim != 1 or levels.dtype.kind not in "Uf":
+            raise damaged("levels", "is no list of levels")
+        named, known = len(levels), file.letters["l"]
+        if named > known or (named and self.is_numbered and named != known) or not (levels[1:] > levels[:-1]).all():
+            raise damaged("levels", "does not go with its probabilities")
 
     @property
     def is_numbered(self) -> bool:
@@ -274,11 +305,21 @@ class AdditiveRule(Rule):
     """
 
     kind = "additive"
+    stored: ClassVar[Fields] = {
+        "offset": OFFSET,
+        "terms": Many(Of(Term, {"K": "K"}), "p"),
+        "levelled": Many(Flag(), "p"),
+    }
     reads = "mixed"
 
     offset: Floats
     terms: tuple[Term, ...]
     levelled: tuple[bool, ...]
+
+    def check_stored(self, file: Incoming) -> None:  # noqa: ARG002 - letters cannot say it
+        """Levels are read for the terms of levels."""
+        if any(isinstance(term, LevelTerm) != each for term, each in zip(self.terms, self.levelled, strict=True)):
+            raise damaged("levelled", "does not go with the terms")
 
     def fill(self, x: Any, output: Output, out: NDArray[Any]) -> bool:
         scores, finite = self._by_class(x)

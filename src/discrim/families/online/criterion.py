@@ -17,6 +17,9 @@ from discrim.families.first_look import Overview, look
 from discrim.families.logistic.objective import Coordinates, codes_in
 from discrim.families.recipe import Passes, Sum
 from discrim.losses import SOFTMAX_CURVATURE, Loss, softmax_loss
+from discrim.store.fields import Number, Whole
+from discrim.store.kinds import Of, stored
+from discrim.store.values import Labels
 from discrim.typing import Floats
 
 # Rows that are looked at to learn units and lengths, and the numbers of them that are multiplied for a rate.
@@ -136,6 +139,16 @@ class RowSums:
         return self.criterion.sums(coded, theta, scale, intercept=self.intercept)
 
 
+@stored(
+    "descent ground",
+    classes=Labels(),
+    coordinates=Of(Coordinates, {"p": "p"}),
+    bend=Number(),
+    length=Number(),
+    longest=Number(),
+    n_rows=Whole(),
+    mean_weight=Number(0.0),
+)
 @dataclass(frozen=True)
 class Ground:
     """What a first look shows of the rows.

@@ -11,6 +11,8 @@ import numpy as np
 from discrim.errors import plural
 from discrim.families.online.criterion import Criterion, Ground, RowSums, Sums
 from discrim.families.sequence import Visits, Watch
+from discrim.store.fields import Array, Whole
+from discrim.store.kinds import stored
 from discrim.typing import Floats
 
 End = Literal["converged", "unfinished", "diverged", "stuck", "wrong"]
@@ -103,6 +105,7 @@ class DescentOptions:
         return np.asarray(theta / np.where(length > 0, length, 1.0))
 
 
+@stored("descent", theta=Array("f q"), velocity=Array("f q"), steps=Whole(), epochs=Whole())
 @dataclass
 class Walker:
     """Where the descent is: weights, the last step, and how many steps (epochs of mini-batches) were made."""

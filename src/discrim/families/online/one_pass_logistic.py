@@ -20,6 +20,9 @@ from discrim.families.sequence import Visits, Watch, entries_per_row
 from discrim.losses import sigmoid, softmax
 from discrim.parallel import blas_threads
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT, LOSS, Likelihood
+from discrim.store.fields import Array, Flag, Incoming, Number, Whole, damaged
+from discrim.store.kinds import Of, stored
+from discrim.store.values import Value
 from discrim.typing import Floats
 
 # Numbers of X that are solved at a time: 8 MB.
@@ -35,6 +38,9 @@ FIRST_ROW = 0.25
 UNSEEN = 1e-9
 
 
+@stored(
+    "one-pass memory", theta=Array("k q"), curvature=Value(), pull=Array("k q"), weight=Number(0.0), intercept=Flag()
+)
 @dataclass(frozen=True)
 class Memory:
     """What is kept of rows that are gone: where they left ``theta`` (K x q), and their loss about that point.
@@ -50,6 +56,14 @@ class Memory:
     pull: Floats
     weight: float
     intercept: bool
+
+    def check_stored(self, file: Incoming) -> None:
+        """The curvature is a matrix for each function, or its diagonal."""
+        k, q = file.letters["k"], file.letters["q"]
+        curvature: Any = self.curvature
+        fits = isinstance(curvature, np.ndarray) and curvature.dtype == np.float64 and np.isfinite(curvature).all()
+        if not fits or curvature.shape not in {(k, q), (k, q, q)}:
+            raise damaged("curvature", "does not go with the coefficients")
 
     @classmethod
     def empty(cls, functions: int, columns: int, *, intercept: bool) -> Memory:
@@ -106,6 +120,7 @@ class Memory:
         return replace(pair, pull=pair.bend(theta) - np.vstack([-slope, slope]))
 
 
+@stored("one-pass past", memory=Of(Memory, {"k": "k", "q": "q"}), blocks=Whole())
 @dataclass
 class Past:
     """The memory so far, and how many blocks it is made of."""

@@ -14,6 +14,8 @@ from scipy.optimize import nnls
 from discrim.errors import DataError, plural
 from discrim.families.online.trace import Recorder, Trace
 from discrim.families.sequence import Visits, Watch
+from discrim.store.fields import Array, Flag, Number, Optional, Whole
+from discrim.store.kinds import Of, stored
 from discrim.typing import Floats
 
 RULES = ("online", "batch", "chicago")
@@ -56,6 +58,23 @@ class PerceptronOptions:
     trace: Literal[False, "epoch", "step"] = False
 
 
+@stored(
+    "perceptron run",
+    coef=Array("p"),
+    intercept=Number(),
+    rows=Whole(),
+    updates=Whole(),
+    epochs=Whole(),
+    mistakes=Whole(),
+    converged=Flag(),
+    cycle=Whole(),
+    separable=Flag(),
+    radius=Number(),
+    gamma=Optional(Number(finite=False)),
+    bound=Optional(Number(finite=False)),
+    best_bound=Optional(Number(finite=False)),
+    trace=Optional(Of(Trace)),
+)
 @dataclass(frozen=True, eq=False)
 class Learned:
     """What came out, and how.

@@ -13,6 +13,8 @@ from sklearn.utils.extmath import row_norms
 from discrim.block import Block
 from discrim.families.first_look import look
 from discrim.families.recipe import OneBlock
+from discrim.store.fields import Array, Number
+from discrim.store.kinds import stored
 from discrim.typing import Floats
 
 # Rows that show where the columns lie.
@@ -25,6 +27,7 @@ CONSTANT = 1e-14
 SMALLEST = 1e-150
 
 
+@stored("scaling", shift=Array("p"), factor=Array("p", low=0.0), length=Number(0.0))
 @dataclass(frozen=True)
 class Scaling:
     """z = (x - shift) factor; sparse columns stay where their zeros are. ``length`` is the mean |z|^2."""

@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import MissingDependencyError
+from discrim.store.fields import Array, Text, Whole
+from discrim.store.kinds import stored
+from discrim.store.values import Value
 from discrim.typing import Floats
 
 # Points and numbers that a trace may have; beyond, every second point is dropped.
@@ -17,6 +20,16 @@ MOST_POINTS = 2_000
 MOST_NUMBERS = 1 << 20
 
 
+@stored(
+    "trace",
+    step=Array("t", "<i8"),
+    coef=Value(),
+    intercept=Value(),
+    loss=Array("t", allowed=("inf", "nan")),
+    mistakes=Array("t", "<i8"),
+    unit=Text(),
+    stride=Whole(),
+)
 @dataclass(frozen=True, eq=False)
 class Trace:
     """Weights, loss and wrong rows along the way, a point for each entry of ``step``.

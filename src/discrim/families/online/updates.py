@@ -16,6 +16,8 @@ from discrim.families.online.problems import Targets
 from discrim.families.sequence import STEP_NUMBERS, Visits, Watch, entries_per_row
 from discrim.kernels.online import reference as names
 from discrim.kernels.online.reference import LOSSES, PENALTIES, RATES, UPDATES, Settings
+from discrim.store.fields import Array, Optional
+from discrim.store.kinds import stored
 from discrim.typing import Floats
 
 # The adaptive rate is divided by this when nothing improves, until it is as small as that.
@@ -71,6 +73,13 @@ class Learning:
         return names, np.array([*numbers, self.intercept_step, self.average, self.cap]), losses
 
 
+@stored(
+    "weights",
+    w=Array("k p"),
+    averages=Optional(Array("k p")),
+    second=Optional(Array("k p")),
+    memory=Array(f"k {len(names.MEMORY)}", allowed=("inf", "-inf", "nan")),
+)
 @dataclass(eq=False)
 class Weights:
     """``w`` (K x p) and its companions, as ``kernels.online.reference`` describes them; changed in place by learning.

@@ -18,6 +18,8 @@ from discrim.families.regression.recipe import PenalisedRecipe, PenaltyGrid
 from discrim.later import cached_property
 from discrim.parallel import blas_threads
 from discrim.statistics import ClassFactors, FactorsOf, MomentsOf
+from discrim.store.fields import Array
+from discrim.store.kinds import stored
 from discrim.typing import Floats
 
 # Penalties that are tried where alpha is not chosen by the fit itself, as parts of a round number.
@@ -40,6 +42,7 @@ JOIN = 100
 STEP = 10.0**-0.25
 
 
+@stored("lasso path", alphas=Array("a"), coef=Array("a m p"), intercept=Array("a m"))
 @dataclass(frozen=True, eq=False)
 class LassoPath:
     """Solutions for ``alphas`` that fall: ``coef`` is alphas x m x p and ``intercept`` alphas x m, m functions."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from math import isqrt
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,8 @@ from discrim.families.gaussian.recipe import Statistic
 from discrim.families.recipe import LeftOut, Passes, Reduction, Shape, Solved
 from discrim.families.regression.recipe import LeastSquaresRecipe
 from discrim.families.rule import Output, Rule
+from discrim.store.fields import Fields, Incoming, damaged
+from discrim.store.kinds import Of
 from discrim.typing import Floats
 
 # Rows that are expanded at once.
@@ -56,9 +59,18 @@ class QuadraticBasisRule(Rule):
     """The scores of ``inner`` for the expanded columns."""
 
     kind = "quadratic basis"
+    stored: ClassVar[Fields] = {"inner": Of(Rule, {"K": "K", "p": "q"})}
     bulky = True
 
     inner: Rule
+
+    def check_stored(self, file: Incoming) -> None:
+        """p columns have p (p + 3) / 2 columns, squares and products."""
+        wide = file.letters["q"]
+        columns = (isqrt(9 + 8 * wide) - 3) // 2
+        if columns * (columns + 3) != 2 * wide:
+            raise damaged("inner", "has a number of columns that squares and products do not make")
+        file.bind("p", columns, "inner")
 
     @property
     def constant(self) -> Floats:

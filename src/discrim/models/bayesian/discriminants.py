@@ -21,6 +21,8 @@ from discrim.models.parameters import Check, array_like, either, none, number, o
 from discrim.models.registry import Entry, by_class, cubic, enter
 from discrim.models.scoring import apply_rule
 from discrim.models.shell import RecipeClassifier, recipe_from
+from discrim.models.stored import kept, kept_as
+from discrim.store.fields import Array
 from discrim.typing import Floats
 
 CONSTRAINTS: dict[str, Check] = {
@@ -65,11 +67,12 @@ class BayesianDiscriminant(RecipeClassifier):
         """log f_k(x | training rows), the predictive density of every class without its prior, n x K."""
         rule = self.solution().rule
         assert isinstance(rule, StudentRule)
-        return apply_rule(replace(rule, offset=self._details.density_offset), self.rows_of(X), Output.SCORES)
+        return apply_rule(replace(rule, offset=self._density_offset), self.rows_of(X), Output.SCORES)
 
     def posterior(self, label: Any) -> WishartPosterior:
         """What is known of the mean and the covariance of this class after the training rows."""
-        details: BayesianDetails = self.solution().details
+        self.check_resumable()
+        details: BayesianDetails = self.details()
         statistic = self.statistic_
         at = np.flatnonzero(self.classes_ == label)
         if not len(at) or statistic.weight[at[0]] <= 0:
@@ -83,7 +86,11 @@ class BayesianDiscriminant(RecipeClassifier):
             0 if self._shared else k,
         )  # fmt: skip
 
-    @property
+    @kept_as(Array("K", allowed=("-inf",)))
+    def _density_offset(self) -> Floats:
+        return self._details.density_offset  # type: ignore[no-any-return]
+
+    @kept
     def log_evidence_(self) -> float:
         """The log marginal likelihood of the training rows under the prior; the flat means count as one."""
         details: BayesianDetails = self._details

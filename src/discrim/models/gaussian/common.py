@@ -57,7 +57,7 @@ def lda_summary(model: Any, details: LdaDetails, names: list[str]) -> Summary:
 def group_summary(model: Any, names: list[str], title: str, facts: dict[str, object]) -> Summary:
     """Priors, rows and determinants of the groups, and their means."""
     statistic = model.statistic_
-    details: QuadraticDetails = model.solution().details
+    details: QuadraticDetails = model.details()
     labels = [str(label) for label in model.classes_]
     about = {"Rows": int(statistic.rows.sum()), "Columns": statistic.n_features, "Classes": len(labels)}
     values = np.column_stack([model.priors_, statistic.rows, details.log_det])

@@ -16,13 +16,15 @@ from discrim.families.gaussian.plane import CentroidPlane, centroid_plane
 from discrim.families.gaussian.recipe import Statistic
 from discrim.families.gaussian.student import PredictMethod
 from discrim.families.recipe import Selection
-from discrim.families.rule import LinearRule, Output
+from discrim.families.rule import LinearRule, Output, Rule
 from discrim.inference.summary import Summary
 from discrim.models.gaussian.common import COMMON, lda_summary
 from discrim.models.parameters import Check, either, integer, none, number, one_of
 from discrim.models.registry import Entry, common_covariance, crowded, cubic, enter
 from discrim.models.scoring import also_of_parts, apply_rule
 from discrim.models.shell import RecipeClassifier, recipe_from
+from discrim.models.stored import kept, kept_as, kept_matrix
+from discrim.store.kinds import Of
 from discrim.typing import Floats
 
 
@@ -126,11 +128,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Discriminant coordinates of the rows, n x n_components."""
-        details: LdaDetails = self.solution().details
-        scalings = details.canonical.scalings[:, : details.limit]
-        origin = np.zeros(len(scalings)) if self.solver == "eigen" else details.centroids.origin
-        coordinates = LinearRule(np.ascontiguousarray(scalings.T), np.zeros(scalings.shape[1]), origin)
-        return apply_rule(coordinates, self.rows_of(X), Output.SCORES)
+        self._check_solved()
+        return apply_rule(self._coordinates, self.rows_of(X), Output.SCORES)
 
     @also_of_parts
     def decision_function(self, X: Any) -> NDArray[Any]:
@@ -140,11 +139,11 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         if len(self._check_solved().classes_) <= 2:
             return super().decision_function(X)
-        return apply_rule(self._details.shown, self.rows_of(X), Output.SCORES)
+        return apply_rule(self._shown, self.rows_of(X), Output.SCORES)
 
     def centroid_plane(self) -> CentroidPlane:
         """The sphering of the rows, and the plane of the sphered centroids in which the rule decides."""
-        details: LdaDetails = self.solution().details
+        details: LdaDetails = self.details()
         sphered = details.centroids.both[0][:, : len(self.classes_)]
         return centroid_plane(details.sphering, sphered, details.centroids.origin)
 
@@ -154,7 +153,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         One number, or one for each column of w. For two classes it is n_1 n_2 / n times (m_2 - m_1)^2 / (s_1 + s_2),
         with the means and sums of squares of the projections; its maximum is ``scatter_eigenvalues_[0]``.
         """
-        details: LdaDetails = self.solution().details
+        details: LdaDetails = self.details()
         directions = np.asarray(w, dtype=np.float64)
         columns = directions[:, None] if directions.ndim == 1 else directions
         if columns.ndim != 2 or len(columns) != len(details.added) or not columns.any(axis=0).all():
@@ -167,9 +166,22 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def fisher(self) -> FisherDiscriminant:
         """Fisher's direction for two classes, and the Gaussian threshold on the projection."""
         self._check_solved()
+        self.check_resumable()
         return fisher_discriminant(self.statistic_, self.classes_)
 
-    @property
+    @kept_as(Of(Rule, {"K": "K", "p": "p"}))
+    def _shown(self) -> Rule:
+        details: LdaDetails = self._details
+        return details.shown
+
+    @kept_as(Of(LinearRule, {"p": "p"}))
+    def _coordinates(self) -> LinearRule:
+        details: LdaDetails = self._details
+        scalings = details.canonical.scalings[:, : details.limit]
+        origin = np.zeros(len(scalings)) if self.solver == "eigen" else details.centroids.origin
+        return LinearRule(np.ascontiguousarray(scalings.T), np.zeros(scalings.shape[1]), origin)
+
+    @kept_matrix
     def covariance_(self) -> Floats:
         """Sigma as the rule uses it (before directions without variance are left out)."""
         if self.solver == "svd" and not self.store_covariance:
@@ -179,12 +191,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         details: LdaDetails = self._details
         return details.covariance().astype(self._design.dtype, copy=False)
 
-    @property
+    @kept
     def scalings_(self) -> NDArray[Any]:
         """Discriminant directions, p x L; the within-class covariance of the coordinates is I."""
         return np.asarray(self._details.canonical.scalings.astype(self._design.dtype))
 
-    @property
+    @kept
     def explained_variance_ratio_(self) -> NDArray[Any]:
         """Share of the between-class variance along each direction."""
         details: LdaDetails = self._details
@@ -192,27 +204,27 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     @property
     def _n_features_out(self) -> int:
-        details: LdaDetails = self._details
-        return min(details.limit, int(details.canonical.scalings.shape[1]))
+        coordinates: LinearRule = self._coordinates
+        return len(coordinates.offset)
 
-    @property
+    @kept
     def scatter_eigenvalues_(self) -> Floats:
         """Eigenvalues of W^-1 B, the sums of squares within and between: Fisher's criterion of each coordinate."""
         eigenvalues: Floats = self._details.scatter_eigenvalues()
         return eigenvalues
 
-    @property
+    @kept
     def canonical_correlations_(self) -> Floats:
         """sqrt(lambda / (1 + lambda)) for the eigenvalues lambda of S^-1 B."""
         eigenvalues: Floats = self._details.scatter_eigenvalues()
         return np.sqrt(eigenvalues / (1.0 + eigenvalues))
 
-    @property
+    @kept
     def wilks_lambda_(self) -> float:
         """det S / det(S + B): 1 when the class means are equal, near 0 when they are far apart."""
         return float(np.prod(1.0 / (1.0 + self._details.scatter_eigenvalues())))
 
-    @property
+    @kept
     def structure_(self) -> Floats:
         """Correlations within classes of each column with each discriminant coordinate, p x L."""
         from discrim.inference.discriminant import structure_loadings

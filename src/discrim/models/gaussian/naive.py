@@ -85,7 +85,7 @@ class GaussianNB(RecipeClassifier):
 
     def predict_joint_log_proba(self, X: Any) -> NDArray[Any]:
         """log pi_k + log density of the row in class k, n x K."""
-        return np.asarray(self._apply(X, Output.SCORES) - 0.5 * self.statistic_.n_features * np.log(2.0 * np.pi))
+        return np.asarray(self._apply(X, Output.SCORES) - 0.5 * self._design.n_out * np.log(2.0 * np.pi))
 
     def recipe(self) -> GaussianNBRecipe:
         """The model that these parameters describe."""

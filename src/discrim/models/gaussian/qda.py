@@ -18,6 +18,7 @@ from discrim.models.gaussian.common import COMMON, group_summary
 from discrim.models.parameters import Check, either, number, one_of
 from discrim.models.registry import Entry, by_class, enter, own_covariance
 from discrim.models.shell import RecipeClassifier, recipe_from
+from discrim.models.stored import kept_matrix
 from discrim.statistics import ClassMoments
 from discrim.typing import Floats
 
@@ -102,19 +103,19 @@ class QuadraticDiscriminantAnalysis(RecipeClassifier):
         """The model that these parameters describe."""
         return recipe_from(QdaRecipe, self)
 
-    @property
+    @kept_matrix
     def covariance_(self) -> list[NDArray[Any]]:
         """Sigma_k of every class as the rule uses it."""
         if not self.store_covariance:
             raise AttributeError("covariance_ is only available with store_covariance=True.")
         return [sigma.astype(self._design.dtype, copy=False) for sigma in self._covariances()]
 
-    @property
+    @kept_matrix
     def rotations_(self) -> list[NDArray[Any]]:
         """Principal axes of each class, in columns."""
         return [np.linalg.eigh(sigma)[1][:, ::-1].astype(self._design.dtype) for sigma in self._covariances()]
 
-    @property
+    @kept_matrix
     def scalings_(self) -> list[NDArray[Any]]:
         """Variances of each class along its principal axes."""
         return [np.linalg.eigh(sigma)[0][::-1].astype(self._design.dtype) for sigma in self._covariances()]

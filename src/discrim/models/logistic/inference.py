@@ -32,6 +32,7 @@ class LogisticInference:
     # The answers of the classifier, whose standard errors are given here.
     predict_log_proba: Callable[..., NDArray[Any]]
     rows_of: Callable[[Any], Rows]
+    kept_summary: Callable[[], Summary | None]
 
     @property
     def _fitted(self) -> Fitted | None:
@@ -57,7 +58,9 @@ class LogisticInference:
         then "model", and n their sum), "precision" (a row of weight w is the mean of w measurements; "quasi") or
         "importance" ("HC0"). Rows of ``trials`` that vary more than binomial counts get a remark.
         """
-        return glm_summary(self.fitted_model(), cov_type, groups, weights)
+        plain = cov_type == "auto" and groups is None and weights == "auto"
+        known = self.kept_summary() if plain else None
+        return glm_summary(self.fitted_model(), cov_type, groups, weights) if known is None else known
 
     def _summarise(self) -> Summary:
         return self.summary()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -17,7 +18,7 @@ from discrim.families.logistic.fit import PenaltyTerms, SmoothFit, separation_of
 from discrim.families.logistic.recipe import LogisticRecipe, Named, named_separation, without_weightless, written
 from discrim.families.logistic.separation import Separation
 from discrim.families.recipe import Passes, Solved
-from discrim.families.rule import as_one
+from discrim.families.rule import Rule, as_one
 from discrim.inference.fitted import Fitted, at_minimum, fitted_from, is_loose, is_wide, terms_of
 from discrim.models.logistic.callbacks import CallbackSupport, reported
 from discrim.models.logistic.inference import LogisticInference
@@ -34,6 +35,8 @@ from discrim.models.registry import Entry, Size, Work, any_numbers, enter
 from discrim.models.scoring import also_of_parts
 from discrim.models.shell import SparseCoefficients
 from discrim.sources import Attached, Design, Rows, Scan
+from discrim.store.fields import Fields, Optional, Outgoing
+from discrim.store.kinds import Of
 
 # Names of scikit-learn's solvers; all answers come from the same few routes here.
 SMOOTH_ONLY = ("lbfgs", "newton-cg", "newton-cholesky", "sag")
@@ -136,6 +139,10 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients)
     _training: Training | None = field(init=False)
     _separation: Separation | None = field(init=False)
     _known_fit: Fitted | None = field(init=False)
+
+    stored_state: ClassVar[Fields] = {
+        "_separation": Optional(Of(Separation)), "_known_fit": Optional(Of(Fitted)),
+    }  # fmt: skip
 
     # scikit-learn's callbacks see the steps of this fit.
     _reports_steps: ClassVar[bool] = True
@@ -363,6 +370,22 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients)
         for name in ("_training", "_loo", *(["_known_fit"] if wide else [])):
             state[name] = None
         return state
+
+    def write_learned(self, out: Outgoing, at: str) -> dict[str, Any]:
+        """As a copy has it, which is without the rows and a basis of their space."""
+        copied = copy(self)
+        fitted = copied.__dict__.get("_known_fit")
+        if fitted is not None and fitted.coordinates.turned is not None:
+            copied.__dict__["_known_fit"] = None
+        return super(LogisticRegression, copied).write_learned(out, at)
+
+    def restored(self, rule: Rule, attributes: Mapping[str, Any], learned: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
+        """The solution that such a rule was part of."""
+        return {"_rule": rule, "_solved": Solved(rule, None, attributes), "_training": None, "_loo": None}
+
+    def _rows_learned(self) -> tuple[int | None, NDArray[Any] | None]:
+        known = self.__dict__.get("_known_fit")
+        return None if known is None else known.rows, None
 
     def _read(self, X: Any, y: Any, sample_weight: Any, *, design: Design | None = None, labelled: bool = True) -> Rows:
         if design is not None and design.n_in == 0:

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.families.mixed.estimates import information
-from discrim.families.mixed.recipe import AdditiveRecipe
+from discrim.families.mixed.recipe import AdditiveRecipe, Seen
 from discrim.families.mixed.rule import AdditiveRule, short
+from discrim.families.recipe import Solved
 from discrim.families.rule import Output
 from discrim.inference.summary import Summary, Table
 from discrim.models.counts.base import Pair, against_all, distinctive_table
@@ -67,7 +68,10 @@ class MixedClassifier(RecipeClassifier):
     def _opened(self, X: Any, y: Any, sample_weight: Any, design: Any) -> Any:
         recipe = self.recipe()
         if design is not None:
-            check = partial(recipe.checked, columns=design, like=self.statistic_)
+            solved: Solved | None = self.__dict__.get("_solved")
+            statistic: Any = self.statistic_ if solved is None else None
+            seen = Seen.of_statistic(statistic) if solved is None else Seen.of_rule(self._additive)
+            check = partial(recipe.checked, columns=design, like=seen)
             return open_mixed(X, y, sample_weight, schema=design.reading(design.levelled, check))
         rows = open_mixed(X, y, sample_weight)
         columns: Any = rows.design

@@ -131,6 +131,7 @@ class MixedNB(MixedClassifier):
         A kernel density has no parameters.
         """
         k = place_of(cls, self._check_solved().classes_, "class")
+        self.check_resumable()
         j = place_of(feature, self.statistic_.names, "column")
         return _posterior_of(self.statistic_, j, k, float(self.alpha))
 

@@ -30,8 +30,12 @@ from discrim.families.rule import as_one, written_rule
 from discrim.inference.summary import Summary, coefficient_summary
 from discrim.models.scoring import also_of_parts, non_finite_error
 from discrim.models.shell import SparseCoefficients, check_declared, check_parameters, declared_classes
+from discrim.models.stored import kept
 from discrim.sources import Rows, Scan, in_memory
 from discrim.statistics import ClassMoments, Depth
+from discrim.store.fields import Fields, Optional
+from discrim.store.kinds import Of
+from discrim.store.values import Labels, Numbered, Value
 from discrim.typing import Floats
 
 # Coefficients to begin at, as the user gave them.
@@ -46,6 +50,8 @@ def _has_probabilities(self: LinearClassifier) -> bool:
 
 class LinearClassifier(SparseCoefficients):
     """Scores w_k'x + b_k of the coefficients as they are now."""
+
+    stored_state: ClassVar[Fields] = {"_coef": Value(), "_intercept": Value()}
 
     n_iter_: int
 
@@ -120,7 +126,7 @@ class LinearClassifier(SparseCoefficients):
 class CountedUpdates(LinearClassifier):
     """A classifier that shows how many steps have changed its coefficients."""
 
-    @property
+    @kept
     def n_updates_(self) -> int:
         """Corrections that were made since the weights were zero, for all classes together."""
         if "classes_" not in self.__dict__:
@@ -149,6 +155,12 @@ class OnlineClassifier(LinearClassifier):
     A subclass says what a walk over the rows learns (``_start``, ``_walk``, ``_walk_scan``). Whatever a call learns is
     assigned in one step at its end.
     """
+
+    stored_state: ClassVar[Fields] = {
+        **LinearClassifier.stored_state, "_declared": Optional(Labels()), "_columns": Optional(Numbered("p")),
+    }  # fmt: skip
+
+    resumed_state: ClassVar[Fields] = {"_state": Of(object), "_scaling": Optional(Of(Scaling))}
 
     t_: float
     class_weight: Any = None
@@ -214,6 +226,7 @@ class OnlineClassifier(LinearClassifier):
         A class that was not there before is added, unless ``classes`` was given: then labels outside it are an error.
         """
         check_parameters(self, self._constraints)
+        self.check_resumable()
         first = not hasattr(self, "classes_")
         self._check_together(parts=True)
 

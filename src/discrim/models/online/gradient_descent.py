@@ -31,6 +31,9 @@ from discrim.models.scoring import also_of_parts
 from discrim.models.shell import Classifier, check_parameters, declared_classes
 from discrim.parallel import one_blas_thread
 from discrim.sources import Design, Rows, Scan, find_non_finite, in_memory
+from discrim.store.fields import Fields, Flag
+from discrim.store.kinds import Of, stored
+from discrim.store.values import Generator, Labels
 from discrim.typing import Floats
 
 # Numbers of X up to which scaled rows are kept beside the user's.
@@ -41,6 +44,14 @@ TITLE = "gradient descent"
 LIKELIHOODS = ("cross_entropy", "log")
 
 
+@stored(
+    "descent between calls",
+    classes=Labels(),
+    softmax=Flag(),
+    ground=Of(Ground, {"p": "p"}),
+    walker=Of(Walker),
+    rng=Generator(),
+)
 @dataclass(frozen=True, eq=False)
 class _Standing:
     """Where a descent is between two calls. ``walker`` and ``rng`` are the call's own: it writes into them."""
@@ -161,6 +172,10 @@ class GradientDescentClassifier(Classifier):
     intercept_: NDArray[Any] = field(init=False)
     trace_: Trace = field(init=False)
     _at: _Standing = field(init=False)
+    _softmax: bool = field(init=False)
+
+    stored_state: ClassVar[Fields] = {"_softmax": Flag()}
+    resumed_state: ClassVar[Fields] = {"_at": Of(object)}
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y, or from a ``scan``, which is read once a step."""
@@ -174,6 +189,7 @@ class GradientDescentClassifier(Classifier):
         come; without it they are those of the first part.
         """
         self._check()
+        self.check_resumable()
         first = not hasattr(self, "classes_")
         return self._at_once(lambda: self._learned_from(X, y, classes, sample_weight, first=first, whole=False))
 
@@ -335,6 +351,7 @@ class GradientDescentClassifier(Classifier):
             "objective_": end.value,
             "converged_": end.end == "converged",
             "_rule": LinearRule(np.ascontiguousarray(coef), offset, coordinates.shift),
+            "_softmax": at.softmax,
             "_at": at,
         }
 
@@ -344,10 +361,14 @@ class GradientDescentClassifier(Classifier):
             return None
         return "softmax" if self._scores_are_logs() else "each logistic, else the largest"
 
+    def _rows_learned(self) -> tuple[int | None, NDArray[Any] | None]:
+        at = self.__dict__.get("_at")
+        return None if at is None else at.ground.n_rows, None
+
     def _scores_are_logs(self) -> bool:
         """Are scores log posteriors up to a constant, as with two classes or a softmax?"""
         self._check_solved()
-        return self._at.softmax or len(self.classes_) == 2
+        return self._softmax or len(self.classes_) == 2
 
     def _draw(self, X: Any, y: Any, **options: Any) -> Any:  # noqa: ARG002 - as of every model
         from discrim import plots

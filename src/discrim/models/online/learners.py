@@ -19,6 +19,7 @@ from discrim.models.online.base import CountedUpdates
 from discrim.models.online.parameters import SHARED
 from discrim.models.online.stream import StreamClassifier
 from discrim.models.parameters import Check, above, number, one_of
+from discrim.models.stored import kept
 
 RATES = ("optimal", "constant", "invscaling", "adaptive", "pa1", "pa2", "auto")
 # The rate "auto" is STEP / (c R^2 sqrt(t)), with R^2 the mean |z|^2 and c the curvature of the loss, but at most
@@ -322,7 +323,7 @@ class AROWClassifier(StreamClassifier):
 
     r: float = field(default=1.0, kw_only=False)
 
-    @property
+    @kept
     def variance_(self) -> Any:
         """Variances of the weights, 1 before a column was seen."""
         if "_state" not in self.__dict__:

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,8 @@ from discrim.models.online.base import OnlineClassifier, Standing, Start
 from discrim.models.online.parameters import EpochParameters
 from discrim.models.shell import check_declared, check_parameters
 from discrim.sources import Column, Design, Rows, Scan
+from discrim.store.fields import Fields
+from discrim.store.values import Value
 from discrim.typing import Floats
 
 # The intercept moves less on sparse rows, as in scikit-learn: it is in every row, the columns are in few.
@@ -66,6 +68,10 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
     l1_ratio: float | None = 0.15
     average: bool | int = False
     learning_rate: str = "constant"
+
+    resumed_state: ClassVar[Fields] = {
+        **OnlineClassifier.resumed_state, "_learned_coef": Value(), "_learned_intercept": Value(),
+    }  # fmt: skip
 
     _state: Weights
     # Coefficients as they were last learned: what differs from them was written by the user.
@@ -263,7 +269,7 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
             raise
 
     def _scores_one(self, x: Features) -> list[float]:
-        if self._scaling is not None:
+        if self._scaling is not None or "_state" not in self.__dict__:
             return super()._scores_one(x)
         live = self._live
         if live is None or live.weights is not self._state:
@@ -284,6 +290,7 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
     def _prepare(self, x: Features, y: Any) -> _Live:
         """Make space for new features and labels."""
         check_parameters(self, self._constraints)
+        self.check_resumable()
         self._check_together(parts=True)
         refuse_label(y)
         refuse_non_finite(x)

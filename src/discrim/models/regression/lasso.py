@@ -14,6 +14,7 @@ from discrim.models.parameters import Check, array_like, boolean, either, none, 
 from discrim.models.registry import Entry, Facts, Size, Work, cubic, dense_numbers, enter
 from discrim.models.scoring import also_of_parts
 from discrim.models.shell import RecipeClassifier, recipe_from
+from discrim.models.stored import kept_matrix
 
 
 @dataclass(eq=False, repr=False)
@@ -85,7 +86,7 @@ class LassoClassifier(RecipeClassifier):
         """Regression functions n x K; for two classes (n,), positive for the second."""
         return super().decision_function(X)
 
-    @property
+    @kept_matrix
     def path_(self) -> LassoPath:
         path: LassoPath = self._details.path
         return path

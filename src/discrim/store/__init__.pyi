@@ -1,0 +1,2 @@
+from discrim.store.files import load as load
+from discrim.store.files import save as save
