@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from math import prod
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,13 +114,18 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(name)
 
 
+def is_whole(value: Any) -> TypeGuard[int]:
+    """Is this a whole number of JSON?"""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def _tensors(head: Mapping[str, Any], data: memoryview) -> list[Tensor]:
     """The arrays in the order of their names; together they fill ``data`` without gaps."""
     tensors, end = [], 0
     for name, entry in sorted(head.items(), key=_start):
         kind, shape, start = entry.get("dtype"), entry.get("shape"), end
         fits = isinstance(kind, str) and kind in TYPES and isinstance(shape, list) and len(shape) <= MOST_AXES
-        if not fits or not all(type(n) is int and 0 <= n <= LONGEST_AXIS for n in shape):
+        if not fits or not all(is_whole(n) and 0 <= n <= LONGEST_AXIS for n in shape):
             raise ModelFileError(f"It is damaged: the array '{name}' has no type or shape that can be read.")
         # Python's integers do not overflow, so a shape that is too large is seen before anything is made of it.
         end = start + prod(shape) * np.dtype(TYPES[kind]).itemsize
@@ -135,7 +140,7 @@ def _tensors(head: Mapping[str, Any], data: memoryview) -> list[Tensor]:
 def _start(item: tuple[str, Any]) -> tuple[int, int, str]:
     name, entry = item
     place = entry.get("data_offsets") if isinstance(entry, dict) else None
-    if not (isinstance(place, list) and len(place) == 2 and all(type(n) is int for n in place)):
+    if not (isinstance(place, list) and len(place) == 2 and all(is_whole(n) for n in place)):
         raise ModelFileError(f"It is damaged: the array '{name}' has no place.")
     return place[0], place[1], name
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import ModelFileError
-from discrim.store.container import NAMES
+from discrim.store.container import NAMES, is_whole
 
 T = TypeVar("T")
 
@@ -132,7 +132,7 @@ class Whole(Field[int]):
         return int(value)
 
     def read(self, node: Any, file: Incoming, at: str) -> int:  # noqa: ARG002
-        if type(node) is not int or not self.low <= node <= self.high:
+        if not is_whole(node) or not self.low <= node <= self.high:
             raise damaged(at, f"is no whole number from {self.low} to {self.high}")
         return node
 
@@ -244,7 +244,7 @@ class Texts(Field[list[str]]):
         return list(map(str, value))
 
     def read(self, node: Any, file: Incoming, at: str) -> Any:
-        if not isinstance(node, list) or not all(type(each) is str for each in node):
+        if not isinstance(node, list) or not all(isinstance(each, str) for each in node):
             raise damaged(at, "is no list of texts")
         if self.count:
             file.bind(self.count, len(node), at)

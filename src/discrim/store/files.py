@@ -11,7 +11,7 @@ from secrets import token_hex
 from typing import Any
 
 from discrim.errors import DiscrimError, ModelFileError, NotStoredWarning, ParameterError, warn
-from discrim.store.container import pack, parsed, unpack
+from discrim.store.container import is_whole, pack, parsed, unpack
 from discrim.store.estimators import SavedEstimator
 from discrim.store.fields import Incoming, Outgoing
 from discrim.store.kinds import read_object, write_object
@@ -129,7 +129,7 @@ def from_bytes(content: bytearray) -> Any:
         raise ModelFileError("It holds no model of discrim.")
     version = head.get("version")
     if version != VERSION:
-        newer = type(version) is int and version > VERSION
+        newer = is_whole(version) and version > VERSION
         raise ModelFileError(
             f"It has version {version} of the format, and this discrim reads version {VERSION}. Update discrim."
             if newer

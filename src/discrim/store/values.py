@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discrim.errors import ModelFileError
+from discrim.store.container import is_whole
 from discrim.store.fields import INFINITE, Field, Incoming, Outgoing, damaged, is_storable
 
 # Letters that the entries of an array of texts may have beyond the longest: NumPy gives all entries as many.
@@ -29,13 +30,13 @@ class Value(Field[Any]):
     def write(self, value: Any, out: Outgoing, at: str) -> Any:
         if value is None or type(value) in (bool, int, str):
             return value
-        if type(value) is float:
+        if value.__class__ is float:
             return value if np.isfinite(value) else {"float": str(value)}
-        if type(value) is list:
+        if value.__class__ is list:
             return [self.write(each, out, f"{at}.{i}") for i, each in enumerate(value)]
-        if type(value) is tuple:
+        if value.__class__ is tuple:
             return {"tuple": [self.write(each, out, f"{at}.{i}") for i, each in enumerate(value)]}
-        if type(value) is dict:
+        if value.__class__ is dict:
             pairs = enumerate(value.items())
             return {"map": [[self.write(each, out, f"{at}.{i}") for each in pair] for i, pair in pairs]}
         if isinstance(value, np.ndarray):
@@ -43,10 +44,10 @@ class Value(Field[Any]):
         if isinstance(value, np.generic):
             return {"scalar": _write_array(np.asarray(value)[None], out, at)}
         for name, kind in TIMES.items():
-            if type(value) is kind:
+            if value.__class__ is kind:
                 return {name: value.isoformat()}
         for name, kind in SPARSE.items():
-            if type(value) is kind:
+            if value.__class__ is kind:
                 return {name: _write_sparse(value, out, at)}
         from discrim.store.kinds import write_object
 
@@ -106,7 +107,7 @@ class Generator(Field[np.random.Generator]):
         return [state["state"]["state"], state["state"]["inc"], state["has_uint32"], state["uinteger"]]
 
     def read(self, node: Any, file: Incoming, at: str) -> np.random.Generator:  # noqa: ARG002
-        fits = isinstance(node, list) and len(node) == 4 and all(type(each) is int and each >= 0 for each in node)
+        fits = isinstance(node, list) and len(node) == 4 and all(is_whole(each) and each >= 0 for each in node)
         if not fits or max(node) >= 1 << 128 or node[2] > 1 or node[3] >= 1 << 32:
             raise damaged(at, "is no random generator")
         made = np.random.default_rng(0)
@@ -199,7 +200,7 @@ def _read_times(field: Value, node: Any, file: Incoming, at: str) -> NDArray[Any
 
 def _read_texts(field: Value, node: Any, file: Incoming, at: str) -> NDArray[Any]:  # noqa: ARG001 - as all readers
     texts, shape, letters = node if isinstance(node, list) and len(node) == 3 else (None, None, None)
-    if not isinstance(texts, list) or not all(type(text) is str for text in texts) or type(letters) is not int:
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts) or not is_whole(letters):
         raise damaged(at, "is no array of texts")
     longest = _longest(texts)
     if not longest <= letters <= longest + SPARE or letters * len(texts) > MOST_LETTERS + 4 * sum(map(len, texts)):
@@ -216,7 +217,7 @@ def _read_objects(field: Value, node: Any, file: Incoming, at: str) -> NDArray[A
 
 
 def _shape(node: Any, size: int, at: str) -> list[int]:
-    fits = isinstance(node, list) and len(node) <= 8 and all(type(n) is int and 0 <= n <= max(size, 1) for n in node)
+    fits = isinstance(node, list) and len(node) <= 8 and all(is_whole(n) and 0 <= n <= max(size, 1) for n in node)
     if not fits or prod(node) != size:
         raise damaged(at, "has a shape that does not suit it")
     return node  # type: ignore[no-any-return]
@@ -241,7 +242,7 @@ def _read_sparse(node: Any, file: Incoming, at: str) -> Any:
         raise damaged(at, "is no sparse matrix")
     data, indices, indptr = (file.take(node[name], at) for name in ("data", "indices", "indptr"))
     shape, whole = node["shape"], all(each.dtype.kind == "i" and each.ndim == 1 for each in (indices, indptr))
-    fits = isinstance(shape, list) and len(shape) == 2 and all(type(n) is int and 0 <= n < 1 << 31 for n in shape)
+    fits = isinstance(shape, list) and len(shape) == 2 and all(is_whole(n) and 0 <= n < 1 << 31 for n in shape)
     if not (fits and whole and data.ndim == 1 and len(data) == len(indices) and len(indptr) == shape[0] + 1):
         raise damaged(at, "is no sparse matrix")
     ends = indptr[0] == 0 and indptr[-1] == len(data) and (np.diff(indptr) >= 0).all()

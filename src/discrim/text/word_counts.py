@@ -198,7 +198,7 @@ class WordCounts(SavedEstimator, TransformerMixin, BaseEstimator):  # type: igno
     def check_learned(self, file: Incoming) -> None:  # noqa: ARG002 - there are no letters here
         """Make what counts the words of the file."""
         words = self.vocabulary_
-        if (words is None) != (self.buckets is not None) or not all(type(word) is str for word in words or ()):
+        if (words is None) != (self.buckets is not None) or not all(isinstance(word, str) for word in words or ()):
             raise damaged("vocabulary_", "is no list of words")
         self._counter = self._hashing(self.buckets) if self.buckets is not None else self._known(list(words or ()))
 
