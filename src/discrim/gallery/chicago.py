@@ -190,7 +190,7 @@ def two_gaussians(page: Page) -> None:
         draw.border(ax, lda.decision_function, dash="--", label="LDA")
         draw.border(ax, qda.decision_function, label="QDA")
         draw.titled(ax, title)
-        draw.keyed(ax, "lower right")
+        draw.keyed(ax)
 
 
 @ITEMS.item("C7", "The multi-class criterion: regions of LDA and QDA", "argmin d²(x, m_k) + log |S_k| − 2 log p_k")
@@ -246,7 +246,7 @@ def one_direction(page: Page) -> None:
     draw.frame(ax, X, equal=True)
     for (name, cut), dash, colour in zip(offsets.items(), ("-", "--", ":", "-."), (2, 3, 4, 7), strict=True):
         draw.line(ax, w, -cut, draw.PALETTE[colour], dash, name)
-    draw.keyed(ax, "lower right")
+    draw.keyed(ax)
 
 
 @ITEMS.item(

@@ -194,7 +194,7 @@ def convergence(page: Page) -> None:
     trace: Any = learned.trace
     ax = page.axes("Separable points, the line after each of seven corrections, darker as they go.")
     draw.points(ax, X, y)
-    draw.frame(ax, X, 0.2)
+    draw.frame(ax, X, 0.5)
     for step in range(1, len(trace)):
         last = step == len(trace) - 1
         draw.line(
@@ -225,10 +225,12 @@ def cycling(page: Page) -> None:
     model = discrim.RosenblattPerceptron(shuffle=False, max_iter=100).fit(X, y)
     page.check("the model sees that it cycles", True, bool(model.learned_[0].cycling))
     ax = page.axes("The weights of the perceptron on XOR go round a cycle of four.")
-    path = np.array([*seen, w])
+    path = np.array([*seen, *(seen[first:] * 2), w])
+    for turn in range(3):
+        ax.axvspan(first + 4 * turn, first + 4 * turn + 4, color=draw.PALETTE[6], alpha=0.08 + 0.08 * (turn % 2))
     for j, name in enumerate(("b", "w1", "w2")):
         ax.step(range(len(path)), path[:, j] + 0.04 * j, where="post", color=draw.PALETTE[j], label=name)
-    draw.titled(ax, "weights on XOR", "correction")
+    draw.titled(ax, "weights on XOR; each band is one cycle", "correction")
     draw.keyed(ax)
 
 

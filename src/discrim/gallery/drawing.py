@@ -20,7 +20,14 @@ from discrim.typing import Floats
 # Colours by their role, in light and in dark; a picture is drawn in the light ones, and the page decides.
 LIGHT, MARKERS, SMALL, TEXT = style.LIGHT, style.MARKERS, style.SMALL, style.TEXT
 INK, MUTED, FACE, PALETTE = LIGHT.ink, LIGHT.muted, LIGHT.face, LIGHT.palette
-ROLES = {INK: "ink", MUTED: "muted", LIGHT.line: "line", FACE: "face", **{c: f"c{k}" for k, c in enumerate(PALETTE)}}
+ROLES = {
+    INK: "ink",
+    "#000000": "ink",
+    MUTED: "muted",
+    LIGHT.line: "line",
+    FACE: "face",
+    **{c: f"c{k}" for k, c in enumerate(PALETTE)},
+}
 GRID = 220
 
 
@@ -47,7 +54,19 @@ def new_axes(
         for label in (ax.xaxis.label, ax.yaxis.label, ax.title):
             label.set(color=INK, fontsize=TEXT)
         ax.set_facecolor("none")
+        if solid:
+            _bare(ax)
     return figure, list(grid[:count])
+
+
+def _bare(ax: Any) -> None:
+    """Three axes without panes, which would stay light in the dark, and with room for their labels."""
+    for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+        axis.set_pane_color((0.0, 0.0, 0.0, 0.0))
+        axis.line.set_color(MUTED)
+        axis.label.set(color=INK, fontsize=TEXT)
+    ax.tick_params(axis="z", colors=MUTED, labelcolor=INK, labelsize=SMALL)
+    ax.set_box_aspect(None, zoom=0.85)
 
 
 def svg(figure: Figure, name: str, alt: str) -> str:
@@ -74,23 +93,13 @@ def svg(figure: Figure, name: str, alt: str) -> str:
 
 
 def titled(ax: Any, title: str = "", x: str = "", y: str = "") -> None:
-    """Title on the left, names of the axes."""
-    ax.set_title(title, loc="left", fontsize=TEXT + 0.5, color=INK)
-    ax.set(xlabel=x, ylabel=y)
+    """Title on the left, wrapped to the width, and names of the axes."""
+    style.titled(ax, title or None, x or None, y or None)
 
 
-def keyed(ax: Any, where: str = "best", **options: Any) -> None:
-    """A legend without a frame."""
-    ax.legend(
-        frameon=True,
-        framealpha=0.75,
-        facecolor=FACE,
-        edgecolor="none",
-        fontsize=SMALL,
-        labelcolor=INK,
-        loc=where,
-        **options,
-    )
+def keyed(ax: Any) -> None:
+    """A legend between title and picture, where it covers nothing."""
+    style.keyed(ax, LIGHT)
 
 
 def points(ax: Any, X: Any, y: Any, names: Sequence[str] | None = None, size: float = 4.0) -> None:
@@ -192,7 +201,10 @@ def arrow(ax: Any, start: Any, end: Any, colour: str = INK, text: str = "", widt
         arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": width, "shrinkA": 0, "shrinkB": 0},
     )
     if text:
-        ax.annotate(text, end, xytext=(5, 4), textcoords="offset points", color=colour, fontsize=TEXT)
+        halo = style.halo(LIGHT)
+        ax.annotate(
+            text, end, xytext=(5, 4), textcoords="offset points", color=colour, fontsize=TEXT, path_effects=halo
+        )
 
 
 def histograms(ax: Any, values: Any, y: Any, names: Sequence[str], bins: int = 24) -> None:

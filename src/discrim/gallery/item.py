@@ -164,10 +164,14 @@ class Items(list[Item]):
 
 
 def _written(values: Any, tol: float) -> str:
-    if values.dtype.kind in "OUSb":
+    if values.dtype.kind == "b":
+        values = np.where(values, "yes", "no")
+    if values.dtype.kind in "OUS":
         return ", ".join(map(str, values.ravel())) if values.ndim else str(values)
-    digits = max(round(-np.log10(2 * tol)), 0) if tol else 4
-    flat = [_number(value, digits, fixed=tol > 0) for value in values.ravel()]
+    # A tolerance of 5e-4 is half a unit of the third decimal; others are for numbers that are not printed anywhere.
+    printed = tol > 0 and abs(np.log10(tol / 5) - round(np.log10(tol / 5))) < 1e-6
+    digits = round(-np.log10(2 * tol)) if printed else 4
+    flat = [_number(value, max(digits, 0), fixed=tol > 0) for value in values.ravel()]
     return ", ".join(flat) if len(flat) <= 24 else f"{', '.join(flat[:24])}, … ({len(flat)} numbers)"
 
 
@@ -175,6 +179,8 @@ def _number(value: Any, digits: int, *, fixed: bool = False) -> str:
     if isinstance(value, (int, np.integer)):
         return str(value)
     number = float(value)
+    if fixed:
+        return f"{number:.{digits}f}" if abs(number) >= 0.5 * 10.0**-digits else "0"
     if number and (abs(number) >= 1e6 or abs(number) < 10.0 ** -(digits + 1)):
-        return f"{number:.{min(max(digits - 1, 1), 6)}e}"
-    return f"{number:.{min(digits, 10)}f}" if fixed else f"{number:.{max(digits, 1)}g}"
+        return f"{number:.{max(digits - 1, 1)}e}"
+    return f"{number:.{max(digits, 1)}g}"

@@ -72,7 +72,7 @@ def geometry(page: Page) -> None:
     draw.arrow(ax, foot, x, draw.PALETTE[1], f"x: h/|w| = {plane.distance([x])[0]:.2f}")
     near = plane.foot([[0.0, 0.0]])[0]
     draw.arrow(ax, (0, 0), near, draw.PALETTE[0])
-    ax.text(0.1, -0.5, f"−w0/|w| = {plane.offset:.2f}", color=draw.PALETTE[0], fontsize=draw.TEXT)
+    ax.text(-0.9, -0.65, f"−w0/|w| = {plane.offset:.2f}", color=draw.PALETTE[0], fontsize=draw.TEXT)
     away = plane.foot([[2.0, -1.5]])[0]
     draw.arrow(ax, away, away + plane.w / plane.norm, text="w/|w|")
     draw.keyed(ax)

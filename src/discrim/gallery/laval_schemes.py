@@ -38,21 +38,23 @@ def lasso(page: Page) -> None:
     )
     page.check("weights of ridge that are exactly 0", 0, int((np.array(paths["ridge"]) == 0).sum()))
     page.misprint("the LASSO needs quadratic programming", "it does not", "coordinate descent solves it")
-    panels = page.axes("Contours of an error with the l1 diamond and the l2 disc; below, coefficient paths.", 4)
-    A, centre = np.array([[1.0, 0.6], [0.6, 2.0]]), np.array([2.0, 0.9])
+    A, centre = np.array([[1.0, 0.6], [0.6, 2.0]]), np.array([2.2, 0.1])
     turn = np.linspace(0, 2 * np.pi, 2001)
     circle = np.column_stack([np.cos(turn), np.sin(turn)])
-    for ax, ball, name in (
-        (panels[0], circle / np.abs(circle).sum(axis=1, keepdims=True), "l1"),
-        (panels[1], circle * 0.9, "l2"),
-    ):
-        ax.set(xlim=(-1.5, 3.5), ylim=(-1.5, 2.5), aspect="equal")
-        E = np.einsum("ij,jk,ik->i", ball - centre, A, ball - centre)
+    balls = {"l1": circle / np.abs(circle).sum(axis=1, keepdims=True), "l2": circle * 0.9}
+    E = {name: np.einsum("ij,jk,ik->i", ball - centre, A, ball - centre) for name, ball in balls.items()}
+    best = {name: balls[name][E[name].argmin()] for name in balls}
+    page.check("second weight at the least error in the l1 ball", 0.0, float(best["l1"][1]), tol=1e-9)
+    page.check("in the l2 ball it is not 0", True, abs(float(best["l2"][1])) > 0.1)
+    panels = page.axes("Contours of an error with the l1 diamond and the l2 disc; below, coefficient paths.", 4)
+    for ax, (name, ball) in zip(panels[:2], balls.items(), strict=True):
+        ax.set(xlim=(-1.5, 3.7), ylim=(-1.8, 2.0), aspect="equal")
         a, b, rows = draw.lattice(ax)
         level = np.einsum("ij,jk,ik->i", rows - centre, A, rows - centre).reshape(a.shape)
-        ax.contour(a, b, level, levels=[0.3, 1.0, float(E.min()), 4.0], colors=[draw.MUTED], linewidths=0.8)
+        levels = sorted([0.3, float(E[name].min()), 3.0])
+        ax.contour(a, b, level, levels=levels, colors=[draw.MUTED], linewidths=0.8)
         ax.fill(*ball.T, color=draw.PALETTE[0], alpha=0.3)
-        ax.plot(*ball[E.argmin()], "o", color=draw.PALETTE[1])
+        ax.plot(*best[name], "o", color=draw.PALETTE[1])
         draw.titled(ax, f"{name} ball", "w1", "w2")
     for ax, (name, path) in zip(panels[2:], paths.items(), strict=True):
         for j, column in enumerate(np.transpose(path)):
@@ -101,7 +103,11 @@ def one_versus_one(page: Page) -> None:
     strict = {name: scheme(base, rule="all-positive").fit(X, y) for name, base in bases.items()}
     page.check("two-class rules, K(K − 1)/2", 3, len(strict["logistic"].estimators_))
     ties = [float((model.predict(rows) == model.unassigned_label_).mean()) for model in strict.values()]
-    page.check("share without a class: least squares, logistic", [0.013, 0.022], ties, tol=6e-4)
+    page.check("share without a class, least squares", 0.013, ties[0], tol=5e-4)
+    page.check("logistic regression", 0.022, ties[1], tol=1e-3)
+    page.note(
+        "Two of the classes can be separated, so that the logistic line between them depends on where a solver stops."
+    )
     summed = scheme(bases["least squares"], rule="scores").fit(X, y)
     page.check("the sum leaves no row without a class", 0, int((~np.isin(summed.predict(rows), y)).sum()))
     page.misprint("index j from 1", "from i + 1", "else every pair is counted twice")
@@ -132,7 +138,7 @@ def xor_problem(page: Page) -> None:
     draw.points(ax, X, y, ["r = 0", "r = 1"], size=9)
     draw.frame(ax, X, 0.3, equal=True)
     draw.titled(ax, "", "x1", "x2")
-    draw.keyed(ax, "center")
+    draw.keyed(ax)
 
 
 @ITEMS.item("L18", "A basis function makes a line of points separable", "z = (x, x²): a line in z is an interval in x")

@@ -145,7 +145,7 @@ def voronoi(page: Page) -> None:
     draw.titled(left, "columns as they are")
     draw.titled(right, "sphered")
     for ax in (left, right):
-        draw.keyed(ax, "lower right")
+        draw.keyed(ax)
 
 
 @ITEMS.item("N6", "The plane M of the sphered centroids", "M = {μ*_1 + Σ c_k (μ*_k − μ*_1)}, dim M ≤ K − 1")
@@ -165,6 +165,8 @@ def plane_of_centroids(page: Page) -> None:
     rows, middles = plane.sphere(X), plane.sphere(lda.means_)
     for k, name in enumerate(lda.classes_):
         ax.plot(*rows[y == name].T, draw.MARKERS[k], color=draw.PALETTE[k], markersize=3, label=name)
+    normal = np.cross(*plane.basis.T)
+    ax.view_init(elev=np.rad2deg(np.arcsin(normal[2])) - 30, azim=np.rad2deg(np.arctan2(normal[1], normal[0])) + 20)
     corner = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]]) * 6
     ax.plot(*(middles.mean(axis=0) + corner @ plane.basis.T).T, color=draw.INK)
     ax.plot(*middles.T, "X", color=draw.INK, markersize=8)
@@ -284,9 +286,9 @@ def variances(page: Page) -> None:
     )
     ax = page.axes("Three clouds, a direction, and the rows and centroids dropped onto it.")
     draw.points(ax, X, y, size=3)
-    draw.frame(ax, X, 0.2, equal=True)
-    draw.line(ax, [-0.6, 0.8], 2.4, draw.MUTED)
-    start = np.array([0.6, -0.8]) * 2.4
+    draw.frame(ax, X, 0.25, equal=True)
+    draw.line(ax, [-0.6, 0.8], 5.0, draw.MUTED)
+    start = np.array([0.6, -0.8]) * 5.0
     for k in range(3):
         feet = start + np.outer(X[y == k][:40] @ v, v)
         ax.plot(*feet.T, "|", color=draw.PALETTE[k], markersize=5)

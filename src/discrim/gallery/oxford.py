@@ -135,7 +135,7 @@ def log_scale(page: Page) -> None:
     ax.axvspan(low, high, color=draw.PALETTE[1], alpha=0.2)
     ax.set_ylim(-16, 1)
     draw.titled(ax, "", "x")
-    draw.keyed(ax, "lower right")
+    draw.keyed(ax)
 
 
 @ITEMS.item("O8", "Iris: pairs plot of four variables", "3 species, 50 flowers each")
@@ -186,7 +186,7 @@ def lda_on_grid(page: Page) -> None:
     draw.points(ax, iris.data[:, 2:], iris.target, iris.target_names, size=3)
     ax.set(xlim=(-6, 7.2), ylim=(-6, 6))
     draw.titled(ax, "", "petal length", "petal width")
-    draw.keyed(ax, "lower left")
+    draw.keyed(ax)
 
 
 @ITEMS.item("O11", "Iris: borders of LDA", "straight lines in petal length and width")
@@ -240,7 +240,7 @@ def crabs_lda(page: Page) -> None:
         "coefficients",
         digits=8,
     )
-    page.session(lda.summary())
+    page.session(lda.renamed(["FL", "RW", "CL", "CW", "BD"]).summary())
 
 
 def crab_scores() -> tuple[Any, Any, Any]:
@@ -265,7 +265,7 @@ def crabs_scores(page: Page) -> None:
     draw.points(ax, scores, ct, NAMES)
     draw.frame(ax, scores[:, :2], equal=True)
     draw.titled(ax, "", "LD1", "LD2")
-    draw.keyed(ax, ncols=2)
+    draw.keyed(ax)
 
 
 MISTAKES = {7: 0, 10: 0, 12: 0, 16: 0, 55: 2, 152: 3, 153: 3, 161: 3}
@@ -324,7 +324,7 @@ def crabs_borders(page: Page) -> None:
     draw.frame(ax, scores[:, :2])
     draw.borders(ax, lambda z: again.decision_function(np.column_stack([z, np.zeros(len(z))])))
     draw.titled(ax, "LD3 = 0", "LD1", "LD2")
-    draw.keyed(ax, ncols=2)
+    draw.keyed(ax)
 
 
 @ITEMS.item("O17", "Crabs: principal components, for comparison", "princomp(log(crabs[, 4:8]))")
@@ -364,7 +364,7 @@ def qda_on_grid(page: Page) -> None:
     ):
         petals(ax)
         draw.regions(ax, model.predict, model.classes_)
-        ax.set_title(name, loc="left", fontsize=draw.TEXT)
+        draw.titled(ax, name)
 
 
 @ITEMS.item("O20", "Iris: borders of LDA and QDA", "straight against curved")

@@ -53,7 +53,7 @@ def beta(page: Page) -> None:
         ax.plot(phi, BetaPosterior(a, b).pdf(phi), color=draw.PALETTE[k], label=f"({a:g}, {b:g})")
     ax.set_ylim(0, 3.6)
     draw.titled(ax, "", "φ", "density")
-    draw.keyed(ax, "upper center", ncols=2)
+    draw.keyed(ax)
 
 
 @ITEMS.item(
@@ -70,7 +70,12 @@ def beta_posteriors(page: Page) -> None:
         "one after the other narrows at every step", True, bool((np.diff([p.variance for p in known]) < 0).all())
     )
     phi = np.linspace(0.001, 0.999, 300)
-    panels = page.axes("Two panels of prior, likelihood and posterior; a third of posteriors that narrow.", 3, across=3)
+    panels = page.axes(
+        "Two panels of prior, likelihood and posterior; a third of posteriors that narrow.",
+        3,
+        across=3,
+        size=(5.8, 2.9),
+    )
     for ax, prior, after, (hits, n) in (
         (panels[0], BetaPosterior(2, 2), first, (3, 20)),
         (panels[1], BetaPosterior(5, 2), second, (11, 24)),

@@ -35,7 +35,7 @@ h2 .id {{ color: var(--muted); font-weight: 400; margin-right: .5rem; }}
 section {{ padding: 1.6rem 0; border-bottom: 1px solid var(--line); }}
 .formula {{ font-size: 1.08rem; margin: .3rem 0 .8rem;
   font-family: Cambria, "STIX Two Text", "Times New Roman", serif; }}
-svg {{ display: block; width: 100%; height: auto; margin: .6rem 0; }}
+svg {{ display: block; fill: var(--ink); width: 100%; height: auto; margin: .6rem 0; }}
 .wide {{ overflow-x: auto; max-width: 100%; }}
 table {{ border-collapse: collapse; font-size: .88rem; margin: .6rem 0; font-variant-numeric: tabular-nums; }}
 caption {{ text-align: left; color: var(--muted); padding-bottom: .2rem; }}
@@ -155,7 +155,7 @@ def _checks(page: Page) -> str:
     if not page.checks:
         return ""
     rows = "".join(
-        f"<tr><td>{escape(one.name)}</td><td>{escape(one.expected)}</td><td>{escape(one.found)}</td>"
+        f"<tr><td>{_formula(one.name)}</td><td>{escape(one.expected)}</td><td>{escape(one.found)}</td>"
         + ('<td class="good">✓</td>' if one.good else '<td class="bad">differs</td>')
         + "</tr>"
         for one in page.checks
@@ -168,7 +168,7 @@ def _misprints(page: Page) -> str:
     if not page.misprints:
         return ""
     rows = "".join(
-        f"<tr><td>{escape(one.printed)}</td><td>{escape(one.corrected)}</td><td>{escape(one.reason)}</td></tr>"
+        f"<tr><td>{_formula(one.printed)}</td><td>{_formula(one.corrected)}</td><td>{_formula(one.reason)}</td></tr>"
         for one in page.misprints
     )
     head = "<tr><th>the lecture prints</th><th>corrected</th><th>why</th></tr>"

@@ -39,20 +39,16 @@ def binary_functions(page: Page) -> None:
     ax = page.axes("A line, its normal, and the signed distances of six points.")
     draw.frame(ax, X, equal=True)
     draw.line(ax, plane.w, plane.b, label="y(x) = 0")
-    for x, foot in zip(X[::35], plane.foot(X[::35]), strict=True):
+    far = np.array([[-2.0, -1.0], [0.5, -1.5], [-1.5, 2.0], [3.0, 1.0], [1.0, 4.0], [4.5, 3.0]])
+    for x, foot, distance in zip(far, plane.foot(far), plane.distance(far), strict=True):
         ax.plot(*np.array([x, foot]).T, color=draw.MUTED, linestyle=":")
         ax.annotate(
-            f"{plane.distance([x])[0]:+.2f}",
-            x,
-            xytext=(4, 4),
-            textcoords="offset points",
-            fontsize=draw.SMALL,
-            color=draw.INK,
+            f"{distance:+.2f}", x, xytext=(5, 4), textcoords="offset points", fontsize=draw.SMALL, color=draw.INK
         )
-    draw.points(ax, X[::35], (plane.score(X[::35]) > 0).astype(int))
+    draw.points(ax, far, (plane.score(far) > 0).astype(int), size=6)
     middle = plane.foot([X.mean(axis=0)])[0]
     draw.arrow(ax, middle, middle + plane.w / plane.norm, text="w")
-    draw.keyed(ax, "lower left")
+    draw.keyed(ax)
 
 
 @ITEMS.item(
@@ -151,7 +147,7 @@ def outliers(page: Page) -> None:
         for kind, colour, dash in (("least squares", 3, "--"), ("logistic", 2, "-")):
             draw.line(ax, planes[kind, name].w, planes[kind, name].b, draw.PALETTE[colour], dash, kind)
         draw.titled(ax, name)
-        draw.keyed(ax, "lower left")
+        draw.keyed(ax)
 
 
 @ITEMS.item(
@@ -293,13 +289,14 @@ def perceptron(page: Page) -> None:
     page.check("that row was wrong", True, all(margin <= 0 for *_, margin in changed))
     page.check("wrong at the end", 0, recipes.wrong(model, X, y))
     page.misprint("w + η φ", "w + η φ t", "rows of the other class are subtracted")
-    at = np.linspace(1, len(changed) - 1, 4).astype(int)
+    at = np.linspace(0, len(changed) - 1, 4).astype(int)
     for ax, i in zip(
         page.axes("Four corrections: the line before, the wrong row ringed, and the line after.", 4), at, strict=True
     ):
         draw.points(ax, X, y, size=2.6)
         draw.frame(ax, X, 0.25)
-        draw.line(ax, w[i, :2], float(w[i, 2]), draw.INK, "--", "before")
+        if w[i, :2].any():
+            draw.line(ax, w[i, :2], float(w[i, 2]), draw.INK, "--", "before")
         draw.line(ax, w[i + 1, :2], float(w[i + 1, 2]), draw.INK, "-", "after")
         ax.plot(
             *X[changed[i][0]],
