@@ -23,6 +23,7 @@ INK, MUTED, FACE, PALETTE = LIGHT.ink, LIGHT.muted, LIGHT.face, LIGHT.palette
 ROLES = {
     INK: "ink",
     "#000000": "ink",
+    "#b0b0b0": "line",
     MUTED: "muted",
     LIGHT.line: "line",
     FACE: "face",
@@ -66,7 +67,7 @@ def _bare(ax: Any) -> None:
         axis.line.set_color(MUTED)
         axis.label.set(color=INK, fontsize=TEXT)
     ax.tick_params(axis="z", colors=MUTED, labelcolor=INK, labelsize=SMALL)
-    ax.set_box_aspect(None, zoom=0.85)
+    ax.set_box_aspect(None, zoom=0.95)
 
 
 def svg(figure: Figure, name: str, alt: str) -> str:

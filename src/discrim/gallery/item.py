@@ -16,6 +16,9 @@ from matplotlib.figure import Figure
 from discrim.gallery.drawing import new_axes
 from discrim.gallery.found import Rows, find_rows
 
+# Numbers of an array that are shown; all of them are compared.
+MOST = 9
+
 
 class EnoughError(Exception):
     """Raised where the first picture would begin, if only the numbers are wanted."""
@@ -172,7 +175,8 @@ def _written(values: Any, tol: float) -> str:
     printed = tol > 0 and abs(np.log10(tol / 5) - round(np.log10(tol / 5))) < 1e-6
     digits = round(-np.log10(2 * tol)) if printed else 4
     flat = [_number(value, max(digits, 0), fixed=tol > 0) for value in values.ravel()]
-    return ", ".join(flat) if len(flat) <= 24 else f"{', '.join(flat[:24])}, … ({len(flat)} numbers)"
+    shown = ", ".join(flat[:MOST])
+    return shown if len(flat) <= MOST else f"{shown}, … ({len(flat)} numbers)"
 
 
 def _number(value: Any, digits: int, *, fixed: bool = False) -> str:

@@ -179,7 +179,7 @@ def xor_with_product(page: Page) -> None:
     page.check("wrong with squares and products", 0, recipes.wrong(model, X, y))
     page.table(["x1", "x2", "x1x2", "r"], [[*map(int, row), int(r)] for row, r in zip(z, y, strict=True)])
     ax = page.axes(
-        "The four points in three dimensions, with a plane between the classes.", solid=True, size=(4.8, 4.2)
+        "The four points in three dimensions, with a plane between the classes.", solid=True, size=(5.0, 3.7)
     )
     for k in (0, 1):
         ax.plot(*z[y == k].T, draw.MARKERS[k], color=draw.PALETTE[k], markersize=8)

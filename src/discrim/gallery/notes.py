@@ -160,7 +160,7 @@ def plane_of_centroids(page: Page) -> None:
         "cov(x*) = I", "within the classes only", "the covariance of all rows also holds the spread of the centroids"
     )
     ax = page.axes(
-        "Sphered rows in three dimensions, with the plane through the three centroids.", solid=True, size=(5.0, 4.4)
+        "Sphered rows in three dimensions, with the plane through the three centroids.", solid=True, size=(5.0, 3.6)
     )
     rows, middles = plane.sphere(X), plane.sphere(lda.means_)
     for k, name in enumerate(lda.classes_):
@@ -170,6 +170,7 @@ def plane_of_centroids(page: Page) -> None:
     corner = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]]) * 6
     ax.plot(*(middles.mean(axis=0) + corner @ plane.basis.T).T, color=draw.INK)
     ax.plot(*middles.T, "X", color=draw.INK, markersize=8)
+    ax.set(xticklabels=[], yticklabels=[], zticklabels=[])
     draw.keyed(ax)
 
 
@@ -182,7 +183,7 @@ def projection(page: Page) -> None:
     page.check("P_M = QQ′", Q @ Q.T, plane.projection, tol=1e-9)
     page.check("P_M P_M = P_M", plane.projection, plane.projection @ plane.projection, tol=1e-9)
     page.check("differences of centroids stay", differences, differences @ plane.projection, tol=1e-8)
-    ax = page.axes("A point above a plane and its foot point in the plane.", solid=True, size=(5.0, 4.2))
+    ax = page.axes("A point above a plane and its foot point in the plane.", solid=True, size=(5.0, 3.4))
     _drop(ax)
 
 
@@ -210,7 +211,7 @@ def pythagoras(page: Page) -> None:
         "else it is off by one constant for all k; h is right",
     )
     ax = page.axes(
-        "A right triangle of a point, its foot point in the plane M, and a centroid in M.", solid=True, size=(5.0, 4.2)
+        "A right triangle of a point, its foot point in the plane M, and a centroid in M.", solid=True, size=(5.0, 3.4)
     )
     _drop(ax, centroid=True)
 

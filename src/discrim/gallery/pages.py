@@ -40,7 +40,7 @@ svg {{ display: block; fill: var(--ink); width: 100%; height: auto; margin: .6re
 table {{ border-collapse: collapse; font-size: .88rem; margin: .6rem 0; font-variant-numeric: tabular-nums; }}
 caption {{ text-align: left; color: var(--muted); padding-bottom: .2rem; }}
 th, td {{ text-align: left; vertical-align: top; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid var(--line); }}
-th {{ font-weight: 600; }}
+th {{ font-weight: 600; }} .one, .data th {{ white-space: nowrap; }}
 pre {{ background: var(--soft); padding: .7rem .9rem; overflow-x: auto; font-size: .82rem; line-height: 1.45; }}
 pre, code {{ font-family: ui-monospace, "DejaVu Sans Mono", monospace; }}
 .good {{ color: var(--good); }} .bad {{ color: var(--bad); font-weight: 600; }}
@@ -146,9 +146,14 @@ def _list(lecture: Lecture, file: str = "") -> str:
 
 def _table(grid: Grid) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in grid.columns)
-    rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in grid.rows)
+    rows = "".join("<tr>" + "".join(f_cell(cell) for cell in row) + "</tr>" for row in grid.rows)
     caption = f"<caption>{escape(grid.caption)}</caption>" if grid.caption else ""
-    return f'<div class="wide"><table>{caption}<tr>{head}</tr>{rows}</table></div>'
+    return f'<div class="wide"><table class="data">{caption}<tr>{head}</tr>{rows}</table></div>'
+
+
+def _cell(text: str) -> str:
+    """Numbers and names stay on one line, sentences do not."""
+    return f"<td>{escape(text)}</td>" if " " in text.strip() else f'<td class="one">{escape(text)}</td>'
 
 
 def _checks(page: Page) -> str:
