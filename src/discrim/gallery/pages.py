@@ -146,7 +146,7 @@ def _list(lecture: Lecture, file: str = "") -> str:
 
 def _table(grid: Grid) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in grid.columns)
-    rows = "".join("<tr>" + "".join(f_cell(cell) for cell in row) + "</tr>" for row in grid.rows)
+    rows = "".join("<tr>" + "".join(_cell(cell) for cell in row) + "</tr>" for row in grid.rows)
     caption = f"<caption>{escape(grid.caption)}</caption>" if grid.caption else ""
     return f'<div class="wide"><table class="data">{caption}<tr>{head}</tr>{rows}</table></div>'
 
