@@ -236,6 +236,7 @@ def one_direction(page: Page) -> None:
         "Fisher": fisher.threshold,
         "fewest errors": cuts[np.argmin(errors)],
     }
+    page.misprint("t_y from p_y alone", "t_y from p_y and m_y", "the constant of LDA also holds −m_y′S⁻¹m_y / 2")
     page.check("different offsets", 4, len({round(value, 6) for value in offsets.values()}))
     page.table(
         ["offset along w", "value", "wrong"],

@@ -180,6 +180,7 @@ def convergence(page: Page) -> None:
     learned: Any = model.learned_[0]
     page.check("corrections", 7, learned.updates)
     page.check("R", 3.651, learned.radius, tol=5e-4)
+    page.check("largest margin γ", 0.549, float(2 * learned.radius / np.sqrt(learned.best_bound)), tol=5e-4)
     page.check("the bound with the largest margin", 177, int(learned.best_bound))
     page.misprint(
         "(2R/γ)² for any w*",
@@ -293,6 +294,7 @@ def additive(page: Page) -> None:
     page.check(
         "continuous: the sum of the curves is the log odds", gaussian.decision_function(X)[:5], total[:5], tol=1e-7
     )
+    page.misprint("p_(i,1)", "p_(k,1)", "the probability belongs to column k")
     tuned = discrim.BernoulliNB(tune_intercept=True).fit(ones, y)
     page.check(
         "with a tuned separately there are no more errors",

@@ -204,6 +204,7 @@ def squares_overlapping(page: Page) -> None:
     found = model.hyperplane()
     page.check("cosine with the closed form", 1.0, float(line.w @ found.w / line.norm / found.norm), tol=1e-6)
     page.check("offset of the closed form", line.offset, found.offset, tol=1e-4)
+    page.check("wrong by LDA on the same rows", 7, recipes.wrong(discrim.LinearDiscriminantAnalysis().fit(X, y), X, y))
     trace = model.trace_
     at = [1, 2, 5, 20, 100, len(trace) - 1]
     strip(

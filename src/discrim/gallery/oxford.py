@@ -199,6 +199,7 @@ def iris_lda(page: Page) -> None:
     page.check("width = 3.309 − .882 length", [3.309, -0.882], lines[0], tol=5e-4)
     page.check("width = 3.272 − .325 length", [3.272, -0.325], lines[1], tol=5e-4)
     page.check("errors", 6, recipes.wrong(lda, X, y))
+    page.misprint("(x − μ)′Σ⁻¹(x − μ) as Mahalanobis distance", "its square", "the distance is the root")
     ax = petals(page.axes("Three species with the dashed borders of LDA."))
     draw.borders(ax, lda.decision_function, dash="--", label="LDA")
     draw.keyed(ax)
@@ -378,6 +379,9 @@ def iris_qda(page: Page) -> None:
         "p × p numbers of a covariance; singular if p > n",
         "p(p + 1)/2; if p > n − K, for QDA if p ≥ n_k",
         "the matrix is symmetric, and the means take degrees of freedom",
+    )
+    page.misprint(
+        "X | Y = k ~ (μ_k, Σ_k)", "N(μ_k, Σ_k)", "the N of the normal distribution is missing in the model of QDA"
     )
     ax = petals(page.axes("Three species with the borders of LDA, dashed, and of QDA."))
     draw.borders(ax, lda.decision_function, dash="--", label="LDA")

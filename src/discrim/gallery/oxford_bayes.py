@@ -203,7 +203,7 @@ def bayesian_qda(page: Page) -> None:
     page.misprint(
         "|B|^(q/2) in the prior",
         "|Σ|^(q/2)",
-        "the predictive integrates to (2π)^(p/2), harmless; it follows only with the extra measure |Σ|^(−(p+2)/2), "
+        "the predictive integrates to (2π)^(p/2), harmless; it follows only with the extra measure |Σ|^{−(p+2)/2}, "
         "with n_k + q − p + 1 degrees of freedom; the prior as written has n_k + q − 2p − 1",
     )
     ax = page.axes("Error over the number of columns: QDA stops at 20, Bayesian QDA stays low, LDA stays at one half.")

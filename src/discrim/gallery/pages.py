@@ -84,9 +84,9 @@ def section(item: Item, page: Page) -> str:
 
 
 def _formula(text: str) -> str:
-    """Plain text with _k and _{ij} as subscripts, ^2 and ^(...) as superscripts."""
+    """Plain text with _k and _{ij} as subscripts, ^2, ^{...} and ^(...) as superscripts."""
     marked = re.sub(r"_\{([^}]*)\}|_(\w+)", r"<sub>\1\2</sub>", escape(text))
-    return re.sub(r"\^\(([^)]*)\)|\^([\w−]+)", r"<sup>\1\2</sup>", marked)
+    return re.sub(r"\^\{([^}]*)\}|\^\(([^)]*)\)|\^([\w−]+(?:\.\d+)?)", r"<sup>\1\2\3</sup>", marked)
 
 
 def failure(item: Item, error: str) -> str:
@@ -159,9 +159,10 @@ def _cell(text: str) -> str:
 def _checks(page: Page) -> str:
     if not page.checks:
         return ""
+    differs = '<td class="note">other data</td>' if page.stand_ins else '<td class="bad">differs</td>'
     rows = "".join(
         f"<tr><td>{_formula(one.name)}</td><td>{escape(one.expected)}</td><td>{escape(one.found)}</td>"
-        + ('<td class="good">✓</td>' if one.good else '<td class="bad">differs</td>')
+        + ('<td class="good">✓</td>' if one.good else differs)
         + "</tr>"
         for one in page.checks
     )

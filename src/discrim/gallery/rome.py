@@ -289,6 +289,7 @@ def perceptron(page: Page) -> None:
     page.check("that row was wrong", True, all(margin <= 0 for *_, margin in changed))
     page.check("wrong at the end", 0, recipes.wrong(model, X, y))
     page.misprint("w + η φ", "w + η φ t", "rows of the other class are subtracted")
+    page.misprint("the proof of convergence", "see C16", "the text ends inside it, and α is not given")
     at = np.linspace(0, len(changed) - 1, 4).astype(int)
     for ax, i in zip(
         page.axes("Four corrections: the line before, the wrong row ringed, and the line after.", 4), at, strict=True
