@@ -44,14 +44,15 @@ def run_python(model, frame, tmp_path):
     export(model, "python", tmp_path / "model.py")
     text = (tmp_path / "model.py").read_text(encoding="utf-8")
     rows = [[None if pd.isna(value) else value for value in row] for row in frame.to_numpy(dtype=object).tolist()]
+    (tmp_path / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
     caller = (
-        f"import json, sys\nmade = {{}}\nexec(compile(sys.stdin.read(), 'model', 'exec'), made)\nfound = []\n"
-        f"for row in json.loads({json.dumps(json.dumps(rows))}):\n"
+        "import json, sys\nmade = {}\nexec(compile(sys.stdin.read(), 'model', 'exec'), made)\nfound = []\n"
+        "for row in json.load(open(sys.argv[1])):\n"
         "    try:\n        posterior = made['predict_proba'](row) if 'predict_proba' in made else []\n"
         "        found.append([made['predict'](row), posterior])\n"
         "    except ValueError:\n        found.append([None, []])\nprint(json.dumps(found))"
     )
-    command = [sys.executable, "-I", "-S", "-c", caller]
+    command = [sys.executable, "-I", "-S", "-c", caller, str(tmp_path / "rows.json")]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True, encoding="utf-8")
     found = json.loads(done.stdout)
     size = max((len(posterior) for _, posterior in found), default=0)

@@ -135,7 +135,7 @@ class Exported:
         It gives the columns ``keep``, then ``predicted`` and one column ``p_<label>`` for each class. ``dialect`` is
         'duckdb', 'postgres' or 'sqlite' (built with its mathematical functions, as most are). Names are taken as
         written, in quotes. Where ``predict`` refuses a row, as for missing values, the answers are NULL; a column
-        that has no influence is not read. Up to 1,600 columns in PostgreSQL, 2,000 in SQLite, 200,000 numbers in all.
+        that has no influence is not read. Up to 1,600 columns in PostgreSQL, 2,000 in the others, and 200,000 numbers.
         """
         made: str | None = export(self, "sql", path, table=table, dialect=dialect, keep=keep)
         return made

@@ -21,6 +21,8 @@ GROUP = 100
 WIDTH = 110
 # These give a number where a value is missing or not finite, so that such values are looked for first.
 HIDES = frozenset(("smaller", "larger", "above", "at_least", "missing", "number level"))
+# What stands for a new line inside of quotes while lines are indented; no text may hold it.
+LINE = "\0"
 LARGEST = "1.7976931348623157e308"
 
 
@@ -60,7 +62,7 @@ class Dialect:
     def text(self, value: str) -> str:
         """A literal that holds any text."""
         _refuse_nul(value)
-        quoted = "'" + value.replace("'", "''") + "'"
+        quoted = "'" + value.replace("'", "''").replace("\n", LINE) + "'"
         if self.name == "postgres" and "\\" in value:
             return "E" + quoted.replace("\\", "\\\\")
         return quoted
@@ -76,7 +78,7 @@ class Dialect:
 
 
 DIALECTS = {
-    "duckdb": Dialect("duckdb", "DOUBLE", "CAST('inf' AS DOUBLE)", 20_000, has_log_gamma=True),
+    "duckdb": Dialect("duckdb", "DOUBLE", "CAST('inf' AS DOUBLE)", 2000, has_log_gamma=True),
     "postgres": Dialect(
         "postgres",
         "DOUBLE PRECISION",
@@ -110,7 +112,7 @@ def sql_of(program: Program, table: Any = None, dialect: str = "duckdb", *, keep
 def identifier(name: str) -> str:
     """A quoted name; inside quotes only the quote itself has a meaning."""
     _refuse_nul(name)
-    return '"' + name.replace('"', '""') + '"'
+    return '"' + name.replace('"', '""').replace("\n", LINE) + '"'
 
 
 def _refuse_nul(text: str) -> None:
@@ -171,7 +173,7 @@ class _Query:
             "SELECT",
             *_listed([f"{value} AS {name}" if value != name else value for value, name in outputs], "  "),
         ]
-        return "\n".join([*lines, f"FROM {source}", ""])
+        return "\n".join([*lines, f"FROM {source}", ""]).replace(LINE, "\n")
 
     def _label(self, valid: str) -> str:
         """The label of the answer, NULL where there is none."""
@@ -214,8 +216,12 @@ class _Query:
         for place, text in enumerate(texts):
             for name in set(re.findall(r"\b[a-z]\w*\b", text)) & self.step_of.keys():
                 last[name] = place
+        # What only other steps could have needed, such as a column without influence, is not read.
+        for step in self.steps:
+            for name in step.keys() - last.keys():
+                del step[name], self.step_of[name]
         return [
-            [name for name, made in self.step_of.items() if made < place and last.get(name, -1) >= place]
+            [name for name, made in self.step_of.items() if made < place and last[name] >= place]
             for place in range(len(self.steps))
         ]
 
