@@ -43,7 +43,7 @@ def run_onnx(model, frame, tmp_path, dtype="float64"):
 def run_python(model, frame, tmp_path):
     export(model, "python", tmp_path / "model.py")
     text = (tmp_path / "model.py").read_text(encoding="utf-8")
-    rows = [[None if pd.isna(value) else value for value in row] for row in frame.to_numpy(dtype=object).tolist()]
+    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
     (tmp_path / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
     caller = (
         "import json, sys\nmade = {}\nexec(compile(sys.stdin.read(), 'model', 'exec'), made)\nfound = []\n"
