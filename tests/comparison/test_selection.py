@@ -83,7 +83,7 @@ def test_copies_in_one_group_count_once():
     alone = effective_rows(wrong.mean(), wrong, rows_of(80))
     copies = effective_rows(wrong.mean(), np.repeat(wrong, 10), rows_of(800, np.repeat(np.arange(80), 10)))
     assert alone == 80
-    assert copies == pytest.approx(80, rel=0.02)  # 80 or 79 groups in the variance
+    assert copies == pytest.approx(80, rel=0.05)  # the variance and its quantile are of 79
 
 
 def test_many_rows_are_drawn_in_parts_with_the_same_result():

@@ -5,9 +5,11 @@ from __future__ import annotations
 import html
 import os
 import platform
+import re
 import sys
 import tempfile
 from collections.abc import Sequence
+from datetime import datetime
 from importlib import resources
 from pathlib import Path
 from string import Template
@@ -15,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discrim.comparison.metrics import binary_score, metric_name
-from discrim.comparison.result import cells_of
-from discrim.comparison.scores import Row, written
+from discrim.comparison.metrics import binary_score, metric_name, percent
+from discrim.comparison.result import FEWEST_FIGURES, cells_of, header_of
+from discrim.comparison.scores import MODEL, REFER, Row, written
 from discrim.errors import DiscrimError, plural
 from discrim.evaluation.confusion_matrix import Confusion, confusion
 from discrim.evaluation.curves import ROC, roc
@@ -30,31 +32,35 @@ if TYPE_CHECKING:
 # Classes up to which a matrix and a curve for each of them can be read.
 MATRIX_CLASSES, CURVE_CLASSES = 12, 8
 RIVALS = 3
+# How far the bars of intervals reach, in middle intervals; distances from calibration that are worth a figure.
+SCALE, NOTICED = 2.5, 0.005
 # Inside of a square picture, in its own units.
 SIDE, LEFT, TOP = 260.0, 58.0, 10.0
 MOST_POINTS = 240
 BETTER = (
-    "models that are not significantly better than the baseline (one-sided paired test, Holm-adjusted) are excluded"
+    "models that are not significantly better than the baseline (one-sided paired test, adjusted for all models by the "
+    "largest statistic under random signs) are excluded"
 )
 CHOICE = (
     f"{BETTER}; of the others, those are tied whose paired difference from the best is within one standard error and "
     "one percentage point of error; of these the lowest log loss wins, and within 2% of it, or where no model makes an "
     "error, the smaller and more regularised rule"
 )
-SIMPLEST = (
-    f"{BETTER}; of the others, the simplest of those that a paired test at 5%, not adjusted for many tests, does not "
-    "distinguish from the best; rules whose sizes differ by less than a factor of two count as equally simple, and the "
-    "best of them is chosen"
-)
 
 
 def write_report(found: Comparison, path: Path) -> Path:
     """Under a temporary name first, so that the page is never seen half-written."""
     template = resources.files(__package__).joinpath("report.html").read_text(encoding="utf-8")
+    lead, *others = re.split(r"(?<=\.) (?=[A-Z])", found.verdict)
     page = Template(template).substitute(
         title=html.escape(found.title),
-        verdict=html.escape(found.verdict),
+        question=html.escape(_question(found)),
+        facts=_facts(found),
+        lead=html.escape(lead),
+        verdict="".join(f"<p>{html.escape(sentence)}</p>" for sentence in others),
+        head=_head(found),
         models="".join(_row(found, row) for row in found.rows if row.done),
+        key=html.escape(found.key),
         left_out=_left_out(found),
         chosen=html.escape(found.chosen),
         pictures=_pictures(found),
@@ -82,18 +88,49 @@ def _replace(path: Path, page: str) -> None:
         raise
 
 
+def _question(found: Comparison) -> str:
+    return "Which model?" if not found.target else f"Which model for '{found.target}'?"
+
+
+def _facts(found: Comparison) -> str:
+    """The file, the classes, the day and the version."""
+    sizes = np.bincount(found.codes, minlength=len(found.classes))
+    shown = [f"{label} {size:,}" for label, size in zip(found.classes, sizes, strict=True)][:MATRIX_CLASSES]
+    version = sys.modules["discrim"].__version__
+    facts = [
+        found.source,
+        found.title,
+        ", ".join(shown),
+        f"{datetime.now().astimezone():%d %B %Y}",
+        f"discrim {version}",
+    ]
+    return "".join(f"<li>{html.escape(fact)}</li>" for fact in facts if fact)
+
+
+def _head(found: Comparison) -> str:
+    """Of the table of models; what a narrow screen has no room for is marked."""
+    names = header_of(found.metric)
+    cells = "".join(
+        f"<th{' class=extra' if k >= FEWEST_FIGURES else ''}>{html.escape(name)}</th>" for k, name in enumerate(names)
+    )
+    return f"<tr><th>model</th>{cells}<th class='word extra'>tuned</th></tr>"
+
+
 def _row(found: Comparison, row: Row) -> str:
     strong = row.name == found.chosen
-    kind = "chosen" if strong else "near" if row.indistinguishable else "far"
-    low, high = row.error_interval
-    most = max(other.error_interval[1] for other in found.rows if other.done)
-    bar = _interval_bar(low, row.error, high, most, strong=strong or row.indistinguishable)
+    kind = "chosen" if strong else row.role if row.role == REFER else "near" if row.indistinguishable else "far"
     cells = [html.escape(cell) for cell in cells_of(row, found.metric)]
-    cells[1] = f'<span class="ends">{100 * low:.1f}</span>{bar}<span class="ends">{100 * high:.1f}</span>'
+    if np.isfinite(row.value_interval[0]):
+        low, high = cells[1].rsplit("-", 1)
+        bar = _interval_bar(row, found, strong=strong or row.indistinguishable)
+        cells[1] = f'<span class="ends">{low}</span>{bar}<span class="ends">{high}</span>'
     mark = "<span class=tag>chosen</span>" if strong else ""
-    tuned = f"<td class=word>{html.escape(row.tuned)}</td>"
-    name = f'<th title="{html.escape(row.note)}">{html.escape(row.name)}{"<sup>*</sup>" if row.note else ""}{mark}</th>'
-    return f"<tr class={kind}>{name}{''.join(f'<td>{cell}</td>' for cell in cells)}{tuned}</tr>"
+    mark = "<span class='tag quiet'>reference</span>" if row.role == REFER else mark
+    figures = "".join(f"<td{' class=extra' if k >= FEWEST_FIGURES else ''}>{cell}</td>" for k, cell in enumerate(cells))
+    tuned = f"<td class='word extra'>{html.escape(row.tuned)}</td>"
+    star = "<sup>*</sup>" if row.note and row.role == MODEL else ""
+    name = f'<th title="{html.escape(row.note)}">{html.escape(row.name)}{star}{mark}</th>'
+    return f"<tr class={kind}>{name}{figures}{tuned}</tr>"
 
 
 def _left_out(found: Comparison) -> str:
@@ -104,7 +141,12 @@ def _left_out(found: Comparison) -> str:
     ]
     out = [f"<li><b>{html.escape(who)}</b>: {html.escape(why)}</li>" for who, why in found.left_out]
     done = [f"<li>{html.escape(remark)}</li>" for remark in found.remarks]
-    return f"<ul class=notes>{''.join([*starred, *out, *done])}</ul>" if starred or out or done else ""
+    parts = {"What was done to columns and rows": done, "Notes on models": [*starred, *out]}
+    return "".join(
+        f"<section class=done><h3>{name}</h3><ul>{''.join(items)}</ul></section>"
+        for name, items in parts.items()
+        if items
+    )
 
 
 def _pictures(found: Comparison) -> str:
@@ -142,7 +184,12 @@ def _calibration(found: Comparison) -> str:
         happened = codes[:, None] == np.arange(len(found.classes))
         result = calibration(happened.ravel(), posterior.ravel(), positive=True, bins=10)
         of = "all classes together"
-    words = f"Dots on the diagonal mean calibrated probabilities; their mean distance is {result.error:.1%}."
+    beyond = result.error - result.noise
+    words = (
+        f"Dots on the diagonal mean calibrated probabilities. Their mean distance is {100 * result.error:.1f} points, "
+        f"of which {100 * min(result.noise, result.error):.1f} are what chance alone gives with so many rows: "
+        + (f"{100 * beyond:.1f} points are left." if beyond > NOTICED else "nothing is left that speaks against them.")
+    )
     parts = [f'<line class="rule dashed" {_ends(0, 0, 1, 1)}/>']
     for p, o, low, high in zip(result.predicted, result.observed, result.lower, result.upper, strict=True):
         parts.append(f'<line class="whisker" {_ends(p, low, p, high)}/>')
@@ -169,9 +216,10 @@ def _confusion(found: Comparison) -> str:
         )
         rows.append(f"<tr><th>{label}</th>{cells}<td class=rate>{written(matrix.recall[k], '.1%')}</td></tr>")
     head = "".join(f"<th>{label}</th>" for label in labels)
+    said = f"Balanced error {percent(matrix.balanced_error)}: the mean over the classes of what was missed."
     return (
         f"<table class=confusion><thead><tr><th>true class</th>{head}<th>recall</th></tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table>"
+        f"<tbody>{''.join(rows)}</tbody></table><p class=key>{said}</p>"
     )
 
 
@@ -211,23 +259,46 @@ def _how(found: Comparison) -> str:
         "Tuning": "inside the training part of every fold; no row influences the model that predicts it",
         "Metric": metric_name(found.metric),
         "Columns": "prepared by the training part of every fold alone; the preparation is part of the chosen model",
-        "Choice": CHOICE if found.metric in ("error", "log_loss", "brier") else SIMPLEST,
+        "Choice": CHOICE,
         "Time": f"{found.seconds:.2f} s in total; the column 'fit' is one fit to all rows",
         "Made with": f"discrim {version}, NumPy {np.__version__}, Python {platform.python_version()}",
     }
     return "".join(f"<dt>{name}</dt><dd>{html.escape(value)}</dd>" for name, value in facts.items())
 
 
-def _interval_bar(low: float, middle: float, high: float, most: float, *, strong: bool) -> str:
-    """A value with its interval on the scale from 0 to ``most``, to stand in a cell of a table."""
-    width, scale = 150.0, 144.0 / (most or 1.0)
-    a, m, b = (3.0 + scale * min(value, most) for value in (low, middle, high))
+def _interval_bar(row: Row, found: Comparison, *, strong: bool) -> str:
+    """A value with its interval, to stand in a cell of a table.
+
+    The scale reaches to a few times the best, so that one bad model does not push all others together; what lies beyond
+    it ends in an arrow.
+    """
+    ends = row.auc_interval if found.metric == "auc" else row.value_interval
+    least, most = _scale(found)
+    value = -row.value if found.metric == "auc" else row.value
+    width, unit = 150.0, 138.0 / ((most - least) or 1.0)
+    a, m, b = (6.0 + unit * min(max(each - least, 0.0), most - least) for each in (ends[0], value, ends[1]))
+    beyond = value > most or value < least
+    edge = (147.0, 141.0) if value > most else (3.0, 9.0)
+    point = f'<circle cx="{m:.1f}" cy="7" r="3.6"/>'
+    if beyond:
+        point = f'<path d="M{edge[0]:g} 7 L{edge[1]:g} 3 L{edge[1]:g} 11 Z"/>'
     kind = "strong" if strong else "weak"
     return (
         f'<svg class="bar {kind}" viewBox="0 0 {width:g} 14" width="{width:g}" height="14" aria-hidden="true">'
         f'<line class="rule" x1="3" x2="147" y1="7" y2="7"/><line class="range" x1="{a:.1f}" x2="{b:.1f}" y1="7" '
-        f'y2="7"/><circle cx="{m:.1f}" cy="7" r="3.6"/></svg>'
+        f'y2="7"/>{point}</svg>'
     )
+
+
+def _scale(found: Comparison) -> tuple[float, float]:
+    """From which value to which the bars reach."""
+    rows = [row for row in found.rows if row.done and np.isfinite(row.value_interval[0])]
+    if found.metric == "auc":
+        lows = sorted(row.auc_interval[0] for row in rows)
+        return max(lows[0], 1.0 - SCALE * (1.0 - lows[len(lows) // 2])), 1.0
+    highs = sorted(row.value_interval[1] for row in rows)
+    least = min(0.0, *(row.value_interval[0] for row in rows))
+    return least, min(highs[-1], SCALE * max(highs[len(highs) // 2] - least, 1e-12) + least)
 
 
 def _roc_picture(curves: Sequence[tuple[str, ROC]], title: str) -> str:

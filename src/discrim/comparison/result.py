@@ -24,6 +24,7 @@ from discrim.inference.assumptions import AssumptionChecks
 from discrim.inference.render import WIDTH, html_page, short
 from discrim.inference.summary import Table
 from discrim.models.text_classifier import TextClassifier
+from discrim.sources import Scan
 
 if TYPE_CHECKING:
     import os
@@ -95,6 +96,7 @@ class Comparison:
         self.held_out = np.flatnonzero(self.folds >= 0)
         self.trials = trials
         self.words = data.words
+        self.source, self.target = _origin(data)
         self.remarks = remarks_of(data, rows, trials.values())
 
     @property
@@ -272,6 +274,14 @@ def remarks_of(rows: ComparedRows, table: Iterable[Row], trials: Iterable[Tried]
     if rows.every > 1 and any(t.setting for t in trials):
         said.append(f"Settings that are judged row by row were chosen by one row out of {rows.every}.")
     return [*said, *rows.remarks]
+
+
+def _origin(rows: ComparedRows) -> tuple[str, str]:
+    """The file and the column of the classes, as far as they have names."""
+    scanned = isinstance(rows.given, Scan)
+    source = str(rows.given).removeprefix("Scan(").split(", target=")[0] if scanned else ""
+    target = rows.given.target if scanned else getattr(rows.y, "name", None)
+    return source, "" if target is None else str(target)
 
 
 def _were(names: list[str]) -> str:

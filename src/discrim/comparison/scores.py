@@ -102,10 +102,29 @@ def score_rows(trials: list[Tried], not_run: Mapping[str, str], rows: ComparedRo
     table, ordered = [row for row, _ in scored], [tried for _, tried in scored]
     _mark_better(table, ordered, rows, metric)
     usable = [i for i, row in enumerate(table) if row.usable]
+    for i in usable:
+        if not table[i].beats_baseline:
+            table[i] = _widened(table[i], ordered[i], rows, metric)
     if usable:
         best = next((i for i in usable if table[i].beats_baseline), usable[0])
         _mark_distances(table, ordered, best, rows, metric)
     return [*table, *(Row(name, why) for name, why in not_run.items())]
+
+
+def _widened(row: Row, tried: Tried, rows: ComparedRows, metric: Metric) -> Row:
+    """With the intervals of a model that may have learned nothing.
+
+    Where there is nothing to learn, whether a row is predicted correctly depends on the label of another as that one's
+    on its own, in the same way, so what two rows have in common counts twice: the variance is up to twice that of
+    independent rows.
+    """
+    ends = {name: _figure(tried, rows, name, 2.0)[1] for name in ("error", "balanced_error", "auc")}
+    area = ends["auc"]
+    own = row.value_interval if callable(metric) else _figure(tried, rows, metric, 2.0)[1]
+    return replace(
+        row, error_interval=ends["error"], balanced_error_interval=ends["balanced_error"],
+        auc_interval=(-area[1], -area[0]), value_interval=own,
+    )  # fmt: skip
 
 
 def _mark_better(table: list[Row], trials: list[Tried], rows: ComparedRows, metric: Metric) -> None:
@@ -115,38 +134,51 @@ def _mark_better(table: list[Row], trials: list[Tried], rows: ComparedRows, metr
     """
     place = next(i for i, row in enumerate(table) if row.role == BASE)
     usable = [i for i, row in enumerate(table) if row.usable]
-    p_values = _better_p(place, usable, trials, rows, metric)
     if metric == "error" and usable:
-        both = _better_p(place, usable, trials, rows, "log_loss")
+        p_values, by_loss = _better_p(place, usable, trials, rows, ("error", "log_loss"))
         fair = np.array([table[i].error <= table[place].error for i in usable])
-        p_values = np.minimum(1.0, 2.0 * np.fmin(p_values, np.where(fair, both, 1.0)))
-        for i, q in zip(usable, both, strict=True):
+        p_values = np.fmin(p_values, np.where(fair, by_loss, 1.0))
+        (alone,) = _better_p(place, usable, trials, rows, ("log_loss",))
+        for i, q in zip(usable, alone, strict=True):
             table[i] = replace(table[i], informative=bool(q < SIGNIFICANT))
+    else:
+        (p_values,) = _better_p(place, usable, trials, rows, (metric,))
     for i, p in zip(usable, p_values, strict=True):
         # Where nothing can be tested, the figure itself has to do.
         beats = p < SIGNIFICANT if np.isfinite(p) else table[i].value < table[place].value
         table[i] = replace(table[i], beats_baseline=bool(beats))
 
 
-def _better_p(place: int, usable: list[int], trials: list[Tried], rows: ComparedRows, metric: Metric) -> Floats:
-    """One-sided: that a model is only as good as the baseline. Rows of one group count together."""
-    found = np.full(len(usable), np.nan)
-    if callable(metric):
+def _better_p(
+    place: int, usable: list[int], trials: list[Tried], rows: ComparedRows, metrics: tuple[Metric, ...]
+) -> Floats:
+    """One-sided: that a model is only as good as the baseline; metrics x models, adjusted for all of them.
+
+    Rows of one group count together.
+    """
+    found = np.full((len(metrics), len(usable)), np.nan)
+    if callable(metrics[0]):
         for j, i in enumerate(usable):
-            test = _over_folds(trials[place], trials[i], rows, metric)
+            test = _over_folds(trials[place], trials[i], rows, metrics[0])
             if test is not None:
-                found[j] = test.p_value / 2.0 if test.difference > 0 else 1.0 - test.p_value / 2.0
-        return np.array(holm(found.tolist()))
-    base, judged = judge(trials[place], rows, metric), [judge(trials[i], rows, metric) for i in usable]
-    known = [j for j, one in enumerate(judged) if one is not None]
-    if base is not None and known:
-        values, parts = _stacked([one for one in judged if one is not None], rows)
-        own = by_unit(base.parts, rows)[:, None]
+                found[0, j] = test.p_value / 2.0 if test.difference > 0 else 1.0 - test.p_value / 2.0
+        return np.array([holm(found[0].tolist())])
+    leads, parts, places = list[float](), list[Floats](), list[tuple[int, int]]()
+    for k, metric in enumerate(metrics):
+        base = judge(trials[place], rows, metric)
         # The score of a row depends on the label of another as that one's on its own, in the same way: where there is
         # nothing to learn, what two rows have in common counts twice. Other metrics are biased by more than that
         # against the models there, since the baseline knows the shares of the classes.
         least = np.sqrt(2.0) if metric == "auc" else 1.0
-        found[known] = larger_than_zero(rows.n * (base.value - values) / least, own - parts)
+        for j, i in enumerate(usable):
+            own = judge(trials[i], rows, metric)
+            if base is not None and own is not None:
+                leads.append(rows.n * (base.value - own.value) / least)
+                parts.append(base.parts - own.parts)
+                places.append((k, j))
+    if places:
+        p_values = larger_than_zero(np.array(leads), by_unit(np.column_stack(parts), rows))
+        found[tuple(np.array(places).T)] = p_values
     return found
 
 
@@ -241,17 +273,17 @@ def gain_over(chosen: Tried, other: Tried, rows: ComparedRows, metric: Metric) -
     return float(values[0] - values[1]), float(all_pairs(rows.n * values, parts)[0, 1])
 
 
-def _figure(tried: Tried, rows: ComparedRows, metric: str | Costs) -> tuple[float, Interval]:
-    """The value, less is better, and its interval."""
+def _figure(tried: Tried, rows: ComparedRows, metric: str | Costs, times: float = 1.0) -> tuple[float, Interval]:
+    """The value, less is better, and its interval, from so many times the variance of independent rows."""
     judged = judge(tried, rows, metric)
     if judged is None:
         return np.nan, NOTHING
     value, parts = judged
     if metric in SHARES:
-        n = effective_rows(value, parts, rows, metric)
+        n = effective_rows(value, parts, rows, metric) / times
         low, high = proportion_interval(value * n, n)
         return value, (float(low), float(high))
-    error = standard_error(parts, rows, metric)
+    error = standard_error(parts, rows, metric) * np.sqrt(times)
     if metric == "auc":
         low, high = area_interval(-value, error, *_two_sizes(rows))
         return value, (-high, -low)

@@ -104,7 +104,10 @@ def effective_rows(value: float, parts: Floats, rows: ComparedRows, metric: Metr
         if not rows.dealer.grouped:
             error = standard_error(parts, rows, metric)
             return value * (1.0 - value) / error**2 if inside and error > 0 else n
-    if not rows.dealer.grouped or not inside:
+    if not rows.dealer.grouped or rows.dealer.units is None:
         return n
-    error = standard_error(parts, rows, metric)
-    return min(n, value * (1.0 - value) / error**2) if error > 0 else n
+    # Of few groups the variance is uncertain itself: Student's quantile in place of the normal one.
+    groups = int(rows.dealer.units.max()) + 1
+    wider = (special.stdtrit(max(groups - 1, 1), 0.975) / special.ndtri(0.975)) ** 2
+    error = standard_error(parts, rows, metric) if inside else 0.0
+    return float(min(n, value * (1.0 - value) / error**2 if error > 0 else groups) / wider)

@@ -86,6 +86,12 @@ class Calibration:
     def error(self) -> float:
         return float(np.average(np.abs(self.predicted - self.observed), weights=self.weight))
 
+    @property
+    def noise(self) -> float:
+        """What ``error`` is on average for perfect probabilities, from so many rows: it falls as 1 / sqrt(n)."""
+        spread = np.sqrt(self.predicted * (1.0 - self.predicted) / np.maximum(self.weight, 1.0))
+        return float(np.average(np.sqrt(2.0 / np.pi) * spread, weights=self.weight))
+
     def plot(self, **options: Any) -> Any:
         """Frequencies against probabilities, as matplotlib axes: ``discrim.plots.calibration`` with its options."""
         from discrim import plots
