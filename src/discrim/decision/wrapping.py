@@ -68,6 +68,12 @@ class MetaClassifier(Exported, MetaEstimatorMixin, ClassifierMixin, BaseEstimato
             mapping.add(caller=method, callee=method)
         return MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=mapping)
 
+    def plot(self, X: Any = None, y: Any = None, **options: Any) -> Any:
+        """What it answers, in the directions in which the classes of the rows X, y differ most, as matplotlib axes."""
+        from discrim import plots
+
+        return plots.separation(self, X, y, **options)
+
     def __sklearn_tags__(self) -> Any:
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
         for name in ("sparse", "pairwise", "allow_nan", "categorical", "string"):

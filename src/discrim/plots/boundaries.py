@@ -61,14 +61,14 @@ def regions(
     plane = _plane(model, X, y, columns, others)
     ax, look = canvas(ax, style)
     answers = plane.answers(model)
-    _fill(ax, look, plane, answers, shade)
-    _borders(ax, plane, answers, {"colors": look.ink, "linewidths": 1.0})
+    fill_answers(ax, look, plane.a, plane.b, answers, _strengths(answers, shade))
+    draw_borders(ax, plane.a, plane.b, answers, {"colors": look.ink, "linewidths": 1.0})
     rows = plane.points
     codes = rows.codes if rows.labelled else answers.at(plane)
     scatter_classes(ax, look, plane.z, codes, [*answers.classes.tolist(), *answers.extra])
     titled(ax, None, rows.names[plane.pair[0]], rows.names[plane.pair[1]])
     _frame(ax, plane)
-    keyed(ax, look, [*class_keys(look, answers.classes), *_extra_keys(look, answers)])
+    keyed(ax, look, [*class_keys(look, answers.classes), *extra_keys(look, answers)])
     for text in plane.remarks:
         noted(ax, look, text)
     return ax
@@ -96,7 +96,8 @@ def borders(
         plane = _plane(model, X, y, columns, others)
         colour = look.ink if i == 0 else look.palette[(i + 2) % len(look.palette)]
         dash = DASHES[i % len(DASHES)]
-        _borders(ax, plane, plane.answers(model), {"colors": [colour], "linewidths": 1.6, "linestyles": [dash]})
+        lined = {"colors": [colour], "linewidths": 1.6, "linestyles": [dash]}
+        draw_borders(ax, plane.a, plane.b, plane.answers(model), lined)
         lines.append(Line2D([], [], color=colour, linestyle=dash, linewidth=1.6, label=shortened(name, 28)))
     assert plane is not None
     rows = plane.points
@@ -249,33 +250,35 @@ def _grid(values: Floats, size: int) -> Floats:
     return np.linspace(low - reach, high + reach, size)
 
 
-def _fill(ax: Axes, look: Look, plane: Plane, answers: Answers, shade: str) -> None:
-    if shade == "posterior" and np.isnan(answers.sure).any():
+def _strengths(answers: Answers, shade: str) -> Floats:
+    """How deep the colour of an answer is at each point."""
+    if shade == "class":
+        return np.full(answers.code.shape, 0.2)
+    if np.isnan(answers.sure).any():
         raise ParameterError("shade='posterior' needs a model with predict_proba. Leave it at 'class'.")
-    shape = len(plane.b), len(plane.a)
-    strengths = np.full(answers.code.shape, 0.2)
-    if shade == "posterior":
-        least = 1.0 / len(answers.classes)
-        strengths = 0.03 + 0.36 * np.clip((answers.sure - least) / (1.0 - least), 0, 1)
+    least = 1.0 / len(answers.classes)
+    return np.asarray(0.03 + 0.36 * np.clip((answers.sure - least) / (1.0 - least), 0, 1))
+
+
+def fill_answers(ax: Any, look: Look, a: Floats, b: Floats, answers: Answers, strengths: Floats | float) -> None:
+    """Areas in the colours of the classes, as one bitmap; answers that are no class are grey and hatched."""
+    shape = len(b), len(a)
     faces = np.array(
         [look.tint(k, 1.0) for k in range(len(answers.classes))] + [look.tint(6, 1.0)] * len(answers.extra)
     )
-    back = np.array(look.tint(0, 0.0))
-    image = strengths[:, None] * faces[answers.code] + (1.0 - strengths[:, None]) * back
-    extent = (plane.a[0], plane.a[-1], plane.b[0], plane.b[-1])
-    ax.imshow(image.reshape(*shape, 3), extent=extent, origin="lower", aspect="auto", interpolation="nearest", zorder=0)
+    depth = np.broadcast_to(strengths, answers.code.shape)[:, None]
+    image = depth * faces[answers.code] + (1.0 - depth) * np.array(look.tint(0, 0.0))
+    ax.imshow(
+        image.reshape(*shape, 3), extent=(a[0], a[-1], b[0], b[-1]), origin="lower", aspect=ax.get_aspect(),
+        interpolation="nearest", zorder=0,
+    )  # fmt: skip
     for i in range(len(answers.extra)):
         here = (answers.code == len(answers.classes) + i).astype(float).reshape(shape)
-        ax.contourf(plane.a, plane.b, here, levels=[0.5, 1.5], colors="none", hatches=[HATCHES[i % 3]], zorder=1).set(
-            edgecolor=look.muted, linewidth=0
-        )
+        hatched = ax.contourf(a, b, here, levels=[0.5, 1.5], colors="none", hatches=[HATCHES[i % 3]], zorder=1)
+        hatched.set(edgecolor=look.muted, linewidth=0)
 
 
-def _borders(ax: Axes, plane: Plane, answers: Answers, look: dict[str, Any]) -> None:
-    draw_borders(ax, plane.a, plane.b, answers, look)
-
-
-def draw_borders(ax: Axes, a: Floats, b: Floats, answers: Answers, look: dict[str, Any]) -> None:
+def draw_borders(ax: Any, a: Floats, b: Floats, answers: Answers, look: dict[str, Any]) -> None:
     """Lines between the answers, each once, so that dashes stay dashes."""
     shape = len(b), len(a)
     code = answers.code.reshape(shape)
@@ -302,7 +305,7 @@ def _frame(ax: Axes, plane: Plane) -> None:
     ax.set_ylim(plane.b[0], plane.b[-1])
 
 
-def _extra_keys(look: Look, answers: Answers) -> list[Patch]:
+def extra_keys(look: Look, answers: Answers) -> list[Patch]:
     return [
         Patch(facecolor=look.tint(6, 0.2), edgecolor=look.muted, hatch=HATCHES[i % 3], linewidth=0,
               label="no class" if not isinstance(label, str) else f"no class: {label}")

@@ -12,7 +12,7 @@ from scipy import special
 
 from discrim.errors import ParameterError, name_list
 from discrim.inference.discriminant import wilks_tests
-from discrim.plots.boundaries import Answers, draw_borders, grid_size
+from discrim.plots.boundaries import Answers, draw_borders, extra_keys, fill_answers, grid_size
 from discrim.plots.plane import (
     DiscriminantPlane,
     Moments,
@@ -96,12 +96,11 @@ def discriminants(
         scatter_classes(ax, look, z, rows.codes, classes if rows.labelled else [""])
     _class_shapes(ax, look, plane, pair, classes)
     _roomy(ax, z, plane.means[:, pair])
-    if borders:
-        _plane_borders(ax, look, model, X, plane, pair)
+    extra = _plane_borders(ax, look, model, X, plane, pair) if borders else []
     if loadings or (loadings is None and X is None):
         _draw_loadings(ax, look, plane, pair)
     titled(ax, None, *(_axis_name(plane, a) for a in pair))
-    keyed(ax, look, class_keys(look, classes))
+    keyed(ax, look, [*class_keys(look, classes), *extra])
     if rows is not None and rows.sampled:
         noted(ax, look, rows.sampled)
     return ax
@@ -310,19 +309,16 @@ def _roomy(ax: Axes, z: Floats | None, means: Floats) -> None:
     ax.set_aspect("equal", adjustable="box")
 
 
-def _plane_borders(ax: Axes, look: Look, model: Any, X: Any, plane: DiscriminantPlane, pair: list[int]) -> None:
-    """Areas and borders of the answers."""
+def _plane_borders(ax: Axes, look: Look, model: Any, X: Any, plane: DiscriminantPlane, pair: list[int]) -> list[Any]:
+    """Areas and borders of the answers; what the legend says of those that are no class."""
     size = grid_size(GRID, len(plane.origin))
     a, b = np.linspace(*ax.get_xlim(), size), np.linspace(*ax.get_ylim(), size)
     z = np.zeros((size * size, plane.scalings.shape[1]))
     z[:, pair[0]], z[:, pair[1]] = (part.ravel() for part in np.meshgrid(a, b))
     answers = answers_at(model, X, plane.origin + z @ plane.back.T)
-    faces = np.array([look.tint(k, 0.16) for k in range(len(answers.classes) + len(answers.extra))])
-    ax.imshow(
-        faces[answers.code].reshape(size, size, 3), extent=(a[0], a[-1], b[0], b[-1]), origin="lower", aspect="equal",
-        interpolation="nearest", zorder=0,
-    )  # fmt: skip
+    fill_answers(ax, look, a, b, answers, 0.16)
     draw_borders(ax, a, b, answers, {"colors": look.muted, "linewidths": 0.9})
+    return extra_keys(look, answers)
 
 
 def answers_at(model: Any, X: Any, x: Floats) -> Answers:

@@ -68,7 +68,7 @@ def pairs(X: Any, y: Any = None, *, columns: Any = None, style: str | None = Non
             "Name those that matter with columns=[...]."
         )
     size = len(chosen)
-    grid, look = panels(size * size, style, across=size, size=(WIDEST, WIDEST + 0.3))
+    grid, look = panels(size * size, style, across=size, size=(WIDEST, WIDEST + 0.3), solved=False)
     matrix = np.array(grid, dtype=object).reshape(size, size)
     for i, row in enumerate(chosen):
         for j, column in enumerate(chosen):
@@ -78,19 +78,21 @@ def pairs(X: Any, y: Any = None, *, columns: Any = None, style: str | None = Non
             else:
                 scatter_classes(ax, look, rows.x[:, [column, row]], rows.codes, rows.classes, size=7)
             ax.tick_params(labelbottom=i == size - 1, labelleft=j == 0 and i != j, labelsize=SMALL - 1.5)
-            ax.locator_params(nbins=3)
+            ax.locator_params(nbins=3, prune=None if size < 5 else "both")
             if i == size - 1:
                 ax.set_xlabel(shortened(rows.names[column], 60 // size), fontsize=SMALL)
             if j == 0:
                 ax.set_ylabel(shortened(rows.names[row], 60 // size), fontsize=SMALL)
     figure = matrix[0, 0].figure
+    # Fixed places: a layout of so many axes that is solved for takes seconds.
+    figure.subplots_adjust(left=0.11, right=0.985, bottom=0.115, top=0.94, wspace=0.09, hspace=0.09)
     if rows.labelled:
         figure.legend(
-            handles=class_keys(look, rows.classes), loc="outside upper left", ncols=min(len(rows.classes), 4),
+            handles=class_keys(look, rows.classes), loc="upper left", ncols=min(len(rows.classes), 4),
             frameon=False, fontsize=SMALL, labelcolor=look.ink, handletextpad=0.3,
         )  # fmt: skip
     if rows.sampled:
-        figure.supxlabel(rows.sampled, fontsize=SMALL, color=look.muted)
+        figure.text(0.985, 0.012, rows.sampled, ha="right", fontsize=SMALL, color=look.muted)
     return matrix
 
 

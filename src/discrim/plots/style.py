@@ -120,16 +120,21 @@ def canvas(ax: Any, style: str | None, size: tuple[float, float] = (WIDTH, HEIGH
 
 
 def panels(
-    count: int, style: str | None, *, across: int | None = None, size: tuple[float, float] | None = None
-) -> tuple[list[Axes], Look]:
-    """So many new axes on a figure of their own, side by side up to ``across`` (two, which stay legible on a phone)."""
+    count: int, style: str | None, *, across: int | None = None, size: tuple[float, float] | None = None,
+    solved: bool = True,
+) -> tuple[list[Axes], Look]:  # fmt: skip
+    """So many new axes on a figure of their own, side by side up to ``across`` (two, which stay legible on a phone).
+
+    Their places are ``solved`` for, so that no text is cut off, unless the caller places them.
+    """
     look = _look(style)
     columns = min(count, across or 2)
     rows = -(-count // columns)
     if size is None:
         size = (WIDTH if columns == 1 else WIDEST, (HEIGHT - 0.6 if columns == 1 else WIDEST / columns + 0.1) * rows)
     figure = _new_figure(size)
-    figure.set_layout_engine("constrained", h_pad=0.07, w_pad=0.07)
+    if solved:
+        figure.set_layout_engine("constrained", h_pad=0.07, w_pad=0.07)
     figure.set_facecolor(look.face)
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     for ax in grid[count:]:

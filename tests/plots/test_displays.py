@@ -1,0 +1,60 @@
+"""scikit-learn's own displays take our models as they take theirs."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from sklearn.calibration import CalibrationDisplay
+from sklearn.inspection import DecisionBoundaryDisplay
+from sklearn.metrics import ConfusionMatrixDisplay, PrecisionRecallDisplay, RocCurveDisplay, roc_auc_score
+
+import discrim
+
+BINARY = [
+    discrim.LinearDiscriminantAnalysis(),
+    discrim.QuadraticDiscriminantAnalysis(),
+    discrim.RegularizedDiscriminantAnalysis(),
+    discrim.LogisticRegression(),
+    discrim.GaussianNB(),
+    discrim.LeastSquaresClassifier(),
+    discrim.OnePassLogisticRegression(),
+]
+
+
+@pytest.fixture
+def ax():
+    return Figure().subplots()
+
+
+@pytest.fixture
+def two(two_irises):
+    X, y = two_irises
+    return X[:, :2], (y == "virginica").astype(int)
+
+
+@pytest.mark.parametrize("model", BINARY, ids=lambda model: type(model).__name__)
+def test_curves_of_scikit_learn(model, two, ax):
+    X, y = two
+    model = model.fit(X, y)
+    shown = RocCurveDisplay.from_estimator(model, X, y, ax=ax)
+    score = model.decision_function(X) if hasattr(model, "decision_function") else model.predict_proba(X)[:, 1]
+    assert shown.roc_auc == pytest.approx(roc_auc_score(y, score))
+    assert discrim.roc(y, score).auc == pytest.approx(shown.roc_auc)
+    assert len(PrecisionRecallDisplay.from_estimator(model, X, y, ax=ax).recall) > 2
+    assert len(ConfusionMatrixDisplay.from_estimator(model, X, y, ax=ax).confusion_matrix) == 2
+
+
+@pytest.mark.parametrize("model", [m for m in BINARY if hasattr(m, "predict_proba")], ids=lambda m: type(m).__name__)
+def test_calibration_of_scikit_learn(model, two, ax):
+    shown = CalibrationDisplay.from_estimator(model.fit(*two), *two, n_bins=5, ax=ax)
+    assert np.allclose(shown.y_prob, model.predict_proba(two[0])[:, 1])
+
+
+@pytest.mark.parametrize("response", ["predict", "predict_proba", "decision_function"])
+@pytest.mark.parametrize("model", BINARY[:4], ids=lambda model: type(model).__name__)
+def test_boundaries_of_scikit_learn(model, response, two, iris, ax):
+    for X, y in (two, (iris[0][:, :2], iris[1])):
+        codes = np.unique(y, return_inverse=True)[1]
+        shown = DecisionBoundaryDisplay.from_estimator(
+            model.fit(X, codes), X, response_method=response, grid_resolution=20, ax=ax
+        )
+        assert shown.xx0.shape == (20, 20)
