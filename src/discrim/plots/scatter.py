@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from discrim.errors import ParameterError
 from discrim.plots.rows import RASTERISED, column_numbers, points_of, two_columns
@@ -78,7 +79,8 @@ def pairs(X: Any, y: Any = None, *, columns: Any = None, style: str | None = Non
             else:
                 scatter_classes(ax, look, rows.x[:, [column, row]], rows.codes, rows.classes, size=7)
             ax.tick_params(labelbottom=i == size - 1, labelleft=j == 0 and i != j, labelsize=SMALL - 1.5)
-            ax.locator_params(nbins=3, prune=None if size < 5 else "both")
+            for axis in (ax.xaxis,) if i == j else (ax.xaxis, ax.yaxis):
+                axis.set_major_locator(MaxNLocator(nbins=3, prune=None if size < 5 else "both"))
             if i == size - 1:
                 ax.set_xlabel(shortened(rows.names[column], 60 // size), fontsize=SMALL)
             if j == 0:
