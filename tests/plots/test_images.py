@@ -1,8 +1,8 @@
 """A dozen pictures against small images of them.
 
 Fonts and antialiasing differ between versions of matplotlib, so that pixels are not compared one by one: both images
-are averaged over squares of 8 x 8 pixels, whose colours may differ by TOLERANCE on average and by WORST anywhere (of 1).
-``python tests/plots/test_images.py`` writes the images anew, to be looked at before they are committed.
+are averaged over squares of 8 x 8 pixels, whose colours may differ by TOLERANCE on average and by WORST anywhere, where
+1 is the whole scale. ``python tests/plots/test_images.py`` writes the images anew: look at them before you commit them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ PICTURES = {
         shade="posterior",
     ),
     "discriminants": lambda: plots.discriminants(discrim.LinearDiscriminantAnalysis().fit(*crabs()), *crabs()),
-    "projection": lambda: plots.projection(discrim.LinearDiscriminantAnalysis().fit(*two()), *two(), directions=["means"]
+    "projection": lambda: plots.projection(
+        discrim.LinearDiscriminantAnalysis().fit(*two()), *two(), directions=["means"]
     ),
     "coefficients": lambda: discrim.LogisticRegression(C=np.inf).fit(*two()).plot(),
     "roc": lambda: discrim.roc(two()[1], two()[0][:, 0]).plot(),
