@@ -97,7 +97,7 @@ def test_many_rows_are_sampled_and_the_picture_says_so(lda, iris):
     [
         (np.zeros(3), None, "a table of rows and columns"),
         (np.array([[0.0, np.nan], [1, 2]]), None, "NaN"),
-        (pd.DataFrame({"a": [1.0, 2], "b": ["u", "v"]}), None, "'b' is none"),
+        (pd.DataFrame({"a": [1.0, 2], "b": ["u", "v"]}), None, "'b' holds something else"),
         (np.zeros((3, 2)), [0, 1], "of equal length"),
     ],
 )
@@ -111,3 +111,10 @@ def test_strange_labels_and_columns_are_named(iris, lda):
         plots.regions(lda, iris[0][:2], ["setosa", "rose"], columns=(0, 1), others="hold")
     with pytest.raises(ParameterError, match="There is no column 'petal'"):
         plots.points(*iris, columns=("petal", 1))
+
+
+def test_only_the_columns_that_are_drawn_must_be_numbers():
+    X = pd.DataFrame({"kind": ["u", "v", "w"], "a": [1.0, 2, 3], "b": [3.0, 1, 2]})
+    assert plots.points(X, columns=("a", "b")).get_ylabel() == "b"
+    assert plots.pairs(X, columns=["b", "a"])[0, 0].get_ylabel() == "b"
+    assert plots.points([[0, 1], [2, 3]]).get_xlabel() == "x0"

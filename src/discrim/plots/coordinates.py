@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 # Columns whose loadings are drawn, the longest.
 MOST_LOADINGS = 8
+# Classes that have ellipses: those of more would hide each other.
+MOST_ELLIPSES = 7
 GRID = 160
 # Its name, p numbers, and the thresholds on the projection where there are some.
 Direction = tuple[str, Floats, list[float] | None]
@@ -54,7 +56,7 @@ def discriminants(
     model: Any, X: Any = None, y: Any = None, *, axes: tuple[int, int] = (0, 1), loadings: bool | None = None,
     borders: bool = True, ax: Axes | None = None, style: str | None = None,
 ) -> Axes:  # fmt: skip
-    """Discriminant coordinates: rows, class means, ellipses that hold 95% of a Gaussian class, and borders.
+    """Discriminant coordinates: rows, class means, ellipses that hold 95% of a Gaussian class, borders.
 
     Any fitted classifier of three or more classes and any number of columns can be drawn: the plane is the model's own,
     else that of its statistic, else that of the rows X, y. Without rows the picture shows what the model remembers.
@@ -63,7 +65,7 @@ def discriminants(
     ----------
     model : fitted classifier
     X, y : rows to draw
-    axes : which two coordinates, from 0
+    axes : which two coordinates, from 0; of more than seven classes the ellipses are left out
     loadings : bool
         Arrows for the columns, along their correlations with the coordinates within classes; by default where there
         are no rows.
@@ -97,9 +99,9 @@ def discriminants(
     _class_shapes(ax, look, plane, pair, classes)
     _roomy(ax, z, plane.means[:, pair])
     extra = _plane_borders(ax, look, model, X, plane, pair) if borders else []
+    titled(ax, None, *(_axis_name(plane, a) for a in pair))
     if loadings or (loadings is None and X is None):
         _draw_loadings(ax, look, plane, pair)
-    titled(ax, None, *(_axis_name(plane, a) for a in pair))
     keyed(ax, look, [*class_keys(look, classes), *extra])
     if rows is not None and rows.sampled:
         noted(ax, look, rows.sampled)
@@ -286,7 +288,8 @@ def _class_shapes(ax: Axes, look: Look, plane: DiscriminantPlane, pair: list[int
     """Ellipses, and the means with their labels."""
     for k, label in enumerate(classes.tolist()):
         mean = plane.means[k, pair]
-        draw_ellipse(ax, look, mean, plane.covariance(k, pair), k, 0.95)
+        if len(classes) <= MOST_ELLIPSES:
+            draw_ellipse(ax, look, mean, plane.covariance(k, pair), k, 0.95)
         ax.plot(
             *mean, marker=look.marker(k), color=look.colour(k), markersize=9, markeredgecolor=look.face,
             markeredgewidth=1.2, linestyle="", zorder=6,

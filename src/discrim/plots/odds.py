@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # Rows that are named in a picture of influence.
 NAMED = 5
+# Pearson residuals beyond which the scale is logarithmic.
+FAR = 30.0
 
 
 def effect(
@@ -180,10 +182,14 @@ def influence(model: Any, *, ax: Axes | None = None, style: str | None = None) -
     ax.axhline(0, color=look.muted, linewidth=0.8, zorder=1)
     ax.set_xlim(left=0)
     ax.margins(x=0.12, y=0.14)
+    if np.abs(residual[shown]).max() > FAR:
+        # A row that the model held for impossible would flatten all others.
+        ax.set_yscale("symlog", linthresh=3.0)
     for i in largest:
+        above, at_edge = residual[i] >= 0, leverage[i] < 0.04 * leverage[shown].max()
         ax.annotate(
-            f"{i}", (leverage[i], residual[i]), xytext=(0, 7 if residual[i] >= 0 else -7), textcoords="offset points",
-            ha="center", va="bottom" if residual[i] >= 0 else "top", fontsize=SMALL, color=look.ink,
+            f"{i}", (leverage[i], residual[i]), xytext=(0, 7 if above else -7), textcoords="offset points",
+            ha="left" if at_edge else "center", va="bottom" if above else "top", fontsize=SMALL, color=look.ink,
             path_effects=halo(look), zorder=4,
         )  # fmt: skip
     titled(ax, None, "leverage", "Pearson residual")

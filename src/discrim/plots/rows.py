@@ -82,7 +82,12 @@ def sample(n: int, most: int | None) -> Index:
 def names_of(X: Any) -> list[str]:
     """Names of the columns, x0, x1, ... where there are none."""
     columns = getattr(X, "columns", None)
-    return [f"x{j}" for j in range(np.shape(X)[1])] if columns is None else [str(name) for name in columns]
+    if columns is not None:
+        return [str(name) for name in columns]
+    shape = np.shape(X)
+    if len(shape) != 2:
+        raise DataError(f"A picture needs a table of rows and columns; X has the shape {tuple(shape)}.")
+    return [f"x{j}" for j in range(shape[1])]
 
 
 def numbers(X: Any, place: Index | None = None) -> Floats:
@@ -99,9 +104,18 @@ def numbers(X: Any, place: Index | None = None) -> Floats:
         return np.asarray(part, dtype=np.float64)
     except (TypeError, ValueError) as error:
         kinds = [name for name, column in zip(names_of(X), part.T, strict=True) if not _is_numeric(column)]
+        they, it = ("hold", "them") if len(kinds) > 1 else ("holds", "it")
         raise DataError(
-            f"This picture needs columns of numbers, and {name_list(kinds)} is none. Leave it out or code it first."
+            f"This picture needs columns of numbers; {name_list(kinds)} {they} something else. Leave {it} out or code "
+            f"{it} first."
         ) from error
+
+
+def part_of(X: Any, places: Sequence[int]) -> Any:
+    """Some columns of a table, in the kind of table that it is."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, list(places)]
+    return (X if hasattr(X, "shape") else np.asarray(X))[:, list(places)]
 
 
 def alike(X: Any, x: Floats) -> Any:

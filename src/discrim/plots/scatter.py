@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from discrim.errors import ParameterError
-from discrim.plots.rows import RASTERISED, column_numbers, points_of, two_columns
+from discrim.plots.rows import RASTERISED, column_numbers, names_of, part_of, points_of, two_columns
 from discrim.plots.style import SMALL, WIDEST, Look, canvas, keyed, noted, panels, shortened, titled
 from discrim.typing import Floats
 
@@ -37,11 +37,11 @@ def points(
     >>> plots.points(X, y, columns=(2, 3)).get_xlabel()
     'x2'
     """
-    rows = points_of(X, y)
-    a, b = two_columns(columns, rows.names, ", or draw all pairs with plots.pairs(X, y)")
+    pair = list(two_columns(columns, names_of(X), ", or draw all pairs with plots.pairs(X, y)"))
+    rows = points_of(part_of(X, pair), y)
     ax, look = canvas(ax, style)
-    scatter_classes(ax, look, rows.x[:, [a, b]], rows.codes, rows.classes)
-    titled(ax, title, rows.names[a], rows.names[b])
+    scatter_classes(ax, look, rows.x, rows.codes, rows.classes)
+    titled(ax, title, *(names_of(X)[j] for j in pair))
     if rows.labelled:
         keyed(ax, look, class_keys(look, rows.classes))
     if rows.sampled:
@@ -61,30 +61,30 @@ def pairs(X: Any, y: Any = None, *, columns: Any = None, style: str | None = Non
     >>> plots.pairs(X, y).shape
     (4, 4)
     """
-    rows = points_of(X, y, most=1500)
-    chosen = list(range(len(rows.names))) if columns is None else column_numbers(columns, rows.names)
+    names = names_of(X)
+    chosen = list(range(len(names))) if columns is None else column_numbers(columns, names)
     if not 2 <= len(chosen) <= MOST_COLUMNS:
         raise ParameterError(
             f"A matrix of pairs shows 2 to {MOST_COLUMNS} columns, and there are {len(chosen)}. "
             "Name those that matter with columns=[...]."
         )
-    size = len(chosen)
+    size, rows = len(chosen), points_of(part_of(X, chosen), y, most=1500)
     grid, look = panels(size * size, style, across=size, size=(WIDEST, WIDEST + 0.3), solved=False)
     matrix = np.array(grid, dtype=object).reshape(size, size)
-    for i, row in enumerate(chosen):
-        for j, column in enumerate(chosen):
+    for i in range(size):
+        for j in range(size):
             ax = matrix[i, j]
             if i == j:
-                densities(ax, look, rows.x[:, row], rows.codes, len(rows.classes))
+                densities(ax, look, rows.x[:, i], rows.codes, len(rows.classes))
             else:
-                scatter_classes(ax, look, rows.x[:, [column, row]], rows.codes, rows.classes, size=7)
+                scatter_classes(ax, look, rows.x[:, [j, i]], rows.codes, rows.classes, size=7)
             ax.tick_params(labelbottom=i == size - 1, labelleft=j == 0 and i != j, labelsize=SMALL - 1.5)
             for axis in (ax.xaxis,) if i == j else (ax.xaxis, ax.yaxis):
                 axis.set_major_locator(MaxNLocator(nbins=3, prune=None if size < 5 else "both"))
             if i == size - 1:
-                ax.set_xlabel(shortened(rows.names[column], 60 // size), fontsize=SMALL)
+                ax.set_xlabel(shortened(names[chosen[j]], 60 // size), fontsize=SMALL)
             if j == 0:
-                ax.set_ylabel(shortened(rows.names[row], 60 // size), fontsize=SMALL)
+                ax.set_ylabel(shortened(names[chosen[i]], 60 // size), fontsize=SMALL)
     figure = matrix[0, 0].figure
     # Fixed places: a layout of so many axes that is solved for takes seconds.
     figure.subplots_adjust(left=0.11, right=0.985, bottom=0.115, top=0.94, wspace=0.09, hspace=0.09)
