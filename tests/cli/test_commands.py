@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 
@@ -47,7 +48,7 @@ def test_every_verb_has_a_help_of_eighty_columns_with_examples_that_can_be_parse
     assert len(examples) >= 2
     for line in examples:
         for command in line.split(" | "):
-            words = shlex.split(command.split(" > ")[0].split(" >> ")[0])
+            words = shlex.split(re.split(" (<|>|>>) ", command)[0])
             assert words[0] == "discrim"
             (used,) = [one for one in verbs() if one.name == words[1]]
             used.make_context("discrim", words[2:])  # raises where an option does not exist
@@ -81,6 +82,13 @@ def test_a_bug_has_an_exit_code_of_its_own_and_shows_its_traceback_on_request(di
     assert "Traceback" not in message
     monkeypatch.setenv("DISCRIM_TRACEBACK", "1")
     assert isinstance(discrim("completion", "bash").exception, KeyError)
+
+
+@pytest.mark.parametrize("arguments", [["fit", "LDA"], ["fti"], ["fit", "LDA", "t.csv", "--colour"], []])
+def test_a_usage_error_has_the_code_of_other_errors(discrim, arguments):
+    done = discrim(*arguments)
+    assert done.exit_code == 2
+    assert "Usage: discrim" in done.output
 
 
 def test_no_memory_is_no_bug(discrim, monkeypatch):

@@ -18,6 +18,7 @@ from discrim.cli.writing import described, write_json
     examples="""
     discrim compare crabs.csv --target group
     discrim compare crabs.csv --target group --report crabs.html --summary
+    discrim compare crabs.csv --target group --save crabs.discrim
     discrim compare 'trips-*.parquet' -t paid --without driver,plate
     discrim compare mails.csv -t kind --text message
     """,
@@ -40,11 +41,10 @@ from discrim.cli.writing import described, write_json
     show_default=True,
     help="Fill in missing values, leave out rows that have any, or refuse them.",
 )
-@options.types
-@options.sep
 @click.option("--budget", type=float, default=60, show_default=True, help="Seconds it may take; 0 sets no limit.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the shuffle that deals rows into folds.")
 @options.to_file("--report", text="Write an HTML page to this file.")
+@options.to_file("--save", text="Save the chosen model, fitted to all rows, to this file.")
 @click.option("--summary", is_flag=True, help="Print a summary of the chosen model, fitted to all rows.")
 @options.as_json
 def compare(
@@ -58,6 +58,7 @@ def compare(
     budget: float,
     seed: int,
     report: Path | None,
+    save: Path | None,
     summary: bool,
     as_json: bool,
     types: dict[str, str],
@@ -65,8 +66,9 @@ def compare(
 ) -> None:
     """Try all models that suit DATA on the same folds, and choose one.
 
-    DATA is a CSV, Parquet or Arrow file, a pattern such as 'trips-*.parquet', or a folder with one folder of documents
-    for each class.
+    DATA is a CSV, Parquet, Arrow or JSON lines file; a pattern such as 'trips-*.parquet'; a table or a query of a
+    database, as in shop.db::orders (SQLite, DuckDB) or postgresql://host/base::orders; - for the standard input; or a
+    folder with one folder of documents for each class.
     """
     from discrim.cli.tables import open_grouped
     from discrim.comparison import compare as compare_models
@@ -85,6 +87,10 @@ def compare(
     )
     if report is not None:
         found.report(report)
+    if save is not None:
+        from discrim.store import save as save_model
+
+        save_model(found.best, save)
     if as_json:
         write_json({**_described(found), **({"summary": described(found.best.summary())} if summary else {})})
         return
@@ -93,6 +99,8 @@ def compare(
         click.echo(f"\n{found.best.summary()}")
     if report is not None:
         click.echo(f"\nReport: {report}")
+    if save is not None:
+        click.echo(f"\nModel: {save}")
 
 
 def _described(found: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -14,7 +15,7 @@ from discrim.cli.writing import described, write_json
 @verb(
     "fit",
     examples="""
-    discrim fit LDA crabs.csv --target group
+    discrim fit LDA crabs.csv --target group -o crabs.discrim
     discrim fit logistic shop.db::orders -t returned --set C=inf
     discrim fit RDA 'genes-*.parquet' -t tumour --set alpha=cv --set gamma=cv
     discrim fit 'multinomial nb' mails.csv -t kind --text message
@@ -25,21 +26,32 @@ from discrim.cli.writing import described, write_json
 @click.option(
     "-s", "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the model; may be repeated."
 )
+@options.to_file("-o", "--output", text="Save the fitted model to this file, such as m.discrim.")
+@click.option("--keep-statistic", is_flag=True, help="Keep in it what 'update', 'forget' and 'merge' go on from.")
 @options.as_json
-def fit(model: str, data: str, *, settings: tuple[str, ...], as_json: bool, **columns: Any) -> None:
+def fit(
+    model: str, data: str, *, settings: tuple[str, ...], output: Path | None, keep_statistic: bool, as_json: bool,
+    **columns: Any,
+) -> None:  # fmt: skip
     """Fit MODEL to DATA and print its summary.
 
     MODEL is a name from the table of 'discrim compare', such as LDA, QDA or 'Gaussian NB', or the name of a class, such
     as RidgeClassifier; case does not matter. Columns that are no features are left out and named, as by 'discrim
-    compare', and missing values are filled in.
+    compare', and missing values are filled in. Without -o the summary is all there is.
     """
     from discrim.cli.naming import named_model
     from discrim.cli.tables import fit_table, open_table
 
     chosen = named_model(model, settings)
     fitted = fit_table(chosen, open_table(data, note=note, **columns), note=note)
+    if output is not None:
+        from discrim.store import save
+
+        save(fitted, output, keep_statistic=keep_statistic)
     summary = fitted.summary()
     if as_json:
         write_json({"model": type(chosen).__name__, "parameters": chosen.get_params(), "summary": described(summary)})
         return
     click.echo(summary)
+    if output is not None:
+        click.echo(f"\nModel: {output}")

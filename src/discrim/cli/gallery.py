@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
-from discrim.cli.running import Refused, verb
+from discrim.cli import options
+from discrim.cli.running import Refused, note, verb
+from discrim.cli.writing import write_json
 
 
 @verb(
@@ -22,7 +24,8 @@ from discrim.cli.running import Refused, verb
     type=click.Path(path_type=Path),
     help="Folder with data of the lectures that do not come along: spam/data.csv, vowel/train.csv, ...",
 )
-def gallery(out: Path, data: Path | None) -> None:
+@options.as_json
+def gallery(out: Path, data: Path | None, *, as_json: bool) -> None:
     """Write every picture and table of five lectures, with code and numbers, as pages into the folder OUT."""
     from discrim.errors import MissingDependencyError
 
@@ -35,9 +38,13 @@ def gallery(out: Path, data: Path | None) -> None:
     count = sum(len(lecture.items) for lecture in lectures())
     with click.progressbar(length=count, label="gallery", item_show_func=lambda name: name or "") as bar:
         built = build(out, data, done=lambda name: bar.update(1, name))
-    click.echo(f"{built.items} items, {built.checks} numbers compared: {built.folder / 'index.html'}")
-    for text in built.stand_ins:
-        click.echo(click.wrap_text(f"Note: {text} --data names a folder that has them.", 79, subsequent_indent="  "))
+    if as_json:
+        names = ("items", "checks", "stand_ins", "wrong", "failed")
+        write_json({"page": str(built.folder / "index.html"), **{name: getattr(built, name) for name in names}})
+    else:
+        click.echo(f"{built.items} items, {built.checks} numbers compared: {built.folder / 'index.html'}")
+        for text in built.stand_ins:
+            note(f"{text} --data names a folder that has them.")
     if built.wrong or built.failed:
         said = [f"{name}: {', '.join(names)} differ from the lecture" for name, names in built.wrong.items()]
         said += [f"{name} failed: {error}" for name, error in built.failed.items()]

@@ -12,6 +12,7 @@ import click
 Decorator = Callable[[Any], Any]
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+model_file = click.argument("path", metavar="MODEL", type=click.Path(path_type=Path))
 data = click.argument("data", metavar="DATA")
 target = click.option("-t", "--target", metavar="COLUMN", help="Column of class labels.")
 text = click.option("--text", metavar="COLUMN", help="Classify by the words in this column.")
@@ -56,7 +57,15 @@ def table(function: Any) -> Any:
         columns("--features", "Columns to learn from; all by default."),
         columns("--without", "Columns to leave out."),
         weight,
+        types,
+        sep,
     )
+    return reduce(lambda decorated, part: part(decorated), reversed(parts), function)
+
+
+def known_rows(function: Any) -> Any:
+    """The arguments MODEL and DATA, and the options that say where rows have their classes and how they are read."""
+    parts = (model_file, data, target, text, weight, types, sep)
     return reduce(lambda decorated, part: part(decorated), reversed(parts), function)
 
 

@@ -18,26 +18,43 @@ SHOWN = 11
 @verb(
     "roc",
     examples="""
+    discrim roc paid.discrim new.csv --target paid
     discrim roc scores.csv -t returned --score risk
     discrim roc scores.csv -t returned --score risk --positive yes -o curve.csv
     """,
 )
-@options.data
+@click.argument("source", metavar="[MODEL] DATA", nargs=-1, required=True)
 @options.target
+@options.text
+@options.types
+@options.sep
 @click.option("--score", metavar="COLUMN", help="Column of scores; larger ones speak for the positive class.")
 @click.option("--positive", metavar="CLASS", help="The positive class; by default the last of the two in order.")
 @options.to_file("-o", "--output", text="Write all points of the curve to this CSV file.")
 @options.as_json
-def roc(data: str, *, target: str, score: str | None, positive: str | None, output: Path | None, as_json: bool) -> None:
-    """Print the area under the ROC curve of a score, its interval, and the best thresholds.
+def roc(
+    source: tuple[str, ...], *, target: str | None, score: str | None, positive: str | None, output: Path | None,
+    as_json: bool, **reading: Any,
+) -> None:  # fmt: skip
+    """Print the area under the ROC curve of a model or of a score, its interval, and the best thresholds.
 
-    DATA is a table with a column of scores.
+    With a MODEL file the scores are its posteriors for the rows of DATA; without one, DATA has a column of scores. With
+    more than two classes, --positive names the one that is set against the others.
     """
-    from discrim.cli.tables import labels_and_scores
+    from discrim.cli.answering import Question
+    from discrim.cli.judging import labels_and_posterior
+    from discrim.cli.tables import as_path, labels_and_scores, load_model
     from discrim.evaluation import roc as curve_of
 
-    labels, values = labels_and_scores(data, target, score)
-    curve = curve_of(labels, values, positive=_of_type(positive, labels))
+    if len(source) > 2 or (len(source) == 2 and score is not None):
+        raise click.UsageError("roc takes a model file and a table, or a table alone and --score COLUMN.")
+    if len(source) == 2:
+        question = Question(load_model(Path(source[0])), as_path(source[1]), **reading)
+        labels, values, chosen = labels_and_posterior(question, target, positive)
+        curve = curve_of(labels, values, positive=chosen)
+    else:
+        labels, values = labels_and_scores(source[0], target, score, reading["sep"])
+        curve = curve_of(labels, values, positive=_of_type(positive, labels))
     if output is not None:
         points = zip(curve.thresholds.tolist(), curve.fpr.tolist(), curve.tpr.tolist(), strict=True)
         lines = ["threshold,fpr,tpr", *(",".join(map(repr, point)) for point in points)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -41,7 +42,8 @@ def note(text: str) -> None:
 
 
 def _wrapped(text: str) -> str:
-    return click.wrap_text(text, 79, subsequent_indent="  ")
+    # Names of files stay whole, so that they can be found and copied.
+    return textwrap.fill(text, 79, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
 
 
 class Refused(click.ClickException):

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.cli.answering import Question
 from discrim.cli.standard_input import spooled
 from discrim.comparison.prepared import PreparedClassifier, without_odd_columns
-from discrim.errors import MissingValuesError, ParameterError, name_list, plural
+from discrim.errors import DataError, MissingValuesError, ParameterError, name_list, plural
 from discrim.models import TextClassifier
 from discrim.models.shell import recipe_of
 from discrim.sources import Scan, scan
@@ -20,6 +21,8 @@ from discrim.sources.scan import open_reader
 from discrim.text import Documents, documents
 from discrim.typing import Floats
 
+# What models do by these methods, in words.
+LEARNS = {"partial_fit": "learn from more rows", "forget": "unlearn rows"}
 # Columns with missing values that are named.
 MOST_COLUMNS = 5
 
@@ -44,8 +47,8 @@ def open_grouped(
 def open_table(data: str, *, note: Callable[[str], None], **options: Any) -> Scan | Documents:
     """The rows of a file, or its documents.
 
-    ``options`` are those of the command: target, text, features, without, weight and sep. ``note`` is called with what
-    was decided without being asked for.
+    ``options`` are those of the command: target, text, features, without, weight, sep and types. ``note`` is called
+    with what was decided without being asked for.
     """
     data = as_path(data)
     folder = Path(data).expanduser()
@@ -66,8 +69,51 @@ def open_table(data: str, *, note: Callable[[str], None], **options: Any) -> Sca
         if features or without:
             raise ParameterError("--text learns from the words of that column alone; omit --features and --without.")
         return documents(data, text=text, missing="empty", **columns)
-    rows = scan(data, features=features or None, without=without, sep=sep, **columns)
+    types = options.get("types")
+    rows = scan(data, features=features or None, without=without, types=types, sep=sep, **columns)
     return rows if features else _words_or_columns(data, rows, note, columns)
+
+
+def load_model(path: Path) -> Any:
+    """The fitted model of a file."""
+    from discrim.store import load
+
+    return load(path)
+
+
+def with_statistic(model: Any, path: Path, method: str = "") -> Any:
+    """The model, if it can go on learning from what its file keeps."""
+    if method and not hasattr(model, method):
+        raise DataError(f"'{path}' holds a {type(model).__name__}, which cannot {LEARNS[method]}.")
+    if hasattr(type(model), "from_statistic") and not hasattr(model, "statistic_"):
+        raise DataError(
+            f"'{path}' does not keep the statistic of its rows, from which learning goes on. Fit the model with "
+            "--keep-statistic."
+        )
+    return model
+
+
+def rows_for(question: Question, target: str | None, weight: str | None) -> Scan | Documents:
+    """Labelled rows with the columns that a fitted model knows, by their names."""
+    target = named_target(question, target)
+    if question.text is not None:
+        question.features()
+        return documents(question.data, text=question.text, target=target, weight=weight, missing="empty")
+    return scan(
+        question.data,
+        features=question.features(),
+        target=target,
+        weight=weight,
+        types=question.types,
+        sep=question.sep,
+    )
+
+
+def named_target(question: Question, target: str | None) -> str:
+    """The column of classes; an error with the names of all columns where none is given."""
+    if target is None:
+        raise ParameterError(_which_column("--target", "the classes", question.names_in))
+    return target
 
 
 def as_path(data: str) -> str:
@@ -75,14 +121,14 @@ def as_path(data: str) -> str:
     return str(spooled()) if data == "-" else data
 
 
-def labels_and_scores(data: str, target: str | None, score: str | None) -> tuple[NDArray[Any], Floats]:
+def labels_and_scores(data: str, target: str | None, score: str | None, sep: str | None) -> tuple[NDArray[Any], Floats]:
     """Two columns of a table, and no other: the labels, and numbers."""
     data = as_path(data)
-    names = open_reader(data).head.names
+    names = open_reader(data, sep).head.names
     for option, value, what in (("--target", target, "the classes"), ("--score", score, "the scores")):
         if value is None:
             raise ParameterError(_which_column(option, what, names))
-    rows = scan(data, features=[str(score)], target=target)
+    rows = scan(data, features=[str(score)], target=target, sep=sep)
     blocks = list(rows.blocks())
     labels = np.concatenate([block.classes[block.codes] for block in blocks])
     return labels, np.concatenate([block.x[:, 0] for block in blocks]).astype(np.float64)

@@ -58,15 +58,23 @@ class Progress:
     def line(self) -> str:
         """What is shown: at most 79 characters."""
         seconds = f", {monotonic() - self._begin:.0f} s" if self._ticker is not None else ""
-        if self.left is not None and self.left >= 1.0:
-            seconds += f", about {self.left:.0f} s left"
+        left = self._expected()
+        if left is not None and left >= 1.0:
+            seconds += f", about {left:.0f} s left"
         if not self.total:
             return f"{self.title}: {self.done:,} {self.unit}{seconds}"[:WIDTH]
         share = min(self.done / self.total, 1.0)
-        size = BAR if self.left is None else SHORT
+        size = BAR if left is None else SHORT
         filled = round(size * share)
         bar = f"[{'#' * filled}{'.' * (size - filled)}]"
         return f"{self.title}: {bar} {share:4.0%} of {self.total:,} {self.unit}{seconds}"[:WIDTH]
+
+    def _expected(self) -> float | None:
+        """Seconds that the rest may take: as reported, or in proportion, for passes whose rows take alike."""
+        if self.left is not None or not self.total or not 0 < self.done < self.total or self._ticker is not None:
+            return self.left
+        spent = monotonic() - self._begin
+        return spent * (self.total - self.done) / self.done if spent > PATIENCE else None
 
     def _draw(self) -> None:
         self._next, self._shown = monotonic() + PAUSE, True

@@ -77,7 +77,7 @@ def reduce_blocks(
     pieces = map(_given, rows.blocks()) if own is None else own()
     if rows.n_rows is not None and rows.n_rows * rows.design.n_out <= SINGLE:
         return _reduce_stream(pieces, of, merge, None)
-    with Progress(title, rows.n_rows) as progress:
+    with Progress(title, getattr(rows, "about", None) if rows.n_rows is None else rows.n_rows) as progress:
         return _reduce_stream(pieces, of, merge, progress)
 
 

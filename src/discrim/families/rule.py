@@ -111,6 +111,10 @@ class Rule:
             scores = self.scores(x)
         return _finish(np.where(possible, scores, 0.0), possible, output, out)
 
+    def contributions(self, x: Any) -> Floats | None:  # noqa: ARG002 - as a rule
+        """What each column adds to the score of each class, n x K x p, of dense rows; None where it is no such sum."""
+        return None
+
     def joined(self, rules: Sequence[Rule], weights: tuple[float, float]) -> Rule | None:  # noqa: ARG002 - as a rule
         """One rule for many of two classes, of which this is the first: what ``weights`` make of the scores of each.
 
@@ -195,10 +199,17 @@ class LinearRule(Rule):
     def fill(self, x: Any, output: Output, out: NDArray[Any]) -> bool:
         if not isinstance(x, np.ndarray):
             return self._fill_sparse(x, output, out)
-        if self.threshold is not None:
-            with np.errstate(invalid="ignore"):  # what is not finite stays so
-                x = (x > self.threshold) + (x - x)
-        return kernels.score(x, names.LINEAR, self.origin, self.coef, self.offset, False, output, out)
+        return kernels.score(self._seen(x), names.LINEAR, self.origin, self.coef, self.offset, False, output, out)
+
+    def contributions(self, x: Any) -> Floats:
+        return np.asarray((self._seen(x) - self.origin)[:, None, :] * self.coef)
+
+    def _seen(self, x: Any) -> Any:
+        """Dense rows, or what stands for them."""
+        if self.threshold is None:
+            return x
+        with np.errstate(invalid="ignore"):  # what is not finite stays so
+            return (x > self.threshold) + (x - x)
 
     def _fill_sparse(self, x: Any, output: Output, out: NDArray[Any]) -> bool:
         """The same from the stored entries alone. Cost: K operations for each of them."""
@@ -267,6 +278,9 @@ class DiagonalRule(Rule):
 
     def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
         return kernels.score(x, names.DIAGONAL_RULE, self.mean, self.precision, self.offset, False, output, out)
+
+    def contributions(self, x: Any) -> Floats:
+        return np.asarray(-0.5 * self.precision * np.square(x[:, None, :] - self.mean))
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,11 @@ class AroundModel(SavedEstimator, Exported, ClassifierMixin, BaseEstimator):  # 
         check_is_fitted(self, "model_")
         return self._named().plot(**options)
 
+    @available_if(model_has("contributions"))  # type: ignore[untyped-decorator]
+    def contributions(self, X: Any) -> NDArray[Any]:
+        """What each column that was made of the rows adds to the score of each class, n x K x p."""
+        return self._answers(X, "contributions")
+
     def _named(self) -> Any:
         """The model, with the names of its columns where they are known."""
         names = self._names_made()

@@ -126,6 +126,24 @@ class Classifier(StoredClassifier, Geometry, Exported, ClassifierMixin, BaseEsti
         """Logarithms of the posteriors, exact where these underflow."""
         return self._apply(X, Output.LOG_POSTERIOR)
 
+    def contributions(self, X: Any) -> Floats:
+        """What each column adds to the score of each class, n x K x p, for linear rules and naive Bayes.
+
+        With a constant of each class they sum to its score; differences between two classes are the terms of their
+        log odds.
+        """
+        self._check_solved()
+        parts = []
+        for block in self.rows_of(X).blocks():
+            dense = block.x if isinstance(block.x, np.ndarray) else block.x.toarray()
+            parts.append(self._rule.contributions(dense))
+        if any(part is None for part in parts):
+            raise DataError(
+                f"The scores of this {type(self).__name__} are no sum over the columns. Linear rules and naive Bayes "
+                "have such scores."
+            )
+        return np.concatenate([part for part in parts if part is not None])
+
     def summary(self) -> Summary:
         """What was learned, for reading: prints as text, renders in a notebook, converts to a frame."""
         self._check_solved()

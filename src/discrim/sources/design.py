@@ -106,6 +106,7 @@ class Reader:
     ``heads`` has the tables without rows, which show the columns and their kinds, by the names of the files, or of the
     only other source. ``tables(columns, batch_rows)`` gives these columns, of about so many rows at a time, in order.
     Where the rows lie on other machines, ``elsewhere`` reduces them there. Columns of arrays are not ``named``.
+    Where the number of rows is not known, it may be ``about`` so many.
     """
 
     title: str
@@ -115,6 +116,7 @@ class Reader:
     rereadable: bool = True
     elsewhere: Elsewhere | None = None
     named: bool = True
+    about: int | None = None
 
     @property
     def head(self) -> Table:

@@ -52,6 +52,8 @@ SUFFIXES = {
     ".jsonl": "jsonl", ".ndjson": "jsonl",
     ".arrow": "arrow", ".arrows": "arrow", ".feather": "arrow", ".ipc": "arrow",
 }  # fmt: skip
+# Bytes of a text file that show how long its lines are.
+FIRST_LINES = 1 << 18
 # Names that programs give to a column without a name, such as an index.
 UNNAMED = re.compile(r"\s*|unnamed: \d+.*|__index_level_\d+__|level_0", re.IGNORECASE)
 
@@ -163,7 +165,7 @@ class Scan:
     _reading: Reading = NO_READING
 
     def __post_init__(self) -> None:
-        self.n_rows = self._reader.n_rows
+        self.n_rows, self.about = self._reader.n_rows, self._reader.about
         if self.n_rows == 0:
             raise self._empty()
         heads = {name: self._as_read(head) for name, head in self._reader.heads.items()}
@@ -472,7 +474,7 @@ def open_reader(data: Any, sep: str | None = None) -> Reader:
         from discrim.sources.dask_parts import read_dask
 
         return read_dask(data)
-    table = as_table(data)
+    table = data if isinstance(data, Table) else as_table(data)
     if table is not None:
         title = f"{type(data).__module__.partition('.')[0]} {type(data).__name__}"
         return Reader(title, {title: table}, partial(_whole_table, table), table.n_rows)
@@ -509,13 +511,25 @@ def _open_files(given: Sequence[Any], sep: str | None) -> Reader:
         need("polars", "Reading JSON lines")
         from discrim.sources.polars_table import read_json_lines
 
-        return read_json_lines(title, paths)
+        return replace(read_json_lines(title, paths), about=_rows_about(paths))
     if kind == "csv":
-        return open_csv(title, paths, sep)
+        return replace(open_csv(title, paths, sep), about=_rows_about(paths))
     need("pyarrow", f"Reading {kind} files")
     from discrim.sources.arrow import read_ipc, read_parquet
 
     return read_parquet(title, paths) if kind == "parquet" else read_ipc(title, paths)
+
+
+def _rows_about(paths: Sequence[Path]) -> int | None:
+    """How many lines text files have if all are as long as the first ones; None of compressed files."""
+    total = 0
+    for path in paths:
+        if path.suffix.lower() == ".gz":
+            return None
+        with path.open("rb") as file:
+            head = file.read(FIRST_LINES)
+        total += round(path.stat().st_size * head.count(b"\n") / len(head))
+    return total
 
 
 def _expand(given: str) -> list[Path]:

@@ -280,6 +280,9 @@ class CentroidRule(Rule):
     def scores(self, x: NDArray[Any]) -> Floats:
         return self.distances.scores(x)
 
+    def contributions(self, x: Any) -> Floats:
+        return self.posterior.contributions(x)
+
     def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
         return self.simplest(output).fill(x, output, out)
 

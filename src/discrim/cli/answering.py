@@ -1,0 +1,155 @@
+"""What a model says of the rows of a table, batch by batch, with its columns matched by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discrim.engines.progress import Progress
+from discrim.errors import DataError, ParameterError, name_list, plural
+from discrim.later import cached_property
+from discrim.sources import Scan, scan
+from discrim.sources.design import Reader, Table
+from discrim.sources.scan import open_reader
+from discrim.text import documents
+from discrim.typing import Floats
+
+# Numbers of a batch.
+MOST_NUMBERS = 4_000_000
+
+
+@dataclass(frozen=True)
+class Answers:
+    """A batch as it was read; the class of each row, and posteriors or scores under ``names``, where there are any."""
+
+    table: Table
+    predicted: NDArray[Any]
+    values: Floats | None
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A fitted model and the table that it is asked about; ``besides`` are columns that are read too.
+
+    ``text`` is the column of words, ``types`` and ``sep`` are those of ``scan``.
+    """
+
+    model: Any
+    data: str
+    besides: Sequence[str] = ()
+    text: str | None = None
+    types: Mapping[str, str] = field(default_factory=dict)
+    sep: str | None = None
+
+    @property
+    def has_posterior(self) -> bool:
+        return hasattr(self.model, "predict_proba")
+
+    @property
+    def names(self) -> list[str]:
+        """Of the values that come with each class: posteriors, else scores."""
+        classes = [str(label) for label in self.model.classes_]
+        if self.has_posterior:
+            return [f"p_{label}" for label in classes]
+        if not hasattr(self.model, "decision_function"):
+            return []
+        return [f"score_{classes[1]}"] if len(classes) == 2 else [f"score_{label}" for label in classes]
+
+    def answers(self, title: str) -> Iterator[Answers]:
+        """Batch by batch; a terminal shows how far it is, under this title."""
+        reader, features = self._reader, self.features()
+        lacking = [name for name in self.besides if name not in self.names_in]
+        if lacking:
+            raise self._no_column(lacking[0])
+        columns = list(dict.fromkeys([*features, *self.besides]))
+        rows = max(min(MOST_NUMBERS // len(columns), 1 << 16), 1)
+        n_rows = reader.about if reader.n_rows is None else reader.n_rows
+        none = True
+        with Progress(title, n_rows) as progress:
+            for table in reader.tables(columns, rows):
+                none = False
+                yield self._of(table, features)
+                progress.add(table.n_rows)
+        if none:
+            raise DataError(f"'{self.data}' holds no rows.")
+
+    def of_rows(self, table: Table) -> Answers:
+        """Of rows in memory."""
+        return self._of(table, self.features())
+
+    def batches(self, rows: int) -> Iterator[Table]:
+        """What the model reads, so many rows at a time."""
+        return self._reader.tables(self.features(), rows)
+
+    def as_rows(self, table: Table) -> Scan:
+        """Rows in memory as the model reads them."""
+        return scan(table, features=self.features(), types={n: t for n, t in self.types.items() if n in table.names})
+
+    @cached_property
+    def _reader(self) -> Reader:
+        return open_reader(self.data, self.sep)
+
+    @property
+    def names_in(self) -> list[str]:
+        """The columns of the table."""
+        return self._reader.head.names
+
+    @property
+    def unused(self) -> list[str]:
+        """The columns that neither the model nor the caller reads."""
+        used = {*self.features(), *self.besides}
+        return [name for name in self.names_in if name not in used]
+
+    def _of(self, table: Table, features: list[str]) -> Answers:
+        X: Any = documents(table, text=features[0], missing="empty") if self._reads_text else None
+        X = self.as_rows(table) if X is None else X
+        predicted = np.asarray(self.model.predict(X))
+        values = None
+        if self.names:
+            asked = "predict_proba" if self.has_posterior else "decision_function"
+            values = np.asarray(getattr(self.model, asked)(X), dtype=np.float64).reshape(len(predicted), -1)
+        return Answers(table, predicted, values)
+
+    @property
+    def _reads_text(self) -> bool:
+        return bool(self.model.__sklearn_tags__().input_tags.string)
+
+    def features(self) -> list[str]:
+        """The columns that the model needs, by its names for them."""
+        names = self.names_in
+        if self._reads_text:
+            return [self._text_column(names)]
+        if self.text is not None:
+            raise ParameterError("The model learned from columns and not from the words of a text; omit --text.")
+        fitted = getattr(self.model, "feature_names_in_", None)
+        if fitted is None:
+            raise DataError(
+                "The model was fitted to an array, whose columns have no names, and columns are matched by name. "
+                "Fit it to a table."
+            )
+        gone = set(getattr(self.model, "without", ()))
+        wanted = [name for name in fitted.tolist() if name not in gone]
+        lacking = [name for name in wanted if name not in names]
+        if lacking:
+            raise DataError(
+                f"'{self.data}' lacks {plural(len(lacking), 'column')} that the model was fitted on: "
+                f"{name_list(lacking, most=20)}. It has {name_list(names, most=20)}."
+            )
+        return wanted
+
+    def _text_column(self, names: Sequence[str]) -> str:
+        if self.text is None:
+            raise ParameterError(
+                f"The model learned from words. Which column holds the text? Pass --text COLUMN; the columns are "
+                f"{name_list(names, most=20)}."
+            )
+        if self.text not in names:
+            raise self._no_column(self.text)
+        return self.text
+
+    def _no_column(self, name: str) -> DataError:
+        return DataError(f"There is no column '{name}' in '{self.data}'. It has {name_list(self.names_in, most=20)}.")
