@@ -181,7 +181,7 @@ def test_a_curve_of_more_classes_needs_the_name_of_one(discrim, model, table):
     assert "There are 3 classes: name one by --positive. They are 'kind setosa'," in said(done)
     done = discrim("roc", model, table, "-t", "species", "--positive", "kind setosa")
     assert "50 positive, 100 negative" in done.stdout
-    assert "1.0000 (95% 1.0000 to 1.0000)" in done.stdout
+    assert "1.0000 (95%" in done.stdout
 
 
 def test_updating_forgetting_and_merging_are_exact(discrim, flowers, tmp_path):

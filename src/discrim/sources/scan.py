@@ -511,24 +511,24 @@ def _open_files(given: Sequence[Any], sep: str | None) -> Reader:
         need("polars", "Reading JSON lines")
         from discrim.sources.polars_table import read_json_lines
 
-        return replace(read_json_lines(title, paths), about=_rows_about(paths))
+        return replace(read_json_lines(title, paths), about=_rows_about(paths, header=0))
     if kind == "csv":
-        return replace(open_csv(title, paths, sep), about=_rows_about(paths))
+        return replace(open_csv(title, paths, sep), about=_rows_about(paths, header=1))
     need("pyarrow", f"Reading {kind} files")
     from discrim.sources.arrow import read_ipc, read_parquet
 
     return read_parquet(title, paths) if kind == "parquet" else read_ipc(title, paths)
 
 
-def _rows_about(paths: Sequence[Path]) -> int | None:
-    """How many lines text files have if all are as long as the first ones; None of compressed files."""
+def _rows_about(paths: Sequence[Path], *, header: int) -> int | None:
+    """How many rows text files have if all lines are as long as the first ones; None of compressed files."""
     total = 0
     for path in paths:
         if path.suffix.lower() == ".gz":
             return None
         with path.open("rb") as file:
             head = file.read(FIRST_LINES)
-        total += round(path.stat().st_size * head.count(b"\n") / len(head))
+        total += round(path.stat().st_size * head.count(b"\n") / len(head)) - header
     return total
 
 
