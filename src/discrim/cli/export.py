@@ -59,6 +59,6 @@ def export(path: Path, *, form: str, output: Path | None, as_json: bool, **detai
         text = {} if output is not None or isinstance(made, bytes) else {"text": made}
         write_json({"to": form, "output": None if output is None else str(output), "bytes": len(content), **text})
     elif output is not None:
-        click.echo(f"{form}: {output} ({len(content):,} bytes)")
+        click.echo(f"{form}: {output}")
     else:
         click.echo(made)
