@@ -33,7 +33,7 @@ class TextClassifier(AroundModel):
 
     **Model.** That of ``model``, whose row x is how often each word occurs in a document.
 
-    **Incoming.** ``counts`` turns one block of documents after the other into counts, and ``model`` learns from each
+    **Reading.** ``counts`` turns one block of documents after the other into counts, and ``model`` learns from each
     by ``partial_fit``. A learned vocabulary takes one read of the documents as long as the counts can be kept meanwhile
     (16 million, 130 MB); beyond that two, one for the words and one for the counts. With ``WordCounts(buckets=...)``
     it is one read, unless the model must know all classes first, as scikit-learn's models do: then the labels are
@@ -208,7 +208,7 @@ class Watched(Documents):
         self.labelled, self.rereadable = source.labelled, source.rereadable
 
     def blocks(self) -> Iterator[DocumentBlock]:
-        with Progress(f"Incoming {self._purpose}", self.n_rows, "documents", clock=True) as progress:
+        with Progress(f"Reading {self._purpose}", self.n_rows, "documents", clock=True) as progress:
             for block in self._source.blocks():
                 yield block
                 progress.add(len(block))
