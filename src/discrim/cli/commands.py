@@ -35,10 +35,32 @@ VERBS = (
 )
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
+EXAMPLES = """\b
+Examples:
+  discrim datasets crabs -o crabs.csv
+  discrim compare crabs.csv --target target --without sp,sex
+  discrim fit LDA crabs.csv -t target --without sp,sex -o crabs.discrim
+  discrim predict crabs.discrim crabs.csv"""
+
+
+class Verbs(click.Group):
+    """The verbs in the order in which they are needed, not in that of the alphabet."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
+        return [verb.name for verb in VERBS if verb.name is not None]
+
+
+@click.group(
+    cls=Verbs,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+    epilog=EXAMPLES,
+)
 @click.version_option(package_name="discrim")
 def discrim() -> None:
-    """Classical linear and quadratic classification."""
+    """Classical linear and quadratic classification.
+
+    'discrim VERB --help' shows the options of a verb, and examples.
+    """
 
 
 for verb in VERBS:

@@ -15,6 +15,7 @@ from discrim.cli.writing import described, write_json
 
 @verb(
     "compare",
+    "Try all models on the same folds and choose one.",
     examples="""
     discrim compare crabs.csv --target group
     discrim compare crabs.csv --target group --report crabs.html --summary

@@ -12,6 +12,7 @@ from discrim.cli.writing import write_json
 
 @verb(
     "completion",
+    "Print what a shell needs to complete the command.",
     examples="""
     discrim completion bash >> ~/.bashrc
     discrim completion zsh >> ~/.zshrc

@@ -17,6 +17,7 @@ from discrim.cli.writing import rows_of_text, write_json, write_text
 
 @verb(
     "datasets",
+    "List small data sets, or write one as CSV.",
     examples="""
     discrim datasets
     discrim datasets iris -o iris.csv

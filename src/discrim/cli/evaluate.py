@@ -14,6 +14,7 @@ from discrim.cli.writing import described, write_json
 
 @verb(
     "evaluate",
+    "Judge a model on rows with known classes.",
     examples="""
     discrim evaluate crabs.discrim new.csv --target group
     discrim evaluate paid.discrim 'trips-2026-*.parquet' -t paid --json

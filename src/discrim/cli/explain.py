@@ -14,6 +14,7 @@ from discrim.cli.writing import described, write_json
 
 @verb(
     "explain",
+    "Print what each column contributes to an answer.",
     examples="""
     discrim explain crabs.discrim new.csv --row 3
     discrim explain crabs.discrim new.csv --row 3 --json
@@ -23,7 +24,7 @@ from discrim.cli.writing import described, write_json
 @options.data
 @options.types
 @options.sep
-@click.option("--row", type=click.IntRange(1), required=True, help="Which row; the first one is 1.")
+@click.option("--row", type=click.IntRange(1), metavar="N", required=True, help="Which row; the first one is 1.")
 @options.as_json
 def explain(path: Path, data: str, *, row: int, as_json: bool, **reading: Any) -> None:
     """Print what each column of a row of DATA contributes to its classification.

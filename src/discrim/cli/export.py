@@ -17,6 +17,7 @@ FORMS = {"onnx": {"dtype"}, "sql": {"table", "dialect", "keep"}, "c": {"name"}, 
 
 @verb(
     "export",
+    "Write a model as ONNX, SQL, C or Python.",
     examples="""
     discrim export crabs.discrim --to onnx -o crabs.onnx
     discrim export crabs.discrim --to sql --table crabs --dialect postgres

@@ -14,6 +14,7 @@ from discrim.cli.writing import described, write_json
 
 @verb(
     "fit",
+    "Fit one model and print its summary.",
     examples="""
     discrim fit LDA crabs.csv --target group -o crabs.discrim
     discrim fit logistic shop.db::orders -t returned --set C=inf

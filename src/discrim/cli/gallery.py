@@ -13,7 +13,8 @@ from discrim.cli.writing import write_json
 
 @verb(
     "gallery",
-    """
+    "Write the pictures and tables of five lectures.",
+    examples="""
     discrim gallery site/
     discrim gallery site/ --data data/
     """,

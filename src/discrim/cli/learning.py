@@ -16,6 +16,7 @@ OUTPUT = options.to_file("-o", "--output", text="Write the model to this file in
 
 @verb(
     "update",
+    "Learn from more rows.",
     examples="""
     discrim update crabs.discrim new.csv --target group
     discrim update crabs.discrim new.csv -t group -o crabs-2.discrim
@@ -35,6 +36,7 @@ def update(path: Path, data: str, *, output: Path | None, as_json: bool, **colum
 
 @verb(
     "forget",
+    "Unlearn rows.",
     examples="""
     discrim forget crabs.discrim withdrawn.csv --target group
     discrim forget crabs.discrim withdrawn.csv -t group -o crabs-2.discrim
@@ -54,6 +56,7 @@ def forget(path: Path, data: str, *, output: Path | None, as_json: bool, **colum
 
 @verb(
     "merge",
+    "Merge models of different rows.",
     examples="""
     discrim merge north.discrim south.discrim -o both.discrim
     discrim merge site-1.discrim site-2.discrim site-3.discrim -o all.discrim

@@ -15,7 +15,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON inste
 model_file = click.argument("path", metavar="MODEL", type=click.Path(path_type=Path))
 data = click.argument("data", metavar="DATA")
 target = click.option("-t", "--target", metavar="COLUMN", help="Column of class labels.")
-text = click.option("--text", metavar="COLUMN", help="Classify by the words in this column.")
+text = click.option("--text", metavar="COLUMN", help="The column whose words are classified, of models of text.")
 weight = click.option("--weight", metavar="COLUMN", help="Column of case weights.")
 
 

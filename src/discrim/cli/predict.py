@@ -13,6 +13,7 @@ from discrim.cli.writing import write_json
 
 @verb(
     "predict",
+    "Write the class and posteriors of every row.",
     examples="""
     discrim predict crabs.discrim new.csv
     discrim predict crabs.discrim new.csv --id crab -o classes.csv

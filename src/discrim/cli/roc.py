@@ -17,6 +17,7 @@ SHOWN = 11
 
 @verb(
     "roc",
+    "Print the ROC curve of a model or a score.",
     examples="""
     discrim roc paid.discrim new.csv --target paid
     discrim roc scores.csv -t returned --score risk

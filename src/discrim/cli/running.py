@@ -30,10 +30,13 @@ class Verb(click.Command):
             return super().invoke(context)
 
 
-def verb(name: str, examples: str) -> Callable[[Callable[..., None]], click.Command]:
-    """A function as a verb of the command; its docstring is the help, and the examples stand below it."""
+def verb(name: str, short: str, examples: str) -> Callable[[Callable[..., None]], click.Command]:
+    """A function as a verb of the command; its docstring is the help, and the examples stand below it.
+
+    ``short`` stands in the list of verbs.
+    """
     shown = "".join(f"\n  {line.strip()}" for line in examples.strip().splitlines())
-    return click.command(name, cls=Verb, epilog=f"\b\nExamples:{shown}")
+    return click.command(name, cls=Verb, short_help=short, epilog=f"\b\nExamples:{shown}")
 
 
 def note(text: str) -> None:

@@ -13,6 +13,7 @@ from discrim.cli.writing import described, write_json
 
 @verb(
     "summary",
+    "Print the summary of a model file.",
     examples="""
     discrim summary crabs.discrim
     discrim summary crabs.discrim --json
