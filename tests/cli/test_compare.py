@@ -69,6 +69,21 @@ def test_folds_seed_and_metric_are_passed_on(iris):
     assert "cross-validated log loss" in " ".join(done.stdout.split())
 
 
+def test_rows_are_held_out_in_the_order_of_a_column_of_times_which_is_no_feature(tmp_path, frame):
+    shuffled = frame.sample(fraction=1, shuffle=True, seed=0).with_columns(day=pl.Series(range(150)) // 2 + 0.5)
+    shuffled.write_csv(tmp_path / "t.csv")
+    done = run(tmp_path / "t.csv", "-t", "species", "--time", "day", "--folds", 3, "--budget", 5)
+    assert done.exit_code == 0, done.output
+    assert "x 4 columns" in done.stdout
+    day = shuffled["day"].to_numpy()
+    found = discrim.compare(
+        discrim.scan(tmp_path / "t.csv", target="species", without=["day"]), cv=3, time=day, budget=5
+    )
+    assert " ".join(found.verdict.split()) in " ".join(done.stdout.split())
+    done = run(tmp_path / "t.csv", "-t", "species", "--time", "dya")
+    assert "--time names the column 'dya'; the columns are" in " ".join(done.stderr.split())
+
+
 def test_a_weight_column_is_no_feature(tmp_path, frame):
     frame.with_columns(times=pl.lit(2.0)).write_csv(tmp_path / "w.csv")
     assert "x 4 columns" in run(tmp_path / "w.csv", "-t", "species", "--weight", "times", *QUICK).stdout

@@ -21,19 +21,22 @@ from discrim.cli.writing import described, write_json
     discrim compare crabs.csv --target group --report crabs.html --summary
     discrim compare crabs.csv --target group --save crabs.discrim
     discrim compare 'trips-*.parquet' -t paid --without driver,plate
+    discrim compare visits.csv -t returned --time day
     discrim compare mails.csv -t kind --text message
     """,
 )
 @options.table
 @click.option("--folds", "--cv", default=10, show_default=True, help="Number of folds.")
+@click.option("--repeats", default=1, show_default=True, help="How often other folds are dealt.")
 @click.option(
     "--metric",
-    type=click.Choice(["error", "log_loss", "auc", "brier"]),
+    type=click.Choice(["error", "log_loss", "auc", "brier", "balanced_error"]),
     default="error",
     show_default=True,
     help="Metric that models are ranked by.",
 )
 @click.option("--groups", metavar="COLUMN", help="Column of groups, whose rows stay together in the folds.")
+@click.option("--time", metavar="COLUMN", help="Column of times: every row is predicted by models of earlier rows.")
 @click.option("--positive", metavar="CLASS", help="The class of interest of two.")
 @click.option(
     "--missing",
@@ -53,7 +56,9 @@ def compare(
     *,
     folds: int,
     metric: Any,
+    repeats: int,
     groups: str | None,
+    time: str | None,
     positive: str | None,
     missing: Any,
     budget: float,
@@ -71,16 +76,17 @@ def compare(
     database, as in shop.db::orders (SQLite, DuckDB) or postgresql://host/base::orders; - for the standard input; or a
     folder with one folder of documents for each class.
     """
-    from discrim.cli.tables import open_grouped
+    from discrim.cli.tables import open_beside
     from discrim.comparison import compare as compare_models
 
-    rows, group_of = open_grouped(data, groups, note=note, **columns)
+    rows, beside = open_beside(data, {"groups": groups, "time": time}, note=note, **columns)
     found = compare_models(
         rows,
         cv=folds,
         metric=metric,
         budget=budget or None,
-        groups=group_of,
+        repeats=repeats,
+        **beside,
         missing=missing,
         types=types,
         positive=positive,

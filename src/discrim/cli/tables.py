@@ -27,21 +27,24 @@ LEARNS = {"partial_fit": "learn from more rows", "forget": "unlearn rows"}
 MOST_COLUMNS = 5
 
 
-def open_grouped(
-    data: str, groups: str | None, *, note: Callable[[str], None], **options: Any
-) -> tuple[Scan | Documents, Any]:
-    """The rows, and the group of each of them, which is a column that nothing is learned from."""
-    if groups is None:
-        return open_table(data, note=note, **options), None
+def open_beside(
+    data: str, beside: dict[str, str | None], *, note: Callable[[str], None], **options: Any
+) -> tuple[Scan | Documents, dict[str, Any]]:
+    """The rows, and by option the values of columns that nothing is learned from, such as the ``groups`` of rows."""
+    named = {option: name for option, name in beside.items() if name is not None}
+    if not named:
+        return open_table(data, note=note, **options), {}
     data = as_path(data)
-    names = open_reader(data, options.get("sep")).head.names
-    if groups not in names:
-        raise ParameterError(f"--groups names the column '{groups}'; the columns are {name_list(names, most=20)}.")
+    names, sep = open_reader(data, options.get("sep")).head.names, options.get("sep")
+    values = {}
+    for option, name in named.items():
+        if name not in names:
+            raise ParameterError(f"--{option} names the column '{name}'; the columns are {name_list(names, most=20)}.")
+        column = scan(data, features=[name], sep=sep)
+        values[option] = np.concatenate([np.asarray(t.labels(name, 0, t.n_rows)) for t in column.tables([name])])
     if options["text"] is None:
-        options = {**options, "without": [*(name for name in options["without"] if name != groups), groups]}
-    column = scan(data, features=[groups], sep=options.get("sep"))
-    found = [np.asarray(table.labels(groups, 0, table.n_rows)) for table in column.tables([groups])]
-    return open_table(data, note=note, **options), np.concatenate(found)
+        options = {**options, "without": [*dict.fromkeys([*options["without"], *named.values()])]}
+    return open_table(data, note=note, **options), values
 
 
 def open_table(data: str, *, note: Callable[[str], None], **options: Any) -> Scan | Documents:
