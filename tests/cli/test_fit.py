@@ -87,6 +87,14 @@ def test_columns_that_are_no_features_are_left_out_and_gaps_filled_in(discrim, t
     assert "sepal width missing" not in discrim("fit", "QDA", tmp_path / "odd.parquet", "-t", "species").output
 
 
+def test_a_column_whose_type_is_given_is_a_feature(discrim, tmp_path, flowers):
+    flowers.with_columns(plant_id=pl.Series(range(150))).write_csv(tmp_path / "t.csv")
+    assert "plant_id" not in discrim("fit", "LDA", tmp_path / "t.csv", "-t", "species").stdout
+    done = discrim("fit", "LDA", tmp_path / "t.csv", "-t", "species", "--types", "plant_id=number")
+    assert "plant_id" in done.stdout
+    assert done.stderr == ""
+
+
 def test_words_are_learned_from(discrim, tmp_path):
     texts = [f"win a free prize number {i}" if i % 2 else f"lunch at noon number {i}" for i in range(40)]
     kinds = ["spam" if i % 2 else "ham" for i in range(40)]

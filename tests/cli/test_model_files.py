@@ -287,6 +287,9 @@ def test_words_go_to_a_file_and_back(discrim, tmp_path):
     assert found["class"].to_list() == kinds
     done = discrim("evaluate", tmp_path / "m.discrim", mails, "-t", "kind", *words, "--json")
     assert json.loads(done.stdout)["error"] == 0
+    done = discrim("explain", tmp_path / "m.discrim", mails, "--row", 1)
+    assert done.exit_code == 2
+    assert "The model learned from words" in said(done)
     done = discrim("predict", tmp_path / "m.discrim", mails)
     assert done.exit_code == 2
     assert "Which column holds the text? Pass --text COLUMN; the columns are 'mail', 'kind'." in said(done)

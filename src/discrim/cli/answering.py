@@ -105,7 +105,7 @@ class Question:
         return [name for name in self.names_in if name not in used]
 
     def _of(self, table: Table, features: list[str]) -> Answers:
-        X: Any = documents(table, text=features[0], missing="empty") if self._reads_text else None
+        X: Any = documents(table, text=features[0], missing="empty") if self.reads_text else None
         X = self.as_rows(table) if X is None else X
         predicted = np.asarray(self.model.predict(X))
         values = None
@@ -115,13 +115,13 @@ class Question:
         return Answers(table, predicted, values)
 
     @property
-    def _reads_text(self) -> bool:
+    def reads_text(self) -> bool:
         return bool(self.model.__sklearn_tags__().input_tags.string)
 
     def features(self) -> list[str]:
         """The columns that the model needs, by its names for them."""
         names = self.names_in
-        if self._reads_text:
+        if self.reads_text:
             return [self._text_column(names)]
         if self.text is not None:
             raise ParameterError("The model learned from columns and not from the words of a text; omit --text.")

@@ -16,7 +16,12 @@ from discrim.typing import Floats
 
 def explained(question: Question, row: int) -> Summary:
     """What the columns of this row, of which the first is 1, say for the best class against the next."""
-    model, features = question.model, question.features()
+    model = question.model
+    if question.reads_text:
+        raise DataError(
+            "The model learned from words, and contributions are those of columns; see its summary instead."
+        )
+    features = question.features()
     if not hasattr(model, "contributions"):
         raise DataError(f"{type(model).__name__} has no contributions of columns. Linear rules and naive Bayes have.")
     table, place = _batch_with(question, row)

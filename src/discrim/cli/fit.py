@@ -44,7 +44,7 @@ def fit(
     from discrim.cli.tables import fit_table, open_table
 
     chosen = named_model(model, settings)
-    fitted = fit_table(chosen, open_table(data, note=note, **columns), note=note)
+    fitted = fit_table(chosen, open_table(data, note=note, **columns), note=note, keep=columns["types"])
     if output is not None:
         from discrim.store import save
 

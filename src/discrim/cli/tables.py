@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -141,12 +141,15 @@ def _which_column(option: str, what: str, names: Sequence[str]) -> str:
     return f"Which column holds {what}? Pass {option} COLUMN; the columns are {name_list(names, most=20)}."
 
 
-def fit_table(model: Any, rows: Scan | Documents, *, note: Callable[[str], None]) -> Any:
-    """The model, fitted as ``compare`` would fit it: without columns that are no features, and with gaps filled in."""
+def fit_table(model: Any, rows: Scan | Documents, *, note: Callable[[str], None], keep: Collection[str] = ()) -> Any:
+    """The model, fitted as ``compare`` would fit it: without columns that are no features, and with gaps filled in.
+
+    Columns to ``keep`` are features whatever they look like.
+    """
     if isinstance(rows, Documents):
         return TextClassifier(model).fit(rows)
     table, converted = with_numbers(rows)
-    table, left_out = without_odd_columns(table)
+    table, left_out = without_odd_columns(table, keep)
     for sentence in (*converted.values(), *left_out.values()):
         note(sentence)
     try:
