@@ -135,3 +135,11 @@ def test_columns_without_influence_are_not_read_in_sql():
     used = [f'"x{j}"' in export(model, "sql", table="t") for j in range(4)]
     assert used == model.support_.tolist()
     assert not all(used)
+
+
+def test_a_category_without_influence(forms, check, tmp_path):
+    frame, y = people()
+    frame["order"] = "always"
+    model = d.LinearDiscriminantAnalysis().fit(frame[["age", "order", "visits"]], y)
+    for form in ("onnx", "python", "c", "duckdb", "sqlite"):
+        check(model, frame[:9][["age", "order", "visits"]], forms[form](model, frame[:9], tmp_path))

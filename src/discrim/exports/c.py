@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.errors import ParameterError
+from discrim.errors import ParameterError, plural
 from discrim.exports.printing import Printer, filled, grouped
 from discrim.exports.program import Node, Program
 
@@ -89,16 +89,18 @@ FUNCTIONS = {
     "missing": "(isnan({0}) ? 1.0 : 0.0)",
     "sign": "(isnan({0}) ? NAN : (double)(({0} > 0) - ({0} < 0)))",
     "square": "{0} * {0}",
-    "add": "({} + {})",
-    "subtract": "({} - {})",
+    "add": "{} + {}",
+    "subtract": "{} - {}",
     "multiply": "{} * {}",
-    "divide": "({}) / ({})",
+    "divide": "{} / {}",
     "smaller": "({1} < {0} ? {1} : {0})",
     "larger": "({1} > {0} ? {1} : {0})",
     "above": "(isnan({0}) ? NAN : ({0} > {1} ? 1.0 : 0.0))",
     "at_least": "({0} >= {1} ? 1.0 : 0.0)",
-    "select": "({} != 0 ? {} : {})",
+    "select": "({} ? {} : {})",
 }
+CALLS = frozenset(("exp", "log", "log1p", "absolute", "cos", "truncate", "log_gamma"))
+CONDITIONS = {"missing": "isnan({})", "above": "{} > {}", "at_least": "{} >= {}", "other": "{} != 0"}
 HEADER = """/* {title}, as C99 without dependencies but the mathematics library.
  *
  * Compile it by cc -std=c99 -O2 -c FILE.c, and link with -lm.
@@ -122,6 +124,8 @@ def c_of(program: Program, name: str = "model") -> str:
         raise ParameterError.bad_value("name", name, "a name that C allows, such as 'model'")
     printer = _C(program)
     texts, checks = program.texts, _checks(program)
+    if texts and not any("text[" in line for line in printer.lines):
+        checks.append("(void)text;")
     arguments = "const double *x" + (", const char *const *text" if texts else "")
     lines = [_header(program, name, arguments), "#include <math.h>", "#include <stddef.h>"]
     if texts:
@@ -167,7 +171,16 @@ class _C(Printer):
         return [f"static const {kind} {name}{shape} = {{", *_nested(values), "};"]
 
     def operation(self, op: str, args: list[str]) -> str:
-        return FUNCTIONS[op].format(*map(grouped, args) if op not in {"add", "divide"} else args)
+        # What stands in the brackets of a function needs none of its own.
+        return FUNCTIONS[op].format(*(args if op in CALLS else map(grouped, args)))
+
+    def condition(self, op: str, args: list[str]) -> str:
+        return CONDITIONS[op].format(*map(grouped, args))
+
+    def whole(self, node: Node) -> str:
+        """A place, which is an integer already where it was looked for."""
+        value = self.element(node, "0")
+        return value if node.op in {"level", "number level", "place"} else f"(int){grouped(value)}"
 
     def write_elements(self, node: Node, name: str) -> None:
         if node.width == 1:
@@ -262,7 +275,8 @@ class _C(Printer):
         items = filled([quoted(level) for level in known])
         self.constants += [f"static const char *const {array}[{len(known)}] = {{", *items, "};"]
         self.lines += [f"int {name} = {len(levels) + 1};", f"if ({text} != NULL) {{", f"    {name} = {first};"]
-        self.lines.append(f"    while ({name} < {len(levels)} && strcmp({text}, {array}[{name} - {first}]) != 0)")
+        place = f"{name} - {first}" if first else name
+        self.lines.append(f"    while ({name} < {len(levels)} && strcmp({text}, {array}[{place}]) != 0)")
         self.lines += [f"        {name}++;", "}"]
 
     def write_number_level(self, node: Node, name: str) -> None:
@@ -278,7 +292,7 @@ class _C(Printer):
 
     def write_lookup(self, node: Node, name: str) -> None:
         table = self.array(node.data["name"], node.data["table"])
-        place = f"(int){self.element(node.args[0], '0')}"
+        place = self.whole(node.args[0])
         if node.width == 1:
             self.lines.append(f"double {name} = {table}[{place}][0];")
             return
@@ -296,13 +310,12 @@ class _C(Printer):
 def _header(program: Program, name: str, arguments: str) -> str:
     count, texts = len(program.numbers), len(program.texts)
     listed = f", in the order of {name}_columns" if program.named else ", in the order of the columns in training"
-    inputs = f"x          the {count} numbers of a row{listed}" if count else "x          is not used"
+    inputs = f"x          the {plural(count, 'number')} of a row{listed}" if count else "x          is not used"
     if texts:
-        inputs += (
-            f"\n * text       the {texts} levels of a row, in the order of {name}_texts; NULL where one is missing"
-        )
+        order = f"in the order of {name}_texts; NULL where one is missing"
+        inputs += f"\n * text       the {plural(texts, 'level')} of a row, {order}"
     none = "" if program.posterior is not None else " (this model has none: it is not written to)"
-    unknown = ", or a level that was not there in training" if texts else ""
+    unknown = ",\n * or a level that was not there in training" if texts else ""
     return HEADER.format(
         title=program.title, name=name, arguments=arguments, inputs=inputs, classes=len(program.classes), none=none,
         texts=unknown,
@@ -320,19 +333,23 @@ def _checks(program: Program) -> list[str]:
 
 
 def _ending(program: Program, printer: _C) -> list[str]:
-    scores, best = program.scores, printer.element(program.best, "0")
+    scores, best = program.scores, printer.whole(program.best)
     values = printer.variable(scores)
     valid = [f"double most = {printer.at(values, '0', scores.width)};"]
     if scores.width > 1:
         valid += [f"for (int i = 1; i < {scores.width}; i++)", f"    if ({values}[i] > most || isnan({values}[i]))"]
         valid.append(f"        most = {values}[i];")
-    valid += ["if (!isfinite(most))", "    return -1;"]
+    tops = [node for node in program.nodes() if node.op == "largest" and node.args[0] is scores]
+    if tops:
+        valid = []
+    top = printer.variable(tops[0]) if tops else "most"
+    valid += [f"if (!isfinite({top}))", "    return -1;"]
     if program.posterior is None:
-        return [*valid, "(void)posterior;", f"return (int){best};"]
+        return [*valid, "(void)posterior;", f"return {best};"]
     given = printer.variable(program.posterior)
     size = len(program.classes)
     copied = [f"    for (int i = 0; i < {size}; i++)", f"        posterior[i] = {given}[i];"]
-    return [*valid, "if (posterior != NULL)", *copied, f"return (int){best};"]
+    return [*valid, "if (posterior != NULL)", *copied, f"return {best};"]
 
 
 def _listed(name: str, what: str, values: tuple[Any, ...]) -> list[str]:

@@ -67,7 +67,16 @@ class Printer(ABC):
             return f"{self.array(node.name or 'values', values, id(node))}[{i}]"
         if node.op == "take":
             return self.element(node.args[0], self._place(node, i))
-        return self.operation(node.op, [self.element(arg, i) for arg in node.args])
+        args = [self.element(arg, i) for arg in node.args]
+        if node.op == "select":
+            args[0] = self._asked(node.args[0], i)
+        return self.operation(node.op, args)
+
+    def _asked(self, node: Node, i: str) -> str:
+        """A condition, as such where it is not a number in a variable."""
+        if node.op in {"missing", "above", "at_least"} and id(node) not in self._variables:
+            return self.condition(node.op, [self.element(arg, "0" if node.width == 1 else i) for arg in node.args])
+        return self.condition("other", [self.element(node, i)])
 
     def variable(self, node: Node) -> str:
         """The variable that holds a vector."""
@@ -132,6 +141,9 @@ class Printer(ABC):
 
     @abstractmethod
     def declared(self, name: str, values: NDArray[np.generic]) -> list[str]: ...
+
+    @abstractmethod
+    def condition(self, op: str, args: list[str]) -> str: ...
 
     @abstractmethod
     def operation(self, op: str, args: list[str]) -> str: ...

@@ -143,9 +143,13 @@ class _Python(Printer):
     def declared(self, name: str, values: NDArray[np.generic]) -> list[str]:
         return _assigned(name, values)
 
+    def condition(self, op: str, args: list[str]) -> str:
+        forms = {"missing": "{0} != {0}", "above": "{} > {}", "at_least": "{} >= {}", "other": "{}"}
+        return forms[op].format(*map(grouped, args))
+
     def operation(self, op: str, args: list[str]) -> str:
         form = FUNCTIONS[op]
-        if "(" in form and op not in {"missing", "at_least", "select"}:
+        if op == "select" or ("(" in form and op not in {"missing", "at_least"}):
             return form.format(*args)
         return form.format(*(arg if op == "add" else grouped(arg) for arg in args))
 

@@ -229,7 +229,9 @@ class _Query:
         """The expressions, or the columns that they become."""
         if node.op in {"const", "numbers", "take"} or all(_is_column(value, self.step_of) for value in values):
             return values
-        if self._uses[id(node)] <= 1 or all(len(value) <= SHORT for value in values):
+        # What has a name and is long is a column of its own, to be read by itself.
+        apart = node.name and any("CASE" in value and len(value) > WIDTH // 2 for value in values)
+        if not apart and (self._uses[id(node)] <= 1 or all(len(value) <= SHORT for value in values)):
             return values
         return self._columns(node.name or node.op.replace(" ", "_"), values, node.note)
 
@@ -247,6 +249,8 @@ class _Query:
             else f"{name}_{'abcdefghijklmnopqrstuvwxyz'[self._names[name] % 26]}{self._names[name]}"
         )
         plain = len(values) == 1 and name in {"top", "total", "best", "residual"}
+        while f"{stem}_1" in self.step_of:
+            stem += "_"
         names = [stem] if plain else [f"{stem}_{i}" for i in range(1, len(values) + 1)]
         for each, value in zip(names, values, strict=True):
             self.steps[place][each] = value

@@ -246,7 +246,7 @@ def _categorical(terms: Terms, columns: Columns, classes: int) -> list[Node]:
         named = [str(level) for level in levels] if levels.dtype.kind == "U" else levels
         place = columns.level(j, named)
         found.append(
-            lookup(place, np.vstack(logs), f"log_prob_{j}").called(f"level_{j}", "log probabilities of a level")
+            lookup(place, np.vstack(logs), f"log_prob_{j}").called(f"log_level_{j}", "log probabilities of a level")
         )
     return found
 
