@@ -1,5 +1,7 @@
 """Regions and borders: what is drawn is what the model says."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -118,3 +120,12 @@ def test_only_the_columns_that_are_drawn_must_be_numbers():
     assert plots.points(X, columns=("a", "b")).get_ylabel() == "b"
     assert plots.pairs(X, columns=["b", "a"])[0, 0].get_ylabel() == "b"
     assert plots.points([[0, 1], [2, 3]]).get_xlabel() == "x0"
+
+
+def test_the_file_of_a_picture_of_many_rows_is_small():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=200_000)
+    X = rng.normal(size=(len(y), 2)) + y[:, None]
+    file = io.BytesIO()
+    plots.regions(discrim.LinearDiscriminantAnalysis().fit(X, y), X, y).figure.savefig(file, format="svg")
+    assert len(file.getvalue()) < 2_000_000

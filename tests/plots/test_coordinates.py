@@ -95,3 +95,21 @@ def test_more_columns_than_rows():
     X[y == 1, :5] += 4
     model = discrim.LinearDiscriminantAnalysis(shrinkage=0.5).fit(X, y)
     assert model.plot(X, y).get_ylabel().startswith("LD2")
+
+
+def test_the_plane_is_shaded_by_posterior_or_not_at_all(iris, lda):
+    plain, deep = (plots.discriminants(lda, *iris, shade=shade).images[0] for shade in ("class", "posterior"))
+    colours = [len(np.unique(np.asarray(image.get_array()).reshape(-1, 3).round(3), axis=0)) for image in (plain, deep)]
+    assert colours[0] == 3
+    assert colours[1] > 20
+    assert not plots.discriminants(lda, *iris, shade=None).images
+
+
+def test_three_classes_of_one_column_are_projected(iris):
+    X, y = iris[0][:, 2:3], iris[1]
+    model = discrim.LinearDiscriminantAnalysis().fit(X, y)
+    ax = model.plot(X, y)
+    lines = [line.get_xdata()[0] for line in ax.lines]
+    assert len(lines) == 2
+    assert all(len({*model.predict([[cut - 0.02], [cut + 0.02]])}) == 2 for cut in lines)
+    assert len(model.plot().get_legend().texts) == 3

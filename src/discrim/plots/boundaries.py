@@ -61,7 +61,7 @@ def regions(
     plane = _plane(model, X, y, columns, others)
     ax, look = canvas(ax, style)
     answers = plane.answers(model)
-    fill_answers(ax, look, plane.a, plane.b, answers, _strengths(answers, shade))
+    fill_answers(ax, look, plane.a, plane.b, answers, strengths_of(answers, shade))
     draw_borders(ax, plane.a, plane.b, answers, {"colors": look.ink, "linewidths": 1.0})
     rows = plane.points
     codes = rows.codes if rows.labelled else answers.at(plane)
@@ -250,7 +250,7 @@ def _grid(values: Floats, size: int) -> Floats:
     return np.linspace(low - reach, high + reach, size)
 
 
-def _strengths(answers: Answers, shade: str) -> Floats:
+def strengths_of(answers: Answers, shade: str) -> Floats:
     """How deep the colour of an answer is at each point."""
     if shade == "class":
         return np.full(answers.code.shape, 0.2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from matplotlib.patches import Ellipse
@@ -12,7 +12,7 @@ from scipy import special
 
 from discrim.errors import ParameterError, name_list
 from discrim.inference.discriminant import wilks_tests
-from discrim.plots.boundaries import Answers, draw_borders, extra_keys, fill_answers, grid_size
+from discrim.plots.boundaries import Answers, draw_borders, extra_keys, fill_answers, grid_size, strengths_of
 from discrim.plots.plane import (
     DiscriminantPlane,
     Moments,
@@ -48,13 +48,15 @@ MOST_ELLIPSES = 7
 GRID = 160
 # Its name, p numbers, and the thresholds on the projection where there are some.
 Direction = tuple[str, Floats, list[float] | None]
+# Places along both axes, and the answers on their grid.
+Drawn = tuple[Floats, Floats, Answers]
 # Width over height of a picture with equal scales.
 SHAPE = 1.3
 
 
 def discriminants(
     model: Any, X: Any = None, y: Any = None, *, axes: tuple[int, int] = (0, 1), loadings: bool | None = None,
-    borders: bool = True, ax: Axes | None = None, style: str | None = None,
+    shade: Literal["class", "posterior"] | None = "class", ax: Axes | None = None, style: str | None = None,
 ) -> Axes:  # fmt: skip
     """Discriminant coordinates: rows, class means, ellipses that hold 95% of a Gaussian class, borders.
 
@@ -69,7 +71,9 @@ def discriminants(
     loadings : bool
         Arrows for the columns, along their correlations with the coordinates within classes; by default where there
         are no rows.
-    borders : bool, where the model changes its answer, at the point of this plane (other coordinates are 0)
+    shade : 'class', 'posterior' or None
+        Areas and borders of the answers at the points of this plane (other coordinates are 0): filled evenly, the
+        deeper the surer the model is, or not at all.
 
     Cost: 25,600 predictions.
 
@@ -98,7 +102,7 @@ def discriminants(
         scatter_classes(ax, look, z, rows.codes, classes if rows.labelled else [""])
     _class_shapes(ax, look, plane, pair, classes)
     _roomy(ax, z, plane.means[:, pair])
-    extra = _plane_borders(ax, look, model, X, plane, pair) if borders else []
+    extra = _plane_answers(ax, look, answers_in(ax, model, X, plane, pair), shade) if shade is not None else []
     titled(ax, None, *(_axis_name(plane, a) for a in pair))
     if loadings or (loadings is None and X is None):
         _draw_loadings(ax, look, plane, pair)
@@ -133,7 +137,7 @@ def projection(
 
     Parameters
     ----------
-    model : fitted classifier of two classes
+    model : fitted classifier of two classes, or of more that differ in a single direction, as in one column
         Its direction is that of its linear rule, else that in which the class means are furthest apart.
     X, y : rows to draw
     directions : directions to compare, each in a panel below
@@ -151,7 +155,7 @@ def projection(
     3
     """
     classes = fitted_classes(model)
-    if len(classes) != 2:
+    if len(classes) != 2 and (directions is not None or discriminant_plane(model, X, y).scalings.shape[1] > 1):
         raise ParameterError(
             f"A projection separates two classes; the model has {name_list(classes.tolist())}. "
             "Draw several with plots.discriminants(model, X, y)."
@@ -169,12 +173,13 @@ def projection(
         ax, look = canvas(ax, style, (WIDTH, 3.0))
         axes = [ax]
     for one, (name, direction, cuts) in zip(axes, shown, strict=True):
-        moments = moments_of(model) if rows is None else moments_of_rows(rows.x, rows.codes, 2)
+        moments = moments_of(model) if rows is None else moments_of_rows(rows.x, rows.codes, len(classes))
         if moments is None:
             raise lacks(model, "means and variances of the classes", "Pass rows and their labels: (model, X, y).")
         _histograms(one, look, rows, moments, (name, direction / np.linalg.norm(direction), cuts))
     keyed(axes[0], look, class_keys(look, classes))
-    axes[-1].set_xlabel("projected value, in direction of the second class")
+    toward = ", in direction of the second class" if len(classes) == 2 else ""
+    axes[-1].set_xlabel(f"projected value{toward}")
     if rows is not None and rows.sampled:
         noted(axes[-1], look, rows.sampled)
     return axes[0] if len(axes) == 1 else np.array(axes, dtype=object)
@@ -312,14 +317,19 @@ def _roomy(ax: Axes, z: Floats | None, means: Floats) -> None:
     ax.set_aspect("equal", adjustable="box")
 
 
-def _plane_borders(ax: Axes, look: Look, model: Any, X: Any, plane: DiscriminantPlane, pair: list[int]) -> list[Any]:
-    """Areas and borders of the answers; what the legend says of those that are no class."""
+def answers_in(ax: Axes, model: Any, X: Any, plane: DiscriminantPlane, pair: list[int]) -> Drawn:
+    """What the model says in view of the axes."""
     size = grid_size(GRID, len(plane.origin))
     a, b = np.linspace(*ax.get_xlim(), size), np.linspace(*ax.get_ylim(), size)
     z = np.zeros((size * size, plane.scalings.shape[1]))
     z[:, pair[0]], z[:, pair[1]] = (part.ravel() for part in np.meshgrid(a, b))
-    answers = answers_at(model, X, plane.origin + z @ plane.back.T)
-    fill_answers(ax, look, a, b, answers, 0.16)
+    return a, b, answers_at(model, X, plane.origin + z @ plane.back.T)
+
+
+def _plane_answers(ax: Axes, look: Look, drawn: Drawn, shade: str) -> list[Any]:
+    """Areas and borders of the answers; what the legend says of those that are no class."""
+    a, b, answers = drawn
+    fill_answers(ax, look, a, b, answers, 0.8 * strengths_of(answers, shade))
     draw_borders(ax, a, b, answers, {"colors": look.muted, "linewidths": 0.9})
     return extra_keys(look, answers)
 
@@ -369,7 +379,8 @@ def _axis_name(plane: DiscriminantPlane, a: int) -> str:
 
 def _own_direction(model: Any, X: Any, y: Any) -> tuple[str, Floats, list[float]]:
     """The direction of a linear rule and its threshold; else where the answer changes along the discriminant."""
-    if getattr(model, "coef_", None) is not None and getattr(model, "intercept_", None) is not None:
+    linear = getattr(model, "coef_", None) is not None and getattr(model, "intercept_", None) is not None
+    if linear and len(model.classes_) == 2:
         w, b = linear_function(model)
         return "the model's direction", w, [-b / float(np.linalg.norm(w))]
     plane = discriminant_plane(model, X, y)
@@ -407,12 +418,12 @@ def _other_directions(wanted: Any, rows: Points | None) -> list[Direction]:
 def _histograms(ax: Axes, look: Look, rows: Points | None, moments: Moments, shown: Direction) -> None:
     name, w, cuts = shown
     centres = moments.mean @ w
-    variances = np.array([w @ moments.of_class(k) @ w for k in range(2)])
+    variances = np.array([w @ moments.of_class(k) @ w for k in range(len(centres))])
     cuts = [float(centres.mean())] if cuts is None else cuts
     if rows is not None:
         z = rows.x @ w
         edges = np.linspace(z.min(), z.max(), int(np.clip(2.2 * np.sqrt(len(z)), 12, 40)) + 1).tolist()
-        for k in range(2):
+        for k in range(len(centres)):
             ax.hist(
                 z[rows.codes == k], edges, color=look.tint(k, 0.55), edgecolor=look.face, linewidth=0.4, alpha=0.85,
                 zorder=2 + k,
@@ -421,7 +432,7 @@ def _histograms(ax: Axes, look: Look, rows: Points | None, moments: Moments, sho
     else:
         low, high = (centres - 3.5 * np.sqrt(variances)).min(), (centres + 3.5 * np.sqrt(variances)).max()
         at = np.linspace(low, high, 300)
-        for k in range(2):
+        for k in range(len(centres)):
             height = np.exp(-0.5 * (at - centres[k]) ** 2 / variances[k]) / np.sqrt(2 * np.pi * variances[k])
             height *= moments.weight[k] / moments.weight.sum()
             ax.fill_between(at, height, color=look.tint(k, 0.45), linewidth=0, zorder=2)
@@ -431,5 +442,8 @@ def _histograms(ax: Axes, look: Look, rows: Points | None, moments: Moments, sho
     ax.set_ylim(bottom=0)
     for cut in cuts:
         ax.axvline(cut, color=look.ink, linewidth=1.4, zorder=5)
-    separation = (centres[1] - centres[0]) ** 2 / variances.sum() if variances.sum() > 0 else np.inf
-    titled(ax, f"{name[0].upper()}{name[1:]}: J = {separation:.3g}")
+    said = f"{name[0].upper()}{name[1:]}"
+    if len(centres) == 2:
+        separation = (centres[1] - centres[0]) ** 2 / variances.sum() if variances.sum() > 0 else np.inf
+        said += f": J = {separation:.3g}"
+    titled(ax, said)
