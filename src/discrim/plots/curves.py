@@ -348,8 +348,8 @@ def learning_curve(curves: Any, *, ax: Axes | None = None, style: str | None = N
 def compared(comparison: Any, *, ax: Axes | None = None, style: str | None = None) -> Axes:
     """The models of a comparison by out-of-fold error, with 95% intervals; the chosen one is filled.
 
-    Models in grey are significantly worse than the best. ``comparison`` is what ``discrim.compare`` gives, or has
-    ``rows`` with name, error and error_interval.
+    Models in grey are significantly worse than the best, or a reference that is never chosen. ``comparison`` is what
+    ``discrim.compare`` gives, or has ``rows`` with name, error and error_interval.
     """
     rows = [row for row in getattr(comparison, "rows", ()) if not np.isnan(getattr(row, "error", np.nan))]
     if not rows:
@@ -364,7 +364,11 @@ def compared(comparison: Any, *, ax: Axes | None = None, style: str | None = Non
             row.error, i, "o", color=colour, markersize=7 if row.name == chosen else 5, zorder=3,
             markerfacecolor=colour if row.name == chosen else look.face,
         )  # fmt: skip
-    names = [shortened(row.name, 24) + (" (chosen)" if row.name == chosen else "") for row in rows]
+    remarks = [
+        " (chosen)" if row.name == chosen else " (reference)" if getattr(row, "role", "") == "reference" else ""
+        for row in rows
+    ]
+    names = [shortened(row.name, 24) + remark for row, remark in zip(rows, remarks, strict=True)]
     ax.set_yticks(range(len(rows)), names, fontsize=SMALL)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(len(rows) - 0.4, -0.6)
@@ -372,7 +376,7 @@ def compared(comparison: Any, *, ax: Axes | None = None, style: str | None = Non
     ax.set_xlim(left=0)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}" if round(100 * value, 6) % 1 == 0 else f"{value:.1%}")
     titled(ax, None, "out-of-fold error, 95% interval")
-    noted(ax, look, "grey: significantly worse than the best")
+    noted(ax, look, "grey: significantly worse than the best, or never chosen")
     return ax
 
 
