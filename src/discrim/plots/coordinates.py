@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,6 +22,7 @@ from discrim.plots.plane import (
     moments_of_rows,
     two_axes,
 )
+from discrim.plots.plane import directions as discriminant_directions
 from discrim.plots.rows import MOST_ROWS, Points, column_names, fitted_classes, lacks, points_of, two_columns
 from discrim.plots.scatter import class_keys, scatter_classes
 from discrim.plots.style import (
@@ -197,13 +199,11 @@ def eigenvalues(model: Any, *, ax: Axes | None = None, style: str | None = None)
     >>> len(plots.eigenvalues(LinearDiscriminantAnalysis().fit(X, y)).patches)
     2
     """
-    from discrim.plots.plane import directions as solved
-
     classes = fitted_classes(model)
     moments = moments_of(model)
     if moments is None:
         raise lacks(model, "means and covariances of the classes (statistic_)")
-    _, values = solved(moments)
+    _, values = discriminant_directions(moments)
     n, p = float(moments.weight.sum()), moments.mean.shape[1]
     tests = wilks_tests(values, n, p, len(classes))
     ax, look = canvas(ax, style, (WIDTH, 1.2 + 0.42 * max(len(values), 2)))
@@ -336,8 +336,6 @@ def _plane_answers(ax: Axes, look: Look, drawn: Drawn, shade: str) -> list[Any]:
 
 def answers_at(model: Any, X: Any, x: Floats) -> Answers:
     """What a model says of rows that were made up, in the kind of table that it was fitted on."""
-    import warnings
-
     with warnings.catch_warnings():
         # Names of columns are not at hand where no table is.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from discrim.errors import DiscrimError, ParameterError
 from discrim.plots.boundaries import DASHES, named_models
@@ -436,8 +437,6 @@ def _unit_square(ax: Axes) -> None:
 
 def _plain_log(ax: Axes) -> None:
     """Ticks that are plain numbers: 20, 50, 100."""
-    from matplotlib.ticker import LogLocator, NullFormatter
-
     ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=8))
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
     ax.xaxis.set_minor_formatter(NullFormatter())

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discrim.errors import ParameterError, name_list
 from discrim.plots.boundaries import Answers, draw_borders, regions
-from discrim.plots.coordinates import draw_ellipse, linear_function
+from discrim.plots.coordinates import answers_at, draw_ellipse, linear_function
 from discrim.plots.learning import draw_line
 from discrim.plots.plane import directions, discriminant_plane, moments_of_rows, sphering_matrix
 from discrim.plots.rows import Points, alike, fitted_classes, lacks, points_of, two_columns
@@ -170,8 +170,6 @@ def voronoi(
     >>> X, y = datasets.load_iris().xy
     >>> axes = plots.voronoi(LinearDiscriminantAnalysis().fit(X, y), X, y)
     """
-    from discrim.plots.coordinates import answers_at
-
     classes = fitted_classes(model)
     rows = None if X is None else points_of(X, y, classes=classes)
     if sphered:
@@ -270,8 +268,6 @@ def scores(
     >>> X, y = datasets.load_iris().xy
     >>> axes = plots.scores(LeastSquaresClassifier().fit(X, y), X, y)
     """
-    from discrim.plots.coordinates import answers_at
-
     classes = fitted_classes(model)
     rows = points_of(X, y, classes=classes)
     centre = rows.x.mean(axis=0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Polygon
 from numpy.typing import NDArray
 
@@ -104,8 +105,6 @@ def tuning(model: Any, *, ax: Axes | None = None, style: str | None = None) -> A
     down, across = varied
     ax, look = canvas(ax, style)
     surface = np.squeeze(error)
-    from matplotlib.colors import LinearSegmentedColormap
-
     scale: list[Any] = [look.colour(0), look.tint(0, 0.25), look.tint(1, 0.35), look.colour(1)]
     tones = LinearSegmentedColormap.from_list("error", scale)
     order = np.argsort(varied[across])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -197,8 +198,6 @@ def _characters(ax: Axes, size: float) -> int:
 
 
 def wrapped(text: str, width: int) -> str:
-    import textwrap
-
     return "\n".join(textwrap.fill(line, width) for line in text.split("\n"))
 
 
