@@ -103,7 +103,9 @@ def _written(work: Path, target: Path, source: Path | None, done: Report) -> Bui
             stand_ins += page.stand_ins
             done(item.id)
         (work / lecture.file).write_text(pages.lecture_page(lecture, lectures(), parts), encoding="utf-8")
-    (work / "index.html").write_text(pages.index_page(lectures(), wrong, failed, checks), encoding="utf-8")
+    (work / "index.html").write_text(
+        pages.index_page(lectures(), wrong, failed, checks, tuple(dict.fromkeys(stand_ins))), encoding="utf-8"
+    )
     count = sum(len(lecture.items) for lecture in lectures())
     return Built(target, count, checks, wrong, failed, tuple(dict.fromkeys(stand_ins)))
 

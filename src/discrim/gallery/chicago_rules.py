@@ -247,7 +247,7 @@ def graphical_model(page: Page) -> None:
     ax = page.axes("A node Y with arrows to the nodes X1, X2, and so on to Xd.", size=(5.0, 2.6))
     ax.set(xlim=(0, 10), ylim=(0, 5), xticks=[], yticks=[])
     ax.spines[["left", "bottom"]].set_visible(False)
-    for at, name in ((2, "X₁"), (4, "X₂"), (6, "…"), (8, "X_d")):
+    for at, name in ((2, "$X_1$"), (4, "$X_2$"), (6, "…"), (8, "$X_d$")):
         if name != "…":
             draw.arrow(ax, (5, 3.7), (at, 1.65))
         ax.text(
@@ -311,5 +311,5 @@ def additive(page: Page) -> None:
     for j, name in enumerate(names):
         grid = np.linspace(X[:, j].min(), X[:, j].max(), 100)
         curves.plot(grid, term(grid, j), color=draw.PALETTE[j], label=name)
-    draw.titled(curves, "f_k(x_k)", "log of the length")
+    draw.titled(curves, "f of each column", "log of the length")
     draw.keyed(curves)

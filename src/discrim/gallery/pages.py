@@ -103,7 +103,11 @@ def lecture_page(lecture: Lecture, every: Sequence[Lecture], parts: Sequence[str
 
 
 def index_page(
-    every: Sequence[Lecture], wrong: Mapping[str, Sequence[str]], failed: Mapping[str, str], checks: int
+    every: Sequence[Lecture],
+    wrong: Mapping[str, Sequence[str]],
+    failed: Mapping[str, str],
+    checks: int,
+    stand_ins: Sequence[str] = (),
 ) -> str:
     """The first page: all items by lecture, and what became of their numbers."""
     count = sum(len(lecture.items) for lecture in every)
@@ -113,8 +117,9 @@ def index_page(
     said.append(
         "Items whose numbers differ from the lecture: " + ", ".join(wrong) + "."
         if wrong
-        else "Every number that the lectures print agrees, or its misprint is named."
+        else "Every number of these agrees with the lecture, or its misprint is named."
     )
+    said += stand_ins
     if failed:
         said.append("Items that could not be made: " + ", ".join(failed) + ".")
     lists = [
