@@ -127,7 +127,8 @@ class Geometry:
         The same seed gives the same rows. X is an array of float64, or of objects where columns are text, which
         ``pandas.DataFrame(X, columns=model.feature_names_in_).infer_objects()`` makes a table of. Gaussian models of
         a table with categories draw the columns of indicators that these were coded as. Counts have as many draws a
-        row as the rows of their class had on average. Bayesian models draw from the predictive density. Cost: n p^2, and p^3 for every class with a covariance matrix.
+        row as the rows of their class had on average. Bayesian models draw from the predictive density. Cost: n p^2,
+        and p^3 for every class with a covariance matrix.
         """
         if not (isinstance(n, (int, np.integer)) and not isinstance(n, bool) and n >= 1):
             raise ParameterError.bad_value("n", n, "a whole number of rows, at least 1")
