@@ -97,3 +97,12 @@ def test_the_choice_uses_the_figures_that_are_printed():
 def test_leave_one_out_has_no_area():
     found = compare(X[50:], y[50:], ["LDA", "QDA"], cv="loo")
     assert found.table["auc"].isna().all()
+    with pytest.raises(ParameterError, match="has folds of one row"):
+        compare(X[50:], y[50:], ["LDA"], cv="loo", metric="auc")
+
+
+def test_what_leave_one_out_makes_worse_than_guessing_has_no_interval_and_no_test():
+    x, labels = np.random.default_rng(0).normal(size=(60, 5)), np.tile([0, 1], 30)
+    row = compare(x, labels, ["Lasso", "Gaussian NB"], cv="loo").table.loc["Lasso"]
+    assert row["error"] > 0.6
+    assert np.isnan(row[["error_low", "error_high", "p_value"]].astype(float)).all()

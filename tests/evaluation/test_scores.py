@@ -176,3 +176,28 @@ def test_the_resampled_t_corrects_for_overlapping_training_parts():
     assert_allclose(found.p_value, 2 * stats.t(3).sf(abs(gap.mean() / found.std_error)))
     assert_allclose(found.ci(0.95), gap.mean() + np.array([-1, 1]) * stats.t(3).ppf(0.975) * found.std_error)
     assert resampled_t(a, a, test_share=0.1).p_value == 1.0
+
+
+def test_weights_that_are_no_counts_do_not_make_rows():
+    rng = np.random.default_rng(0)
+    y, predicted, p = rng.integers(0, 2, 200), rng.integers(0, 2, 200), rng.random(200)
+    alone, counted = confusion(y, predicted), confusion(y, predicted, sample_weight=np.full(200, 3))
+    heavy, light = (confusion(y, predicted, sample_weight=np.full(200, w)) for w in (3.5, 0.01))
+    assert heavy.error_ci() == pytest.approx(alone.error_ci())
+    assert light.error_ci() == pytest.approx(alone.error_ci())
+    low, high = counted.error_ci()
+    assert high - low < 0.65 * (alone.error_ci()[1] - alone.error_ci()[0])
+    plain, weighted = calibration(y, p), calibration(y, p, sample_weight=np.full(200, 0.01))
+    assert weighted.lower == pytest.approx(plain.lower)
+    assert weighted.noise == pytest.approx(plain.noise)
+
+
+def test_what_chance_adds_to_the_distance_from_calibration():
+    rng = np.random.default_rng(1)
+    found = []
+    for _ in range(60):
+        p = rng.random(400)
+        one = calibration((rng.random(400) < p).astype(int), p)
+        found.append((one.error, one.noise))
+    error, noise = np.mean(found, axis=0)
+    assert noise == pytest.approx(error, rel=0.1)

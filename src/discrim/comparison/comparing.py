@@ -16,7 +16,7 @@ from discrim.comparison.cautions import dependences, few_rows, leaks, of_leave_o
 from discrim.comparison.clock import PATIENCE, Clock, OutOfTimeError
 from discrim.comparison.compared_rows import ComparedRows, read_rows
 from discrim.comparison.decided import Missing, Wanted
-from discrim.comparison.metrics import Metric, check_metric, decided, judge
+from discrim.comparison.metrics import Metric, check_metric, decided, judge, refuse_area_of_single_rows
 from discrim.comparison.plan import check_budget, economies, plan
 from discrim.comparison.reference import REFERENCE, check_reference, try_reference
 from discrim.comparison.result import Comparison
@@ -147,6 +147,7 @@ def compare(
     clock = Clock(budget)
     rows = replace(read_rows(X, y, sample_weight, cv, groups, random_state, wanted), clock=clock)
     metric = check_metric(metric, rows.classes)
+    refuse_area_of_single_rows(metric, rows)
     rows = in_order_of_time(rows, time, cv)
     again = repeated(rows, cv, repeats)
     candidates = plan(candidates_for(models, rows), rows, None if budget is None else budget / (1 + len(again)))

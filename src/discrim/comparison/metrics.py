@@ -64,6 +64,14 @@ def check_metric(metric: Any, classes: NDArray[Any]) -> Metric:
     return cast("Metric", metric)
 
 
+def refuse_area_of_single_rows(metric: Metric, rows: ComparedRows) -> None:
+    if metric == "auc" and rows.folds.one_at_a_time:
+        raise ParameterError(
+            "metric='auc' compares rows of one fold, and cv='loo' has folds of one row. Use a number of folds, such as "
+            "cv=10."
+        )
+
+
 def _checked_matrix(costs: Any, classes: NDArray[Any]) -> Floats:
     try:
         matrix, _ = checked_costs(costs, classes)

@@ -16,7 +16,6 @@ from discrim.comparison.trials import Tried
 from discrim.errors import ParameterError
 from discrim.evaluation.cross_validation import CrossValidation, put_predictions
 from discrim.evaluation.resampling import HeldOut
-from discrim.parallel import run
 from discrim.typing import Floats
 
 REFERENCE = "Boosted trees"
@@ -74,11 +73,12 @@ def _try_on(rows: ComparedRows) -> Tried | str:
         if len(np.unique(rows.codes[train])) < 2:
             return None
         weight = None if rows.weight is None else rows.weight[train]
-        # The threads of a fit would wait for each other; folds need not.
+        # The threads of a fit wait for each other, longer than they work where the machine is busy. Folds are fitted
+        # one by one because scikit-learn changes the filters of warnings, which are those of all threads.
         with threadpool_limits(1, "openmp"):
             return model.__class__(**model.get_params()).fit(x[train], rows.labels[train], weight)
 
-    fitted = run(fit, len(rows.folds.parts))
+    fitted = [fit(f) for f in range(len(rows.folds.parts))]
     if any(one is None for one in fitted):
         return "a training part has rows of one class only"
     for f, one in enumerate(fitted):

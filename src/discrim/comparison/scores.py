@@ -108,7 +108,18 @@ def score_rows(trials: list[Tried], not_run: Mapping[str, str], rows: ComparedRo
     if usable:
         best = next((i for i in usable if table[i].beats_baseline), usable[0])
         _mark_distances(table, ordered, best, rows, metric)
+    if rows.folds.one_at_a_time:
+        base = next(row.error for row in table if row.role == BASE)
+        table = [_unclaimed(row) if row.usable and row.error > base else row for row in table]
     return [*table, *(Row(name, why) for name, why in not_run.items())]
+
+
+def _unclaimed(row: Row) -> Row:
+    """Worse than guessing when one row is left out, which says more of that than of the model: no interval, no test."""
+    return replace(
+        row, error_interval=NOTHING, balanced_error_interval=NOTHING, value_interval=NOTHING, p_value=np.nan,
+        indistinguishable=False,
+    )  # fmt: skip
 
 
 def _widened(row: Row, tried: Tried, rows: ComparedRows, metric: Metric) -> Row:

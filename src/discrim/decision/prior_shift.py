@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -154,8 +154,10 @@ class PriorShift:
     """Class shares that were estimated from posteriors.
 
     ``statistic`` is twice the gain of log likelihood over no shift, to be compared with chi-square on ``df`` degrees
-    of freedom: a small ``p_value`` speaks for a shift. It assumes that the posteriors are exact. ``gap`` bounds what
-    other shares could still add to the mean log likelihood; ``converged`` says whether it is below 1e-9.
+    of freedom: a small ``p_value`` speaks for a shift. It takes the posteriors for exact. Those of an estimated model
+    are not, so that it is too small unless there were many more training rows than new ones; it is not printed.
+    ``gap`` bounds what other shares could still add to the mean log likelihood; ``converged`` says whether it is below
+    1e-9.
     """
 
     priors: Floats
@@ -165,7 +167,7 @@ class PriorShift:
     gap: float
     statistic: float
     df: int
-    p_value: float
+    p_value: float = field(repr=False)
 
 
 def estimate_shift(posterior: Any, training_priors: Any, sample_weight: Any = None) -> PriorShift:

@@ -85,6 +85,18 @@ def weights_of(sample_weight: Any, n: int) -> Floats:
     return np.ones(n) if weight is None else weight
 
 
+def informative_rows(weight: Any) -> float:
+    """The number of independent rows that carry as much information as weighted ones.
+
+    Whole weights count rows. Others give rows more or less to say: (sum w)^2 / sum w^2, after Kish.
+    """
+    w = np.asarray(weight, dtype=np.float64)
+    total = float(w.sum())
+    if total <= 0 or (w == np.floor(w)).all():
+        return total
+    return total**2 / float(w @ w)
+
+
 def cumulated(score: Floats, *weights: Floats) -> tuple[Floats, ...]:
     """The distinct scores, ascending, and the sum of each of the ``weights`` over the rows up to there: one sort."""
     values, place = np.unique(score, return_inverse=True)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import DataError, plural
-from discrim.evaluation.answers import weights_of
+from discrim.evaluation.answers import informative_rows, weights_of
 from discrim.evaluation.proportions import ProportionMethod, proportion_interval
 from discrim.inference.summary import Summary, Table
 from discrim.later import cached_property
@@ -31,6 +31,8 @@ class Confusion:
 
     table: Floats
     classes: NDArray[Any]
+    # Where weights are no counts: as many rows as carry the same information.
+    rows: float | None = None
 
     @property
     def n(self) -> float:
@@ -42,8 +44,9 @@ class Confusion:
         return float(1.0 - np.trace(self.table) / self.n)
 
     def error_ci(self, level: float = 0.95, method: ProportionMethod = "wilson") -> tuple[float, float]:
-        """Binomial interval for the error."""
-        return proportion_interval(self.n - float(np.trace(self.table)), self.n, level, method)
+        """Binomial interval for the error; where weights are no counts, for (sum w)^2 / sum w^2 rows."""
+        n = self.n if self.rows is None else self.rows
+        return proportion_interval(self.error * n, n, level, method)
 
     @cached_property
     def recall(self) -> Floats:
@@ -133,10 +136,11 @@ def confusion(y: Any, predicted: Any, *, sample_weight: Any = None) -> Confusion
     classes, codes = code_labels(np.concatenate([truth, answer]))
     size, n = len(classes), len(truth)
     flat = codes[:n].astype(np.int64) * size + codes[n:]
-    table = np.bincount(flat, weights_of(sample_weight, n), size * size).reshape(size, size)
+    weight = weights_of(sample_weight, n)
+    table = np.bincount(flat, weight, size * size).reshape(size, size)
     if table.sum() <= 0:
         raise DataError("There are no rows with a weight to compare.")
-    return Confusion(table.astype(np.float64), classes)
+    return Confusion(table.astype(np.float64), classes, informative_rows(weight))
 
 
 def _share(part: Floats, whole: Floats) -> Floats:

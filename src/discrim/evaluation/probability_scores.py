@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import ParameterError
-from discrim.evaluation.answers import checked_posterior, scored, weights_of
+from discrim.evaluation.answers import checked_posterior, informative_rows, scored, weights_of
 from discrim.evaluation.proportions import proportion_interval
 from discrim.typing import Floats
 
@@ -73,7 +73,8 @@ def brier(
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """In each group of rows: ``predicted`` mean probability, ``observed`` frequency with ``lower`` and ``upper`` ends
-    of its interval, and the ``weight`` of the group; ``error`` is the weighted mean of |predicted - observed|.
+    of its interval, the ``weight`` of the group and how many ``rows`` of equal weight say as much; ``error`` is the
+    weighted mean of |predicted - observed|.
     """
 
     predicted: Floats
@@ -81,6 +82,7 @@ class Calibration:
     lower: Floats
     upper: Floats
     weight: Floats
+    rows: Floats
 
     @property
     def error(self) -> float:
@@ -89,7 +91,7 @@ class Calibration:
     @property
     def noise(self) -> float:
         """What ``error`` is on average for perfect probabilities, from so many rows: it falls as 1 / sqrt(n)."""
-        spread = np.sqrt(self.predicted * (1.0 - self.predicted) / np.maximum(self.weight, 1.0))
+        spread = np.sqrt(self.predicted * (1.0 - self.predicted) / np.maximum(self.rows, 1.0))
         return float(np.average(np.sqrt(2.0 / np.pi) * spread, weights=self.weight))
 
     def plot(self, **options: Any) -> Any:
@@ -124,8 +126,10 @@ def calibration(
     weight, true, mean = (np.bincount(group, values).astype(np.float64) for values in (w, w * happened, w * p))
     here = weight > 0
     weight, true, mean = weight[here], true[here], mean[here]
-    lower, upper = proportion_interval(true, weight, level)
-    return Calibration(mean / weight, true / weight, lower, upper, weight)
+    # As many rows as carry the information of each group.
+    n = np.array([informative_rows(w[group == k]) for k in np.flatnonzero(here)])
+    lower, upper = proportion_interval(true / weight * n, n, level)
+    return Calibration(mean / weight, true / weight, lower, upper, weight, n)
 
 
 def _bin_of(p: Floats, bins: int) -> NDArray[np.int64]:
