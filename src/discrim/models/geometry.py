@@ -59,7 +59,25 @@ class Hyperplane:
 
 
 class Geometry:
-    """Distances, boundaries and new rows, asked of the rule and the recipe of a fitted classifier."""
+    """Contributions, distances, boundaries and new rows, asked of the rule and the recipe of a fitted classifier."""
+
+    def contributions(self: Any, X: Any) -> Floats:
+        """What each column adds to the score of each class, n x K x p, for linear rules and naive Bayes.
+
+        With a constant of each class they sum to its score; differences between two classes are the terms of their
+        log odds.
+        """
+        self._check_solved()
+        parts = []
+        for block in self.rows_of(X).blocks():
+            dense = block.x if isinstance(block.x, np.ndarray) else block.x.toarray()
+            parts.append(self._rule.contributions(dense))
+        if any(part is None for part in parts):
+            raise DataError(
+                f"The scores of this {type(self).__name__} are no sum over the columns. Linear rules and naive Bayes "
+                "have such scores."
+            )
+        return np.concatenate([part for part in parts if part is not None])
 
     def distance(self: Any, X: Any) -> NDArray[Any]:
         """Signed Euclidean distances of the rows to the boundary of a linear rule.

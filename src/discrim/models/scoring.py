@@ -98,3 +98,19 @@ def also_of_parts(method: Answer) -> Answer:
 
 def _answer(model: Any, method: str, part: Any) -> Any:
     return getattr(model, method)(part)
+
+
+def spark_answers(model: Any, frame: Any) -> Any:
+    """The Spark frame with the answers of the model as further columns."""
+    from discrim.sources.spark_parts import column_type, with_answers
+
+    names = [f"probability_{label}" for label in model.classes_] if hasattr(model, "predict_proba") else []
+    types = {"prediction": column_type(model.classes_), **dict.fromkeys(names, "double")}
+    needed = list(getattr(model, "feature_names_in_", frame.columns))
+    return with_answers(frame, needed, partial(_answers_of, model, bool(names)), types)
+
+
+def _answers_of(model: Any, chances: bool, table: Any) -> list[NDArray[Any]]:
+    named = hasattr(model, "feature_names_in_")
+    rows = table if named else np.column_stack([column.to_numpy() for column in table.columns])
+    return [model.predict(rows), *(model.predict_proba(rows).T if chances else ())]

@@ -25,7 +25,7 @@ from discrim.families.rule import Described, LinearRule, Output, Rule, as_one, c
 from discrim.inference.summary import Summary
 from discrim.models.geometry import Geometry
 from discrim.models.parameters import Check
-from discrim.models.scoring import also_of_parts, apply_rule, score_margin
+from discrim.models.scoring import also_of_parts, apply_rule, score_margin, spark_answers
 from discrim.models.stored import OWN_ANSWERS, StoredClassifier, StoredStatistic, refuse_own_answers
 from discrim.sources import Design, Rows, Scan, code_labels, open_rows, require_labels
 from discrim.sources.rows import as_rows_are, check_labelled, columns_in
@@ -126,23 +126,13 @@ class Classifier(StoredClassifier, Geometry, Exported, ClassifierMixin, BaseEsti
         """Logarithms of the posteriors, exact where these underflow."""
         return self._apply(X, Output.LOG_POSTERIOR)
 
-    def contributions(self, X: Any) -> Floats:
-        """What each column adds to the score of each class, n x K x p, for linear rules and naive Bayes.
+    def transform_spark(self, frame: Any) -> Any:
+        """The Spark frame with the columns ``prediction`` and, for models with posteriors, ``probability_CLASS``.
 
-        With a constant of each class they sum to its score; differences between two classes are the terms of their
-        log odds.
+        Executors need discrim with its core packages; the rows stay where they are.
         """
         self._check_solved()
-        parts = []
-        for block in self.rows_of(X).blocks():
-            dense = block.x if isinstance(block.x, np.ndarray) else block.x.toarray()
-            parts.append(self._rule.contributions(dense))
-        if any(part is None for part in parts):
-            raise DataError(
-                f"The scores of this {type(self).__name__} are no sum over the columns. Linear rules and naive Bayes "
-                "have such scores."
-            )
-        return np.concatenate([part for part in parts if part is not None])
+        return spark_answers(self, frame)
 
     def summary(self) -> Summary:
         """What was learned, for reading: prints as text, renders in a notebook, converts to a frame."""

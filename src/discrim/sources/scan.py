@@ -78,7 +78,8 @@ def scan(
     data : path, pattern such as ``"trips-*.parquet"``, folder, list of paths, or table
         Parquet, CSV (``.csv``, ``.tsv``, also gzipped), Arrow IPC or Feather, or JSON lines files; a table of a
         database, ``"shop.db::orders"`` (SQLite or DuckDB) or ``"postgresql://host/base::orders"``; a DuckDB
-        relation, a polars LazyFrame, a Dask frame or array, a frame or Arrow table in memory, or an Arrow stream.
+        relation, a polars LazyFrame, a Dask frame or array, a Spark frame, a frame or Arrow table in memory, or an
+        Arrow stream.
         In CSV files an empty field and ``NA`` are missing values.
     target : str, optional
         The column of labels; ``fit`` needs it, ``predict`` does not.
@@ -474,6 +475,10 @@ def open_reader(data: Any, sep: str | None = None) -> Reader:
         from discrim.sources.dask_parts import read_dask
 
         return read_dask(data)
+    if comes_from(data, "pyspark.sql", "DataFrame"):
+        from discrim.sources.spark_parts import read_spark
+
+        return read_spark(data)
     table = data if isinstance(data, Table) else as_table(data)
     if table is not None:
         title = f"{type(data).__module__.partition('.')[0]} {type(data).__name__}"
@@ -486,7 +491,7 @@ def open_reader(data: Any, sep: str | None = None) -> Reader:
     raise DataError(
         f"Cannot scan an object of type {type(data).__name__}. Pass a path, a list of paths, a "
         "pandas or polars frame, a polars LazyFrame, an Arrow table or stream, a DuckDB relation, a Dask frame or "
-        "array, or a query."
+        "array, a Spark frame, or a query."
     )
 
 

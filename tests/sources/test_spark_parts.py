@@ -1,0 +1,102 @@
+"""Spark frames: the same models as from the rows in memory, with the rows left on the executors."""
+
+import os
+import shutil
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+
+import discrim
+from discrim.errors import DataError
+
+pytestmark = pytest.mark.slow
+
+pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'discrim[spark]'")
+if shutil.which("java") is None:
+    pytest.skip("Spark needs Java 17: apt-get install openjdk-17-jre-headless", allow_module_level=True)
+
+rng = np.random.default_rng(12)
+N = 2000
+X = rng.normal(size=(N, 3)) * [1.0, 100.0, 1e-3]
+Y = np.where(X[:, 0] + 0.01 * X[:, 1] + rng.logistic(size=N) > 0, "yes", "no")
+FRAME = pd.DataFrame(X, columns=["a", "b.c", "d e"]).assign(job=rng.choice(["cook", "clerk"], N), y=Y)
+COLUMNS = ["a", "b.c", "d e", "job"]
+
+
+@pytest.fixture(scope="module", params=["classic", "connect"])
+def spark(request):
+    from pyspark.sql import SparkSession
+
+    local = "local[2,4]"
+    before = os.environ.get("PYSPARK_PYTHON")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    if request.param == "connect":
+        pytest.importorskip("grpc", reason="Spark Connect needs grpcio")
+        builder = SparkSession.builder.remote(local)
+    else:
+        builder = SparkSession.builder.master(local)
+    session = (
+        builder.config("spark.ui.enabled", "false").config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1").getOrCreate()
+    )  # fmt: skip
+    yield session
+    session.stop()
+    del os.environ["PYSPARK_PYTHON"]
+    if before is not None:
+        os.environ["PYSPARK_PYTHON"] = before
+
+
+@pytest.fixture
+def frame(spark):
+    return spark.createDataFrame(FRAME).repartition(5)
+
+
+MODELS = [
+    discrim.LinearDiscriminantAnalysis(),
+    discrim.QuadraticDiscriminantAnalysis(),
+    discrim.GaussianNB(),
+    discrim.RidgeClassifier(),
+    discrim.LogisticRegression(tol=0),
+    discrim.MixedNB(),
+]
+
+
+def test_partitions_give_the_models_of_the_whole_frame(frame, monkeypatch):
+    from discrim.families.logistic import recipe
+
+    monkeypatch.setattr(recipe, "SAMPLE_VALUES", 400)  # as if the rows were too many to be gathered
+    for model in MODELS:
+        apart = clone(model).fit(discrim.scan(frame, features=COLUMNS, target="y"))
+        whole = clone(model).fit(discrim.scan(FRAME, features=COLUMNS, target="y"))
+        ask = "decision_function" if hasattr(whole, "decision_function") else "predict_log_proba"
+        assert_allclose(
+            getattr(apart, ask)(FRAME[COLUMNS]), getattr(whole, ask)(FRAME[COLUMNS]), rtol=1e-7, atol=1e-7,
+            err_msg=repr(model),
+        )  # fmt: skip
+
+
+def test_answers_are_columns(frame):
+    for target in ("y", "n"):
+        rows = FRAME.assign(n=(FRAME["y"] == "yes").astype(int))
+        model = discrim.LinearDiscriminantAnalysis().fit(rows[COLUMNS], rows[target])
+        found = model.transform_spark(frame).toPandas()
+        assert list(found.columns) == [*COLUMNS, "y", "prediction", *(f"probability_{c}" for c in model.classes_)]
+        assert_array_equal(found["prediction"], model.predict(found[COLUMNS]))
+        assert_allclose(found.iloc[:, -2:], model.predict_proba(found[COLUMNS]))
+
+
+def test_what_is_wrong_is_said_in_words(frame):
+    model = discrim.LinearDiscriminantAnalysis().fit(FRAME[COLUMNS], Y)
+    with pytest.raises(DataError, match="no column 'a'"):
+        model.transform_spark(frame.drop("a"))
+    with pytest.raises(DataError, match="'prediction' already"):
+        model.transform_spark(frame.withColumnRenamed("y", "prediction"))
+    with pytest.raises(DataError, match="holds no rows"):
+        discrim.GaussianNB().fit(discrim.scan(frame.where("a > 1e9"), features=["a"], target="y"))
+    gaps = frame.selectExpr("a", "case when a > 1 then null else y end as y")
+    with pytest.raises(DataError, match=r"'y'.*missing|missing.*'y'"):
+        discrim.GaussianNB().fit(discrim.scan(gaps, target="y"))
