@@ -28,6 +28,7 @@ from discrim.cli.writing import write_json
 @options.as_json
 def gallery(out: Path, data: Path | None, *, as_json: bool) -> None:
     """Write every picture and table of five lectures, with code and numbers, as pages into the folder OUT."""
+    from discrim.engines.progress import Progress
     from discrim.errors import MissingDependencyError
 
     try:
@@ -37,8 +38,8 @@ def gallery(out: Path, data: Path | None, *, as_json: bool) -> None:
             raise
         raise MissingDependencyError.for_package("matplotlib", "discrim gallery", "plots") from error
     count = sum(len(lecture.items) for lecture in lectures())
-    with click.progressbar(length=count, label="gallery", item_show_func=lambda name: name or "") as bar:
-        built = build(out, data, done=lambda name: bar.update(1, name))
+    with Progress("drawing", count, "items") as progress:
+        built = build(out, data, done=lambda _: progress.add(1))
     if as_json:
         names = ("items", "checks", "stand_ins", "wrong", "failed")
         write_json({"page": str(built.folder / "index.html"), **{name: getattr(built, name) for name in names}})
