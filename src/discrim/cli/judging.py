@@ -59,7 +59,8 @@ def read_truth(question: Question, target: str, weight: str | None) -> Truth:
         classes, own = code_labels(table.labels(target, 0, table.n_rows), column=target)
         codes.append(np.array([known.setdefault(label, len(known)) for label in classes.tolist()])[own])
         said, place = np.unique(answers.predicted, return_inverse=True)
-        predicted.append(np.array([known[label] for label in said.tolist()])[place])
+        # A model that may refuse an answer has a label for that which is none of its classes.
+        predicted.append(np.array([known.setdefault(label, len(known)) for label in said.tolist()])[place])
         if answers.values is not None:
             values.append(answers.values)
         if weight is not None:
