@@ -39,7 +39,7 @@ def test_a_smaller_budget_never_means_more_effort_and_in_the_end_a_model_is_left
         rank = (bool(one.why_not), one.effort.trained, one.effort.judged, -(one.effort.partners or 99))
         assert before is None or rank >= before
         before = rank
-    assert "budget of 0.05 s" in one.why_not
+    assert "for the budget of 0.05 s" in one.why_not
     assert "budget=None sets no limit" in one.why_not
 
 

@@ -33,22 +33,26 @@ def check_budget(budget: Any) -> float | None:
 def plan(candidates: list[Candidate], rows: ComparedRows, budget: float | None) -> list[Candidate]:
     """The candidates with what they can afford, and why others cannot take part.
 
-    The cheapest are planned first. Each gets an equal share of what is left, and what it does not need is for the
-    others; it takes the finest effort that it can pay, by its estimate.
+    First as many models as possible, the cheapest first, each with the least effort; then, in the same order, each with
+    the finest effort that what is left can pay.
     """
     costs = [[(effort, cost_of(one, rows, effort)) for effort in efforts(one, rows)] for one in candidates]
     if budget is None:
         return [replace(one, seconds=cost[0][1]) for one, cost in zip(candidates, costs, strict=True)]
     planned, left = list(candidates), budget
-    order = np.argsort([cost[0][1] for cost in costs], kind="stable")
-    for place, i in enumerate(order.tolist()):
-        share = left / (len(order) - place)
-        found = next(((effort, seconds) for effort, seconds in costs[i] if seconds <= share), None)
-        if found is None:
-            planned[i] = replace(planned[i], why_not=_too_dear(costs[i][-1][1], share, budget))
+    order = np.argsort([cost[-1][1] for cost in costs], kind="stable").tolist()
+    for i in order:
+        effort, seconds = costs[i][-1]
+        if seconds > left:
+            planned[i] = replace(planned[i], why_not=_too_dear(seconds, budget))
             continue
-        planned[i] = replace(planned[i], effort=found[0], seconds=found[1])
-        left -= found[1]
+        planned[i] = replace(planned[i], effort=effort, seconds=seconds)
+        left -= seconds
+    for i in order:
+        one = planned[i]
+        if not one.why_not:
+            effort, seconds = next(pair for pair in costs[i] if pair[1] <= one.seconds + left)
+            planned[i], left = replace(one, effort=effort, seconds=seconds), left - (seconds - one.seconds)
     return planned
 
 
@@ -110,10 +114,10 @@ def _size(rows: ComparedRows, n: float) -> Size:
     return Size(n, rows.width, len(rows.classes), stored * n / max(rows.n, 1), rows.dense)
 
 
-def _too_dear(seconds: float, share: float, budget: float) -> str:
+def _too_dear(seconds: float, budget: float) -> str:
     return (
-        f"it would take about {_time(seconds)} here, and {_time(share)} of the budget of {_time(budget)} are left for "
-        "it; budget=None sets no limit"
+        f"it would take about {_time(seconds)} here, too much beside the others for the budget of {_time(budget)}; "
+        "budget=None sets no limit"
     )
 
 
