@@ -15,7 +15,7 @@ from discrim.families.gaussian.covariance import Sphering
 from discrim.families.gaussian.leave_one_out import is_ill
 from discrim.families.gaussian.naive import LEAST_LEFT
 from discrim.families.gaussian.recipe import MomentsRecipe, Statistic, about_columns, rank_tolerance
-from discrim.families.recipe import Grid, LeftOut, Passes, Reduction, Remark, Shape, Solved, collected
+from discrim.families.recipe import Grid, LeftOut, Passes, Reduction, Remark, Search, Shape, Solved, collected
 from discrim.families.regression.normal_equations import (
     Regression,
     indicator_regression,
@@ -85,6 +85,11 @@ class PenalisedRecipe(RegressionRecipe):
     fit_intercept: bool = True
 
     @property
+    def has_left_out(self) -> bool:
+        """Is leaving out one row at a time a closed form?"""
+        return False
+
+    @property
     def needs_units(self) -> bool:
         return True
 
@@ -126,8 +131,33 @@ class PenaltyGrid(Grid):
         coef, intercept = self.recipe.path(statistic, shape, self.alphas)
         return np.stack([squared_errors(part, coef, intercept) for part in held_out], axis=1)
 
+    def left_out(self, block: Block, shape: Shape) -> Mapping[str, Floats] | None:  # noqa: ARG002 - all is in the rows
+        """Squared errors of the targets, all alphas from one singular value decomposition of the centred rows.
+
+        With H the hat matrix, the error of row i without it is (y_i - fit_i) / (1 - h_i). O(n p min(n, p)).
+        """
+        if not self.recipe.has_left_out:
+            return None
+        x, classes = np.asarray(block.dense(), dtype=np.float64), len(block.classes)
+        weight = np.ones(len(x)) if block.weight is None else block.weight
+        targets = second_of_two(2.0 * np.eye(classes)[block.codes] - 1.0)
+        base, root = np.zeros(len(x)), np.sqrt(weight)[:, None]
+        if self.recipe.fit_intercept:
+            x, targets = (each - np.average(each, axis=0, weights=weight) for each in (x, targets))
+            base = weight / weight.sum()
+        u, s, _ = np.linalg.svd(root * x, full_matrices=False)
+        shrunken = s**2 / (s**2 + self.alphas[:, None])
+        leverage, projected = base + shrunken @ (u**2).T, u.T @ (root * targets)
+        residual = root * targets - u @ (shrunken[..., None] * projected)
+        errors = np.square(residual / (1.0 - leverage)[..., None]).mean(axis=-1)
+        mean = errors.sum(axis=1) / weight.sum()
+        deviation = np.sqrt(np.maximum(np.square(errors).sum(axis=1) / weight.sum() - mean**2, 0.0))
+        none = np.zeros_like(mean)
+        return {"mean_error": mean, "std_error": deviation / np.sqrt(len(x)), "mean_log_loss": none}
+
     def results(self, table: Mapping[str, Floats], best: int) -> dict[str, Any]:
-        return {"alphas": self.alphas, "squared_error": table["fold_error"], **self.settings[best]}
+        error = table["fold_error"] if "fold_error" in table else table["mean_error"][:, None]
+        return {"alphas": self.alphas, "squared_error": error, **self.settings[best]}
 
 
 class LeastSquaresDetails(NamedTuple):
@@ -169,9 +199,12 @@ class LeastSquaresRecipe(RegressionRecipe):
 class RidgeRecipe(PenalisedRecipe):
     """b_k = (T + alpha I)^-1 2 n_k (mu_k - mu) with the total scatter T, for targets +1 and -1; the intercept is free.
 
-    ``class_weight`` is a dictionary or 'balanced'; with ``positive`` no coefficient is negative.
+    ``class_weight`` is a dictionary or 'balanced'; with ``positive`` no coefficient is negative. alpha='cv' or 'loo' is
+    the one of ``alphas`` with the least squared error.
     """
 
+    cv: Any = 10
+    alphas: Any = None
     class_weight: Any = None
     solver: str = "auto"
     positive: bool = False
@@ -181,9 +214,16 @@ class RidgeRecipe(PenalisedRecipe):
     def depth(self) -> Depth:
         return super().depth() if self.class_weight is None else Depth.FULL
 
+    def search(self) -> Search | None:
+        return Search(self.alpha, self.cv) if isinstance(self.alpha, str) else None
+
+    @property
+    def has_left_out(self) -> bool:
+        return not self.positive and self.class_weight is None and self.priors is None
+
     def fit(self, shape: Shape, passes: Passes) -> Solved:
         block = passes.whole
-        if block is None or not self.stays_sparse(block):
+        if block is None or self.search() is not None or not self.stays_sparse(block):
             return super().fit(shape, passes)
         statistic = collected(passes, MomentsOf(Depth.DIAGONAL))
         counted, remarks = self.weighed(statistic)
@@ -226,7 +266,8 @@ class RidgeRecipe(PenalisedRecipe):
 
     @property
     def rotation_invariant(self) -> bool:
-        return self.fit_intercept and not self.positive and bool((np.asarray(self.alpha) > 0).all())
+        penalised = self.search() is not None or bool((np.asarray(self.alpha) > 0).all())
+        return self.fit_intercept and not self.positive and penalised
 
     def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
         if self.solver == "lbfgs" and not self.positive:
@@ -243,6 +284,7 @@ class RidgeRecipe(PenalisedRecipe):
         attributes = {
             "coef_": (functions.coef[1] if two else functions.coef).astype(dtype),
             "intercept_": intercept.astype(dtype) if self.fit_intercept else 0.0,
+            "alpha_": self.alpha,
             "solver_": solver,
             "n_iter_": steps,
         }
@@ -255,14 +297,26 @@ class RidgeRecipe(PenalisedRecipe):
         return held_out_smoother(solved.statistic, float(self.alpha))
 
     def grid(self, statistic: Statistic) -> PenaltyGrid | None:
-        """Around the sum of squares of a standardised column, which is the weight of the rows."""
+        """Around the sum of squares of a standardised column, which is the weight of the rows.
+
+        A fit that chooses by itself has columns of any units, and goes by their mean sum of squares.
+        """
         if self.positive:
-            return None
-        alphas = float(10.0 ** np.round(np.log10(statistic.total_weight))) * RIDGE_STRENGTHS
+            if self.search() is None:
+                return None
+            raise ParameterError(f"alpha={self.alpha!r} is not available with positive=True; give a number.")
+        if self.search() is None:
+            size = statistic.total_weight
+        elif self.alphas is None:
+            problem = signed_regression(self.weighed(statistic)[0], 0.0, centred=self.fit_intercept)
+            size = problem.weight * float(problem.spread.diagonal.mean()) or 1.0
+        else:
+            return PenaltyGrid(self, np.unique(np.asarray(self.alphas, float))[::-1], MomentsOf(self.depth()))
+        alphas = float(10.0 ** np.round(np.log10(size))) * RIDGE_STRENGTHS
         return PenaltyGrid(self, alphas, MomentsOf(self.depth()))
 
-    def regularised(self, solved: Solved) -> bool:  # noqa: ARG002 - determined by the parameters
-        return bool(np.any(np.asarray(self.alpha) > 0))
+    def regularised(self, solved: Solved) -> bool:
+        return bool(np.any(np.asarray(solved.attributes["alpha_"]) > 0))
 
     def solutions(self, problem: Regression, alphas: Floats) -> Floats:
         return second_of_two(ridge_path(problem, alphas))

@@ -46,7 +46,9 @@ class RidgeClassifier(RecipeClassifier):
 
     Parameters
     ----------
-    alpha : float, or one a class: the strength of the penalty
+    alpha : float, or one a class: the strength of the penalty; 'cv' or 'loo' to choose it
+        By the squared error of the targets on held-out folds, or on rows that are left out one at a time, which is a
+        closed form. What is chosen is in ``alpha_``: fitting again with this number gives the same coefficients.
     fit_intercept : bool
     tol, max_iter : float, int or None
         Of conjugate gradients, which solve for sparse rows where that is cheaper: the part of the gradient that may be
@@ -57,6 +59,9 @@ class RidgeClassifier(RecipeClassifier):
         'cholesky' and 'svd' are always the closed form; with all others sparse rows may take conjugate gradients.
     positive : bool, coefficients must not be negative
     priors : array of K numbers, the shares that the classes are given; None for their own
+    cv : number of folds or splitter, for alpha='cv'
+    alphas : array, the values tried where alpha is chosen
+        By default eight powers of ten about the mean sum of squares of the columns.
     methods : {'scikit-learn', 'all'}
         'all' adds ``predict_proba`` and ``predict_log_proba``, which scikit-learn's class lacks: with them, clients
         that prefer probabilities to ``decision_function`` would put their threshold on something else.
@@ -64,6 +69,8 @@ class RidgeClassifier(RecipeClassifier):
     Attributes
     ----------
     coef_, intercept_ : p numbers and one for two classes, else K x p and K
+    alpha_ : what was used
+    cv_results_ : where alpha was chosen, ``alphas`` and ``squared_error`` (alphas x folds; one column for 'loo')
     classes_, statistic_, solver_, n_iter_
 
     Examples
@@ -72,15 +79,19 @@ class RidgeClassifier(RecipeClassifier):
     >>> X, y = datasets.load_iris().xy
     >>> round(RidgeClassifier().fit(X, y).score(X, y), 3)
     0.853
+    >>> RidgeClassifier(alpha="loo", alphas=[0.1, 1.0, 10.0]).fit(X, y).alpha_
+    0.1
     """
 
     coef_: NDArray[Any] = field(init=False)
     intercept_: Any = field(init=False)
+    alpha_: Any = field(init=False)
 
     # Of two classes the function of the second.
     margin_weights: ClassVar[tuple[float, float]] = (0.0, 1.0)
     _constraints: ClassVar[dict[str, Check]] = {
-        "alpha": either(number(0), numbers(0)),
+        "alpha": either(number(0), numbers(0), one_of("cv", "loo")),
+        "alphas": either(none(), numbers(0)),
         "fit_intercept": boolean(),
         "copy_X": boolean(),
         "max_iter": either(none(), integer(1)),
@@ -104,6 +115,8 @@ class RidgeClassifier(RecipeClassifier):
     positive: bool = False
     random_state: Any = None
     priors: Any = None
+    cv: Any = 10
+    alphas: Any = None
     methods: Literal["scikit-learn", "all"] = "scikit-learn"
 
     def recipe(self) -> RidgeRecipe:
@@ -193,18 +206,19 @@ class RidgeClassifier(RecipeClassifier):
         if self.class_weight is not None:
             weight = compute_sample_weight(self.class_weight, y)
             sample_weight = weight if sample_weight is None else weight * np.asarray(sample_weight)
-        alphas = np.atleast_1d(self.alpha)
+        alphas = [self.alpha] if isinstance(self.alpha, str) else np.atleast_1d(self.alpha).astype(float)
         if len(alphas) not in (1, y.shape[1]):
             raise ParameterError.bad_value("alpha", self.alpha, f"one number or {y.shape[1]} numbers, one a label")
         parts = [
-            clone(self).set_params(alpha=float(alpha), class_weight=None).fit(X, column, sample_weight)
-            for alpha, column in zip(np.broadcast_to(alphas, y.shape[1]), y.T, strict=True)
+            clone(self).set_params(alpha=alpha, class_weight=None).fit(X, column, sample_weight)
+            for alpha, column in zip(np.resize(alphas, y.shape[1]).tolist(), y.T, strict=True)
         ]
         rule, first = side_by_side([_function(part) for part in parts]), parts[0]
         attributes = {
             "classes_": np.arange(y.shape[1]),
             "coef_": rule.coef.astype(first.columns_.dtype),
             "intercept_": np.concatenate([_sign(part) * np.atleast_1d(part.intercept_) for part in parts]),
+            "alpha_": self.alpha if not isinstance(self.alpha, str) else np.array([part.alpha_ for part in parts]),
             "solver_": first.solver_,
             "n_iter_": first.n_iter_,
             "_certain": np.array([np.nan if len(part.classes_) == 2 else float(_sign(part) > 0) for part in parts]),
@@ -219,7 +233,7 @@ class RidgeClassifier(RecipeClassifier):
     def _summarise(self) -> Summary:
         slopes = np.atleast_2d(self.coef_)
         coef = np.vstack([np.broadcast_to(self.intercept_, len(slopes)), slopes.T])
-        facts = {"Rows": int(self.statistic_.rows.sum()), "Columns": len(self._names), "alpha": str(self.alpha)}
+        facts = {"Rows": int(self.statistic_.rows.sum()), "Columns": len(self._names), "alpha": str(self.alpha_)}
         return coefficient_summary("Ridge regression on class indicators", facts, self._names, self.classes_, coef)
 
 
