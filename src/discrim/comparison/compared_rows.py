@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array
 
 from discrim.block import Block
 from discrim.comparison.clock import Clock
+from discrim.comparison.column_table import ColumnRead, nearly_the_target, read_columns, useless_columns
 from discrim.comparison.decided import NOTHING, Decided, Wanted, decide, positive_of, question_target, taken
 from discrim.comparison.folds import Dealer, check_classes, code_groups, find_copies, how_dealt, make_folds
 from discrim.comparison.prepared import (
@@ -69,6 +70,7 @@ class ComparedRows:
     were ``left_out``, names with a sentence each; ``given`` has them all. ``remarks`` are sentences about the folds,
     and ``dealt`` says how they were made. ``reading`` says which columns are read otherwise than they come; so many
     rows were ``dropped``; ``positive`` is the class of interest, where it was named; the ``clock`` stops models.
+    ``column_table`` says how the columns were read, where they have names; ``useless`` ones are left out next.
     """
 
     X: Any
@@ -89,6 +91,8 @@ class ComparedRows:
     clock: Clock = field(default_factory=Clock)
     reading: Reading = NO_READING
     dropped: int = 0
+    column_table: tuple[ColumnRead, ...] = ()
+    useless: dict[str, str] = field(default_factory=dict)
     positive: Any = None
 
     @property
@@ -293,7 +297,11 @@ def _read(X: Any, y: Any, sample_weight: Any, decided: Decided, dropped: int = 0
         read = _read_scan(decided.X, y, sample_weight, decided.left_out)
     else:
         read = _read_table(y, sample_weight, decided)
-    remarks = decided.remarks
+    if read.useless and (read.X is not None) and getattr(read.X, "rereadable", True):
+        X = leave_out(read.X, list(read.useless))
+        decided = replace(decided, X=X, left_out={**read.left_out, **read.useless})
+        return _read(X, y, sample_weight, decided, dropped)
+    remarks = (*decided.remarks, *read.remarks)
     if dropped:
         were = "row with a missing value was" if dropped == 1 else "rows with missing values were"
         remarks = (f"{dropped:,} {were} left out, and {read.n:,} remain.", *remarks)
@@ -359,7 +367,14 @@ def _coded(X: Any, y: Any, block: Block, design: Design, left_out: dict[str, str
         # The expanded columns as columns of their own.
         plain = Design([Column(name) for name in design.names_out], block.x.dtype)
     why_not = "" if error is None else str(error)
-    return ComparedRows(X, y, block, plain, columns, tuple(design.categorical), missing, why_not, None, left_out)
+    read = ComparedRows(X, y, block, plain, columns, tuple(design.categorical), missing, why_not, None, left_out)
+    if why_not:
+        return read
+    shown = read_columns(design, block.x) if design.named else []
+    useless = useless_columns(design, block.x)
+    useless = {} if len(useless) == design.n_in or getattr(X, "chosen", False) else useless
+    remarks = () if missing else tuple(nearly_the_target(plain, block))
+    return replace(read, column_table=tuple(shown), useless=useless, remarks=remarks)
 
 
 def _whole(values: NDArray[Any]) -> bool:

@@ -257,7 +257,7 @@ def _apart(row: Row, metric: Metric) -> str:
 
 def remarks_of(rows: ComparedRows, table: Iterable[Row], trials: Iterable[Tried]) -> list[str]:
     """Columns that were left out, values that were filled in, models in standardised columns, and folds."""
-    said = list(rows.left_out.values())
+    said = list(dict.fromkeys(rows.left_out.values()))
     if rows.missing:
         counts = [f"'{name}' ({count:,} of {rows.n:,})" for name, count in rows.missing.items()]
         further = len(counts) - MOST_COLUMNS

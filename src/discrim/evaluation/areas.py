@@ -52,25 +52,31 @@ def _of_pairs(
     for j, score in scores.items():
         within, among = _Order(score, folds), _Order(score, alone)
         for k in (other for own, other in pairs if own == j):
-            right, total = within.concordant(classes[j], classes[k])
+            used = (classes[j] > 0.0) | (classes[k] > 0.0)
+            right, total = within.only(used).concordant(classes[j], classes[k])
             if not total:
                 continue
             areas.append(right / total)
-            parts += among.placements(classes[j], classes[k])
+            parts += among.only(used).placements(classes[j], classes[k])
     if not areas:
         return FoldArea(np.nan, parts)
     return FoldArea(float(np.mean(areas)), parts / len(areas))
 
 
 class _Order:
-    """Rows by group and score, with the ends of ties and of groups."""
+    """Rows by group and score, with the ends of ties and of groups; ``order`` are the rows, where it is known."""
 
-    def __init__(self, score: Floats, group: NDArray[Any]) -> None:
-        self.order = np.lexsort((score, group))
+    def __init__(self, score: Floats, group: NDArray[Any], order: Index | None = None) -> None:
+        self._score, self._of = score, group
+        self.order = np.lexsort((score, group)) if order is None else order
         s, g = score[self.order], group[self.order]
         new_group = np.concatenate([[True], g[1:] != g[:-1]])
         self._tie = _ends(new_group | np.concatenate([[True], s[1:] != s[:-1]]))
         self._group = _ends(new_group)
+
+    def only(self, used: NDArray[np.bool_]) -> _Order:
+        """The order of some rows; those of two classes are few of many."""
+        return self if used.all() else _Order(self._score, self._of, self.order[used[self.order]])
 
     def concordant(self, positive: Floats, negative: Floats) -> tuple[float, float]:
         """The weight of pairs in one group of which the positive row has the higher score, ties half; and of all."""
@@ -82,6 +88,7 @@ class _Order:
     def placements(self, positive: Floats, negative: Floats) -> Floats:
         """n times the influence of each row on the area over all rows."""
         n = len(positive)
+        parts = np.zeros(n)
         up, down = positive[self.order], negative[self.order]
         first, last = self._tie
         totals = up.sum(), down.sum()
@@ -89,7 +96,6 @@ class _Order:
         above = totals[0] - 0.5 * (higher[first] + higher[last])
         beaten, beating = 0.5 * (lower[first] + lower[last]) / totals[1], above / totals[0]
         area = float(up @ beaten) / totals[0]
-        parts = np.empty(n)
         parts[self.order] = n * (up * (beaten - area) / totals[0] + down * (beating - area) / totals[1])
         return parts
 

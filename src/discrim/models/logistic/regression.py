@@ -445,7 +445,7 @@ def open_training(read: Callable[..., Rows], given: Training) -> Rows:
 def _work(size: Size) -> Work:
     functions = size.classes if size.classes > 2 else 1
     if not size.dense:
-        fit = 2e-3 + 1.7e-7 * size.stored * functions
+        fit = 2e-3 + 1e-7 * size.stored * functions
         return Work(fit, 8.0 * fit)
     # Of more columns than rows, in the space of the rows.
     fit = (
