@@ -1,0 +1,163 @@
+"""What ``compare`` does with columns, and what the user can say of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.datasets import load_wine
+
+import discrim
+from discrim import compare
+from discrim.errors import DataError, ParameterError
+
+MODELS = ["LDA", "Logistic", "Mixed NB"]
+N = 240
+
+
+def frame(seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(N) % 2
+    return pd.DataFrame({"a": rng.normal(size=N) + y, "b": rng.normal(size=N), "zip": rng.integers(10, 14, N)}), y
+
+
+FORMS = {
+    "pandas": lambda table, y: (table, y),
+    "polars": lambda table, y: (pl.from_pandas(table), y),
+    "arrow": lambda table, y: (pa.Table.from_pandas(table), y),
+    "scan": lambda table, y: (discrim.scan(pa.Table.from_pandas(table.assign(label=y)), target="label"),),
+}
+
+
+@pytest.fixture(params=list(FORMS))
+def form(request):
+    return FORMS[request.param]
+
+
+def said(found):
+    return " ".join(found.remarks)
+
+
+def test_numbers_are_categories_where_the_user_says_so(form):
+    table, y = frame()
+    found = compare(*form(table, y), models=MODELS, types={"zip": "category"}, cv=3)
+    assert found.width == 5
+    new = table.copy()
+    new.loc[0, "zip"] = 99  # a level that no row had
+    assert len(found.best.predict(form(new, y)[0])) == N
+
+
+def test_dates_are_days_where_the_user_says_so(form):
+    table, y = frame()
+    days = 100 * y + np.arange(N) % 60
+    table["day"] = pd.Timestamp("2026-01-01") + pd.to_timedelta(days, unit="D")
+    assert "'day' holds dates or times and is left out" in said(compare(*form(table, y), models=["LDA"], cv=3))
+    found = compare(*form(table, y), models=["LDA"], types={"day": "number"}, cv=3)
+    assert found.table.loc["LDA", "error"] == 0
+    assert (found.best.predict(form(table, y)[0]) == y).all()
+
+
+def test_rare_levels_are_put_together_and_levels_never_seen_are_taken(form):
+    table, y = frame()
+    rng = np.random.default_rng(1)
+    table["town"] = np.where(rng.random(N) < 0.7, rng.integers(0, 6, N), np.arange(N)).astype(str)
+    table["town"] = "t" + table["town"]
+    found = compare(*form(table, y), models=MODELS, cv=3)
+    assert "Column 'town' has" in said(found)
+    assert "are one level, '(rare)'" in said(found)
+    assert found.width < 12
+    table.loc[:4, "town"] = "nowhere"
+    table.loc[5, "town"] = None
+    assert len(found.best.predict(form(table, y)[0])) == N
+
+
+def test_incomplete_rows_are_dropped_or_refused_on_request(form):
+    table, y = frame()
+    table.loc[:9, "a"] = np.nan
+    weight = None if len(form(table, y)) == 1 else np.ones(N)
+    found = compare(
+        *form(table, y), models=MODELS, missing="drop", cv=3, sample_weight=weight, groups=np.arange(N) // 2
+    )
+    assert found.n == N - 10
+    assert "10 rows with missing values were left out, and 230 remain." in said(found)
+    plain = compare(*form(table[10:], y[10:]), models=MODELS, cv=3, groups=np.arange(N)[10:] // 2)
+    assert found.table["error"].tolist() == plain.table["error"].tolist()
+    assert len(found.best.predict(form(table, y)[0])) == N
+    with pytest.raises(DataError, match="column 'a' has 10 NaN"):
+        compare(*form(table, y), models=MODELS, missing="error")
+
+
+def test_columns_are_left_out_as_asked(form):
+    table, y = frame()
+    found = compare(*form(table, y), models=["LDA"], without=["a"], cv=3)
+    assert found.width == 2
+    assert "Column 'a' is left out, as asked for." in said(found)
+    assert len(found.best.predict(form(table, y)[0])) == N
+
+
+def test_columns_with_one_value_and_copies_are_left_out(form):
+    table, y = frame()
+    table = table.assign(one=3.0, same="x", copy=table["a"])
+    found, plain = (
+        compare(*form(table, y), models=["LDA", "Ridge"], cv=3),
+        compare(*form(frame()[0], y), models=["LDA", "Ridge"], cv=3),
+    )
+    assert "Column 'copy' equals 'a' in every row and is left out." in said(found)
+    assert "'one'" in said(found)
+    assert found.table["error"].tolist() == plain.table["error"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"types": {"zip": "code"}}, "types\\['zip'\\] is 'code'; a column is read as 'number' or as 'category'"),
+        ({"types": {"zap": "number"}}, "types names the column 'zap'; the columns to learn from are 'a', 'b'"),
+        ({"without": ["zap"]}, "without names 'zap'; the columns are 'a', 'b'"),
+        ({"without": ["a", "b", "zip"]}, "without names every column"),
+        ({"without": "a"}, "The 'without' parameter is 'a'; it must be a list"),
+        ({"missing": "no"}, "The 'missing' parameter is 'no'; it must be 'impute', 'drop' or 'error'"),
+        ({"positive": 7}, "positive=7 is none of the classes"),
+    ],
+)
+def test_what_is_said_of_columns_is_checked(arguments, message):
+    with pytest.raises(ParameterError, match=message):
+        compare(*frame(), models=["LDA"], **arguments)
+
+
+def test_a_target_of_numbers_or_dates_is_questioned():
+    table, _ = frame()
+    table["kind"] = np.where(table["a"] > 0, "u", "v")
+    rng = np.random.default_rng(0)
+    for y in (rng.integers(0, 5000, N), pd.Series(pd.Timestamp("2026-01-01") + pd.to_timedelta(range(N), unit="D"))):
+        with pytest.raises(DataError, match=r"it looks like a (number|date), not like classes. Did you mean 'kind'\?"):
+            compare(table, y, ["LDA"])
+    assert compare(table, np.arange(N) % 12, models=["LDA"], cv=3).n == N
+
+
+def printed(found):
+    return found.table[["error", "log_loss", "auc"]].round(6).sort_index()
+
+
+def test_names_and_order_of_columns_labels_and_row_numbers_change_nothing():
+    x, y = load_wine(return_X_y=True)
+    names = [f"c{j:02d}" for j in range(13)]
+    table = pd.DataFrame(x, columns=names)
+    models = ["LDA", "QDA", "Ridge", "Logistic", "Gaussian NB"]
+    first = printed(compare(table, y, models, cv=5, reference=None))
+    others = {
+        "order": (table[names[::-1]], y),
+        "names": (table.rename(columns={name: f"z{name}" for name in names}), y),
+        "labels": (table, np.array(["a", "b", "c"])[y]),
+        "row numbers": (table.assign(number=np.arange(len(y))), y),
+    }
+    for what, rows in others.items():
+        pd.testing.assert_frame_equal(printed(compare(*rows, models, cv=5, reference=None)), first, atol=1e-4, obj=what)
+
+
+def test_five_per_cent_missing_changes_the_error_by_little():
+    x, y = load_wine(return_X_y=True)
+    gaps = np.where(np.random.default_rng(0).random(x.shape) < 0.05, np.nan, x)
+    whole, partly = (compare(each, y, ["LDA", "Ridge"], cv=5).table["error"].min() for each in (x, gaps))
+    assert partly - whole < 0.04
