@@ -231,13 +231,6 @@ def test_the_verdict_is_three_sentences_with_the_checks_behind_it(iris_compared)
     assert "Box's M: chi-sq 141 on 20 df, p < 2e-16" in words
 
 
-def test_a_column_that_is_constant_within_classes_is_named():
-    x = np.random.default_rng(0).normal(size=(300, 2))
-    labels = np.arange(300) % 2
-    found = compare(np.column_stack([x, labels]), labels, ["Gaussian NB"])
-    assert any("Column 'x2' nearly determines the class" in remark for remark in found.remarks)
-
-
 def test_names_that_look_like_html_are_escaped(tmp_path):
     found = compare(X[:100], np.where(np.arange(100) < 50, "<b>", "&"), {"<script>": "LDA"})
     assert "<script>" not in found._repr_html_()

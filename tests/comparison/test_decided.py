@@ -161,3 +161,22 @@ def test_five_per_cent_missing_changes_the_error_by_little():
     gaps = np.where(np.random.default_rng(0).random(x.shape) < 0.05, np.nan, x)
     whole, partly = (compare(each, y, ["LDA", "Ridge"], cv=5).table["error"].min() for each in (x, gaps))
     assert partly - whole < 0.04
+
+
+def test_how_columns_were_read_is_said():
+    table, y = frame()
+    found = compare(table.assign(sex=np.where(y > 0, "f", "m")[::-1]), y, ["LDA"], cv=3, reference=None)
+    assert (
+        "Columns were read: 'zip' as a number of few values, and 'sex' as a category; the other 2 are numbers."
+        in said(found)
+    )
+
+
+def test_overconfident_probabilities_are_named():
+    rng = np.random.default_rng(0)
+    y = np.arange(N) % 2
+    one = rng.normal(size=N) + 0.8 * y
+    x = one[:, None] + 0.01 * rng.normal(size=(N, 30))  # thirty times the same evidence
+    found = compare(x, y, ["Gaussian NB", "LDA"], cv=5, reference=None)
+    assert "The probabilities of Gaussian NB" in said(found)
+    assert "are overconfident" in said(found)

@@ -42,6 +42,20 @@ def leaks(rows: ComparedRows) -> list[str]:
     return [*said, *_of_order(rows)]
 
 
+def overconfident(table: list[Row]) -> list[str]:
+    """What to say of models that err less than the baseline, with worse probabilities."""
+    baseline = next((row for row in table if row.role == "baseline"), None)
+    names = [row.name for row in table if baseline and row.beats_baseline and row.log_loss > baseline.log_loss]
+    if not names or baseline is None:
+        return []
+    its = "its log loss is" if len(names) == 1 else "their log losses are"
+    text = (
+        f"The probabilities of {listed(names, len(names))} are overconfident: {its} larger than that of the class "
+        f"frequencies ({baseline.log_loss:.3f}). Use the predicted classes, or calibrate the probabilities first."
+    )
+    return [text]
+
+
 def dependences(rows: ComparedRows) -> list[str]:
     """Sentences about copies of rows, about files that are sorted, and about columns that look like numbers of rows."""
     said = [*_of_copies(rows), *([SORTED] if _sorted_by_class(rows) else [])]

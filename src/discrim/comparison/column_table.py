@@ -1,21 +1,18 @@
-"""The columns of a table once they are coded: what they are, and which of them say nothing, or too much."""
+"""The columns of a table once they are coded: what they are, and which of them say nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from discrim.block import Block
 from discrim.errors import name_list
 from discrim.sources import Design
-from discrim.statistics import ClassMoments, Depth
 from discrim.typing import Floats
 
 # Distinct whole numbers up to which they may be codes of a category, and rows that are looked at for it.
 MOST_CODES, LOOK = 20, 5000
-# The part of a column's variance inside the classes below which it nearly determines them.
-DETERMINED = 1e-3
 MOST_NAMED = 5
 
 
@@ -39,6 +36,27 @@ def read_columns(design: Design, x: Any) -> list[ColumnRead]:
         found.append(ColumnRead(column.name, how))
         j += column.n_out
     return found
+
+
+def said_of_columns(columns: Sequence[ColumnRead]) -> list[str]:
+    """How columns were read, where they are not plain numbers all."""
+    categories, codes = ([c.name for c in columns if c.how.startswith(kind)] for kind in ("category", "number,"))
+    parts = []
+    if codes:
+        parts.append(
+            f"{name_list(codes, most=MOST_NAMED)} as {'a number' if len(codes) == 1 else 'numbers'} of few values"
+        )
+    if categories:
+        parts.append(
+            f"{name_list(categories, most=MOST_NAMED)} as {'a category' if len(categories) == 1 else 'categories'}"
+        )
+    if not parts:
+        return []
+    others = len(columns) - len(codes) - len(categories)
+    rest = (
+        f"; {'the other column is a number' if others == 1 else f'the other {others:,} are numbers'}" if others else ""
+    )
+    return [f"Columns were read: {', and '.join(parts)}{rest}. types= and --types say otherwise."]
 
 
 def useless_columns(design: Design, x: Any) -> dict[str, str]:
@@ -77,19 +95,3 @@ def _copies(x: Floats, numeric: list[tuple[str, int]]) -> dict[str, str]:
                 found[name] = f"Column '{name}' equals '{numeric[first][0]}' in every row and is left out."
         groups.setdefault(key, []).append(int(i))
     return found
-
-
-def nearly_the_target(design: Design, block: Block) -> list[str]:
-    """What to say of columns whose values nearly determine the class."""
-    if not isinstance(block.x, np.ndarray) or len(block) <= 2 * len(block.classes):
-        return []
-    moments = ClassMoments.of(block, Depth.DIAGONAL)
-    within = moments.squares.sum(axis=0)
-    mean = moments.weight @ moments.mean / moments.weight.sum()
-    between = moments.weight @ np.square(moments.mean - mean)
-    names = [design.names_out[j] for j in np.flatnonzero(within < DETERMINED * between)]
-    if not names:
-        return []
-    which = "Columns" if len(names) > 1 else "Column"
-    what = "nearly determine the class; leave them" if len(names) > 1 else "nearly determines the class; leave it"
-    return [f"{which} {name_list(names, most=MOST_NAMED)} {what} out (without=) unless known before the class is."]

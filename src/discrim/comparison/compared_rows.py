@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array
 
 from discrim.block import Block
 from discrim.comparison.clock import Clock
-from discrim.comparison.column_table import ColumnRead, nearly_the_target, read_columns, useless_columns
+from discrim.comparison.column_table import ColumnRead, read_columns, said_of_columns, useless_columns
 from discrim.comparison.decided import NOTHING, Decided, Wanted, decide, positive_of, question_target, taken
 from discrim.comparison.folds import Dealer, check_classes, code_groups, find_copies, how_dealt, make_folds
 from discrim.comparison.prepared import (
@@ -301,7 +301,7 @@ def _read(X: Any, y: Any, sample_weight: Any, decided: Decided, dropped: int = 0
         X = leave_out(read.X, list(read.useless))
         decided = replace(decided, X=X, left_out={**read.left_out, **read.useless})
         return _read(X, y, sample_weight, decided, dropped)
-    remarks = (*decided.remarks, *read.remarks)
+    remarks = (*decided.remarks, *said_of_columns(read.column_table))
     if dropped:
         were = "row with a missing value was" if dropped == 1 else "rows with missing values were"
         remarks = (f"{dropped:,} {were} left out, and {read.n:,} remain.", *remarks)
@@ -373,8 +373,7 @@ def _coded(X: Any, y: Any, block: Block, design: Design, left_out: dict[str, str
     shown = read_columns(design, block.x) if design.named else []
     useless = useless_columns(design, block.x)
     useless = {} if len(useless) == design.n_in or getattr(X, "chosen", False) else useless
-    remarks = () if missing else tuple(nearly_the_target(plain, block))
-    return replace(read, column_table=tuple(shown), useless=useless, remarks=remarks)
+    return replace(read, column_table=tuple(shown), useless=useless)
 
 
 def _whole(values: NDArray[Any]) -> bool:

@@ -80,7 +80,7 @@ class RidgeClassifier(RecipeClassifier):
     >>> round(RidgeClassifier().fit(X, y).score(X, y), 3)
     0.853
     >>> RidgeClassifier(alpha="loo", alphas=[0.1, 1.0, 10.0]).fit(X, y).alpha_
-    0.1
+    1.0
     """
 
     coef_: NDArray[Any] = field(init=False)
