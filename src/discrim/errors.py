@@ -137,6 +137,10 @@ class LeftOutWarning(DiscrimWarning):
     """A column is not learned from, because it says nothing about the rows."""
 
 
+class RowsInFileWarning(DiscrimWarning):
+    """A model file has rows of the data, because the model is made of them."""
+
+
 class NotStoredWarning(DiscrimWarning):
     """A parameter that is neither a number nor a text is left out of a model file."""
 

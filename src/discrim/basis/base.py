@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,22 +12,37 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import _check_feature_names_in, check_array, check_is_fitted, validate_data
 
 from discrim.atomic import all_or_nothing
-from discrim.errors import DataError, ParameterError
+from discrim.errors import DataError, ModelFileError, ParameterError
 from discrim.sources import Design, MappedScan, Rows, Scan, find_non_finite, open_rows
+from discrim.store.estimators import SavedEstimator
+from discrim.store.fields import Fields, Incoming, Many, Optional, Outgoing, Texts, damaged
+from discrim.store.kinds import Of
 
 # Rows that a basis learns its knots, centres or widths from.
 SAMPLE = 20_000
 
 
-class Basis(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Basis(SavedEstimator, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A map from rows of p columns to rows of functions of them.
 
     A subclass says what it learns of the rows (``_learn``), how it maps a block (``_map``), and what its columns
     are called (``names_of``). A map of more rows than SAMPLE learns from that many, drawn evenly.
     """
 
+    learned: ClassVar[Fields] = {"_design": Of(Design, {"p": "p"}), "_columns": Texts("q")}
+
     n_features_in_: int
     _design: Design
+
+    def check_learned(self, file: Incoming) -> None:
+        """Raise where the functions are not those of the columns."""
+        self.check_columns(self._design.n_in)
+        self.check_functions(file)
+        if self._columns != list(self.names_of(self._design.names_out)):
+            raise damaged("_columns", "does not go with the functions")
+
+    def check_functions(self, file: Incoming) -> None:
+        """Raise where what was learned does not go with the parameters; make what follows from both."""
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - labels are not used
@@ -175,6 +190,10 @@ class FunctionBasis(Basis):
         self.function = function
         self.names = names
 
+    def write_learned(self, out: Outgoing, at: str) -> dict[str, Any]:  # noqa: ARG002 - as every estimator
+        """A file holds no code, and so no function."""
+        raise ModelFileError(f"'{at}' is a FunctionBasis, whose function is code; a model file holds none.")
+
     def _learn(self, x: NDArray[np.float64]) -> None:
         if not callable(self.function):
             raise ParameterError.bad_value("function", self.function, "a function of an n x p array")
@@ -207,6 +226,8 @@ class JoinedBasis(Basis):
     array([[-1.,  0.],
            [ 2.,  1.]])
     """
+
+    learned: ClassVar[Fields] = {**Basis.learned, "parts_": Many(Optional(Of(Basis, {"p": "p"})), type=list)}
 
     def __init__(self, parts: Sequence[Basis | None]) -> None:
         self.parts = parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,8 @@ from scipy.spatial.distance import cdist
 
 from discrim.basis.base import Basis, check_choice, check_count
 from discrim.errors import DataError, ParameterError, plural
+from discrim.store.fields import Array, Fields, Incoming, Many, Number, damaged
+from discrim.store.values import Value
 from discrim.typing import Floats
 
 # A grid over many columns has points^columns centres; more than this are refused.
@@ -33,11 +35,20 @@ class FourierBasis(Basis):
     random_state : seed
     """
 
+    learned: ClassVar[Fields] = {
+        **Basis.learned, "gamma_": Number(0.0), "scale_": Array("p", low=5e-324), "_directions": Array("p q"),
+        "_phases": Array("q"),
+    }  # fmt: skip
+
     n_components: int = 100
     _: KW_ONLY
     gamma: Any = "scale"
     scale: bool = True
     random_state: Any = 0
+
+    def check_functions(self, file: Incoming) -> None:
+        """Raise where there are not so many functions."""
+        file.bind("q", self.n_components, "n_components")
 
     def _learn(self, x: NDArray[np.float64]) -> None:
         check_count("n_components", self.n_components)
@@ -89,6 +100,10 @@ class RadialBasis(Basis):
     scale_ : p, what the columns are divided by
     """
 
+    learned: ClassVar[Fields] = {
+        **Basis.learned, "scale_": Array("p", low=5e-324), "_places": Many(Array("* *"), type=list), "width_": Value(),
+    }  # fmt: skip
+
     centres: Any = 10
     _: KW_ONLY
     placement: str = "kmeans"
@@ -96,6 +111,32 @@ class RadialBasis(Basis):
     per_column: bool = False
     scale: bool = True
     random_state: Any = 0
+
+    def rows_held(self) -> str:
+        """The centres may be rows."""
+        return "Its centres are rows that were drawn." if self.placement == "data" else ""
+
+    def check_functions(self, file: Incoming) -> None:
+        """Raise where centres and widths are not those of the columns."""
+        p, each = file.letters["p"], bool(self.per_column)
+        widths = np.asarray(self.width_)
+        fits = widths.dtype == np.float64 and widths.shape == ((p,) if each else ())
+        if (
+            not fits
+            or not (widths > 0).all()
+            or not np.isfinite(widths).all()
+            or len(self._places) != (p if each else 1)
+        ):
+            raise damaged("width_", "does not go with the columns")
+        if any(centres.shape[1] != (1 if each else p) for centres in self._places):
+            raise damaged("_places", "does not go with the columns")
+        self._show_centres()
+
+    def _show_centres(self) -> None:
+        if self.per_column:
+            self.centres_: Any = [c[:, 0] * s for c, s in zip(self._places, self.scale_, strict=True)]
+        else:
+            self.centres_ = self._places[0] * self.scale_
 
     def _learn(self, x: Floats) -> None:
         if self.width is not None and not self.width > 0:
@@ -105,12 +146,11 @@ class RadialBasis(Basis):
         z = x / self.scale_
         if self.per_column:
             self._places = [self._centres(z[:, [j]], j) for j in range(x.shape[1])]
-            self.centres_: Any = [c[:, 0] * s for c, s in zip(self._places, self.scale_, strict=True)]
             self.width_: Any = np.array([self._width(c) for c in self._places])
         else:
             self._places = [self._centres(z, None)]
-            self.centres_ = self._places[0] * self.scale_
             self.width_ = self._width(self._places[0])
+        self._show_centres()
 
     def described(self) -> tuple[str, dict[str, Any]]:
         fields = {"scale": self.scale_, "centres": self._places, "width": self.width_, "per_column": self.per_column}

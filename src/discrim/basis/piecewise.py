@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from scipy.interpolate import BSpline
 
 from discrim.basis.base import Basis, check_choice, check_count
 from discrim.errors import ParameterError, plural
+from discrim.store.fields import Array, Fields, Incoming, Many, damaged
 from discrim.typing import Floats
 
 
@@ -35,6 +36,10 @@ class SplineBasis(Basis):
     ranges_ : p x 2, least and largest value of each column in the rows it learned from
     """
 
+    learned: ClassVar[Fields] = {
+        **Basis.learned, "ranges_": Array("p 2"), "knots_": Many(Array("*"), "p", list),
+    }  # fmt: skip
+
     def __init__(
         self, knots: Any = 4, *, degree: int = 3, placement: str = "quantile", extrapolation: str = "linear"
     ) -> None:
@@ -52,6 +57,18 @@ class SplineBasis(Basis):
         self.ranges_ = np.column_stack([low, high])
         placed = _place_knots(x, self.knots, self.placement)
         self.knots_ = [t[(t > a) & (t < b)] for t, (a, b) in zip(placed, self.ranges_, strict=True)]
+        self._make_splines()
+
+    def check_functions(self, file: Incoming) -> None:
+        """Raise where knots are not inside the ranges, or are not so many."""
+        check_count("degree", self.degree)
+        file.bind("q", sum(len(knots) + self.degree for knots in self.knots_), "knots_")
+        for knots, (low, high) in zip(self.knots_, self.ranges_, strict=True):
+            if not (np.diff([low, *knots, high]) > 0).all():
+                raise damaged("knots_", "is not in order within the ranges")
+        self._make_splines()
+
+    def _make_splines(self) -> None:
         self._splines = [self._spline(t, a, b) for t, (a, b) in zip(self.knots_, self.ranges_, strict=True)]
 
     def _spline(self, knots: Floats, low: float, high: float) -> BSpline:
@@ -117,6 +134,8 @@ class StepBasis(Basis):
            [1., 0.],
            [1., 1.]])
     """
+
+    learned: ClassVar[Fields] = {**Basis.learned, "knots_": Many(Array("*"), "p", list)}
 
     def __init__(self, knots: Any = 5, *, values: str = "step", placement: str = "quantile") -> None:
         self.knots = knots

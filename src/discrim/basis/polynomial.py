@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations, combinations_with_replacement
+from math import comb
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim.basis.base import Basis, check_count
+from discrim.store.fields import Incoming
 
 
 class PolynomialBasis(Basis):
@@ -38,9 +40,25 @@ class PolynomialBasis(Basis):
         self.interaction_only = interaction_only
 
     def _learn(self, x: NDArray[np.float64]) -> None:
+        self._make_terms(x.shape[1])
+
+    def check_functions(self, file: Incoming) -> None:
+        """Raise where there are other products than columns were named; these are counted before they are made."""
+        p, wanted, found = file.letters["p"], file.letters["q"], 0
+        check_count("degree", self.degree)
+        for degree in range(1, self.degree + 1):
+            size = comb(p, degree) if self.interaction_only else comb(p + degree - 1, degree)
+            found += size
+            if found > wanted or not size:
+                break
+        file.bind("q", found, "degree")
+        self._make_terms(p)
+
+    def _make_terms(self, columns: int) -> None:
         check_count("degree", self.degree)
         choose = combinations if self.interaction_only else combinations_with_replacement
-        self._terms = [term for degree in range(1, self.degree + 1) for term in choose(range(x.shape[1]), degree)]
+        degrees = range(1, min(self.degree, columns) + 1 if self.interaction_only else self.degree + 1)
+        self._terms = [term for degree in degrees for term in choose(range(columns), degree)]
 
     def described(self) -> tuple[str, dict[str, Any]]:
         return "products", {"terms": self._terms}

@@ -22,7 +22,7 @@ from sklearn.utils.validation import _num_features, check_is_fitted, validate_da
 
 from discrim.atomic import all_or_nothing
 from discrim.block import Block
-from discrim.errors import DataError, name_list
+from discrim.errors import DataError, ParameterError, name_list
 from discrim.exports.exporting import answering_of
 from discrim.families.rule import Described
 from discrim.inference.summary import Summary
@@ -327,6 +327,15 @@ class PreparedClassifier(AroundModel):
             summary.facts = {**summary.facts, "Units": "standard deviations of the columns"}
         return summary
 
+    def check_parameters(self, names: set[str]) -> None:
+        """Raise where a parameter among ``names`` has a value that cannot be used."""
+        without = self.without
+        texts = isinstance(without, (list, tuple, np.ndarray)) and all(isinstance(name, str) for name in without)
+        if "without" in names and not texts:
+            raise ParameterError.bad_value("without", without, "names of columns")
+        if "reading" in names and not (self.reading is None or isinstance(self.reading, Reading)):
+            raise ParameterError.bad_value("reading", self.reading, "a Reading or None")
+
     def is_learned(self) -> bool:
         return "model_" in self.__dict__
 
@@ -334,6 +343,11 @@ class PreparedClassifier(AroundModel):
         """Raise where the model takes other columns than the preparation makes."""
         if (self.preparation_ is None) != (self._design is None):
             raise damaged("preparation_", "does not go with the columns")
+        if self._design is not None:
+            self.check_columns(self._design.n_in + len(self.without))
+            names = self.__dict__.get("feature_names_in_", ())
+            if self._design.named and not {*self._design.names_in} <= {*names}:
+                raise damaged("features", "has other names of columns")
         if self.preparation_ is not None and getattr(self.model_, "n_features_in_", None) != file.letters["q"]:
             raise damaged("preparation_", "makes other columns than the model takes")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from discrim.errors import ParameterError, name_list, plural
 from discrim.exports.exporting import answering_of
 from discrim.families.rule import Described
 from discrim.sources import check_weights
+from discrim.store.fields import Array, Fields
+from discrim.store.values import Labels
 from discrim.typing import Floats
 
 
@@ -58,6 +60,8 @@ class CostSensitiveClassifier(Wrapper):
            [1., 0., 1.],
            [1., 5., 0.]])
     """
+
+    learned: ClassVar[Fields] = {**Wrapper.learned, "costs_": Array("K a"), "actions_": Labels("a")}
 
     costs_: Floats
     actions_: NDArray[Any]

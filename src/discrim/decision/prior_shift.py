@@ -20,11 +20,49 @@ from discrim.families.priors import log_priors, resolve_priors
 from discrim.families.rule import Described
 from discrim.models.parameters import Check, array_like, either, none, one_of
 from discrim.sources import recode
+from discrim.store.fields import Array, Fields, Flag, Incoming, Number, Optional, Whole, damaged
+from discrim.store.kinds import Of, stored
 from discrim.typing import Floats
 
 # EM stops when no priors raise the mean log likelihood by more than this, or after so many steps.
 GAP = 1e-9
 MOST_STEPS = 20_000
+
+
+# Shares of the classes.
+SHARES = Array("K", low=0.0, high=1.0)
+
+
+@stored(
+    "prior shift",
+    priors=SHARES,
+    training_priors=SHARES,
+    n_iter=Whole(),
+    converged=Flag(),
+    gap=Number(finite=False),
+    statistic=Number(finite=False),
+    df=Whole(),
+    p_value=Number(finite=False),
+)
+@dataclass(frozen=True, eq=False)
+class PriorShift:
+    """Class shares that were estimated from posteriors.
+
+    ``statistic`` is twice the gain of log likelihood over no shift, to be compared with chi-square on ``df`` degrees
+    of freedom: a small ``p_value`` speaks for a shift. It takes the posteriors for exact. Those of an estimated model
+    are not, so that it is too small unless there were many more training rows than new ones; it is not printed.
+    ``gap`` bounds what other shares could still add to the mean log likelihood; ``converged`` says whether it is below
+    1e-9.
+    """
+
+    priors: Floats
+    training_priors: Floats
+    n_iter: int
+    converged: bool
+    gap: float
+    statistic: float
+    df: int
+    p_value: float = field(repr=False)
 
 
 class PriorShiftClassifier(Wrapper):
@@ -71,7 +109,20 @@ class PriorShiftClassifier(Wrapper):
 
     training_priors_: Floats
     priors_: Floats
+    learned: ClassVar[Fields] = {
+        **Wrapper.learned, "training_priors_": SHARES, "priors_": SHARES,
+        "shift_": Optional(Of(PriorShift, {"K": "K"})),
+    }  # fmt: skip
+
     shift_: PriorShift
+
+    def check_learned(self, file: Incoming) -> None:
+        """Raise where a class occurs of which nothing is known."""
+        super().check_learned(file)
+        if self.__dict__["shift_"] is None:
+            del self.shift_
+        if ((self.priors_ > 0) & (self.training_priors_ == 0)).any() or not self.priors_.any():
+            raise damaged("priors_", "does not go with the shares in training")
 
     def __init__(self, estimator: Any, priors: Any = "em", *, training_priors: Any = None) -> None:
         self.estimator = estimator
@@ -147,27 +198,6 @@ class PriorShiftClassifier(Wrapper):
             raise DataError("y has labels that the estimator does not know. Give training_priors instead.")
         weights = np.bincount(recode(classes, self.classes_)[codes], weight, size)
         return np.asarray(weights / weights.sum())
-
-
-@dataclass(frozen=True, eq=False)
-class PriorShift:
-    """Class shares that were estimated from posteriors.
-
-    ``statistic`` is twice the gain of log likelihood over no shift, to be compared with chi-square on ``df`` degrees
-    of freedom: a small ``p_value`` speaks for a shift. It takes the posteriors for exact. Those of an estimated model
-    are not, so that it is too small unless there were many more training rows than new ones; it is not printed.
-    ``gap`` bounds what other shares could still add to the mean log likelihood; ``converged`` says whether it is below
-    1e-9.
-    """
-
-    priors: Floats
-    training_priors: Floats
-    n_iter: int
-    converged: bool
-    gap: float
-    statistic: float
-    df: int
-    p_value: float = field(repr=False)
 
 
 def estimate_shift(posterior: Any, training_priors: Any, sample_weight: Any = None) -> PriorShift:

@@ -18,6 +18,8 @@ from discrim.evaluation.proportions import ProportionMethod
 from discrim.exports.exporting import answering_of
 from discrim.families.rule import Described
 from discrim.models.parameters import Check, number
+from discrim.store.fields import Array, Fields
+from discrim.store.values import Value
 from discrim.typing import Floats
 
 
@@ -60,6 +62,10 @@ class RejectingClassifier(Wrapper):
     """
 
     _constraints: ClassVar[Mapping[str, Check]] = {"reject_cost": number(0, 1)}
+
+    learned: ClassVar[Fields] = {
+        **Wrapper.learned, "thresholds_": Array("K", low=0.0, high=1.0), "reject_label_": Value(),
+    }  # fmt: skip
 
     thresholds_: Floats = field(init=False)
 

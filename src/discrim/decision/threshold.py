@@ -25,10 +25,60 @@ from discrim.models.beyond import posteriors_of
 from discrim.models.parameters import Check, either, none, number, one_of
 from discrim.sources import Scan, require_labels
 from discrim.statistics.folds import fold_numbers
+from discrim.store.fields import Fields, Incoming, Number, Optional, Whole
+from discrim.store.kinds import Of, stored
 from discrim.typing import Codes, Floats
 
 CRITERIA = ("error", "cost", "sensitivity", "specificity")
 Loss = Callable[[Floats, Floats, Floats, Floats], Any]
+
+
+@stored("threshold performance", confusion=Of(Confusion), cost=Number(finite=False))
+@dataclass(frozen=True, eq=False)
+class ThresholdPerformance:
+    """What a threshold does: ``confusion`` with the negative class first, and the mean ``cost``.
+
+    Without costs that is the error.
+    """
+
+    confusion: Confusion
+    cost: float
+
+    @property
+    def error(self) -> float:
+        return self.confusion.error
+
+    @property
+    def sensitivity(self) -> float:
+        """Share of the positives that are found."""
+        return float(self.confusion.recall[1])
+
+    @property
+    def specificity(self) -> float:
+        """Share of the negatives that are left alone."""
+        return float(self.confusion.recall[0])
+
+    def error_ci(self, level: float = 0.95, method: ProportionMethod = "wilson") -> tuple[float, float]:
+        """Binomial interval for the error."""
+        return self.confusion.error_ci(level, method)
+
+    def sensitivity_ci(self, level: float = 0.95, method: ProportionMethod = "wilson") -> tuple[float, float]:
+        return self._share_ci(1, level, method)
+
+    def specificity_ci(self, level: float = 0.95, method: ProportionMethod = "wilson") -> tuple[float, float]:
+        return self._share_ci(0, level, method)
+
+    def __repr__(self) -> str:
+        shown = (
+            (name, getattr(self, name), getattr(self, f"{name}_ci")())
+            for name in ("error", "sensitivity", "specificity")
+        )
+        parts = [f"{name} {value:.4g} (95% {low:.4g} to {high:.4g})" for name, value, (low, high) in shown]
+        return f"ThresholdPerformance({', '.join(parts)})"
+
+    def _share_ci(self, k: int, level: float, method: ProportionMethod) -> tuple[float, float]:
+        table = self.confusion.table
+        return proportion_interval(table[k, k], table[k].sum(), level, method)
 
 
 @dataclass(eq=False, repr=False)
@@ -90,6 +140,11 @@ class ThresholdClassifier(Wrapper):
     }
 
     _methods = ("predict_proba", "decision_function")
+
+    learned: ClassVar[Fields] = {
+        **Wrapper.learned, "threshold_": Number(finite=False), "_column": Whole(high=1),
+        "apparent_": Of(ThresholdPerformance), "estimate_": Optional(Of(ThresholdPerformance)),
+    }  # fmt: skip
 
     threshold_: float = field(init=False)
     apparent_: ThresholdPerformance = field(init=False)
@@ -195,6 +250,12 @@ class ThresholdClassifier(Wrapper):
         margin = RefitTrial.of(self.estimator, X, y, weights).run(folds).margin
         return margin if self._column else -margin, folds.number
 
+    def check_learned(self, file: Incoming) -> None:
+        """Raise where the estimator inside has other than two classes."""
+        super().check_learned(file)
+        file.bind("2", len(self.classes_), "classes_")
+        self.positive_ = self.classes_[self._column]
+
     @property
     def _by_posterior(self) -> bool:
         return posteriors_of(self.estimator) is not None
@@ -212,53 +273,6 @@ class ThresholdClassifier(Wrapper):
         table = np.bincount(flat, weight, 4).reshape(2, 2).astype(np.float64)
         order = self.classes_[[1 - self._column, self._column]]
         return ThresholdPerformance(Confusion(table, order), float((costs * table).sum() / table.sum()))
-
-
-@dataclass(frozen=True, eq=False)
-class ThresholdPerformance:
-    """What a threshold does: ``confusion`` with the negative class first, and the mean ``cost``.
-
-    Without costs that is the error.
-    """
-
-    confusion: Confusion
-    cost: float
-
-    @property
-    def error(self) -> float:
-        return self.confusion.error
-
-    @property
-    def sensitivity(self) -> float:
-        """Share of the positives that are found."""
-        return float(self.confusion.recall[1])
-
-    @property
-    def specificity(self) -> float:
-        """Share of the negatives that are left alone."""
-        return float(self.confusion.recall[0])
-
-    def error_ci(self, level: float = 0.95, method: ProportionMethod = "wilson") -> tuple[float, float]:
-        """Binomial interval for the error."""
-        return self.confusion.error_ci(level, method)
-
-    def sensitivity_ci(self, level: float = 0.95, method: ProportionMethod = "wilson") -> tuple[float, float]:
-        return self._share_ci(1, level, method)
-
-    def specificity_ci(self, level: float = 0.95, method: ProportionMethod = "wilson") -> tuple[float, float]:
-        return self._share_ci(0, level, method)
-
-    def __repr__(self) -> str:
-        shown = (
-            (name, getattr(self, name), getattr(self, f"{name}_ci")())
-            for name in ("error", "sensitivity", "specificity")
-        )
-        parts = [f"{name} {value:.4g} (95% {low:.4g} to {high:.4g})" for name, value, (low, high) in shown]
-        return f"ThresholdPerformance({', '.join(parts)})"
-
-    def _share_ci(self, k: int, level: float, method: ProportionMethod) -> tuple[float, float]:
-        table = self.confusion.table
-        return proportion_interval(table[k, k], table[k].sum(), level, method)
 
 
 @dataclass(frozen=True, eq=False)

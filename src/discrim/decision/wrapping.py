@@ -27,6 +27,9 @@ from discrim.models.parameters import Check
 from discrim.models.shell import check_parameters
 from discrim.sources import Scan, check_structure, code_labels, open_rows, recode
 from discrim.sources.rows import check_labelled
+from discrim.store.estimators import SavedEstimator
+from discrim.store.fields import Fields, Incoming, damaged
+from discrim.store.values import Value
 from discrim.typing import Codes, Floats
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -53,14 +56,20 @@ def _inside(owner: Any) -> Any:
     return several[0] if several else getattr(owner, "estimator_", owner.estimator)
 
 
-class MetaClassifier(Exported, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MetaClassifier(SavedEstimator, Exported, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier around another estimator: it accepts the rows that this one accepts."""
 
     # Methods whose further arguments are routed to the method of the same name of the estimator inside.
     _routed: ClassVar[tuple[str, ...]] = ("fit",)
 
+    _constraints: ClassVar[Mapping[str, Check]] = {}
+
     estimator: Any
     classes_: NDArray[Any]
+
+    def check_parameters(self, names: set[str]) -> None:
+        """Raise where a parameter among ``names`` has a value that cannot be used."""
+        check_parameters(self, {name: check for name, check in self._constraints.items() if name in names})
 
     def get_metadata_routing(self) -> Any:
         mapping = MethodMapping()
@@ -81,6 +90,16 @@ class MetaClassifier(Exported, MetaEstimatorMixin, ClassifierMixin, BaseEstimato
         return tags
 
 
+class Inner(Value):
+    """The estimator inside, which may be frozen: one that can be stored itself."""
+
+    def read(self, node: Any, file: Incoming, at: str) -> Any:
+        value = super().read(node, file, at)
+        if not isinstance(getattr(value, "estimator", value), SavedEstimator) or not hasattr(value, "classes_"):
+            raise damaged(at, "is no fitted estimator")
+        return value
+
+
 class Wrapper(MetaClassifier, ABC):
     """A classifier that decides by the posteriors of the one inside.
 
@@ -88,7 +107,8 @@ class Wrapper(MetaClassifier, ABC):
     go to it as they are, so that it accepts the same containers.
     """
 
-    _constraints: ClassVar[Mapping[str, Check]] = {}
+    learned: ClassVar[Fields] = {"estimator_": Inner()}
+
     # Of these methods the estimator inside must have one.
     _methods: ClassVar[tuple[str, ...]] = ("predict_proba",)
 
@@ -112,6 +132,17 @@ class Wrapper(MetaClassifier, ABC):
         self.estimator_ = inner
         remember_columns(self, inner)
         return self
+
+    def is_learned(self) -> bool:
+        return "estimator_" in self.__dict__
+
+    def check_learned(self, file: Incoming) -> None:
+        """Take over the classes of the estimator inside, for which the rule must be."""
+        self.check_columns(getattr(self.estimator_, "n_features_in_", None))
+        if not hasattr(self.estimator, "fit"):
+            raise damaged("estimator", "is no estimator")
+        self.classes_ = self.estimator_.classes_
+        file.bind("K", len(self.classes_), "classes_")
 
     @abstractmethod
     def _decide(self, inner: Any, X: Any, y: Any, sample_weight: Any) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from discrim.errors import MissingDependencyError, ParameterError, name_list, plural
 from discrim.inference import render
 from discrim.inference.render import Column, write_number
-from discrim.store.fields import By, Flag, Many, Text, Texts, Whole
+from discrim.store.fields import By, Flag, Incoming, Many, Text, Texts, Whole, damaged
 from discrim.store.kinds import Of, stored
 from discrim.store.values import Value
 
@@ -33,7 +33,7 @@ FACT_DIGITS = 5
     index=Value(),
     columns=Value(),
     values=Value(),
-    digits=Whole(high=20),
+    digits=Whole(1, 17),
     p_columns=Texts(type=tuple),
     most_rows=Whole(),
     starred=Flag(),
@@ -80,6 +80,17 @@ class Table:
         unknown = [name for name in self.p_columns if name not in self.columns]
         if unknown:
             raise ParameterError.bad_value("p_columns", unknown[0], f"among {name_list(self.columns)}")
+
+    def check_stored(self, file: Incoming) -> None:  # noqa: ARG002 - it has no letters
+        """Names are texts, and cells single values."""
+        lists = (list, tuple, np.ndarray)
+        named = isinstance(self.index, lists) and isinstance(self.columns, lists)
+        if isinstance(self.values, np.ndarray):
+            fits = self.values.ndim == 2 and self.values.dtype.kind in "biuf"
+        else:
+            fits = all(isinstance(row, (list, tuple)) and all(map(_is_single, row)) for row in self.values)
+        if not named or not fits or not all(map(_is_single, self.columns)):
+            raise damaged("values", "is no table")
 
     def __getitem__(self, name: str | tuple[str, str]) -> Any:
         if isinstance(name, tuple):
@@ -154,6 +165,10 @@ class Table:
         return [*notes, *textwrap.wrap(self.remark, render.WIDTH)]
 
 
+def _is_single(value: Any) -> bool:
+    return isinstance(value, (str, bool, int, float, np.generic))
+
+
 def _place(name: str, names: Sequence[str], noun: str) -> int:
     """Where the name is among those of the table."""
     if name not in names:
@@ -213,6 +228,11 @@ class Summary:
     def from_stored(cls, values: Mapping[str, Any]) -> Summary:
         """The summary that ``to_stored`` gave."""
         return cls(values["title"], values["facts"], values["tables"], **values["values"])
+
+    def check_stored(self, file: Incoming) -> None:  # noqa: ARG002 - it has no letters
+        """Facts are single values."""
+        if not all(map(_is_single, self.facts.values())):
+            raise damaged("facts", "are no single values")
 
     def __getattr__(self, name: str) -> Any:
         known = name_list(sorted(vars(self)), most=len(vars(self)))

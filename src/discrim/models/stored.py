@@ -141,6 +141,8 @@ class StoredClassifier(SavedEstimator):
         design, rule, classes, names = found["columns"], found["rule"], found["classes"], found["feature names"]
         if file.letters["functions"] not in {len(classes), 2 if len(classes) == 1 else len(classes)}:
             raise damaged(at, "has a rule of other classes")
+        if names is not None and design.named and names != design.names_in:
+            raise damaged(at, "has other names of columns")
         if (rule.reads == "mixed") != isinstance(design, Schema):
             raise damaged(at, "has a rule of other columns")
         learned: dict[str, Any] = {
@@ -160,6 +162,12 @@ class StoredClassifier(SavedEstimator):
     def restored(self, rule: Rule, attributes: Mapping[str, Any], learned: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
         """Further attributes, made of the rule and of the others."""
         return {"_rule": rule}
+
+    def share_columns(self, other: StoredClassifier) -> None:
+        """Have the columns of the other in common with it, which are equal."""
+        if self._design != other._design:
+            raise damaged("columns", "differ between models that share them")
+        self._design = other._design
 
     @property
     def came_from_file(self) -> bool:

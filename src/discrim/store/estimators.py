@@ -63,13 +63,14 @@ class SavedEstimator:
 
     def is_learned(self) -> bool:
         """Has the model been fitted?"""
-        return all(name in self.__dict__ for name in self.learned)
+        needed = [name for name, each in self.learned.items() if not isinstance(each, Optional)]
+        return all(hasattr(self, name) for name in needed)
 
     def write_learned(self, out: Outgoing, at: str) -> dict[str, Any]:
         """What was learned, as JSON."""
         known = self.__dict__
         features = {"count": known.get("n_features_in_"), "names": known.get("feature_names_in_")}
-        values = {name: getattr(self, name) for name in self.learned} | {"features": features}
+        values = {name: getattr(self, name, None) for name in self.learned} | {"features": features}
         return write_fields({**self.learned, "features": FEATURES}, values, out, at)
 
     def take_learned(self, node: Any, file: Incoming, at: str) -> None:
@@ -79,12 +80,19 @@ class SavedEstimator:
         if features["count"] is not None:
             found["n_features_in_"] = features["count"]
         if features["names"] is not None:
+            if len(features["names"]) != features["count"]:
+                raise damaged(f"{at}.features", "has not a name for each column")
             found["feature_names_in_"] = np.array(features["names"], dtype=object)
         self.__dict__.update(found)
         self.check_learned(file)
 
     def check_learned(self, file: Incoming) -> None:
         """Raise where what was read does not go together."""
+
+    def check_columns(self, known: int | None) -> None:
+        """Raise where rows have another number of columns than what reads them has ``known``."""
+        if known is not None and self.__dict__.get("n_features_in_", known) != known:
+            raise damaged("features", "has another number of columns")
 
     def check_parameters(self, names: set[str]) -> None:
         """Raise where a parameter among ``names`` has a value that cannot be used."""

@@ -31,6 +31,8 @@ class Outgoing:
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
     # Parameters that no file can have, for a warning.
     left_out: list[str] = field(default_factory=list)
+    # Parts of the model that are rows of the data, as sentences.
+    rows: list[str] = field(default_factory=list)
 
     def put(self, array: NDArray[Any], at: str) -> dict[str, Any]:
         """What stands for the array in the text; in the file it is called ``at``."""

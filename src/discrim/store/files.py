@@ -10,10 +10,10 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from discrim.errors import DiscrimError, ModelFileError, NotStoredWarning, ParameterError, warn
+from discrim.errors import DiscrimError, ModelFileError, NotStoredWarning, ParameterError, RowsInFileWarning, warn
 from discrim.store.container import is_whole, pack, parsed, unpack
 from discrim.store.estimators import SavedEstimator
-from discrim.store.fields import Incoming, Outgoing
+from discrim.store.fields import Incoming, Outgoing, Texts
 from discrim.store.kinds import read_object, write_object
 
 FORMAT, VERSION = "discrim model", 1
@@ -104,7 +104,8 @@ def to_bytes(model: Any, *, keep_statistic: bool = False) -> bytes:
         raise ModelFileError(f"Cannot save this {type(model).__name__}: it is not fitted yet. Call fit first.")
     out = Outgoing(keep_statistic)
     record = write_object(model, out, "model")
-    text = json.dumps({"format": FORMAT, "version": VERSION, "model": record}, allow_nan=False, separators=(",", ":"))
+    head = {"format": FORMAT, "version": VERSION, "rows": out.rows, "model": record}
+    text = json.dumps(head, allow_nan=False, separators=(",", ":"))
     content = pack(text, out.arrays)
     try:
         from_bytes(bytearray(content))
@@ -118,6 +119,8 @@ def to_bytes(model: Any, *, keep_statistic: bool = False) -> bytes:
             "do not need it; set it again before another fit.",
             NotStoredWarning,
         )
+    if out.rows:
+        warn(f"The model file has values of rows of the data. {' '.join(out.rows)}", RowsInFileWarning)
     return content
 
 
@@ -135,8 +138,9 @@ def from_bytes(content: bytearray) -> Any:
             if newer
             else "It has no version that can be read."
         )
-    if head.keys() != {"format", "version", "model"}:
+    if head.keys() != {"format", "version", "rows", "model"}:
         raise ModelFileError("It is damaged: its text has other parts than a model.")
+    Texts().read(head["rows"], Incoming({}), "rows")
     file = Incoming(arrays)
     try:
         model = read_object(head["model"], file, "model", SavedEstimator)

@@ -27,7 +27,8 @@ class Kind:
     Its fields are those of ``stored``, or else all fields of the dataclass, as ``Value``. A class may have
     ``to_stored()``, the values by name, where they are no attributes; ``from_stored(values)``, where its constructor
     does not take them; and ``check_stored(file)``, which raises where the values do not go together, and may give
-    letters of ``file`` their numbers.
+    letters of ``file`` their numbers. ``rows_held()`` is a sentence where the object is made of rows of the data, else
+    empty.
     """
 
     name: str
@@ -39,6 +40,9 @@ class Kind:
         return {each.name: Value() for each in fields(self.type) if each.init} if own is None else own
 
     def write(self, value: Any, out: Outgoing, at: str) -> dict[str, Any]:
+        held = value.rows_held() if hasattr(value, "rows_held") else ""
+        if held:
+            out.rows.append(f"{at}: {held}")
         if hasattr(value, "write_stored"):
             return {"kind": self.name, **value.write_stored(out, at)}
         known = self.fields
@@ -140,7 +144,7 @@ class Of(Field[Any]):
     letters: Mapping[str, str] | None = None
 
     def write(self, value: Any, out: Outgoing, at: str) -> Any:
-        if not isinstance(value, self.base):
+        if kind_of(value) is not None and not isinstance(value, self.base):
             raise ModelFileError(f"'{at}' is {_a(value)}, where {self.base.__name__} is due.")
         return write_object(value, out, at)
 

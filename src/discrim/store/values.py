@@ -43,15 +43,7 @@ class Value(Field[Any]):
             return _write_array(value, out, at)
         if isinstance(value, np.generic):
             return {"scalar": _write_array(np.asarray(value)[None], out, at)}
-        for name, kind in TIMES.items():
-            if value.__class__ is kind:
-                return {name: value.isoformat()}
-        for name, kind in SPARSE.items():
-            if value.__class__ is kind:
-                return {name: _write_sparse(value, out, at)}
-        from discrim.store.kinds import write_object
-
-        return {"object": write_object(value, out, at)}
+        return _write_special(value, out, at)
 
     def read(self, node: Any, file: Incoming, at: str) -> Any:
         if not isinstance(node, (list, dict)):
@@ -68,6 +60,10 @@ class Value(Field[Any]):
             from discrim.store.kinds import read_object
 
             return read_object(content, file.inside({}), at)
+        if tag == "frozen":
+            from sklearn.frozen import FrozenEstimator
+
+            return FrozenEstimator(self.read(content, inner, at))
         if tag in SPARSE:
             return SPARSE[tag](_read_sparse(content, file, at))
         if tag in TIMES and isinstance(content, str):
@@ -75,6 +71,21 @@ class Value(Field[Any]):
         if tag in _READERS:
             return _READERS[tag](self, content, inner, at)
         raise damaged(at, f"has the unknown type '{tag}'")
+
+
+def _write_special(value: Any, out: Outgoing, at: str) -> Any:
+    """Times, sparse matrices, estimators and other objects of some kind."""
+    for name, kind in TIMES.items():
+        if value.__class__ is kind:
+            return {name: value.isoformat()}
+    for name, kind in SPARSE.items():
+        if value.__class__ is kind:
+            return {name: _write_sparse(value, out, at)}
+    if value.__class__.__module__.startswith("sklearn.") and value.__class__.__name__ == "FrozenEstimator":
+        return {"frozen": Value().write(value.estimator, out, at)}
+    from discrim.store.kinds import write_object
+
+    return {"object": write_object(value, out, at)}
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from discrim.models.beyond import METHODS, offers_all
 from discrim.models.parameters import Check, one_of, with_method
 from discrim.models.shell import RecipeClassifier
 from discrim.sources import Scan, check_structure
+from discrim.store.fields import Array, Fields, Incoming
 from discrim.typing import Floats
 
 LARGE = 1e300
@@ -78,6 +79,8 @@ class OneVsOneClassifier(Scheme):
     array([[0.  , 0.44, 0.56]])
     """
 
+    learned: ClassVar[Fields] = {**Scheme.learned, "class_weight_": Array("K", low=0.0)}
+
     class_weight_: Floats = field(init=False)
 
     _batch = "it"
@@ -117,6 +120,13 @@ class OneVsOneClassifier(Scheme):
         self.pairwise_indices_ = None
         self._label_unassigned()
         return self
+
+    def check_learned(self, file: Incoming) -> None:
+        """Raise where there is no model for some pair."""
+        super().check_learned(file)
+        file.bind("b", len(_pairs(self.classes_)), "estimators_")
+        self.pairwise_indices_ = None
+        self._label_unassigned()
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row, by ``rule``."""

@@ -18,6 +18,7 @@ from discrim.decision.wrapping import offered, remember_columns, spare_label, wi
 from discrim.families.rule import Described
 from discrim.models.parameters import Check, one_of, with_method
 from discrim.sources import check_structure
+from discrim.store.fields import Fields, Flag, Incoming, Text
 from discrim.typing import Floats
 
 
@@ -59,6 +60,10 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
     29
     """
 
+    learned: ClassVar[Fields] = {
+        **Scheme.learned, "label_type": Text(("binary", "multiclass", "multilabel-indicator")), "sparse_labels": Flag(),
+    }  # fmt: skip
+
     _constraints: ClassVar[Mapping[str, Check]] = {
         "estimator": with_method("fit"),
         "rule": one_of("argmax", "positive-only", "all-but-last"),
@@ -89,6 +94,25 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
         if self._update_split(X, y, classes, partial_fit_params, _one_against_rest)[0]:
             self._know_labels()
         return self
+
+    @property
+    def label_type(self) -> str:
+        """What y was, in scikit-learn's words."""
+        return str(self.label_binarizer_.y_type_)
+
+    @property
+    def sparse_labels(self) -> bool:
+        """Was y sparse?"""
+        return bool(self.label_binarizer_.sparse_input_)
+
+    def check_learned(self, file: Incoming) -> None:
+        """Make what turns labels into indicators."""
+        super().check_learned(file)
+        kind, thin = self.__dict__.pop("label_type"), self.__dict__.pop("sparse_labels")
+        size = len(self.classes_)
+        file.bind("b", 1 if size == 2 and kind != "multilabel-indicator" else size, "estimators_")
+        self._know_labels()
+        self.label_binarizer_.__dict__.update(y_type_=kind, sparse_input_=thin)
 
     def predict(self, X: Any) -> NDArray[Any] | Any:
         """The class of each row; for several labels the n x m indicators, sparse where y was."""

@@ -15,6 +15,7 @@ from discrim.decision.multiclass.scheme import Problem, Scheme
 from discrim.errors import DataError, ParameterError, plural
 from discrim.families.rule import Described
 from discrim.models.parameters import Check, array_like, either, one_of, positive, seed, with_method
+from discrim.store.fields import Array, Fields
 
 Bits = NDArray[np.int8]
 
@@ -64,6 +65,8 @@ class OutputCodeClassifier(Scheme):
     """
 
     _routed = ("fit",)
+    learned: ClassVar[Fields] = {**Scheme.learned, "code_book_": Array("K b")}
+
     _constraints: ClassVar[Mapping[str, Check]] = {
         "estimator": with_method("fit"),
         "code_size": positive(),

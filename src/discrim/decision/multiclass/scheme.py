@@ -26,6 +26,10 @@ from discrim.models.parameters import Check
 from discrim.models.scoring import apply_rule
 from discrim.models.shell import check_parameters, recipe_of
 from discrim.sources import Rows, Scan, check_structure, check_weights, code_labels, recode, require_labels
+from discrim.store.estimators import SavedEstimator
+from discrim.store.fields import Fields, Flag, Incoming, Many, damaged
+from discrim.store.kinds import Of
+from discrim.store.values import Labels
 from discrim.typing import Codes, Floats
 
 # Entries that the scatter of all classes may have together.
@@ -61,8 +65,29 @@ class Scheme(MetaClassifier):
     _routed: ClassVar[tuple[str, ...]] = ("fit", "partial_fit")
     _constraints: ClassVar[Mapping[str, Check]] = {}
 
+    learned: ClassVar[Fields] = {
+        "estimators_": Many(Of(SavedEstimator), "b", list), "classes_": Labels("K"), "same_columns": Flag(),
+    }  # fmt: skip
+
     n_jobs: int | None
     estimators_: Any
+
+    def is_learned(self) -> bool:
+        return "estimators_" in self.__dict__
+
+    def check_learned(self, file: Incoming) -> None:  # noqa: ARG002 - schemes know how many models they have
+        """Give the models their common columns again, so that they are applied in one read."""
+        for model in self.estimators_:
+            self.check_columns(getattr(model, "n_features_in_", None))
+        if self.__dict__.pop("same_columns"):
+            for model in self.estimators_:
+                model.share_columns(self.estimators_[0])
+
+    @property
+    def same_columns(self) -> bool:
+        """Do the models have their columns together?"""
+        first = getattr(self.estimators_[0], "columns_", None)
+        return first is not None and all(getattr(model, "columns_", None) is first for model in self.estimators_)
 
     @property
     def n_classes_(self) -> int:
@@ -222,7 +247,7 @@ class Scheme(MetaClassifier):
             validate_data(self, X, reset=True, skip_check_array=True)
 
 
-class Constant(BaseEstimator):  # type: ignore[misc]
+class Constant(SavedEstimator, BaseEstimator):  # type: ignore[misc]
     """The answer where a problem has rows of one side only; it gives a warning where the sides have titles."""
 
     def __init__(self, answer: int = 1, titles: tuple[str, str] | None = None) -> None:
@@ -236,6 +261,15 @@ class Constant(BaseEstimator):  # type: ignore[misc]
             validate_data(self, X, reset=True, skip_check_array=True)
         self.classes_ = np.array([self.answer])
         return self
+
+    def is_learned(self) -> bool:
+        return "classes_" in self.__dict__
+
+    def check_learned(self, file: Incoming) -> None:  # noqa: ARG002 - it has no letters
+        """The answer is one of the sides."""
+        if not isinstance(self.answer, int) or not -1 <= self.answer <= 1:
+            raise damaged("answer", "is none of the sides")
+        self.classes_ = np.array([self.answer])
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         check_is_fitted(self)

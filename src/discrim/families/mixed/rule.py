@@ -156,6 +156,10 @@ class KernelTerm(Term):
         medians = [float(self.centre[np.searchsorted(np.cumsum(share), 0.5)]) for share in self.share]
         return [f"{m:.3g} [{h:.2g}]" for m, h in zip(medians, self.bandwidth, strict=True)]
 
+    def rows_held(self) -> str:
+        """Bins are narrow, and may hold single values."""
+        return "A kernel density has the values of its column, or narrow bins of them."
+
     def _of_class(self, values: Floats, share: Floats, h: float) -> Floats:
         alive = share > 0
         log_kernel = -0.5 * np.square((values[:, None] - self.centre[alive]) / h) + np.log(share[alive])
