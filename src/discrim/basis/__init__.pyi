@@ -1,6 +1,7 @@
 from discrim.basis.base import Basis as Basis
 from discrim.basis.base import FunctionBasis as FunctionBasis
 from discrim.basis.base import JoinedBasis as JoinedBasis
+from discrim.basis.formula import FormulaBasis as FormulaBasis
 from discrim.basis.gaussian import FourierBasis as FourierBasis
 from discrim.basis.gaussian import RadialBasis as RadialBasis
 from discrim.basis.piecewise import SplineBasis as SplineBasis

@@ -85,7 +85,8 @@ def drop1(fitted: Fitted, test: str | None = "chisq") -> Table:
     fitted.need_likelihood("drop1()")
     names = [name for name, _ in fitted.terms]
     rows = [[np.nan, fitted.deviance, fitted.criterion(fitted.solution.loss, fitted.parameters), np.nan, np.nan]]
-    for name in names:
+    shown = [name for name in names if not fitted.margins.get(name)]
+    for name in shown:
         solution, parameters = restricted(fitted, [other for other in names if other != name], same_prior=True)
         df, lrt, p_value = _likelihood_ratio(fitted, solution, parameters)
         aic = fitted.criterion(solution.loss, parameters)
@@ -93,7 +94,7 @@ def drop1(fitted: Fitted, test: str | None = "chisq") -> Table:
     columns = ["Df", "Deviance", "AIC", "LRT", "Pr(>Chi)"][: 3 if test is None else 5]
     values = np.array(rows)[:, : len(columns)]
     p_columns = () if test is None else ("Pr(>Chi)",)
-    return Table("Single term deletions", ["<none>", *names], columns, values, digits=6, p_columns=p_columns)
+    return Table("Single term deletions", ["<none>", *shown], columns, values, digits=6, p_columns=p_columns)
 
 
 def anova(fitted: Fitted, smaller: Fitted | Sequence[str]) -> Table:
@@ -219,7 +220,7 @@ def stepwise(fitted: Fitted, criterion: str = "aic", direction: str = "both") ->
         found = []
         for name in names:
             inside, terms = name in here.terms, here.terms ^ {name}
-            if direction == ("forward" if inside else "backward"):
+            if direction == ("forward" if inside else "backward") or not _allowed(fitted, name, here.terms):
                 continue
             fit = restricted(fitted, sorted(terms), here.fit.solution)
             if inside or fit.parameters > here.fit.parameters:
@@ -241,6 +242,13 @@ def stepwise(fitted: Fitted, criterion: str = "aic", direction: str = "both") ->
         here = best
         path.append(here)
     return [name for name in names if name in here.terms], _table(fitted, path, criterion)
+
+
+def _allowed(fitted: Fitted, name: str, terms: frozenset[str]) -> bool:
+    """May this term be left out, or taken in? Not while one that contains it is there, or one in it is not."""
+    if name in terms:
+        return not terms.intersection(fitted.margins.get(name, ()))
+    return all(part in terms for part, larger in fitted.margins.items() if name in larger)
 
 
 def _table(fitted: Fitted, path: list[_Move], criterion: str) -> Table:

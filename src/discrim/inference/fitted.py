@@ -5,8 +5,8 @@ Among these are the sums of squared scores over the rows, of which sandwich stan
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -79,6 +79,8 @@ class Fitted(StoredFit):
         The p columns.
     terms : sequence of (name, indices)
         Which columns stand or fall together.
+    margins : mapping
+        Of a term to those that contain it, without which it cannot be left out: ``a`` to ``a:b``.
     classes : array
     rows, weight : int, float
         Rows of positive weight, and their weights' sum.
@@ -115,6 +117,7 @@ class Fitted(StoredFit):
     infinite: Floats | None = None
     lasso: float = 0.0
     selected: str = ""
+    margins: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the rows: what they are still needed for is computed first, so that the copy reports the same.

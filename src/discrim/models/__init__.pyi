@@ -7,6 +7,7 @@ from discrim.models.bayesian.discriminants import (
 from discrim.models.counts.bernoulli import BernoulliNB as BernoulliNB
 from discrim.models.counts.multinomial import ComplementNB as ComplementNB
 from discrim.models.counts.multinomial import MultinomialNB as MultinomialNB
+from discrim.models.formula import FormulaClassifier as FormulaClassifier
 from discrim.models.gaussian.lda import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
 from discrim.models.gaussian.naive import GaussianNB as GaussianNB
 from discrim.models.gaussian.nearest_centroid import NearestCentroid as NearestCentroid

@@ -100,6 +100,20 @@ class Classifier(StoredClassifier, Geometry, Exported, ClassifierMixin, BaseEsti
         refuse_own_answers(type(self))
         return super().write_learned(out, at)
 
+    @classmethod
+    def from_formula(
+        cls, formula: str, data: Any, sample_weight: Any = None, *, fit_params: Any = None, **parameters: Any
+    ) -> Any:
+        """This model with these ``parameters``, fitted to the columns that a formula makes of a table.
+
+        ``formula`` is R's, such as ``"y ~ age * sex + C(job, ref='clerk') + poly(x, 2)"``; ``data`` a data frame, a
+        scan or the path of a file. The answer, a ``FormulaClassifier``, takes such tables in ``predict`` too.
+        ``fit_params`` are further arguments of ``fit``, such as ``{"offset": ...}``.
+        """
+        from discrim.models.formula import FormulaClassifier
+
+        return FormulaClassifier(formula, cls(**parameters)).fit(data, None, sample_weight, **(fit_params or {}))
+
     @also_of_parts
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Scores n x K (log posteriors up to a constant); for two classes, the second minus the first, n."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ class LogisticInference:
     """
 
     steps_: Table
+    inference: Any
     # The answers of the classifier, whose standard errors are given here.
     predict_log_proba: Callable[..., NDArray[Any]]
     rows_of: Callable[[Any], Rows]
@@ -36,6 +37,12 @@ class LogisticInference:
 
     @property
     def _fitted(self) -> Fitted | None:
+        raise NotImplementedError
+
+    def regrouped(
+        self, names: list[str], terms: list[tuple[str, list[int]]], margins: Mapping[str, Sequence[str]]
+    ) -> Self:
+        """A copy that tests these terms, each some of the columns."""
         raise NotImplementedError
 
     def _refit_on(self, terms: Sequence[str], criterion: str) -> Self:

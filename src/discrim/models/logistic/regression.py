@@ -341,6 +341,20 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients)
             other.__dict__["_known_fit"] = replace(fitted, names=design.names_out, terms=terms_of(design))
         return other
 
+    def regrouped(
+        self, names: list[str], terms: list[tuple[str, list[int]]], margins: Mapping[str, Sequence[str]]
+    ) -> Self:
+        """A copy whose columns have these names, and whose ``drop1``, ``step`` and the like go by terms of them.
+
+        ``margins`` are the terms that contain a term, as ``a:b`` contains ``a``; it is not left out while they are
+        there. The rows of the fit are an array, or a scan with these names.
+        """
+        other = self.renamed(names) if names else copy(self)
+        fitted = other.fitted_model() if names else self.fitted_model()
+        other.__dict__.update(_grouping=(dict(terms), margins), _training=self._training)
+        other.__dict__["_known_fit"] = replace(fitted, terms=terms, margins=margins)
+        return other
+
     @property
     def _kept_fit(self) -> SmoothFit | None:
         """The fit, while its rows are at hand."""
@@ -412,8 +426,15 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients)
         """The same model on some columns of the rows that it was fitted on, which ``criterion`` chose."""
         given = self._training
         assert given is not None
-        X = select_columns(given.X, [column.name for column in self._design.columns], list(terms))
+        grouping, names = self.__dict__.get("_grouping"), [column.name for column in self._design.columns]
+        wanted = list(terms) if grouping is None else [names[j] for term in terms for j in grouping[0][term]]
+        X = select_columns(given.X, names, wanted)
         model = self._unfitted().fit(X, given.y, given.sample_weight, offset=given.offset, trials=given.trials)
+        if grouping is not None:
+            places = iter(range(len(wanted)))
+            parts = [(term, [next(places) for _ in grouping[0][term]]) for term in terms]
+            margins = {term: [name for name in grouping[1].get(term, ()) if name in terms] for term in terms}
+            model = model.regrouped(wanted, parts, margins)
         model.__dict__["_known_fit"] = replace(model.fitted_model(), selected=criterion)
         return model
 

@@ -1,0 +1,183 @@
+"""A classifier of the columns that a formula makes of a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from discrim.atomic import all_or_nothing
+from discrim.basis.formula import FormulaBasis, table_of
+from discrim.errors import DataError, ParameterError
+from discrim.models.around import AroundModel
+from discrim.models.logistic.inference import LogisticInference
+from discrim.models.parameters import Check, either, none, with_method
+from discrim.models.shell import Classifier, check_parameters
+from discrim.sources import Scan, scan
+
+# What a model answers about itself, without rows.
+ABOUT = frozenset({
+    "confint", "odds_ratios", "vcov", "drop1", "anova", "wald_test", "residuals", "leverage",
+    "cooks_distance", "dfbetas", "loo_", "separation_", "steps_", "coef_", "intercept_", "n_iter_", "statistic_",
+})  # fmt: skip
+
+
+class FormulaClassifier(AroundModel):
+    """A model of the columns that a formula makes of a data frame, a scan or a file.
+
+    ``Model.from_formula(formula, data, ...)`` makes one. Rows are given as they come, to ``fit`` and to ``predict``;
+    the summary, tests and intervals of the model have the names of the formula, and ``drop1``, ``anova`` and ``step``
+    go by its terms: of terms that others contain, as ``a:b`` contains ``a``, the larger ones are left out first.
+
+    Parameters
+    ----------
+    formula : str, such as ``"y ~ age * sex + C(job, ref='clerk') + poly(x, 2)"``; see ``basis.FormulaBasis``
+    model : a classifier; None is ``LogisticRegression(C=np.inf)``, R's ``glm``
+
+    Attributes
+    ----------
+    basis_, model_ : what was fitted
+    classes_ : the labels
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from discrim import LogisticRegression, datasets
+    >>> iris = datasets.load_iris()
+    >>> table = pd.DataFrame(iris.data, columns=["sl", "sw", "pl", "pw"]).assign(kind=iris.target)[50:]
+    >>> model = LogisticRegression.from_formula("kind ~ sl * sw", table, C=float("inf"))
+    >>> model.summary().names
+    ['(Intercept)', 'sl', 'sw', 'sl:sw']
+    >>> list(model.drop1().index)
+    ['<none>', 'sl:sw']
+    """
+
+    _constraints: ClassVar[dict[str, Check]] = {"model": either(none(), with_method("fit"))}
+
+    classes_: NDArray[Any]
+    basis_: FormulaBasis
+
+    def __init__(self, formula: str, model: Any = None) -> None:
+        self.formula = formula
+        self.model = model
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> Self:
+        """Learn from a table with the columns of the formula; labels are its left side, or y without one.
+
+        X is a data frame (pandas, polars, Arrow), a dict of columns, a scan or the path of a file; ``options`` go to
+        the ``fit`` of the model, as ``offset`` or ``trials``.
+        """
+        check_parameters(self, self._constraints)
+        target, right = split_formula(self.formula)
+        X, y = _labelled(X, y, target)
+        basis = FormulaBasis(right)
+        basis.learn(X, without=target)
+        model = self._fresh(intercept=basis.intercept_)
+        if sample_weight is not None:
+            options["sample_weight"] = sample_weight
+        columns = basis.transform(X)
+        model = model.fit(columns, **options) if isinstance(columns, Scan) else model.fit(columns, y, **options)
+        self.basis_, self.model_, self.classes_ = basis, _named(model, basis), model.classes_
+        return self
+
+    def predict_interval(self, X: Any, level: float = 0.95, **options: Any) -> Any:
+        """Probabilities with standard errors and intervals, as ``LogisticRegression.predict_interval`` has them."""
+        check_is_fitted(self, "model_")
+        return self.model_.predict_interval(self.basis_.transform(X), level, **options)
+
+    def summary(self, **options: Any) -> Any:
+        """The summary of the model, with the names of the formula; ``options`` are those of its ``summary``."""
+        check_is_fitted(self, "model_")
+        return self.model_.summary(**options)
+
+    def step(self, criterion: str = "aic", direction: str = "both") -> Self:
+        """The model of the terms that AIC or BIC chooses step by step; see ``LogisticRegression.step``."""
+        check_is_fitted(self, "model_")
+        model = self.model_.step(criterion, direction)
+        kept = [name for name, _ in model.fitted_model().terms]
+        basis = self.basis_.restricted(kept)
+        target, _ = split_formula(self.formula)
+        left = "" if target is None else f"{target} ~ "
+        other = type(self)(left + basis.formula, self.model)
+        other.__dict__.update(basis_=basis, model_=model, classes_=model.classes_)
+        return other
+
+    def __getattr__(self, name: str) -> Any:
+        """What the model says of itself."""
+        if name in ABOUT and "model_" in self.__dict__:
+            return getattr(self.model_, name)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
+
+    def _fresh(self, *, intercept: bool) -> Any:
+        from discrim.models.logistic.regression import LogisticRegression
+
+        model = LogisticRegression(C=np.inf) if self.model is None else clone(self.model)
+        if not intercept:
+            if "fit_intercept" not in model.get_params():
+                raise ParameterError(
+                    f"The formula '{self.formula}' has no intercept, and {type(model).__name__} always has one. "
+                    "Leave '- 1' or '+ 0' out."
+                )
+            model.set_params(fit_intercept=False)
+        return model
+
+    def _answers(self, X: Any, method: str) -> NDArray[Any]:
+        check_is_fitted(self, "model_")
+        answers: NDArray[Any] = getattr(self.model_, method)(self.basis_.transform(_opened(X)))
+        return answers
+
+    def _names_made(self) -> list[str] | None:
+        return None  # the model has them already
+
+
+def _named(model: Any, basis: FormulaBasis) -> Any:
+    """The model with the columns and the terms of the formula."""
+    names = basis.get_feature_names_out().tolist()
+    if isinstance(model, LogisticInference) and model.inference is not False:
+        return model.regrouped(names, basis.terms_, basis.margins_)
+    return model.renamed(names) if isinstance(model, Classifier) else model
+
+
+def split_formula(formula: Any) -> tuple[str | None, str]:
+    """The column of the labels, or None, and the right side."""
+    if not isinstance(formula, str):
+        raise ParameterError.bad_value("formula", formula, "a text such as 'y ~ age * sex + poly(x, 2)'")
+    left, tilde, right = formula.partition("~")
+    if "~" in right:
+        raise ParameterError.bad_value("formula", formula, "a text with one '~'")
+    target = left.strip().strip("`")
+    return (target or None, right.strip()) if tilde else (None, formula.strip())
+
+
+def _opened(X: Any, target: str | None = None) -> Any:
+    return scan(X, target=target) if isinstance(X, (str, Path)) else X
+
+
+def _labelled(X: Any, y: Any, target: str | None) -> tuple[Any, Any]:
+    """The rows and their labels, which the left side of the formula names."""
+    X = _opened(X, target)
+    if isinstance(X, Scan):
+        if target is not None and X.target != target:
+            found = "has no target" if X.target is None else f"has the target '{X.target}'"
+            raise ParameterError(
+                f"The formula has '{target}' on its left side, and the scan {found}. Scan with target='{target}'."
+            )
+        return X, None
+    if target is None:
+        if y is None:
+            raise ParameterError("The formula has no left side and y is not given. Write 'label ~ ...', or pass y.")
+        return X, y
+    if y is not None:
+        raise ParameterError(f"The labels are '{target}' by the formula, and y is given too. Leave one of them out.")
+    table = table_of(X)
+    if target not in table.names:
+        raise DataError(
+            f"The table has no column '{target}' for the left side of the formula. The left side is the name of a "
+            "column of labels; make such a column first."
+        )
+    return X, table.labels(target, 0, table.n_rows)
