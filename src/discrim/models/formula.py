@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
 from discrim.basis.formula import FormulaBasis, table_of
-from discrim.errors import DataError, ParameterError
+from discrim.errors import DataError, ModelFileError, ParameterError
 from discrim.models.around import AroundModel
 from discrim.models.logistic.inference import LogisticInference
 from discrim.models.parameters import Check, either, none, with_method
@@ -125,6 +125,13 @@ class FormulaClassifier(AroundModel):
                 )
             model.set_params(fit_intercept=False)
         return model
+
+    def write_learned(self, out: Any, at: str) -> dict[str, Any]:  # noqa: ARG002 - there is nothing to write
+        """Refused: a formula is code, and a model file holds none."""
+        raise ModelFileError(
+            "A FormulaClassifier is not saved: a formula is evaluated as code, and a model file holds none. Save "
+            "'model.model_', which takes the columns of 'model.basis_.transform(data)', or pickle the whole."
+        )
 
     def _answers(self, X: Any, method: str) -> NDArray[Any]:
         check_is_fitted(self, "model_")

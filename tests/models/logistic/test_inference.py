@@ -40,6 +40,9 @@ class Model(LogisticInference, BaseEstimator):
         self.X, self.y = X, y
         return self
 
+    def kept_summary(self):
+        return None
+
     def _refit_on(self, terms, criterion):
         return Model().fit(self.X[:, [int(name[1:]) for name in terms]], self.y, list(terms))
 
