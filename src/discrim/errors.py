@@ -169,6 +169,10 @@ class UnfinishedWarning(DiscrimWarning, ConvergenceWarning):  # type: ignore[mis
     """A descent stopped before it had converged."""
 
 
+class OrderWarning(DiscrimWarning):
+    """Rows come in the order of their classes to a learner that forgets."""
+
+
 class WeightsWarning(DiscrimWarning):
     """What was asked for takes weights as numbers of equal rows, and they are something else."""
 

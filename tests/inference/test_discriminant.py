@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import linalg, stats
 
+from discrim import LinearDiscriminantAnalysis
 from discrim.datasets import load_crabs, load_iris
 from discrim.inference.discriminant import (
     box_m,
@@ -238,3 +239,25 @@ def test_a_coefficient_without_error_is_certain_and_one_without_value_is_unknown
     assert p_value[0] == 0
     assert np.isnan(statistic[1:]).all()
     assert np.isnan(p_value[1:]).all()
+
+
+def test_columns_that_others_determine_change_no_test_of_the_dimensions():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 3
+    X[:, 0] += y
+    more = np.column_stack([X, X[:, 0] + X[:, 1], 2 * X[:, 2]])
+    plain, spare = LinearDiscriminantAnalysis().fit(X, y).summary(), LinearDiscriminantAnalysis().fit(more, y).summary()
+    assert_allclose(np.asarray(spare.tables[0]), np.asarray(plain.tables[0]), rtol=1e-7)
+
+
+def test_the_unit_of_weights_that_are_fractions_changes_no_test():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 3
+    weight = rng.uniform(0.2, 3.0, 60)
+    one, ten = (LinearDiscriminantAnalysis().fit(X, y, unit * weight).summary() for unit in (1.0, 10.3))
+    assert_allclose(np.asarray(ten.tables[0]), np.asarray(one.tables[0]), rtol=1e-7)
+    assert_allclose(ten.p_value, one.p_value, rtol=1e-7)
+    counts = rng.integers(1, 4, 60)
+    counted = LinearDiscriminantAnalysis().fit(X, y, counts).summary()
+    written = LinearDiscriminantAnalysis().fit(np.repeat(X, counts, axis=0), np.repeat(y, counts)).summary()
+    assert_allclose(counted.p_value, written.p_value, rtol=1e-7)

@@ -66,9 +66,23 @@ def structure_loadings(covariance: Floats, variances: Floats, scalings: Floats) 
     return _ratio(covariance, np.outer(columns, coordinates))
 
 
-def univariate_f(weight: Floats, mean: Floats, within_scatter_diagonal: Floats) -> tuple[Floats, Floats]:
-    """F = (B_jj / (K - 1)) / (W_jj / (n - K)) and its p-value: analysis of variance of each column alone."""
-    n, K = float(weight.sum()), len(weight)
+def sample_size(weight: Floats, rows: ArrayLike) -> float:
+    """The n of tests: the weight where it is a whole number in every class, as weights that count rows are.
+
+    Else the number of rows: fractions say how much a row matters, and their unit is arbitrary.
+    """
+    counted = np.abs(weight - np.rint(weight)) <= 1e-9 * np.maximum(weight, 1.0)
+    return float(np.sum(weight if counted.all() else rows))
+
+
+def univariate_f(
+    weight: Floats, mean: Floats, within_scatter_diagonal: Floats, n: float | None = None
+) -> tuple[Floats, Floats]:
+    """F = (B_jj / (K - 1)) / (W_jj / (n - K)) and its p-value: analysis of variance of each column alone.
+
+    ``n`` is the number of rows where the weights do not add up to it.
+    """
+    n, K = float(weight.sum()) if n is None else n, len(weight)
     between = weight @ (mean - grand_mean(weight, mean)) ** 2
     if K < 2 or n <= K:
         return np.full(between.shape, np.nan), np.full(between.shape, np.nan)

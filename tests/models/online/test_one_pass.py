@@ -1,5 +1,6 @@
 """OnePassLogisticRegression: the test error of the batch optimum, on real rows seen once."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 import discrim
 from discrim import OnePassLogisticRegression, datasets
-from discrim.errors import DataError, ParameterError
+from discrim.errors import DataError, OrderWarning, ParameterError
 from discrim.families.online import one_pass_logistic as blocks
 
 pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
@@ -269,3 +270,16 @@ def test_blocks_of_a_scan_whose_rows_weigh_nothing_change_nothing(monkeypatch):
     model = OnePassLogisticRegression(**options).fit(discrim.scan(table, target="y", weight="w"))
     # The size of the columns is that of the first rows that count.
     assert_allclose(model.coef_, OnePassLogisticRegression(**options).fit(X[100:], y[100:]).coef_, rtol=1e-6)
+
+
+def test_parts_in_the_order_of_the_classes_are_warned_of():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), np.repeat([0, 1], 100)
+    model = OnePassLogisticRegression()
+    with pytest.warns(OrderWarning, match=r"All 100 rows of this part are of class '0'\. .* shuffle the rows"):
+        model.partial_fit(X[:100], y[:100], classes=[0, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.partial_fit(X[::2], y[::2])
+        model.partial_fit(X[:10], y[:10])
+        OnePassLogisticRegression().fit(X, y)

@@ -8,7 +8,7 @@ import numpy as np
 
 from discrim.families.gaussian.lda import LdaDetails
 from discrim.families.gaussian.qda import QuadraticDetails
-from discrim.inference.discriminant import univariate_f, wilks_tests
+from discrim.inference.discriminant import sample_size, univariate_f, wilks_tests
 from discrim.inference.summary import Summary, Table
 from discrim.models.parameters import Check, array_like, boolean, either, none, number, one_of, with_method
 
@@ -29,7 +29,10 @@ def lda_summary(model: Any, details: LdaDetails, names: list[str]) -> Summary:
     statistic = model.statistic_
     labels = [str(label) for label in model.classes_]
     dimensions = [f"LD{i + 1}" for i in range(model.scalings_.shape[1])]
-    tests = wilks_tests(details.scatter_eigenvalues(), statistic.total_weight, statistic.n_features, len(labels))
+    n = sample_size(statistic.weight, statistic.rows)
+    # Columns that others determine are no dimensions.
+    independent = min(statistic.n_features, details.sphering.rank)
+    tests = wilks_tests(details.scatter_eigenvalues(), n, independent, len(labels))
     facts = {
         "Rows": int(statistic.rows.sum()),
         "Columns": statistic.n_features,
@@ -38,7 +41,7 @@ def lda_summary(model: Any, details: LdaDetails, names: list[str]) -> Summary:
         "Shrinkage": getattr(model, "shrinkage_", model.shrinkage) or "none",
         "Wilks' lambda": tests.wilks_lambda,
     }
-    f, p_value = univariate_f(statistic.weight, statistic.mean, details.pooled_squares())
+    f, p_value = univariate_f(statistic.weight, statistic.mean, details.pooled_squares(), n)
     groups = np.column_stack([model.priors_, statistic.rows, model.means_])
     tables = [
         Table("Coefficients of linear discriminants", names, dimensions, model.scalings_),

@@ -14,6 +14,7 @@ from discrim.block import Block
 from discrim.engines import passes_over
 from discrim.engines.orders import LARGEST, Parts, as_random_state, gathered, in_runs, shuffled
 from discrim.engines.walk import Lane, Walked, walk
+from discrim.errors import OrderWarning, warn
 from discrim.families.online.one_pass_logistic import Memory, OnePass, Past, rows_at_once
 from discrim.families.online.problems import class_gains, coded, problem_count
 from discrim.families.online.scaling import Scaling
@@ -24,6 +25,9 @@ from discrim.models.online.parameters import SHARED
 from discrim.models.parameters import Check, boolean
 from discrim.sources import Scan
 from discrim.typing import Floats
+
+# Rows of a part that are all of one class only where parts are in the order of the classes.
+FEWEST = 50
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -40,6 +44,9 @@ class OnePassLogisticRegression(OnlineClassifier):
     to the minimum of its log loss, the memory of those before it, and alpha |w|^2 / 2 for each unit of weight. So the
     answer is the mean of the blocks' optima, each weighted by its curvature: no step can be too large, and the first
     blocks are not forgotten. Columns are centred and scaled inside by a first look (sparse ones are scaled only).
+
+    The memory is right near the coefficients that it was made at. Parts in the order of the classes lead far away from
+    there, and what was learned is lost: a part of 50 rows or more with one class only is warned of (``OrderWarning``).
 
     **Rule.** The class with the largest w_k'x + b_k. Classes that join later begin as rare as the rows so far made
     them.
@@ -111,8 +118,15 @@ class OnePassLogisticRegression(OnlineClassifier):
         past: Past = at.state
         return replace(past, memory=past.memory.grown(problem_count(wanted), np.searchsorted(wanted, at.classes)))
 
-    def _walk(self, at: Standing, block: Block, *, whole: bool) -> Walked:  # noqa: ARG002 - parts are alike
+    def _walk(self, at: Standing, block: Block, *, whole: bool) -> Walked:
         rows = coded(block, at.classes)
+        if not whole and len(rows) >= FEWEST and len(at.classes) > 1 and (rows.codes == rows.codes[0]).all():
+            warn(
+                f"All {len(rows)} rows of this part are of class '{at.classes[rows.codes[0]]}'. Parts in the order of "
+                "the classes make a learner of one pass forget the classes before: shuffle the rows first, or give "
+                "parts that have all classes.",
+                OrderWarning,
+            )
         size, rng = rows_at_once(rows.x), None
         if len(rows) > size and self.shuffle:
             rng = np.random.RandomState(as_random_state(self.random_state).randint(LARGEST))
