@@ -158,7 +158,7 @@ def test_no_intercept_is_no_intercept(table):
 
 def test_weights_and_offsets_go_to_the_fit(table):
     counts, offset = np.arange(60) % 3, np.linspace(-1, 1, 60)
-    found = LogisticRegression.from_formula("y ~ x", table, counts, C=np.inf, fit_params={"offset": offset})
+    found = FormulaClassifier("y ~ x").fit(table, sample_weight=counts, offset=offset)
     plain = LogisticRegression(C=np.inf).fit(table[["x"]], table.y, counts, offset=offset)
     assert_allclose(found.summary().std_error, plain.summary().std_error, rtol=1e-9)
 

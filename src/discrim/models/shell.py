@@ -101,18 +101,11 @@ class Classifier(StoredClassifier, Geometry, Exported, ClassifierMixin, BaseEsti
         return super().write_learned(out, at)
 
     @classmethod
-    def from_formula(
-        cls, formula: str, data: Any, sample_weight: Any = None, *, fit_params: Any = None, **parameters: Any
-    ) -> Any:
-        """This model with these ``parameters``, fitted to the columns that a formula makes of a table.
-
-        ``formula`` is R's, such as ``"y ~ age * sex + C(job, ref='clerk') + poly(x, 2)"``; ``data`` a data frame, a
-        scan or the path of a file. The answer, a ``FormulaClassifier``, takes such tables in ``predict`` too.
-        ``fit_params`` are further arguments of ``fit``, such as ``{"offset": ...}``.
-        """
+    def from_formula(cls, formula: str, data: Any, sample_weight: Any = None, **parameters: Any) -> Any:
+        """This model with these ``parameters``, fitted to a table by a formula: see ``models.FormulaClassifier``."""
         from discrim.models.formula import FormulaClassifier
 
-        return FormulaClassifier(formula, cls(**parameters)).fit(data, None, sample_weight, **(fit_params or {}))
+        return FormulaClassifier(formula, cls(**parameters)).fit(data, None, sample_weight)
 
     @also_of_parts
     def decision_function(self, X: Any) -> NDArray[Any]:
