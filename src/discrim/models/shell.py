@@ -23,6 +23,7 @@ from discrim.exports.exporting import Exported
 from discrim.families.recipe import Chosen, Recipe, Remark, Shape, Solved, Statistic, collected
 from discrim.families.rule import Described, LinearRule, Output, Rule, as_one, changed_coefficients, written_rule
 from discrim.inference.summary import Summary
+from discrim.models.by_formula import ByFormula
 from discrim.models.geometry import Geometry
 from discrim.models.parameters import Check
 from discrim.models.scoring import also_of_parts, apply_rule, score_margin, spark_answers
@@ -37,7 +38,7 @@ T = TypeVar("T")
 R = TypeVar("R", bound=Recipe[Any])
 
 
-class Classifier(StoredClassifier, Geometry, Exported, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Classifier(ByFormula, StoredClassifier, Geometry, Exported, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A classifier whose answers follow from a rule on the columns of a design."""
 
     _constraints: ClassVar[Mapping[str, Check]] = {}
@@ -99,13 +100,6 @@ class Classifier(StoredClassifier, Geometry, Exported, ClassifierMixin, BaseEsti
         """Classes, columns, rule and summary; an error where a subclass answers by code of its own."""
         refuse_own_answers(type(self))
         return super().write_learned(out, at)
-
-    @classmethod
-    def from_formula(cls, formula: str, data: Any, sample_weight: Any = None, **parameters: Any) -> Any:
-        """This model with these ``parameters``, fitted to a table by a formula: see ``models.FormulaClassifier``."""
-        from discrim.models.formula import FormulaClassifier
-
-        return FormulaClassifier(formula, cls(**parameters)).fit(data, None, sample_weight)
 
     @also_of_parts
     def decision_function(self, X: Any) -> NDArray[Any]:
