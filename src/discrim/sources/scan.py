@@ -458,7 +458,7 @@ def _no_such_column(name: str, heads: Mapping[str, Table]) -> DataError:
 
 def open_reader(data: Any, sep: str | None = None) -> Reader:
     """The reader for a path, several paths, a table, a lazy table, a database or a stream."""
-    if is_address(data):
+    if not _is_data_file(data) and is_address(data):
         return open_address(os.fspath(data))
     if _is_path(data):
         return _open_files(data if isinstance(data, list | tuple) else [data], sep)
@@ -497,6 +497,11 @@ def open_reader(data: Any, sep: str | None = None) -> Reader:
 
 def _whole_table(table: Table, columns: Sequence[str], batch_rows: int) -> Iterator[Table]:  # noqa: ARG001
     yield table
+
+
+def _is_data_file(data: Any) -> bool:
+    """Does it name a file by its ending, and no table of a database?"""
+    return isinstance(data, str | os.PathLike) and "::" not in str(data) and bool(_kind_by_name(Path(data)))
 
 
 def _is_path(data: Any) -> bool:

@@ -88,7 +88,7 @@ def model_kind(kind: type) -> str:
     """The name of an estimator: as it is imported from this library, or its module and name elsewhere."""
     if not _is_ours(kind):
         return f"{MODEL}{kind.__module__}.{kind.__qualname__}"
-    public = kind.__name__ in sys.modules["discrim"].__all__
+    public = {kind.__name__} <= {*sys.modules["discrim"].__all__}
     return f"{MODEL}{kind.__name__}" if public else f"{MODEL}{kind.__module__.split('.')[1]}.{kind.__name__}"
 
 
