@@ -62,7 +62,7 @@ DENSITIES = [stats.multivariate_normal(np.zeros(4)), stats.multivariate_normal(n
 PLAIN = [
     (getattr(discrim.models, name)(), X, TWO if name == "AROWClassifier" else Y)
     for name in discrim.models.__all__
-    if isinstance(getattr(discrim.models, name), type) and name != "TextClassifier"
+    if isinstance(getattr(discrim.models, name), type) and name not in {"TextClassifier", "FormulaClassifier"}
 ]
 SETTINGS = [
     (LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"), X, Y),
@@ -210,8 +210,8 @@ def test_every_public_estimator_is_among_the_cases():
     public = {getattr(room, name) for room in rooms for name in room.__all__}
     estimators = {found for found in public if isinstance(found, type) and issubclass(found, BaseEstimator)}
     covered = {type(model) for model, _, _ in CASES}
-    # What follows from parts that are covered, or needs a function of the user.
-    others = {basis.Basis, basis.FunctionBasis, basis.JoinedBasis}
+    # What follows from parts that are covered, or needs a function of the user; formulas: tests/models/test_formula.py.
+    others = {basis.Basis, basis.FunctionBasis, basis.JoinedBasis, basis.FormulaBasis, discrim.FormulaClassifier}
     assert estimators <= covered | others, {found.__name__ for found in estimators - covered - others}
 
 

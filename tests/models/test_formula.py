@@ -22,7 +22,7 @@ from discrim import (
     scan,
 )
 from discrim.basis import FormulaBasis
-from discrim.errors import DataError, ModelFileError, ParameterError
+from discrim.errors import DataError, DiscrimError, ModelFileError, ParameterError
 from discrim.models import FormulaClassifier
 
 FORMULA = "y ~ age * sex + C(job, ref='clerk') + poly(x, 2)"
@@ -238,3 +238,11 @@ def test_without_formulaic_the_message_says_what_to_install(run_program):
         "except ImportError as error:\n    print(error)"
     )
     assert "pip install 'discrim[formula]'" in run_program(program).stdout
+
+
+def test_a_fit_that_fails_leaves_the_model_as_it_was(table):
+    model = FormulaClassifier("y ~ x").fit(table)
+    before = model.predict_proba(table)
+    with pytest.raises(DiscrimError):
+        model.fit(table.assign(y="one class"))
+    assert_allclose(model.predict_proba(table), before)

@@ -98,6 +98,7 @@ BAD = {
     S: {"basis": [WORD, 1, Stranger()], "priors": PRIORS, "tol": POSITIVE, "normalization": CHOICE},
     RidgeClassifier: {
         "alpha": [-1.0, np.nan, np.inf, WORD, Stranger(), None, [0.1, 0.2], [-1.0, 1.0, 1.0], [np.nan] * 3, ["a"], []],
+        "alphas": [WORD, [-1.0], [np.nan], ["a"], Stranger()],
         "fit_intercept": FLAG,
         "copy_X": FLAG,
         "max_iter": WHOLE,

@@ -13,7 +13,7 @@ from discrim.errors import DataError, ParameterError
 
 Y = np.arange(20) % 2
 # One reads documents, the other has known densities and learns from no rows.
-OTHERS = (discrim.TextClassifier, decision.BayesClassifier)
+OTHERS = (discrim.TextClassifier, discrim.FormulaClassifier, decision.BayesClassifier)
 
 
 def estimators():

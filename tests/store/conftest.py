@@ -13,7 +13,9 @@ from discrim.errors import DiscrimError
 from discrim.store.files import from_bytes, to_bytes
 
 ANSWERS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform")
-NAMES = [name for name in dir(models) if isinstance(getattr(models, name), type) and name != "TextClassifier"]
+# Documents are tried by themselves, and a formula is not saved.
+OTHERS = {"TextClassifier", "FormulaClassifier"}
+NAMES = [name for name in dir(models) if isinstance(getattr(models, name), type) and name not in OTHERS]
 DOCUMENTS = ["cheap pills now", "see you at noon", "pills and pills", "lunch at noon", "cheap watches", "hello you"] * 3
 KINDS_OF_MAIL = ["spam", "ham"] * 9
 

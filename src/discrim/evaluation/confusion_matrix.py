@@ -14,7 +14,7 @@ from discrim.evaluation.proportions import ProportionMethod, proportion_interval
 from discrim.inference.summary import Summary, Table
 from discrim.later import cached_property
 from discrim.sources import code_labels
-from discrim.store.fields import Array
+from discrim.store.fields import Array, Number, Optional
 from discrim.store.kinds import stored
 from discrim.store.values import Labels
 from discrim.typing import Floats
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@stored("confusion", table=Array("K K"), classes=Labels("K"))
+@stored("confusion", table=Array("K K"), classes=Labels("K"), rows=Optional(Number()))
 @dataclass(frozen=True, eq=False)
 class Confusion:
     """What ``confusion`` gives: ``table[j, k]`` is the weight of rows of class j that were predicted as class k.

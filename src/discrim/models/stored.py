@@ -240,7 +240,8 @@ class StoredStatistic(StoredClassifier):
                 f"This {type(self).__name__} was loaded from a file without its statistic. Save the fitted model with "
                 "keep_statistic=True."
             )
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        # A property or a method that is only there sometimes has said why; it is asked once more to say it.
+        return object.__getattribute__(self, name)
 
     def restored(self, rule: Rule, attributes: Mapping[str, Any], learned: Mapping[str, Any]) -> dict[str, Any]:
         """The solution that such a rule was part of."""
