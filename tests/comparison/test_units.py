@@ -148,3 +148,16 @@ def test_the_result_says_which_models_are_standardised(tmp_path, iris_compared):
     assert sentence in " ".join(repr(found).split())
     assert sentence in found.report(tmp_path / "report.html").read_text()
     assert sentence in found._repr_html_()
+
+
+def test_a_column_that_varies_in_one_fold_only_does_not_spoil_the_grid_of_rda():
+    """As the borders of pictures: in training parts without that fold the column is constant."""
+    rng = np.random.default_rng(0)
+    common = rng.normal(size=(300, 1))
+    labels = np.arange(300) % 2
+    x = np.hstack([common + 0.3 * rng.normal(size=(300, 1)) + 0.5 * labels[:, None], common, np.zeros((300, 1))])
+    plain = compare(x[:, :2], labels, ["RDA", "LDA"], cv=5).table["error"]
+    x[7, 2] = 1.0
+    errors = compare(x, labels, ["RDA", "LDA"], cv=5).table["error"]
+    assert plain["RDA"] < 0.25
+    assert errors["RDA"] == pytest.approx(plain["RDA"], abs=0.02)

@@ -14,7 +14,15 @@ from discrim.block import Block
 from discrim.comparison.clock import Clock
 from discrim.comparison.column_table import ColumnRead, read_columns, said_of_columns, useless_columns
 from discrim.comparison.decided import NOTHING, Decided, Wanted, decide, positive_of, question_target, taken
-from discrim.comparison.folds import Dealer, check_classes, code_groups, find_copies, how_dealt, make_folds
+from discrim.comparison.folds import (
+    Dealer,
+    check_classes,
+    code_groups,
+    find_copies,
+    how_dealt,
+    make_folds,
+    vary_without_two,
+)
 from discrim.comparison.prepared import (
     Columns,
     Preparation,
@@ -224,10 +232,12 @@ class ComparedRows:
 
     @cached_property
     def varied(self) -> bool:
-        """Are there more rows than columns, complete, and does every column vary within the classes?"""
+        """Are they complete, more than the columns, and does every column vary within classes without any two folds?"""
         if self.block is None or not self.dense or self.n <= self.width:
             return False
-        return bool((ClassMoments.of(self.block, Depth.DIAGONAL).scatter.sum(axis=0) > 0).all())
+        if not (ClassMoments.of(self.block, Depth.DIAGONAL).scatter.sum(axis=0) > 0).all():
+            return False
+        return vary_without_two(np.asarray(self.block.x), self.codes, self.folds)
 
     @cached_property
     def counts(self) -> str:

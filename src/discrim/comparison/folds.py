@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,12 @@ from discrim.errors import DataError, FewRowsWarning, ParameterError, name_list,
 from discrim.sources import code_labels
 from discrim.sources.labels import MissingLabelsError
 from discrim.statistics.folds import Folds, fold_numbers
-from discrim.typing import Index
+from discrim.typing import Codes, Floats, Index
 
 # Numbers of X that are hashed at once.
 CHUNK = 1 << 20
+# Folds up to which all pairs of them are looked at.
+FEW_FOLDS = 20
 # Units that are dealt one by one; more of them even out by themselves.
 MANY_UNITS = 5000
 
@@ -191,6 +194,26 @@ def _distinct(groups: Any) -> tuple[NDArray[Any], NDArray[Any], int]:
         return *code_labels(groups), 0
     except MissingLabelsError as error:
         return values, values, error.count
+
+
+def vary_without_two(x: Floats, codes: Codes, folds: Folds) -> bool:
+    """Does every column vary within some class in the rows of all folds but two, whichever these are? O(n p)."""
+    parts, k = np.unique(folds.number), int(codes.max()) + 1
+    if len(parts) > FEW_FOLDS:
+        return True
+    low = np.full((len(parts), k, x.shape[1]), np.inf)
+    high = -low
+    for f, part in enumerate(parts):
+        for g in range(k):
+            rows = np.flatnonzero((folds.number == part) & (codes == g))
+            if len(rows):
+                values = x[rows]
+                low[f, g], high[f, g] = values.min(axis=0), values.max(axis=0)
+    for without in combinations(range(len(parts)), min(2, len(parts) - 1)):
+        left = np.delete(np.arange(len(parts)), without)
+        if not (high[left].max(axis=0) > low[left].min(axis=0)).any(axis=0).all():
+            return False
+    return True
 
 
 def find_copies(x: Any) -> Index | None:

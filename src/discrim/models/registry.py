@@ -41,7 +41,7 @@ class Facts(Protocol):
     def of_words(self) -> bool: ...
     @property
     def varied(self) -> bool:
-        """Are there more rows than columns, complete, and does every column vary within the classes?"""
+        """Are they complete, more than the columns, and does every column vary within classes without any two folds?"""
 
 
 def dense_numbers(rows: Facts) -> str:
