@@ -238,6 +238,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
 SHRUNKEN = {"shrinkage": "auto", "solver": "lsqr"}
 enter(
-    Entry("LDA", LinearDiscriminantAnalysis, cost=6, why_not=common_covariance, work=cubic(2e-9)),
+    Entry("LDA", LinearDiscriminantAnalysis, cost=6, why_not=common_covariance, work=cubic(1e-9)),
     Entry("LDA, shrunken", LinearDiscriminantAnalysis, SHRUNKEN, cost=7, offered=crowded, work=cubic(1e-9)),
 )

@@ -469,9 +469,8 @@ def _work(size: Size) -> Work:
         fit = 2e-3 + 1e-7 * size.stored * functions
         return Work(fit, 8.0 * fit)
     # Of more columns than rows, in the space of the rows.
-    fit = (
-        2e-3 + (2.5e-8 if functions > 1 else 1e-8) * size.rows * size.span * functions + 1e-10 * size.stored * size.span
-    )
+    fit = 2e-3 + (5e-9 if functions > 1 else 1e-8) * size.rows * size.span * functions
+    fit += 5e-11 * size.stored * size.span
     return Work(fit, 3.0 * fit)
 
 

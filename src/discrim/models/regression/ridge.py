@@ -249,4 +249,4 @@ def _function(label: RidgeClassifier) -> LinearRule:
     return LinearRule(sign * rule.coef[-1:], sign * rule.offset[-1:], rule.origin)
 
 
-enter(Entry("Ridge", RidgeClassifier, {"methods": "all"}, cost=9, tuning="grid", work=cubic(1e-9, 2e-9)))
+enter(Entry("Ridge", RidgeClassifier, {"methods": "all"}, cost=9, tuning="grid", work=cubic(5e-10, 8e-10)))
