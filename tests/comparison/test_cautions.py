@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from discrim import compare, datasets
@@ -88,3 +89,15 @@ def test_few_rows_and_leave_one_out_have_their_sentences():
     assert any("With 36 rows no interval here keeps its level" in said for said in found.remarks)
     assert any("Leaving out one row makes its class rarer" in said for said in found.remarks)
     assert not any("keeps its level" in said or "Leaving out" in said for said in compare(X, y, ["LDA"]).remarks)
+
+
+def test_whole_numbers_that_differ_in_every_row_are_worth_a_sentence_whatever_their_name():
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame({"ash": rng.normal(size=60), "customer": rng.permutation(900_000)[:60]})
+    y = rng.integers(0, 2, 60)
+    found = compare(frame, y, models=["LDA"], reference=None)
+    (said,) = [remark for remark in found.remarks if "customer" in remark]
+    assert "another whole number in every row" in said
+    assert "without=['customer']" in said
+    found = compare(frame.assign(customer=frame["customer"] // 100_000), y, models=["LDA"], reference=None)
+    assert not any("every row" in remark for remark in found.remarks)

@@ -29,9 +29,9 @@ MODELS = {
 # Where it cannot be otherwise: which of these draw for two classes in two columns.
 DRAWN = {
     "regions": 6, "borders": 6, "discriminants": 0, "projection": 6, "separation": 6, "ellipses": 6, "effect": 5,
-    "residuals": 5, "half_space": 3, "voronoi": 0, "scheme": 0, "scores": 6, "steps": 0, "feature_map": 0,
+    "residuals": 5, "half_space": 3, "voronoi": 0, "scheme": 0, "scores": 6, "steps": 1, "feature_map": 0,
     "coefficients": 3, "surviving": 1, "telling": 1, "informative": 0, "eigenvalues": 3, "influence": 1, "path": 0,
-    "tuning": 0, "convergence": 0,
+    "tuning": 0, "convergence": 1,
 }  # fmt: skip
 
 

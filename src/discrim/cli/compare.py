@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import click
 
 from discrim.cli import options
-from discrim.cli.running import note, verb
+from discrim.cli.running import STOPPED, note, verb
 from discrim.cli.writing import described, write_json
 
 
@@ -108,6 +109,8 @@ def compare(
         click.echo(f"\nReport: {report}")
     if save is not None:
         click.echo(f"\nModel: {save}")
+    if any(remark.startswith("Stopped by the user") for remark in found.remarks):
+        sys.exit(STOPPED)  # after all that was done has been written
 
 
 def _described(found: Any) -> dict[str, Any]:

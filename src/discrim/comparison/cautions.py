@@ -67,6 +67,9 @@ def dependences(rows: ComparedRows) -> list[str]:
                 f"{name_list(counts, most=MOST_NAMED)} {look} like a number of the row (whole numbers, each once, "
                 f"without gaps) and {are} kept, since X is an array; without names nothing is left out."
             )
+    elif rows.numbers is not None and rows.dense and rows.n >= ENOUGH_ROWS:
+        asked_for = bool(getattr(rows.given, "chosen", False))
+        said += [] if asked_for else _of_identifiers(rows)
     return said
 
 
@@ -96,6 +99,21 @@ def of_leave_one_out(rows: ComparedRows) -> list[str]:
     if not rows.folds.one_at_a_time:
         return []
     return [LEFT_OUT]
+
+
+def _of_identifiers(rows: ComparedRows) -> list[str]:
+    """Columns with another whole number in every row, whatever their names."""
+    x, categorical = columns_for_trees(rows)
+    alone = [j for j in np.flatnonzero(~np.asarray(categorical, bool)) if _all_differ(x[:, j])]
+    if not alone:
+        return []
+    names = [_names(rows)[j] for j in alone]
+    has, it = ("has", "it identifies") if len(names) == 1 else ("have", "they identify")
+    text = (
+        f"{name_list(names, most=MOST_NAMED)} {has} another whole number in every row and took part: if {it} the rows, "
+        f"leave out by without={names[:MOST_NAMED]} or --without."
+    )
+    return [text]
 
 
 def _of_columns(rows: ComparedRows) -> list[str]:
@@ -199,6 +217,11 @@ def _of_copies(rows: ComparedRows) -> list[str]:
 
 def _counts_rows(column: Floats) -> bool:
     """Whole numbers in steps of one, each once, in any order."""
-    if not np.isfinite(column).all() or np.ptp(column) != len(column) - 1 or (column != np.floor(column)).any():
+    return bool(np.ptp(column) == len(column) - 1) and _all_differ(column)
+
+
+def _all_differ(column: Floats) -> bool:
+    """Whole numbers, each once."""
+    if not np.isfinite(column).all() or (column != np.floor(column)).any():
         return False
     return len(np.unique(column)) == len(column)

@@ -145,6 +145,8 @@ def compare(
     start, with_reference = perf_counter(), check_reference(reference)
     budget, wanted = check_budget(budget), Wanted(missing, types or {}, without or (), positive)
     clock = Clock(budget)
+    if isinstance(y, str):
+        raise DataError(f"y is the text {y!r}; it must be the labels. For a column: compare(scan(X, target={y!r})).")
     rows = replace(read_rows(X, y, sample_weight, cv, groups, random_state, wanted), clock=clock)
     metric = check_metric(metric, rows.classes)
     refuse_area_of_single_rows(metric, rows)

@@ -47,7 +47,7 @@ def try_reference(rows: ComparedRows, again: Sequence[ComparedRows] = ()) -> Tri
     if seconds > MOST_SECONDS:
         fits = (1 + len(again)) * len(rows.folds.parts)
         return (
-            f"not run: {fits} fits of {TREES} trees would take about {seconds:,.0f} s of one processor, and it is "
+            f"{fits} fits of {TREES} trees would take about {seconds:,.0f} s of one processor, and it is "
             "only a reference"
         )
     found = list[Tried]()

@@ -103,7 +103,7 @@ def try_candidate(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -
         # Models from elsewhere may raise anything; the comparison goes on without them.
         except Exception as error:  # noqa: BLE001
             kind = "" if isinstance(error, DiscrimError) else f"{type(error).__name__}: "
-            return kind + _note(str(error), rows)
+            return kind + _note(str(error) or "it could not be fitted to a training part", rows)
     setting = setting if setting is not None else _own_setting(unwrapped(fitted))
     result = CrossValidation.of(rows.data, rows.folds, held)
     note = _note(str(caught[0].message), rows) if caught else ""

@@ -126,7 +126,7 @@ def marginal_effects(fitted: Fitted, errors: StandardErrors, at: str = "overall"
     "overall" is the average over the rows (weighted), "mean" the value at their mean. With p = softmax(eta) and slopes
     b, the effect is p_k (b_kj - sum_l p_l b_lj). Two classes: of the second; K classes: of each. Cost: one pass.
     """
-    if at not in ("overall", "mean"):
+    if not (isinstance(at, str) and at in ("overall", "mean")):
         raise ParameterError.bad_value("at", at, "'overall' or 'mean'")
     upper = tails(level)[1]
     check_determined(fitted, "marginal_effects()")

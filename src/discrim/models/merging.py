@@ -41,6 +41,8 @@ def _check_mergeable(model: Any) -> None:
     if isinstance(model, RecipeClassifier):
         return
     name = type(model).__name__
+    if isinstance(model, list | tuple):
+        raise DataError(f"merge takes models one by one, not a {name} of them: merge(*models).")
     instead = ", or pass the rows of one model to the other's partial_fit" if hasattr(model, "partial_fit") else ""
     raise DataError(
         f"{name} cannot be merged: what it learns is not a sum over the rows, so two fitted models do not hold what a "

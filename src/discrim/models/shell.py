@@ -148,6 +148,8 @@ class Classifier(ByFormula, StoredClassifier, Geometry, Exported, ClassifierMixi
         options are those of the function in ``discrim.plots`` that draws.
         """
         self._check_solved()
+        if X is not None:
+            self.rows_of(X)  # raises where its columns are not those of the model
         return self._draw(X, y, **options)
 
     def _draw(self, X: Any, y: Any, **options: Any) -> Any:

@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.errors import DataError, ParameterError
+from discrim.families.online.trace import Trace
 from discrim.inference import deviance_tests, hypotheses, influence, intervals, predictions
 from discrim.inference.covariance import Covariance, standard_errors
 from discrim.inference.fitted import Fitted
 from discrim.inference.glm_summary import glm_summary
 from discrim.inference.hypotheses import WaldTest
 from discrim.inference.intervals import Intervals
+from discrim.inference.newton_trace import newton_trace
 from discrim.inference.predictions import Predictions
 from discrim.inference.summary import Summary, Table
 from discrim.sources import Rows
@@ -68,6 +70,15 @@ class LogisticInference:
         plain = cov_type == "auto" and groups is None and weights == "auto"
         known = self.kept_summary() if plain else None
         return glm_summary(self.fitted_model(), cov_type, groups, weights) if known is None else known
+
+    @property
+    def trace_(self) -> Trace:
+        """The steps of Newton's method (iteratively reweighted least squares) from coefficients of zero.
+
+        ``coef``, ``intercept`` and ``loss`` (minus the log-likelihood, plus the L2 penalty) before each step and at the
+        end, whichever solver found the estimate. They are computed when asked for, from the rows of the fit.
+        """
+        return newton_trace(self.fitted_model())
 
     def _summarise(self) -> Summary:
         return self.summary()
