@@ -49,6 +49,10 @@ def fit(
         from discrim.store import save
 
         save(fitted, output, keep_statistic=keep_statistic)
+        if keep_statistic and not hasattr(fitted, "partial_fit"):
+            why = "its columns are prepared first, and that is learned from the rows at once"
+            reason = why if hasattr(fitted, "model_") else "it needs the rows again"
+            note(f"This {type(chosen).__name__} cannot learn from more rows by update, forget or merge: {reason}.")
     summary = fitted.summary()
     if as_json:
         write_json({"model": type(chosen).__name__, "parameters": chosen.get_params(), "summary": described(summary)})
