@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from discrim.errors import ParameterError, plural
-from discrim.inference.fitted import Fitted, score_products, score_sums
+from discrim.inference.fitted import Fitted
+from discrim.inference.row_scores import score_products, score_sums
 from discrim.typing import Floats
 
 COV_TYPES = ("auto", "model", "quasi", "HC0", "HC1", "cluster")

@@ -21,7 +21,8 @@ from discrim.engines import RowPasses
 from discrim.errors import ParameterError, name_list
 from discrim.families.logistic.objective import Coordinates, Objective, codes_in
 from discrim.families.recipe import Passes, Sum
-from discrim.inference.fitted import Fitted, Predicted, predicted
+from discrim.inference.fitted import Fitted
+from discrim.inference.row_scores import Predicted, predicted
 from discrim.typing import Floats
 
 # Rows that a check refits without, unless they are given.

@@ -20,9 +20,10 @@ from discrim.families.logistic.objective import solver_rows
 from discrim.inference.conjugate import tails
 from discrim.inference.covariance import StandardErrors
 from discrim.inference.discriminant import coefficient_table
-from discrim.inference.fitted import Fitted, predicted
+from discrim.inference.fitted import Fitted
 from discrim.inference.influence import each_row, linear_parts, root_rows
 from discrim.inference.intervals import refuse_after_choice
+from discrim.inference.row_scores import predicted
 from discrim.inference.summary import Table
 from discrim.sources import Rows
 from discrim.typing import Floats
