@@ -14,7 +14,7 @@ from scipy.special import gammaln, xlogy
 from discrim.errors import DataError, ParameterError, WeightsWarning, warn
 from discrim.families.logistic.elastic_net_gram import GramFollower
 from discrim.families.logistic.firth import firth
-from discrim.families.logistic.fit import SmoothFit
+from discrim.families.logistic.fit import UNBIASED, SmoothFit
 from discrim.families.logistic.objective import (
     CLOSE,
     PENALISED_CLOSE,
@@ -41,6 +41,8 @@ MOST_TESTED = 3000
 NEAR = 1e-8
 # Rows whose residuals a summary looks at.
 MOST_RESIDUALS = 200_000
+# What begins with Firth's estimate.
+FIRTH = ("firth", *UNBIASED)
 # Entries of a basis beyond which a saved model does without it.
 LARGE = 500_000
 
@@ -86,7 +88,7 @@ class Fitted(StoredFit):
     loglik_constant : float
         What the likelihood has besides, such as binomial coefficients.
     reference : int
-    penalty : "none", "l2", "l1", "elasticnet" or "firth"
+    penalty : "none", "l2", "l1", "elasticnet", "firth", "flic" or "flac"
     infinite : array like the user's coefficients
         A direction in which the likelihood rises for ever; 0 where the estimate is finite.
     lasso : float
@@ -173,6 +175,11 @@ class Fitted(StoredFit):
 
     def need_likelihood(self, purpose: str) -> None:
         """Refuse what rests on maximum likelihood after a penalty."""
+        if self.penalty in UNBIASED:
+            raise ParameterError(
+                f"{purpose} compares likelihoods, and bias_reduction='{self.penalty}' maximises none. Fit it with "
+                "bias_reduction='firth', whose penalised likelihood tests the same slopes."
+            )
         if self.penalty in {"l2", "l1", "elasticnet"}:
             raise ParameterError(
                 f"{purpose} compares maximum-likelihood fits, and this model has the penalty '{self.penalty}'. "
@@ -204,8 +211,9 @@ class Fitted(StoredFit):
             lasso[..., first:] /= self.coordinates.scale
             lasso[..., :first] = 0.0
             return GramFollower(objective, start, free=free).minimum(lasso, self.ridge)
-        if self.penalty == "firth":
-            return firth(objective, start, free=free, estimated=estimated)
+        if self.penalty in FIRTH:
+            found = firth(objective, start, free=free, estimated=estimated)
+            return found if self.penalty == "firth" else UNBIASED[self.penalty](objective, found, free)
         return newton(objective, start, ridge=self.ridge, free=free, close=close)
 
     @cached_property
@@ -422,7 +430,7 @@ def fitted_from(fit: SmoothFit, design: Design, reference: int) -> Fitted:
         terms=terms_of(design),
         classes=problem.classes,
         reference=reference,
-        penalty="firth" if problem.firth else problem.penalty.name,
+        penalty=problem.bias_reduction or problem.penalty.name,
         infinite=separation.infinite.astype(float) if separation is not None and separation.separated else None,
         lasso=problem.penalty.lasso,
         **_likelihoods(fit),

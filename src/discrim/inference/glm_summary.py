@@ -25,6 +25,8 @@ OVERDISPERSED = 0.01
 KINDS = {
     "none": "maximum likelihood",
     "firth": "maximum likelihood with Firth's correction of its bias",
+    "flic": "Firth's, with the intercept of maximum likelihood (FLIC)",
+    "flac": "Firth's, with an added covariate (FLAC)",
     "l2": "L2 penalty",
     "l1": "L1 penalty",
     "elasticnet": "L1 and L2 penalty",

@@ -7,7 +7,7 @@ import numpy as np
 from discrim.errors import DataError
 from discrim.families.logistic.objective import newton
 from discrim.families.online.trace import Recorder, Trace
-from discrim.inference.fitted import Fitted
+from discrim.inference.fitted import FIRTH, Fitted
 from discrim.statistics.likelihood import GRADIENT
 from discrim.typing import Floats
 
@@ -18,7 +18,7 @@ def newton_trace(fitted: Fitted) -> Trace:
     ``loss`` is minus the log-likelihood, plus the L2 penalty; ``mistakes`` are not counted, -1. Coefficients of several
     classes sum to zero.
     """
-    if fitted.sparse_penalty or fitted.penalty == "firth":
+    if fitted.sparse_penalty or fitted.penalty in FIRTH:
         raise DataError(
             f"The trace is that of Newton's method, which did not find this fit (penalty: {fitted.penalty})."
         )

@@ -35,6 +35,7 @@ from discrim.families.logistic.separation import (
     may_be_separated,
     no_separation,
 )
+from discrim.families.logistic.unbiased import flac, flic
 from discrim.families.recipe import Passes
 from discrim.parallel import one_blas_thread
 from discrim.statistics.likelihood import BLOCKS, CURVATURE, GRADIENT
@@ -69,6 +70,10 @@ SEPARATED = 1e-4
 VALUE, ENTRY, ROW, SQUARE, PRODUCT, FACTOR, EIGEN, CALL, STEP = 0.8, 4.0, 20.0, 0.09, 0.05, 0.05, 0.7, 3e4, 1e5
 # A pass over a file takes so many times as long as over memory.
 FROM_FILE = 5.0
+
+BiasReduction = Literal["firth", "flic", "flac"]
+# What follows Firth's estimate.
+UNBIASED = {"flic": flic, "flac": flac}
 
 Route = Literal["newton", "quasi-newton", "limited-memory", "row-space"]
 # Is called with theta and its coordinates after every step.
@@ -107,7 +112,7 @@ class Problem:
     most: int = 100
     tol: float = 0.0
     solver: str = "auto"
-    firth: bool = False
+    bias_reduction: BiasReduction | None = None
     aliased: Literal["drop", "minimum-norm"] = "drop"
     start: Floats | None = None
     watch: Watch | None = None
@@ -116,6 +121,11 @@ class Problem:
     @property
     def softmax(self) -> bool:
         return len(self.classes) > 2
+
+    @property
+    def firth(self) -> bool:
+        """Does the fit begin with Firth's estimate?"""
+        return self.bias_reduction is not None
 
 
 @dataclass(frozen=True)
@@ -315,6 +325,8 @@ def _solve(objective: Objective, views: Sequence[Overview], problem: Problem, ro
     smooth = smooth_for(objective, problem, route, start, aliased)
     if problem.firth:
         solution, solver = firth(objective, start, free=smooth.free, most=problem.most), "firth"
+        if problem.bias_reduction in UNBIASED:
+            solution = UNBIASED[problem.bias_reduction](objective, solution, smooth.free)
     else:
         some = [] if view.everything or problem.start is not None else views
         parts = [Part(_sample_objective(objective, each), len(each.sample) / view.n_rows) for each in some]

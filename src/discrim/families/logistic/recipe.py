@@ -107,6 +107,10 @@ class LogisticRecipe(Problem, Recipe[Block]):
         if block is not None and block.offset is not None and len(classes) > 2:
             raise ParameterError(f"An offset is for two classes; y has {len(classes)}.")
         problem = replace(self, classes=classes)
+        if problem.bias_reduction == "flac" and problem.softmax:
+            raise ParameterError(
+                f"bias_reduction='flac' is for two classes; y has {len(classes)}. Use 'flic', or 'firth'."
+            )
         if problem.solver == "liblinear" and problem.softmax:
             raise ParameterError(
                 "The 'liblinear' solver does not support multiclass classification (n_classes >= 3). Either use "

@@ -15,7 +15,7 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from discrim.engines import passes_over
 from discrim.errors import ParameterError, name_list, warn
 from discrim.families.first_look import look
-from discrim.families.logistic.fit import check_finite
+from discrim.families.logistic.fit import BiasReduction, check_finite
 from discrim.families.recipe import Selection, Solved
 from discrim.families.rule import as_one, written_rule
 from discrim.inference.fitted import Fitted
@@ -107,7 +107,7 @@ class LogisticRegressionCV(LogisticRegression):
     C: Any = field(init=False, default=None)
     l1_ratio: Any = field(init=False, default=None)
     warm_start: bool = field(init=False, default=False)
-    bias_reduction: Literal["firth"] | None = field(init=False, default=None)
+    bias_reduction: BiasReduction | None = field(init=False, default=None)
     aliased: Literal["drop", "minimum-norm"] = field(init=False, default="drop")
 
     Cs: Any = 10

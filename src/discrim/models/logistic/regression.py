@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discrim.engines import RowPasses
 from discrim.errors import ParameterError, warn
-from discrim.families.logistic.fit import PenaltyTerms, SmoothFit, separation_of
+from discrim.families.logistic.fit import UNBIASED, BiasReduction, PenaltyTerms, SmoothFit, separation_of
 from discrim.families.logistic.recipe import LogisticRecipe, Named, named_separation, without_weightless, written
 from discrim.families.logistic.separation import Separation
 from discrim.families.recipe import Passes, Solved
@@ -59,7 +59,7 @@ CONSTRAINTS: dict[str, Check] = {
     "warm_start": boolean(),
     "n_jobs": either(integer(-1000), (lambda v: v is None, "None")),
     "inference": either(boolean(), one_of("auto")),
-    "bias_reduction": one_of(None, "firth"),
+    "bias_reduction": one_of(None, "firth", "flic", "flac"),
     "aliased": one_of("drop", "minimum-norm"),
 }
 
@@ -109,8 +109,10 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients)
     inference : {'auto', True, False}
         True goes on to all digits and prepares standard errors during ``fit``, 'auto' when they are first asked for (at
         once without a penalty), False does not keep the rows at hand for it.
-    bias_reduction : {None, 'firth'}
-        Firth's penalised likelihood, finite also where the classes are separated; needs C=np.inf.
+    bias_reduction : {None, 'firth', 'flic', 'flac'}
+        Firth's penalised likelihood, finite also where the classes are separated; needs C=np.inf. It draws
+        probabilities towards one half. 'flic' (its slopes with the intercept of maximum likelihood) and 'flac' (two
+        classes; an added covariate keeps the correction apart from the rows) give them the observed mean again.
     aliased : {'drop', 'minimum-norm'}
         Without a penalty, columns that others determine get the coefficient 0 (NaN in ``summary``), or all share.
 
@@ -165,7 +167,7 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients)
     n_jobs: int | None = None
     reference: Any = None
     inference: bool | Literal["auto"] = "auto"
-    bias_reduction: Literal["firth"] | None = None
+    bias_reduction: BiasReduction | None = None
     aliased: Literal["drop", "minimum-norm"] = "drop"
 
     def recipe(self) -> LogisticRecipe:
@@ -173,9 +175,15 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients)
         strength, l1_ratio = self._strength()
         self._check_solver(strength, l1_ratio)
         penalty = self._terms_for(strength, l1_ratio)
-        if self.bias_reduction == "firth" and penalty.name != "none":
+        if self.bias_reduction is not None and penalty.name != "none":
             raise ParameterError(
-                "bias_reduction='firth' is itself a penalty and does not go with another one. Set C=np.inf."
+                f"bias_reduction='{self.bias_reduction}' is itself a penalty and does not go with another one. Set "
+                "C=np.inf."
+            )
+        if self.bias_reduction in UNBIASED and not self.fit_intercept:
+            raise ParameterError(
+                f"bias_reduction='{self.bias_reduction}' makes probabilities unbiased by the intercept. Set "
+                "fit_intercept=True, or use 'firth'."
             )
         return self._recipe_with(penalty)
 
@@ -236,9 +244,9 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients)
                 raise ParameterError("C=np.inf as well as penalty=None is not supported for the liblinear solver")
 
     def _recipe_with(self, penalty: PenaltyTerms) -> LogisticRecipe:
-        firth, tol = self.bias_reduction == "firth", 0.0 if self.inference is True else self.tol
+        tol = 0.0 if self.inference is True else self.tol
         solving = (self.fit_intercept, self.max_iter, tol, self.solver)
-        return LogisticRecipe(penalty, *solving, firth, self.aliased, class_weight=self.class_weight)
+        return LogisticRecipe(penalty, *solving, self.bias_reduction, self.aliased, class_weight=self.class_weight)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, trials: Any = None) -> Self:
         """Learn from rows X with labels y, or from a ``scan``.
