@@ -113,6 +113,10 @@ class ModelFileError(DiscrimError, ValueError):
     """A model cannot be written to a file, or a file cannot be read as a model."""
 
 
+class CheckpointError(DiscrimError, ValueError):
+    """A checkpoint cannot be written, or is of another fit or other rows."""
+
+
 class KernelsError(DiscrimError, ValueError):
     """The kernels that an environment variable asks for cannot run here."""
 

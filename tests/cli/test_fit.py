@@ -116,3 +116,18 @@ def test_the_standard_input_may_be_of_any_kind(discrim, table, flowers, kind, tm
 def test_an_empty_standard_input_is_reported(discrim):
     done = discrim("fit", "LDA", "-", "-t", "species", given=b"")
     assert (done.exit_code, said(done)) == (2, "Error: The standard input is empty.")
+
+
+def test_a_checkpoint_of_a_model_without_sums_is_refused(discrim, table, tmp_path):
+    path = tmp_path / "run.ckpt"
+    done = discrim("fit", "LDA", table, "-t", "species", "--checkpoint", path, "-o", tmp_path / "m.discrim")
+    assert done.exit_code == 0
+    assert not path.exists()
+    done = discrim("fit", "SGDClassifier", table, "-t", "species", "--checkpoint", path)
+    assert done.exit_code == 2
+    assert "SGDClassifier learns in another way. Leave it out." in said(done)
+    with_gap = table.read_text().replace("5.1,", ",", 1)
+    table.write_text(with_gap)
+    done = discrim("fit", "LDA", table, "-t", "species", "--checkpoint", path)
+    assert "With --checkpoint they are not filled in" in said(done)
+    assert not path.exists()

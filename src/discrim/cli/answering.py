@@ -14,7 +14,7 @@ from discrim.errors import DataError, ParameterError, name_list, plural
 from discrim.later import cached_property
 from discrim.sources import Scan, scan
 from discrim.sources.design import Reader, Table
-from discrim.sources.scan import open_reader
+from discrim.sources.opening import open_reader
 from discrim.text import documents
 from discrim.typing import Floats
 

@@ -20,6 +20,7 @@ from discrim.cli.writing import described, write_json
     discrim fit logistic shop.db::orders -t returned --set C=inf
     discrim fit RDA 'genes-*.parquet' -t tumour --set alpha=cv --set gamma=cv
     discrim fit 'multinomial nb' mails.csv -t kind --text message
+    discrim fit logistic 'trips-*.parquet' -t paid --checkpoint run.ckpt -o paid.discrim
     """,
 )
 @click.argument("model")
@@ -29,10 +30,13 @@ from discrim.cli.writing import described, write_json
 )
 @options.to_file("-o", "--output", text="Save the fitted model to this file, such as m.discrim.")
 @click.option("--keep-statistic", is_flag=True, help="Keep in it what 'update', 'forget' and 'merge' go on from.")
+@options.to_file(
+    "--checkpoint", text="Keep the sums so far in this file; the same command goes on from there if it was stopped."
+)
 @options.as_json
 def fit(
-    model: str, data: str, *, settings: tuple[str, ...], output: Path | None, keep_statistic: bool, as_json: bool,
-    **columns: Any,
+    model: str, data: str, *, settings: tuple[str, ...], output: Path | None, keep_statistic: bool,
+    checkpoint: Path | None, as_json: bool, **columns: Any,
 ) -> None:  # fmt: skip
     """Fit MODEL to DATA and print its summary.
 
@@ -44,7 +48,8 @@ def fit(
     from discrim.cli.tables import fit_table, open_table
 
     chosen = named_model(model, settings)
-    fitted = fit_table(chosen, open_table(data, note=note, **columns), note=note, keep=columns["types"])
+    rows = open_table(data, note=note, **columns)
+    fitted = fit_table(chosen, rows, note=note, keep=columns["types"], checkpoint=checkpoint)
     if output is not None:
         from discrim.store import save
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import has_fit_parameter
 
 from discrim.cli.answering import Question
 from discrim.cli.standard_input import spooled
@@ -17,7 +18,7 @@ from discrim.models import TextClassifier
 from discrim.models.shell import recipe_of
 from discrim.sources import Scan, scan
 from discrim.sources.odd_columns import odd_columns, with_numbers
-from discrim.sources.scan import open_reader
+from discrim.sources.opening import open_reader
 from discrim.text import Documents, documents
 from discrim.typing import Floats
 
@@ -141,11 +142,23 @@ def _which_column(option: str, what: str, names: Sequence[str]) -> str:
     return f"Which column holds {what}? Pass {option} COLUMN; the columns are {name_list(names, most=20)}."
 
 
-def fit_table(model: Any, rows: Scan | Documents, *, note: Callable[[str], None], keep: Collection[str] = ()) -> Any:
+def fit_table(
+    model: Any,
+    rows: Scan | Documents,
+    *,
+    note: Callable[[str], None],
+    keep: Collection[str] = (),
+    checkpoint: Path | None = None,
+) -> Any:
     """The model, fitted as ``compare`` would fit it: without columns that are no features, and with gaps filled in.
 
     Columns to ``keep`` are features whatever they look like.
     """
+    if checkpoint is not None and (isinstance(rows, Documents) or not has_fit_parameter(model, "checkpoint")):
+        raise ParameterError(
+            f"--checkpoint is for models that are fitted from sums over the rows of a table; {type(model).__name__} "
+            f"{'counts words' if isinstance(rows, Documents) else 'learns in another way'}. Leave it out."
+        )
     if isinstance(rows, Documents):
         return TextClassifier(model).fit(rows)
     table, converted = with_numbers(rows)
@@ -153,8 +166,10 @@ def fit_table(model: Any, rows: Scan | Documents, *, note: Callable[[str], None]
     for sentence in (*converted.values(), *left_out.values()):
         note(sentence)
     try:
-        return model.fit(table)
+        return model.fit(table) if checkpoint is None else model.fit(table, checkpoint=checkpoint)
     except MissingValuesError as error:
+        if checkpoint is not None:
+            raise DataError(f"{error} With --checkpoint they are not filled in, which needs all rows.") from None
         recipe = recipe_of(model)
         marked = recipe is None or "own covariances" not in recipe.assumptions
         fitted = PreparedClassifier(model, indicators=marked).fit(table)

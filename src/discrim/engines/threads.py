@@ -7,7 +7,7 @@ from concurrent.futures import Future, wait
 from contextlib import nullcontext
 from functools import partial
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -28,8 +28,25 @@ SPARSE = 200_000
 GROUP = 16
 
 
-def reduce(rows: Rows, reduction: Reduction[State], *, title: str = "reading", shape: Shape | None = None) -> State:
-    """The state of all rows, the same bits whatever the number of threads; ``shape`` is theirs, where it is known."""
+class Kept(Protocol):
+    """What keeps the state of a pass from time to time, and has that of one that was broken off."""
+
+    def begun(self) -> tuple[list[Any], int]: ...
+    def merged(self, state: Any, rows: int) -> None: ...
+
+
+def reduce(
+    rows: Rows,
+    reduction: Reduction[State],
+    *,
+    title: str = "reading",
+    shape: Shape | None = None,
+    kept: Kept | None = None,
+) -> State:
+    """The state of all rows, the same bits whatever the number of threads; ``shape`` is theirs, where it is known.
+
+    A scan goes on from what was ``kept`` of this pass.
+    """
     elsewhere: Any = getattr(rows, "reduced_elsewhere", None)
     state = None if elsewhere is None else elsewhere(partial(_reduce_part, reduction), partial(_merged, reduction))
     if state is not None:
@@ -42,7 +59,8 @@ def reduce(rows: Rows, reduction: Reduction[State], *, title: str = "reading", s
     entries = SPARSE if reduction.uses_blas else max(SPARSE, size // 4)
     alone = whole is not None and len(_ranges(whole, size, entries)) == 1
     with one_blas_thread() if reduction.uses_blas and not alone else nullcontext():
-        return reduce_blocks(rows, reduction.of, reduction.merge, state_bytes=size, entries=entries, title=title)
+        of, merge = reduction.of, reduction.merge
+        return reduce_blocks(rows, of, merge, state_bytes=size, entries=entries, title=title, kept=kept)
 
 
 def _reduce_part(reduction: Reduction[State], rows: Rows) -> State:
@@ -63,6 +81,7 @@ def reduce_blocks(
     state_bytes: int = 0,
     entries: int = SPARSE,
     title: str = "reading",
+    kept: Kept | None = None,
 ) -> State:
     """``of`` every block, merged in the order of the rows.
 
@@ -74,11 +93,19 @@ def reduce_blocks(
     if rows.whole is not None:
         return _reduce_whole(rows.whole, of, merge, state_bytes, entries)
     own: Any = getattr(rows, "pieces", None)
-    pieces = map(_given, rows.blocks()) if own is None else own()
+    begun, done = (list[Any](), 0) if kept is None else kept.begun()
+    pieces = map(_given, rows.blocks()) if own is None else own(after=done) if done else own()
     if rows.n_rows is not None and rows.n_rows * rows.design.n_out <= SINGLE:
         return _reduce_stream(pieces, of, merge, None)
     with Progress(title, getattr(rows, "about", None) if rows.n_rows is None else rows.n_rows) as progress:
-        return _reduce_stream(pieces, of, merge, progress)
+        progress.add(done)
+        return _reduce_stream(
+            pieces, of, merge, progress, None if kept is None else partial(_keep, kept, progress), begun
+        )
+
+
+def _keep(kept: Kept, progress: Progress, state: Any) -> None:
+    kept.merged(state, progress.done)
 
 
 def _ranges(block: Block, state_bytes: int, entries: int) -> list[tuple[int, int]]:
@@ -116,18 +143,24 @@ def _reduce_stream(
     of: Callable[[Block], State],
     merge: Callable[[Sequence[State]], State],
     progress: Progress | None,
+    keep: Callable[[State], None] | None = None,
+    begun: Sequence[Any] = (),
 ) -> State:
     """Workers reduce while this thread reads on; a few blocks at most are in memory.
 
-    Without ``progress`` there are few rows, for which no thread is started. They are merged in the same groups.
+    Without ``progress`` there are few rows, for which no thread is started. They are merged in the same groups. Where a
+    group was merged the state is that of all blocks so far, whatever the threads do, and is given to ``keep``; the
+    pieces go on after those of ``begun``.
     """
-    states: list[State] = []
+    states: list[State] = list(begun)
     waiting: list[Future[tuple[State, int]]] = []
 
     def add(state: State) -> None:
         states.append(state)
         if len(states) >= GROUP:
             states[:] = [merge(states)]
+            if keep is not None:
+                keep(states[0])
 
     def collect(most: int, progress: Progress) -> None:
         while len(waiting) > most:

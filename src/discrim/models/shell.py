@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from discrim.atomic import generator_state, set_back
-from discrim.engines import RowPasses
+from discrim.engines import RowPasses, passes_of
 from discrim.errors import DataError, DiscrimError, ForgetError, ParameterError, RowsNeededError, name_list, warn
 from discrim.exports.exporting import Exported
 from discrim.families.recipe import Chosen, Recipe, Remark, Shape, Solved, Statistic, collected
@@ -313,13 +313,18 @@ class RecipeClassifier(StoredStatistic, Classifier):
     def recipe(self) -> Recipe[Any]:
         """The model that these parameters describe."""
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows X with labels y, or from a ``scan``, which brings its own labels and weights."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
+        """Learn from rows X with labels y, or from a ``scan``, which brings its own labels and weights.
+
+        With the path of a ``checkpoint``, a fit of a scan of files writes there every few seconds what it has so far.
+        One that was killed goes on from there when it is called again, to the same bits, and removes the file at the
+        end. Rows or parameters that have changed are refused.
+        """
         recipe = self.checked_recipe()
         rows = self._read(X, y, sample_weight)
         columns = self.columns_of(X, rows)
-        passes = RowPasses(rows, recipe.reads)
-        return self._assign(columns, recipe.fit(passes.shape, passes))
+        with passes_of(rows, recipe.reads, checkpoint, self) as passes:
+            return self._assign(columns, recipe.fit(passes.shape, passes))
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows: any number of parts gives what one fit of all rows gives.

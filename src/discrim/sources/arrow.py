@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -123,14 +124,41 @@ def read_parquet(title: str, paths: Sequence[Path]) -> Reader:
             raise DataError.unreadable(path, error, " as a Parquet file") from error
     schemas = [footer.schema.to_arrow_schema() for footer in footers]
     n_rows = sum(footer.num_rows for footer in footers)
-    return _reader(title, dict(zip(paths, paths, strict=True)), schemas, _batches_of_parquet, n_rows)
+    reader = _reader(title, dict(zip(paths, paths, strict=True)), schemas, _batches_of_parquet, n_rows)
+    return replace(reader, tables_after=partial(_parquet_after, dict(zip(paths, footers, strict=True))))
 
 
-def _batches_of_parquet(path: Path, columns: list[str], batch_rows: int) -> Iterator[Any]:
+def _batches_of_parquet(path: Path, columns: list[str], batch_rows: int, first: int = 0) -> Iterator[Any]:
+    """From the row group ``first`` on."""
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
-        yield from file.iter_batches(batch_size=batch_rows, columns=columns)
+        groups = list(range(first, file.num_row_groups)) if first else None
+        yield from file.iter_batches(batch_size=batch_rows, columns=columns, row_groups=groups)
+
+
+def _parquet_after(
+    footers: Mapping[Path, Any], columns: Sequence[str], batch_rows: int, rows: int
+) -> tuple[int, Iterator[ArrowTable]]:
+    """The batches are those of a reading from the start: it begins with a row group that begins with one of them."""
+    skipped, left = 0, dict(footers)
+    for path, footer in footers.items():
+        if skipped + footer.num_rows > rows:
+            break
+        skipped += footer.num_rows
+        del left[path]
+    first = 0
+    if left and skipped < rows:
+        footer = next(iter(left.values()))
+        starts = np.cumsum([0, *(footer.row_group(g).num_rows for g in range(footer.num_row_groups - 1))])
+        first = int(np.flatnonzero((starts <= rows - skipped) & (starts % batch_rows == 0))[-1])
+        skipped += int(starts[first])
+    begins = {path: first if i == 0 else 0 for i, path in enumerate(left)}
+
+    def batches(path: Path, columns: list[str], batch_rows: int) -> Iterator[Any]:
+        return _batches_of_parquet(path, columns, batch_rows, begins[path])
+
+    return skipped, _tables(dict(zip(left, left, strict=True)), batches, columns, batch_rows)
 
 
 def read_ipc(title: str, paths: Sequence[Path]) -> Reader:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -106,7 +107,9 @@ class Reader:
     ``heads`` has the tables without rows, which show the columns and their kinds, by the names of the files, or of the
     only other source. ``tables(columns, batch_rows)`` gives these columns, of about so many rows at a time, in order.
     Where the rows lie on other machines, ``elsewhere`` reduces them there. Columns of arrays are not ``named``.
-    Where the number of rows is not known, it may be ``about`` so many.
+    Where the number of rows is not known, it may be ``about`` so many. ``files`` are those that are read, where nothing
+    else is. ``tables_after(columns, batch_rows, rows)`` begins at some table within the first ``rows`` rows, and says
+    how many lie before it; it saves reading what is not needed.
     """
 
     title: str
@@ -117,6 +120,8 @@ class Reader:
     elsewhere: Elsewhere | None = None
     named: bool = True
     about: int | None = None
+    files: tuple[Path, ...] = ()
+    tables_after: Callable[[Sequence[str], int, int], tuple[int, Iterator[Table]]] | None = None
 
     @property
     def head(self) -> Table:

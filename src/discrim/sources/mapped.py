@@ -76,9 +76,12 @@ class MappedScan(Scan):
             )
         return MappedScan(self._inner.with_offset(name), self._of, self._all, self._keep)
 
-    def pieces(self, most_rows: int | None = None) -> Iterator[Callable[[], Block]]:
+    def recognised_by(self) -> None:
+        return None  # a basis is a function
+
+    def pieces(self, most_rows: int | None = None, *, after: int = 0) -> Iterator[Callable[[], Block]]:
         wide = rows_per_block(len(self._all))
-        for piece in self._inner.pieces(wide if most_rows is None else min(wide, most_rows)):
+        for piece in self._inner.pieces(wide if most_rows is None else min(wide, most_rows), after=after):
             yield partial(self._mapped, piece)
 
     def __repr__(self) -> str:

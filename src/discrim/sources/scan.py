@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import glob
-import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,23 +15,19 @@ from numpy.typing import NDArray
 
 from discrim.block import UNLABELLED, Block, rows_per_block
 from discrim.errors import DataError, LeftOutWarning, ParameterError, name_list, plural, warn
-from discrim.sources.csv_files import open_csv
-from discrim.sources.databases import is_address, open_address, open_query
+from discrim.sources.databases import open_query
 from discrim.sources.design import (
     Column,
     Design,
     Reader,
     Table,
-    as_table,
-    comes_from,
     float_type,
-    is_dask,
-    need,
     one_column,
     refuse_duplicates,
     refuse_lacking,
 )
 from discrim.sources.labels import MissingLabelsError, code_labels, refuse_bad_weights
+from discrim.sources.opening import open_reader
 from discrim.sources.reading import NO_READING, Reading, ReadTable, SomeRows, reading_of
 from discrim.sources.text_columns import design_of
 from discrim.typing import Floats
@@ -46,14 +39,6 @@ BATCH_ROWS = 65536
 
 # What a column holds that is neither numbers nor text.
 OTHER = "values of another type"
-SUFFIXES = {
-    ".parquet": "parquet", ".pq": "parquet", ".parq": "parquet",
-    ".csv": "csv", ".tsv": "csv",
-    ".jsonl": "jsonl", ".ndjson": "jsonl",
-    ".arrow": "arrow", ".arrows": "arrow", ".feather": "arrow", ".ipc": "arrow",
-}  # fmt: skip
-# Bytes of a text file that show how long its lines are.
-FIRST_LINES = 1 << 18
 # Names that programs give to a column without a name, such as an index.
 UNNAMED = re.compile(r"\s*|unnamed: \d+.*|__index_level_\d+__|level_0", re.IGNORECASE)
 
@@ -231,7 +216,8 @@ class Scan:
 
     def keeping(self, keep: NDArray[np.bool_]) -> Scan:
         """The same without the rows where ``keep`` is false."""
-        reader = replace(self._reader, tables=partial(_kept, self._reader, keep), n_rows=int(keep.sum()))
+        tables = partial(_kept, self._reader, keep)
+        reader = replace(self._reader, tables=tables, n_rows=int(keep.sum()), files=(), tables_after=None)
         return replace(self, _reader=reader, _design=None)
 
     def first_table(self, fewest: int) -> Table | None:
@@ -268,18 +254,33 @@ class Scan:
     def blocks(self) -> Iterator[Block]:
         return (piece() for piece in self.pieces())
 
-    def pieces(self, most_rows: int | None = None) -> Iterator[Callable[[], Block]]:
-        """The blocks as calls that make them, so that another thread can turn what was read into numbers."""
+    def pieces(self, most_rows: int | None = None, *, after: int = 0) -> Iterator[Callable[[], Block]]:
+        """The blocks as calls that make them, so that another thread can turn what was read into numbers.
+
+        Those of the first rows, so many as lie ``after`` some of the blocks, are left out.
+        """
         design = self.design if self.design.named else self.design.renamed(self.features)
         step = min(rows_per_block(design.n_out), self._batch_rows, most_rows or self._batch_rows)
-        for table in self.tables():
+        row = 0
+        if after and self._reader.tables_after is not None:
+            row, _ = self._reader.tables_after(self._needed, self._batch_rows, after)
+        for table in self.tables(after=after):
             for start in range(0, table.n_rows, step):
-                yield partial(self._block, design, table, start, min(start + step, table.n_rows))
+                if row + start >= after:
+                    yield partial(self._block, design, table, start, min(start + step, table.n_rows))
+            row += table.n_rows
 
-    def tables(self, columns: Sequence[str] | None = None) -> Iterator[Table]:
-        """The batches as they are read, before anything is coded: these columns, or features, labels and weights."""
-        read = 0
-        for table in self._reader.tables(columns or self._needed, self._batch_rows):
+    def tables(self, columns: Sequence[str] | None = None, *, after: int = 0) -> Iterator[Table]:
+        """The batches as they are read, before anything is coded: these columns, or features, labels and weights.
+
+        Of those of the first rows, so many as lie ``after``, some may be left out.
+        """
+        read, wanted = 0, columns or self._needed
+        if after and self._reader.tables_after is not None:
+            read, found = self._reader.tables_after(wanted, self._batch_rows, after)
+        else:
+            found = self._reader.tables(wanted, self._batch_rows)
+        for table in found:
             yield self._as_read(table)
             read += table.n_rows
         if read == 0:
@@ -305,6 +306,21 @@ class Scan:
             weight = one_column(table, self.weight, start, stop)
             refuse_bad_weights(weight, self.weight)
         return codes, classes, weight
+
+    def recognised_by(self) -> dict[str, Any] | None:
+        """What shows whether another scan has the same rows, as plain values; None where that cannot be known."""
+        if not self._reader.files:
+            return None
+        states = {str(path.resolve()): path.stat() for path in self._reader.files}
+        return {
+            "files": {name: [state.st_size, state.st_mtime_ns] for name, state in states.items()},
+            "target": self.target,
+            "weight": self.weight,
+            "offset": self.offset,
+            "columns": {name: self._kinds[name] for name in self.features},
+            "reading": self._reading.to_stored(),
+            "batch_rows": self._batch_rows,
+        }
 
     def __repr__(self) -> str:
         parts = [self._reader.title]
@@ -454,134 +470,3 @@ def _no_such_column(name: str, heads: Mapping[str, Table]) -> DataError:
     close = " or ".join(f"'{match}'" for match in difflib.get_close_matches(name, head.names))
     hint = f" Did you mean {close}?" if close else ""
     return DataError(f"There is no column '{name}' in '{title}'.{hint} It has {name_list(head.names, 20)}.")
-
-
-def open_reader(data: Any, sep: str | None = None) -> Reader:
-    """The reader for a path, several paths, a table, a lazy table, a database or a stream."""
-    if not _is_data_file(data) and is_address(data):
-        return open_address(os.fspath(data))
-    if _is_path(data):
-        return _open_files(data if isinstance(data, list | tuple) else [data], sep)
-    if comes_from(data, "polars", "LazyFrame"):
-        from discrim.sources.polars_table import read_frames
-
-        return read_frames("polars LazyFrame", {"LazyFrame": data})
-    if comes_from(data, "duckdb", "DuckDBPyRelation"):
-        need("pyarrow", "Reading a DuckDB relation")
-        from discrim.sources.arrow import read_relations
-
-        return read_relations("DuckDB relation", {"relation": data})
-    if is_dask(data):
-        from discrim.sources.dask_parts import read_dask
-
-        return read_dask(data)
-    if comes_from(data, "pyspark.sql", "DataFrame"):
-        from discrim.sources.spark_parts import read_spark
-
-        return read_spark(data)
-    table = data if isinstance(data, Table) else as_table(data)
-    if table is not None:
-        title = f"{type(data).__module__.partition('.')[0]} {type(data).__name__}"
-        return Reader(title, {title: table}, partial(_whole_table, table), table.n_rows)
-    if hasattr(data, "__arrow_c_stream__"):
-        need("pyarrow", "Reading an Arrow stream")
-        from discrim.sources.arrow import open_stream
-
-        return open_stream(data)
-    raise DataError(
-        f"Cannot scan an object of type {type(data).__name__}. Pass a path, a list of paths, a "
-        "pandas or polars frame, a polars LazyFrame, an Arrow table or stream, a DuckDB relation, a Dask frame or "
-        "array, a Spark frame, or a query."
-    )
-
-
-def _whole_table(table: Table, columns: Sequence[str], batch_rows: int) -> Iterator[Table]:  # noqa: ARG001
-    yield table
-
-
-def _is_data_file(data: Any) -> bool:
-    """Does it name a file by its ending, and no table of a database?"""
-    return isinstance(data, str | os.PathLike) and "::" not in str(data) and bool(_kind_by_name(Path(data)))
-
-
-def _is_path(data: Any) -> bool:
-    one = isinstance(data, str | os.PathLike)
-    return one or (isinstance(data, list | tuple) and bool(data) and all(map(_is_path, data)))
-
-
-def _open_files(given: Sequence[Any], sep: str | None) -> Reader:
-    """The reader for files, patterns such as ``trips-*.parquet``, and folders."""
-    paths = [path for one in given for path in _expand(os.fspath(one))]
-    kinds = {_kind_of_file(path) for path in paths}
-    if len(kinds) > 1:
-        raise DataError(f"The files are of different kinds: {name_list(sorted(kinds))}. Scan one kind at a time.")
-    kind = kinds.pop()
-    title = f"{len(paths)} {kind} file{'s' if len(paths) > 1 else ''}"
-    if kind == "jsonl":
-        need("polars", "Reading JSON lines")
-        from discrim.sources.polars_table import read_json_lines
-
-        return replace(read_json_lines(title, paths), about=_rows_about(paths, header=0))
-    if kind == "csv":
-        return replace(open_csv(title, paths, sep), about=_rows_about(paths, header=1))
-    need("pyarrow", f"Reading {kind} files")
-    from discrim.sources.arrow import read_ipc, read_parquet
-
-    return read_parquet(title, paths) if kind == "parquet" else read_ipc(title, paths)
-
-
-def _rows_about(paths: Sequence[Path], *, header: int) -> int | None:
-    """How many rows text files have if all lines are as long as the first ones; None of compressed files."""
-    total = 0
-    for path in paths:
-        if path.suffix.lower() == ".gz":
-            return None
-        with path.open("rb") as file:
-            head = file.read(FIRST_LINES)
-        total += round(path.stat().st_size * head.count(b"\n") / len(head)) - header
-    return total
-
-
-def _expand(given: str) -> list[Path]:
-    path = Path(given).expanduser()
-    if path.is_dir():
-        return _files_in(path)
-    if path.exists():
-        return [path]
-    if any(sign in given for sign in "*?["):
-        found = [Path(name) for name in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207
-        if found:
-            return [file for file in found if file.is_file()]
-        raise DataError(f"No file matches the pattern '{given}'.")
-    folder = path.parent
-    if not folder.is_dir():
-        raise DataError(f"There is no file '{given}': the folder '{folder}' does not exist.")
-    raise DataError(f"There is no file '{given}'. The folder '{folder}' holds {_sample(folder)}.")
-
-
-def _files_in(folder: Path) -> list[Path]:
-    """Data files below a folder; names that start with a dot or underscore belong to other programs."""
-    below = [file for file in sorted(folder.rglob("*")) if file.is_file() and _kind_by_name(file)]
-    found = [file for file in below if not any(p[0] in "._" for p in file.relative_to(folder).parts)]
-    if not found:
-        raise DataError(f"The folder '{folder}' holds no data file ({', '.join(SUFFIXES)}). It has {_sample(folder)}.")
-    return found
-
-
-def _kind_of_file(path: Path) -> str:
-    kind = _kind_by_name(path)
-    if kind is None:
-        raise DataError(f"'{path}' is of an unknown file type. Known are {', '.join(SUFFIXES)} and .csv.gz.")
-    if path.stat().st_size == 0:
-        raise DataError(f"The file '{path}' is empty.")
-    return kind
-
-
-def _kind_by_name(path: Path) -> str | None:
-    gzipped_csv = path.name.lower().endswith((".csv.gz", ".tsv.gz"))
-    return "csv" if gzipped_csv else SUFFIXES.get(path.suffix.lower())
-
-
-def _sample(folder: Path) -> str:
-    names = sorted(file.name for file in folder.iterdir())
-    return name_list(names) if names else "no files"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discrim.errors import DataError, ParameterError, name_list, plural
 from discrim.sources import Scan, check_weights, code_labels
-from discrim.sources.scan import open_reader
+from discrim.sources.opening import open_reader
 
 # Documents of a block by default. A block also ends after so many characters, or bytes of files.
 BATCH = 1024

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.engines import RowPasses
+from discrim.engines import passes_of
 from discrim.errors import ParameterError, warn
 from discrim.families.logistic.fit import UNBIASED, BiasReduction, PenaltyTerms, SmoothFit, separation_of
 from discrim.families.logistic.recipe import LogisticRecipe, Named, named_separation, without_weightless, written
@@ -248,7 +248,16 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients)
         solving = (self.fit_intercept, self.max_iter, tol, self.solver)
         return LogisticRecipe(penalty, *solving, self.bias_reduction, self.aliased, class_weight=self.class_weight)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, trials: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        trials: Any = None,
+        checkpoint: Any = None,
+    ) -> Self:
         """Learn from rows X with labels y, or from a ``scan``.
 
         ``offset`` is a known part of the log-odds (two classes): a number, one for each row, or the name of a column of
@@ -265,7 +274,9 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients)
         given = Training(X, y, sample_weight, offset, trials)
         rows = open_training(self._read, given)
         self._check_reference(rows.classes)
-        return self._fit_rows(recipe, RowPasses(rows), self.columns_of(X, rows), given)
+        columns = self.columns_of(X, rows)
+        with passes_of(rows, "dense", checkpoint, self) as passes:
+            return self._fit_rows(recipe, passes, columns, given)
 
     def _fit_rows(
         self, recipe: LogisticRecipe, rows: Passes, columns: Mapping[str, Any], given: Training, **more: Any

@@ -123,8 +123,11 @@ class RidgeClassifier(RecipeClassifier):
         """The model that these parameters describe."""
         return recipe_from(RidgeRecipe, self)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows X with labels y (n, or n x m of zeros and ones), or from a ``scan``."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
+        """Learn from rows X with labels y (n, or n x m of zeros and ones), or from a ``scan``.
+
+        A fit of a scan of files that was killed goes on from its ``checkpoint``, the path of a file.
+        """
         check_structure(y, "y")
         if isinstance(y, list) and type_of_target(y).startswith("multi"):
             y = np.asarray(y)
@@ -133,7 +136,7 @@ class RidgeClassifier(RecipeClassifier):
             if type_of_target(y) != "multilabel-indicator":
                 raise DataError("y has several columns that are not zeros and ones; give one column of labels.")
             return self._fit_labels(X, np.asarray(y.toarray() if hasattr(y, "toarray") else y), sample_weight)
-        return super().fit(X, y, sample_weight)
+        return super().fit(X, y, sample_weight, checkpoint=checkpoint)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         self._check_one_label()
