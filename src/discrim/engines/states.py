@@ -24,7 +24,7 @@ def written(value: Any, arrays: Arrays) -> Any:
         return value
     if isinstance(value, Enum):
         return {"enum": [*_name_of(type(value)), value.name]}
-    if type(value) is float:
+    if value.__class__ is float:
         return {"float": value.hex()}
     if isinstance(value, list | tuple):
         kind = "list" if isinstance(value, list) else "tuple"
