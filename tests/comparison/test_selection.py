@@ -6,10 +6,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy import special
+from scipy import special, stats
 
 from discrim import LinearDiscriminantAnalysis, compare
 from discrim.comparison.selection import corrected_error, effective_rows
+from discrim.evaluation.proportions import proportion_interval
 
 ONE_POINT = 0.01
 
@@ -80,10 +81,23 @@ def test_a_model_without_posteriors_is_chosen_where_it_is_clearly_better():
 def test_copies_in_one_group_count_once():
     rng = np.random.default_rng(3)
     wrong = (rng.random(80) < 0.3).astype(float)
-    alone = effective_rows(wrong.mean(), wrong, rows_of(80))
-    copies = effective_rows(wrong.mean(), np.repeat(wrong, 10), rows_of(800, np.repeat(np.arange(80), 10)))
+    alone = effective_rows(wrong, rows_of(80))
+    copies = effective_rows(np.repeat(wrong, 10), rows_of(800, np.repeat(np.arange(80), 10)))
     assert alone == 80
     assert copies == pytest.approx(80, rel=0.05)  # the variance and its quantile are of 79
+
+
+def test_the_interval_of_groups_goes_by_the_variance_between_them_under_all_models():
+    rng = np.random.default_rng(9)
+    groups = np.repeat(np.arange(20), 10)
+    errors = {f"model {k}": (rng.random(200) < (0.1 + 0.5 * rng.random(20))[groups]).astype(float) for k in range(3)}
+    found = corrected_error(errors, {}, rows_of(200, groups), ONE_POINT)
+    effects = []
+    for wrong in errors.values():
+        means = wrong.reshape(20, 10).mean(axis=1)
+        effects.append(means.var(ddof=1) / 20 / (wrong.mean() * (1 - wrong.mean()) / 200))
+    n = 200 / np.mean(effects) / (stats.t.ppf(0.975, 19) / stats.norm.ppf(0.975)) ** 2
+    assert found.interval == pytest.approx(proportion_interval(found.error * n, n), rel=1e-9)
 
 
 def test_many_rows_are_drawn_in_parts_with_the_same_result():

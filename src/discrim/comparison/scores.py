@@ -291,7 +291,7 @@ def _figure(tried: Tried, rows: ComparedRows, metric: str | Costs, times: float 
         return np.nan, NOTHING
     value, parts = judged
     if metric in SHARES:
-        n = effective_rows(value, parts, rows, metric) / times
+        n = effective_rows(parts, rows, metric) / times
         low, high = proportion_interval(value * n, n)
         return value, (float(low), float(high))
     error = standard_error(parts, rows, metric) * np.sqrt(times)

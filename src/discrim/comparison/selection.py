@@ -63,7 +63,10 @@ def corrected_error(
     error = float(judged[total > 0].sum() / total[total > 0].sum())
     usual = errors[names[int(np.bincount(chosen).argmax())]]
     if metric in SHARES:
-        n = effective_rows(error, usual, rows, metric)
+        n = effective_rows(usual, rows, metric)
+        if rows.dealer.grouped:
+            # The variance between few groups is small where the model was lucky: that of all models is steadier.
+            n = len(errors) / sum(1.0 / effective_rows(parts, rows, metric) for parts in errors.values())
         low, high = proportion_interval(error * n, n)
     else:
         half = -float(special.ndtri(0.025)) * standard_error(usual, rows, metric)
@@ -90,13 +93,14 @@ def _chosen_again(drawn: Index, wrong: Floats, uncertain: Floats, size: Floats, 
     return np.asarray(np.where(alone, best, lowest.argmin(axis=1)))
 
 
-def effective_rows(value: float, parts: Floats, rows: ComparedRows, metric: Metric = "error") -> float:
-    """The number of independent, equally weighted rows that carry as much information on an error.
+def effective_rows(parts: Floats, rows: ComparedRows, metric: Metric = "error") -> float:
+    """The number of independent, equally weighted rows that carry as much information on the mean of these parts.
 
     With groups it follows from the variance between them: rows of one group are right or wrong together. That of the
     balanced error depends on which class errs; without an error it is that of equal errors in all classes.
     """
-    w, inside = rows.weights, 0.0 < value < 1.0
+    w, value = rows.weights, float(parts.mean())
+    inside = 0.0 < value < 1.0
     n = float(w.sum() ** 2 / (w @ w))
     if metric == "balanced_error":
         sizes = np.bincount(rows.codes, w) ** 2 / np.maximum(np.bincount(rows.codes, w * w), 1e-300)

@@ -249,8 +249,8 @@ def _of_covariances(table: list[Row], chosen: Row, checks: AssumptionChecks, met
         return "" if check is None else "equal covariances could not be tested"
     test = f"Box's M: chi-sq {check.statistic:,.0f} on {check.df:,.0f} df, p {write_p_value(check.p_value)}"
     robust = check.details["robust_p_value"]
-    if check.p_value < SIGNIFICANT <= robust:
-        test += f"; allowing for long tails p {write_p_value(robust)}"
+    if (check.p_value < SIGNIFICANT) != (robust < SIGNIFICANT):
+        test += f"; {check.details['robust_test']} p {write_p_value(robust)}"
     equal, own = (
         next(
             (

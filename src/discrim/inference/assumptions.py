@@ -25,6 +25,7 @@ from discrim.families.logistic.separation import find_separation
 from discrim.families.rule import Output, score_rows
 from discrim.inference.discriminant import box_m
 from discrim.inference.render import WIDTH, html_page, write_p_value
+from discrim.inference.spread_test import random_rows, rows_to_test, spread_test
 from discrim.inference.summary import Table
 from discrim.sources import Rows, find_non_finite, open_rows
 from discrim.statistics import ClassMoments, Depth
@@ -106,7 +107,8 @@ class AssumptionChecks(dict[str, AssumptionCheck]):
 def assumption_checks(X: Any, y: Any = None, sample_weight: Any = None) -> AssumptionChecks:
     """Check rows X with labels y, or a ``scan``, for what the classical models assume of them.
 
-    Equal covariances by Box's M; normality within classes by Mardia's kurtosis, his skewness (up to 30 columns: it
+    Equal covariances by Box's M and a Levene test of whole matrices by permutation (up to 30 columns, on some 2,000
+    rows at most, unweighted); normality within classes by Mardia's kurtosis, his skewness (up to 30 columns: it
     needs p^3 sums a class) and each column's skewness and kurtosis; separation by a linear program where that is
     small, else by the training error of a linear rule; collinearity by variance inflation within classes; and the
     numbers of rows against columns. Weights count rows.
@@ -150,7 +152,7 @@ def checks_of_rows(rows: Rows) -> AssumptionChecks:
     else:
         shapes = class_shapes(rows, present)
         checks = [
-            covariance_check(present, names, relative_kurtosis(shapes)),
+            covariance_check(present, names, relative_kurtosis(shapes), _levene(rows, present)),
             normality_check(shapes, present, names),
             separation_check(rows, present),
         ]
@@ -162,11 +164,15 @@ def _sizes(classes: Any, weight: Any) -> dict[str, float]:
     return {str(label): float(n) for label, n in zip(classes, weight, strict=True) if n > 0}
 
 
-def covariance_check(moments: ClassMoments, names: list[str], kurtosis: float = np.nan) -> AssumptionCheck:
+def covariance_check(
+    moments: ClassMoments, names: list[str], kurtosis: float = np.nan, levene: float = np.nan
+) -> AssumptionCheck:
     """Box's M; its effect is the log-likelihood that a matrix for each class adds to a row.
 
-    Long tails make M large where covariances are equal. With the relative ``kurtosis`` k of an elliptical distribution
-    its mean is larger by 1 + k + k / (p + 1), by which it is divided for the robust p-value that the level follows.
+    Long tails make M large where covariances are equal, so that the level follows the p-value of ``levene`` (see
+    ``spread_test``). Where that is NaN it follows M itself: with the relative ``kurtosis`` k of an elliptical
+    distribution its mean is larger by 1 + k + k / (p + 1), and it is divided by that. So is the effect by which
+    differences are said to matter.
     """
     test = box_m(moments.weight, moments.scatter)
     needs = "LDA and its relatives assume equal covariances; QDA, RDA, naive Bayes and logistic regression do not."
@@ -180,16 +186,14 @@ def covariance_check(moments: ClassMoments, names: list[str], kurtosis: float = 
     small_classes = moments.weight.min() < 20 and np.isfinite(test.f_p_value)
     p_value = test.f_p_value if small_classes else test.p_value
     tails = 1.0 + max(kurtosis, 0.0) * (1.0 + 1.0 / (moments.n_features + 1)) if np.isfinite(kurtosis) else 1.0
-    robust = max(float(special.chdtrc(test.df, test.chi2 / tails)), p_value)
-    allowing = "" if tails < 1.0 + SMALL_SHAPE[2] else f"; allowing for long tails p {write_p_value(robust)}"
+    robust = levene if np.isfinite(levene) else max(float(special.chdtrc(test.df, test.chi2 / tails)), p_value)
+    kind = "Levene's test by permutation:" if np.isfinite(levene) else "allowing for long tails"
+    allowing = f"; {kind} p {write_p_value(robust)}" if np.isfinite(levene) or tails > 1.0 + SMALL_SHAPE[2] else ""
     found = f"(Box's M: chi-sq {test.chi2:,.1f} on {test.df:,.0f} df, p {write_p_value(p_value)}{allowing})"
     gain = max(test.chi2 / tails - test.df, 0.0) / (2.0 * moments.total_weight)
     level: Level = "doubtful" if gain < LARGE_GAIN else "problem"
     if robust >= 0.05 or gain < SMALL_GAIN:
-        much = "differ, but too little to matter"
-        if robust >= 0.05:
-            much = "show no difference" if p_value >= 0.05 else "differ no more than long tails explain"
-        level, words = "fine", f"The covariances of the classes {much} {found}."
+        level, words = "fine", f"The covariances of the classes {_alike(p_value, robust, gain, tails)} {found}."
         needs = "As LDA and its relatives assume; a covariance matrix for each class gains little."
     else:
         much = "somewhat" if level == "doubtful" else "clearly"
@@ -199,11 +203,31 @@ def covariance_check(moments: ClassMoments, names: list[str], kurtosis: float = 
         )
     details = {
         "m": test.m, "f": test.f, "f_df2": test.df2, "f_p_value": test.f_p_value, "largest_ratio": ratio,
-        "robust_p_value": robust,
+        "robust_p_value": robust, "robust_test": kind,
     }  # fmt: skip
     return AssumptionCheck(
         title, level, words, needs, effect, test.gain, test.chi2, test.df, p_value, (column,), details
     )
+
+
+def _alike(p_value: float, robust: float, gain: float, tails: float) -> str:
+    """In what sense covariances may be taken as equal."""
+    if p_value >= 0.05 and robust >= 0.05:
+        return "show no difference"
+    if robust >= 0.05 and tails > 1.0 + SMALL_SHAPE[2]:
+        return "differ no more than long tails explain"
+    return "differ, but too little to matter" if gain < SMALL_GAIN else "differ by Box's M alone"
+
+
+def _levene(rows: Rows, moments: ClassMoments) -> float:
+    """The p-value of ``spread_test`` on these rows, or on a sample of them; NaN where it does not apply."""
+    p = moments.n_features
+    wanted = rows_to_test(p)
+    noise = rounding_noise(moments.mean, np.finfo(float).eps)
+    sphering = sphere_matrix(moments.scatter.sum(axis=0) / moments.total_weight, noise, may_reread=False)
+    if not wanted or sphering.rank < p:
+        return np.nan
+    return spread_test(random_rows(rows, int(moments.rows.sum()), wanted), sphering.backward(np.eye(p)))
 
 
 def _largest_ratio(moments: ClassMoments, names: list[str]) -> tuple[str, Any, float]:

@@ -81,9 +81,10 @@ def ledoit_wolf_intensity(n: float, p: int, trace: float, frobenius2: float, fou
 
 
 def oas_intensity(n: float, p: int, trace: float, frobenius2: float) -> float:
-    """The oracle-approximating weight s of the identity target (Chen et al. 2010); O(1).
+    """The oracle-approximating weight s of the identity target, as scikit-learn's ``OAS`` has it; O(1).
 
-    s = min(1, (|C|^2 + tr^2)/[(n + 1)(|C|^2 - tr^2/p)]); a C that equals its target gives 1.
+    s = min(1, (|C|^2 + tr^2)/[(n + 1)(|C|^2 - tr^2/p)]); a C that equals its target gives 1. Chen et al. (2010) have
+    (1 - 2/p) |C|^2 in the numerator and n + 1 - 2/p in the denominator: of few columns theirs shrinks less.
     """
     if p == 1:
         return 0.0
