@@ -10,7 +10,7 @@ from sklearn.linear_model import RidgeClassifier as Foreign
 
 import discrim
 from discrim import GaussianNB, LinearDiscriminantAnalysis, LogisticRegression, Perceptron, basis, decision
-from discrim.errors import ModelFileError, RowsInFileWarning
+from discrim.errors import DataError, ModelFileError, RowsInFileWarning
 from discrim.store.files import to_bytes
 
 from .conftest import again, assert_same_answers
@@ -59,6 +59,18 @@ def test_adapted_priors_and_several_labels_are_kept():
     assert np.array_equal(again(several).predict(X), several.predict(X))
 
 
+@pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, discrim.RegularizedDiscriminantAnalysis])
+def test_rows_of_one_class_are_kept_until_others_come(kind):
+    model = kind().partial_fit(X[:50], Y[:50])
+    with pytest.raises(ModelFileError, match=r"has no rule yet: The number of classes .*keep_statistic=True"):
+        to_bytes(model)
+    loaded = again(model, keep_statistic=True)
+    assert to_bytes(loaded, keep_statistic=True) == to_bytes(model, keep_statistic=True)
+    with pytest.raises(DataError, match="number of classes has to be greater than one"):
+        loaded.predict(X)
+    assert_same_answers(model.partial_fit(X[50:], Y[50:]), loaded.partial_fit(X[50:], Y[50:]), X)
+
+
 @pytest.mark.parametrize("each", BASES, ids=lambda each: type(each).__name__)
 def test_bases_map_to_the_same_bits_after_a_file(each):
     each.fit(X)
@@ -79,7 +91,7 @@ def test_the_best_of_a_comparison_takes_the_same_table_after_a_file():
 
 @pytest.mark.parametrize("wrapper", [discrim.OneVsRestClassifier, decision.ThresholdClassifier])
 def test_a_foreign_estimator_inside_is_named(wrapper):
-    with pytest.raises(ModelFileError, match=r"is of the type sklearn.*hold models of discrim alone"):
+    with pytest.raises(ModelFileError, match=r"is of the type sklearn.*Use discrim.RidgeClassifier"):
         to_bytes(wrapper(Foreign()).fit(*PAIR))
 
 

@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Mapping
 from copy import copy
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
-from discrim.errors import DataError, MissingDependencyError, ParameterError, name_list, plural
+from discrim.basis.formula_plan import FormulaPlan
+from discrim.errors import DataError, MissingDependencyError, ModelFileError, ParameterError, name_list, plural
 from discrim.sources import Design, MappedScan, Scan
 from discrim.sources.design import ArrayTable, Table, as_table
+from discrim.store.estimators import SavedEstimator
+from discrim.store.fields import By, Fields, Fixed, Flag, Incoming, Many, Outgoing, Text, Texts, Whole, damaged
+from discrim.store.kinds import Of
 from discrim.typing import Floats
 
 # Functions that learn from the whole column, and C(), whose levels a column of numbers shows only at its end.
@@ -27,7 +31,7 @@ REFUSED = re.compile(r"\b(lag|hashed)\(")
 INTERCEPT = "Intercept"
 
 
-class FormulaBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class FormulaBasis(SavedEstimator, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """The columns that a formula makes of those of a table, in R's notation.
 
     ``a + b`` are columns, ``a:b`` their product, ``a * b`` both; texts become indicators of their levels, the first of
@@ -63,6 +67,12 @@ class FormulaBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> list(basis.get_feature_names_out())
     ['age', "C(job, ref='smith')[T.clerk]", "age:C(job, ref='smith')[T.clerk]"]
     """
+
+    learned: ClassVar[Fields] = {
+        "_used": Texts(), "_texts": By(Texts(type=set)), "_columns": Texts("q"), "_kept": Many(Whole(), "q", list),
+        "terms_": Many(Fixed({"name": Text(), "columns": Many(Whole(), type=list)})), "margins_": By(Texts(type=tuple)),
+        "intercept_": Flag(), "_spec": Of(FormulaPlan),
+    }  # fmt: skip
 
     terms_: list[tuple[str, list[int]]]
     margins_: dict[str, tuple[str, ...]]
@@ -130,7 +140,11 @@ class FormulaBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     f"Column '{name}' holds {plural(len(strangers), 'level')} that the model has not seen: "
                     f"{name_list(strangers)}. Replace them by known levels, or fit again with rows that have them."
                 )
-        return np.asarray(_matrix(self._spec, frame), np.float64)[:, self._kept]
+        spec = self._spec
+        whole = spec.columns(frame) if isinstance(spec, FormulaPlan) else np.asarray(_matrix(spec, frame), np.float64)
+        if max(self._kept, default=0) >= whole.shape[1]:
+            raise DataError(f"The formula '{self.formula}' makes other columns than it has names for.")
+        return whole[:, self._kept]
 
     def restricted(self, terms: list[str]) -> Self:
         """The same with some of its terms."""
@@ -147,6 +161,27 @@ class FormulaBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Names of the columns, as R writes them."""
         check_is_fitted(self, "_columns")
         return np.array(self._columns, dtype=object)
+
+    def write_learned(self, out: Outgoing, at: str) -> dict[str, Any]:
+        """What was learned, with a description in the place of code; raises for functions that have none."""
+        stored, plan = copy(self), self._spec
+        if not isinstance(plan, FormulaPlan):
+            plan = FormulaPlan.of(plan, self._used)
+            _check_same(plan, self._spec, self._texts, self._used)
+        terms = [{"name": name, "columns": columns} for name, columns in self.terms_]
+        texts = {name: sorted(levels) for name, levels in self._texts.items()}
+        stored.__dict__.update(_spec=plan, terms_=terms, _texts=texts)
+        return super(FormulaBasis, stored).write_learned(out, at)
+
+    def check_learned(self, file: Incoming) -> None:  # noqa: ARG002 - letters say the rest
+        """Raise where the terms are not of the columns that there are."""
+        stored: Any = self.terms_
+        self.terms_ = [(term["name"], term["columns"]) for term in stored]
+        places = [j for _, columns in self.terms_ for j in columns]
+        if sorted(places) != list(range(len(self._columns))):
+            raise damaged("terms_", "have not each column once")
+        if {*self._used} != self._spec.used() or not {*self._texts} <= {*self._used}:
+            raise damaged("_used", "are not the columns of the formula")
 
     def _first_pass(self, scan: Scan, used: list[str]) -> Any:
         """A frame from which the formula learns what all rows of the scan would show."""
@@ -265,6 +300,26 @@ def _parsed(formula: str, names: list[str]) -> Any:
         return Formula.from_spec(formula, context={"__formulaic_variables_available__": names})
     except (FormulaicError, SyntaxError) as error:
         raise ParameterError(f"The formula '{formula}' cannot be read: {_one_line(error)}") from None
+
+
+def _check_same(plan: FormulaPlan, spec: Any, texts: Mapping[str, Any], used: list[str]) -> None:
+    """Raise where the description gives other columns than the formula: some rows are made up and tried."""
+    import pandas as pd
+
+    rng, n = np.random.default_rng(0), 24
+    ranges, levels = plan.spans(), {**plan.levels(), **{name: sorted(found) for name, found in texts.items()}}
+    columns = {}
+    for name in used:
+        low, high = ranges.get(name, (0.25, 4.0))
+        columns[name] = np.resize(np.array(levels[name]), n) if name in levels else rng.uniform(low, high, n)
+    frame = pd.DataFrame(columns)
+    try:
+        expected = np.asarray(_matrix(spec, frame), np.float64)
+    except DataError:  # such as a spline of a function, beyond its knots
+        return
+    found = plan.columns(frame)
+    if found.shape != expected.shape or not np.allclose(found, expected, rtol=1e-9, atol=1e-12, equal_nan=True):
+        raise ModelFileError("The formula cannot be saved: its description gives other columns. Pickle the model.")
 
 
 def _columns_in(parsed: Any) -> list[str]:

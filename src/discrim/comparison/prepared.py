@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_features, check_is_fitted, validate_data
@@ -34,7 +34,6 @@ from discrim.sources.reading import Reading
 from discrim.sources.text_columns import design_of_table
 from discrim.statistics import CellMoments
 from discrim.statistics.moments import usable_scale
-from discrim.store.estimators import SavedEstimator
 from discrim.store.fields import Array, Fields, Incoming, Many, Optional, Texts, Whole, damaged
 from discrim.store.kinds import Of, stored
 from discrim.typing import Floats
@@ -275,7 +274,7 @@ class PreparedClassifier(AroundModel):
     """
 
     learned: ClassVar[Fields] = {
-        "model_": Of(SavedEstimator), "_design": Optional(Of(Design, {"p": "p"})),
+        "model_": Of(BaseEstimator), "_design": Optional(Of(Design, {"p": "p"})),
         "preparation_": Optional(Of(Preparation, {"p": "p", "q": "q"})), "names_": Texts(),
     }  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_array
 
 from discrim.decision.costs import cheapest, checked_costs
+from discrim.decision.densities import Densities
 from discrim.errors import DataError, ParameterError, plural
 from discrim.families.priors import log_priors, resolve_priors
+from discrim.store.estimators import SavedEstimator
+from discrim.store.fields import Fields
 from discrim.typing import Floats
 
 Decide = Callable[[Floats], NDArray[np.intp]]
@@ -30,14 +33,15 @@ OUTWARDS = 20
 DRAWS = 100_000
 
 
-class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BayesClassifier(SavedEstimator, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The best possible rule, where the densities of the classes are known.
 
     **Model.** x | class k has the density f_k, class k the probability pi_k; action j costs L[k, j] for class k.
 
     **Rule.** argmin_j sum_k L[k, j] pi_k f_k(x); without costs the largest pi_k f_k(x).
 
-    Nothing is learned: ``fit`` exists for scikit-learn only. Where no density is positive the priors decide.
+    Nothing is learned: ``fit`` exists for scikit-learn only. Where no density is positive the priors decide. Model
+    files hold rules of the distributions of scipy.stats.
 
     Parameters
     ----------
@@ -64,6 +68,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     0.0567
     """
 
+    own_fields: ClassVar[Fields] = {"densities": Densities()}
+
     def __init__(self, densities: Any, priors: Any = None, costs: Any = None, actions: Any = None) -> None:
         self.densities = densities
         self.priors = priors
@@ -74,6 +80,14 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Check the parameters."""
         _ = self.priors_, self.costs_
         return self
+
+    def is_learned(self) -> bool:
+        """All there is to know is given."""
+        return True
+
+    def check_parameters(self, names: set[str]) -> None:  # noqa: ARG002 - they go together
+        """Raise where densities, priors and costs cannot be used."""
+        self.fit()
 
     @property
     def classes_(self) -> NDArray[Any]:

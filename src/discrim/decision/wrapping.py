@@ -27,7 +27,7 @@ from discrim.models.parameters import Check
 from discrim.models.shell import check_parameters
 from discrim.sources import Scan, check_structure, code_labels, open_rows, recode
 from discrim.sources.rows import check_labelled
-from discrim.store.estimators import SavedEstimator
+from discrim.store.estimators import SavedEstimator, is_fitted
 from discrim.store.fields import Fields, Incoming, damaged
 from discrim.store.values import Value
 from discrim.typing import Codes, Floats
@@ -95,7 +95,7 @@ class Inner(Value):
 
     def read(self, node: Any, file: Incoming, at: str) -> Any:
         value = super().read(node, file, at)
-        if not isinstance(getattr(value, "estimator", value), SavedEstimator) or not hasattr(value, "classes_"):
+        if not (is_fitted(value) and hasattr(value, "classes_")):
             raise damaged(at, "is no fitted estimator")
         return value
 

@@ -7,17 +7,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
 from discrim.basis.formula import FormulaBasis, table_of
-from discrim.errors import DataError, ModelFileError, ParameterError
+from discrim.errors import DataError, ParameterError
 from discrim.models.around import AroundModel
 from discrim.models.logistic.inference import LogisticInference
 from discrim.models.parameters import Check, either, none, with_method
 from discrim.models.shell import Classifier, check_parameters
 from discrim.sources import Scan, scan
+from discrim.store.fields import Fields, Incoming, damaged
+from discrim.store.kinds import Of
 
 # What a model answers about itself, without rows.
 ABOUT = frozenset({
@@ -57,6 +59,8 @@ class FormulaClassifier(AroundModel):
     """
 
     _constraints: ClassVar[dict[str, Check]] = {"model": either(none(), with_method("fit"))}
+
+    learned: ClassVar[Fields] = {"basis_": Of(FormulaBasis), "model_": Of(BaseEstimator)}
 
     classes_: NDArray[Any]
     basis_: FormulaBasis
@@ -126,12 +130,10 @@ class FormulaClassifier(AroundModel):
             model.set_params(fit_intercept=False)
         return model
 
-    def write_learned(self, out: Any, at: str) -> dict[str, Any]:  # noqa: ARG002 - there is nothing to write
-        """Refused: a formula is code, and a model file holds none."""
-        raise ModelFileError(
-            "A FormulaClassifier is not saved: a formula is evaluated as code, and a model file holds none. Save "
-            "'model.model_', which takes the columns of 'model.basis_.transform(data)', or pickle the whole."
-        )
+    def check_learned(self, file: Incoming) -> None:  # noqa: ARG002 - the parts know it themselves
+        """Raise where the model takes other columns than the formula makes."""
+        if getattr(self.model_, "n_features_in_", None) != len(self.basis_.get_feature_names_out()):
+            raise damaged("basis_", "makes other columns than the model takes")
 
     def _answers(self, X: Any, method: str) -> NDArray[Any]:
         check_is_fitted(self, "model_")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, ClassVar
@@ -225,6 +226,10 @@ class StoredClassifier(SavedEstimator):
         return {name: each.field for name, each in _kept_properties(type(self)).items() if name in (names or ())}
 
 
+# What a file has of a sum that cannot be solved yet, beside the sum.
+UNSOLVED: dict[str, Field[Any]] = {"columns": Of(Design, {"n": "n"}), "feature names": Optional(Texts("n"))}
+
+
 class StoredStatistic(StoredClassifier):
     """A classifier that is solved from a statistic: with that in its file it learns on."""
 
@@ -233,6 +238,41 @@ class StoredStatistic(StoredClassifier):
     }  # fmt: skip
 
     statistic_: Any
+
+    def write_learned(self, out: Outgoing, at: str) -> dict[str, Any]:
+        """The same; of rows that cannot be solved yet, such as those of one class, what learning goes on from."""
+        error = self.__dict__.get("_unsolved")
+        if error is None:
+            return super().write_learned(out, at)
+        if not out.resumable:
+            raise ModelFileError(
+                f"This {type(self).__name__} has no rule yet: {error} Learn from more rows first, or save it with "
+                "keep_statistic=True, to go on learning later."
+            )
+        names = self.__dict__.get("feature_names_in_")
+        values = {"columns": self._design, "feature names": None if names is None else list(names)}
+        return write_fields(
+            {**UNSOLVED, **self.resumed_state},
+            {**values, **{name: getattr(self, name) for name in self.resumed_state}}, out, at,
+        )  # fmt: skip
+
+    def take_learned(self, node: Any, file: Incoming, at: str) -> None:
+        """Take over what a file has."""
+        if not isinstance(node, dict) or "rule" in node:
+            super().take_learned(node, file, at)
+            return
+        found = read_fields({**UNSOLVED, **self.resumed_state}, node, file.inside({}), at)
+        design, names = found["columns"], found["feature names"]
+        columns = {"_design": design, "n_features_in_": design.n_in}
+        if names is not None:
+            columns["feature_names_in_"] = np.array(names, dtype=object)
+        if getattr(found["statistic_"], "n_features", None) is None:
+            raise damaged("statistic", "is that of other rows")
+        self.from_sum(found["statistic_"], columns, found["_declared"], found["_chosen"])
+
+    @abstractmethod
+    def from_sum(self, statistic: Any, columns: Mapping[str, Any], declared: Any = None, chosen: Any = None) -> Any:
+        """This model, fitted to the statistic of rows with these ``columns``."""
 
     def __getattr__(self, name: str) -> Any:
         if name == "statistic_" and self.came_from_file:

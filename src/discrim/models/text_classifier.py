@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,7 +21,6 @@ from discrim.models.counts.multinomial import MultinomialNB
 from discrim.models.parameters import Check, either, none, with_method
 from discrim.models.shell import RecipeClassifier, check_parameters
 from discrim.sources import code_labels
-from discrim.store.estimators import SavedEstimator
 from discrim.store.fields import Fields, Incoming, damaged
 from discrim.store.kinds import Of
 from discrim.text import DocumentBlock, Documents, WordCounts, open_documents
@@ -64,7 +63,7 @@ class TextClassifier(AroundModel):
 
     _constraints: ClassVar[dict[str, Check]] = {"model": either(none(), with_method("fit"))}
 
-    learned: ClassVar[Fields] = {"counts_": Of(WordCounts, {"p": "p"}), "model_": Of(SavedEstimator)}
+    learned: ClassVar[Fields] = {"counts_": Of(WordCounts, {"p": "p"}), "model_": Of(BaseEstimator)}
 
     classes_: NDArray[Any]
     counts_: WordCounts

@@ -6,9 +6,12 @@ from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from discrim.errors import DiscrimError, ModelFileError
 from discrim.store.fields import (
+    Field,
     Fields,
     Fixed,
     Incoming,
@@ -42,6 +45,33 @@ class LeftOut:
     __hash__ = None  # type: ignore[assignment]
 
 
+class Given(Field[Any]):
+    """The value of a parameter; what is no data is left out, and ``LeftOut`` stands for it."""
+
+    def write(self, value: Any, out: Outgoing, at: str) -> Any:
+        if isinstance(value, LeftOut):
+            return {"left out": value.text}
+        before = dict(out.arrays)
+        try:
+            return Value().write(value, out, at)
+        except ModelFileError:
+            out.arrays = before
+        text = repr(value)
+        text = f"{type(value).__name__}(...)" if " at 0x" in text or len(text) > 200 else text
+        out.left_out.append(f"{at.rpartition('.')[2]}={text}")
+        return {"left out": text}
+
+    def read(self, node: Any, file: Incoming, at: str) -> Any:
+        if isinstance(node, dict) and node.keys() == {"left out"}:
+            if not isinstance(node["left out"], str):
+                raise damaged(at, "is no text")
+            return LeftOut(node["left out"])
+        return Value().read(node, file, at)
+
+
+GIVEN = Given()
+
+
 class SavedEstimator:
     """An estimator that enters itself, and can be saved.
 
@@ -50,6 +80,8 @@ class SavedEstimator:
     """
 
     learned: ClassVar[Fields] = {}
+    # The fields of parameters that are no plain values.
+    own_fields: ClassVar[Fields] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -100,7 +132,10 @@ class SavedEstimator:
     def write_stored(self, out: Outgoing, at: str) -> dict[str, Any]:
         """Parameters, and what was learned; null for an estimator that was not fitted."""
         values = self.get_params(deep=False)  # type: ignore[attr-defined]
-        parameters = {name: _write_parameter(values[name], out, f"{at}.parameters.{name}") for name in sorted(values)}
+        parameters = {
+            name: self.own_fields.get(name, GIVEN).write(values[name], out, f"{at}.parameters.{name}")
+            for name in sorted(values)
+        }
         learned = self.write_learned(out, at) if self.is_learned() else None
         return {"parameters": parameters, "learned": learned}
 
@@ -111,7 +146,8 @@ class SavedEstimator:
             raise damaged(at, "is no estimator")
         known = cls._get_param_names()  # type: ignore[attr-defined]
         given = {
-            name: _read_parameter(each, file, f"{at}.parameters.{name}") for name, each in node["parameters"].items()
+            name: cls.own_fields.get(name, GIVEN).read(each, file, f"{at}.parameters.{name}")
+            for name, each in node["parameters"].items()
         }
         if set(given) != set(known):
             name = min(set(given) ^ set(known))
@@ -126,23 +162,12 @@ class SavedEstimator:
         return model
 
 
-def _write_parameter(value: Any, out: Outgoing, at: str) -> Any:
-    if isinstance(value, LeftOut):
-        return {"left out": value.text}
-    before = dict(out.arrays)
+def is_fitted(model: Any) -> bool:
+    """Has an estimator been fitted, of this library or of scikit-learn?"""
+    if isinstance(model, SavedEstimator):
+        return model.is_learned()
     try:
-        return Value().write(value, out, at)
-    except ModelFileError:
-        out.arrays = before
-    text = repr(value)
-    text = f"{type(value).__name__}(...)" if " at 0x" in text or len(text) > 200 else text
-    out.left_out.append(f"{at.rpartition('.')[2]}={text}")
-    return {"left out": text}
-
-
-def _read_parameter(node: Any, file: Incoming, at: str) -> Any:
-    if isinstance(node, dict) and node.keys() == {"left out"}:
-        if not isinstance(node["left out"], str):
-            raise damaged(at, "is no text")
-        return LeftOut(node["left out"])
-    return Value().read(node, file, at)
+        check_is_fitted(model)
+    except (NotFittedError, TypeError):
+        return False
+    return True

@@ -10,11 +10,13 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 from discrim.errors import DiscrimError, ModelFileError, NotStoredWarning, ParameterError, RowsInFileWarning, warn
 from discrim.store.container import is_whole, pack, parsed, unpack
-from discrim.store.estimators import SavedEstimator
+from discrim.store.estimators import is_fitted
 from discrim.store.fields import Incoming, Outgoing, Texts
-from discrim.store.kinds import read_object, write_object
+from discrim.store.kinds import kind_of, read_object, why_not, write_object
 
 FORMAT, VERSION = "discrim model", 1
 
@@ -95,12 +97,9 @@ def load(path: str | PathLike[str]) -> Any:
 
 def to_bytes(model: Any, *, keep_statistic: bool = False) -> bytes:
     """The content of the file of a model."""
-    if not isinstance(model, SavedEstimator):
-        raise ModelFileError(
-            f"Cannot save {type(model).__name__}: model files hold fitted estimators of discrim alone, as reading one "
-            "must not run code of elsewhere."
-        )
-    if not model.is_learned():
+    if kind_of(model) is None or not isinstance(model, BaseEstimator):
+        raise ModelFileError(f"Cannot save {type(model).__name__}. {why_not(model)}")
+    if not is_fitted(model):
         raise ModelFileError(f"Cannot save this {type(model).__name__}: it is not fitted yet. Call fit first.")
     out = Outgoing(keep_statistic)
     record = write_object(model, out, "model")
@@ -115,8 +114,8 @@ def to_bytes(model: Any, *, keep_statistic: bool = False) -> bytes:
         ) from error
     if out.left_out:
         warn(
-            f"The model file leaves out {', '.join(out.left_out)}, which is neither a number nor a text. Predictions "
-            "do not need it; set it again before another fit.",
+            f"The model file leaves out {', '.join(out.left_out)}: it holds numbers, texts and models. Predictions do "
+            "not need this; set it again before another fit.",
             NotStoredWarning,
         )
     if out.rows:
@@ -143,14 +142,14 @@ def from_bytes(content: bytearray) -> Any:
     Texts().read(head["rows"], Incoming({}), "rows")
     file = Incoming(arrays)
     try:
-        model = read_object(head["model"], file, "model", SavedEstimator)
+        model = read_object(head["model"], file, "model", BaseEstimator)
     except ModelFileError:
         raise
     except (DiscrimError, ValueError, TypeError, LookupError, OverflowError, RecursionError, AttributeError) as error:
         raise ModelFileError(f"It is damaged: its parts do not go together ({error}).") from error
     if file.used != arrays.keys():
         raise ModelFileError(f"It is damaged: no field has the array '{min(arrays.keys() - file.used)}'.")
-    if not model.is_learned():
+    if not is_fitted(model):
         raise ModelFileError("It is damaged: its model was not fitted.")
     return model
 

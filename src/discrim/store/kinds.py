@@ -17,7 +17,7 @@ from discrim.store.fields import Field, Fields, Incoming, Outgoing, damaged, rea
 from discrim.store.values import Value
 
 C = TypeVar("C", bound=type)
-MODEL = "model:"
+MODEL, FOREIGN = "model:", "scikit-learn:"
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,10 @@ def known_kinds() -> list[Kind]:
 
 def kind_of(value: Any) -> Kind | None:
     """The kind of an object; None where its very class has not entered."""
-    name = _names.get(type(value))
+    own = type(value)
+    if own not in _names and own.__module__.partition(".")[0] == "sklearn":
+        _enter_foreign(own.__name__)
+    name = _names.get(own)
     return None if name is None else _kinds[name]
 
 
@@ -113,6 +116,8 @@ def find_kind(name: Any, at: str) -> Kind:
         raise damaged(at, "is of no kind")
     if name not in _kinds and name.startswith(MODEL):
         _import_public(name.removeprefix(MODEL))
+    if name not in _kinds and name.startswith(FOREIGN):
+        _enter_foreign(name.removeprefix(FOREIGN))
     if name in _kinds:
         return _kinds[name]
     if not name.startswith(MODEL):
@@ -121,6 +126,15 @@ def find_kind(name: Any, at: str) -> Kind:
         f"It holds a model of the kind '{name.removeprefix(MODEL)}', which is not known here. If it is one of your own "
         "classes, import the module that defines it, then load again; if it is one of discrim, update discrim."
     )
+
+
+def _enter_foreign(name: str) -> None:
+    """Have the class of scikit-learn that the table has under this name."""
+    from discrim.store.foreign import foreign_kind
+
+    kind = foreign_kind(name)
+    if kind is not None:
+        _kinds[kind.name], _names[kind.type] = kind, kind.name
 
 
 def _import_public(path: str) -> None:
@@ -162,7 +176,7 @@ def write_object(value: Any, out: Outgoing, at: str) -> dict[str, Any]:
     """The JSON of an object of some kind."""
     kind = kind_of(value)
     if kind is None:
-        raise ModelFileError(f"'{at}' is {_a(value)}. {_why_not(value)}")
+        raise ModelFileError(f"'{at}' is {_a(value)}. {why_not(value)}")
     return kind.write(value, out, at)
 
 
@@ -178,7 +192,13 @@ def _a(value: Any) -> str:
     return f"of the type {type(value).__module__}.{type(value).__qualname__}"
 
 
-def _why_not(value: Any) -> str:
+def why_not(value: Any) -> str:
+    """Why a file does not hold such a value, and what to do."""
     if hasattr(value, "fit"):
-        return "Model files hold models of discrim alone, as reading one must not run code of elsewhere."
+        name = type(value).__name__
+        own = f"discrim.{name}" if name in sys.modules["discrim"].__all__ else "one of these"
+        return (
+            "Model files hold models of discrim, and of scikit-learn pipelines, scalers, SimpleImputer, PCA and "
+            f"CalibratedClassifierCV, as reading one must not run code of elsewhere. Use {own}, or pickle the whole."
+        )
     return "Model files hold numbers, texts and objects of discrim alone."

@@ -66,7 +66,7 @@ class Scheme(MetaClassifier):
     _constraints: ClassVar[Mapping[str, Check]] = {}
 
     learned: ClassVar[Fields] = {
-        "estimators_": Many(Of(SavedEstimator), "b", list), "classes_": Labels("K"), "same_columns": Flag(),
+        "estimators_": Many(Of(BaseEstimator), "b", list), "classes_": Labels("K"), "same_columns": Flag(),
     }  # fmt: skip
 
     n_jobs: int | None
