@@ -50,7 +50,7 @@ def _written(density: Any, out: Outgoing, at: str) -> Any:
 
     own, kind = getattr(density, "dist", None), type(density)
     name = getattr(own, "name", None) or kind.__name__.removesuffix("_frozen")
-    if name in CONTINUOUS and type(own) is type(getattr(stats, name)):
+    if name in CONTINUOUS and own.__class__ is getattr(stats, name).__class__:
         numbers = {**{str(i): each for i, each in enumerate(density.args)}, **density.kwds}
     elif name in SEVERAL and kind is type(getattr(stats, name)(np.zeros(2), np.eye(2))):
         places = ("mean", "cov") if name == "multivariate_normal" else ("loc", "shape", "df")

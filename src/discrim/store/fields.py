@@ -36,6 +36,8 @@ class Outgoing:
 
     def put(self, array: NDArray[Any], at: str) -> dict[str, Any]:
         """What stands for the array in the text; in the file it is called ``at``."""
+        while at in self.arrays:
+            at += "'"
         turned = array.ndim > 1 and array.flags.f_contiguous and not array.flags.c_contiguous
         self.arrays[at] = array.T if turned else array
         return {"array": at, "order": "F"} if turned else {"array": at}
