@@ -242,7 +242,7 @@ class _Reader:
             return ["sign", plain, x, self.node(tree.args[1])]
         if name in {"center", "scale", "standardize"} and state is not None:
             return ["units", x, *(None if state[each] is None else float(state[each]) for each in ("center", "scale"))]
-        if name == "poly" and state is None:
+        if name == "poly" and not state:
             return ["powers", x, int(self._option(tree, "degree", 1, 1))]
         if name == "poly":
             orders = range(len(state["norms2"]))

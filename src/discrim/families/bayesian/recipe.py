@@ -10,7 +10,7 @@ import numpy as np
 from discrim.block import Block
 from discrim.errors import ParameterError, SingularClassError, name_list
 from discrim.families.bayesian.prior import chosen_prior, prior_units, targets_of
-from discrim.families.bayesian.wishart import Prior, of_columns, posterior_matrices
+from discrim.families.bayesian.wishart import Evidence, Prior, evidence_of, of_columns, posterior_matrices
 from discrim.families.gaussian.covariance import rounding_noise
 from discrim.families.gaussian.leave_one_out import is_ill, leaves_one_class, log_priors_without, student_scores
 from discrim.families.gaussian.quadratic import SingularError, class_rule
@@ -25,6 +25,7 @@ from discrim.families.gaussian.recipe import (
 from discrim.families.gaussian.student import predictive, shared_by, student_rule, with_columns
 from discrim.families.population import GaussianPopulation
 from discrim.families.recipe import Chosen, LeftOut, Passes, Remark, Shape, Solved, rotated
+from discrim.later import cached_property
 from discrim.statistics import ClassMoments, Depth
 from discrim.typing import Floats, Mask
 
@@ -192,3 +193,8 @@ class BayesianDetails:
     prior: Prior
     alive: Mask
     density_offset: Floats
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """The log marginal likelihood of the rows as a function of psi and nu."""
+        return evidence_of(self.inside, self.prior.units)

@@ -265,6 +265,7 @@ class LdaDetails:
         with np.errstate(divide="ignore"):
             return np.asarray(statistic.weight @ gaps**2 / inside)
 
+    @cached_property
     def scatter_eigenvalues(self) -> Floats:
         """Eigenvalues of S^-1 B with sums of squares S and B, weighted by the classes' shares."""
         weight = self.statistic.weight

@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 
 from discrim.errors import ParameterError, name_list
 from discrim.families.bayesian.recipe import BayesianDetails, BayesianRecipe
-from discrim.families.bayesian.wishart import evidence_of, posterior_matrices
+from discrim.families.bayesian.wishart import posterior_matrices
 from discrim.families.gaussian.quadratic import ClassMatrices
 from discrim.families.gaussian.recipe import Statistic
 from discrim.families.rule import Output, StudentRule
@@ -100,7 +100,7 @@ class BayesianDiscriminant(RecipeClassifier):
                 f"log_evidence_ is only available with a proper prior: psi > 0 and nu > p - 1 = {p - 1}; "
                 f"psi is {self.psi_:g} and nu is {self.nu_:g}."
             )
-        return evidence_of(details.inside, details.prior.units).value(self.psi_, self.nu_)
+        return details.evidence.value(self.psi_, self.nu_)
 
     def _summarise(self) -> Summary:
         statistic, labels = self.statistic_, [str(label) for label in self.classes_]

@@ -32,7 +32,7 @@ def lda_summary(model: Any, details: LdaDetails, names: list[str]) -> Summary:
     n = sample_size(statistic.weight, statistic.rows)
     # Columns that others determine are no dimensions.
     independent = min(statistic.n_features, details.sphering.rank)
-    tests = wilks_tests(details.scatter_eigenvalues(), n, independent, len(labels))
+    tests = wilks_tests(details.scatter_eigenvalues, n, independent, len(labels))
     facts = {
         "Rows": int(statistic.rows.sum()),
         "Columns": statistic.n_features,

@@ -211,19 +211,19 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     @kept
     def scatter_eigenvalues_(self) -> Floats:
         """Eigenvalues of W^-1 B, the sums of squares within and between: Fisher's criterion of each coordinate."""
-        eigenvalues: Floats = self._details.scatter_eigenvalues()
+        eigenvalues: Floats = self._details.scatter_eigenvalues
         return eigenvalues
 
     @kept
     def canonical_correlations_(self) -> Floats:
         """sqrt(lambda / (1 + lambda)) for the eigenvalues lambda of S^-1 B."""
-        eigenvalues: Floats = self._details.scatter_eigenvalues()
+        eigenvalues: Floats = self._details.scatter_eigenvalues
         return np.sqrt(eigenvalues / (1.0 + eigenvalues))
 
     @kept
     def wilks_lambda_(self) -> float:
         """det S / det(S + B): 1 when the class means are equal, near 0 when they are far apart."""
-        return float(np.prod(1.0 / (1.0 + self._details.scatter_eigenvalues())))
+        return float(np.prod(1.0 / (1.0 + self._details.scatter_eigenvalues)))
 
     @kept
     def structure_(self) -> Floats:

@@ -125,7 +125,8 @@ class NearestCentroid(RecipeClassifier):
         left = np.flatnonzero(self.support_)
         # The columns that deviate most come first.
         order = left[np.argsort(-np.abs(self.deviations_[:, left]).max(axis=0, initial=0.0), kind="stable")]
-        names = [self._names[j] for j in order]
+        every = self._names
+        names = [every[j] for j in order]
         facts = {
             "Rows": int(statistic.rows.sum()),
             "Columns": statistic.n_features,
