@@ -173,7 +173,8 @@ def test_a_folder_of_documents_brings_its_classes(tmp_path):
         ),
         (["{iris}", "-t", "species", "--features", "colour"], "There is no column 'colour'"),
         (["{iris}", "-t", "species", "--weight", "colour"], "There is no column 'colour'"),
-        (["{iris}", "-t", "species", "--folds", "1"], "at least 2 folds"),
+        (["{iris}", "-t", "species", "--folds", "1"], "--folds is 1; it must be at least 2"),
+        (["{iris}", "-t", "species", "--budget", "-5"], "--budget is -5; it must be at least 0"),
     ],
 )
 def test_a_mistake_is_reported_in_a_sentence(iris, arguments, message):
@@ -187,9 +188,12 @@ def test_a_mistake_is_reported_in_a_sentence(iris, arguments, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,y\n" + "".join(f"{i % 9},{i / 7}\n" for i in range(30)), "Unknown label type: continuous"),
+        (
+            "a,y\n" + "".join(f"{i % 9},{i / 7}\n" for i in range(30)),
+            "The target 'y' holds numbers with fractions: it looks like a number, not like classes",
+        ),
         ("a,y\n" + "".join(f"{i},{i % 2}\n" for i in range(30)), "There is no column left to learn from. Column 'a'"),
-        ("a,y\n", "holds no rows"),
+        ("a,y\n", "There are no rows in the file"),
         ("a,y\n" + "1,u\n" * 9 + ",\n" * 9, "9 of 18 are missing"),
     ],
 )

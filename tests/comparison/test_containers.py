@@ -204,7 +204,7 @@ def test_the_keyboard_keeps_what_is_done(monkeypatch):
     with pytest.warns(InterruptedWarning, match="1 of 3 models were done"):
         found = compare(X, y, ["LDA", "QDA", "Logistic"])
     assert found.chosen == "LDA"
-    assert found.table.loc["Logistic", "note"] == "not run: interrupted by the user"
+    assert found.table.loc["Logistic", "note"] == "the comparison was stopped by the user"
     with pytest.raises(KeyboardInterrupt):
         compare(X, y, ["QDA", "LDA"])
 
@@ -274,9 +274,9 @@ def test_a_failed_report_leaves_the_old_one(tmp_path, monkeypatch):
 
 def test_a_report_that_cannot_be_written_names_the_file_that_was_asked_for(tmp_path):
     found = compare(X, y, ["LDA"])
-    missing = tmp_path / "none" / "report.html"
-    with pytest.raises(FileNotFoundError, match=f"The report cannot be written .*{re.escape(str(missing))}'$"):
-        found.report(missing)
+    missing = tmp_path / "none"
+    with pytest.raises(FileNotFoundError, match=f"cannot be written: there is no folder '{re.escape(str(missing))}'.$"):
+        found.report(missing / "report.html")
     with pytest.raises(OSError, match=f"The report cannot be written .*{re.escape(str(tmp_path))}'$"):
         found.report(tmp_path)
 

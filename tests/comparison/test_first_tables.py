@@ -17,6 +17,7 @@ import discrim
 from discrim import compare
 from discrim.comparison.compared_rows import read_rows
 from discrim.comparison.comparing import candidates_for
+from discrim.comparison.given import Given
 from discrim.comparison.plan import plan
 from discrim.errors import DataError
 
@@ -175,7 +176,7 @@ def test_many_columns_and_classes_are_planned_within_the_budget(shape):
     if shape == "news":
         words, y = rng.integers(0, 10_684, 3000 * 45), np.arange(3000) % 8
         x = sparse.csr_matrix((np.ones(len(words)), words, np.arange(0, len(words) + 1, 45)), shape=(3000, 10_684))
-    rows = read_rows(x, y, None, 10, None, 0)
+    rows = read_rows(Given(x, y))
     planned = plan(candidates_for(None, rows), rows, 60)
     take_part = [one for one in planned if not one.why_not]
     assert {"Multinomial NB", "Complement NB"} <= {one.name for one in take_part}

@@ -10,6 +10,7 @@ from discrim import compare, datasets
 from discrim.comparison import clock, plan
 from discrim.comparison.compared_rows import read_rows
 from discrim.comparison.comparing import candidates_for
+from discrim.comparison.given import Given
 from discrim.errors import DataError, InterruptedWarning, ParameterError
 from discrim.models import registry
 
@@ -21,7 +22,7 @@ def table(n=6000, p=4, seed=0):
 
 
 def planned(x, labels, budget, models=None):
-    rows = read_rows(x, labels, None, 10, None, 0)
+    rows = read_rows(Given(x, labels))
     return plan.plan(candidates_for(models, rows), rows, budget)
 
 
@@ -62,7 +63,7 @@ def test_savings_are_said_and_cost_little(monkeypatch):
     monkeypatch.setattr(plan, "LEAST_TRAINED", 1000)
     x, labels = table()
     full = compare(x, labels, ["Logistic"], budget=None)
-    rows = read_rows(x, labels, None, 10, None, 0)
+    rows = read_rows(Given(x, labels))
     (one,) = candidates_for(["Logistic"], rows)
     effort = plan.efforts(one, rows)[-1]
     assert effort.judged > 1
@@ -76,7 +77,7 @@ def test_savings_are_said_and_cost_little(monkeypatch):
 
 
 def test_training_parts_of_some_rows_hold_out_the_same_rows():
-    rows = read_rows(*table(600), None, 5, None, 0)
+    rows = read_rows(Given(*table(600)), 5)
     part = rows.trained_on(3)
     for f in range(5):
         assert set(part.folds.train(f)) < set(rows.folds.train(f))
@@ -97,7 +98,7 @@ def test_the_clock_stops_and_the_stop_is_recorded(monkeypatch):
     x, labels = datasets.load_iris().xy
     with pytest.warns(InterruptedWarning, match=r"Stopped by the clock, after 1000000 s with a budget of 60 s: 2 of 3"):
         found = compare(x, labels, ["LDA", Slow(), "QDA"])
-    assert found.table.loc["QDA", "note"].startswith("not run: interrupted by the clock")
+    assert found.table.loc["QDA", "note"].startswith("the comparison was stopped by the clock")
     assert np.isfinite(found.table.loc["LDA", "error"])
     assert any(said.startswith("Stopped by the clock") for said in found.remarks)
 

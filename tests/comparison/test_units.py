@@ -110,7 +110,7 @@ def test_best_knows_the_names_of_columns():
     text = str(best.summary())
     assert "c12" in text
     assert "standard deviations of the columns" in text
-    with pytest.raises(ValueError, match="feature names"):
+    with pytest.raises(ValueError, match="X lacks 'c0', which the model was fitted on"):
         best.predict(frame.rename(columns={"c0": "other"}))
 
 

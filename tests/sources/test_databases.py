@@ -209,7 +209,7 @@ def test_an_empty_or_broken_database_is_reported(tmp_path):
     with sqlite3.connect(path) as connection:
         connection.execute("DELETE FROM t")
     connection.close()
-    with pytest.raises(DataError, match=r"The table 't' of '.*t.db' holds no rows."):
+    with pytest.raises(DataError, match=r"There are no rows in the table 't' of '.*t.db'."):
         scan(path)
     (tmp_path / "broken.db").write_bytes(b"SQLite format 3\x00" + b"\x07" * 2000)
     with pytest.raises(DataError, match=r"'.*broken.db' cannot be read as an SQLite database"):

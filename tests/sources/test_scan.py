@@ -167,7 +167,7 @@ def test_a_scan_says_what_it_is(write, tmp_path):
         write(f"{k}.parquet")
     rows = scan(tmp_path, target="paid", features=["a", "b"])
     assert repr(rows) == "Scan(3 parquet files, target='paid', 2 features)"
-    assert repr(scan(tmp_path / "0.parquet")) == "Scan(1 parquet file, 5 features)"
+    assert repr(scan(tmp_path / "0.parquet")) == "Scan(file '0.parquet', 5 features)"
 
 
 def test_features_come_in_the_order_asked_for(write, gather):

@@ -95,7 +95,7 @@ def test_what_is_wrong_is_said_in_words(frame):
         model.transform_spark(frame.drop("a"))
     with pytest.raises(DataError, match="'prediction' already"):
         model.transform_spark(frame.withColumnRenamed("y", "prediction"))
-    with pytest.raises(DataError, match="holds no rows"):
+    with pytest.raises(DataError, match="no rows"):
         discrim.GaussianNB().fit(discrim.scan(frame.where("a > 1e9"), features=["a"], target="y"))
     gaps = frame.selectExpr("a", "case when a > 1 then null else y end as y")
     with pytest.raises(DataError, match=r"'y'.*missing|missing.*'y'"):

@@ -147,7 +147,7 @@ def test_columns_that_hold_no_documents_are_named():
             documents(frame, **arguments)
     with pytest.raises(DataError, match="the labels in column 'y' contain NaN or null: 1 of 2 are missing"):
         list(documents(frame, text="t", target="y").blocks())
-    with pytest.raises(DataError, match="holds no rows"):
+    with pytest.raises(DataError, match="no rows"):
         documents(frame[:0], text="t")
 
 

@@ -79,6 +79,11 @@ def compare(
     """
     from discrim.cli.tables import open_beside
     from discrim.comparison import compare as compare_models
+    from discrim.errors import ParameterError
+
+    for option, value, least in (("--folds", folds, 2), ("--repeats", repeats, 1), ("--budget", budget, 0)):
+        if value < least:
+            raise ParameterError(f"{option} is {value:g}; it must be at least {least}.")
 
     rows, beside = open_beside(data, {"groups": groups, "time": time}, note=note, **columns)
     found = compare_models(

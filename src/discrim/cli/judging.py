@@ -16,6 +16,7 @@ from discrim.evaluation import Confusion, log_loss, multiclass_auc, roc
 from discrim.inference.summary import Summary, Table
 from discrim.sources import code_labels
 from discrim.sources.design import one_column
+from discrim.sources.labels import ContinuousLabelsError
 from discrim.typing import Codes, Floats
 
 # Rows of a class below which an area has no standard error.
@@ -56,7 +57,13 @@ def read_truth(question: Question, target: str, weight: str | None) -> Truth:
     n_known, codes, predicted, values, weights = len(known), [], [], [], []
     for answers in question.answers("evaluating"):
         table = answers.table
-        classes, own = code_labels(table.labels(target, 0, table.n_rows), column=target)
+        try:
+            classes, own = code_labels(table.labels(target, 0, table.n_rows), column=target)
+        except ContinuousLabelsError:
+            raise DataError(
+                f"The column '{target}' of '{question.data}' holds numbers with fractions, and the model knows the "
+                f"classes {name_list(list(known)[:n_known])}. Which column holds the classes? Pass it as --target."
+            ) from None
         codes.append(np.array([known.setdefault(label, len(known)) for label in classes.tolist()])[own])
         said, place = np.unique(answers.predicted, return_inverse=True)
         # A model that may refuse an answer has a label for that which is none of its classes.

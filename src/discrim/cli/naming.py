@@ -68,8 +68,17 @@ def _resolved(name: str, known: Sequence[str]) -> str:
     alike = parts or similar_names(name, known)
     hint = f" Did you mean {' or '.join(repr(each) for each in alike)}?" if alike else ""
     raise ParameterError(
-        f"There is no model '{name}'.{hint} The models are {name_list(sorted(known), most=len(known))}."
+        f"There is no model '{name}'.{hint} The models are {name_list(_once(), most=len(known))}; names of classes, "
+        "such as LinearDiscriminantAnalysis, mean the same."
     )
+
+
+def _once() -> list[str]:
+    """Every model under one name: that of ``compare``, or that of its class."""
+    kinds, tried = _known(), all_entries().values()
+    also = {entry.kind for entry in tried}
+    own = [name for name, (kind, _) in kinds.items() if name == kind.__name__ and kind not in also]
+    return sorted([*(entry.name for entry in tried), *own])
 
 
 def _plain(name: str) -> str:

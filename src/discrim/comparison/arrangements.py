@@ -15,13 +15,13 @@ from discrim.statistics.folds import Folds
 from discrim.typing import Index
 
 
-def in_order_of_time(rows: ComparedRows, time: Any, cv: Any) -> ComparedRows:
+def in_order_of_time(rows: ComparedRows, cv: Any) -> ComparedRows:
     """The same rows, in folds of later and later ones, each predicted by models of all earlier rows.
 
     Rows of one time stay together. The first part, of two classes at least, is only learned from. Settings are tuned by
     folds of the training rows that are stretches of time.
     """
-    if time is None:
+    if rows.time is None:
         return rows
     if rows.dealer.grouped:
         raise ParameterError("Give groups= or time=, not both; rows of one time stay together anyway.")
@@ -29,7 +29,7 @@ def in_order_of_time(rows: ComparedRows, time: Any, cv: Any) -> ComparedRows:
         raise ParameterError.bad_value("cv", cv, "a number of folds where time= orders them")
     if cv < 2:
         raise ParameterError.bad_value("cv", cv, "at least 2 folds")
-    at = code_times(time, rows.n)
+    at = code_times(rows.time, rows.n)
     number = _stretches(at, rows.codes, int(cv))
     folds = Folds(number, tuple(np.flatnonzero(at < at[number == f].min()) for f in range(int(number.max()) + 1)))
     first = int((number < 0).sum())

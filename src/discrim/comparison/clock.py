@@ -33,6 +33,11 @@ class Clock:
     def over(self) -> bool:
         return self.seconds is not None and self.elapsed > PATIENCE * self.seconds
 
+    @property
+    def why_stopped(self) -> str:
+        """The same, for models that were not done."""
+        return f"the comparison was s{self.stopped.partition(':')[0][1:]}"
+
     def at(self, step: str = "") -> None:
         """A step begins; it is not begun where the time is over."""
         if self.over:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array
 from discrim.block import Block
 from discrim.comparison.clock import Clock
 from discrim.comparison.column_table import ColumnRead, read_columns, said_of_columns, useless_columns
-from discrim.comparison.decided import NOTHING, Decided, Wanted, decide, positive_of, question_target, taken
+from discrim.comparison.decided import NOTHING, Decided, Wanted, decide, not_classes, positive_of, question_target
 from discrim.comparison.folds import (
     Dealer,
     check_classes,
@@ -23,6 +23,7 @@ from discrim.comparison.folds import (
     make_folds,
     vary_without_two,
 )
+from discrim.comparison.given import Given, taken
 from discrim.comparison.prepared import (
     Columns,
     Preparation,
@@ -49,6 +50,7 @@ from discrim.sources import (
     non_finite_in,
     refuse_path,
 )
+from discrim.sources.labels import ContinuousLabelsError, MissingLabelsError
 from discrim.sources.reading import NO_READING, Reading
 from discrim.sources.rows import check_labelled
 from discrim.statistics import ClassMoments, Depth, MomentsOf
@@ -77,7 +79,8 @@ class ComparedRows:
     ``folds``, dealt by ``dealer``. Of documents the columns are counts of ``words``. ``X`` is without the columns that
     were ``left_out``, names with a sentence each; ``given`` has them all. ``remarks`` are sentences about the folds,
     and ``dealt`` says how they were made. ``reading`` says which columns are read otherwise than they come; so many
-    rows were ``dropped``; ``positive`` is the class of interest, where it was named; the ``clock`` stops models.
+    rows were ``dropped``; ``time`` are the times of the others, where they were given; ``positive`` is the class of
+    interest, where it was named; the ``clock`` stops models.
     ``column_table`` says how the columns were read, where they have names; ``useless`` ones are left out next.
     """
 
@@ -99,6 +102,7 @@ class ComparedRows:
     clock: Clock = field(default_factory=Clock)
     reading: Reading = NO_READING
     dropped: int = 0
+    time: Any = None
     column_table: tuple[ColumnRead, ...] = ()
     useless: dict[str, str] = field(default_factory=dict)
     positive: Any = None
@@ -251,45 +255,59 @@ class ComparedRows:
         return "binary" if values.max(initial=0) <= 1 else "counts"
 
 
-def read_rows(
-    X: Any, y: Any, sample_weight: Any, cv: Any, groups: Any, random_state: Any, wanted: Wanted = NOTHING
-) -> ComparedRows:
+def read_rows(given: Given, cv: Any = 10, random_state: Any = 0, wanted: Wanted = NOTHING) -> ComparedRows:
     """Turn the columns into numbers where that can be done, code the labels, and deal the folds.
 
     This is the one place where X becomes columns: what is left out of them here is left out of ``best`` too.
     """
-    refuse_path(X, y)
-    if isinstance(X, Documents):
-        read = _read_documents(open_documents(X, y, sample_weight))
-    else:
-        if isinstance(X, Scan):
-            check_labelled(X)
-        else:
-            _check_table(X, y)
-        decided = decide(X, wanted)
-        read = _read(X, y, sample_weight, decided)
-        if wanted.missing != "impute" and read.missing:
-            keep = _complete(read, wanted)
-            X, decided = taken(X, keep), replace(decided, X=taken(decided.X, keep))
-            each = (y, sample_weight, groups)
-            y, sample_weight, groups = (None if values is None else taken(values, keep) for values in each)
-            read = _read(X, y, sample_weight, decided, dropped=len(keep) - int(keep.sum()))
+    given, read = _read_documents(given) if isinstance(given.X, Documents) else _read_given(given, wanted)
     check_classes(read.data)
-    question_target(y, read.classes, read.n, X)
+    question_target(given.y, read.classes, read.n, given.X)
     positive = positive_of(read.classes, wanted.positive)
     try:
         check_random_state(random_state)
     except ValueError:
         raise ParameterError.bad_value("random_state", random_state, "a whole number, None or a RandomState") from None
     names = units = None
-    if groups is not None:
-        names, units = code_groups(groups, read.n)
+    if given.groups is not None:
+        names, units = code_groups(given.groups, read.n)
     elif read.numbers is not None:
         units = find_copies(read.numbers.x)
     dealer = Dealer(read.codes, units, names, random_state)
-    folds, remarks = make_folds(cv, dealer, read.classes, groups)
-    said, how = (*read.remarks, *remarks), how_dealt(cv, dealer)
-    return replace(read, folds=folds, dealer=dealer, remarks=said, dealt=how, given=X, positive=positive)
+    folds, remarks = make_folds(cv, dealer, read.classes, given.groups)
+    return replace(
+        read, folds=folds, dealer=dealer, remarks=(*read.remarks, *remarks), dealt=how_dealt(cv, dealer), given=given.X,
+        time=given.time, positive=positive,
+    )  # fmt: skip
+
+
+def _read_given(given: Given, wanted: Wanted) -> tuple[Given, ComparedRows]:
+    """The rows of a table, an array or a scan, and those of them that take part."""
+    refuse_path(given.X, given.y)
+    if isinstance(given.X, Scan):
+        check_labelled(given.X)
+    else:
+        _check_table(given.X, given.y)
+    given, unlabelled = given.resolved(), 0
+    missing = given.unlabelled() if wanted.missing == "drop" else None
+    if missing is not None:
+        given, unlabelled = given.taken(~missing), int(missing.sum())
+    decided = decide(given.X, wanted, given.beside)
+    if unlabelled:
+        were = "row without a label was" if unlabelled == 1 else "rows without a label were"
+        decided = replace(decided, remarks=(f"{unlabelled:,} {were} left out.", *decided.remarks))
+    try:
+        read = _read(given, decided)
+    except MissingLabelsError as error:
+        error.args = (f"{error} missing='drop', or --missing drop, leaves them out.",)
+        raise
+    except ContinuousLabelsError:
+        raise not_classes(given.y, given.X, "numbers with fractions") from None
+    if wanted.missing != "impute" and read.missing:
+        keep = _complete(read, wanted)
+        given, decided = given.taken(keep), replace(decided, X=taken(decided.X, keep))
+        read = _read(given, decided, dropped=len(keep) - int(keep.sum()))
+    return given, read
 
 
 def _complete(read: ComparedRows, wanted: Wanted) -> NDArray[np.bool_]:
@@ -302,15 +320,16 @@ def _complete(read: ComparedRows, wanted: Wanted) -> NDArray[np.bool_]:
     return np.asarray(keep)
 
 
-def _read(X: Any, y: Any, sample_weight: Any, decided: Decided, dropped: int = 0) -> ComparedRows:
-    if isinstance(X, Scan):
+def _read(given: Given, decided: Decided, dropped: int = 0) -> ComparedRows:
+    y, sample_weight = given.y, given.sample_weight
+    if isinstance(given.X, Scan):
         read = _read_scan(decided.X, y, sample_weight, decided.left_out)
     else:
         read = _read_table(y, sample_weight, decided)
     if read.useless and (read.X is not None) and getattr(read.X, "rereadable", True):
         X = leave_out(read.X, list(read.useless))
         decided = replace(decided, X=X, left_out={**read.left_out, **read.useless})
-        return _read(X, y, sample_weight, decided, dropped)
+        return _read(given, decided, dropped)
     remarks = (*decided.remarks, *said_of_columns(read.column_table))
     if dropped:
         were = "row with a missing value was" if dropped == 1 else "rows with missing values were"
@@ -353,8 +372,12 @@ def _read_scan(X: Scan, y: Any, sample_weight: Any, left_out: dict[str, str]) ->
     return read
 
 
-def _read_documents(X: Documents) -> ComparedRows:
+def _read_documents(given: Given) -> tuple[Given, ComparedRows]:
     """Words are counted over all documents, so that the models of a held-out document know which words exist."""
+    for what in ("groups", "time"):
+        if isinstance(getattr(given, what), str):
+            raise ParameterError(f"{what} is the text {getattr(given, what)!r}; of documents, pass a value for each.")
+    X = open_documents(given.X, given.y, given.sample_weight)
     if not X.labelled:
         raise DataError(f"There are no labels with these documents ({X.title}); a comparison needs them.")
     words = WordCounts()
@@ -362,7 +385,7 @@ def _read_documents(X: Documents) -> ComparedRows:
     classes, codes = code_labels(counted.labels)
     block = Block(counted.x, codes, classes, check_weights(counted.weight, len(codes)))
     design = Design([Column(name) for name in words.get_feature_names_out()], np.float64)
-    return ComparedRows(counted.x, counted.labels, block, design, Columns.of(design), words=words)
+    return given, ComparedRows(counted.x, counted.labels, block, design, Columns.of(design), words=words)
 
 
 def _coded(X: Any, y: Any, block: Block, design: Design, left_out: dict[str, str]) -> ComparedRows:

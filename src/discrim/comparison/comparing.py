@@ -16,6 +16,7 @@ from discrim.comparison.cautions import dependences, few_rows, leaks, of_leave_o
 from discrim.comparison.clock import PATIENCE, Clock, OutOfTimeError
 from discrim.comparison.compared_rows import ComparedRows, read_rows
 from discrim.comparison.decided import Missing, Wanted
+from discrim.comparison.given import Given
 from discrim.comparison.metrics import Metric, check_metric, decided, judge, refuse_area_of_single_rows
 from discrim.comparison.plan import check_budget, economies, plan
 from discrim.comparison.reference import REFERENCE, check_reference, try_reference
@@ -28,7 +29,8 @@ from discrim.engines.progress import Progress
 from discrim.errors import DataError, DiscrimError, InterruptedWarning, ParameterError, name_list, warn
 from discrim.inference.assumptions import AssumptionChecks, checks_of_rows
 from discrim.models.registry import Entry, all_entries
-from discrim.sources import open_rows
+from discrim.sources import Scan, open_rows
+from discrim.text import Documents
 
 
 def compare(
@@ -111,17 +113,19 @@ def compare(
     repeats : how many times folds are dealt, with other seeds
         Figures are means over them, which takes the chance of one dealing out of them; the rows are no more than they
         are, and intervals know that. Needs ``cv`` as a number. Cost: as many comparisons.
-    groups : array of n, or None
+    groups : array of n, name of a column, or None
         Rows of one group stay together: none is in a training part and its test part, in tuning neither. There are
-        never more folds than groups. A splitter gets them, and one that splits a group is an error.
-    time : array of n values that can be ordered (numbers, dates), or None
+        never more folds than groups. A splitter gets them, and one that splits a group is an error. A column of groups
+        or of times is no feature.
+    time : array of n values that can be ordered (numbers, dates), name of a column, or None
         Folds are then stretches of time, and every row is predicted by models of earlier rows only. The first stretch
         is never held out: its rows are in no figure, and in ``comparison["LDA"]`` they have the fold -1.
     reference : 'boosting' or None
         Whether scikit-learn's ``HistGradientBoostingClassifier`` is tried on the same folds, to see what a more
         flexible model would gain. It is never chosen, and not run where its fits would take more than about 20 s.
     missing : 'impute', 'drop' or 'error'
-        Missing values are filled in, or rows that have any are left out, or they are an error that names the columns.
+        Missing values are filled in, or rows that have any, or no label, are left out, or they are an error that names
+        the columns.
     types : dictionary of names of columns to 'number' or 'category', or None
         What columns are, where the table does not show it: codes of a category that are written as numbers, dates as
         numbers of days, or an identifier that is to take part as it is.
@@ -147,10 +151,12 @@ def compare(
     clock = Clock(budget)
     if isinstance(y, str):
         raise DataError(f"y is the text {y!r}; it must be the labels. For a column: compare(scan(X, target={y!r})).")
-    rows = replace(read_rows(X, y, sample_weight, cv, groups, random_state, wanted), clock=clock)
+    if y is None and not isinstance(X, (Scan, Documents)):
+        X, y = _by_formula(models, X)
+    rows = replace(read_rows(Given(X, y, sample_weight, groups, time), cv, random_state, wanted), clock=clock)
     metric = check_metric(metric, rows.classes)
     refuse_area_of_single_rows(metric, rows)
-    rows = in_order_of_time(rows, time, cv)
+    rows = in_order_of_time(rows, cv)
     again = repeated(rows, cv, repeats)
     candidates = plan(candidates_for(models, rows), rows, None if budget is None else budget / (1 + len(again)))
     rows = replace(rows, remarks=(*rows.remarks, *economies(candidates, budget)))
@@ -162,8 +168,7 @@ def compare(
         raise DataError(f"None of the {len(not_run)} models could be used. {name}: {why}")
     trials.append(try_baseline(rows))
     if with_reference:
-        stopped = f"not run: {clock.stopped[:1].lower()}{clock.stopped[1:]}"
-        trees = stopped if clock.stopped else try_reference(rows, again)
+        trees = clock.why_stopped if clock.stopped else try_reference(rows, again)
         if isinstance(trees, Tried):
             trials.append(trees)
         else:
@@ -183,6 +188,14 @@ def compare(
     rows = replace(rows, remarks=remarks, dealt=how_often(repeats, rows.dealt))
     everything = {tried.name: tried for tried in trials}
     return Comparison(table, everything, choice.row, corrected, verdict, checks, rows, metric, perf_counter() - start)
+
+
+def _by_formula(models: Any, X: Any) -> tuple[Any, Any]:
+    """The table and its labels, where one of the models has a formula that names them."""
+    each = models.values() if isinstance(models, Mapping) else models if isinstance(models, (list, tuple)) else [models]
+    named = (model for model in each if hasattr(model, "separated"))
+    found: tuple[Any, Any] = next((model.separated(X) for model in named), (X, None))
+    return found
 
 
 def _corrected(
@@ -223,7 +236,7 @@ def _try_all(
                 by_clock = f"the clock, after {clock.elapsed:.0f} s with a budget of {clock.seconds or 0.0:g} s"
                 by = "the user" if isinstance(stop, KeyboardInterrupt) else by_clock
                 clock.stopped = f"Stopped by {by}: {len(trials)} of {len(candidates)} models were done."
-                not_run |= {left.name: left.why_not or f"not run: interrupted by {by}" for left in candidates[i:]}
+                not_run |= {left.name: left.why_not or clock.why_stopped for left in candidates[i:]}
                 warn(clock.stopped, InterruptedWarning)
                 break
             if isinstance(tried, Tried):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -56,16 +57,20 @@ class Decided:
     remarks: tuple[str, ...] = ()
 
 
-def decide(X: Any, wanted: Wanted) -> Decided:
-    """Columns are left out, strings read as numbers, and rare levels put together."""
+def decide(X: Any, wanted: Wanted, beside: Mapping[str, str] = MappingProxyType({})) -> Decided:
+    """Columns are left out, strings read as numbers, and rare levels put together.
+
+    Those ``beside`` the features are left out too, with these sentences.
+    """
     names = list(X.features) if isinstance(X, Scan) else column_names(X)
     lacking = [name for name in wanted.without if name not in names]
     if lacking:
         raise ParameterError(f"without names {name_list(lacking)}; the columns are {name_list(names, most=20)}.")
-    asked = {name: f"Column '{name}' is left out, as asked for." for name in wanted.without}
-    if asked and len(asked) < len(names):
-        X = leave_out(X, list(asked))
-    elif asked:
+    asked = {**{name: f"Column '{name}' is left out, as asked for." for name in wanted.without}, **beside}
+    gone = [name for name in asked if name in names]
+    if gone and len(gone) < len(names):
+        X = leave_out(X, gone)
+    elif gone:
         raise ParameterError("without names every column; there is none left to learn from.")
     reading, X = _as_typed(X, wanted.types)
     X, numbers = with_numbers(X, set(wanted.types))
@@ -134,22 +139,20 @@ def question_target(y: Any, classes: Any, n: int, X: Any) -> None:
     rows = n / k
     if whole and rows >= (ROWS_A_CLASS if k <= VERY_MANY else 5 * ROWS_A_CLASS):
         return
-    what = "dates" if kind == "M" else "numbers"
+    raise not_classes(y, X, f"{k:,} different {'dates' if kind == 'M' else 'numbers'} in {n:,} rows")
+
+
+def not_classes(y: Any, X: Any, held: str) -> DataError:
+    """The error for labels that are measurements or dates, with the columns that may have been meant."""
+    what = "date" if "dates" in held else "number"
     name = getattr(X, "target", None) or getattr(y, "name", None)
     close = [name for name, values, _ in _categories(X) if 2 <= len(values) <= MANY_CLASSES]
     meant = f" Did you mean {' or '.join(repr(other) for other in close[:3])}?" if close else ""
-    raise DataError(
-        f"The target{f' {name!r}' if name else ''} holds {k:,} different {what} in {n:,} rows: it looks like a "
-        f"{'date' if kind == 'M' else 'number'}, not like classes.{meant} To predict a range, cut it into classes "
-        "first, for example with pandas.cut; if these are the classes, convert them to strings."
+    return DataError(
+        f"The target{f' {name!r}' if name else ''} holds {held}: it looks like a {what}, not like classes.{meant} To "
+        "predict a range, cut it into classes first, with pandas.cut for example; if these are the classes, convert "
+        "them to strings."
     )
-
-
-def taken(X: Any, keep: Any) -> Any:
-    """The rows of a table, an array or a scan where ``keep`` is true."""
-    from sklearn.utils import _safe_indexing
-
-    return X.keeping(keep) if isinstance(X, Scan) else _safe_indexing(X, np.flatnonzero(keep))
 
 
 def positive_of(classes: Any, positive: Any) -> Any:

@@ -129,11 +129,12 @@ def _counted(asked: int, dealer: Dealer, classes: NDArray[Any]) -> tuple[Folds, 
             f"Class '{classes[k]}' has {rows} for {count} folds, so its figures are uncertain{unknown}.", FewRowsWarning
         )
     folds = numbered(dealer.deal(count))
-    if not dealer.grouped or len(folds.parts) == asked:
+    if len(folds.parts) == asked:
         return folds, []
-    assert dealer.names is not None
-    found = f"There are {len(folds.parts)} folds instead of {asked}, because there are {len(dealer.names)} groups."
-    return folds, [found]
+    why = f"the largest class has {plural(int(sizes.max()), 'row')}"
+    if dealer.names is not None:
+        why = f"there are {len(dealer.names)} groups"
+    return folds, [f"There are {len(folds.parts)} folds instead of {asked:,}, because {why}."]
 
 
 def numbered(fold: NDArray[np.int32]) -> Folds:

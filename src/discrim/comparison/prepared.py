@@ -28,7 +28,7 @@ from discrim.families.rule import Described
 from discrim.inference.summary import Summary
 from discrim.models.around import AroundModel, model_has
 from discrim.sources import Column, Design, Rows, Scan, find_non_finite, in_memory, open_rows
-from discrim.sources.design import Table, as_table
+from discrim.sources.design import Table, as_table, refuse_lacking
 from discrim.sources.odd_columns import odd_columns
 from discrim.sources.reading import Reading
 from discrim.sources.text_columns import design_of_table
@@ -207,9 +207,6 @@ def leave_out(X: Any, names: Sequence[str]) -> Any:
     if isinstance(X, Scan):
         return X.with_features([name for name in X.features if name not in gone])
     present = column_names(X)
-    lacking = [name for name in names if name not in present]
-    if lacking and present == [f"x{j}" for j in range(len(present))]:
-        raise DataError(f"X has {len(present)} columns and lacks {name_list(lacking)}, which it had in fit.")
     return _safe_indexing(X, [j for j, name in enumerate(present) if name not in gone], axis=1)
 
 
@@ -242,7 +239,8 @@ class PreparedClassifier(AroundModel):
     **Preparation.** Categories become indicators. A gap is filled by the mean of its column, or by the most frequent
     level of a category; a column with five gaps or more gets a further one, "name missing", that marks them. With
     ``standardise`` every column has mean 0 and standard deviation 1 in the rows of ``fit``. A gap in a column that had
-    none in ``fit`` is filled in the same way.
+    none in ``fit`` is filled in the same way. Columns of a table are found by their names: those that were left out
+    need not be there, and further ones are ignored.
 
     **Model.** That of ``model``, on the prepared columns.
 
@@ -375,14 +373,34 @@ class PreparedClassifier(AroundModel):
         table = leave_out(X, self.without) if len(self.without) else X
         return table if self.reading is None else _read_by(table, self.reading)
 
+    def _used(self, X: Any) -> Any:
+        """New rows in the columns of ``fit`` that take part: by name where both have names, others are ignored."""
+        fitted = self.__dict__.get("feature_names_in_")
+        names = X.features if isinstance(X, Scan) else None if as_table(X) is None else column_names(X)
+        if fitted is not None and names is None and self._design is not None and self._design.categorical:
+            raise DataError(
+                "X has no names of columns, and the model was fitted to a table with categories "
+                f"({name_list(self._design.categorical)}). Pass a table with these and the other columns."
+            )
+        if fitted is None or names is None:
+            validate_data(self, X, reset=False, skip_check_array=True)
+            gone = set(self.without)
+            known = [f"x{j}" for j in range(self.n_features_in_)] if fitted is None else fitted.tolist()
+            return _safe_indexing(X, [j for j, name in enumerate(known) if name not in gone], axis=1) if gone else X
+        used = [name for name in fitted.tolist() if name not in set(self.without)]
+        refuse_lacking(used, names)
+        if isinstance(X, Scan):
+            return X.with_features(used)
+        return X if names == used else _safe_indexing(X, [names.index(name) for name in used], axis=1)
+
     def _names_made(self) -> list[str] | None:
         return None if self.preparation_ is None else self.names_
 
     def _answers(self, X: Any, method: str) -> NDArray[Any]:
         check_is_fitted(self, "model_")
-        table = self._reduced(X)
-        if not isinstance(X, Scan):
-            validate_data(self, X, reset=False, skip_check_array=True)
+        table = self._used(X)
+        if self.reading is not None:
+            table = _read_by(table, self.reading)
         if self.preparation_ is None:
             return np.asarray(getattr(self.model_, method)(table))
         assert self._design is not None

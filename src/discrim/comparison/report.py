@@ -50,6 +50,8 @@ CHOICE = (
 
 def write_report(found: Comparison, path: Path) -> Path:
     """Under a temporary name first, so that the page is never seen half-written."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"The report cannot be written: there is no folder '{path.parent}'.")
     template = resources.files(__package__).joinpath("report.html").read_text(encoding="utf-8")
     lead, *others = re.split(r"(?<=\.) (?=[A-Z])", found.verdict)
     page = Template(template).substitute(

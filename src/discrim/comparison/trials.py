@@ -217,7 +217,8 @@ def _run(model: Any, rows: ComparedRows) -> tuple[HeldOut, Steps]:
         try:
             return trial_of(model, rows.X, rows.y, rows.weight).run(rows.folds), as_it_came
         except Exception:
-            if ours or not rows.missing:
+            # A formula needs the columns by their names.
+            if ours or not rows.missing or hasattr(model, "separated"):
                 raise
     held = HeldOut(rows.n, len(rows.classes))
     return _refit(model, rows, steps, range(len(rows.folds.parts)), held), steps

@@ -118,6 +118,8 @@ class RefitTrial:
             block = in_memory(open_rows(X, y, sample_weight), first_read=True)
             X = np.asarray(block.x)
         else:
+            if y is None and hasattr(model, "separated"):  # its formula names them
+                X, y = model.separated(X)
             require_labels("cross_validate", X, y)
             check_structure(X)
             check_consistent_length(X, y)

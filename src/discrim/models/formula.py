@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing
@@ -99,6 +100,24 @@ class FormulaClassifier(AroundModel):
         check_is_fitted(self, "model_")
         return self.model_.summary(**options)
 
+    def separated(self, X: Any) -> tuple[Any, Any]:
+        """The table without the column of the labels that the formula names, and these; None where it names none."""
+        target, _ = split_formula(self.formula)
+        if target is None:
+            return X, None
+        X, y = _labelled(X, None, target)
+        if isinstance(X, Scan):
+            return X, None
+        others = [j for j, name in enumerate(table_of(X).names) if name != target]
+        return _safe_indexing(X, others, axis=1), y
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted; without y, those that the formula names in X."""
+        y = self.separated(X)[1] if y is None else y
+        if y is None:
+            raise DataError("score needs the labels of the rows: pass y.")
+        return float(super().score(X, y, sample_weight))
+
     def step(self, criterion: str = "aic", direction: str = "both") -> Self:
         """The model of the terms that AIC or BIC chooses step by step; see ``LogisticRegression.step``."""
         check_is_fitted(self, "model_")
@@ -181,9 +200,16 @@ def _labelled(X: Any, y: Any, target: str | None) -> tuple[Any, Any]:
         if y is None:
             raise ParameterError("The formula has no left side and y is not given. Write 'label ~ ...', or pass y.")
         return X, y
-    if y is not None:
-        raise ParameterError(f"The labels are '{target}' by the formula, and y is given too. Leave one of them out.")
     table = table_of(X)
+    if y is not None:
+        if target in table.names and not np.array_equal(
+            np.asarray(y), np.asarray(table.labels(target, 0, table.n_rows))
+        ):
+            raise ParameterError(
+                f"The labels are '{target}' by the formula, and y is given too, with other values. Leave "
+                "one of them out."
+            )
+        return X, y
     if target not in table.names:
         raise DataError(
             f"The table has no column '{target}' for the left side of the formula. The left side is the name of a "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import re
 from collections.abc import Sequence
@@ -36,6 +37,22 @@ def open_csv(title: str, paths: Sequence[Path], sep: str | None) -> Reader:
     from discrim.sources import arrow
 
     return (arrow.read_csv_by_duckdb if installed("duckdb") else arrow.read_csv)(title, dialects)
+
+
+def ragged_line(path: Path) -> str:
+    """The first line with more fields than the header, in words; empty where there is none."""
+    opened = gzip.open if path.name.lower().endswith(".gz") else open
+    separator = dialect_of(path, None).separator
+    with opened(path, "rt", encoding="utf-8", errors="replace", newline="") as file:
+        lines = csv.reader(file, delimiter=separator)
+        width = len(next(lines, []))
+        for fields in lines:
+            if len(fields) > width:
+                return (
+                    f"line {lines.line_num:,} has {len(fields)} fields, and the header has {width}. Put values that "
+                    f"contain '{separator}' into double quotes, or mend the line"
+                )
+    return ""
 
 
 def dialect_of(path: Path, sep: str | None) -> Dialect:

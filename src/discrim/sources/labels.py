@@ -52,10 +52,10 @@ def recode(y: Any, classes: NDArray[Any]) -> Codes:
 
 
 class MissingLabelsError(DataError):
-    """Some labels are NaN or null: ``count`` of ``total``."""
+    """Some labels are NaN or null: ``count`` of ``total``, in the rows where ``missing`` is true if that is known."""
 
-    def __init__(self, count: int, total: int, column: str | None) -> None:
-        self.count, self.total, self.column = count, total, column
+    def __init__(self, count: int, total: int, column: str | None, missing: NDArray[np.bool_] | None = None) -> None:
+        self.count, self.total, self.column, self.missing = count, total, column, missing
         super().__init__(
             f"{_labels_of(column)} contain NaN or null: {count} of {total} are missing. "
             "Remove these rows, or give them a label of their own."
@@ -95,7 +95,8 @@ def _as_array_or_dictionary(y: Any) -> NDArray[Any] | tuple[NDArray[Any], NDArra
 
         return arrow.labels(y)
     if comes_from(y, "numpy.ma", "MaskedArray") and np.ma.is_masked(y):
-        raise MissingLabelsError(int(np.ma.getmaskarray(y).sum()), y.size, None)
+        masked = np.ma.getmaskarray(y)
+        raise MissingLabelsError(int(masked.sum()), y.size, None, masked)
     return np.asarray(column_or_1d(y, warn=True))
 
 
@@ -143,7 +144,7 @@ def _code_floats(y: NDArray[Any], column: str | None) -> Coded:
         )
     classes, codes = code_reals(y)
     if max(-lo, hi) >= 2.0**62 or not np.array_equal(classes, np.trunc(classes)):
-        _refuse_continuous(y)
+        _refuse_continuous(y, column)
     return classes, codes
 
 
@@ -200,7 +201,7 @@ def _code_objects(y: NDArray[Any], column: str | None) -> Coded:
     if missing.any():
         _refuse_missing(missing[codes], column)
     if all(isinstance(label, float) for label in place):
-        _refuse_continuous(np.array(list(place)))
+        _refuse_continuous(np.array(list(place)), column)
     # One entry per label, even where labels are sequences themselves.
     distinct = np.fromiter(place, dtype=y.dtype, count=len(place))
     return _code_dictionary(distinct, codes, column)
@@ -213,7 +214,7 @@ def _code_dictionary(values: NDArray[Any], codes: NDArray[Any], column: str | No
     present, ranks = code_integers(np.ascontiguousarray(codes, dtype=np.int64), 0, max(len(values), 1))
     values = values[np.flatnonzero(present)]
     if values.dtype.kind == "f":
-        _refuse_continuous(values)
+        _refuse_continuous(values, column)
     try:
         order = np.argsort(values, kind="stable")
     except TypeError:
@@ -230,16 +231,25 @@ def _code_dictionary(values: NDArray[Any], codes: NDArray[Any], column: str | No
 def _refuse_missing(missing: NDArray[np.bool_], column: str | None) -> None:
     count = int(missing.sum())
     if count:
-        raise MissingLabelsError(count, missing.size, column)
+        raise MissingLabelsError(count, missing.size, column, missing)
 
 
-def _refuse_continuous(y: NDArray[Any]) -> None:
+class ContinuousLabelsError(DataError):
+    """The labels are numbers with fractions."""
+
+
+def _refuse_continuous(y: NDArray[Any], column: str | None) -> None:
     from sklearn.utils.multiclass import check_classification_targets
 
     try:
         check_classification_targets(y)
-    except ValueError as error:
-        raise DataError(str(error)) from None
+    except ValueError:
+        found = ", ".join(f"{value:g}" for value in y[y != np.trunc(y)][:3].tolist())
+        raise ContinuousLabelsError(
+            f"{_labels_of(column)} are numbers with fractions (such as {found}), as measurements are, and no classes. "
+            "Cut them into ranges, for example with pandas.cut, or convert them to strings if they are names. "
+            "(Unknown label type: continuous.)"
+        ) from None
 
 
 def _is_missing(label: object) -> bool:

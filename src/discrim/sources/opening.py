@@ -89,7 +89,7 @@ def _reader_of(paths: Sequence[Path], sep: str | None) -> Reader:
     if len(kinds) > 1:
         raise DataError(f"The files are of different kinds: {name_list(sorted(kinds))}. Scan one kind at a time.")
     kind = kinds.pop()
-    title = f"{len(paths)} {kind} file{'s' if len(paths) > 1 else ''}"
+    title = f"{len(paths)} {kind} files" if len(paths) > 1 else f"file '{paths[0].name}'"
     if kind == "jsonl":
         need("polars", "Reading JSON lines")
         from discrim.sources.polars_table import read_json_lines

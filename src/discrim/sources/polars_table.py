@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discrim.errors import DataError
-from discrim.sources.csv_files import Dialect
+from discrim.sources.csv_files import Dialect, ragged_line
 from discrim.sources.design import Kind, Reader, Table, unusable_column
 
 
@@ -134,4 +134,6 @@ def _tables(frames: Mapping[Any, pl.LazyFrame], columns: Sequence[str], batch_ro
 
 def _unreadable(name: object, error: Exception) -> DataError:
     reason = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    if "more fields" in reason and isinstance(name, Path):
+        reason = ragged_line(name) or reason
     return DataError.unreadable(name, reason)

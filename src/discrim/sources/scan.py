@@ -389,7 +389,7 @@ class Scan:
         return MissingLabelsError(count, total, self.target)
 
     def _empty(self) -> DataError:
-        return DataError(f"The {self._reader.title} holds no rows.")
+        return DataError(f"There are no rows in the {self._reader.title}.")
 
 
 def _kept(reader: Reader, keep: NDArray[np.bool_], columns: Sequence[str], batch_rows: int) -> Iterator[Table]:
