@@ -13,7 +13,7 @@ from pathlib import Path
 from discrim.errors import DiscrimWarning, ParameterError
 from discrim.gallery import pages
 from discrim.gallery.contents import lectures
-from discrim.gallery.item import Item, Page
+from discrim.gallery.item import Item, Movie, Page
 
 # What says that a folder was written by this module, and may be replaced.
 MARK = ".discrim-gallery"
@@ -66,9 +66,9 @@ def build(folder: str | Path, data: str | Path | None = None, done: Report = lam
 
 
 def check(item: Item, data: str | Path | None = None) -> Page:
-    """The numbers of an item, without its pictures."""
+    """What an item shows and compares."""
     with quiet():
-        return item.run(draws=False, folder=_folder_of(data))
+        return item.run(_folder_of(data))
 
 
 @contextmanager
@@ -90,8 +90,9 @@ def _written(work: Path, target: Path, source: Path | None, done: Report) -> Bui
             page, body = Page(), ""
             try:
                 with quiet():
-                    page = item.run(draws=True, folder=source)
+                    page = item.run(source)
                     body = pages.section(item, page)
+                    _write_movies(work, item, page)
             except Exception as error:  # noqa: BLE001 - one item must not stop the others
                 failed[item.id] = f"{type(error).__name__}: {error}"
                 body = pages.failure(item, failed[item.id])
@@ -108,6 +109,12 @@ def _written(work: Path, target: Path, source: Path | None, done: Report) -> Bui
     )
     count = sum(len(lecture.items) for lecture in lectures())
     return Built(target, count, checks, wrong, failed, tuple(dict.fromkeys(stand_ins)))
+
+
+def _write_movies(work: Path, item: Item, page: Page) -> None:
+    for movie in (one for one in page.shown if isinstance(one, Movie)):
+        for name, style in zip(pages.movie_files(item), ("light", "dark"), strict=True):
+            movie.write(work / name, style)
 
 
 def _refuse_others(target: Path) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 from scipy import linalg
 from sklearn.pipeline import make_pipeline
 
 import discrim
+from discrim import plots
 from discrim.basis import PolynomialBasis
-from discrim.gallery import drawing as draw
 from discrim.gallery import recipes
 from discrim.gallery.item import Items, Page
 
@@ -24,13 +27,7 @@ def linear_separation(page: Page) -> None:
         "rows whose half-space is the predicted class", 200, int(((plane.score(X) > 0) == model.predict(X)).sum())
     )
     page.check("rows on the wrong side", 28, recipes.wrong(model, X, y))
-    ax = page.axes("Two clouds of points with a straight line between them and its normal vector.")
-    draw.points(ax, X, y, ["class 0", "class 1"])
-    draw.frame(ax, X, equal=True)
-    draw.line(ax, plane.w, plane.b, label="w′x + b = 0")
-    foot = plane.foot([X.mean(axis=0)])[0]
-    draw.arrow(ax, foot, foot + plane.w / plane.norm, text="w")
-    draw.keyed(ax)
+    page.show(plots.half_space(model, X, y), "Two clouds of points with a straight line between them and its normal.")
 
 
 @ITEMS.item("C2", "Several linear scores: regions of the largest", "predict the class with the largest w_k′x + b_k")
@@ -46,12 +43,7 @@ def several_scores(page: Page) -> None:
         int((same & (inside != model.predict(draws[:1000]))).sum()),
     )
     page.check("rows that are wrong", 12, recipes.wrong(model, X, y))
-    ax = page.axes("Three clouds of points; three regions meet in a point, with straight borders between them.")
-    draw.points(ax, X, y, ["class 0", "class 1", "class 2"])
-    draw.frame(ax, X)
-    draw.regions(ax, model.predict, model.classes_)
-    draw.borders(ax, model.decision_function)
-    draw.keyed(ax)
+    page.show(plots.regions(model, X, y), "Three clouds; three regions with straight borders meet in a point.")
 
 
 @ITEMS.item(
@@ -66,25 +58,10 @@ def regression_of_y(page: Page) -> None:
     brute = np.linalg.lstsq(np.column_stack([np.ones(len(X)), X]), y, rcond=None)[0]
     page.check("the plane by the normal equations", brute, np.array([b, *w]), tol=1e-8)
     page.check("f on the border", 0.5, float(w @ model.hyperplane().foot(X[:1])[0] + b), tol=1e-9)
-    across, borders = page.axes(
-        "Left: responses 0 and 1 along the fitted values with the cut at one half. Right: the border.", 2
-    )
-    fitted = X @ w + b
-    for k in (0, 1):
-        across.plot(
-            fitted[y == k],
-            y[y == k] + np.random.default_rng(k).uniform(-0.04, 0.04, 100),
-            draw.MARKERS[k],
-            color=draw.PALETTE[k],
-            markersize=4,
-        )
-    across.plot([fitted.min(), fitted.max()], [fitted.min(), fitted.max()], color=draw.INK)
-    across.axvline(0.5, color=draw.MUTED, linestyle="--")
-    draw.titled(across, "cut at 1/2", "fitted f(x)", "response y")
-    draw.points(borders, X, y)
-    draw.frame(borders, X)
-    draw.line(borders, w, b - 0.5)
-    draw.titled(borders, "f(x) = 1/2", "x1", "x2")
+    left, right = plots.side_by_side(2)
+    plots.titled(plots.scores(model, X, y, direction=w, ax=left), "the larger of f and 1 − f")
+    plots.titled(plots.borders({"f(x) = 1/2": model}, X, y, ax=right), "the border")
+    page.show(left, "Left: fitted values along their direction with the cut. Right: the rows with the border.")
 
 
 @ITEMS.item(
@@ -97,22 +74,11 @@ def masking(page: Page) -> None:
     page.check("rows that regression gets wrong", 199, recipes.wrong(regression, X, y))
     page.check("how often the middle class is predicted", 1, int((regression.predict(X) == 1).sum()))
     page.check("rows that LDA gets wrong", 14, recipes.wrong(lda, X, y))
-    lines, areas, other = page.axes("Fitted lines along the diagonal, and the regions of regression and of LDA.", 3)
-    t = np.linspace(-6, 6, 50)
-    for k in range(3):
-        lines.plot(
-            t,
-            np.column_stack([t, t]) @ regression.coef_[k] + regression.intercept_[k],
-            color=draw.PALETTE[k],
-            label=f"f{k}",
-        )
-    draw.titled(lines, "the middle line is never on top", "x1 = x2", "f")
-    draw.keyed(lines)
-    for ax, model, title in ((areas, regression, "regression"), (other, lda, "LDA")):
-        draw.points(ax, X, y, size=2.5)
-        draw.frame(ax, X)
-        draw.regions(ax, model.predict, model.classes_)
-        draw.titled(ax, title)
+    lines, areas, other = plots.side_by_side(3)
+    plots.titled(plots.scores(regression, X, y, ax=lines), "regression: the middle is never on top")
+    plots.titled(plots.regions(regression, X, y, ax=areas), "regression")
+    plots.titled(plots.regions(lda, X, y, ax=other), "LDA")
+    page.show(lines, "Fitted lines along the diagonal, and the regions of regression and of LDA.")
 
 
 @ITEMS.item(
@@ -133,13 +99,11 @@ def masking_cured(page: Page) -> None:
         ["degree", "wrong, K = 3", "coefficients", "wrong, K = 7", "coefficients"],
         [[d, wrong["three", d], size["three", d], wrong["seven", d], size["seven", d]] for d in (1, 2, 3)],
     )
-    panels = page.axes("Regions of quadratic indicator regression for three and for seven classes in a row.", 2)
-    for ax, (X, y) in zip(panels, (few, many), strict=True):
+    axes = plots.side_by_side(2)
+    for ax, (X, y) in zip(axes, (few, many), strict=True):
         model = make_pipeline(PolynomialBasis(2), discrim.LeastSquaresClassifier()).fit(X, y)
-        draw.points(ax, X, y, size=2.2)
-        draw.frame(ax, X)
-        draw.regions(ax, model.predict, model.classes_)
-        draw.titled(ax, f"squares and products, K = {len(np.unique(y))}")
+        plots.titled(plots.regions(model, X, y, ax=ax), f"squares and products, K = {len(np.unique(y))}")
+    page.show(axes, "Regions of quadratic indicator regression for three and for seven classes in a row.")
 
 
 @ITEMS.item(
@@ -177,20 +141,12 @@ def two_gaussians(page: Page) -> None:
         tol=1e-8,
     )
     page.misprint("(1 − p) f2", "(1 − p) f0", "the second density of the mixture is that of class 0")
-    panels = page.axes(
-        "Points with density ellipses, the LDA line and the QDA conic, for different and for equal covariances.", 2
-    )
-    for ax, (X, y), title in zip(panels, (own, equal), ("different covariances", "equal covariances"), strict=True):
-        lda = discrim.LinearDiscriminantAnalysis().fit(X, y)
-        qda = discrim.QuadraticDiscriminantAnalysis(store_covariance=True).fit(X, y)
-        draw.points(ax, X, y, size=2.5)
-        draw.frame(ax, X)
-        for k in (0, 1):
-            draw.ellipse(ax, qda.means_[k], qda.covariance_[k], draw.PALETTE[k])
-        draw.border(ax, lda.decision_function, dash="--", label="LDA")
-        draw.border(ax, qda.decision_function, label="QDA")
-        draw.titled(ax, title)
-        draw.keyed(ax)
+    axes = plots.side_by_side(2)
+    for ax, (X, y), title in zip(axes, (own, equal), ("different covariances", "equal covariances"), strict=True):
+        qda = discrim.QuadraticDiscriminantAnalysis().fit(X, y)
+        plots.borders({"LDA": discrim.LinearDiscriminantAnalysis().fit(X, y), "QDA": qda}, X, y, ax=ax)
+        plots.titled(plots.ellipses(qda, levels=[0.68], ax=ax), title)
+    page.show(axes, "Points with density ellipses, the LDA line and the QDA conic, for two kinds of covariances.")
 
 
 @ITEMS.item("C7", "The multi-class criterion: regions of LDA and QDA", "argmin d²(x, m_k) + log |S_k| − 2 log p_k")
@@ -205,17 +161,11 @@ def multiclass_criterion(page: Page) -> None:
         [21, 6],
         [recipes.wrong(M().fit(*sets["PIN"]), *sets["PIN"]) for M in kinds.values()],
     )
-    panels = iter(
-        page.axes("Regions of LDA (straight borders) and QDA (curved borders) on two sets of three classes.", 4)
-    )
-    for name, (X, y) in sets.items():
-        for kind, model in kinds.items():
-            ax, fitted = next(panels), model().fit(X, y)
-            draw.points(ax, X, y, size=2.2)
-            draw.frame(ax, X)
-            draw.regions(ax, fitted.predict, fitted.classes_)
-            draw.borders(ax, fitted.decision_function)
-            draw.titled(ax, f"{kind} on {name}")
+    axes = plots.side_by_side(4)
+    for ax, (name, kind) in zip(axes, itertools.product(sets, kinds), strict=True):
+        model = kinds[kind]().fit(*sets[name])
+        plots.titled(plots.regions(model, *sets[name], ax=ax), f"{kind} on {name}")
+    page.show(axes, "Regions of LDA (straight borders) and QDA (curved borders) on two sets of three classes.")
 
 
 @ITEMS.item("C8", "LDA, least squares and Fisher: one direction, different offsets", "w ∝ S⁻¹ (m1 − m0)")
@@ -242,12 +192,8 @@ def one_direction(page: Page) -> None:
         ["offset along w", "value", "wrong"],
         [[name, cut, int(((X @ w > cut) != y).sum())] for name, cut in offsets.items()],
     )
-    ax = page.axes("Two clouds of unequal size and four parallel lines between them.")
-    draw.points(ax, X, y, ["30 rows", "70 rows"])
-    draw.frame(ax, X, equal=True)
-    for (name, cut), dash, colour in zip(offsets.items(), ("-", "--", ":", "-."), (2, 3, 4, 7), strict=True):
-        draw.line(ax, w, -cut, draw.PALETTE[colour], dash, name)
-    draw.keyed(ax)
+    borders = {name: replace(lda.hyperplane(), w=w, b=-cut) for name, cut in offsets.items()}
+    page.show(plots.borders(borders, X, y), "Two clouds of unequal size and four parallel lines between them.")
 
 
 @ITEMS.item(
@@ -276,12 +222,8 @@ def fisher_against_means(page: Page) -> None:
         True,
         bool(lda.criterion(np.random.default_rng(0).normal(size=(2, 999))).max() <= 50 * J[1]),
     )
-    panels = page.axes("Histograms of two classes: they overlap along the mean direction and part along Fisher's.", 2)
-    for ax, (name, w), value in zip(panels, directions.items(), J, strict=True):
-        draw.histograms(ax, X @ w, y, ["class 0", "class 1"])
-        ax.axvline(lda.means_.mean(axis=0) @ w, color=draw.INK, linestyle="--")
-        draw.titled(ax, f"{name}\nJ = {value:.4f}", "w′x", "rows")
-        draw.keyed(ax)
+    axes = plots.projection(lda, X, y, directions=["means"])
+    page.show(axes, "Histograms of two classes: apart along Fisher's direction, overlapping along the mean direction.")
 
 
 @ITEMS.item(
@@ -305,26 +247,8 @@ def four_steps(page: Page) -> None:
     page.check("eigenvalues of the generalised problem", values, lda.scatter_eigenvalues_, tol=1e-6)
     X, y = recipes.gaussian([(0, 0), (4, 0), (2, 3.5)], [[[1.0, 0.8], [0.8, 1.0]]] * 3, (100, 100, 100))
     lda = discrim.LinearDiscriminantAnalysis().fit(X, y)
-    plane = lda.centroid_plane()
-    raw, white, centres, back = page.axes(
-        "Raw rows, whitened rows, principal axes of the centroids, and the axes mapped back.", 4
-    )
-    white_rows, middles = plane.sphere(X), plane.sphere(lda.means_)
-    axes = np.linalg.svd(middles - middles.mean(axis=0))[2]
-    for ax, data, title in (
-        (raw, X, "1 raw"),
-        (white, white_rows, "2 whitened"),
-        (centres, white_rows, "3 axes of the centroids"),
-        (back, X, "4 mapped back"),
-    ):
-        draw.points(ax, data, y, size=2.2)
-        draw.frame(ax, data, equal=True)
-        draw.titled(ax, title)
-    for k, axis in enumerate(axes):
-        draw.arrow(centres, middles.mean(axis=0), middles.mean(axis=0) + 3 * axis, text=f"u{k + 1}")
-        direction = lda.scalings_[:, k] / np.linalg.norm(lda.scalings_[:, k])
-        draw.arrow(back, X.mean(axis=0), X.mean(axis=0) + 2.5 * direction, text=f"a{k + 1}")
-    centres.plot(*middles.T, "X", color=draw.INK, markersize=8)
+    X, y = recipes.gaussian([(0, 0), (4, 0), (2, 3.5)], [[[1.0, 0.8], [0.8, 1.0]]] * 3, (100, 100, 100))
+    page.show(plots.sphering(X, y), "The rows, sphered, turned to the axes of the centroids, and the axes mapped back.")
 
 
 @ITEMS.item(
@@ -355,9 +279,7 @@ def canonical_projections(page: Page) -> None:
         "unweighted −46.07",
     )
     page.misprint("invariant to linear maps", "to invertible ones", "a map that is not invertible loses columns")
-    ax = page.axes("Training error falls with the number of canonical coordinates; test error is lowest at a few.")
-    for values, name, k in zip(np.transpose(errors), ("training rows", "test rows"), (0, 1), strict=True):
-        ax.plot(range(1, 11), values, "-" + draw.MARKERS[k], color=draw.PALETTE[k], label=name)
-    ax.set_xticks(range(1, 11))
-    draw.titled(ax, "", "canonical coordinates L", "error")
-    draw.keyed(ax)
+    named = dict(zip(("training rows", "test rows"), np.transpose(errors), strict=True))
+    curves = {name: (range(1, 11), values) for name, values in named.items()}
+    axes = plots.lines(curves, x="canonical coordinates L", y="error")
+    page.show(axes, "Training error falls with the number of coordinates; test error is lowest at a few.")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 from scipy import special
 
 import discrim
-from discrim.gallery import drawing as draw
+from discrim import plots
 from discrim.gallery import recipes
 from discrim.gallery.item import Items, Page
 from discrim.typing import Floats
@@ -55,21 +56,14 @@ def regularised(page: Page) -> None:
         "(X′X + λI)⁻¹X′Y for any X", "for centred X and Y only", "raw X gives 1.235 instead of 1.181 in a test case"
     )
     page.misprint("λ", "2λ with Laval's penalty", "Laval's penalty has 1/2 in front")
-    surface, ridges = page.axes(
-        "Left: cross-validated error over gamma for two targets and two alphas. Right: ridge coefficients over lambda.",
-        2,
-    )
     shares = np.array([0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98, 1.0])
-    for i, target in enumerate(("identity", "diagonal")):
-        for alpha, dash in ((0.0, "-"), (0.5, "--")):
-            cv = [discrim.cross_validate(rda(alpha=alpha, gamma=g, target=target), X, y, cv=10).error for g in shares]
-            surface.plot(shares, cv, dash, color=draw.PALETTE[i], label=f"{target}, α = {alpha:g}")
-    draw.titled(surface, "10 folds", "γ", "error")
-    draw.keyed(surface)
-    for j, name in enumerate(("FL", "RW", "CL", "CW", "BD")):
-        ridges.semilogx(lambdas, paths[:, j], color=draw.PALETTE[j], label=name)
-    draw.titled(ridges, "ridge coefficients", "λ")
-    draw.keyed(ridges)
+    errors = {}
+    for target, alpha in itertools.product(("identity", "diagonal"), (0.0, 0.5)):
+        folds = [discrim.cross_validate(rda(alpha=alpha, gamma=g, target=target), X, y, cv=10) for g in shares]
+        errors[f"{target}, α = {alpha:g}"] = shares, [one.error for one in folds]
+    page.show(plots.lines(errors, x="γ", y="error in 10 folds"), "Cross-validated error over γ, two targets, two α.")
+    axes = plots.path(lambdas, paths, names=("FL", "RW", "CL", "CW", "BD"))
+    page.show(axes, "Ridge coefficients of five columns over lambda.")
 
 
 @ITEMS.item(
@@ -90,18 +84,10 @@ def logistic_steps(page: Page) -> None:
     iris = discrim.datasets.load_iris()
     width = iris.data[:, [3]]
     species = discrim.LogisticRegression(C=10.0).fit(width, iris.target)
-    curves, steps = page.axes(
-        "Left: three class probabilities over petal width. Right: coefficients after each Newton step.", 2
-    )
-    grid = np.linspace(0, 2.6, 200)
-    for k, name in enumerate(species.classes_):
-        curves.plot(grid, species.predict_proba(grid[:, None])[:, k], color=draw.PALETTE[k], label=name)
-    draw.titled(curves, "iris", "petal width (cm)", "probability")
-    draw.keyed(curves)
-    for j, name in enumerate(("b", "w1", "w2")):
-        steps.plot(path[:, j], "-o", color=draw.PALETTE[j], markersize=3.5, label=name)
-    draw.titled(steps, "Newton's steps (A)", "step")
-    draw.keyed(steps)
+    left, right = plots.side_by_side(2)
+    plots.titled(plots.effect(species, width, iris.target, ax=left), "iris", "petal width (cm)")
+    plots.titled(plots.convergence(model, what="coefficients", ax=right), "Newton's steps (A)")
+    page.show(left, "Left: three class probabilities over petal width. Right: coefficients after each Newton step.")
 
 
 @ITEMS.item(
@@ -129,16 +115,11 @@ def lda_and_logistic(page: Page) -> None:
         "on OUT the outliers move LDA, not logistic regression",
         "errors 3 to 8 against 3 to 3; the Oxford lecture says so too",
     )
-    panels = page.axes("The lines of LDA and logistic regression on Gaussian rows, and on rows with far outliers.", 2)
-    for ax, (name, (X, y)) in zip(panels, sets.items(), strict=True):
-        draw.points(ax, X, y, size=2.6)
-        draw.frame(ax, X)
-        draw.border(ax, discrim.LinearDiscriminantAnalysis().fit(X, y).decision_function, dash="--", label="LDA")
-        draw.border(
-            ax, discrim.LogisticRegression(C=np.inf).fit(X, y).decision_function, draw.PALETTE[2], label="logistic"
-        )
-        draw.titled(ax, name)
-        draw.keyed(ax)
+    axes = plots.side_by_side(2)
+    for ax, (name, (X, y)) in zip(axes, sets.items(), strict=True):
+        lda, logistic = discrim.LinearDiscriminantAnalysis().fit(X, y), discrim.LogisticRegression(C=np.inf).fit(X, y)
+        plots.titled(plots.borders({"LDA": lda, "logistic": logistic}, X, y, ax=ax), name)
+    page.show(axes, "The lines of LDA and logistic regression on Gaussian rows, and on rows with far outliers.")
 
 
 @ITEMS.item(
@@ -158,17 +139,10 @@ def separable(page: Page) -> None:
     path = newton_steps(X, y.astype(float), 14)
     sizes = np.linalg.norm(path[:, 1:], axis=1)
     page.check("the coefficients grow at every step", True, bool((np.diff(sizes) > 0).all()))
-    rows, growth = page.axes(
-        "Left: separated points with the LDA line cutting through one class. Right: the growing length of w.", 2
-    )
-    draw.points(rows, X, y)
-    draw.frame(rows, X)
-    rows.set_ylim(-2, 2)
-    draw.border(rows, lda.decision_function, dash="--", label="LDA")
-    draw.border(rows, logistic.decision_function, draw.PALETTE[2], label="logistic")
-    draw.keyed(rows)
-    growth.plot(sizes, "-o", color=draw.PALETTE[2], markersize=3.5)
-    draw.titled(growth, "length of w", "Newton step")
+    left, right = plots.side_by_side(2)
+    plots.borders({"LDA": lda, "logistic": logistic}, X, y, ax=left)
+    plots.titled(plots.convergence(logistic, what="norm", ax=right), "Newton's steps")
+    page.show(left, "Left: the LDA line cuts through a separated class. Right: the growing length of w.")
 
 
 @ITEMS.item(
@@ -192,20 +166,8 @@ def convergence(page: Page) -> None:
         "≤ 0",
         "from w = 0 nothing would be wrong, and nothing would start; and D/|w| is the total distance, not the average",
     )
-    trace: Any = learned.trace
-    ax = page.axes("Separable points, the line after each of seven corrections, darker as they go.")
-    draw.points(ax, X, y)
-    draw.frame(ax, X, 0.5)
-    for step in range(1, len(trace)):
-        last = step == len(trace) - 1
-        draw.line(
-            ax,
-            trace.coef[step],
-            float(trace.intercept[step]),
-            alpha=1.0 if last else 0.2 + 0.05 * step,
-            linewidth=2 if last else 1,
-        )
-    draw.titled(ax, f"{learned.updates} corrections, at most {learned.best_bound:.0f}")
+    page.show(plots.steps(model, X, y), "Six panels: the line after corrections, with the rows that are still wrong.")
+    page.note(f"{learned.updates} corrections, at most {learned.best_bound:.0f}.")
 
 
 @ITEMS.item(
@@ -225,14 +187,9 @@ def cycling(page: Page) -> None:
     page.check("period, correcting the first wrong row each time", 4, len(seen) - first)
     model = discrim.RosenblattPerceptron(shuffle=False, max_iter=100).fit(X, y)
     page.check("the model sees that it cycles", True, bool(model.learned_[0].cycling))
-    ax = page.axes("The weights of the perceptron on XOR go round a cycle of four.")
     path = np.array([*seen, *(seen[first:] * 2), w])
-    for turn in range(3):
-        ax.axvspan(first + 4 * turn, first + 4 * turn + 4, color=draw.PALETTE[6], alpha=0.08 + 0.08 * (turn % 2))
-    for j, name in enumerate(("b", "w1", "w2")):
-        ax.step(range(len(path)), path[:, j] + 0.04 * j, where="post", color=draw.PALETTE[j], label=name)
-    draw.titled(ax, "weights on XOR; each band is one cycle", "correction")
-    draw.keyed(ax)
+    axes = plots.lines(dict(zip(("b", "w1", "w2"), path.T, strict=True)), x="correction", y="weights on XOR")
+    page.show(axes, "The weights of the perceptron on XOR go round a cycle of four.")
 
 
 @ITEMS.item("C18", "Naive Bayes: the columns are independent given the class", "P(x1, …, xd, Y) = P(Y) ∏ P(xj | Y)")
@@ -244,30 +201,7 @@ def graphical_model(page: Page) -> None:
         "largest correlation within a class of rows drawn from the model", 0.0, float(np.abs(within).max()), tol=0.04
     )
     page.misprint("joint P(Y | X)", "P(X, Y)", "a joint distribution is of both")
-    ax = page.axes("A node Y with arrows to the nodes X1, X2, and so on to Xd.", size=(5.0, 2.6))
-    ax.set(xlim=(0, 10), ylim=(0, 5), xticks=[], yticks=[])
-    ax.spines[["left", "bottom"]].set_visible(False)
-    for at, name in ((2, "$X_1$"), (4, "$X_2$"), (6, "…"), (8, "$X_d$")):
-        if name != "…":
-            draw.arrow(ax, (5, 3.7), (at, 1.65))
-        ax.text(
-            at,
-            1,
-            name,
-            ha="center",
-            va="center",
-            fontsize=13,
-            bbox=None if name == "…" else {"boxstyle": "circle", "fc": "none", "ec": draw.PALETTE[0]},
-        )
-    ax.text(
-        5,
-        4.2,
-        "Y",
-        ha="center",
-        va="center",
-        fontsize=13,
-        bbox={"boxstyle": "circle", "fc": "none", "ec": draw.PALETTE[1]},
-    )
+    page.show(plots.graph(["X1", "X2", "…", "Xd"]), "A node Y with arrows to the nodes X1, X2, and so on to Xd.")
 
 
 @ITEMS.item(
@@ -301,15 +235,8 @@ def additive(page: Page) -> None:
         True,
         recipes.wrong(tuned, ones, y) <= recipes.wrong(binary, ones, y),
     )
-    bars, curves = page.axes(
-        "Left: bars of alpha for five binary columns. Right: a curve for each continuous column.", 2
-    )
     names = ("FL", "RW", "CL", "CW", "BD")
-    bars.barh(names, binary.coef_[0], color=draw.PALETTE[0])
-    bars.axvline(0, color=draw.MUTED, linewidth=0.8)
-    draw.titled(bars, "α of x > median", "log odds of M")
-    for j, name in enumerate(names):
-        grid = np.linspace(X[:, j].min(), X[:, j].max(), 100)
-        curves.plot(grid, term(grid, j), color=draw.PALETTE[j], label=name)
-    draw.titled(curves, "f of each column", "log of the length")
-    draw.keyed(curves)
+    left, right = plots.side_by_side(2)
+    plots.titled(plots.coefficients(binary.renamed(list(names)), ax=left), "α of x > median")
+    plots.titled(plots.terms(gaussian, X, ax=right), "f of each column")
+    page.show(left, "Left: alpha of five binary columns. Right: a curve for each continuous column.")

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-import textwrap
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,15 +10,11 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from discrim.gallery.drawing import new_axes
+from discrim.gallery.code import body_of, lines_that_made
 from discrim.gallery.found import Rows, find_rows
 
 # Numbers of an array that are shown; all of them are compared.
 MOST = 9
-
-
-class EnoughError(Exception):
-    """Raised where the first picture would begin, if only the numbers are wanted."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +45,13 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class Movie:
+    """An animation, which is written as a file beside the page: ``write(path, style)``."""
+
+    write: Callable[[Path, str], Any]
+
+
+@dataclass(frozen=True)
 class Grid:
     """A table as text."""
 
@@ -70,13 +70,12 @@ class Text:
 
 @dataclass
 class Page:
-    """What an item fills while it runs: checks first, then tables and pictures."""
+    """What an item fills while it runs: numbers that are compared, tables and pictures."""
 
-    draws: bool = True
     folder: Path | None = None
     checks: list[Check] = field(default_factory=list)
     misprints: list[Misprint] = field(default_factory=list)
-    shown: list[Picture | Grid | Text] = field(default_factory=list)
+    shown: list[Picture | Movie | Grid | Text] = field(default_factory=list)
     stand_ins: list[str] = field(default_factory=list)
 
     def check(self, name: str, expected: Any, found: Any, tol: float = 0.0) -> None:
@@ -105,13 +104,17 @@ class Page:
         written = [[value if isinstance(value, str) else _number(value, digits) for value in row] for row in rows]
         self.shown.append(Grid(list(columns), written, caption))
 
-    def axes(self, alt: str, count: int = 1, **options: Any) -> Any:
-        """New axes, one or a list of so many; ``alt`` says in words what will be seen."""
-        if not self.draws:
-            raise EnoughError
-        figure, axes = new_axes(count, **options)
-        self.shown.append(Picture(figure, alt))
-        return axes[0] if count == 1 else axes
+    def show(self, axes: Any, alt: str) -> None:
+        """A picture, by its axes or one of them; ``alt`` says in words what is seen."""
+        self.shown.append(Picture(np.ravel(np.asarray(axes, dtype=object))[0].figure, alt))
+
+    def movie(self, animate: Callable[..., Any], *given: Any, **options: Any) -> None:
+        """The last picture in motion, by a function that takes a path after what is given, such as plots.animate."""
+
+        def write(path: Path, style: str) -> None:
+            animate(*given, path, seconds=4.0, style=style, **options)
+
+        self.shown.append(Movie(write))
 
     def data(self, name: str) -> Rows:
         """Rows of a data set of the lecture, or a stand-in, of which the page then says that it is one."""
@@ -135,21 +138,18 @@ class Item:
 
     @property
     def code(self) -> str:
-        """The lines that run, without the head of the function."""
-        lines = textwrap.dedent(inspect.getsource(self.make)).splitlines()
-        start = next(i for i, line in enumerate(lines) if line.startswith("def "))
-        while not lines[start].rstrip().endswith(":"):
-            start += 1
-        body = textwrap.dedent("\n".join(lines[start + 1 :])).strip()
-        if body.startswith('"""'):
-            body = body.partition('"""\n')[2]
-        return body.strip()
+        """The lines that made what is shown, as a program."""
+        return lines_that_made(self.make)
 
-    def run(self, *, draws: bool, folder: Path | None = None) -> Page:
-        """The page, with pictures or without."""
-        page = Page(draws, folder)
-        with suppress(EnoughError):
-            self.make(page)
+    @property
+    def all_code(self) -> str:
+        """The lines that run, with those that compare numbers."""
+        return body_of(self.make)
+
+    def run(self, folder: Path | None = None) -> Page:
+        """The page, with its pictures."""
+        page = Page(folder)
+        self.make(page)
         return page
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import stats
 
 import discrim
+from discrim import plots
 from discrim.decision import BayesClassifier
-from discrim.gallery import drawing as draw
 from discrim.gallery import recipes
 from discrim.gallery.item import Items, Page
 from discrim.losses import LOSSES
@@ -26,56 +26,29 @@ def descend(slope: Any, start: Any, rate: float, steps: int) -> Floats:
     return np.array(path)
 
 
-def strip(page: Page, alt: str, X: Any, y: Any, lines: Any, titles: Any) -> None:
-    """A panel for each line (w, b)."""
-    panels = page.axes(alt, len(lines), across=3)
-    for ax, (w, b), title in zip(panels, lines, titles, strict=True):
-        draw.points(ax, X, y, size=2.6)
-        draw.frame(ax, X, 0.2)
-        if np.any(w):
-            draw.line(ax, w, float(b))
-        ax.set(xticks=[], yticks=[])
-        draw.titled(ax, title)
-
-
 @ITEMS.item("L1", "Generative and discriminative: two densities and a cut", "P(C1 | x) = p(x | C1)P(C1) / p(x)")
 def two_densities(page: Page) -> None:
     rule = BayesClassifier({"C0": stats.norm(-1, 1), "C1": stats.norm(1, 1)})
     regions = rule.regions()
     page.check("C1 from", 0.0, regions[1].low, tol=1e-9)
     page.check("probability of error", 0.1587, float(rule.risk()), tol=5e-5)
-    densities, posteriors = page.axes("Densities of two classes; their posteriors cross at zero.", 2)
-    x = np.linspace(-4, 4, 300)
-    for k, name in enumerate(("C0", "C1")):
-        densities.plot(x, stats.norm(2 * k - 1, 1).pdf(x), color=draw.PALETTE[k], label=f"p(x | {name})")
-        posteriors.plot(x, rule.predict_proba(x[:, None])[:, k], color=draw.PALETTE[k], label=f"P({name} | x)")
-    for ax, title in ((densities, "generative"), (posteriors, "discriminative")):
-        ax.axvline(0, color=draw.MUTED, linestyle="--")
-        draw.titled(ax, title, "x")
-        draw.keyed(ax)
+    axes = plots.gaussians([-1, 1], labels=["C0", "C1"], posterior=True)
+    page.show(axes, "Above densities of two classes, below their posteriors, which cross at zero.")
 
 
 @ITEMS.item("L2", "Geometry of a linear discriminant", "h(x) = w′x + w0: distance h/|w|, offset −w0/|w|")
 def geometry(page: Page) -> None:
     X, y = recipes.triangle()
     keep = y < 2
-    plane = discrim.LinearDiscriminantAnalysis().fit(X[keep], y[keep]).hyperplane()
+    model = discrim.LinearDiscriminantAnalysis().fit(X[keep], y[keep])
+    plane = model.hyperplane()
     page.check(
         "distance of (0, 0) from the line", plane.b / plane.norm, float(plane.distance([[0.0, 0.0]])[0]), tol=1e-9
     )
     page.check("offset −w0/|w|", -plane.b / plane.norm, plane.offset, tol=1e-9)
     page.check("h at the foot point", 0.0, float(plane.score(plane.foot([[5.0, 2.0]]))[0]), tol=1e-9)
-    ax = page.axes("A line with its normal, the offset from zero, and the distance of a point.")
-    ax.set(xlim=(-1, 6.5), ylim=(-2.5, 3.5), aspect="equal")
-    draw.line(ax, plane.w, plane.b, label="h = 0")
-    x, foot = np.array([5.0, 2.0]), plane.foot([[5.0, 2.0]])[0]
-    draw.arrow(ax, foot, x, draw.PALETTE[1], f"x: h/|w| = {plane.distance([x])[0]:.2f}")
-    near = plane.foot([[0.0, 0.0]])[0]
-    draw.arrow(ax, (0, 0), near, draw.PALETTE[0])
-    ax.text(-0.9, -0.65, f"−w0/|w| = {plane.offset:.2f}", color=draw.PALETTE[0], fontsize=draw.TEXT)
-    away = plane.foot([[2.0, -1.5]])[0]
-    draw.arrow(ax, away, away + plane.w / plane.norm, text="w/|w|")
-    draw.keyed(ax)
+    axes = plots.half_space(model, X[keep], y[keep], point=(5.0, 2.0))
+    page.show(axes, "A line with its normal, the offset from zero, and the distance of a point.")
 
 
 @ITEMS.item("L3", "Gradient descent: a path across contours", "w ← w − η dE/dw")
@@ -91,30 +64,18 @@ def contours(page: Page) -> None:
         "depends on the data",
         "the gradient is a sum over N rows: least squares on 100 rows diverges above 2/λmax = .006",
     )
-    ax = page.axes("Elliptic contours and a path of steps at right angles to them.")
-    ax.set(xlim=(-3.4, 3.6), ylim=(-2.6, 3), aspect="equal")
-    a, b, rows = draw.lattice(ax)
-    E = 0.5 * np.einsum("ij,jk,ik->i", rows, A, rows).reshape(a.shape)
-    ax.contour(a, b, E, levels=10, colors=[draw.MUTED], linewidths=0.7)
-    ax.plot(*path.T, "-o", color=draw.PALETTE[1], markersize=3.5)
-    draw.titled(ax, "", "w1", "w2")
+    axes = plots.descent(path, lambda a, b: 0.5 * (a * a + 1.2 * a * b + 2 * b * b))
+    axes.set_aspect("equal")
+    page.show(axes, "Elliptic contours and a path of steps at right angles to them.")
 
 
 @ITEMS.item("L4", "Gradient descent: tangent and step, in six frames", "Δw = −η dE/dw")
-def frames(page: Page) -> None:
+def downhill(page: Page) -> None:
     path = descend(lambda w: 2 * (w - 1), 4.0, 0.2, 6)
     page.check("first step, −η dE/dw", -1.2, float(path[1] - path[0]), tol=1e-9)
     page.check("E falls at every step", True, bool((np.diff((path - 1) ** 2) < 0).all()))
-    grid = np.linspace(-2.5, 4.5, 100)
-    for i, ax in enumerate(
-        page.axes("Six frames: a parabola, the tangent at the point, and the point going down.", 6, across=3)
-    ):
-        w = path[i]
-        ax.plot(grid, (grid - 1) ** 2, color=draw.MUTED)
-        ax.plot([w - 1.2, w + 1.2], [(w - 1) ** 2 - 2.4 * (w - 1), (w - 1) ** 2 + 2.4 * (w - 1)], color=draw.PALETTE[0])
-        ax.plot(w, (w - 1) ** 2, "o", color=draw.PALETTE[1])
-        ax.set(ylim=(-1, 12.5), xticks=[], yticks=[])
-        draw.titled(ax, f"step {i}")
+    page.show(plots.downhill(path, lambda w: (w - 1) ** 2), "Six frames: a parabola, tangents, and a point going down.")
+    page.movie(plots.animate_descent, path, lambda w: (w - 1) ** 2)
 
 
 @ITEMS.item("L5", "Perceptron on separable classes, five frames", "w ← w + η Σ_{wrong} r_t x_t, from w = 0")
@@ -130,14 +91,9 @@ def perceptron_separable(page: Page) -> None:
     )
     trace: Any = model.learned_[0].trace
     at = np.linspace(1, len(trace) - 1, 5).astype(int)
-    strip(
-        page,
-        "Five frames: the line of the batch perceptron moves until it separates.",
-        X,
-        y,
-        [(trace.coef[i], trace.intercept[i]) for i in at],
-        [f"{trace.unit} {trace.step[i]}: {trace.mistakes[i]} wrong" for i in at],
-    )
+    axes = plots.steps(model, X, y, at=at)
+    page.show(axes, "Five frames: the line of the batch perceptron moves until it separates.")
+    page.movie(plots.animate, model, X, y)
 
 
 @ITEMS.item(
@@ -152,14 +108,8 @@ def perceptron_overlapping(page: Page) -> None:
     trace: Any = learned.trace
     at = np.linspace(len(trace) - 60, len(trace) - 1, 6).astype(int)
     page.check("the line still moves in the last epochs", True, bool(np.ptp(trace.intercept[-60:]) > 0))
-    strip(
-        page,
-        "Six frames: the line keeps moving between overlapping classes.",
-        X,
-        y,
-        [(trace.coef[i], trace.intercept[i]) for i in at],
-        [f"epoch {trace.step[i]}: {trace.mistakes[i]} wrong" for i in at],
-    )
+    page.show(plots.steps(model, X, y, at=at), "Six frames: the line keeps moving between overlapping classes.")
+    page.movie(plots.animate, model, X, y, at=np.arange(len(trace) - 24, len(trace)))
 
 
 def squares(X: Any, y: Any, steps: int = 400) -> Any:
@@ -186,14 +136,9 @@ def squares_separable(page: Page) -> None:
     trace = model.trace_
     page.check("E falls at every step", True, bool((np.diff(trace.loss) <= 1e-15).all()))
     at = [1, 2, 5, 20, 100, len(trace) - 1]
-    strip(
-        page,
-        "Six frames: the least squares line turns and settles between the classes.",
-        X,
-        y,
-        [(trace.coef[i], trace.intercept[i]) for i in at],
-        [f"step {trace.step[i]}: {trace.mistakes[i]} wrong" for i in at],
-    )
+    axes = plots.steps(model, X, y, at=at)
+    page.show(axes, "Six frames: the least squares line turns and settles between the classes.")
+    page.movie(plots.animate, model, X, y, at=np.geomspace(1, len(trace) - 1, 24).astype(int))
 
 
 @ITEMS.item("L8", "Least squares on classes that overlap, six frames", "the descent settles at the least squares line")
@@ -207,14 +152,10 @@ def squares_overlapping(page: Page) -> None:
     page.check("wrong by LDA on the same rows", 7, recipes.wrong(discrim.LinearDiscriminantAnalysis().fit(X, y), X, y))
     trace = model.trace_
     at = [1, 2, 5, 20, 100, len(trace) - 1]
-    strip(
-        page,
-        "Six frames: the least squares line settles between overlapping classes.",
-        X,
-        y,
-        [(trace.coef[i], trace.intercept[i]) for i in at],
-        [f"step {trace.step[i]}: {trace.mistakes[i]} wrong" for i in at],
+    page.show(
+        plots.steps(model, X, y, at=at), "Six frames: the least squares line settles between overlapping classes."
     )
+    page.movie(plots.animate, model, X, y, at=np.geomspace(1, len(trace) - 1, 24).astype(int))
 
 
 @ITEMS.item("L9", "Learning rate: too low, medium, too high (FIG. 5.6)", "E = w1²/2 + 5w2²: converges for η < 2/10")
@@ -229,14 +170,11 @@ def rates(page: Page) -> None:
     )
     page.check("medium is lower than low", True, bool(E[0.15][-1] < E[0.02][-1]))
     page.check("too high diverges", True, bool(abs(paths[0.21][-1, 1]) > abs(paths[0.21][0, 1])))
-    panels = page.axes("Three paths in a narrow valley: slow, direct, and growing from side to side.", 3, across=3)
-    for ax, (eta, path), name in zip(panels, paths.items(), ("low", "medium", "too high"), strict=True):
-        ax.set(xlim=(-1, 4.5), ylim=(-4, 4), yticks=[], xticks=[])
-        a, b, rows = draw.lattice(ax)
-        level = (0.5 * rows[:, 0] ** 2 + 5 * rows[:, 1] ** 2).reshape(a.shape)
-        ax.contour(a, b, level, levels=np.geomspace(0.5, 80, 8), colors=[draw.MUTED], linewidths=0.6)
-        ax.plot(*path[:16].T, "-o", color=draw.PALETTE[1], markersize=2.5, linewidth=1)
-        draw.titled(ax, f"{name}: η = {eta}")
+    axes = plots.side_by_side(3, across=3)
+    for ax, (eta, path), name in zip(axes, paths.items(), ("low", "medium", "too high"), strict=True):
+        plots.descent(path, lambda a, b: a * a / 2 + 5 * b * b, most=15, ax=ax)
+        plots.titled(ax, f"{name}: η = {eta}")
+    page.show(axes, "Three paths in a narrow valley: slow, direct, and growing from side to side.")
 
 
 @ITEMS.item("L10", "Linear parametric methods: a shared covariance", "S = Σ P_i S_i")
@@ -249,14 +187,12 @@ def shared_covariance(page: Page) -> None:
     w0 = -0.5 * (m[0] + m[1]) @ inverse @ (m[1] - m[0]) + np.log(lda.priors_[1] / lda.priors_[0])
     page.check("w0 = −½(μ1 + μ2)′S⁻¹(μ1 − μ2) + log P1/P2", float(w0), lda.hyperplane().b, tol=1e-8)
     page.misprint("w0 with (μ1 + μ2) twice", "second factor μ1 − μ2", "a test case gives −5.004 instead of −2.862")
-    panels = page.axes("Gaussian classes with equal ellipses and the straight borders of LDA.", 2)
-    for ax, (X, y) in zip(panels, (recipes.equal_covariances(), recipes.triangle()), strict=True):
-        model = discrim.LinearDiscriminantAnalysis(store_covariance=True).fit(X, y)
-        draw.points(ax, X, y, size=2.4)
-        draw.frame(ax, X)
-        draw.borders(ax, model.predict_log_proba)
-        for k, mean in enumerate(model.means_):
-            draw.ellipse(ax, mean, model.covariance_, draw.PALETTE[k])
+    axes = plots.side_by_side(2)
+    for ax, (X, y) in zip(axes, (recipes.equal_covariances(), recipes.triangle()), strict=True):
+        model = discrim.LinearDiscriminantAnalysis().fit(X, y)
+        plots.borders({"LDA": model}, X, y, ax=ax)
+        plots.ellipses(model, levels=[0.68], ax=ax)
+    page.show(axes, "Gaussian classes with equal ellipses and the straight borders of LDA.")
 
 
 @ITEMS.item("L11", "Normal densities and the sigmoid of their posterior", "P(C1 | x) = 1 / (1 + exp(−(wx + w0)))")
@@ -271,16 +207,8 @@ def sigmoid(page: Page) -> None:
     printed = density.pdf(grid).sum() * 0.05**2 * 1.75**0.5 / 1.75
     page.check("integral of the density as printed, D = 2, |Σ| = 1.75", 0.756, float(printed), tol=5e-4)
     page.misprint("|Σ|^(0.5 D)", "|Σ|^0.5", "else the density integrates to .756 for D = 2 and |Σ| = 1.75")
-    densities, posterior = page.axes(
-        "Above two normal densities, below the sigmoid posterior, one half at zero.", 2, across=1, size=(5.0, 5.2)
-    )
-    for k, name in enumerate(("C0", "C1")):
-        densities.plot(x, stats.norm(2 * k - 1, 1).pdf(x), color=draw.PALETTE[k], label=f"p(x | {name})")
-    posterior.plot(x, rule.predict_proba(x[:, None])[:, 1], color=draw.PALETTE[1], label="P(C1 | x)")
-    posterior.axhline(0.5, color=draw.MUTED, linestyle="--", linewidth=0.8)
-    for ax in (densities, posterior):
-        draw.titled(ax, "", "x")
-        draw.keyed(ax)
+    axes = plots.gaussians([-1, 1], labels=["C0", "C1"], posterior=True)
+    page.show(axes, "Above two normal densities, below the sigmoid posteriors, one half at zero.")
 
 
 @ITEMS.item("L12", "Logistic regression by descent, from a random start", "E = −Σ [r log y + (1 − r) log(1 − y)]")
@@ -306,14 +234,7 @@ def logistic_descent(page: Page) -> None:
         "brackets and sign",
     )
     at = [1, 3, 10, 30, 100, len(trace) - 1]
-    strip(
-        page,
-        "Six frames: the logistic line turns into place as the loss falls.",
-        X,
-        y,
-        [(trace.coef[i], trace.intercept[i]) for i in at],
-        [f"step {trace.step[i]}: E = {trace.loss[i]:.3f}" for i in at],
-    )
+    page.show(plots.steps(model, X, y, at=at), "Six frames: the logistic line turns into place as the loss falls.")
 
 
 @ITEMS.item(
@@ -336,11 +257,4 @@ def criteria(page: Page) -> None:
         True,
         bool((np.diff(LOSSES["squared"].value(np.linspace(1, 3, 9), np.ones(9))) > 0).all()),
     )
-    ax = page.axes("Losses over the margin: all fall, the squared one rises again beyond one.")
-    m = np.linspace(-2.5, 3, 200)
-    ax.plot(m, m <= 0, color=draw.MUTED, linestyle=":", label="0-1")
-    for k, name in enumerate(names):
-        ax.plot(m, LOSSES[name].value(m, np.ones_like(m)), color=draw.PALETTE[k], label=name)
-    ax.set_ylim(-0.1, 4)
-    draw.titled(ax, "", "margin r·h", "loss")
-    draw.keyed(ax)
+    page.show(plots.losses(names), "Losses over the margin: all fall, the squared one rises again beyond one.")

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
 
 import discrim
+from discrim import plots
 from discrim.basis import PolynomialBasis
-from discrim.gallery import drawing as draw
 from discrim.gallery import recipes
 from discrim.gallery.item import Items, Page
 from discrim.typing import Floats
@@ -46,20 +47,11 @@ def lasso(page: Page) -> None:
     best = {name: balls[name][E[name].argmin()] for name in balls}
     page.check("second weight at the least error in the l1 ball", 0.0, float(best["l1"][1]), tol=1e-9)
     page.check("in the l2 ball it is not 0", True, abs(float(best["l2"][1])) > 0.1)
-    panels = page.axes("Contours of an error with the l1 diamond and the l2 disc; below, coefficient paths.", 4)
-    for ax, (name, ball) in zip(panels[:2], balls.items(), strict=True):
-        ax.set(xlim=(-1.5, 3.7), ylim=(-1.8, 2.0), aspect="equal")
-        a, b, rows = draw.lattice(ax)
-        level = np.einsum("ij,jk,ik->i", rows - centre, A, rows - centre).reshape(a.shape)
-        levels = sorted([0.3, float(E[name].min()), 3.0])
-        ax.contour(a, b, level, levels=levels, colors=[draw.MUTED], linewidths=0.8)
-        ax.fill(*ball.T, color=draw.PALETTE[0], alpha=0.3)
-        ax.plot(*best[name], "o", color=draw.PALETTE[1])
-        draw.titled(ax, f"{name} ball", "w1", "w2")
-    for ax, (name, path) in zip(panels[2:], paths.items(), strict=True):
-        for j, column in enumerate(np.transpose(path)):
-            ax.semilogx(strengths, column, color=draw.PALETTE[j])
-        draw.titled(ax, f"{name}, sex of crabs", "strength")
+    page.show(plots.penalties(centre, A, size=1.0), "Contours of an error with the l1 diamond and the l2 disc.")
+    left, right = plots.side_by_side(2)
+    for ax, (name, path) in zip((left, right), paths.items(), strict=True):
+        plots.titled(plots.path(strengths, path, names=("FL", "RW", "CL", "CW", "BD"), ax=ax), f"{name}, sex of crabs")
+    page.show(left, "Coefficient paths: those of the lasso reach zero one by one, those of ridge do not.")
 
 
 @ITEMS.item(
@@ -77,18 +69,11 @@ def one_versus_all(page: Page) -> None:
     page.check("share where two are", 0.24, float((answers == -2).mean()), tol=0.005)
     largest = scheme(discrim.LeastSquaresClassifier()).fit(X, y)
     page.check("answers of the largest score that are no class", 0, int((~np.isin(largest.predict(square()), y)).sum()))
-    panels = page.axes(
-        "Regions of one versus all: hatched where none or two say yes, and the regions of the largest score.", 2
-    )
-    for ax, model, title in ((panels[0], strict, "1 exactly one positive"), (panels[1], largest, "2 the largest")):
-        ax.set(xlim=(-6, 6), ylim=(-6, 6), aspect="equal")
-        draw.points(ax, X, y, size=2)
-        draw.regions(ax, model.predict, [0, 1, 2], spare=[-1, -2])
-        for k, pair in enumerate(strict.estimators_):
-            plane = pair.hyperplane()
-            draw.line(ax, plane.w, plane.b, draw.PALETTE[k], linewidth=1.1)
-        draw.titled(ax, title)
-    page.note("Hatched: none says yes. Dotted: two say yes.")
+    axes = plots.side_by_side(2)
+    for ax, model, title in zip(axes, (strict, largest), ("1 exactly one positive", "2 the largest"), strict=True):
+        plots.titled(plots.scheme(model, X, y, ax=ax), title)
+    page.show(axes, "Regions of one versus all: hatched where none or two say yes, and regions of the largest score.")
+    page.note("−1: none says yes; −2: two say yes.")
 
 
 @ITEMS.item(
@@ -111,15 +96,10 @@ def one_versus_one(page: Page) -> None:
     summed = scheme(bases["least squares"], rule="scores").fit(X, y)
     page.check("the sum leaves no row without a class", 0, int((~np.isin(summed.predict(rows), y)).sum()))
     page.misprint("index j from 1", "from i + 1", "else every pair is counted twice")
-    panels = page.axes("Regions of one versus one: unanimity leaves a hatched triangle, the sum of scores does not.", 2)
-    for ax, model, title in ((panels[0], strict["least squares"], "unanimity"), (panels[1], summed, "sum of scores")):
-        ax.set(xlim=(-6, 6), ylim=(-6, 6), aspect="equal")
-        draw.points(ax, X, y, size=2)
-        draw.regions(ax, model.predict, [0, 1, 2], spare=[model.unassigned_label_])
-        for k, pair in enumerate(strict["least squares"].estimators_):
-            plane = pair.hyperplane()
-            draw.line(ax, plane.w, plane.b, draw.PALETTE[3 + k], linewidth=1.1)
-        draw.titled(ax, title)
+    axes = plots.side_by_side(2)
+    for ax, model, title in zip(axes, (strict["least squares"], summed), ("unanimity", "sum of scores"), strict=True):
+        plots.titled(plots.scheme(model, X, y, ax=ax), title)
+    page.show(axes, "Regions of one versus one: unanimity leaves a hatched triangle, the sum of scores does not.")
 
 
 @ITEMS.item("L17", "The XOR problem", "00: 0, 01: 1, 10: 1, 11: 0")
@@ -134,11 +114,8 @@ def xor_problem(page: Page) -> None:
         bool(discrim.RosenblattPerceptron(shuffle=False, max_iter=50).fit(X, y).learned_[0].separable),
     )
     page.table(["x1", "x2", "r"], [[int(a), int(b), int(r)] for (a, b), r in zip(X, y, strict=True)])
-    ax = page.axes("Four points at the corners of a square; opposite corners have the same class.", size=(4.2, 3.6))
-    draw.points(ax, X, y, ["r = 0", "r = 1"], size=9)
-    draw.frame(ax, X, 0.3, equal=True)
-    draw.titled(ax, "", "x1", "x2")
-    draw.keyed(ax)
+    axes = plots.points(X, y, names=("x1", "x2"))
+    page.show(axes, "Four points at the corners of a square; opposite corners have the same class.")
 
 
 @ITEMS.item("L18", "A basis function makes a line of points separable", "z = (x, x²): a line in z is an interval in x")
@@ -157,16 +134,9 @@ def basis_function(page: Page) -> None:
     page.check("separable in (x, x²)", True, bool(model.learned_[0].separable))
     page.check("wrong in (x, x²)", 0, recipes.wrong(model, z, y))
     page.check("wrong on the line", True, recipes.wrong(line, x, y) > 0)
-    flat, bent = page.axes("Points on a line with the inner ones of another class; on a parabola a line parts them.", 2)
-    draw.points(flat, np.column_stack([x, np.zeros(len(x))]), y, ["|x| > 1", "|x| < 1"])
-    flat.set(yticks=[], ylim=(-1, 1.5))
-    draw.titled(flat, "", "x")
-    draw.keyed(flat)
-    draw.points(bent, z, y)
-    draw.frame(bent, z)
-    plane = model.hyperplane()
-    draw.line(bent, plane.w, plane.b)
-    draw.titled(bent, "", "x", "x²")
+    mapped = make_pipeline(PolynomialBasis(2), discrim.RosenblattPerceptron(shuffle=False)).fit(x, y)
+    axes = plots.feature_map(mapped, x, y)
+    page.show(axes, "Points on a line with the inner ones of another class; on a parabola a line parts them.")
 
 
 @ITEMS.item("L19", "XOR with a product", "z = (x1, x2, x1x2): w = (1, 1, −2), w0 = −½")
@@ -178,14 +148,9 @@ def xor_with_product(page: Page) -> None:
     model = make_pipeline(PolynomialBasis(2), discrim.LogisticRegression(C=1e4)).fit(X, y)
     page.check("wrong with squares and products", 0, recipes.wrong(model, X, y))
     page.table(["x1", "x2", "x1x2", "r"], [[*map(int, row), int(r)] for row, r in zip(z, y, strict=True)])
-    ax = page.axes(
-        "The four points in three dimensions, with a plane between the classes.", solid=True, size=(5.0, 3.7)
-    )
-    for k in (0, 1):
-        ax.plot(*z[y == k].T, draw.MARKERS[k], color=draw.PALETTE[k], markersize=8)
-    a, b = np.meshgrid([-0.2, 1.2], [-0.2, 1.2])
-    ax.plot_surface(a, b, (a + b - 0.5) / 2, color=draw.PALETTE[2], alpha=0.35)
-    ax.set(xlabel="x1", ylabel="x2", zlabel="x1x2")
+    products = PolynomialFeatures(interaction_only=True, include_bias=False)
+    axes = plots.feature_map(make_pipeline(products, discrim.LogisticRegression(C=1e4)).fit(X, y), X, y)
+    page.show(axes, "The four points with curved regions, and in three dimensions with a plane between the classes.")
 
 
 SCIKIT_LEARN = (

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
 import discrim
+from discrim import plots
 from discrim.gallery import drawing as draw
 from discrim.gallery import recipes
 from discrim.gallery.item import Items, Page
+from discrim.plots.style import LIGHT, keyed
 
 ITEMS = Items()
 
@@ -33,10 +34,8 @@ def task(page: Page) -> None:
         [[*iris.data[i], str(iris.target[i])] for i in (0, 1, 50, 51, 100, 101)],
         "six of 150 rows",
     )
-    ax = page.axes("Petal length and width of 150 flowers, coloured by species.")
-    draw.points(ax, iris.data[:, 2:], iris.target, iris.target_names)
-    draw.titled(ax, "", "petal length (cm)", "petal width (cm)")
-    draw.keyed(ax)
+    axes = plots.points(iris.data, iris.target, columns=(2, 3), names=iris.feature_names)
+    page.show(axes, "Petal length and width of 150 flowers, coloured by species.")
 
 
 @ITEMS.item(
@@ -57,14 +56,7 @@ def half_space(page: Page) -> None:
         200,
         int(((X @ (b[1] - b[0]) + alpha[1] - alpha[0] > 0) == lda.predict(X)).sum()),
     )
-    ax = page.axes("Two clouds, the border between them, and its normal.")
-    draw.points(ax, X, y, ["class 0", "class 1"])
-    draw.frame(ax, X, equal=True)
-    draw.regions(ax, lda.predict, lda.classes_)
-    draw.line(ax, plane.w, plane.b, label="h_1 = h_0")
-    foot = plane.foot([X.mean(axis=0)])[0]
-    draw.arrow(ax, foot, foot + plane.w / plane.norm, text="b₁ − b₀")
-    draw.keyed(ax)
+    page.show(plots.half_space(lda, X, y), "Two clouds, the border between them, its normal, and a distance from it.")
 
 
 @ITEMS.item("N3", "LDA: ellipses of one shape, straight borders", "Σ = (1/n) Σ_k Σ_{i∈C_k} (x_i − μ_k)(x_i − μ_k)′")
@@ -74,13 +66,8 @@ def one_shape(page: Page) -> None:
     away = X - lda.means_[y]
     page.check("Σ with the divisor n", away.T @ away / 300, lda.covariance_, tol=1e-9)
     page.check("rows that are wrong", 12, recipes.wrong(lda, X, y))
-    ax = page.axes("Three clouds with ellipses of equal shape and straight borders.")
-    draw.points(ax, X, y, size=3)
-    draw.frame(ax, X)
-    draw.borders(ax, lda.decision_function)
-    for k in range(3):
-        draw.ellipse(ax, lda.means_[k], lda.covariance_, draw.PALETTE[k])
-    draw.titled(ax, "LDA")
+    axes = plots.borders({"LDA": lda}, X, y)
+    page.show(plots.ellipses(lda, ax=axes), "Three clouds with ellipses of equal shape and straight borders.")
 
 
 @ITEMS.item(
@@ -103,21 +90,12 @@ def own_shapes(page: Page) -> None:
         "log |Σ_k| and log |Σ_k'|",
         "a test case gives 2.859 instead of 1.173",
     )
-    panels = page.axes("Ellipses of different shapes and curved borders, for two and for three classes.", 2)
-    for ax, (X, y) in zip(panels, (recipes.own_covariances(), recipes.pinwheel()), strict=True):
-        model = discrim.QuadraticDiscriminantAnalysis(store_covariance=True).fit(X, y)
-        draw.points(ax, X, y, size=2.4)
-        draw.frame(ax, X)
-        scores = model.predict_log_proba
-        draw.borders(ax, scores)
-        for k, sigma in enumerate(model.covariance_):
-            draw.ellipse(ax, model.means_[k], sigma, draw.PALETTE[k])
-        draw.titled(ax, "QDA")
-
-
-def closeness(means: Any, z: Any) -> Any:
-    """Minus the squared distances of rows to the means."""
-    return -((z[:, None] - means) ** 2).sum(axis=2)
+    axes = plots.side_by_side(2)
+    for ax, (X, y) in zip(axes, (recipes.own_covariances(), recipes.pinwheel()), strict=True):
+        qda = discrim.QuadraticDiscriminantAnalysis().fit(X, y)
+        plots.borders({"QDA": qda}, X, y, ax=ax)
+        plots.ellipses(qda, levels=[0.68], ax=ax)
+    page.show(axes, "Ellipses of different shapes and curved borders, for two and for three classes.")
 
 
 @ITEMS.item(
@@ -133,19 +111,10 @@ def voronoi(page: Page) -> None:
     raw = ((X[:, None] - lda.means_) ** 2).sum(axis=2).argmin(axis=1)
     page.check("rows where LDA and the nearest sphered centroid differ", 0, int((nearest != lda.predict(X)).sum()))
     page.check("without sphering they differ", True, bool((raw != lda.predict(X)).any()))
-    left, right = page.axes("Left: LDA borders and Voronoi cells differ. Right: after sphering they are the same.", 2)
-    for ax, rows, means in ((left, X, lda.means_), (right, plane.sphere(X), plane.sphere(lda.means_))):
-        draw.points(ax, rows, y, size=2.4)
-        draw.frame(ax, rows, equal=True)
-        draw.borders(ax, partial(closeness, means), draw.PALETTE[3], "--", "nearest centroid")
-        ax.plot(*means.T, "X", color=draw.INK, markersize=7)
-    draw.borders(left, lda.decision_function, label="LDA")
-    back = np.linalg.inv(plane.sphering)
-    draw.borders(right, lambda z: lda.decision_function(z @ back + plane.origin), dash=":", label="LDA")
-    draw.titled(left, "columns as they are")
-    draw.titled(right, "sphered")
-    for ax in (left, right):
-        draw.keyed(ax)
+    left, right = plots.side_by_side(2)
+    plots.titled(plots.voronoi(lda, X, y, sphered=False, ax=left), "columns as they are")
+    plots.titled(plots.voronoi(lda, X, y, ax=right), "sphered")
+    page.show(left, "Left: LDA borders and the cells of the centroids differ. Right: after sphering they are the same.")
 
 
 @ITEMS.item("N6", "The plane M of the sphered centroids", "M = {μ*_1 + Σ c_k (μ*_k − μ*_1)}, dim M ≤ K − 1")
@@ -159,19 +128,17 @@ def plane_of_centroids(page: Page) -> None:
     page.misprint(
         "cov(x*) = I", "within the classes only", "the covariance of all rows also holds the spread of the centroids"
     )
-    ax = page.axes(
-        "Sphered rows in three dimensions, with the plane through the three centroids.", solid=True, size=(5.0, 3.6)
-    )
+    ax = draw.in_space()
     rows, middles = plane.sphere(X), plane.sphere(lda.means_)
     for k, name in enumerate(lda.classes_):
-        ax.plot(*rows[y == name].T, draw.MARKERS[k], color=draw.PALETTE[k], markersize=3, label=name)
+        ax.plot(*rows[y == name].T, LIGHT.marker(k), color=LIGHT.colour(k), markersize=3, label=name)
     normal = np.cross(*plane.basis.T)
     ax.view_init(elev=np.rad2deg(np.arcsin(normal[2])) - 30, azim=np.rad2deg(np.arctan2(normal[1], normal[0])) + 20)
     corner = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]]) * 6
-    ax.plot(*(middles.mean(axis=0) + corner @ plane.basis.T).T, color=draw.INK)
-    ax.plot(*middles.T, "X", color=draw.INK, markersize=8)
-    ax.set(xticklabels=[], yticklabels=[], zticklabels=[])
-    draw.keyed(ax)
+    ax.plot(*(middles.mean(axis=0) + corner @ plane.basis.T).T, color=LIGHT.ink)
+    ax.plot(*middles.T, "X", color=LIGHT.ink, markersize=8)
+    keyed(ax, LIGHT)
+    page.show(ax, "Sphered rows in three dimensions, with the plane through the three centroids.")
 
 
 @ITEMS.item("N7", "The projection onto M", "P_M = QQ′ with Q from the QR decomposition of the centroids' differences")
@@ -183,8 +150,7 @@ def projection(page: Page) -> None:
     page.check("P_M = QQ′", Q @ Q.T, plane.projection, tol=1e-9)
     page.check("P_M P_M = P_M", plane.projection, plane.projection @ plane.projection, tol=1e-9)
     page.check("differences of centroids stay", differences, differences @ plane.projection, tol=1e-8)
-    ax = page.axes("A point above a plane and its foot point in the plane.", solid=True, size=(5.0, 3.4))
-    _drop(ax)
+    page.show(_drop(), "A point above a plane and its foot point in the plane.")
 
 
 @ITEMS.item("N8", "Pythagoras: distances to centroids in M", "|x* − μ*_k|² = |x* − P_M x*|² + |P_M x* − μ*_k|²")
@@ -210,28 +176,26 @@ def pythagoras(page: Page) -> None:
         "M through the centroids",
         "else it is off by one constant for all k; h is right",
     )
-    ax = page.axes(
-        "A right triangle of a point, its foot point in the plane M, and a centroid in M.", solid=True, size=(5.0, 3.4)
-    )
-    _drop(ax, centroid=True)
+    page.show(_drop(centroid=True), "A right triangle of a point, its foot point in the plane M, and a centroid in M.")
 
 
-def _drop(ax: Any, *, centroid: bool = False) -> None:
+def _drop(*, centroid: bool = False) -> Any:
     """A point, a plane below it and, if wanted, a centroid in the plane."""
+    ax = draw.in_space((5.0, 3.4))
     corner = np.array([[-2, -2, 0], [2, -2, 0], [2, 2, 0], [-2, 2, 0], [-2, -2, 0]], dtype=float)
-    ax.plot(*corner.T, color=draw.MUTED)
+    ax.plot(*corner.T, color=LIGHT.muted)
     x, foot, mu = np.array([0.6, 0.4, 2.2]), np.array([0.6, 0.4, 0.0]), np.array([-1.3, -1.0, 0.0])
-    ax.plot(*np.array([x, foot]).T, color=draw.PALETTE[1], linestyle="--")
-    ax.plot(*x, "o", color=draw.PALETTE[0])
-    ax.plot(*foot, "o", color=draw.PALETTE[1])
-    ax.text(*(x + 0.1), "x*", color=draw.INK)
-    ax.text(*(foot + 0.1), "P x*", color=draw.INK)
+    ax.plot(*np.array([x, foot]).T, color=LIGHT.colour(1), linestyle="--")
+    ax.plot(*x, "o", color=LIGHT.colour(0))
+    ax.plot(*foot, "o", color=LIGHT.colour(1))
+    ax.text(*(x + 0.1), "x*", color=LIGHT.ink)
+    ax.text(*(foot + 0.1), "P x*", color=LIGHT.ink)
     if centroid:
-        ax.plot(*np.array([foot, mu, x]).T, color=draw.PALETTE[2])
-        ax.plot(*mu, "X", color=draw.INK)
-        ax.text(*(mu - 0.3), "μ*", color=draw.INK)
-    ax.text(1.3, 1.8, 0, "M", color=draw.INK)
-    ax.set(xticklabels=[], yticklabels=[], zticklabels=[])
+        ax.plot(*np.array([foot, mu, x]).T, color=LIGHT.colour(2))
+        ax.plot(*mu, "X", color=LIGHT.ink)
+        ax.text(*(mu - 0.3), "μ*", color=LIGHT.ink)
+    ax.text(1.3, 1.8, 0, "M", color=LIGHT.ink)
+    return ax
 
 
 @ITEMS.item("N9", "Example with K = 3: the rows in the plane M", "x ↦ A(x − μ), A = Q′Σ^(−1/2), 2 × p")
@@ -242,11 +206,8 @@ def rows_in_plane(page: Page) -> None:
     page.check("A is (K − 1) × p", [2, 4], list(plane.map.shape))
     page.check("A x = Q′x*", plane.sphere(iris.data) @ plane.basis, plane.project(iris.data), tol=1e-9)
     page.misprint("Aμ_k has p numbers like μ*_k", "K − 1 numbers", "A maps into the plane")
-    ax = page.axes("150 flowers in the plane of the three sphered centroids.")
-    draw.points(ax, plane.project(iris.data), iris.target, iris.target_names)
-    ax.plot(*plane.centroids.T, "X", color=draw.INK, markersize=9, zorder=4)
-    draw.titled(ax, "", "first coordinate in M", "second")
-    draw.keyed(ax)
+    axes = plots.discriminants(lda, *iris.xy, shade=None)
+    page.show(axes, "150 flowers in the plane of the three sphered centroids.")
 
 
 @ITEMS.item("N10", "The same plane with the borders of LDA", "borders are linear in M")
@@ -260,14 +221,7 @@ def borders_in_plane(page: Page) -> None:
         150,
         int((inside.predict(plane.project(iris.data)) == lda.predict(iris.data)).sum()),
     )
-    ax = page.axes("The plane of the centroids with straight borders between three species.")
-    rows = plane.project(iris.data)
-    draw.points(ax, rows, iris.target, iris.target_names)
-    draw.frame(ax, rows)
-    draw.regions(ax, inside.predict, inside.classes_)
-    draw.borders(ax, inside.decision_function)
-    draw.titled(ax, "", "first coordinate in M", "second")
-    draw.keyed(ax)
+    page.show(plots.discriminants(lda, *iris.xy), "The plane of the centroids with straight borders between species.")
 
 
 @ITEMS.item("N11", "The variance of projections", "v′Sv = v′Wv + v′Bv")
@@ -285,16 +239,7 @@ def variances(page: Page) -> None:
         "one of the two",
         "else total − within − between is 56 instead of 0 in a test case",
     )
-    ax = page.axes("Three clouds, a direction, and the rows and centroids dropped onto it.")
-    draw.points(ax, X, y, size=3)
-    draw.frame(ax, X, 0.25, equal=True)
-    draw.line(ax, [-0.6, 0.8], 5.0, draw.MUTED)
-    start = np.array([0.6, -0.8]) * 5.0
-    for k in range(3):
-        feet = start + np.outer(X[y == k][:40] @ v, v)
-        ax.plot(*feet.T, "|", color=draw.PALETTE[k], markersize=5)
-        ax.plot(*(start + middles[k] * v), "X", color=draw.PALETTE[k], markersize=9, markeredgecolor=draw.INK)
-    draw.titled(ax, f"within {within:.2f}, between {between:.2f}", "x1", "x2")
+    page.show(plots.feet(X, y, v), "Three clouds, a direction, and the rows and centroids dropped onto it.")
 
 
 @ITEMS.item(
@@ -320,11 +265,7 @@ def directions(page: Page) -> None:
         "λ W^(1/2) v",
         "the factor belongs to the other side of the eigenvalue problem",
     )
-    ratio, one, two = page.axes(
-        "The ratio over the angle of the direction, and projections on a good and on a poor one.", 3
-    )
-    ratio.plot(np.rad2deg(turn), J, color=draw.INK)
-    draw.titled(ratio, "v′Bv / v′Wv", "angle (degrees)")
-    for ax, v, title in ((one, good, "good"), (two, poor, "poor")):
-        draw.histograms(ax, X @ v, y, ["class 0", "class 1"])
-        draw.titled(ax, f"{title}: {lda.criterion(v):.2f}", "v′x")
+    axes = plots.lines({"": (np.rad2deg(turn), J)}, x="angle of v (degrees)", y="v′Bv / v′Wv")
+    page.show(axes, "The ratio over the angle of the direction, with one maximum.")
+    axes = plots.projection(lda, X, y, directions={"a poor direction": poor})
+    page.show(axes, "Projections on the best and on a poor direction: apart, and overlapping.")

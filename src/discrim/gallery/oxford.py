@@ -8,8 +8,8 @@ import numpy as np
 from scipy import stats
 
 import discrim
+from discrim import plots
 from discrim.decision import BayesClassifier
-from discrim.gallery import drawing as draw
 from discrim.gallery import recipes
 from discrim.gallery.item import Items, Page
 
@@ -32,6 +32,7 @@ BOSTON = {
     "medv": "median value of owner-occupied homes, 1000 dollars",
 }
 NAMES = ("BF", "OF", "BM", "OM")
+PETALS = ("petal length (cm)", "petal width (cm)")
 
 
 @ITEMS.item("O1", "Boston housing: 14 variables", "n = 506, X: 13 variables, Y: medv")
@@ -83,11 +84,8 @@ def mixture(page: Page) -> None:
     f1, f2 = stats.norm(-1, 1).pdf(x), stats.norm(1, 1).pdf(x)
     total = np.exp(two_normals(1).predict_joint_log_proba(x[:, None])).sum(axis=1)
     page.check("f = f1/2 + f2/2, largest difference", 0.0, float(np.abs(total - f1 / 2 - f2 / 2).max()), tol=1e-12)
-    ax = page.axes("Two normal densities and their mixture.")
-    for values, name, dash, colour in ((f1, "f1", "-", 0), (f2, "f2", "-", 1), (total, "mixture", "--", 6)):
-        ax.plot(x, values, dash, color=draw.PALETTE[colour], label=name)
-    draw.titled(ax, "", "x", "density")
-    draw.keyed(ax)
+    axes = plots.gaussians([-1, 1], labels=["f1", "f2"], mixture=True)
+    page.show(axes, "Two weighted normal densities and their mixture.")
 
 
 @ITEMS.item("O5", "How is x = 0.1 classified?", "argmax π_k f_k(x)")
@@ -97,14 +95,9 @@ def point_one(page: Page) -> None:
     page.check("class of x = 0.1", 2, int(rule.predict([[0.1]])[0]))
     page.check("its posterior", 0.550, float(rule.predict_proba([[0.1]])[0, 1]), tol=5e-4)
     page.check("Bayes error", 0.1587, float(rule.risk()), tol=5e-5)
-    ax = page.axes("Two weighted densities, the border at zero and the point 0.1 just right of it.")
-    x = np.linspace(-4, 4, 300)
-    for k in (0, 1):
-        ax.plot(x, np.exp(rule.predict_joint_log_proba(x[:, None])[:, k]), color=draw.PALETTE[k], label=f"π f{k + 1}")
-    ax.axvline(0, color=draw.INK, linestyle="--")
-    ax.plot(0.1, 0, "v", color=draw.PALETTE[1], label="x = 0.1")
-    draw.titled(ax, "", "x")
-    draw.keyed(ax)
+    axes = plots.gaussians([-1, 1])
+    axes.plot([0.1], [0.0], "v", color="C1", clip_on=False, zorder=5, markersize=8)
+    page.show(axes, "Two weighted densities, the border at zero and the point 0.1 just right of it.")
 
 
 @ITEMS.item("O6", "Standard deviations 1 and 1/3", "f1 = N(−1, 1), f2 = N(1, 1/9)")
@@ -112,12 +105,7 @@ def two_widths(page: Page) -> None:
     rule = two_normals(1 / 3)
     page.check("means", [-1.0, 1.0], [float(f.mean()) for f in rule.densities.values()])
     page.check("standard deviations", [1.0, 1 / 3], [float(f.std()) for f in rule.densities.values()], tol=1e-12)
-    ax = page.axes("A wide and a narrow normal density.")
-    x = np.linspace(-4, 4, 400)
-    for k, density in rule.densities.items():
-        ax.plot(x, density.pdf(x), color=draw.PALETTE[k - 1], label=f"f{k}")
-    draw.titled(ax, "", "x", "density")
-    draw.keyed(ax)
+    page.show(plots.gaussians([-1, 1], [1, 1 / 3]), "A wide and a narrow normal density.")
 
 
 @ITEMS.item("O7", "The same on a log scale: class 2 wins on an interval", "4x² − 10x + 4 − log 3 = 0")
@@ -128,31 +116,22 @@ def log_scale(page: Page) -> None:
     page.check("roots of 4x² − 10x + 4 − log 3", np.sort(np.roots([4, -10, 4 - np.log(3)])), [low, high], tol=1e-9)
     page.check("Bayes error", 0.0567, float(rule.risk()), tol=5e-5)
     page.misprint("[−0.39, 2.15]", "[0.335, 2.165]", "the roots of 4x² − 10x + 4 − log 3")
-    ax = page.axes("Two parabolas, the narrow one above the wide one on an interval that is marked.")
-    x = np.linspace(-3, 4, 300)
-    for k in (0, 1):
-        ax.plot(x, rule.predict_joint_log_proba(x[:, None])[:, k], color=draw.PALETTE[k], label=f"log π f{k + 1}")
-    ax.axvspan(low, high, color=draw.PALETTE[1], alpha=0.2)
-    ax.set_ylim(-16, 1)
-    draw.titled(ax, "", "x")
-    draw.keyed(ax)
+    axes = plots.gaussians([-1, 1], [1, 1 / 3], log=True)
+    page.show(axes, "Two parabolas, the narrow one above the wide one on an interval whose ends are marked.")
 
 
 @ITEMS.item("O8", "Iris: pairs plot of four variables", "3 species, 50 flowers each")
 def iris_pairs(page: Page) -> None:
     iris = discrim.datasets.load_iris()
     page.check("rows of each species", [50, 50, 50], np.unique(iris.target, return_counts=True)[1])
-    panels = page.axes("All pairs of four measurements, coloured by species.", 16, across=4, size=(5.8, 5.8))
-    draw.matrix(panels, iris.data, iris.target, [name.replace("_", "\n") for name in iris.feature_names])
+    names = [name.replace("_", " ") for name in iris.feature_names]
+    page.show(plots.pairs(*iris.xy, names=names), "All pairs of four measurements, coloured by species.")
 
 
-def petals(ax: Any) -> Any:
-    """Petal length and width by species, with limits around."""
+def petals() -> tuple[Any, Any]:
+    """Petal length and width, and the species."""
     iris = discrim.datasets.load_iris()
-    draw.points(ax, iris.data[:, 2:], iris.target, iris.target_names, size=3.4)
-    draw.frame(ax, iris.data[:, 2:])
-    draw.titled(ax, "", "petal length (cm)", "petal width (cm)")
-    return ax
+    return iris.data[:, 2:], iris.target
 
 
 @ITEMS.item("O9", "Iris: two predictors", "petal length and width")
@@ -160,7 +139,8 @@ def two_predictors(page: Page) -> None:
     X = discrim.datasets.load_iris().data[:, 2:]
     page.check("range of petal length", [1.0, 6.9], [X[:, 0].min(), X[:, 0].max()], tol=1e-9)
     page.check("range of petal width", [0.1, 2.5], [X[:, 1].min(), X[:, 1].max()], tol=1e-9)
-    draw.keyed(petals(page.axes("Petal length and width of three species.")))
+    axes = plots.points(*petals(), names=PETALS)
+    page.show(axes, "Petal length and width of three species.")
 
 
 @ITEMS.item("O10", "LDA on a grid: the code", "predict on a lattice, contours between the numbers of the classes")
@@ -174,19 +154,8 @@ def lda_on_grid(page: Page) -> None:
     page.misprint(
         "lattice −6 … 6", "1 … 7", "it is that of the crabs: 9 petals are longer than 6; and a bracket is misplaced"
     )
-    ax = page.axes("The lattice of predictions with contours at 1.5 and 2.5.")
-    ax.contour(
-        a[::4, ::4],
-        b[::4, ::4],
-        number.reshape(a.shape)[::4, ::4],
-        levels=[1.5, 2.5],
-        colors=[draw.INK],
-        linestyles="--",
-    )
-    draw.points(ax, iris.data[:, 2:], iris.target, iris.target_names, size=3)
-    ax.set(xlim=(-6, 7.2), ylim=(-6, 6))
-    draw.titled(ax, "", "petal length", "petal width")
-    draw.keyed(ax)
+    axes = plots.regions(lda, *petals())
+    page.show(plots.titled(axes, None, *PETALS), "The predictions at all points of a lattice, as areas.")
 
 
 @ITEMS.item("O11", "Iris: borders of LDA", "straight lines in petal length and width")
@@ -200,9 +169,8 @@ def iris_lda(page: Page) -> None:
     page.check("width = 3.272 − .325 length", [3.272, -0.325], lines[1], tol=5e-4)
     page.check("errors", 6, recipes.wrong(lda, X, y))
     page.misprint("(x − μ)′Σ⁻¹(x − μ) as Mahalanobis distance", "its square", "the distance is the root")
-    ax = petals(page.axes("Three species with the dashed borders of LDA."))
-    draw.borders(ax, lda.decision_function, dash="--", label="LDA")
-    draw.keyed(ax)
+    axes = plots.borders({"LDA": lda}, X, y)
+    page.show(plots.titled(axes, None, *PETALS), "Three species with the borders of LDA.")
 
 
 def log_crabs() -> tuple[Any, Any]:
@@ -262,11 +230,11 @@ def crabs_scores(page: Page) -> None:
         centroids,
         tol=0.005,
     )
-    ax = page.axes("Four groups of crabs in the first two discriminant coordinates, with equal scales.")
-    draw.points(ax, scores, ct, NAMES)
-    draw.frame(ax, scores[:, :2], equal=True)
-    draw.titled(ax, "", "LD1", "LD2")
-    draw.keyed(ax)
+    X, ct = log_crabs()
+    groups = np.array(NAMES)[ct]
+    lda = discrim.LinearDiscriminantAnalysis(normalization="unbiased").fit(X, groups)
+    axes = plots.discriminants(lda, X, groups, shade=None)
+    page.show(axes, "Four groups of crabs in the first two discriminant coordinates, with equal scales.")
 
 
 MISTAKES = {7: 0, 10: 0, 12: 0, 16: 0, 55: 2, 152: 3, 153: 3, 161: 3}
@@ -320,12 +288,10 @@ def crabs_borders(page: Page) -> None:
     page.misprint(
         "x in −6 … 6, y in −4 … 4", "rows reach LD1 6.07 and LD2 −4.80", "some points lie outside of the lattice"
     )
-    ax = page.axes("The groups in two discriminant coordinates with straight borders.")
-    draw.points(ax, scores, ct, NAMES, size=3.4)
-    draw.frame(ax, scores[:, :2])
-    draw.borders(ax, lambda z: again.decision_function(np.column_stack([z, np.zeros(len(z))])))
-    draw.titled(ax, "LD3 = 0", "LD1", "LD2")
-    draw.keyed(ax)
+    X, ct = log_crabs()
+    groups = np.array(NAMES)[ct]
+    axes = plots.discriminants(discrim.LinearDiscriminantAnalysis().fit(X, groups), X, groups)
+    page.show(axes, "The groups in two discriminant coordinates with straight borders, at LD3 = 0.")
 
 
 @ITEMS.item("O17", "Crabs: principal components, for comparison", "princomp(log(crabs[, 4:8]))")
@@ -334,8 +300,8 @@ def crabs_pca(page: Page) -> None:
     centred = X - X.mean(axis=0)
     _, values, rows = np.linalg.svd(centred, full_matrices=False)
     page.check("shares of variance", [0.9689, 0.0202, 0.0083], (values**2 / (values**2).sum())[:3], tol=5e-5)
-    panels = page.axes("Pairs of three principal components; the groups overlap.", 9, across=3, size=(5.6, 5.6))
-    draw.matrix(panels, centred @ rows[:3].T, ct, ("PC1", "PC2", "PC3"))
+    axes = plots.pairs(centred @ rows[:3].T, np.array(NAMES)[ct], names=("PC1", "PC2", "PC3"))
+    page.show(axes, "Pairs of three principal components; the groups overlap.")
 
 
 @ITEMS.item("O18", "Crabs: discriminant coordinates beside the principal components", "separates better than O17")
@@ -346,8 +312,8 @@ def crabs_discriminants(page: Page) -> None:
     wrong = [recipes.wrong(discrim.LinearDiscriminantAnalysis().fit(Z, ct), Z, ct) for Z in (components, scores[:, :2])]
     page.check("two discriminant coordinates make fewer errors than two components", True, wrong[1] < wrong[0])
     page.note(f"LDA in two principal components: {wrong[0]} of 200 wrong, in two discriminant coordinates: {wrong[1]}.")
-    panels = page.axes("Pairs of three discriminant coordinates; the groups stand apart.", 9, across=3, size=(5.6, 5.6))
-    draw.matrix(panels, scores, ct, ("LD1", "LD2", "LD3"))
+    axes = plots.pairs(scores, np.array(NAMES)[ct], names=("LD1", "LD2", "LD3"))
+    page.show(axes, "Pairs of three discriminant coordinates; the groups stand apart.")
 
 
 @ITEMS.item("O19", "LDA and QDA on a grid: the code", "qda beside lda, contours at 1.5 and 2.5")
@@ -360,12 +326,10 @@ def qda_on_grid(page: Page) -> None:
     }
     page.check("errors of LDA and QDA", [6, 3], [recipes.wrong(model, X, y) for model in models.values()])
     page.misprint("lattice −6 … 6", "1 … 7", "as in O10")
-    for ax, (name, model) in zip(
-        page.axes("Regions of LDA and of QDA over petal length and width.", 2), models.items(), strict=True
-    ):
-        petals(ax)
-        draw.regions(ax, model.predict, model.classes_)
-        draw.titled(ax, name)
+    axes = plots.side_by_side(2)
+    for ax, (name, model) in zip(axes, models.items(), strict=True):
+        plots.titled(plots.regions(model, X, y, ax=ax), name, *PETALS)
+    page.show(axes, "Regions of LDA and of QDA over petal length and width.")
 
 
 @ITEMS.item("O20", "Iris: borders of LDA and QDA", "straight against curved")
@@ -383,7 +347,5 @@ def iris_qda(page: Page) -> None:
     page.misprint(
         "X | Y = k ~ (μ_k, Σ_k)", "N(μ_k, Σ_k)", "the N of the normal distribution is missing in the model of QDA"
     )
-    ax = petals(page.axes("Three species with the borders of LDA, dashed, and of QDA."))
-    draw.borders(ax, lda.decision_function, dash="--", label="LDA")
-    draw.borders(ax, qda.decision_function, draw.PALETTE[3], label="QDA")
-    draw.keyed(ax)
+    axes = plots.borders({"LDA": lda, "QDA": qda}, X, y)
+    page.show(plots.titled(axes, None, *PETALS), "Three species with the borders of LDA and, broken, of QDA.")

@@ -7,7 +7,7 @@ from scipy import stats
 from scipy.stats import ortho_group
 
 import discrim
-from discrim.gallery import drawing as draw
+from discrim import plots
 from discrim.gallery.item import Items, Page
 from discrim.inference import BetaPosterior, DirichletPosterior
 from discrim.typing import Floats
@@ -44,16 +44,10 @@ def never_seen(page: Page) -> None:
 
 @ITEMS.item("O22", "Beta distributions", "Beta(φ; a, b) ∝ φ^(a−1) (1 − φ)^(b−1)")
 def beta(page: Page) -> None:
-    pairs = [(0.5, 0.5), (1, 1), (2, 2), (2, 5), (8, 4)]
-    phi = np.linspace(0.005, 0.995, 200)
+    pairs = {"bathtub": (0.5, 0.5), "flat": (1, 1), "dome": (2, 2), "skewed": (2, 5), "narrow": (8, 4)}
     page.check("a = b = 1 is flat", np.ones(3), BetaPosterior(1, 1).pdf([0.1, 0.5, 0.9]), tol=1e-12)
     page.check("Beta(2, 5) at .2", float(stats.beta(2, 5).pdf(0.2)), BetaPosterior(2, 5).pdf(0.2), tol=1e-9)
-    ax = page.axes("Five Beta densities: bathtub, flat, dome, skewed left, and narrow to the right.")
-    for k, (a, b) in enumerate(pairs):
-        ax.plot(phi, BetaPosterior(a, b).pdf(phi), color=draw.PALETTE[k], label=f"({a:g}, {b:g})")
-    ax.set_ylim(0, 3.6)
-    draw.titled(ax, "", "φ", "density")
-    draw.keyed(ax)
+    page.show(plots.beta(pairs), "Five Beta densities: bathtub, flat, dome, skewed left, and narrow to the right.")
 
 
 @ITEMS.item(
@@ -69,27 +63,13 @@ def beta_posteriors(page: Page) -> None:
     page.check(
         "one after the other narrows at every step", True, bool((np.diff([p.variance for p in known]) < 0).all())
     )
-    phi = np.linspace(0.001, 0.999, 300)
-    panels = page.axes(
-        "Two panels of prior, likelihood and posterior; a third of posteriors that narrow.",
-        3,
-        across=3,
-        size=(5.8, 2.9),
-    )
-    for ax, prior, after, (hits, n) in (
-        (panels[0], BetaPosterior(2, 2), first, (3, 20)),
-        (panels[1], BetaPosterior(5, 2), second, (11, 24)),
-    ):
-        for k, (name, one) in enumerate(
-            (("prior", prior), ("likelihood", BetaPosterior(hits + 1, n - hits + 1)), ("posterior", after))
-        ):
-            ax.plot(phi, one.pdf(phi), color=draw.PALETTE[k], label=name)
-        draw.titled(ax, f"{hits} of {n}", "φ")
-    draw.keyed(panels[0])
-    for k, one in enumerate(known):
-        panels[2].plot(phi, one.pdf(phi), color=draw.PALETTE[k])
-    panels[2].set_ylim(0, 20)
-    draw.titled(panels[2], "one after the other", "φ")
+    axes = plots.side_by_side(3)
+    plots.beta({"prior": (2, 2), "likelihood": (4, 18), "posterior": first}, ax=axes[0])
+    plots.beta({"prior": (5, 2), "likelihood": (12, 14), "posterior": second}, ax=axes[1])
+    plots.beta({f"n = {n}": one for n, one in zip((0, 3, 20, 100, 500), known, strict=True)}, ax=axes[2])
+    for ax, title in zip(axes, ("3 of 20", "11 of 24", "one after the other"), strict=True):
+        plots.titled(ax, title)
+    page.show(axes, "Two panels of prior, likelihood and posterior; a third of posteriors that narrow.")
 
 
 @ITEMS.item("O24", "Beta posteriors: what the next ten will bring", "P(x) = C(10, x) B(a + x, b + 10 − x) / B(a, b)")
@@ -103,19 +83,8 @@ def predictive(page: Page) -> None:
         tol=5e-5,
     )
     page.check("posterior wider than plug-in", True, after.predictive(10).variance > plug_in.var())
-    ax = page.axes("Bars of three distributions over 0 to 10 successes.")
-    x = np.arange(11)
-    for k, (name, values) in enumerate(
-        (
-            ("prior predictive", prior.predictive(10).pmf()),
-            ("posterior predictive", after.predictive(10).pmf()),
-            ("plug-in 3/20", plug_in.pmf(x)),
-        )
-    ):
-        ax.bar(x + 0.28 * (k - 1), values, 0.28, color=draw.PALETTE[k], label=name)
-    ax.set_xticks(x)
-    draw.titled(ax, "", "successes in 10", "probability")
-    draw.keyed(ax)
+    axes = plots.predictive({"prior": prior, "posterior": after, "plug-in 3/20": 3 / 20}, 10)
+    page.show(axes, "Bars of three distributions over 0 to 10 successes.")
 
 
 @ITEMS.item("O25", "Dirichlet densities on the simplex", "Dir(π; α) ∝ ∏ π_k^(α_k − 1)")
@@ -133,20 +102,8 @@ def dirichlet(page: Page) -> None:
         DirichletPosterior([10.0] * 3).pdf(centre),
         tol=1e-6,
     )
-    grid = np.array([(i, j, 60 - i - j) for i in range(1, 60) for j in range(1, 60 - i)]) / 60.0
-    flat = np.column_stack([grid[:, 1] + 0.5 * grid[:, 2], np.sqrt(0.75) * grid[:, 2]])
-    panels = page.axes(
-        "Two triangles of densities: dark in the middle for alpha 10, dark at the corners for alpha one tenth.", 2
-    )
-    for ax, alpha in zip(panels, (10.0, 0.1), strict=True):
-        density = np.log(DirichletPosterior([alpha] * 3).pdf(grid) + 1e-3)
-        levels = np.linspace(density.min(), density.max(), 7)
-        for low, high, strength in zip(levels[:-1], levels[1:], np.linspace(0.1, 0.9, 6), strict=True):
-            ax.tricontourf(*flat.T, density, levels=[low, high], colors=[draw.PALETTE[0]], alpha=strength)
-        ax.plot([0, 1, 0.5, 0], [0, 0, np.sqrt(0.75), 0], color=draw.INK)
-        ax.set(xticks=[], yticks=[], aspect="equal")
-        ax.spines[["left", "bottom"]].set_visible(False)
-        draw.titled(ax, f"α = {alpha:g}")
+    axes = plots.dirichlet({"α = 10": [10.0] * 3, "α = 0.1": [0.1] * 3})
+    page.show(axes, "Two triangles of densities: dark in the middle for alpha 10, dark at the corners for one tenth.")
 
 
 @ITEMS.item("O26", "Samples of a Dirichlet distribution", "K = 5, equal α: sparse for .1, even for 10")
@@ -155,13 +112,8 @@ def dirichlet_samples(page: Page) -> None:
     page.check("mean of each part", [0.2] * 5, draws[10.0].mean(axis=0), tol=0.01)
     largest = [float(values.max(axis=1).mean()) for values in draws.values()]
     page.check("the largest part is largest for α = .1, smallest for 10", True, largest[0] > largest[1] > largest[2])
-    panels = iter(page.axes("Bar charts of samples: a single bar for alpha one tenth, even bars for ten.", 9, across=3))
-    for alpha, values in draws.items():
-        for i in range(3):
-            ax = next(panels)
-            ax.bar(range(1, 6), values[i], color=draw.PALETTE[i])
-            ax.set(ylim=(0, 1), xticks=[], yticks=[0, 1])
-            draw.titled(ax, f"α = {alpha:g}" if i == 0 else "")
+    axes = plots.dirichlet({f"α = {alpha:g}": [alpha] * 5 for alpha in (0.1, 1.0, 10.0)}, draws=3)
+    page.show(axes, "Bar charts of samples: a single bar for alpha one tenth, even bars for ten.")
 
 
 def ellipsoids(p: int, seed: int, sizes: tuple[int, int]) -> tuple[Floats, Floats]:
@@ -206,8 +158,6 @@ def bayesian_qda(page: Page) -> None:
         "the predictive integrates to (2π)^(p/2), harmless; it follows only with the extra measure |Σ|^{−(p+2)/2}, "
         "with n_k + q − p + 1 degrees of freedom; the prior as written has n_k + q − 2p − 1",
     )
-    ax = page.axes("Error over the number of columns: QDA stops at 20, Bayesian QDA stays low, LDA stays at one half.")
-    for k, (name, values) in enumerate(mean.items()):
-        ax.plot(sizes, values, "-" + draw.MARKERS[k], color=draw.PALETTE[k], label=name, markersize=4)
-    draw.titled(ax, f"mean of {repeats} samples", "columns", "error")
-    draw.keyed(ax)
+    curves = {name: (sizes, values) for name, values in mean.items()}
+    axes = plots.lines(curves, x="columns", y=f"error, mean of {repeats} samples")
+    page.show(axes, "Error over the number of columns: QDA stops at 20, Bayesian QDA stays low, LDA at one half.")

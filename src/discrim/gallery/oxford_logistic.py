@@ -8,8 +8,8 @@ import numpy as np
 from scipy import optimize, special
 
 import discrim
+from discrim import plots
 from discrim.evaluation import empirical_risk
-from discrim.gallery import drawing as draw
 from discrim.gallery.found import Rows
 from discrim.gallery.item import Items, Page
 from discrim.losses import LOSSES
@@ -27,12 +27,7 @@ def logistic_loss(page: Page) -> None:
     page.check("where it reaches 1", -0.541, float(optimize.brentq(lambda m: float(loss(m)) - 1, -2, 0)), tol=5e-4)
     page.misprint("X′(c − p) with Y in {−1, 1}", "c in {0, 1}", "the gradient needs 0 and 1")
     page.misprint("2 log P(k) − 2 log P(1)", "its negative", "a test case gives 5.723 against −5.723")
-    ax = page.axes("The logistic loss and the 0-1 loss over y f.")
-    m = np.linspace(-3, 3, 300)
-    ax.plot(m, loss(m), color=draw.PALETTE[0], label="logistic")
-    ax.plot(m, m <= 0, color=draw.PALETTE[1], linestyle="--", label="0-1")
-    draw.titled(ax, "", "y f(x)", "loss")
-    draw.keyed(ax)
+    page.show(plots.losses(["log"]), "The logistic loss and the 0-1 loss over y f.")
 
 
 def orings() -> tuple[Any, Any, Any]:
@@ -45,25 +40,22 @@ def orings() -> tuple[Any, Any, Any]:
 def oring_rows(page: Page) -> None:
     rings = discrim.datasets.load_challenger()
     page.check("flights, with failure", [23, 7], [len(rings.target), int(rings.target.sum())])
-    counts, answers = page.axes("Left: number of failures over temperature. Right: failure yes or no.", 2)
-    counts.plot(rings.data[:, 0], rings.extra["n_distress"], "o", color=draw.PALETTE[0])
-    draw.titled(counts, "failures", "temperature (F)")
-    answers.plot(rings.data[:, 0], rings.target, "o", color=draw.PALETTE[1])
-    answers.set_yticks([0, 1], ["no", "yes"])
-    draw.titled(answers, "any failure", "temperature (F)")
+    temperature, failures = rings.data[:, 0], rings.extra["n_distress"]
+    axes = plots.points(np.column_stack([temperature, failures]), rings.target, names=("temperature (F)", "failures"))
+    page.show(axes, "Number of failures over temperature, flights with and without failure.")
+    both = np.column_stack([temperature, rings.target])
+    axes = plots.points(both, rings.target, names=("temperature (F)", "any failure"))
+    page.show(axes, "Failure yes or no over temperature.")
 
 
 @ITEMS.item("O30", "O-rings: the fit on the scale of the link", "log odds = 15.0429 − 0.23216 temperature")
 def oring_link(page: Page) -> None:
-    X, _, model = orings()
+    X, y, model = orings()
     page.check("constant", 15.0429, float(model.intercept_[0]), tol=5e-5)
     page.check("slope", -0.23216, float(model.coef_[0, 0]), tol=5e-6)
     page.session(model.renamed(["temperature"]).summary())
-    ax = page.axes("A straight line of log odds falling with temperature.")
-    grid = np.linspace(50, 85, 100)[:, None]
-    ax.plot(grid, model.decision_function(grid), color=draw.PALETTE[0])
-    ax.plot(X, np.full(len(X), ax.get_ylim()[0]), "|", color=draw.MUTED)
-    draw.titled(ax, "", "temperature (F)", "g(temperature)")
+    axes = plots.effect(model, X, y, scale="link")
+    page.show(plots.titled(axes, None, "temperature (F)"), "A straight line of log odds falling with temperature.")
 
 
 @ITEMS.item("O31", "O-rings: the probability of failure", "P(Y = 1 | t) = 1 / (1 + exp(−g(t)))")
@@ -72,11 +64,8 @@ def oring_probability(page: Page) -> None:
     page.check("temperature with probability .5", 64.8, float(-model.intercept_[0] / model.coef_[0, 0]), tol=0.05)
     page.check("probability at 53 and 81", [0.939, 0.023], model.predict_proba([[53.0], [81.0]])[:, 1], tol=5e-4)
     page.misprint("2 or 3 Newton steps", "as many as it takes", "spam takes 13 (O33)")
-    ax = page.axes("The probability of failure falls with temperature, with the flights at 0 and 1.")
-    grid = np.linspace(50, 85, 200)[:, None]
-    ax.plot(grid, model.predict_proba(grid)[:, 1], color=draw.PALETTE[0])
-    ax.plot(X, y, "o", color=draw.PALETTE[1], alpha=0.6)
-    draw.titled(ax, "", "temperature (F)", "P(failure)")
+    axes = plots.titled(plots.effect(model, X, y), None, "temperature (F)")
+    page.show(axes, "The probability of failure falls with temperature, with the flights at 0 and 1.")
 
 
 @ITEMS.item("O32", "Spam: 4601 mails, 57 columns", "dim(spam), spam[1:2, ]")
@@ -365,11 +354,4 @@ def roc_curves(page: Page) -> None:
         "it depends on the distance of the means",
         ".995, .899, .701, .343 at 1, 2, 2.8, 4, for equal priors",
     )
-    ax = page.axes("Two ROC curves: logistic regression, broken, above LDA, solid.")
-    for name, curve in curves.items():
-        keep = np.unique(np.linspace(0, len(curve.fpr) - 1, 400).astype(int))
-        colour, dash = (draw.INK, "-") if name == "LDA" else (draw.PALETTE[1], "--")
-        ax.plot(1 - curve.fpr[keep], curve.tpr[keep], dash, color=colour, label=f"{name}, area {curve.auc:.3f}")
-    ax.invert_xaxis()
-    draw.titled(ax, "", "specificity", "sensitivity")
-    draw.keyed(ax)
+    page.show(plots.roc(curves), "Two ROC curves: logistic regression, broken, above LDA, solid.")

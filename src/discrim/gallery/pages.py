@@ -8,7 +8,7 @@ from html import escape
 
 from discrim.gallery.contents import Lecture
 from discrim.gallery.drawing import svg
-from discrim.gallery.item import Grid, Item, Page, Picture
+from discrim.gallery.item import Grid, Item, Movie, Page, Picture
 from discrim.plots.style import DARK, LIGHT, Look
 
 
@@ -36,6 +36,7 @@ section {{ padding: 1.6rem 0; border-bottom: 1px solid var(--line); }}
 .formula {{ font-size: 1.08rem; margin: .3rem 0 .8rem;
   font-family: Cambria, "STIX Two Text", "Times New Roman", serif; }}
 svg {{ display: block; fill: var(--ink); width: 100%; height: auto; margin: .6rem 0; }}
+.movie img {{ display: block; width: 100%; max-width: 378px; height: auto; margin: .6rem 0; }}
 .wide {{ overflow-x: auto; max-width: 100%; }}
 table {{ border-collapse: collapse; font-size: .88rem; margin: .6rem 0; font-variant-numeric: tabular-nums; }}
 caption {{ text-align: left; color: var(--muted); padding-bottom: .2rem; }}
@@ -55,7 +56,7 @@ ol.items .id {{ display: inline-block; min-width: 2.6rem; color: var(--muted); }
 }}
 @media print {{
   :root {{ {_variables(LIGHT)} --soft: #ffffff; --good: #000000; }}
-  nav {{ display: none; }} section {{ break-inside: avoid; }} body {{ max-width: none; }}
+  nav, .movie {{ display: none; }} section {{ break-inside: avoid; }} body {{ max-width: none; }}
   pre {{ white-space: pre-wrap; }}
 }}
 """
@@ -70,6 +71,12 @@ def section(item: Item, page: Page) -> str:
     for number, shown in enumerate(page.shown):
         if isinstance(shown, Picture):
             parts.append(svg(shown.figure, f"{item.id}-{number}", escape(shown.alt, quote=True)))
+        elif isinstance(shown, Movie):
+            light, dark = movie_files(item)
+            parts.append(
+                f'<picture class="movie"><source srcset="{dark}" media="(prefers-color-scheme: dark)">'
+                f'<img src="{light}" alt="The same steps in motion." loading="lazy"></picture>'
+            )
         elif isinstance(shown, Grid):
             parts.append(_table(shown))
         elif shown.printed:
@@ -77,10 +84,16 @@ def section(item: Item, page: Page) -> str:
         else:
             parts.append(f'<p class="note">{escape(shown.text)}</p>')
     parts += [_checks(page), _misprints(page)]
-    parts.append(
-        f"<details open><summary>The code that made it</summary><pre><code>{escape(item.code)}</code></pre></details>"
-    )
+    parts += [
+        f"<details open><summary>The code that made it</summary><pre><code>{escape(item.code)}</code></pre></details>",
+        f"<details><summary>With the numbers</summary><pre><code>{escape(item.all_code)}</code></pre></details>",
+    ]
     return f'<section id="{item.id}">\n' + "\n".join(part for part in parts if part) + "\n</section>"
+
+
+def movie_files(item: Item) -> tuple[str, str]:
+    """The files of an item's animation, for light and for dark pages."""
+    return f"{item.id}.gif", f"{item.id}-dark.gif"
 
 
 def _formula(text: str) -> str:

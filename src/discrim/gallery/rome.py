@@ -9,8 +9,8 @@ import numpy as np
 from scipy import stats
 
 import discrim
+from discrim import plots
 from discrim.decision import BayesClassifier
-from discrim.gallery import drawing as draw
 from discrim.gallery import recipes
 from discrim.gallery.item import Items, Page
 
@@ -36,19 +36,8 @@ def binary_functions(page: Page) -> None:
     page.misprint(
         "the gradient of the Lagrangian + 2λw", "− 2λw", "the constraint w′w = 1 enters with a minus; |w| is not w′w"
     )
-    ax = page.axes("A line, its normal, and the signed distances of six points.")
-    draw.frame(ax, X, equal=True)
-    draw.line(ax, plane.w, plane.b, label="y(x) = 0")
-    far = np.array([[-2.0, -1.0], [0.5, -1.5], [-1.5, 2.0], [3.0, 1.0], [1.0, 4.0], [4.5, 3.0]])
-    for x, foot, distance in zip(far, plane.foot(far), plane.distance(far), strict=True):
-        ax.plot(*np.array([x, foot]).T, color=draw.MUTED, linestyle=":")
-        ax.annotate(
-            f"{distance:+.2f}", x, xytext=(5, 4), textcoords="offset points", fontsize=draw.SMALL, color=draw.INK
-        )
-    draw.points(ax, far, (plane.score(far) > 0).astype(int), size=6)
-    middle = plane.foot([X.mean(axis=0)])[0]
-    draw.arrow(ax, middle, middle + plane.w / plane.norm, text="w")
-    draw.keyed(ax)
+    far = [[-2.0, -1.0], [0.5, -1.5], [-1.5, 2.0], [3.0, 1.0], [1.0, 4.0], [4.5, 3.0]]
+    page.show(plots.half_space(model, X, y, point=far), "A line, its normal, and the signed distances of six points.")
 
 
 @ITEMS.item(
@@ -65,14 +54,7 @@ def first_approach(page: Page) -> None:
     positive = model.decision_function(rows)[:, :2] > 0
     page.check("rows in the overlap have no class", 0, int(((model.predict(rows) == -1) != positive.all(axis=1)).sum()))
     page.check("there is an overlap", True, bool(positive.all(axis=1).any()))
-    ax = page.axes("Regions of two one-versus-rest rules for three classes; the overlap is hatched.")
-    ax.set(xlim=(-6, 6), ylim=(-6, 6), aspect="equal")
-    draw.points(ax, X, y, ["R1", "R2", "R3"], size=2.6)
-    draw.regions(ax, model.predict, [0, 1, 2], spare=[-1])
-    for k in (0, 1):
-        plane = model.estimators_[k].hyperplane()
-        draw.line(ax, plane.w, plane.b, draw.PALETTE[k])
-    draw.keyed(ax)
+    page.show(plots.scheme(model, X, y), "Regions of two one-versus-rest rules; the overlap is hatched.")
 
 
 @ITEMS.item(
@@ -87,14 +69,7 @@ def second_approach(page: Page) -> None:
     page.check("rules", 3, len(model.estimators_))
     page.check("rows with a three-way tie have no class", 0, int(((model.predict(rows) == -1) != circle).sum()))
     page.check("share of ties", 0.013, float(circle.mean()), tol=0.002)
-    ax = page.axes("Regions of pairwise votes; a small hatched triangle in the middle has no majority.")
-    ax.set(xlim=(-6, 6), ylim=(-6, 6), aspect="equal")
-    draw.points(ax, X, y, ["class 1", "class 2", "class 3"], size=2.6)
-    draw.regions(ax, model.predict, [0, 1, 2], spare=[-1])
-    for k, pair in enumerate(model.estimators_):
-        plane = pair.hyperplane()
-        draw.line(ax, plane.w, plane.b, draw.PALETTE[3 + k])
-    draw.keyed(ax)
+    page.show(plots.scheme(model, X, y), "Regions of pairwise votes; a small hatched triangle has no majority.")
 
 
 @ITEMS.item("R4", "Third approach: K functions and their largest", "regions are connected and convex")
@@ -110,12 +85,7 @@ def third_approach(page: Page) -> None:
         0,
         int(sum((part != answers[0][same]).sum() for part in between)),
     )
-    ax = page.axes("Three regions, with straight borders that meet in one point.")
-    draw.points(ax, X, y, ["class 1", "class 2", "class 3"], size=3)
-    draw.frame(ax, X)
-    draw.regions(ax, model.predict, model.classes_)
-    draw.borders(ax, model.decision_function)
-    draw.keyed(ax)
+    page.show(plots.regions(model, X, y), "Three regions, with straight borders that meet in one point.")
 
 
 @ITEMS.item(
@@ -138,16 +108,11 @@ def outliers(page: Page) -> None:
         a, b = (planes[kind, name].w / planes[kind, name].norm for name in sets)
         turns.append(float(np.rad2deg(np.arccos(np.clip(a @ b, -1, 1)))))
     page.check("degrees by which the lines turn", [41, 0], turns, tol=0.5)
-    panels = page.axes(
-        "Left without outliers: both lines agree. Right: the least squares line has turned towards the outliers.", 2
-    )
-    for ax, (name, (X, y)) in zip(panels, sets.items(), strict=True):
-        draw.points(ax, X, y, size=2.8)
-        draw.frame(ax, sets["with outliers"][0])
-        for kind, colour, dash in (("least squares", 3, "--"), ("logistic", 2, "-")):
-            draw.line(ax, planes[kind, name].w, planes[kind, name].b, draw.PALETTE[colour], dash, kind)
-        draw.titled(ax, name)
-        draw.keyed(ax)
+    axes = plots.side_by_side(2)
+    for ax, (name, (X, y)) in zip(axes, sets.items(), strict=True):
+        lines = {kind: planes[kind, name] for kind in ("logistic", "least squares")}
+        plots.titled(plots.borders(lines, X, y, ax=ax), name)
+    page.show(axes, "Left without outliers: both lines agree. Right: least squares has turned towards the outliers.")
 
 
 @ITEMS.item(
@@ -163,28 +128,10 @@ def middle_class(page: Page) -> None:
     page.check(
         "rows put into the middle class by least squares", 1, int((models["least squares"].predict(X) == 1).sum())
     )
-    for ax, (name, model) in zip(
-        page.axes("Regions of least squares, without the middle class, and of logistic regression.", 2),
-        models.items(),
-        strict=True,
-    ):
-        draw.points(ax, X, y, size=2.2)
-        draw.frame(ax, X)
-        draw.regions(ax, model.predict, model.classes_)
-        draw.titled(ax, name)
-
-
-def projected(ax: Any, X: Any, y: Any, w: Any, cut: float | None = None) -> None:
-    """Rows, the direction w through their middle, and their feet on it."""
-    draw.points(ax, X, y, size=2.6)
-    draw.frame(ax, X, 0.15, equal=True)
-    middle = X.mean(axis=0)
-    draw.line(ax, [-w[1], w[0]], float(w[1] * middle[0] - w[0] * middle[1]), draw.MUTED)
-    for k in (0, 1):
-        feet = middle + np.outer((X[y == k][::4] - middle) @ w, w)
-        ax.plot(*feet.T, "|", color=draw.PALETTE[k], markersize=7)
-    if cut is not None:
-        draw.line(ax, w, -cut, draw.INK, "--")
+    axes = plots.side_by_side(2)
+    for ax, (name, model) in zip(axes, models.items(), strict=True):
+        plots.titled(plots.regions(model, X, y, ax=ax), name)
+    page.show(axes, "Regions of least squares, without the middle class, and of logistic regression.")
 
 
 @ITEMS.item("R7", "Projection on w and a threshold", "y = w′x, class 2 where y > ỹ")
@@ -195,10 +142,8 @@ def threshold(page: Page) -> None:
     page.check("class 2 has the larger projection", True, bool(rule.means[1] > rule.means[0]))
     page.check("wrong", True, int((answers != y).sum()) <= 16)
     page.misprint("C1 for y > ỹ", "C2 for y > ỹ", "w = S_W⁻¹(m2 − m1) gives class 2 the larger projection")
-    ax = page.axes(
-        "Two elongated clouds, Fisher's direction with the feet of the rows, and the cut at right angles to it."
-    )
-    projected(ax, X, y, rule.direction, rule.threshold)
+    axes = plots.feet(X, y, rule.direction, threshold=rule.threshold)
+    page.show(axes, "Two elongated clouds, Fisher's direction with the feet of the rows, and the cut.")
 
 
 @ITEMS.item("R8", "The direction decides how separate the projections are", "J(w) = (m2 − m1)² / (s1² + s2²)")
@@ -213,15 +158,9 @@ def directions(page: Page) -> None:
     J = [lda.criterion(w) / 50 for w in ws.values()]
     page.check("J grows from the first to the last", True, bool(np.ptp(J) > 0 and J[2] == max(J)))
     page.check("J of Fisher's direction", 0.0350, J[2], tol=5e-5)
-    for ax, (name, w), value in zip(
-        page.axes("Three directions; the projected classes overlap less and less.", 3, across=3),
-        ws.items(),
-        J,
-        strict=True,
-    ):
-        draw.histograms(ax, X @ w, y, ["1", "2"])
-        ax.set(yticks=[])
-        draw.titled(ax, f"{name}\nJ = {value:.4f}", "w′x")
+    others = {name: w for name, w in ws.items() if name != "Fisher"}
+    axes = plots.projection(lda, X, y, directions=others)
+    page.show(axes, "Three directions; the projected classes overlap least on Fisher's.")
 
 
 @ITEMS.item("R9", "The direction of the means: much overlap", "w = (m2 − m1) / |m2 − m1|")
@@ -233,11 +172,7 @@ def mean_direction(page: Page) -> None:
     page.check("length of w", 1.0, float(np.linalg.norm(w)), tol=1e-12)
     page.check("wrong with a cut midway", 45, int(((X @ w > cut) != y).sum()))
     page.check("J", 0.0125, lda.criterion(w) / 50, tol=5e-5)
-    rows, values = page.axes("Elongated clouds dropped onto the line through their means; the histograms overlap.", 2)
-    projected(rows, X, y, w, cut)
-    draw.histograms(values, X @ w, y, ["class 1", "class 2"])
-    values.axvline(cut, color=draw.INK, linestyle="--")
-    draw.keyed(values)
+    page.show(plots.feet(X, y, w, threshold=cut), "Elongated clouds dropped onto the line through their means.")
 
 
 @ITEMS.item("R10", "The threshold of two Gaussians on the projection", "n2 N(y; m2, s2²) = n1 N(y; m1, s1²) at ỹ")
@@ -260,13 +195,8 @@ def gaussian_threshold(page: Page) -> None:
         "the smallest y with ratio > 1", "the root between the means", "there is no smallest y where class 2 is wider"
     )
     page.misprint("variance with n_i − 1", "n_i for maximum likelihood", "n_i − 1 is the unbiased one")
-    ax = page.axes("Two Gaussian densities of different width and the cut where they cross between the means.")
-    x = np.linspace(-4, 6, 300)
-    for k, density in enumerate((stats.norm(0, 1), stats.norm(3, 0.5))):
-        ax.plot(x, density.pdf(x), color=draw.PALETTE[k], label=f"class {k + 1}")
-    ax.axvline(cut, color=draw.INK, linestyle="--", label=f"ỹ = {cut:.3f}")
-    draw.titled(ax, "", "projection y")
-    draw.keyed(ax)
+    axes = plots.gaussians([0, 3], [1, 0.5])
+    page.show(axes, "Two Gaussian densities of different width and the cut where they cross between the means.")
 
 
 @ITEMS.item("R11", "The perceptron: a wrong row is added to w", "w ← w + η φ(x) t")
@@ -291,21 +221,5 @@ def perceptron(page: Page) -> None:
     page.misprint("w + η φ", "w + η φ t", "rows of the other class are subtracted")
     page.misprint("the proof of convergence", "see C16", "the text ends inside it, and α is not given")
     at = np.linspace(0, len(changed) - 1, 4).astype(int)
-    for ax, i in zip(
-        page.axes("Four corrections: the line before, the wrong row ringed, and the line after.", 4), at, strict=True
-    ):
-        draw.points(ax, X, y, size=2.6)
-        draw.frame(ax, X, 0.25)
-        if w[i, :2].any():
-            draw.line(ax, w[i, :2], float(w[i, 2]), draw.INK, "--", "before")
-        draw.line(ax, w[i + 1, :2], float(w[i + 1, 2]), draw.INK, "-", "after")
-        ax.plot(
-            *X[changed[i][0]],
-            "o",
-            markerfacecolor="none",
-            markeredgecolor=draw.PALETTE[3],
-            markersize=11,
-            markeredgewidth=1.6,
-        )
-        draw.titled(ax, f"correction {i + 1}")
-    draw.keyed(ax)
+    at = np.linspace(0, len(trace) - 1, 4).astype(int)
+    page.show(plots.steps(model, X, y, at=at), "Four steps: the line, and the rows ringed that are still wrong.")

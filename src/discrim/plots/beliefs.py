@@ -150,7 +150,7 @@ def dirichlet(alphas: Any, *, draws: int = 0, random_state: int = 0, style: str 
 
 def gaussians(
     means: Sequence[float], deviations: Any = 1.0, priors: Any = None, *, labels: Sequence[str] | None = None,
-    log: bool = False, posterior: bool = False, style: str | None = None,
+    log: bool = False, posterior: bool = False, mixture: bool = False, style: str | None = None,
 ) -> Any:  # fmt: skip
     """Gaussian classes of one variable: pi_k f_k, the answer at each point, and the risk of a wrong one.
 
@@ -162,6 +162,8 @@ def gaussians(
     means, deviations, priors : K numbers each, or one deviation for all; priors are equal by default
     labels : names of the classes
     log : draw log(pi_k f_k), where quadratic borders can be read off
+    posterior : draw P(k | x) below
+    mixture : draw the density of all classes together, the sum of pi_k f_k, as well
 
     Examples
     --------
@@ -192,6 +194,10 @@ def gaussians(
         if not log:
             lost = np.where(best == k, 0.0, joint[:, k])
             ax.fill_between(at, lost, color=look.tint(k, 0.4), linewidth=0, zorder=1)
+    if mixture:
+        total = special.logsumexp(logs, axis=1)
+        ax.plot(at, total if log else np.exp(total), color=look.ink, linewidth=1.2, linestyle=(0, (1, 1.5)),
+                label="together", zorder=4)  # fmt: skip
     if log:
         ax.set_ylim(float(logs.max()) - 12, float(logs.max()) + 0.8)
     else:

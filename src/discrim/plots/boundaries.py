@@ -80,7 +80,8 @@ def borders(
 ) -> Axes:  # fmt: skip
     """The borders of several fitted models over the same rows, a kind of line for each: {"LDA": lda, "QDA": qda}.
 
-    ``columns`` and ``others`` are as in ``regions``. Cost: as that, for each model.
+    In the place of a model may stand a hyperplane of two columns, such as ``model.hyperplane()``. ``columns`` and
+    ``others`` are as in ``regions``. Cost: as that, for each model.
 
     Examples
     --------
@@ -91,14 +92,20 @@ def borders(
     """
     models = named_models(models)
     ax, look = canvas(ax, style)
-    lines, plane = [], None
+    lines, plane, known = [], None, None
     for i, (name, model) in enumerate(models.items()):
         plane = _plane(model, X, y, columns, others)
         colour = look.ink if i == 0 else look.palette[(i + 2) % len(look.palette)]
         dash = DASHES[i % len(DASHES)]
-        lined = {"colors": [colour], "linewidths": 1.6, "linestyles": [dash]}
-        draw_borders(ax, plane.a, plane.b, plane.answers(model), lined)
+        if _is_hyperplane(model):
+            draw_line(ax, model.w, model.b, {"color": colour, "linewidth": 1.6, "linestyle": dash, "zorder": 2})
+        else:
+            known = plane
+            lined = {"colors": [colour], "linewidths": 1.6, "linestyles": [dash]}
+            draw_borders(ax, plane.a, plane.b, plane.answers(model), lined)
         lines.append(Line2D([], [], color=colour, linestyle=dash, linewidth=1.6, label=shortened(name, 28)))
+    # The codes of the rows are those of a model's classes, where there is one.
+    plane = known or plane
     assert plane is not None
     rows = plane.points
     scatter_classes(ax, look, plane.z, rows.codes, rows.classes)
@@ -219,12 +226,21 @@ def _scores(model: Any, table: Any, size: int) -> Floats | None:
     return None
 
 
+def _is_hyperplane(thing: Any) -> bool:
+    return hasattr(thing, "w") and hasattr(thing, "b") and not hasattr(thing, "predict")
+
+
 def _plane(model: Any, X: Any, y: Any, columns: Any, others: Others | None) -> Plane:
-    classes = fitted_classes(model)
-    if not hasattr(model, "predict"):
+    classes = None if _is_hyperplane(model) else fitted_classes(model)
+    if classes is not None and not hasattr(model, "predict"):
         raise lacks(model, "method predict")
     rows = points_of(X, y, classes=classes)
     width = rows.x.shape[1]
+    if classes is None and (len(model.w) != 2 or width != 2):
+        raise ParameterError(
+            f"A hyperplane is drawn in two columns; it has {len(model.w)} and X has {width}. Pass the model instead, "
+            "with columns=(a, b) and others=."
+        )
     a, b = two_columns(
         columns, rows.names,
         " and say others='hold' or others='marginal', or draw all columns together: plots.discriminants(model, X, y)",
@@ -261,16 +277,15 @@ def strengths_of(answers: Answers, shade: str) -> Floats:
 
 
 def fill_answers(ax: Any, look: Look, a: Floats, b: Floats, answers: Answers, strengths: Floats | float) -> None:
-    """Areas in the colours of the classes, as one bitmap; answers that are no class are grey and hatched."""
+    """Areas in the colours of the classes, one bitmap over the background; answers that are no class are hatched."""
     shape = len(b), len(a)
     faces = np.array(
         [look.tint(k, 1.0) for k in range(len(answers.classes))] + [look.tint(6, 1.0)] * len(answers.extra)
     )
     depth = np.broadcast_to(strengths, answers.code.shape)[:, None]
-    image = depth * faces[answers.code] + (1.0 - depth) * np.array(look.tint(0, 0.0))
     ax.imshow(
-        image.reshape(*shape, 3), extent=(a[0], a[-1], b[0], b[-1]), origin="lower", aspect=ax.get_aspect(),
-        interpolation="nearest", zorder=0,
+        np.hstack([faces[answers.code], depth]).reshape(*shape, 4), extent=(a[0], a[-1], b[0], b[-1]), origin="lower",
+        aspect=ax.get_aspect(), interpolation="nearest", zorder=0,
     )  # fmt: skip
     for i in range(len(answers.extra)):
         here = (answers.code == len(answers.classes) + i).astype(float).reshape(shape)
@@ -291,6 +306,12 @@ def draw_borders(ax: Any, a: Floats, b: Floats, answers: Answers, look: dict[str
         # Where a third answer holds there is no border of these two.
         near = binary_dilation((code == k) | (code == m), iterations=1)
         ax.contour(a, b, np.ma.masked_array(height, ~near), levels=[0.0], zorder=2, **look)
+
+
+def draw_line(ax: Any, w: Floats, b: float, look: dict[str, Any]) -> None:
+    """w'x + b = 0 across the axes, whose limits stay."""
+    foot = -b * w / (w @ w)
+    ax.axline(tuple(foot), tuple(foot + np.array([-w[1], w[0]]) / np.linalg.norm(w)), **look)
 
 
 def _neighbours(code: NDArray[np.intp]) -> list[tuple[int, int]]:

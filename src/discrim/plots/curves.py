@@ -381,6 +381,54 @@ def compared(comparison: Any, *, ax: Axes | None = None, style: str | None = Non
     return ax
 
 
+def lines(
+    series: Any, *, x: str | None = None, y: str | None = None, log: bool = False, ax: Axes | None = None,
+    style: str | None = None,
+) -> Axes:  # fmt: skip
+    """Curves by name, each with its name at the right end: errors over a setting, coefficients by step, any numbers.
+
+    Parameters
+    ----------
+    series : dict of name to (places, values), or to values alone, whose places are 0, 1, ...; NaN leaves a gap
+    x, y : names of the axes
+    log : draw the places on a logarithmic scale
+
+    Examples
+    --------
+    >>> from discrim import plots
+    >>> axes = plots.lines({"training": ([1, 2, 3], [0.3, 0.2, 0.1]), "test": ([1, 2, 3], [0.4, 0.3, 0.3])}, y="error")
+    """
+    named = {name: _places(name, value) for name, value in named_models(series).items()}
+    ax, look = canvas(ax, style)
+    labels = []
+    for i, (name, (at, values)) in enumerate(named.items()):
+        ax.plot(
+            at, values, color=look.colour(i), linestyle=DASHES[i % len(DASHES)], linewidth=1.7,
+            marker=look.marker(i) if len(at) <= 40 else "", markersize=4, zorder=2,
+        )  # fmt: skip
+        finite = np.flatnonzero(np.isfinite(values))
+        if name and len(finite):
+            labels.append((float(values[finite[-1]]), shortened(name, 20), look.colour(i)))
+    if log:
+        ax.set_xscale("log")
+    titled(ax, None, x, y)
+    end_labels(ax, labels)
+    return ax
+
+
+def _places(name: str, value: Any) -> tuple[Floats, Floats]:
+    """Two lists of numbers of equal length."""
+    pair = value if isinstance(value, tuple) and len(value) == 2 else (np.arange(np.size(value)), value)
+    try:
+        at, values = (np.asarray(part, dtype=float) for part in pair)
+    except (TypeError, ValueError):
+        at = values = np.empty((0, 0))
+    if at.ndim != 1 or at.shape != values.shape or not len(at):
+        raise ParameterError(f"The series {name!r} must be numbers, or places and values of equal length.")
+    place = _even(len(at))
+    return at[place], values[place]
+
+
 def thinned(x: Any, y: Any) -> tuple[Floats, Floats]:
     """At most MOST_CORNERS points of a curve of which both coordinates grow, evenly along it."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)

@@ -6,14 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.lines import Line2D
+from matplotlib.markers import MarkerStyle
 from numpy.typing import NDArray
 
 from discrim.errors import ParameterError, name_list
-from discrim.plots.boundaries import Answers, draw_borders, regions
+from discrim.plots.boundaries import Answers, draw_borders, draw_line, regions
 from discrim.plots.coordinates import answers_at, draw_ellipse, linear_function
-from discrim.plots.learning import draw_line
 from discrim.plots.plane import directions, discriminant_plane, moments_of_rows, sphering_matrix
-from discrim.plots.rows import Points, alike, fitted_classes, lacks, points_of, two_columns
+from discrim.plots.rows import (
+    RASTERISED,
+    Points,
+    alike,
+    fitted_classes,
+    lacks,
+    names_of,
+    part_of,
+    points_of,
+    two_columns,
+)
 from discrim.plots.scatter import class_keys, scatter_classes
 from discrim.plots.style import SMALL, WIDEST, Look, canvas, halo, keyed, noted, panels, shortened, titled
 from discrim.typing import Floats
@@ -27,13 +37,13 @@ GRID = 200
 def half_space(
     model: Any, X: Any, y: Any = None, *, point: Any = None, ax: Axes | None = None, style: str | None = None
 ) -> Axes:
-    """A linear rule of two classes in two columns: its line, its normal w, its offset, the signed distance of a point.
+    """A linear rule of two classes in two columns: its line, its normal w, its offset, signed distances of points.
 
     Parameters
     ----------
     model : fitted linear classifier (``coef_``, ``intercept_``) of two columns
     X, y : rows
-    point : the point whose distance to the line is shown; by default the row furthest from it
+    point : the point whose distance to the line is shown, or several (n x 2); by default the row furthest from it
 
     Both axes have the same scale, so that right angles look like ones.
 
@@ -53,11 +63,8 @@ def half_space(
     length = float(np.linalg.norm(w))
     normal, foot = w / length, -b * w / length**2
     distance = (rows.x @ w + b) / length
-    p = rows.x[np.abs(distance).argmax()] if point is None else np.asarray(point, dtype=float).ravel()
-    if p.shape != (2,) or not np.isfinite(p).all():
-        raise ParameterError.bad_value("point", point, "two numbers")
-    d = float((p @ w + b) / length)
-    shown = np.vstack([rows.x, p])
+    shown_points = _points_named(rows.x[np.abs(distance).argmax()] if point is None else point)
+    shown = np.vstack([rows.x, shown_points])
     low, high = shown.min(axis=0), shown.max(axis=0)
     room = 0.14 * (high - low).max() + 1e-12
     # The origin belongs to the picture where it is near enough not to shrink the rest.
@@ -70,12 +77,8 @@ def half_space(
     scatter_classes(ax, look, rows.x, rows.codes, rows.classes)
     _same_scales(ax, low - room, high + room)
     draw_line(ax, w, b, {"color": look.ink, "linewidth": 1.8, "zorder": 4})
-    on_line = p - d * normal
-    ax.plot(*np.array([p, on_line]).T, color=look.colour(2), linewidth=1.6, zorder=5)
-    ax.plot(
-        *p, "o", markersize=8, markerfacecolor="none", markeredgecolor=look.colour(2), markeredgewidth=1.6, zorder=6
-    )
-    _said(ax, look, 0.5 * (p + on_line), f"distance {d:.3g}", look.colour(2))
+    for p, d in zip(shown_points, (shown_points @ w + b) / length, strict=True):
+        _distance(ax, look, p, p - d * normal, f"{'distance ' if len(shown_points) == 1 else ''}{d:.3g}")
     start = _on_view(ax, foot, normal)
     tip = start + 0.22 * (ax.get_ylim()[1] - ax.get_ylim()[0]) * normal
     ax.annotate(
@@ -90,6 +93,79 @@ def half_space(
         look,
         f"offset of the line from the origin: {-b / length:.3g}" + (f"; {rows.sampled}" if rows.sampled else ""),
     )
+    return ax
+
+
+def feet(
+    X: Any, y: Any, direction: Any, *, columns: Any = None, threshold: float | None = None, ax: Axes | None = None,
+    style: str | None = None,
+) -> Axes:  # fmt: skip
+    """Rows of two columns, a direction w, and the feet of the rows and of the class means on the line along it.
+
+    The line lies beside the rows. Its title has the variances of w'x within and between classes, whose sum is that of
+    all rows.
+
+    Parameters
+    ----------
+    X, y : labelled rows
+    direction : two numbers
+    columns : the two columns, where X has more
+    threshold : a cut on w'x (with w of length 1), drawn at right angles to the direction
+
+    Examples
+    --------
+    >>> from discrim import datasets, plots
+    >>> X, y = datasets.load_iris().xy
+    >>> plots.feet(X, y, (1, 1), columns=(2, 3)).get_title(loc="left")
+    'variance within 0.337, between 4.79'
+    """
+    names = names_of(X)
+    pair = list(two_columns(columns, names, ""))
+    rows = points_of(part_of(X, pair), y)
+    if not rows.labelled:
+        raise ParameterError("Feet of class means need labels: pass y as well.")
+    w = _direction(direction, 2)
+    moments = moments_of_rows(rows.x, rows.codes, len(rows.classes))
+    ax, look = canvas(ax, style)
+    along, across = rows.x @ w, rows.x @ np.array([-w[1], w[0]])
+    base = across.min() - 0.12 * np.ptp(across) - 0.04 * np.ptp(along)
+    normal = np.array([-w[1], w[0]])
+
+    def on_line(values: Any) -> Floats:
+        return np.asarray(np.outer(values, w) + base * normal)
+
+    scatter_classes(ax, look, rows.x, rows.codes, rows.classes, size=12)
+    ends = on_line([along.min(), along.max()])
+    low, high = _around(np.vstack([rows.x, ends]), 0.07)
+    _same_scales(ax, low, high)
+    ax.plot(*ends.T, color=look.muted, linewidth=1.0, zorder=1)
+    tip = on_line([along.max() + 0.02 * np.ptp(along)])[0]
+    ax.annotate(
+        "", tuple(tip), tuple(tip - 0.16 * np.ptp(along) * w), zorder=6,
+        arrowprops={"arrowstyle": "-|>", "color": look.ink, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0},
+    )  # fmt: skip
+    turned = MarkerStyle("|").rotated(rad=float(np.arctan2(w[1], w[0])))
+    for k, mean in enumerate(moments.mean):
+        own = along[rows.codes == k]
+        ax.plot(
+            *on_line(own).T, linestyle="", marker=turned, color=look.colour(k), markersize=7, alpha=0.55, zorder=2,
+            rasterized=len(own) > RASTERISED,
+        )  # fmt: skip
+        drop = np.array([mean, on_line([mean @ w])[0]])
+        ax.plot(*drop.T, color=look.colour(k), linewidth=1.0, linestyle=":", zorder=2)
+        ax.plot(
+            *drop.T, linestyle="", marker=look.marker(k), color=look.colour(k), markersize=8,
+            markeredgecolor=look.ink, markeredgewidth=1.0, zorder=5,
+        )  # fmt: skip
+    if threshold is not None:
+        draw_line(
+            ax, w, -float(threshold), {"color": look.ink, "linewidth": 1.4, "linestyle": (0, (5, 2)), "zorder": 3}
+        )
+    within, between = (float(w @ part @ w) for part in (moments.within, moments.between))
+    titled(ax, f"variance within {within:.3g}, between {between:.3g}", *(names[j] for j in pair))
+    keyed(ax, look, class_keys(look, rows.classes))
+    if rows.sampled:
+        noted(ax, look, rows.sampled)
     return ax
 
 
@@ -195,8 +271,8 @@ def voronoi(
     a, b = np.linspace(*ax.get_xlim(), GRID), np.linspace(*ax.get_ylim(), GRID)
     z = np.column_stack([part.ravel() for part in np.meshgrid(a, b)])
     nearest = ((z[:, None, :] - centres) ** 2).sum(axis=2).argmin(axis=1)
-    faces = np.array([look.tint(k, 0.2) for k in range(len(classes))])
-    ax.imshow(faces[nearest].reshape(GRID, GRID, 3), extent=(a[0], a[-1], b[0], b[-1]), origin="lower",
+    faces = np.array([(*look.tint(k, 1.0), 0.2) for k in range(len(classes))])
+    ax.imshow(faces[nearest].reshape(GRID, GRID, 4), extent=(a[0], a[-1], b[0], b[-1]), origin="lower",
               interpolation="nearest", zorder=0)  # fmt: skip
     if sphered:
         full = np.zeros((len(z), plane.scalings.shape[1]))
@@ -271,14 +347,11 @@ def scores(
     classes = fitted_classes(model)
     rows = points_of(X, y, classes=classes)
     centre = rows.x.mean(axis=0)
-    w = (
-        np.linalg.svd(rows.x - centre, full_matrices=False)[2][0]
-        if direction is None
-        else np.ravel(direction).astype(float)
-    )
-    if w.shape != centre.shape or not np.isfinite(w).all() or not w.any():
-        raise ParameterError.bad_value("direction", direction, f"{len(centre)} numbers, not all zero")
-    w = w / np.linalg.norm(w) * (np.sign(w.sum()) or 1.0 if direction is None else 1.0)
+    if direction is None:
+        w = np.linalg.svd(rows.x - centre, full_matrices=False)[2][0]
+        w = w * (np.sign(w.sum()) or 1.0)
+    else:
+        w = _direction(direction, len(centre))
     along = (rows.x - centre) @ w
     at = np.linspace(along.min(), along.max(), 301)
     answers = answers_at(model, X, centre + at[:, None] * w)
@@ -397,6 +470,36 @@ def _names_made(steps: Any, size: int) -> list[str]:
         return [shortened(name, 14) for name in steps.get_feature_names_out()]
     except (AttributeError, ValueError, TypeError):
         return [f"z{i + 1}" for i in range(size)]
+
+
+def _direction(direction: Any, size: int) -> Floats:
+    """As a vector of length 1."""
+    try:
+        w = np.ravel(np.asarray(direction, dtype=float))
+    except (TypeError, ValueError):
+        w = np.empty(0)
+    if len(w) != size or not np.isfinite(w).all() or not w.any():
+        raise ParameterError.bad_value("direction", direction, f"{size} numbers, not all zero")
+    return np.asarray(w / np.linalg.norm(w))
+
+
+def _points_named(point: Any) -> Floats:
+    """n x 2."""
+    try:
+        points = np.atleast_2d(np.asarray(point, dtype=float))
+    except (TypeError, ValueError):
+        points = np.empty((0, 0))
+    if points.ndim != 2 or points.shape[1] != 2 or not len(points) or not np.isfinite(points).all():
+        raise ParameterError.bad_value("point", point, "two numbers, or rows of two numbers")
+    return points
+
+
+def _distance(ax: Any, look: Look, point: Floats, foot: Floats, text: str) -> None:
+    """A point, its foot on the line, and a number."""
+    colour = look.colour(2)
+    ax.plot(*np.array([point, foot]).T, color=colour, linewidth=1.6, zorder=5)
+    ax.plot(*point, "o", markersize=8, markerfacecolor="none", markeredgecolor=colour, markeredgewidth=1.6, zorder=6)
+    _said(ax, look, 0.5 * (point + foot), text, colour)
 
 
 def _two_sides(model: Any, table: Any) -> Floats:

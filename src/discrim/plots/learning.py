@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from discrim.errors import ParameterError, plural
 from discrim.losses import LOSSES, find_loss
-from discrim.plots.boundaries import DASHES, named_models
-from discrim.plots.rows import Points, fitted_classes, lacks, points_of
+from discrim.plots.boundaries import DASHES, draw_line, named_models
+from discrim.plots.rows import Points, column_names, fitted_classes, lacks, points_of
 from discrim.plots.scatter import class_keys, scatter_classes
 from discrim.plots.style import SMALL, WIDEST, Look, canvas, end_labels, keyed, noted, panels, shortened, titled
 from discrim.typing import Floats
@@ -25,10 +25,17 @@ if TYPE_CHECKING:
 
 # Frames of an animation; of more steps an even part.
 MOST_FRAMES = 60
+MOST_COEFFICIENTS = 8
 
 
 def steps(
-    model: Any, X: Any, y: Any, *, at: Sequence[int] | None = None, count: int = 6, style: str | None = None
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    at: Any = None,
+    count: int = 6,
+    style: str | None = None,
 ) -> NDArray[Any]:
     """The boundary of a linear learner at several steps, a panel each: rows, line, normal, rows on the wrong side.
 
@@ -49,16 +56,12 @@ def steps(
     4
     """
     trace, rows = _moving(model, X, y)
-    size = len(trace.step)
-    if at is None:
-        at = np.unique(np.linspace(0, size - 1, min(max(count, 1), size)).round().astype(int)).tolist()
-    if not all(-size <= i < size for i in at) or not len(at):
-        raise ParameterError.bad_value("at", list(at), f"positions in a trace of {plural(size, 'point')}")
+    at = _positions(at, len(trace.step), count)
     across = 2 if len(at) in {2, 4} else 3
     height = (2.9 if across == 2 else 2.0) * -(-len(at) // across)
     axes, look = panels(len(at), style, across=across, size=(WIDEST, 0.25 + height))
     for ax, i in zip(axes, at, strict=True):
-        _frame(ax, look, trace, rows, i % size)
+        _frame(ax, look, trace, rows, i)
         ax.set_xticks([])
         ax.set_yticks([])
     axes[0].figure.legend(
@@ -69,11 +72,13 @@ def steps(
 
 
 def animate(
-    model: Any, X: Any, y: Any, path: str | os.PathLike[str], *, seconds: float = 6.0, style: str | None = None
-) -> Path:
+    model: Any, X: Any, y: Any, path: str | os.PathLike[str], *, at: Any = None, seconds: float = 6.0,
+    style: str | None = None,
+) -> Path:  # fmt: skip
     """Write the steps of a linear learner as an animation: ``path`` ends in .gif, or in .html, which has buttons.
 
-    ``model``, X and y are as in ``steps``. Of more than 60 steps an even part is shown. Gives the path.
+    ``model``, X, y and ``at`` are as in ``steps``; by default all steps are shown, of more than 60 an even part. Gives
+    the path.
 
     Examples
     --------
@@ -85,27 +90,150 @@ def animate(
     >>> plots.animate(model, X[:100, 2:], y[:100], Path(tempfile.mkdtemp()) / "perceptron.gif").suffix
     '.gif'
     """
-    path = Path(path)
-    if path.suffix not in {".gif", ".html"}:
-        raise ParameterError.bad_value("path", str(path), "a file that ends in .gif or .html")
+    target = _movie_path(path)
     trace, rows = _moving(model, X, y)
-    frames = np.unique(np.linspace(0, len(trace.step) - 1, min(MOST_FRAMES, len(trace.step))).round().astype(int))
+    frames = _positions(at, len(trace.step), MOST_FRAMES)
+    return _write_movie(target, lambda ax, look, i: _frame(ax, look, trace, rows, i), frames, seconds, style)
+
+
+def downhill(
+    weights: Any, loss: Callable[[Floats], Any], *, count: int = 6, style: str | None = None
+) -> NDArray[Any]:  # fmt: skip
+    """Descent of one weight, a panel for each of its first steps: the loss, the tangent, and the step that it leads to.
+
+    Parameters
+    ----------
+    weights : n weights, one after each step
+    loss : function of an array of weights
+    count : panels
+
+    Gives the axes.
+
+    Examples
+    --------
+    >>> from discrim import plots
+    >>> w = [4.0]
+    >>> for _ in range(6):
+    ...     w.append(w[-1] - 0.2 * 2 * (w[-1] - 1))
+    >>> len(plots.downhill(w, lambda w: (w - 1) ** 2))
+    6
+    """
+    way = _one_weight(weights)
+    count = _counted("count", count, MOST_FRAMES)
+    size = min(count, len(way))
+    axes, look = panels(size, style, across=3, size=(WIDEST, 0.25 + 2.0 * -(-size // 3)))
+    for i, ax in enumerate(axes):
+        _slope(ax, look, way, loss, i)
+    return np.array(axes, dtype=object)
+
+
+def animate_descent(
+    weights: Any, loss: Callable[[Floats], Any], path: str | os.PathLike[str], *, seconds: float = 6.0,
+    style: str | None = None,
+) -> Path:  # fmt: skip
+    """Write the descent of one weight as an animation, a .gif or a .html; ``weights`` and ``loss`` as in ``downhill``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from discrim import plots
+    >>> way = [4.0, 2.8, 2.08, 1.65]
+    >>> plots.animate_descent(way, lambda w: (w - 1) ** 2, Path(tempfile.mkdtemp()) / "descent.gif").suffix
+    '.gif'
+    """
+    target, way = _movie_path(path), _one_weight(weights)
+    frames = _positions(None, len(way), MOST_FRAMES)
+    return _write_movie(target, lambda ax, look, i: _slope(ax, look, way, loss, i), frames, seconds, style)
+
+
+def _movie_path(path: Any) -> Path:
+    target = Path(path)
+    if target.suffix not in {".gif", ".html"}:
+        raise ParameterError.bad_value("path", str(path), "a file that ends in .gif or .html")
+    return target
+
+
+def _positions(at: Any, size: int, count: int) -> list[int]:
+    """Places in a trace: those that are given, else ``count`` of all, evenly."""
+    if at is None:
+        even: list[int] = np.unique(np.linspace(0, size - 1, min(max(count, 1), size)).round().astype(int)).tolist()
+        return even
+    chosen = np.ravel(np.asarray(at)).tolist()
+    if not chosen or not all(isinstance(i, int) and -size <= i < size for i in chosen):
+        raise ParameterError.bad_value("at", chosen, f"positions in a trace of {plural(size, 'point')}")
+    return [i % size for i in chosen]
+
+
+def _write_movie(
+    path: Path, draw: Callable[[Any, Look, int], None], frames: list[int], seconds: float, style: str | None
+) -> Path:
     (ax,), look = panels(1, style, size=(4.2, 3.6))
 
-    def draw(i: int) -> list[Any]:
+    def update(i: int) -> list[Any]:
         ax.clear()
-        _frame(ax, look, trace, rows, i)
+        draw(ax, look, i)
         return []
 
     rate = max(round(len(frames) / max(seconds, 0.1)), 1)
     figure: Any = ax.figure
-    movie = FuncAnimation(figure, draw, frames=frames.tolist(), init_func=list, interval=1000 / rate)
+    movie = FuncAnimation(figure, update, frames=frames, init_func=list, interval=1000 / rate)
     if path.suffix == ".gif":
         movie.save(path, PillowWriter(fps=rate), dpi=90, savefig_kwargs={"facecolor": look.face})
     else:
         page = f"<!doctype html><meta charset='utf-8'><title>Steps</title>{movie.to_jshtml(fps=rate)}"
         path.write_text(page, encoding="utf-8")
     return path
+
+
+def _counted(name: str, value: Any, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= most:
+        raise ParameterError.bad_value(name, value, f"a whole number from 1 to {most}")
+    return int(value)
+
+
+def _one_weight(weights: Any) -> Floats:
+    try:
+        way = np.asarray(weights, dtype=float)
+    except (TypeError, ValueError):
+        way = np.empty((0, 0))
+    if way.ndim != 1 or len(way) < 2 or not np.isfinite(way).all():
+        raise ParameterError(
+            f"The descent of one weight has two or more finite numbers; these have the shape {way.shape}. "
+            "Draw two weights with plots.descent(paths, loss)."
+        )
+    return way
+
+
+def _slope(ax: Any, look: Look, way: Floats, loss: Callable[[Floats], Any], i: int) -> None:
+    """The loss around the way, the weight after i steps with its tangent, and the next one."""
+    low, high = float(way.min()), float(way.max())
+    reach = max(0.45 * (high - low), 1e-9)
+    # Both sides of where the way ends, so that the valley is seen.
+    low, high = min(low, 2 * way[-1] - high), max(high, 2 * way[-1] - low)
+    at = np.linspace(low - 0.1 * reach, high + 0.1 * reach, 201)
+    ax.plot(at, np.asarray(loss(at), dtype=float), color=look.muted, linewidth=1.4, zorder=1)
+    w, small = float(way[i]), 1e-4 * reach
+    height, slope = (float(value) for value in _tangent(loss, w, small))
+    ends = np.array([w - 0.5 * reach, w + 0.5 * reach])
+    limits = ax.get_ylim()
+    ax.plot(ends, height + slope * (ends - w), color=look.colour(0), linewidth=1.5, zorder=2)
+    if i + 1 < len(way):
+        ax.annotate(
+            "", (way[i + 1], height), (w, height), zorder=3,
+            arrowprops={"arrowstyle": "-|>", "color": look.colour(1), "linewidth": 1.4, "shrinkA": 0, "shrinkB": 0},
+        )  # fmt: skip
+    ax.plot([w], [height], "o", color=look.colour(1), markersize=7, zorder=4)
+    ax.set_ylim(*limits)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.set_title(f"step {i}: w = {w:.3g}", loc="left", fontsize=SMALL, color=look.ink)
+
+
+def _tangent(loss: Callable[[Floats], Any], w: float, small: float) -> tuple[Any, Any]:
+    """Value and slope, by central differences."""
+    below, here, above = np.asarray(loss(np.array([w - small, w, w + small])), dtype=float)
+    return here, (above - below) / (2 * small)
 
 
 def descent(
@@ -157,10 +285,11 @@ def descent(
 
 
 def convergence(
-    models: Any, *, what: Literal["loss", "mistakes", "norm"] = "loss", ax: Axes | None = None,
+    models: Any, *, what: Literal["loss", "mistakes", "norm", "coefficients"] = "loss", ax: Axes | None = None,
     style: str | None = None,
 ) -> Axes:  # fmt: skip
-    """A number along the way of one or several learners: the loss, rows on the wrong side, or the length of w.
+    """A number along the way of one or several learners: the loss, rows on the wrong side, or the length of w; or all
+    coefficients of one.
 
     ``models`` are fitted with ``trace``, or are traces; several by name. Where a perceptron came back to weights that
     it had before, or has a bound on its updates, the picture says so.
@@ -171,11 +300,13 @@ def convergence(
     >>> X, y = datasets.load_iris().xy
     >>> axes = plots.convergence(GradientDescentClassifier(trace=True, max_iter=50, tol=0.1).fit(X, y))
     """
-    if what not in {"loss", "mistakes", "norm"}:
-        raise ParameterError.bad_value("what", what, "'loss', 'mistakes' or 'norm'")
+    if what not in {"loss", "mistakes", "norm", "coefficients"}:
+        raise ParameterError.bad_value("what", what, "'loss', 'mistakes', 'norm' or 'coefficients'")
+    named = named_models(models)
+    if what == "coefficients":
+        return _coefficients(named, ax, style)
     ax, look = canvas(ax, style)
     labels, remarks = [], []
-    named = named_models(models)
     unit = "step"
     for i, (name, model) in enumerate(named.items()):
         trace = trace_of(model)
@@ -197,6 +328,36 @@ def convergence(
     if remarks:
         noted(ax, look, " ".join(remarks))
     return ax
+
+
+def _coefficients(named: dict[str, Any], ax: Any, style: str | None) -> Axes:
+    """Constant and coefficients by step, the furthest from zero with their names."""
+    if len(named) != 1:
+        raise ParameterError(f"Coefficients are drawn of one learner; there are {len(named)}. Draw what='norm'.")
+    ((name, model),) = named.items()
+    trace = trace_of(model)
+    coef, constant = np.asarray(trace.coef, dtype=float), np.asarray(trace.intercept, dtype=float)
+    if coef.ndim != 2:
+        raise ParameterError(f"Coefficients are drawn of two classes; the trace has the shape {coef.shape}.")
+    names = ["constant", *(column_names(model) if hasattr(model, "fit") else [f"x{j}" for j in range(coef.shape[1])])]
+    values = np.column_stack([constant.reshape(len(coef), -1)[:, 0], coef])
+    order = np.sort(np.argsort(-np.abs(values[-1]), kind="stable")[:MOST_COEFFICIENTS])
+    ax, look = canvas(ax, style)
+    for i, j in enumerate(order):
+        ax.plot(
+            trace.step, values[:, j], marker=look.marker(i) if len(values) <= 40 else "", color=look.colour(i),
+            linestyle=DASHES[i % len(DASHES)], markersize=3.5, linewidth=1.6,
+        )  # fmt: skip
+    ax.axhline(0, color=look.line, linewidth=0.8, zorder=0)
+    titled(ax, None, str(getattr(trace, "unit", "step")), "coefficient")
+    ends = [(float(values[-1, j]), shortened(names[j], 18), look.colour(i)) for i, j in enumerate(order)]
+    end_labels(ax, ends)
+    remarks = _endings(model, name)
+    if len(order) < len(names):
+        remarks.append(f"Drawn: the {len(order)} of {len(names):,} furthest from zero.")
+    if remarks:
+        noted(ax, look, " ".join(remarks))
+    return ax  # type: ignore[no-any-return]
 
 
 def losses(
@@ -274,12 +435,6 @@ def _frame(ax: Any, look: Look, trace: Any, rows: Points, i: int) -> None:
         draw_line(ax, w, b, {"color": look.ink, "linewidth": 1.6, "zorder": 5})
     count = int(wrong.sum())
     ax.set_title(f"{trace.unit} {trace.step[i]}: {count} wrong", loc="left", fontsize=SMALL, color=look.ink)
-
-
-def draw_line(ax: Any, w: Floats, b: float, look: dict[str, Any]) -> None:
-    """w'x + b = 0 across the axes, whose limits stay."""
-    foot = -b * w / (w @ w)
-    ax.axline(tuple(foot), tuple(foot + np.array([-w[1], w[0]]) / np.linalg.norm(w)), **look)
 
 
 def _one_way(paths: Any) -> Any:

@@ -9,11 +9,11 @@ from scipy import special
 
 from discrim.errors import DiscrimError, ParameterError, name_list
 from discrim.plots.coordinates import answers_at
+from discrim.plots.diagnostics import one_column
 from discrim.plots.rows import (
     MOST_POINTS,
     RASTERISED,
     Points,
-    column_numbers,
     fitted_classes,
     lacks,
     points_of,
@@ -62,7 +62,7 @@ def effect(
     if scale not in {"probability", "link"} or (scale == "link" and len(classes) != 2):
         raise ParameterError.bad_value("scale", scale, "'probability', or 'link' for two classes")
     rows = points_of(X, y, classes=classes)
-    j = _one_column(column, rows)
+    j = one_column(column, rows)
     ax, look = canvas(ax, style)
     reach = 0.05 * (np.ptp(rows.x[:, j]) or 1.0)
     at = np.linspace(rows.x[:, j].min() - reach, rows.x[:, j].max() + reach, 241)
@@ -198,19 +198,6 @@ def influence(model: Any, *, ax: Axes | None = None, style: str | None = None) -
         ax, look, remark + (f"; {len(shown):,} of {len(leverage):,} rows drawn" if len(shown) < len(leverage) else "")
     )
     return ax
-
-
-def _one_column(column: Any, rows: Points) -> int:
-    if column is None:
-        if len(rows.names) == 1:
-            return 0
-        raise ParameterError(
-            f"X has {len(rows.names)} columns ({name_list(rows.names)}) and this picture shows one: say column=."
-        )
-    found = column_numbers(column, rows.names)
-    if len(found) != 1:
-        raise ParameterError.bad_value("column", column, "one column, by name or number")
-    return found[0]
 
 
 def _band(model: Any, x: Floats, level: float) -> tuple[Floats, Floats] | None:

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from discrim.errors import ParameterError
+from discrim.errors import ParameterError, plural
 from discrim.plots.rows import RASTERISED, column_numbers, names_of, part_of, points_of, two_columns
 from discrim.plots.style import SMALL, WIDEST, Look, canvas, keyed, noted, panels, shortened, titled
 from discrim.typing import Floats
@@ -23,12 +23,13 @@ MOST_COLUMNS = 6
 
 
 def points(
-    X: Any, y: Any = None, *, columns: Any = None, title: str | None = None, ax: Axes | None = None,
+    X: Any, y: Any = None, *, columns: Any = None, names: Any = None, title: str | None = None, ax: Axes | None = None,
     style: str | None = None,
 ) -> Axes:  # fmt: skip
     """Rows in two of their columns, a colour and a shape for each class.
 
-    Of more than 4,000 rows a random part is drawn, and the picture says so. Cost: reads the rows that it draws.
+    Of more than 4,000 rows a random part is drawn, and the picture says so. ``names`` are those of the columns, where X
+    has none. Cost: reads the rows that it draws.
 
     Examples
     --------
@@ -37,11 +38,12 @@ def points(
     >>> plots.points(X, y, columns=(2, 3)).get_xlabel()
     'x2'
     """
-    pair = list(two_columns(columns, names_of(X), ", or draw all pairs with plots.pairs(X, y)"))
+    named = _named(X, names)
+    pair = list(two_columns(columns, named, ", or draw all pairs with plots.pairs(X, y)"))
     rows = points_of(part_of(X, pair), y)
     ax, look = canvas(ax, style)
     scatter_classes(ax, look, rows.x, rows.codes, rows.classes)
-    titled(ax, title, *(names_of(X)[j] for j in pair))
+    titled(ax, title, *(named[j] for j in pair))
     if rows.labelled:
         keyed(ax, look, class_keys(look, rows.classes))
     if rows.sampled:
@@ -49,10 +51,11 @@ def points(
     return ax
 
 
-def pairs(X: Any, y: Any = None, *, columns: Any = None, style: str | None = None) -> NDArray[Any]:
+def pairs(X: Any, y: Any = None, *, columns: Any = None, names: Any = None, style: str | None = None) -> NDArray[Any]:
     """All pairs of columns as a matrix of scatter plots, with the densities of the classes on the diagonal.
 
-    Up to six columns; of more, name those that matter. Gives the axes, p x p. Cost: reads the rows that it draws.
+    Up to six columns; of more, say which. ``names`` are those of the columns, where X has none. Gives the
+    axes, p x p. Cost: reads the rows that it draws.
 
     Examples
     --------
@@ -61,7 +64,7 @@ def pairs(X: Any, y: Any = None, *, columns: Any = None, style: str | None = Non
     >>> plots.pairs(X, y).shape
     (4, 4)
     """
-    names = names_of(X)
+    names = _named(X, names)
     chosen = list(range(len(names))) if columns is None else column_numbers(columns, names)
     if not 2 <= len(chosen) <= MOST_COLUMNS:
         raise ParameterError(
@@ -96,6 +99,17 @@ def pairs(X: Any, y: Any = None, *, columns: Any = None, style: str | None = Non
     if rows.sampled:
         figure.text(0.985, 0.012, rows.sampled, ha="right", fontsize=SMALL, color=look.muted)
     return matrix
+
+
+def _named(X: Any, names: Any) -> list[str]:
+    """The names of the columns, those that are given before those of the table."""
+    known = names_of(X)
+    if names is None:
+        return known
+    given = [str(name) for name in ([names] if isinstance(names, str) else names)]
+    if len(given) != len(known):
+        raise ParameterError(f"There are {plural(len(given), 'name')} for {plural(len(known), 'column')} of X.")
+    return given
 
 
 def scatter_classes(

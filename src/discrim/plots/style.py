@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from matplotlib import get_backend
@@ -16,18 +17,23 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
+from numpy.typing import NDArray
 
 from discrim.errors import ParameterError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# Entries of the legend of each axes: a second picture on the same axes adds its own.
+_ENTRIES: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()
+NOTE = "note"
 # Shapes of points, in the order of the classes: they carry the class where colours cannot.
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*", "<", ">")
 # Sizes in points: still legible when a picture of WIDTH is shown 390 pixels wide.
 TEXT, SMALL, TITLE = 9.5, 8.5, 10.5
 # Inches; at 96 pixels an inch a picture is 480 wide, and two panels side by side 560.
 WIDTH, HEIGHT, WIDEST = 5.0, 3.9, 5.8
+MOST_PANELS = 100
 
 
 @dataclass(frozen=True)
@@ -178,16 +184,45 @@ def _dress(ax: Axes, look: Look, *, face: bool) -> None:
         label.set_fontsize(TEXT)
 
 
-def titled(ax: Axes, title: str | None = None, x: str | None = None, y: str | None = None) -> None:
-    """The title, in the corner above, and the names of the axes."""
+def side_by_side(count: int, *, across: int | None = None, style: str | None = None) -> NDArray[Any]:
+    """New axes in the style of the pictures, ``across`` in a row (two, so that a phone shows them), for ``ax=``.
+
+    Examples
+    --------
+    >>> from discrim import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis, datasets, plots
+    >>> X, y = datasets.load_iris().xy
+    >>> for ax, model in zip(plots.side_by_side(2), [LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis()]):
+    ...     axes = plots.regions(model.fit(X[:, 2:], y), X[:, 2:], y, ax=ax)
+    """
+    for name, number in (("count", count), ("across", across)):
+        if number is not None and (
+            isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not 1 <= number <= MOST_PANELS
+        ):
+            raise ParameterError.bad_value(name, number, f"a whole number from 1 to {MOST_PANELS}")
+    return np.array(panels(int(count), style, across=across)[0], dtype=object)
+
+
+def titled(ax: Axes, title: str | None = None, x: str | None = None, y: str | None = None) -> Axes:
+    """A title in the corner above the axes and above their legend, wrapped to their width; and names of the axes.
+
+    Examples
+    --------
+    >>> from discrim import datasets, plots
+    >>> X, y = datasets.load_iris().xy
+    >>> axes = plots.points(X, y, columns=(2, 3))
+    >>> plots.titled(axes, "Petals", "length (cm)", "width (cm)").get_title(loc="left")
+    'Petals'
+    """
     if title is not None:
         ax.set_title(
-            wrapped(title, _characters(ax, TITLE)), loc="left", fontsize=TITLE, color=ax.xaxis.label.get_color()
-        )
+            wrapped(title, _characters(ax, TITLE)), loc="left", fontsize=TITLE, color=ax.xaxis.label.get_color(),
+            pad=_above_legend(ax),
+        )  # fmt: skip
     if x is not None:
         ax.set_xlabel(x)
     if y is not None:
         ax.set_ylabel(y)
+    return ax
 
 
 def _characters(ax: Axes, size: float) -> int:
@@ -202,8 +237,13 @@ def wrapped(text: str, width: int) -> str:
 
 
 def keyed(ax: Any, look: Look, handles: Sequence[Any] | None = None, *, inside: str | None = None) -> None:
-    """A legend in rows between title and picture, where it covers nothing; or ``inside``, in a corner that is free."""
-    handles = handles if handles is not None else ax.get_legend_handles_labels()[0]
+    """A legend in rows between title and picture, where it covers nothing; or ``inside``, in a corner that is free.
+
+    Entries that a picture drawn earlier on the same axes has made stay.
+    """
+    handles = list(handles if handles is not None else ax.get_legend_handles_labels()[0])
+    named = {str(handle.get_label()) for handle in handles}
+    handles = [each for each in _ENTRIES.get(ax, []) if str(each.get_label()) not in named] + handles
     if not handles:
         return
     options: dict[str, Any] = {
@@ -213,14 +253,24 @@ def keyed(ax: Any, look: Look, handles: Sequence[Any] | None = None, *, inside: 
     if inside is not None:
         ax.legend(loc=inside, **options)
         return
-    longest = max(len(str(handle.get_label())) for handle in handles)
-    columns = max(min(len(handles), _characters(ax, SMALL) // (longest + 5)), 1)
+    _ENTRIES[ax] = handles
     ax.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, columnspacing=1.2, handlelength=1.4, **options
-    )
+        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=_legend_columns(ax, handles), columnspacing=1.2,
+        handlelength=1.4, **options,
+    )  # fmt: skip
     if ax.get_title(loc="left"):
-        rows = -(-len(handles) // columns)
-        ax.set_title(ax.get_title(loc="left"), loc="left", pad=6 + rows * SMALL * 1.45, fontsize=TITLE, color=look.ink)
+        titled(ax, ax.get_title(loc="left"))
+
+
+def _legend_columns(ax: Axes, handles: Sequence[Any]) -> int:
+    longest = max(len(str(handle.get_label())) for handle in handles)
+    return max(min(len(handles), _characters(ax, SMALL) // (longest + 5)), 1)
+
+
+def _above_legend(ax: Axes) -> float:
+    """Points between the axes and a title that stands over the legend."""
+    handles = _ENTRIES.get(ax)
+    return 6 + (-(-len(handles) // _legend_columns(ax, handles)) * SMALL * 1.45 if handles else 0)
 
 
 def end_labels(ax: Axes, labels: Sequence[tuple[float, str, Any]]) -> None:
@@ -259,11 +309,16 @@ def spread(at: Any, gap: float) -> Any:
 
 
 def noted(ax: Axes, look: Look, text: str) -> None:
-    """A remark in small letters below the picture, such as that only some rows are drawn."""
+    """A remark in small letters below the picture, such as that only some rows are drawn; after earlier ones."""
+    for earlier in [each for each in ax.texts if each.get_label() == NOTE]:
+        said = earlier.get_text().replace("\n", " ")
+        text = said if text in said else f"{said.rstrip('.')}; {text}"
+        earlier.remove()
     below = 31 if ax.get_xlabel() else 18
     ax.annotate(
         wrapped(text, _characters(ax, SMALL)), (0.0, 0.0), xytext=(0, -below), xycoords="axes fraction",
         textcoords="offset points", va="top", ha="left", fontsize=SMALL, color=look.muted, annotation_clip=False,
+        label=NOTE,
     )  # fmt: skip
 
 
