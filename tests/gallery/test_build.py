@@ -131,4 +131,4 @@ def test_every_data_set_of_the_lectures_has_a_stand_in_that_says_so():
 def test_lectures_are_plain_values():
     first = lectures()[0]
     assert isinstance(first, Lecture)
-    assert first.items[0].code.startswith("X, y = recipes.equal_covariances()")
+    assert first.items[0].all_code.startswith("X, y = recipes.equal_covariances()")

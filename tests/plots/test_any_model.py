@@ -14,10 +14,10 @@ from discrim.errors import DiscrimError
 TAKES_ROWS = {
     "regions": {}, "borders": {}, "discriminants": {}, "projection": {}, "separation": {}, "ellipses": {},
     "effect": {"column": 0}, "residuals": {}, "half_space": {}, "voronoi": {}, "scheme": {}, "scores": {}, "steps": {},
-    "feature_map": {},
+    "feature_map": {}, "partial_residuals": {"column": 0}, "quantile_residuals": {},
 }  # fmt: skip
 TAKES_A_MODEL = ("coefficients", "surviving", "telling", "informative", "eigenvalues", "influence", "path", "tuning",
-                 "convergence")  # fmt: skip
+                 "convergence", "graph")  # fmt: skip
 MODELS = {
     "a discriminant": discrim.LinearDiscriminantAnalysis,
     "naive Bayes": discrim.GaussianNB,
@@ -31,7 +31,7 @@ DRAWN = {
     "regions": 6, "borders": 6, "discriminants": 0, "projection": 6, "separation": 6, "ellipses": 6, "effect": 5,
     "residuals": 5, "half_space": 3, "voronoi": 0, "scheme": 0, "scores": 6, "steps": 1, "feature_map": 0,
     "coefficients": 3, "surviving": 1, "telling": 1, "informative": 0, "eigenvalues": 3, "influence": 1, "path": 0,
-    "tuning": 0, "convergence": 1,
+    "tuning": 0, "convergence": 1, "partial_residuals": 5, "quantile_residuals": 5, "graph": 3,
 }  # fmt: skip
 
 
@@ -64,7 +64,8 @@ def test_every_function_has_a_test_of_this_kind_or_takes_no_model():
     others = {
         "points", "pairs", "styled", "roc", "precision_recall", "confusion", "calibration", "threshold_costs",
         "cost_curves", "rejection", "learning_curve", "compared", "penalties", "animate", "descent", "losses", "beta",
-        "predictive", "dirichlet", "gaussians", "sphering",
+        "predictive", "dirichlet", "gaussians", "sphering", "lines", "feet", "downhill", "animate_descent", "titled",
+        "side_by_side", "terms", "interaction",
     }  # fmt: skip
     assert set(plots.__all__) == others | set(TAKES_ROWS) | set(TAKES_A_MODEL)
 

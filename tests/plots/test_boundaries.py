@@ -39,10 +39,35 @@ def test_the_areas_have_the_colours_of_the_answers(iris):
     left, right, bottom, top = image.get_extent()
     a, b = np.meshgrid(np.linspace(left, right, 200), np.linspace(bottom, top, 200))
     answers = model.predict(np.column_stack([a.ravel(), b.ravel()]))
-    pixels = np.asarray(image.get_array()).reshape(-1, 3)
+    pixels = np.asarray(image.get_array()).reshape(-1, 4)
     for label in model.classes_:
         assert len(np.unique(pixels[answers == label].round(6), axis=0)) == 1
     assert len(np.unique(pixels.round(6), axis=0)) == 3
+
+
+def test_a_hyperplane_stands_where_the_border_of_its_model_does(two_irises):
+    X, y = two_irises[0][:, 2:], two_irises[1]
+    model = discrim.LinearDiscriminantAnalysis().fit(X, y)
+    ax = plots.borders({"model": model, "plane": model.hyperplane()}, X, y)
+    drawn = np.vstack([path.vertices for path in ax.collections[0].get_paths()])
+    assert np.abs(model.hyperplane().distance(drawn)).max() < 0.01
+    assert [text.get_text() for text in ax.get_legend().texts][-2:] == ["model", "plane"]
+    with pytest.raises(ParameterError, match="A hyperplane is drawn in two columns; it has 4"):
+        plots.borders({"plane": discrim.LogisticRegression().fit(*two_irises).hyperplane()}, *two_irises)
+
+
+def test_a_picture_on_the_same_axes_keeps_the_legend_and_the_remarks(two_irises):
+    X, y = two_irises[0][:, 2:], two_irises[1]
+    qda = discrim.QuadraticDiscriminantAnalysis().fit(X, y)
+    ax = plots.borders({"QDA": qda}, X, y)
+    plots.ellipses(qda, ax=ax)
+    said = [text.get_text() for text in ax.get_legend().texts]
+    assert sorted(said) == ["QDA", "versicolor", "virginica"]
+    plots.ellipses(qda, levels=[0.1], ax=ax)
+    notes = [text.get_text().replace("\n", " ") for text in ax.texts if "ellipses" in text.get_text()]
+    assert len(notes) == 1
+    assert "50% and 95%" in notes[0]
+    assert "10%" in notes[0]
 
 
 def test_two_columns_are_never_chosen_silently(iris, lda):

@@ -99,7 +99,7 @@ def test_more_columns_than_rows():
 
 def test_the_plane_is_shaded_by_posterior_or_not_at_all(iris, lda):
     plain, deep = (plots.discriminants(lda, *iris, shade=shade).images[0] for shade in ("class", "posterior"))
-    colours = [len(np.unique(np.asarray(image.get_array()).reshape(-1, 3).round(3), axis=0)) for image in (plain, deep)]
+    colours = [len(np.unique(np.asarray(image.get_array()).reshape(-1, 4).round(3), axis=0)) for image in (plain, deep)]
     assert colours[0] == 3
     assert colours[1] > 20
     assert not plots.discriminants(lda, *iris, shade=None).images

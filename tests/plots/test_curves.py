@@ -132,3 +132,13 @@ def test_a_comparison_shows_its_rows_and_its_choice(iris):
 def test_what_is_no_such_curve_is_refused_in_words(draw, lda):
     with pytest.raises(ParameterError, match=r"LinearDiscriminantAnalysis has no .* Pass what discrim"):
         draw(lda)
+
+
+def test_lines_have_their_names_at_the_last_number():
+    ax = plots.lines({"a": ([1, 2, 3], [0.3, 0.2, np.nan]), "b": [1.0, 2.0]}, x="p", y="error")
+    assert [text.get_text() for text in ax.texts] == ["a", "b"]
+    assert np.allclose(ax.lines[1].get_xdata(), [0, 1])
+    with pytest.raises(ParameterError, match="The series 'a' must be numbers"):
+        plots.lines({"a": ([1, 2], [3.0])})
+    with pytest.raises(ParameterError, match="The series 'a' must be numbers"):
+        plots.lines({"a": "text"})

@@ -49,7 +49,7 @@ def test_sphered_cells_are_the_regions_of_lda_with_equal_priors(clouds):
     a, b = np.meshgrid(np.linspace(left, right, 200), np.linspace(bottom, top, 200))
     z = np.column_stack([a.ravel(), b.ravel()])
     back = model.xbar_ + z @ np.linalg.pinv(model.scalings_)
-    pixels = np.asarray(image.get_array()).reshape(-1, 3)
+    pixels = np.asarray(image.get_array()).reshape(-1, 4)
     codes = np.unique(pixels.round(6), axis=0, return_inverse=True)[1].ravel()
     answers = model.predict(back)
     agreement = max(np.mean(np.array(order)[codes] == answers) for order in permutations(range(3)))
@@ -106,3 +106,28 @@ def test_maps_and_half_spaces_of_more_columns_are_refused(iris, two_irises, logi
         plots.feature_map(wide, *two_irises)
     with pytest.raises(ParameterError, match="labels y of at least two"):
         plots.sphering(two_irises[0][:, :2], None)
+
+
+def test_feet_are_the_projections_and_their_variances_add_up(clouds):
+    X, y = clouds
+    w = np.array([0.6, 0.8])
+    ax = plots.feet(X, y, 5 * w, threshold=1.0)
+    within, between = (float(part.split()[-1]) for part in ax.get_title(loc="left").split(","))
+    assert within + between == pytest.approx(np.var(X @ w), rel=0.01)
+    ticks = next(line.get_xydata() for line in ax.lines if len(line.get_xdata()) == (y == 0).sum())
+    assert np.allclose(ticks @ w, X[y == 0] @ w)
+    assert np.ptp(ticks @ [-0.8, 0.6]) < 1e-9
+    with pytest.raises(ParameterError, match="'direction' parameter"):
+        plots.feet(X, y, (0, 0))
+    with pytest.raises(ParameterError, match="need labels"):
+        plots.feet(X, None, w)
+
+
+def test_distances_of_several_points_are_those_of_the_model(two_irises):
+    X, y = two_irises[0][:, 2:], two_irises[1]
+    model = discrim.LogisticRegression().fit(X, y)
+    points = [[4.0, 1.0], [6.0, 2.4]]
+    said = [text.get_text() for text in plots.half_space(model, X, y, point=points).texts]
+    assert [f"{d:+.3g}" for d in model.distance(points)] == said[:2]
+    with pytest.raises(ParameterError, match="rows of two numbers"):
+        plots.half_space(model, X, y, point="here")

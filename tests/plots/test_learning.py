@@ -88,3 +88,36 @@ def test_what_cannot_be_drawn_is_refused_in_words(iris, lda, separable):
         plots.steps(wide, iris[0][:100], iris[1][:100])
     with pytest.raises(ParameterError, match="There is no loss 'hing'"):
         plots.losses(["hing"])
+
+
+def test_coefficients_by_step_are_those_of_the_trace(two_irises):
+    model = discrim.LogisticRegression(C=np.inf).fit(*two_irises)
+    ax = plots.convergence(model, what="coefficients")
+    assert np.allclose(ax.lines[0].get_ydata(), np.ravel(model.trace_.intercept))
+    assert np.allclose([line.get_ydata()[-1] for line in ax.lines[1:5]], model.trace_.coef[-1])
+    with pytest.raises(ParameterError, match="of one learner; there are 2"):
+        plots.convergence({"a": model, "b": model}, what="coefficients")
+
+
+def test_the_descent_of_one_weight_has_its_tangents(tmp_path):
+    way = [4.0]
+    for _ in range(6):
+        way.append(way[-1] - 0.4 * (way[-1] - 1))
+    axes = plots.downhill(way, lambda w: (w - 1) ** 2, count=4)
+    for i, ax in enumerate(axes):
+        tangent, point = ax.lines[1].get_xydata(), ax.lines[2].get_xydata()[0]
+        assert np.allclose(point, [way[i], (way[i] - 1) ** 2])
+        assert np.diff(tangent[:, 1])[0] / np.diff(tangent[:, 0])[0] == pytest.approx(2 * (way[i] - 1), abs=1e-6)
+    assert plots.animate_descent(way, np.cosh, tmp_path / "way.gif").read_bytes()[:6] == b"GIF89a"
+    for wrong in ([1.0], [[1.0, 2.0]], [1.0, np.nan], "abc"):
+        with pytest.raises(ParameterError, match="descent of one weight has two or more finite numbers"):
+            plots.downhill(wrong, np.cosh)
+    with pytest.raises(ParameterError, match="'count' parameter"):
+        plots.downhill(way, np.cosh, count=0)
+
+
+def test_positions_outside_of_the_trace_are_refused(separable, perceptron, tmp_path):
+    with pytest.raises(ParameterError, match="positions in a trace"):
+        plots.animate(perceptron, *separable, tmp_path / "a.gif", at=[10_000])
+    with pytest.raises(ParameterError, match="positions in a trace"):
+        plots.steps(perceptron, *separable, at=[0.5])

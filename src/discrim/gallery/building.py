@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from pathlib import Path
 from discrim.errors import DiscrimWarning, ParameterError
 from discrim.gallery import pages
 from discrim.gallery.contents import lectures
-from discrim.gallery.item import Item, Movie, Page
+from discrim.gallery.item import Item, Movie, Page, Picture
 
 # What says that a folder was written by this module, and may be replaced.
 MARK = ".discrim-gallery"
@@ -93,6 +94,7 @@ def _written(work: Path, target: Path, source: Path | None, done: Report) -> Bui
                     page = item.run(source)
                     body = pages.section(item, page)
                     _write_movies(work, item, page)
+                    _close(page)
             except Exception as error:  # noqa: BLE001 - one item must not stop the others
                 failed[item.id] = f"{type(error).__name__}: {error}"
                 body = pages.failure(item, failed[item.id])
@@ -115,6 +117,14 @@ def _write_movies(work: Path, item: Item, page: Page) -> None:
     for movie in (one for one in page.shown if isinstance(one, Movie)):
         for name, style in zip(pages.movie_files(item), ("light", "dark"), strict=True):
             movie.write(work / name, style)
+
+
+def _close(page: Page) -> None:
+    """In a notebook pyplot would keep all pictures, and show them."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    for picture in page.shown:
+        if pyplot is not None and isinstance(picture, Picture):
+            pyplot.close(picture.figure)
 
 
 def _refuse_others(target: Path) -> None:

@@ -238,5 +238,5 @@ def additive(page: Page) -> None:
     names = ("FL", "RW", "CL", "CW", "BD")
     left, right = plots.side_by_side(2)
     plots.titled(plots.coefficients(binary.renamed(list(names)), ax=left), "α of x > median")
-    plots.titled(plots.terms(gaussian, X, ax=right), "f of each column")
+    plots.titled(plots.terms(gaussian.renamed(list(names)), X, ax=right), "f of each column")
     page.show(left, "Left: alpha of five binary columns. Right: a curve for each continuous column.")

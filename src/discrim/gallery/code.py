@@ -31,7 +31,7 @@ def lines_that_made(function: Callable[..., Any]) -> str:
     """
     tree, lines = _parsed(function)
     calls = {_method(node) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    kept = _Slice(lines, PICTURES if calls & PICTURES else TABLES)
+    kept = _Slice(tree, lines, PICTURES if calls & PICTURES else TABLES)
     text = kept.of(tree.body[_first(tree) :], set())
     body = textwrap.dedent("\n".join(text)).replace("page.data(", "find_rows(")
     module = inspect.getmodule(function)
@@ -84,21 +84,33 @@ def _stored(*nodes: ast.AST) -> set[str]:
 def _changed(statement: ast.stmt) -> set[str]:
     """Names that a statement binds, and objects that it works on: ``ax.plot(...)``, ``plots.regions(..., ax=ax)``."""
     found = _stored(statement)
+    if isinstance(statement, ast.Expr):
+        found.add(_root(statement.value))
     for node in ast.walk(statement):
         if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
             found.add(_root(node))
-        if isinstance(node, ast.Call) and isinstance(statement, ast.Expr):
-            found.add(_root(node.func))
+        if isinstance(node, ast.Call):
             found |= {_root(word.value) for word in node.keywords if word.arg == "ax"}
-            found |= {_root(part) for part in node.args[:1]}
-    return found - {""}
+    return found
+
+
+def _as_plain_code(call: ast.Call) -> str:
+    """A table as a list of its rows, printed output as that."""
+    first, *others = map(ast.unparse, call.args)
+    return f"print({first})" if _method(call) == "session" else f"shown = [{first}, *{others[0]}]"
 
 
 class _Slice:
     """Statements on which others depend, backwards from what a page shows."""
 
-    def __init__(self, lines: Sequence[str], shows: set[str]) -> None:
+    def __init__(self, tree: ast.FunctionDef, lines: Sequence[str], shows: set[str]) -> None:
         self.lines, self.shows = lines, shows
+        self.local = _stored(tree)
+        # Axes that are unpacked together are panels of one picture.
+        self.panels = [
+            _stored(*each.targets) for each in ast.walk(tree) if isinstance(each, ast.Assign)
+            and "side_by_side" in ast.dump(each.value)
+        ]  # fmt: skip
 
     def of(self, body: Sequence[ast.stmt], needed: set[str]) -> list[str]:
         """The lines to keep; ``needed`` grows by the names that they use."""
@@ -117,7 +129,7 @@ class _Slice:
                 return []
             needed |= _loaded(statement)
         else:
-            if isinstance(statement, ast.Assert) or not _changed(statement) & needed:
+            if isinstance(statement, ast.Assert) or not _changed(statement) & self.local & needed:
                 return []
             if isinstance(statement, ast.Assign):
                 needed -= {target.id for each in statement.targets for target in ast.walk(each)
@@ -135,7 +147,10 @@ class _Slice:
             options = [f"{word.arg}={ast.unparse(word.value)}" for word in call.keywords]
             return [" " * call.col_offset + f"{made}({', '.join([*given, FILE, *options])})"]
         if _method(call) in TABLES:
-            return list(self.lines[call.lineno - 1 : call.end_lineno])
+            return [" " * call.col_offset + _as_plain_code(call)]
+        for panels in self.panels:
+            if panels & needed:
+                needed |= panels
         picture = call.args[0]
         if isinstance(picture, ast.Name):
             return []

@@ -28,7 +28,7 @@ class Rows:
 
 
 @cache
-def find_rows(name: str, folder: Path | None) -> Rows:
+def find_rows(name: str, folder: Path | None = None) -> Rows:
     """Rows by name: from a package, from ``folder/name/``, or synthetic ones in their place."""
     return _installed(name) or (_in_folder(name, folder) if folder is not None else None) or STAND_INS[name]()
 

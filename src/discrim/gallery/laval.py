@@ -170,10 +170,10 @@ def rates(page: Page) -> None:
     )
     page.check("medium is lower than low", True, bool(E[0.15][-1] < E[0.02][-1]))
     page.check("too high diverges", True, bool(abs(paths[0.21][-1, 1]) > abs(paths[0.21][0, 1])))
-    axes = plots.side_by_side(3, across=3)
-    for ax, (eta, path), name in zip(axes, paths.items(), ("low", "medium", "too high"), strict=True):
-        plots.descent(path, lambda a, b: a * a / 2 + 5 * b * b, most=15, ax=ax)
-        plots.titled(ax, f"{name}: η = {eta}")
+    named = {
+        f"{name}: {eta}": path for name, (eta, path) in zip(("low", "medium", "too high"), paths.items(), strict=True)
+    }
+    axes = plots.descent(named, lambda a, b: a * a / 2 + 5 * b * b, most=15)
     page.show(axes, "Three paths in a narrow valley: slow, direct, and growing from side to side.")
 
 

@@ -12,7 +12,7 @@ from discrim import plots
 from discrim.gallery import drawing as draw
 from discrim.gallery import recipes
 from discrim.gallery.item import Items, Page
-from discrim.plots.style import LIGHT, keyed
+from discrim.plots.style import LIGHT
 
 ITEMS = Items()
 
@@ -137,7 +137,7 @@ def plane_of_centroids(page: Page) -> None:
     corner = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]]) * 6
     ax.plot(*(middles.mean(axis=0) + corner @ plane.basis.T).T, color=LIGHT.ink)
     ax.plot(*middles.T, "X", color=LIGHT.ink, markersize=8)
-    keyed(ax, LIGHT)
+    ax.legend(frameon=False, labelcolor=LIGHT.ink, ncols=3, loc="upper center")
     page.show(ax, "Sphered rows in three dimensions, with the plane through the three centroids.")
 
 

@@ -96,7 +96,7 @@ def point_one(page: Page) -> None:
     page.check("its posterior", 0.550, float(rule.predict_proba([[0.1]])[0, 1]), tol=5e-4)
     page.check("Bayes error", 0.1587, float(rule.risk()), tol=5e-5)
     axes = plots.gaussians([-1, 1])
-    axes.plot([0.1], [0.0], "v", color="C1", clip_on=False, zorder=5, markersize=8)
+    axes.plot([0.1], [0.0], "v", color=axes.lines[1].get_color(), clip_on=False, zorder=5, markersize=8)
     page.show(axes, "Two weighted densities, the border at zero and the point 0.1 just right of it.")
 
 

@@ -329,6 +329,6 @@ def _frame(ax: Axes, plane: Plane) -> None:
 def extra_keys(look: Look, answers: Answers) -> list[Patch]:
     return [
         Patch(facecolor=look.tint(6, 0.2), edgecolor=look.muted, hatch=HATCHES[i % 3], linewidth=0,
-              label="no class" if not isinstance(label, str) else f"no class: {label}")
+              label="no class" if len(answers.extra) == 1 and not isinstance(label, str) else f"no class: {label}")
         for i, label in enumerate(answers.extra)
     ]  # fmt: skip

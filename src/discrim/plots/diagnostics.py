@@ -15,6 +15,7 @@ from discrim.plots.rows import (
     RASTERISED,
     Points,
     alike,
+    column_names,
     column_numbers,
     fitted_classes,
     lacks,
@@ -55,8 +56,8 @@ def terms(
     """
     classes = _two_classes(model, "Terms of log odds")
     rows = points_of(X, most=MOST_ROWS)
-    mean, deviation = rows.x.mean(axis=0), rows.x.std(axis=0)
-    chosen = [j for j in (range(len(mean)) if columns is None else column_numbers(columns, rows.names)) if deviation[j]]
+    mean, deviation, names = rows.x.mean(axis=0), rows.x.std(axis=0), column_names(model, X)
+    chosen = [j for j in (range(len(mean)) if columns is None else column_numbers(columns, names)) if deviation[j]]
     if not chosen:
         raise ParameterError("The columns have a single value each, so that there is no curve to draw.")
     curves = {}
@@ -73,7 +74,7 @@ def terms(
     labels = []
     for i, j in enumerate(chosen):
         ax.plot(*curves[j], color=look.colour(i), linestyle=DASHES[i % len(DASHES)], linewidth=1.8, zorder=2)
-        labels.append((float(curves[j][1][-1]), shortened(rows.names[j], 16), look.colour(i)))
+        labels.append((float(curves[j][1][-1]), shortened(names[j], 16), look.colour(i)))
     ax.margins(x=0)
     titled(ax, None, "standard deviations from the mean", f"adds to the log odds of {shortened(classes[1])}")
     end_labels(ax, labels)

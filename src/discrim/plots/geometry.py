@@ -78,7 +78,7 @@ def half_space(
     _same_scales(ax, low - room, high + room)
     draw_line(ax, w, b, {"color": look.ink, "linewidth": 1.8, "zorder": 4})
     for p, d in zip(shown_points, (shown_points @ w + b) / length, strict=True):
-        _distance(ax, look, p, p - d * normal, f"{'distance ' if len(shown_points) == 1 else ''}{d:.3g}")
+        _distance(ax, look, p, p - d * normal, f"distance {d:.3g}" if len(shown_points) == 1 else f"{d:+.3g}")
     start = _on_view(ax, foot, normal)
     tip = start + 0.22 * (ax.get_ylim()[1] - ax.get_ylim()[0]) * normal
     ax.annotate(
@@ -499,7 +499,7 @@ def _distance(ax: Any, look: Look, point: Floats, foot: Floats, text: str) -> No
     colour = look.colour(2)
     ax.plot(*np.array([point, foot]).T, color=colour, linewidth=1.6, zorder=5)
     ax.plot(*point, "o", markersize=8, markerfacecolor="none", markeredgecolor=colour, markeredgewidth=1.6, zorder=6)
-    _said(ax, look, 0.5 * (point + foot), text, colour)
+    _said(ax, look, 0.5 * (point + foot) if text.startswith("distance") else point, text, colour)
 
 
 def _two_sides(model: Any, table: Any) -> Floats:

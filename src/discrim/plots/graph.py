@@ -22,7 +22,7 @@ def graph(model: Any, *, target: str = "Y", ax: Axes | None = None, style: str |
 
     Parameters
     ----------
-    model : fitted naive Bayes, or the names of the columns
+    model : fitted naive Bayes, or the names of the columns, of which "…" stands for several
     target : the name of the class
 
     Examples
@@ -38,7 +38,7 @@ def graph(model: Any, *, target: str = "Y", ax: Axes | None = None, style: str |
     ax.set_axis_off()
     ax.set_xlim(-0.75, min(len(names), MOST_NODES) - 0.25)
     ax.set_ylim(-0.45, 1.3)
-    shown: list[str | None] = list(names)
+    shown: list[str | None] = [None if name == "…" else name for name in names]
     if len(names) > MOST_NODES:
         shown = [*names[: MOST_NODES - 2], None, names[-1]]
     middle = 0.5 * (len(shown) - 1)

@@ -219,7 +219,7 @@ def titled(ax: Axes, title: str | None = None, x: str | None = None, y: str | No
             pad=_above_legend(ax),
         )  # fmt: skip
     if x is not None:
-        ax.set_xlabel(x)
+        ax.set_xlabel(wrapped(x, _characters(ax, TEXT)))
     if y is not None:
         ax.set_ylabel(y)
     return ax
@@ -263,8 +263,14 @@ def keyed(ax: Any, look: Look, handles: Sequence[Any] | None = None, *, inside: 
 
 
 def _legend_columns(ax: Axes, handles: Sequence[Any]) -> int:
-    longest = max(len(str(handle.get_label())) for handle in handles)
-    return max(min(len(handles), _characters(ax, SMALL) // (longest + 5)), 1)
+    """As many as fit, entries going down the columns, each column as wide as its longest."""
+    sizes, room = [len(str(handle.get_label())) + 5 for handle in handles], _characters(ax, SMALL) + 2
+    for columns in range(len(sizes), 1, -1):
+        # The first columns have one entry more where they do not come out even.
+        parts = np.array_split(np.array(sizes), columns)
+        if sum(int(part.max()) for part in parts) <= room:
+            return columns
+    return 1
 
 
 def _above_legend(ax: Axes) -> float:
@@ -314,7 +320,7 @@ def noted(ax: Axes, look: Look, text: str) -> None:
         said = earlier.get_text().replace("\n", " ")
         text = said if text in said else f"{said.rstrip('.')}; {text}"
         earlier.remove()
-    below = 31 if ax.get_xlabel() else 18
+    below = 18 + 13 * len(ax.get_xlabel().splitlines())
     ax.annotate(
         wrapped(text, _characters(ax, SMALL)), (0.0, 0.0), xytext=(0, -below), xycoords="axes fraction",
         textcoords="offset points", va="top", ha="left", fontsize=SMALL, color=look.muted, annotation_clip=False,
