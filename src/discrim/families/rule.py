@@ -180,14 +180,18 @@ class LinearRule(Rule):
         return joint if np.isfinite(joint.offset).all() else None
 
     def margin(self, x: Any, weights: tuple[float, float]) -> Floats | None:
-        fits = isinstance(x, np.ndarray) and x.size >= MARGIN_WORTH and _multiplies_well(x)
-        if not fits or len(self.coef) != 2 or self.threshold is not None or not self.keeps_sparse:
+        dense = isinstance(x, np.ndarray)
+        if dense and (x.size < MARGIN_WORTH or self.threshold is not None or not _multiplies_well(x)):
             return None
-        joint = self.joined([self], weights)
+        joint = self.joined([self], weights) if len(self.coef) == 2 and self.keeps_sparse else None
         if joint is None:
             return None
+        if not dense:
+            scores = np.empty((x.shape[0], 1))
+            return scores[:, 0] if joint.fill(x, Output.SCORES, scores) else None
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for
-            margin = _product(x, joint.coef[0]) + joint.intercept
+            margin = _product(x, joint.coef[0])
+            margin += joint.intercept
             return margin if np.isfinite(margin.sum()) else None
 
     @property
@@ -231,9 +235,21 @@ def _product(x: NDArray[Any], coef: Floats) -> Floats:
     """x coef in double precision, without a copy of all x."""
     if x.dtype == np.float64:
         return np.asarray(x @ coef)
-    step = max(MARGIN_SIZE // x.shape[1], 1)
-    parts = (x[start : start + step].astype(np.float64) @ coef for start in range(0, len(x), step))
-    return np.concatenate(list(parts))
+    n, p = x.shape
+    out = np.empty(n)
+    step = max(MARGIN_SIZE // p, 1)
+
+    def task(begin: int, end: int) -> None:
+        doubles = np.empty((min(step, end - begin), p))
+        for start in range(begin, end, step):
+            stop = min(start + step, end)
+            part = doubles[: stop - start]
+            np.copyto(part, x[start:stop])
+            np.dot(part, coef, out=out[start:stop])
+
+    ranges = split(n, p)
+    run(lambda i: task(*ranges[i]), len(ranges))
+    return out
 
 
 def over_rows(x: Any, task: Callable[[int, int], T]) -> list[T]:
