@@ -112,6 +112,15 @@ class ComparedRows:
         return len(self.data)
 
     @property
+    def n_all(self) -> int:
+        """All rows that were read, of which these may be some."""
+        return self.n
+
+    def fitted(self, model: Any, steps: Steps) -> Any:  # noqa: ARG002 - here these rows are all there are
+        """The model fitted to all rows, on columns that are prepared so; None where these rows are all."""
+        return None
+
+    @property
     def codes(self) -> Codes:
         return self.data.codes
 
@@ -347,7 +356,7 @@ def _read_table(y: Any, sample_weight: Any, decided: Decided) -> ComparedRows:
         block = in_memory(rows, "any", first_read=True)
         if block.x.shape[0] * block.x.shape[1] <= DENSE_NUMBERS:
             block = block.kept("dense")
-        return _coded(X, y, block, rows.design, left_out)
+        return coded(X, y, block, rows.design, left_out)
     except DiscrimError as error:
         design = Design.unnamed(getattr(X, "shape", (0, 1))[1], np.float64)
         return ComparedRows(X, y, labelled, design, Columns.of(design), no_numbers=str(error), left_out=left_out)
@@ -365,7 +374,7 @@ def _check_table(X: Any, y: Any) -> None:
 def _read_scan(X: Scan, y: Any, sample_weight: Any, left_out: dict[str, str]) -> ComparedRows:
     rows = open_with_gaps(X, y, sample_weight)
     block = in_memory(rows, first_read=True)
-    read = _coded(X, y, block, rows.design, left_out)
+    read = coded(X, y, block, rows.design, left_out)
     empty = [name for name, gaps in read.missing.items() if gaps == read.n]
     if empty and rows.rereadable:
         return _read_scan(leave_out(X, empty), y, sample_weight, {**left_out, **no_value(empty)})
@@ -388,7 +397,7 @@ def _read_documents(given: Given) -> tuple[Given, ComparedRows]:
     return given, ComparedRows(counted.x, counted.labels, block, design, Columns.of(design), words=words)
 
 
-def _coded(X: Any, y: Any, block: Block, design: Design, left_out: dict[str, str]) -> ComparedRows:
+def coded(X: Any, y: Any, block: Block, design: Design, left_out: dict[str, str]) -> ComparedRows:
     """Rows as numbers: which values are missing, or why some cannot be filled in."""
     missing, error = dict[str, int](), None if np.isfinite(block.x.sum()) else non_finite_in([block], design)
     if error is not None and isinstance(block.x, np.ndarray) and not np.isinf(block.x).any():

@@ -21,6 +21,7 @@ from discrim.comparison.metrics import Metric, check_metric, decided, judge, ref
 from discrim.comparison.plan import check_budget, economies, plan
 from discrim.comparison.reference import REFERENCE, check_reference, try_reference
 from discrim.comparison.result import Comparison
+from discrim.comparison.scanned import goes_by_scan, read_scanned, refuse_in_memory
 from discrim.comparison.scores import ONE_POINT, Row, gain_over, score_rows
 from discrim.comparison.selection import Corrected, corrected_error
 from discrim.comparison.trials import Candidate, Tried, try_candidate
@@ -89,8 +90,13 @@ def compare(
 
     Parameters
     ----------
-    X, y : rows and labels as every ``fit`` takes them; or a ``scan``, whose rows are held in memory; or ``documents``
-        with labels, whose words are counted once, for all folds together and without using the labels
+    X, y : rows and labels as every ``fit`` takes them; or a ``scan``; or ``documents`` with labels, whose words are
+        counted once, for all folds together and without using the labels
+        A scan of more than 67 million values, or one of Dask or Spark, is not held in memory. Folds are then a hash of
+        the seed and the number of a row. One pass collects the statistics of every fold, so that models of a statistic
+        learn from all rows of the other folds; all models are judged on some 200,000 rows that the hash draws, each by
+        models that have not seen it. Models that need rows learn from those of the sample there, and settings are
+        chosen by it. ``best`` is fitted to all rows, and ``remarks`` say what was done.
     models : list, dictionary of names to classifiers, or None for the library's own
         Entries are names ("LDA", "QDA", "RDA", "Logistic", ..., or class names), any scikit-learn classifiers, which
         are refitted for every fold, or "default" for all that None stands for, as in ``["default", SVC()]``.
@@ -153,7 +159,13 @@ def compare(
         raise DataError(f"y is the text {y!r}; it must be the labels. For a column: compare(scan(X, target={y!r})).")
     if y is None and not isinstance(X, (Scan, Documents)):
         X, y = _by_formula(models, X)
-    rows = replace(read_rows(Given(X, y, sample_weight, groups, time), cv, random_state, wanted), clock=clock)
+    rows: ComparedRows
+    if goes_by_scan(X):
+        refuse_in_memory(y=y, sample_weight=sample_weight, groups=groups, time=time, repeats=repeats)
+        rows, clock = read_scanned(X, cv, random_state, wanted), Clock(budget)
+    else:
+        rows = read_rows(Given(X, y, sample_weight, groups, time), cv, random_state, wanted)
+    rows = replace(rows, clock=clock)
     metric = check_metric(metric, rows.classes)
     refuse_area_of_single_rows(metric, rows)
     rows = in_order_of_time(rows, cv)

@@ -22,12 +22,15 @@ from sklearn.utils.validation import _num_features, check_is_fitted, validate_da
 
 from discrim.atomic import all_or_nothing
 from discrim.block import Block
+from discrim.engines import reduce
 from discrim.errors import DataError, ParameterError, name_list
 from discrim.exports.exporting import answering_of
+from discrim.families.recipe import Sum
 from discrim.families.rule import Described
 from discrim.inference.summary import Summary
 from discrim.models.around import AroundModel, model_has
-from discrim.sources import Column, Design, Rows, Scan, find_non_finite, in_memory, open_rows
+from discrim.models.shell import recipe_of
+from discrim.sources import Column, Design, MappedScan, Rows, Scan, find_non_finite, in_memory, open_rows
 from discrim.sources.design import Table, as_table, refuse_lacking
 from discrim.sources.odd_columns import odd_columns
 from discrim.sources.reading import Reading
@@ -38,6 +41,8 @@ from discrim.store.fields import Array, Fields, Incoming, Many, Optional, Texts,
 from discrim.store.kinds import Of, stored
 from discrim.typing import Floats
 
+# Values of a scan that are held in memory at most.
+LARGE = 1 << 26
 # Gaps of a column from which on a coefficient of their own can be estimated.
 ENOUGH_GAPS = 5
 
@@ -150,7 +155,7 @@ def learn_preparation(x: Any, weight: Floats | None, columns: Columns, *, standa
     """From training rows: numbers with NaN for gaps, or sparse rows."""
     weight = None if weight is None or not weight.any() else weight
     mean, deviation = _units(x, weight)
-    found = Preparation(columns, _with_levels(mean, columns))
+    found = Preparation(columns, filled_by(mean, columns))
     if not standardise:
         return found
     filled = found.apply(x)
@@ -159,14 +164,74 @@ def learn_preparation(x: Any, weight: Floats | None, columns: Columns, *, standa
     return replace(found, centre=mean if isinstance(x, np.ndarray) else None, scale=usable_scale(deviation, mean))
 
 
+def is_large(rows: Any) -> bool:
+    """Is this a scan of more values than are held in memory, as far as is known?"""
+    if not isinstance(rows, Scan) or not rows.rereadable:
+        return False
+    n = rows.n_rows if rows.n_rows is not None else rows.about
+    return n is not None and n * len(rows.features) > LARGE
+
+
+@dataclass(frozen=True)
+class _Gaps:
+    """How many values each number lacks, and a sum that differs where other rows lack them."""
+
+    counts: NDArray[np.int64]
+    marks: NDArray[np.float64]
+    rows: int
+
+    @classmethod
+    def of(cls, block: Block) -> _Gaps:
+        gaps = np.isnan(block.dense())
+        # Of each block other numbers, drawn from what its rows hold, so that equal gaps alone have equal sums.
+        seed = int(block.codes.sum()) + 7919 * len(block) + int(np.nansum(np.abs(block.dense()[:1])) * 1e6 % 2**40)
+        draw = np.random.default_rng(seed).integers(0, 2**20, len(block)).astype(np.float64)
+        return cls(gaps.sum(axis=0), draw @ gaps, len(block))
+
+    @classmethod
+    def merged(cls, parts: Sequence[_Gaps]) -> _Gaps:
+        counts, marks = (np.sum([getattr(part, name) for part in parts], axis=0) for name in ("counts", "marks"))
+        return cls(counts, marks, sum(part.rows for part in parts))
+
+
+def learn_from_scan(rows: Scan, *, indicators: bool, standardise: bool) -> Preparation:
+    """What ``learn_preparation`` learns from rows in memory."""
+    columns = Columns.of(rows.design)
+    if indicators:
+        gaps = reduce(rows, Sum(_Gaps.of, _Gaps.merged), title="missing values")
+        flags: dict[Any, tuple[int, str]] = {}
+        for column, start in placed(rows.design):
+            if ENOUGH_GAPS <= gaps.counts[start] < gaps.rows:
+                flags.setdefault((gaps.counts[start], gaps.marks[start]), (start, f"{column.name} missing"))
+        columns = replace(
+            columns,
+            flags=tuple(start for start, _ in flags.values()),
+            flag_names=tuple(name for _, name in flags.values()),
+        )
+    mean, _ = _units_of(reduce(rows, Sum(_all_cells, CellMoments.merged), title="means"))
+    found = Preparation(columns, filled_by(mean, columns))
+    if not standardise:
+        return found
+    mapped = MappedScan(rows, found.apply, columns.names_out)
+    mean, deviation = _units_of(reduce(mapped, Sum(_all_cells, CellMoments.merged), title="units"))
+    return replace(found, centre=mean, scale=usable_scale(deviation, mean))
+
+
+def _all_cells(block: Block) -> CellMoments:
+    n = len(block)
+    return CellMoments.of(Block(block.x, np.zeros(n, dtype=np.int32), np.zeros(1), block.weight))
+
+
 def _units(x: Any, weight: Floats | None) -> tuple[Floats, Floats]:
     """Mean and standard deviation of the values that are there; 0 for a column without any."""
-    n = x.shape[0]
-    s = CellMoments.of(Block(x, np.zeros(n, dtype=np.int32), np.zeros(1), weight))
+    return _units_of(_all_cells(Block(x, np.zeros(x.shape[0], dtype=np.int32), np.zeros(1), weight)))
+
+
+def _units_of(s: CellMoments) -> tuple[Floats, Floats]:
     return s.mean[0], np.sqrt(s.scatter[0] / np.where(s.weight[0] > 0, s.weight[0], 1.0))
 
 
-def _with_levels(mean: Floats, columns: Columns) -> Floats:
+def filled_by(mean: Floats, columns: Columns) -> Floats:
     """Means for numbers, and for a category the indicators of its most frequent level."""
     fill = np.asarray(mean, dtype=np.float64).copy()
     for start, stop in columns.categories:
@@ -292,7 +357,7 @@ class PreparedClassifier(AroundModel):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows X with labels y, or from a ``scan``, which is held in memory."""
+        """Learn from rows X with labels y, or from a ``scan``, which is held in memory unless it is large."""
         table = self._reduced(X)
         if not (self.impute or self.standardise):
             weights = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -300,12 +365,20 @@ class PreparedClassifier(AroundModel):
             preparation, names, design = None, list(getattr(model, "_names", [])), None
         else:
             rows = open_with_gaps(table, y, sample_weight)
+            if is_large(rows):
+                return self._fit_large(X, rows)
             block = numbers_of_rows(rows)
             columns = Columns.of(rows.design, block.x if self.indicators else None)
             preparation = learn_preparation(block.x, block.weight, columns, standardise=self.standardise)
             weights = {} if block.weight is None else {"sample_weight": block.weight}
             model = clone(self.model).fit(preparation.apply(block.x), block.classes[block.codes], **weights)
             names, design = columns.names_out, rows.design
+        return self.of_fitted(X, model, preparation, names, design)
+
+    def of_fitted(
+        self, X: Any, model: Any, preparation: Preparation | None, names: list[str], design: Design | None
+    ) -> Self:
+        """This classifier around a model that was fitted to the prepared columns of X."""
         self.model_, self.preparation_, self.names_, self._design = model, preparation, names, design
         self.classes_ = model.classes_
         self.__dict__.pop("_kept_summary", None)
@@ -314,6 +387,18 @@ class PreparedClassifier(AroundModel):
         else:
             validate_data(self, X, reset=True, skip_check_array=True)
         return self
+
+    def _fit_large(self, X: Any, rows: Any) -> Self:
+        """The same without rows in memory: a pass for each thing to be learned, and then the model's own."""
+        if recipe_of(self.model) is None:
+            raise DataError(
+                f"{type(self.model).__name__} needs its rows in memory, and the scan has more than "
+                f"{LARGE:,} values. Give it fewer rows or columns."
+            )
+        preparation = learn_from_scan(rows, indicators=self.indicators, standardise=self.standardise)
+        names = preparation.columns.names_out
+        model = clone(self.model).fit(MappedScan(rows, preparation.apply, names))
+        return self.of_fitted(X, model, preparation, names, rows.design)
 
     @available_if(model_has("summary"))  # type: ignore[untyped-decorator]
     def summary(self) -> Summary:

@@ -90,7 +90,7 @@ class Comparison:
         self.rows, self.chosen, self.verdict, self.checks = rows, chosen.name, verdict, checks
         self.corrected = corrected
         self.metric, self.seconds, self.dealt = metric, seconds, data.dealt
-        self.n, self.width = data.n, data.width
+        self.n, self.n_all, self.width = data.n, data.n_all, data.width
         self.classes, self.codes, self.weight = data.classes, data.codes, data.weight
         self.folds = data.folds.number
         self.held_out = np.flatnonzero(self.folds >= 0)
@@ -138,7 +138,8 @@ class Comparison:
         folds = len(np.unique(self.folds[self.held_out]))
         done = sum(row.done and row.role == MODEL for row in self.rows)
         rows, columns = ("rows", "column") if self.words is None else ("documents", "word")
-        table = f"{self.n:,} {rows} x {self.width:,} {columns if self.width == 1 else columns + 's'}"
+        some = "" if self.n_all == self.n else f" of {self.n_all:,}"
+        table = f"{self.n:,}{some} {rows} x {self.width:,} {columns if self.width == 1 else columns + 's'}"
         return f"{plural(done, 'model')} on {table}, {len(self.classes)} classes, {folds} folds"
 
     @property

@@ -247,6 +247,9 @@ def _refit(model: Any, rows: ComparedRows, steps: Steps, folds: Iterable[int], h
 
 def _fit_all(model: Any, rows: ComparedRows, steps: Steps) -> Any:
     """The model for all rows: it takes rows as they were given to the comparison."""
+    found = rows.fitted(model, steps)
+    if found is not None:
+        return found
     numbers = isinstance(rows.given, Scan) and not isinstance(model, Classifier)
     weights = {} if rows.weight is None or isinstance(rows.given, Scan) else {"sample_weight": rows.weight}
     if rows.words is not None:

@@ -47,6 +47,10 @@ class MappedScan(Scan):
         """The columns of a basis have names for the summary, but come without them from arrays and frames."""
         return False
 
+    @property
+    def lies_elsewhere(self) -> bool:
+        return self._inner.lies_elsewhere
+
     def reduced_elsewhere(self, of: Callable[[Scan], T], merge: Callable[[list[T]], T]) -> T | None:
         return self._inner.reduced_elsewhere(partial(_of_mapped, of, self._of, self._all, self._keep), merge)
 
@@ -79,10 +83,12 @@ class MappedScan(Scan):
     def recognised_by(self) -> None:
         return None  # a basis is a function
 
-    def pieces(self, most_rows: int | None = None, *, after: int = 0) -> Iterator[Callable[[], Block]]:
+    def numbered_pieces(
+        self, most_rows: int | None = None, *, after: int = 0
+    ) -> Iterator[tuple[int, Callable[[], Block]]]:
         wide = rows_per_block(len(self._all))
-        for piece in self._inner.pieces(wide if most_rows is None else min(wide, most_rows), after=after):
-            yield partial(self._mapped, piece)
+        for row, piece in self._inner.numbered_pieces(wide if most_rows is None else min(wide, most_rows), after=after):
+            yield row, partial(self._mapped, piece)
 
     def __repr__(self) -> str:
         return f"{self._inner!r} in {len(self.features)} columns of a basis"

@@ -220,6 +220,12 @@ class Scan:
         reader = replace(self._reader, tables=tables, n_rows=int(keep.sum()), files=(), tables_after=None)
         return replace(self, _reader=reader, _design=None)
 
+    def sampled(self, wanted: Callable[[int, int], NDArray[np.bool_]]) -> Scan:
+        """Some of the rows: ``wanted(start, count)`` marks those among so many that begin with this number."""
+        tables = partial(_wanted, self._reader, wanted)
+        unknown = replace(self._reader, tables=tables, n_rows=None, about=None, files=(), tables_after=None)
+        return replace(self, _reader=unknown)
+
     def first_table(self, fewest: int) -> Table | None:
         """The first batch of so many rows, or the largest there is; None where there are no rows."""
         largest = None
@@ -240,6 +246,11 @@ class Scan:
         """Do the columns have names? Those of an array do not."""
         return self._reader.named
 
+    @property
+    def lies_elsewhere(self) -> bool:
+        """Are the rows reduced by other workers, as those of Dask and Spark are?"""
+        return self._reader.elsewhere is not None
+
     def reduced_elsewhere(self, of: Callable[[Scan], T], merge: Callable[[list[T]], T]) -> T | None:
         """``of`` each part of the rows on the machine that has it, merged in order; None where rows are read here."""
         if self._reader.elsewhere is None:
@@ -259,6 +270,12 @@ class Scan:
 
         Those of the first rows, so many as lie ``after`` some of the blocks, are left out.
         """
+        return (piece for _, piece in self.numbered_pieces(most_rows, after=after))
+
+    def numbered_pieces(
+        self, most_rows: int | None = None, *, after: int = 0
+    ) -> Iterator[tuple[int, Callable[[], Block]]]:
+        """The same, each with the number of its first row."""
         design = self.design if self.design.named else self.design.renamed(self.features)
         step = min(rows_per_block(design.n_out), self._batch_rows, most_rows or self._batch_rows)
         row = 0
@@ -267,7 +284,8 @@ class Scan:
         for table in self.tables(after=after):
             for start in range(0, table.n_rows, step):
                 if row + start >= after:
-                    yield partial(self._block, design, table, start, min(start + step, table.n_rows))
+                    stop = min(start + step, table.n_rows)
+                    yield row + start, partial(self._block, design, table, start, stop)
             row += table.n_rows
 
     def tables(self, columns: Sequence[str] | None = None, *, after: int = 0) -> Iterator[Table]:
@@ -397,6 +415,17 @@ def _kept(reader: Reader, keep: NDArray[np.bool_], columns: Sequence[str], batch
     for table in reader.tables(columns, batch_rows):
         part = np.flatnonzero(keep[start : start + table.n_rows])
         start += table.n_rows
+        if len(part):
+            yield SomeRows(table, part)
+
+
+def _wanted(
+    reader: Reader, wanted: Callable[[int, int], NDArray[np.bool_]], columns: Sequence[str], batch_rows: int
+) -> Iterator[Table]:
+    row = 0
+    for table in reader.tables(columns, batch_rows):
+        part = np.flatnonzero(wanted(row, table.n_rows))
+        row += table.n_rows
         if len(part):
             yield SomeRows(table, part)
 
