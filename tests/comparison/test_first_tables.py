@@ -186,3 +186,15 @@ def test_many_columns_and_classes_are_planned_within_the_budget(shape):
         assert left_out["RDA"].startswith("it would take about 2 min here, too much beside the others for the budget")
     else:
         assert "Logistic" not in left_out
+
+
+def test_rda_is_tuned_where_a_rare_column_has_one_value_in_the_rows_that_choose(quick_comparisons):
+    """Of many rows some choose the setting, and a column may have no variance in a training part of these."""
+    rng, n = np.random.default_rng(0), 24_000
+    codes = rng.integers(0, 2, n)
+    x = rng.normal(size=(n, 3)) @ np.array([[1, 0.9, 0], [0, 0.3, 0], [0, 0, 1]]) + 0.4 * codes[:, None] * [1, -1, 0]
+    rare = np.zeros(n)
+    rare[rng.choice(n, 8, replace=False)] = 1
+    found = compare(np.column_stack([x, rare]), codes, ["LDA", "RDA"])
+    assert found.table.loc["RDA", "error"] <= found.table.loc["LDA", "error"] + 0.005
+    assert found.table.loc["RDA", "tuned"] == "alpha=0, gamma=1"

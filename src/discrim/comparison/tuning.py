@@ -154,6 +154,8 @@ def tune(recipe: Recipe[Any] | None, rows: ComparedRows, *, by_error: bool, effo
         found = run(losses, len(groups.pairs))
     if by_error and not grid.by_statistic and grid.criterion == "error":
         found = [(error, loss) for loss, error in found]
+    if not np.isfinite(np.concatenate([loss for loss, _ in found])).all(axis=0).any():
+        raise ParameterError(grid.no_setting)
     return _choose(groups, tuple(grid.settings), found, steps)
 
 

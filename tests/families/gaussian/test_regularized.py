@@ -122,13 +122,19 @@ def test_a_singular_setting_is_nan_for_every_class_without_a_warning():
     assert np.isnan(scores[2, 3]).all()
 
 
-def test_a_constant_column_is_infeasible_only_where_nothing_replaces_its_variance():
+def test_a_constant_column_is_infeasible_where_nothing_replaces_its_variance_and_lost_with_the_diagonal_target():
     x, codes = sample()
     x[:, 1] = 7.0
     m, log_priors = moments_of(x, codes, 3), np.log(np.full(3, 1 / 3))
     identity = np.isnan(grid_scores(m, x, Grid(ALPHAS, GAMMAS), log_priors)).all(axis=(2, 3))
     assert identity.tolist() == [[False, False, False, True]] * 3
-    assert np.isnan(grid_scores(m, x, Grid(ALPHAS, GAMMAS, "diagonal"), log_priors)).all()
+    grid = Grid(ALPHAS, GAMMAS, "diagonal")
+    scores, others = grid_scores(m, x, grid, log_priors), np.delete(x, 1, axis=1)
+    alone = grid_scores(moments_of(others, codes, 3), others, grid, log_priors)
+    pure = ALPHAS == 1.0
+    np.testing.assert_allclose(scores[~pure], alone[~pure], rtol=1e-12)
+    # A class by itself has no way to be without a direction.
+    assert np.isnan(scores[pure]).all()
 
 
 def test_one_row_has_no_unbiased_covariance_of_its_own():

@@ -142,18 +142,20 @@ class GaussianGrid(Grid):
             score_k = log pi_k - (D_k + log|Sigma_k|)/2,   D_k = (x - mu_k)' Sigma_k^-1 (x - mu_k).
 
         A class without weight scores -inf. A setting in which the matrix of some class is singular or undefined
-        scores NaN throughout. O(A K (p^3 + n p^2 + n p G)).
+        scores NaN throughout. As in a fit, columns without variance within classes are lost for alpha < 1.
+        O(A K (p^3 + n p^2 + n p G)).
         """
+        means, scatter, x, lost = self._with_variance(s, x)
         (n, p), classes = x.shape, len(s.weight)
         per_class = max(_BUDGET // classes, 1)
         step = min(max(per_class // (p * p), 1), len(self.alphas))
         n_rows = max(per_class // (step * max(p, len(self.gammas))), 64)
         absent = s.weight <= 0.0
-        deviations = x.T - s.mean[:, :, None]
+        deviations = x.T - means[:, :, None]
         own, pooled = divisors_or_nan(s.weight, self.normalization)
         for first in range(0, len(self.alphas), step):
             alphas = slice(first, first + step)
-            sigma = np.stack([_mix(s.scatter, own, pooled, a) for a in self.alphas[alphas]])
+            sigma = np.stack([_mix(scatter, own, pooled, a) for a in self.alphas[alphas]])
             parts = [(cols, of.basis, *self._inverses(of, cols, absent)) for cols, of in self._bases(sigma)]
             for start in range(0, n, n_rows):
                 rows = slice(start, min(start + n_rows, n))
@@ -164,7 +166,19 @@ class GaussianGrid(Grid):
                     scores[:, :, cols] += (log_det - 2.0 * log_priors[:, None])[..., None]
                 scores *= -0.5
                 scores[:, absent] = np.where(np.isnan(scores[:, absent]), np.nan, -np.inf)
+                if lost:
+                    scores[self.alphas[alphas] == 1.0] = np.nan
                 yield alphas, rows, scores
+
+    def _with_variance(self, s: ClassMoments, x: NDArray[Any]) -> tuple[Floats, Floats, NDArray[Any], bool]:
+        """Means, scatters and rows without the columns that have none within classes; whether there are such.
+
+        Only the diagonal target needs one of each: the other gives every direction its own.
+        """
+        varies = np.diagonal(s.scatter.sum(axis=0)) > 0.0
+        if self.target == "identity" or varies.all() or not varies.any():
+            return s.mean, s.scatter, x, False
+        return s.mean[:, varies], s.scatter[:, varies][:, :, varies], x[:, varies], True
 
     def scores_without_each(self, block: Block, s: ClassMoments) -> Iterator[Floats]:
         """For each alpha the scores (K, G, n) of the rule without each row, with e = y'Q^-1 y,
