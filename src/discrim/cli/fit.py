@@ -20,7 +20,7 @@ from discrim.cli.writing import described, write_json
     discrim fit logistic shop.db::orders -t returned --set C=inf
     discrim fit RDA 'genes-*.parquet' -t tumour --set alpha=cv --set gamma=cv
     discrim fit 'multinomial nb' mails.csv -t kind --text message
-    discrim fit logistic 'trips-*.parquet' -t paid --checkpoint run.ckpt -o paid.discrim
+    discrim fit logistic '*.parquet' -t paid --checkpoint run.ckpt -o m.discrim
     """,
 )
 @click.argument("model")

@@ -324,7 +324,8 @@ class RecipeClassifier(StoredStatistic, Classifier):
         rows = self._read(X, y, sample_weight)
         columns = self.columns_of(X, rows)
         with passes_of(rows, recipe.reads, checkpoint, self) as passes:
-            return self._assign(columns, recipe.fit(passes.shape, passes))
+            learned = recipe.fit(passes.shape, passes)
+        return self._assign(columns, learned)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows: any number of parts gives what one fit of all rows gives.

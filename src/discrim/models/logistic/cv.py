@@ -161,7 +161,7 @@ class LogisticRegressionCV(LogisticRegression):
         more = {"_setting": chosen, **result.attributes(problem.classes, setting, legacy=legacy)}
         # The rows have their class weights already.
         refit = replace(recipe, penalty=grid.terms[r][c], start=result.start(r, c), class_weight=None)
-        return self._fit_rows(refit, rows, columns, given, **more)
+        return self._learn(self._solved_from(refit, rows, columns, given), columns, given, **more)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, **score_params: Any) -> float:
         """The chosen ``scoring`` of predictions for X."""

@@ -276,17 +276,16 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients)
         self._check_reference(rows.classes)
         columns = self.columns_of(X, rows)
         with passes_of(rows, "dense", checkpoint, self) as passes:
-            return self._fit_rows(recipe, passes, columns, given)
+            solved = self._solved_from(recipe, passes, columns, given)
+        return self._learn(solved, columns, given)
 
-    def _fit_rows(
-        self, recipe: LogisticRecipe, rows: Passes, columns: Mapping[str, Any], given: Training, **more: Any
-    ) -> Self:
+    def _solved_from(self, recipe: LogisticRecipe, rows: Passes, columns: Mapping[str, Any], given: Training) -> Solved:
         if not (self._reports_steps and getattr(self, "_skl_callbacks", None)):
-            return self._learn(recipe.fit(rows.shape, rows), columns, given, **more)
+            return recipe.fit(rows.shape, rows)
         with reported(self, rows, columns, given, penalised=recipe.penalty.name != "none") as steps:
             solved = replace(recipe, watch=steps.watch).fit(rows.shape, rows)
             steps.ended(solved)
-        return self._learn(solved, columns, given, **more)
+        return solved
 
     def _learn(self, solved: Solved, columns: Mapping[str, Any], given: Training, **more: Any) -> Self:
         """Take over a fit, in one step; ``more`` are further attributes."""
