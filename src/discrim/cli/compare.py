@@ -29,6 +29,7 @@ from discrim.cli.writing import described, write_json
 @options.table
 @click.option("--folds", "--cv", default=10, show_default=True, help="Number of folds.")
 @click.option("--repeats", default=1, show_default=True, help="How often other folds are dealt.")
+@click.option("--nested", is_flag=True, help="Nested cross-validation of the choice: 50 further comparisons.")
 @click.option(
     "--metric",
     type=click.Choice(["error", "log_loss", "auc", "brier", "balanced_error"]),
@@ -58,6 +59,7 @@ def compare(
     folds: int,
     metric: Any,
     repeats: int,
+    nested: bool,
     groups: str | None,
     time: str | None,
     positive: str | None,
@@ -92,6 +94,7 @@ def compare(
         metric=metric,
         budget=budget or None,
         repeats=repeats,
+        nested=nested,
         **beside,
         missing=missing,
         types=types,
@@ -126,6 +129,7 @@ def _described(found: Any) -> dict[str, Any]:
         "verdict": found.verdict,
         "corrected_error": None if corrected is None else corrected.error,
         "corrected_interval": None if corrected is None else corrected.interval,
+        "nested": None if found.nested is None else asdict(found.nested),
         "rows": found.n,
         "columns": found.width,
         "classes": found.classes,

@@ -13,6 +13,7 @@ from sklearn.frozen import FrozenEstimator
 
 from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.metrics import NAMES, SHARES, Costs, Metric, figure, metric_name, percent
+from discrim.comparison.nested import Nested
 from discrim.comparison.prepared import PreparedClassifier
 from discrim.comparison.scores import MODEL, REFER, Row, listed, written
 from discrim.comparison.selection import Corrected
@@ -65,6 +66,8 @@ class Comparison:
         ``TextClassifier``
     corrected : the ``error`` to expect of the chosen rule on new rows, corrected for having been chosen among so many
         ``models``, with its 95% ``interval``; None where the baseline is chosen, or the metric is not the error
+    nested : the same by nested cross-validation, where it was asked for: ``error``, ``std_error``, ``interval``, the
+        names that were ``chosen`` and how often, ``comparisons`` and ``fits``; else None
     verdict : a few sentences
     remarks : sentences about columns that were left out, filled in or standardised, and about folds
     checks : the assumptions behind it, as ``discrim.inference.assumption_checks`` gives them
@@ -86,9 +89,10 @@ class Comparison:
         data: ComparedRows,
         metric: Metric,
         seconds: float,
+        nested: Nested | None = None,
     ) -> None:
         self.rows, self.chosen, self.verdict, self.checks = rows, chosen.name, verdict, checks
-        self.corrected = corrected
+        self.corrected, self.nested = corrected, nested
         self.metric, self.seconds, self.dealt = metric, seconds, data.dealt
         self.n, self.n_all, self.width = data.n, data.n_all, data.width
         self.classes, self.codes, self.weight = data.classes, data.codes, data.weight

@@ -51,7 +51,7 @@ def goes_by_scan(X: Any) -> bool:
     return isinstance(X, Scan) and X.labelled and (is_large(X) or X.lies_elsewhere)
 
 
-def refuse_in_memory(*, y: Any, sample_weight: Any, groups: Any, time: Any, repeats: Any) -> None:
+def refuse_in_memory(*, y: Any, sample_weight: Any, groups: Any, time: Any, repeats: Any, nested: Any) -> None:
     """Raise where something is given for each row, or rows would be needed several times."""
     if y is not None:
         raise ParameterError("A scan names the column of its labels itself; leave y out.")
@@ -64,6 +64,8 @@ def refuse_in_memory(*, y: Any, sample_weight: Any, groups: Any, time: Any, repe
             )
     if repeats != 1:
         raise ParameterError("`repeats` is for rows in memory; with so many rows the chance of one dealing is small.")
+    if nested:
+        raise ParameterError("`nested` is for rows in memory; with so many rows choosing among models costs nothing.")
 
 
 class FoldedScan:

@@ -9,6 +9,7 @@ import numpy as np
 
 from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.metrics import SHARES, Metric, figure, metric_name, percent
+from discrim.comparison.nested import Nested
 from discrim.comparison.reference import REFERENCE
 from discrim.comparison.scores import BASE, REFER, SIGNIFICANT, Row, listed, written
 from discrim.comparison.selection import Corrected
@@ -99,6 +100,20 @@ def verdict_of(
     if rows.missing and not choice.row.takes_gaps:
         parts.append(f"Missing values in {name_list(rows.missing, most=3)} were filled in.")
     return " ".join(parts)
+
+
+def said_of_nested(found: Nested | None, metric: Metric) -> list[str]:
+    """The error of the choice on rows that it never saw, what was chosen there, and what it took to know."""
+    if found is None:
+        return []
+    names = [f"{name} {count} times" if count > 1 else f"{name} once" for name, count in found.chosen.items()]
+    text = (
+        f"Nested cross-validation, which makes the whole choice again without the rows that judge it, finds "
+        f"{'an error' if metric == 'error' else f'a {metric_name(metric)}'} of {figure(found.error, metric)} "
+        f"({_interval(found.interval, metric)}); in {found.comparisons} comparisons ({found.fits:,} fits) it chose "
+        f"{listed(names)}."
+    )
+    return [text]
 
 
 def _interval(ends: tuple[float, float], metric: Metric) -> str:
