@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from discrim.errors import DiscrimError, ParameterError
+from discrim.plots.given import checked
 from discrim.plots.rows import MOST_ROWS, column_names, fitted_classes, lacks, points_of
 from discrim.plots.style import SMALL, WIDTH, Look, canvas, keyed, noted, shortened, titled
 from discrim.typing import Floats
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 MOST, MOST_CLASSES = 20, 6
 
 
+@checked
 def coefficients(
     model: Any, X: Any = None, *, level: float = 0.95, most: int = MOST, ax: Axes | None = None,
     style: str | None = None,
@@ -76,6 +78,7 @@ def coefficients(
     return ax
 
 
+@checked
 def surviving(model: Any, *, most: int = 2 * MOST, ax: Axes | None = None, style: str | None = None) -> Axes:
     """Shrunken centroids: how far each class deviates in the columns that are left, as bars from a common line.
 
@@ -113,6 +116,7 @@ def surviving(model: Any, *, most: int = 2 * MOST, ax: Axes | None = None, style
     return ax
 
 
+@checked
 def telling(model: Any, *, most: int = 8, ax: Axes | None = None, style: str | None = None) -> Axes:
     """The words, or counted columns, that speak most for each class: log odds against the other classes, with interval.
 
@@ -149,6 +153,7 @@ def telling(model: Any, *, most: int = 8, ax: Axes | None = None, style: str | N
     return ax
 
 
+@checked
 def informative(model: Any, *, most: int = MOST, ax: Axes | None = None, style: str | None = None) -> Axes:
     """How many bits each column tells about the class by itself, for models whose summary has them.
 

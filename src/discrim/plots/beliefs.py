@@ -11,6 +11,7 @@ from scipy import special
 
 from discrim.errors import ParameterError, plural
 from discrim.plots.boundaries import DASHES, named_models
+from discrim.plots.given import checked, numbers_in
 from discrim.plots.style import SMALL, TEXT, WIDEST, WIDTH, Look, canvas, keyed, noted, panels, shortened, titled
 from discrim.typing import Floats
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@checked
 def beta(beliefs: Any, *, level: float | None = None, ax: Axes | None = None, style: str | None = None) -> Axes:
     """Densities of Beta distributions of a probability, such as a prior and its posterior.
 
@@ -55,6 +57,7 @@ def beta(beliefs: Any, *, level: float | None = None, ax: Axes | None = None, st
     return ax
 
 
+@checked
 def predictive(beliefs: Any, n: int = 10, *, ax: Axes | None = None, style: str | None = None) -> Axes:
     """How many successes are to be expected in n trials: bars of beta-binomial distributions, or of plug-in binomials.
 
@@ -87,6 +90,7 @@ def predictive(beliefs: Any, n: int = 10, *, ax: Axes | None = None, style: str 
     return ax
 
 
+@checked
 def dirichlet(alphas: Any, *, draws: int = 0, random_state: int = 0, style: str | None = None) -> NDArray[Any]:
     """Dirichlet distributions: the density over the triangle of three probabilities, or draws as bars.
 
@@ -148,6 +152,7 @@ def dirichlet(alphas: Any, *, draws: int = 0, random_state: int = 0, style: str 
     return np.array(axes, dtype=object)
 
 
+@checked
 def gaussians(
     means: Sequence[float], deviations: Any = 1.0, priors: Any = None, *, labels: Sequence[str] | None = None,
     log: bool = False, posterior: bool = False, mixture: bool = False, style: str | None = None,
@@ -233,10 +238,13 @@ def _crossings(at: Floats, logs: Floats, best: Any) -> list[float]:
 
 
 def _gaussians_of(means: Any, deviations: Any, priors: Any) -> tuple[Floats, Floats, Floats]:
-    mu = np.atleast_1d(np.asarray(means, dtype=float))
-    sigma = np.asarray(deviations, dtype=float) * np.ones(len(mu)) if np.size(deviations) in {1, len(mu)} else None
-    pi = np.full(len(mu), 1 / len(mu)) if priors is None else np.asarray(priors, dtype=float)
-    if mu.ndim != 1 or sigma is None or sigma.shape != mu.shape or pi.shape != mu.shape:
+    mu = np.atleast_1d(numbers_in("means", means, "a number for each class"))
+    if mu.ndim != 1 or not len(mu):
+        raise ParameterError.bad_value("means", means, "a number for each class")
+    spread = numbers_in("deviations", deviations, "a number above 0 for each class, or one for all")
+    sigma = spread * np.ones(len(mu)) if spread.size in {1, len(mu)} else None
+    pi = np.full(len(mu), 1 / len(mu)) if priors is None else numbers_in("priors", priors, "a number for each class")
+    if sigma is None or sigma.shape != mu.shape or pi.shape != mu.shape:
         raise ParameterError(f"Give {len(mu)} deviations (or one) and {len(mu)} priors for {len(mu)} means.")
     if not ((sigma > 0).all() and (pi > 0).all() and np.isfinite(mu).all()):
         raise ParameterError("Deviations and priors must be above 0, and means finite.")
@@ -252,7 +260,7 @@ def _ab(belief: Any) -> tuple[float, float]:
     if hasattr(belief, "a") and hasattr(belief, "b"):
         pair = float(belief.a), float(belief.b)
     else:
-        values = np.ravel(np.asarray(belief, dtype=float))
+        values = np.ravel(numbers_in("beliefs", belief, "(a, b), or an object with a and b"))
         if len(values) != 2:
             raise ParameterError.bad_value("beliefs", belief, "(a, b), or an object with a and b")
         pair = float(values[0]), float(values[1])
@@ -262,7 +270,7 @@ def _ab(belief: Any) -> tuple[float, float]:
 
 
 def _alpha(value: Any) -> Floats:
-    alpha = np.ravel(np.asarray(getattr(value, "alpha", value), dtype=float))
+    alpha = np.ravel(numbers_in("alphas", getattr(value, "alpha", value), "two or more numbers above 0"))
     if len(alpha) < 2 or not (alpha > 0).all() or not np.isfinite(alpha).all():
         raise ParameterError.bad_value("alphas", value, "two or more numbers above 0")
     return alpha

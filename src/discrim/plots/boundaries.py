@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import binary_dilation
 
 from discrim.errors import ParameterError
+from discrim.plots.given import checked
 from discrim.plots.rows import Points, alike, fitted_classes, lacks, points_of, two_columns
 from discrim.plots.scatter import class_keys, scatter_classes
 from discrim.plots.style import Look, canvas, keyed, noted, shortened, titled
@@ -30,6 +31,7 @@ HATCHES = ("////", "xxxx", "....")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
 
 
+@checked
 def regions(
     model: Any, X: Any, y: Any = None, *, columns: Any = None, others: Others | None = None,
     shade: Literal["class", "posterior"] = "class", ax: Axes | None = None, style: str | None = None,
@@ -74,6 +76,7 @@ def regions(
     return ax
 
 
+@checked
 def borders(
     models: Mapping[str, Any], X: Any, y: Any = None, *, columns: Any = None, others: Others | None = None,
     ax: Axes | None = None, style: str | None = None,
@@ -124,6 +127,8 @@ def named_models(models: Any) -> dict[str, Any]:
             raise ParameterError("There is nothing to draw; pass a dict such as {'LDA': model}.")
         return {str(name): model for name, model in models.items()}
     if isinstance(models, (list, tuple)):
+        if not models:
+            raise ParameterError("There is nothing to draw; the list is empty.")
         return {f"{i + 1}": model for i, model in enumerate(models)}
     return {"": models}
 
@@ -245,7 +250,9 @@ def _plane(model: Any, X: Any, y: Any, columns: Any, others: Others | None) -> P
         columns, rows.names,
         " and say others='hold' or others='marginal', or draw all columns together: plots.discriminants(model, X, y)",
     )  # fmt: skip
-    if width > 2 and others not in {"hold", "marginal"}:
+    if others is not None and not (isinstance(others, str) and others in {"hold", "marginal"}):
+        raise ParameterError.bad_value("others", others, "'hold' or 'marginal'")
+    if width > 2 and others is None:
         raise ParameterError(
             f"The model has {width} columns and the picture two. Say what the others are: others='hold' holds them at "
             f"their means, others='marginal' averages the answers over rows."

@@ -14,6 +14,7 @@ from scipy import special
 from discrim.errors import ParameterError, name_list
 from discrim.inference.discriminant import wilks_tests
 from discrim.plots.boundaries import Answers, draw_borders, extra_keys, fill_answers, grid_size, strengths_of
+from discrim.plots.given import checked, names_in, numbers_in
 from discrim.plots.plane import (
     DiscriminantPlane,
     Moments,
@@ -56,6 +57,7 @@ Drawn = tuple[Floats, Floats, Answers]
 SHAPE = 1.3
 
 
+@checked
 def discriminants(
     model: Any, X: Any = None, y: Any = None, *, axes: tuple[int, int] = (0, 1), loadings: bool | None = None,
     shade: Literal["class", "posterior"] | None = "class", ax: Axes | None = None, style: str | None = None,
@@ -114,6 +116,7 @@ def discriminants(
     return ax
 
 
+@checked
 def separation(model: Any, X: Any = None, y: Any = None, **options: Any) -> Any:
     """How far the classes are apart: ``projection`` of two classes, ``discriminants`` of more, with their options.
 
@@ -128,6 +131,7 @@ def separation(model: Any, X: Any = None, y: Any = None, **options: Any) -> Any:
     return discriminants(model, X, y, **options)
 
 
+@checked
 def projection(
     model: Any, X: Any = None, y: Any = None, *, directions: Any = None, ax: Axes | None = None,
     style: str | None = None,
@@ -187,6 +191,7 @@ def projection(
     return axes[0] if len(axes) == 1 else np.array(axes, dtype=object)
 
 
+@checked
 def eigenvalues(model: Any, *, ax: Axes | None = None, style: str | None = None) -> Axes:
     """How much each discriminant coordinate separates, and Wilks' test that it and those after it add nothing.
 
@@ -224,6 +229,7 @@ def eigenvalues(model: Any, *, ax: Axes | None = None, style: str | None = None)
     return ax
 
 
+@checked
 def ellipses(
     model: Any, X: Any = None, y: Any = None, *, columns: Any = None, levels: Any = (0.5, 0.95),
     ax: Axes | None = None, style: str | None = None,
@@ -246,6 +252,9 @@ def ellipses(
         moments = moments_of_rows(rows.x, rows.codes, len(classes))
     if moments is None:
         raise lacks(model, "means and covariances of the classes", "Pass rows and their labels: (model, X, y).")
+    levels = np.ravel(numbers_in("levels", levels, "shares between 0 and 1"))
+    if not len(levels) or not ((levels > 0) & (levels < 1)).all():
+        raise ParameterError.bad_value("levels", levels.tolist(), "shares between 0 and 1")
     names = column_names(model, X)
     pair = list(two_columns(columns, names, ", or draw all columns together: plots.discriminants(model, X, y)"))
     ax, look = canvas(ax, style)
@@ -397,12 +406,12 @@ def _other_directions(wanted: Any, rows: Points | None) -> list[Direction]:
     if wanted is None:
         return []
     if isinstance(wanted, Mapping):
-        return [(str(name), np.asarray(w, dtype=float), None) for name, w in wanted.items()]
+        return [(str(name), _as_direction(w, rows), None) for name, w in wanted.items()]
     if rows is None:
         raise ParameterError("Other directions are found from rows: pass X and y as well.")
     moments = moments_of_rows(rows.x, rows.codes, 2)
     found: list[Direction] = []
-    for name in [wanted] if isinstance(wanted, str) else wanted:
+    for name in names_in("directions", wanted):
         if name == "means":
             found.append(("difference of the means", moments.mean[1] - moments.mean[0], None))
         elif name == "pca":
@@ -410,6 +419,15 @@ def _other_directions(wanted: Any, rows: Points | None) -> list[Direction]:
             found.append(("first principal component", w * np.sign(w @ (moments.mean[1] - moments.mean[0]) or 1), None))
         else:
             raise ParameterError.bad_value("directions", name, "'means', 'pca' or a dict of name to numbers")
+    return found
+
+
+def _as_direction(w: Any, rows: Points | None) -> Floats:
+    """Numbers, as many as there are columns, not all zero."""
+    found = np.ravel(numbers_in("directions", w, "'means', 'pca' or a dict of name to numbers"))
+    width = len(found) if rows is None else rows.x.shape[1]
+    if len(found) != width or not np.isfinite(found).all() or not found.any():
+        raise ParameterError.bad_value("directions", w, f"a dict of name to {width} finite numbers, not all zero")
     return found
 
 

@@ -13,6 +13,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from discrim.errors import DiscrimError, ParameterError
 from discrim.plots.boundaries import DASHES, named_models
+from discrim.plots.given import checked, names_in, numbers_in
 from discrim.plots.rows import lacks
 from discrim.plots.style import SMALL, WIDTH, Look, canvas, end_labels, halo, keyed, mixed, noted, shortened, titled
 from discrim.typing import Floats
@@ -28,6 +29,7 @@ MOST_CELLS = 12
 SQUARE = (4.6, 4.5)
 
 
+@checked
 def roc(curves: Any, *, band: bool = True, ax: Axes | None = None, style: str | None = None) -> Axes:
     """ROC curves with their areas, and a pointwise 95% band where there are one or two curves without weights.
 
@@ -63,6 +65,7 @@ def roc(curves: Any, *, band: bool = True, ax: Axes | None = None, style: str | 
     return ax
 
 
+@checked
 def precision_recall(curves: Any, *, band: bool = True, ax: Axes | None = None, style: str | None = None) -> Axes:
     """Precision against recall, with the precision of a score that knows nothing, which is the share of positives.
 
@@ -108,6 +111,7 @@ def precision_recall(curves: Any, *, band: bool = True, ax: Axes | None = None, 
     return ax
 
 
+@checked
 def confusion(table: Any, classes: Any = None, *, ax: Axes | None = None, style: str | None = None) -> Axes:
     """A confusion matrix: true classes down, answers across; counts, and shades by the share of the true class.
 
@@ -123,13 +127,13 @@ def confusion(table: Any, classes: Any = None, *, ax: Axes | None = None, style:
     >>> [text.get_text() for text in axes.texts]
     ['1', '1', '0', '1']
     """
-    counts = np.asarray(getattr(table, "table", table), dtype=np.float64)
+    counts = numbers_in("table", getattr(table, "table", table), "K x K counts, or what discrim.confusion gives")
     if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or not counts.size or (counts < 0).any():
         raise ParameterError(
             f"A confusion matrix has as many rows as columns; this table has the shape {counts.shape}."
         )
     known = getattr(table, "classes", classes)
-    labels = [str(label) for label in (range(len(counts)) if known is None else known)]
+    labels = [str(label) for label in (range(len(counts)) if known is None else names_in("classes", known))]
     if len(labels) != len(counts):
         raise ParameterError(f"There are {len(labels)} classes for a table of {len(counts)} rows.")
     size = len(counts)
@@ -161,6 +165,7 @@ def confusion(table: Any, classes: Any = None, *, ax: Axes | None = None, style:
     return ax
 
 
+@checked
 def calibration(curves: Any, *, ax: Axes | None = None, style: str | None = None) -> Axes:
     """Observed frequencies against predicted probabilities, with intervals; on the diagonal probabilities are right.
 
@@ -197,6 +202,7 @@ def calibration(curves: Any, *, ax: Axes | None = None, style: str | None = None
     return ax
 
 
+@checked
 def threshold_costs(
     curve: Any, *, costs: tuple[float, float] = (1.0, 1.0), ax: Axes | None = None, style: str | None = None
 ) -> Axes:
@@ -239,6 +245,7 @@ def threshold_costs(
     return ax
 
 
+@checked
 def cost_curves(curves: Any, *, ax: Axes | None = None, style: str | None = None) -> Axes:
     """Drummond and Holte's cost curves: the expected cost of the best threshold, whatever classes and errors weigh.
 
@@ -269,6 +276,7 @@ def cost_curves(curves: Any, *, ax: Axes | None = None, style: str | None = None
     return ax
 
 
+@checked
 def rejection(
     curves: Any, *, reject_cost: float | None = None, ax: Axes | None = None, style: str | None = None
 ) -> Axes:
@@ -307,6 +315,7 @@ def rejection(
     return ax
 
 
+@checked
 def learning_curve(curves: Any, *, ax: Axes | None = None, style: str | None = None) -> Axes:
     """Errors against the number of training rows: out of fold (solid) and on the training rows (dashed).
 
@@ -346,6 +355,7 @@ def learning_curve(curves: Any, *, ax: Axes | None = None, style: str | None = N
     return ax
 
 
+@checked
 def compared(comparison: Any, *, ax: Axes | None = None, style: str | None = None) -> Axes:
     """The models of a comparison by out-of-fold error, with 95% intervals; the chosen one is filled.
 
@@ -381,6 +391,7 @@ def compared(comparison: Any, *, ax: Axes | None = None, style: str | None = Non
     return ax
 
 
+@checked
 def lines(
     series: Any, *, x: str | None = None, y: str | None = None, log: bool = False, ax: Axes | None = None,
     style: str | None = None,
@@ -453,7 +464,7 @@ def _having(named: dict[str, Any], needed: tuple[str, ...], what: str, instead: 
 
 
 def _two_costs(costs: Any) -> tuple[float, float]:
-    values = np.ravel(np.asarray(costs, dtype=float))
+    values = np.ravel(numbers_in("costs", costs, "two numbers: of a false positive, of a false negative"))
     if len(values) != 2 or not (values >= 0).all() or not values.any() or not np.isfinite(values).all():
         raise ParameterError.bad_value(
             "costs", costs, "two numbers of at least 0: of a false positive, of a false negative"

@@ -10,6 +10,7 @@ from scipy import special, stats
 from discrim.errors import DataError, ParameterError, name_list
 from discrim.plots.boundaries import DASHES
 from discrim.plots.coordinates import answers_at
+from discrim.plots.given import checked
 from discrim.plots.rows import (
     MOST_ROWS,
     RASTERISED,
@@ -34,6 +35,7 @@ MOST_VALUES = 5
 MOST_TERMS = 8
 
 
+@checked
 def terms(
     model: Any, X: Any, *, columns: Any = None, ax: Axes | None = None, style: str | None = None
 ) -> Axes:  # fmt: skip
@@ -83,6 +85,7 @@ def terms(
     return ax
 
 
+@checked
 def partial_residuals(
     model: Any, X: Any, y: Any, *, column: Any = None, ax: Axes | None = None, style: str | None = None
 ) -> Axes:
@@ -136,6 +139,7 @@ def partial_residuals(
     return ax
 
 
+@checked
 def quantile_residuals(
     model: Any, X: Any, y: Any, *, random_state: int = 0, ax: Axes | None = None, style: str | None = None
 ) -> Axes:
@@ -181,6 +185,7 @@ def quantile_residuals(
     return ax
 
 
+@checked
 def interaction(
     model: Any, X: Any, *, columns: Any, scale: Literal["probability", "link"] = "probability", ax: Axes | None = None,
     style: str | None = None,

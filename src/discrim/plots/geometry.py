@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from discrim.errors import ParameterError, name_list
 from discrim.plots.boundaries import Answers, draw_borders, draw_line, regions
 from discrim.plots.coordinates import answers_at, draw_ellipse, linear_function
+from discrim.plots.given import checked
 from discrim.plots.plane import directions, discriminant_plane, moments_of_rows, sphering_matrix
 from discrim.plots.rows import (
     RASTERISED,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 GRID = 200
 
 
+@checked
 def half_space(
     model: Any, X: Any, y: Any = None, *, point: Any = None, ax: Axes | None = None, style: str | None = None
 ) -> Axes:
@@ -96,6 +98,7 @@ def half_space(
     return ax
 
 
+@checked
 def feet(
     X: Any, y: Any, direction: Any, *, columns: Any = None, threshold: float | None = None, ax: Axes | None = None,
     style: str | None = None,
@@ -169,6 +172,7 @@ def feet(
     return ax
 
 
+@checked
 def sphering(X: Any, y: Any, *, columns: Any = None, style: str | None = None) -> NDArray[Any]:
     """Discriminant analysis in four steps: the rows; sphered within classes; turned to the axes of the centroids; and
     the directions mapped back to the columns.
@@ -231,6 +235,7 @@ def sphering(X: Any, y: Any, *, columns: Any = None, style: str | None = None) -
     return np.array(axes, dtype=object)
 
 
+@checked
 def voronoi(
     model: Any, X: Any = None, y: Any = None, *, sphered: bool = True, columns: Any = None, ax: Axes | None = None,
     style: str | None = None,
@@ -291,6 +296,7 @@ def voronoi(
     return ax
 
 
+@checked
 def scheme(
     model: Any, X: Any, y: Any = None, *, columns: Any = None, others: Any = None, ax: Axes | None = None,
     style: str | None = None,
@@ -327,6 +333,7 @@ def scheme(
     return ax
 
 
+@checked
 def scores(
     model: Any, X: Any, y: Any = None, *, direction: Any = None, ax: Axes | None = None, style: str | None = None
 ) -> Axes:
@@ -379,6 +386,7 @@ def scores(
     return ax
 
 
+@checked
 def feature_map(pipeline: Any, X: Any, y: Any, *, style: str | None = None) -> NDArray[Any]:
     """A linear rule on functions of the columns: the rows as they are, with the regions, and the rows as the rule sees
     them, where its border is straight.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discrim.errors import ParameterError
+from discrim.plots.given import checked
 from discrim.plots.rows import column_names, fitted_classes, lacks
 from discrim.plots.style import SMALL, TEXT, WIDTH, Look, canvas, noted, shortened
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 MOST_NODES = 6
 
 
+@checked
 def graph(model: Any, *, target: str = "Y", ax: Axes | None = None, style: str | None = None) -> Axes:
     """The graphical model of naive Bayes: an arrow from the class to each column, and none between columns.
 

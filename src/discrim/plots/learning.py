@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from discrim.errors import ParameterError, plural
 from discrim.losses import LOSSES, find_loss
 from discrim.plots.boundaries import DASHES, draw_line, named_models
+from discrim.plots.given import checked, numbers_in
 from discrim.plots.rows import Points, column_names, fitted_classes, lacks, points_of
 from discrim.plots.scatter import class_keys, scatter_classes
 from discrim.plots.style import SMALL, WIDEST, Look, canvas, end_labels, keyed, noted, panels, shortened, titled
@@ -28,6 +29,7 @@ MOST_FRAMES = 60
 MOST_COEFFICIENTS = 8
 
 
+@checked
 def steps(
     model: Any,
     X: Any,
@@ -56,7 +58,7 @@ def steps(
     4
     """
     trace, rows = _moving(model, X, y)
-    at = _positions(at, len(trace.step), count)
+    at = _positions(at, len(trace.step), _counted("count", count, MOST_FRAMES))
     across = 2 if len(at) in {2, 4} else 3
     height = (2.9 if across == 2 else 2.0) * -(-len(at) // across)
     axes, look = panels(len(at), style, across=across, size=(WIDEST, 0.25 + height))
@@ -71,6 +73,7 @@ def steps(
     return np.array(axes, dtype=object)
 
 
+@checked
 def animate(
     model: Any, X: Any, y: Any, path: str | os.PathLike[str], *, at: Any = None, seconds: float = 6.0,
     style: str | None = None,
@@ -96,6 +99,7 @@ def animate(
     return _write_movie(target, lambda ax, look, i: _frame(ax, look, trace, rows, i), frames, seconds, style)
 
 
+@checked
 def downhill(
     weights: Any, loss: Callable[[Floats], Any], *, count: int = 6, style: str | None = None
 ) -> NDArray[Any]:  # fmt: skip
@@ -127,6 +131,7 @@ def downhill(
     return np.array(axes, dtype=object)
 
 
+@checked
 def animate_descent(
     weights: Any, loss: Callable[[Floats], Any], path: str | os.PathLike[str], *, seconds: float = 6.0,
     style: str | None = None,
@@ -236,6 +241,7 @@ def _tangent(loss: Callable[[Floats], Any], w: float, small: float) -> tuple[Any
     return here, (above - below) / (2 * small)
 
 
+@checked
 def descent(
     paths: Any, loss: Callable[[Floats, Floats], Any] | None = None, *, names: tuple[str, str] = ("w1", "w2"),
     most: int = 200, ax: Axes | None = None, style: str | None = None,
@@ -284,6 +290,7 @@ def descent(
     return ax
 
 
+@checked
 def convergence(
     models: Any, *, what: Literal["loss", "mistakes", "norm", "coefficients"] = "loss", ax: Axes | None = None,
     style: str | None = None,
@@ -360,6 +367,7 @@ def _coefficients(named: dict[str, Any], ax: Any, style: str | None) -> Axes:
     return ax  # type: ignore[no-any-return]
 
 
+@checked
 def losses(
     names: Sequence[str] = ("perceptron", "squared", "log", "hinge"), *, ax: Axes | None = None,
     style: str | None = None,
@@ -448,7 +456,7 @@ def _weights(way: Any) -> Floats:
     values = way
     if hasattr(way, "coef") or hasattr(way, "fit"):
         values = np.asarray(trace_of(way).coef)
-    values = np.asarray(values, dtype=float)
+    values = numbers_in("paths", values, "n x 2 weights, a trace or a model with one, or a dict of name to such")
     if values.ndim != 2 or values.shape[1] != 2 or not len(values):
         raise ParameterError(f"A way has two weights at each step (n x 2); this one has the shape {values.shape}.")
     finite = np.isfinite(values).all(axis=1)

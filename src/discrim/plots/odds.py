@@ -10,6 +10,7 @@ from scipy import special
 from discrim.errors import DiscrimError, ParameterError, name_list
 from discrim.plots.coordinates import answers_at
 from discrim.plots.diagnostics import one_column
+from discrim.plots.given import checked
 from discrim.plots.rows import (
     MOST_POINTS,
     RASTERISED,
@@ -32,6 +33,7 @@ NAMED = 5
 FAR = 30.0
 
 
+@checked
 def effect(
     model: Any, X: Any, y: Any = None, *, column: Any = None, scale: Literal["probability", "link"] = "probability",
     level: float = 0.95, ax: Axes | None = None, style: str | None = None,
@@ -103,6 +105,7 @@ def effect(
     return ax
 
 
+@checked
 def residuals(model: Any, X: Any, y: Any, *, ax: Axes | None = None, style: str | None = None) -> Axes:
     """Deviance residuals of two classes against the log odds, with means of groups, which should be near zero.
 
@@ -150,6 +153,7 @@ def residuals(model: Any, X: Any, y: Any, *, ax: Axes | None = None, style: str 
     return ax
 
 
+@checked
 def influence(model: Any, *, ax: Axes | None = None, style: str | None = None) -> Axes:
     """Leverage against Pearson residuals; areas are Cook's distances, and the five largest have their row numbers.
 

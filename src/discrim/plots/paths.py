@@ -10,6 +10,7 @@ from matplotlib.patches import Polygon
 from numpy.typing import NDArray
 
 from discrim.errors import ParameterError, name_list, plural
+from discrim.plots.given import checked, names_in, numbers_in
 from discrim.plots.rows import column_names, lacks
 from discrim.plots.style import SMALL, WIDEST, canvas, end_labels, keyed, noted, panels, shortened, titled
 from discrim.typing import Floats
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 MOST_LABELS = 10
 
 
+@checked
 def path(
     thing: Any, coef: Any = None, *, names: Any = None, function: int = 0, ax: Axes | None = None,
     style: str | None = None,
@@ -42,7 +44,7 @@ def path(
     'strength of the penalty (logarithmic, falling)'
     """
     strengths, values, known = _path_of(thing, coef)
-    names = [str(name) for name in (known if names is None else names)] or [f"x{j}" for j in range(values.shape[-1])]
+    names = (known if names is None else names_in("names", names)) or [f"x{j}" for j in range(values.shape[-1])]
     if values.ndim == 3:
         if not 0 <= function < values.shape[1]:
             raise ParameterError.bad_value(
@@ -78,6 +80,7 @@ def path(
     return ax
 
 
+@checked
 def tuning(model: Any, *, ax: Axes | None = None, style: str | None = None) -> Axes:
     """Cross-validated error over the settings that a fit tried: a curve for one setting, a surface for two.
 
@@ -125,6 +128,7 @@ def tuning(model: Any, *, ax: Axes | None = None, style: str | None = None) -> A
     return ax
 
 
+@checked
 def penalties(
     optimum: Any = (1.6, 0.5), curvature: Any = ((1.0, 0.5), (0.5, 0.9)), *, size: float = 0.8,
     style: str | None = None,
@@ -145,8 +149,13 @@ def penalties(
     >>> len(plots.penalties())
     2
     """
-    w, H = np.asarray(optimum, dtype=float), np.asarray(curvature, dtype=float)
-    if w.shape != (2,) or H.shape != (2, 2) or (np.linalg.eigvalsh(H) <= 0).any():
+    w, H = numbers_in("optimum", optimum, "two numbers"), numbers_in("curvature", curvature, "2 x 2 numbers")
+    if (
+        w.shape != (2,)
+        or H.shape != (2, 2)
+        or not np.isfinite([*w, *H.ravel()]).all()
+        or (np.linalg.eigvalsh(H) <= 0).any()
+    ):
         raise ParameterError("The optimum must be two numbers and the curvature a positive definite 2 x 2 matrix.")
     axes, look = panels(2, style, size=(WIDEST, 3.3))
     angles = np.linspace(0, 2 * np.pi, 7201)
@@ -181,7 +190,8 @@ def penalties(
 def _path_of(thing: Any, coef: Any) -> tuple[Floats, Floats, list[str]]:
     """Strengths (L), coefficients (L x p or L x K x p), names."""
     if coef is not None:
-        strengths, values = np.ravel(np.asarray(thing, dtype=float)), np.asarray(coef, dtype=float)
+        strengths = np.ravel(numbers_in("thing", thing, "L strengths of the penalty, where 'coef' is given"))
+        values = numbers_in("coef", coef, "L x p or L x K x p numbers")
         if values.ndim not in {2, 3}:
             raise ParameterError(f"Coefficients must be L x p or L x K x p; these have the shape {values.shape}.")
         return strengths, values, []

@@ -181,8 +181,9 @@ def directions(moments: Moments) -> tuple[Floats, Floats]:
 def two_axes(axes: Any, plane: DiscriminantPlane) -> list[int]:
     """The coordinates of a picture, counted from 0."""
     size = plane.scalings.shape[1]
-    chosen = [int(a) for a in np.ravel(axes)]
-    if len(chosen) != 2 or chosen[0] == chosen[1] or not all(0 <= a < size for a in chosen):
+    chosen = np.ravel(np.asarray(axes)).tolist()
+    whole = all(isinstance(a, int) and 0 <= a < size for a in chosen)
+    if len(chosen) != 2 or chosen[0] == chosen[1] or not whole:
         names = name_list([f"LD{i + 1}" for i in range(size)])
         raise ParameterError(f"axes={axes!r} must be two of the {size} discriminant coordinates ({names}), from 0.")
     return chosen

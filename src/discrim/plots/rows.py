@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,9 +130,15 @@ def column_numbers(columns: Any, names: Sequence[str]) -> list[int]:
     """The places of columns that are given by name or number."""
     if isinstance(columns, (str, int, np.integer)):
         columns = [columns]
+    if not np.iterable(columns) or np.ndim(cast("Any", columns)) > 1:
+        raise ParameterError.bad_value("columns", columns, "names or numbers of columns")
     found = []
     for wanted in columns:
-        if isinstance(wanted, (int, np.integer)) and -len(names) <= wanted < len(names):
+        if (
+            isinstance(wanted, (int, np.integer))
+            and not isinstance(wanted, bool)
+            and -len(names) <= wanted < len(names)
+        ):
             found.append(int(wanted) % len(names))
         elif wanted in names:
             found.append(list(names).index(wanted))
@@ -165,6 +171,8 @@ def fitted_classes(model: Any) -> NDArray[Any]:
     """The labels of a fitted model."""
     from sklearn.utils.validation import check_is_fitted
 
+    if not hasattr(model, "fit") or isinstance(model, type):
+        raise ParameterError.bad_value("model", model, "a fitted classifier")
     check_is_fitted(model)
     if not hasattr(model, "classes_"):
         raise lacks(model, "classes", "Pass a fitted classifier.")

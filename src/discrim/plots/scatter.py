@@ -10,6 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from discrim.errors import ParameterError, plural
+from discrim.plots.given import checked, names_in
 from discrim.plots.rows import RASTERISED, column_numbers, names_of, part_of, points_of, two_columns
 from discrim.plots.style import SMALL, WIDEST, Look, canvas, keyed, noted, panels, shortened, titled
 from discrim.typing import Floats
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 6
 
 
+@checked
 def points(
     X: Any, y: Any = None, *, columns: Any = None, names: Any = None, title: str | None = None, ax: Axes | None = None,
     style: str | None = None,
@@ -51,6 +53,7 @@ def points(
     return ax
 
 
+@checked
 def pairs(X: Any, y: Any = None, *, columns: Any = None, names: Any = None, style: str | None = None) -> NDArray[Any]:
     """All pairs of columns as a matrix of scatter plots, with the densities of the classes on the diagonal.
 
@@ -106,7 +109,7 @@ def _named(X: Any, names: Any) -> list[str]:
     known = names_of(X)
     if names is None:
         return known
-    given = [str(name) for name in ([names] if isinstance(names, str) else names)]
+    given = names_in("names", names)
     if len(given) != len(known):
         raise ParameterError(f"There are {plural(len(given), 'name')} for {plural(len(known), 'column')} of X.")
     return given

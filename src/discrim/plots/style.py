@@ -20,6 +20,7 @@ from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from discrim.errors import ParameterError
+from discrim.plots.given import checked
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,7 +100,7 @@ def styled(style: str) -> Iterator[None]:
 def _look(style: str | None) -> Look:
     if style is None:
         return _default.get()
-    if style not in LOOKS:
+    if not isinstance(style, str) or style not in LOOKS:
         raise ParameterError.bad_value("style", style, " or ".join(map(repr, LOOKS)))
     return LOOKS[style]
 
@@ -117,13 +118,17 @@ def canvas(ax: Any, style: str | None, size: tuple[float, float] = (WIDTH, HEIGH
     """
     if ax is None:
         return panels(1, style, size=size)[0][0], _look(style)
-    if not hasattr(ax, "plot") or not hasattr(ax, "transAxes"):
-        raise ParameterError.bad_value("ax", ax, "a matplotlib Axes, or None for a new figure")
+    _refuse_other_axes(ax, ", or None for a new figure")
     look = _look(style)
     if style is None and sum(to_rgb(ax.get_facecolor())) < 1.2:
         look = DARK
     _dress(ax, look, face=style is not None)
     return ax, look
+
+
+def _refuse_other_axes(ax: Any, instead: str = "") -> None:
+    if not hasattr(ax, "plot") or not hasattr(ax, "transAxes"):
+        raise ParameterError.bad_value("ax", ax, f"a matplotlib Axes{instead}")
 
 
 def panels(
@@ -184,6 +189,7 @@ def _dress(ax: Axes, look: Look, *, face: bool) -> None:
         label.set_fontsize(TEXT)
 
 
+@checked
 def side_by_side(count: int, *, across: int | None = None, style: str | None = None) -> NDArray[Any]:
     """New axes in the style of the pictures, ``across`` in a row (two, so that a phone shows them), for ``ax=``.
 
@@ -202,6 +208,7 @@ def side_by_side(count: int, *, across: int | None = None, style: str | None = N
     return np.array(panels(int(count), style, across=across)[0], dtype=object)
 
 
+@checked
 def titled(ax: Axes, title: str | None = None, x: str | None = None, y: str | None = None) -> Axes:
     """A title in the corner above the axes and above their legend, wrapped to their width; and names of the axes.
 
@@ -213,6 +220,7 @@ def titled(ax: Axes, title: str | None = None, x: str | None = None, y: str | No
     >>> plots.titled(axes, "Petals", "length (cm)", "width (cm)").get_title(loc="left")
     'Petals'
     """
+    _refuse_other_axes(ax)
     if title is not None:
         ax.set_title(
             wrapped(title, _characters(ax, TITLE)), loc="left", fontsize=TITLE, color=ax.xaxis.label.get_color(),
