@@ -17,7 +17,7 @@ from discrim.engines.progress import Progress
 from discrim.errors import DataError
 from discrim.families.recipe import Passes, Reduction, Shape
 from discrim.parallel import SINGLE, one_blas_thread, pool, run, split, thread_count
-from discrim.sources import Design, Rows, find_non_finite, in_memory
+from discrim.sources import Design, Rows, Scan, find_non_finite, in_memory
 from discrim.sources.rows import ArrayRows
 
 State = TypeVar("State")
@@ -215,6 +215,9 @@ class RowPasses(Passes):
     @property
     def whole(self) -> Block | None:
         return self.rows.whole
+
+    def count(self) -> int | None:
+        return self.rows.count() if isinstance(self.rows, Scan) else self.rows.n_rows
 
     def reduce(self, reduction: Reduction[State], *, title: str = "reading") -> State:
         if not (self.again or self._fresh):

@@ -45,8 +45,8 @@ def look(rows: Passes, wanted: int) -> Overview:
     if rows.whole is not None:
         return _look_at_whole(rows.whole, wanted)
     # Where their number is known, blocks keep little more than their share of the sample.
-    n = rows.shape.n_rows
-    share = 1.0 if n is None else min(2.0 * wanted / max(n, 1), 1.0)
+    n = rows.count()
+    share = 1.0 if n is None else min((wanted + 5.0 * wanted**0.5) / max(n, 1), 1.0)
     seen: _Seen = rows.reduce(Sum(partial(_Seen.of, wanted, share), _merge), title="first look")
     return seen.overview()
 

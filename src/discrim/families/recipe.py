@@ -164,6 +164,10 @@ class Passes(ABC):
     @abstractmethod
     def shape(self) -> Shape: ...
 
+    def count(self) -> int | None:
+        """How many rows there are, where that is known or much faster to find than a pass is."""
+        return self.shape.n_rows
+
     @abstractmethod
     def reduce(self, reduction: Reduction[S], *, title: str = "reading") -> S:
         """One pass; a terminal shows the progress of a long one under this title."""

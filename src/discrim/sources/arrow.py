@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from discrim.errors import DataError
+from discrim.errors import DataError, DiscrimError
 from discrim.sources.csv_files import Dialect
-from discrim.sources.design import Kind, Reader, Table, unusable_column
+from discrim.sources.design import BATCH_ROWS, Elsewhere, Kind, Reader, Table, unusable_column
 
 # (source, columns, batch_rows) -> its record batches.
 Batches = Callable[[Any, list[str], int], Iterable[Any]]
 # The values of a CSV file that mean "missing"; "NA" is what R writes.
 NULLS = ["", "NA"]
+# Values that are worth a task on another machine.
+VALUES_OF_PART = 4_000_000
 
 
 class ArrowTable(Table):
@@ -31,6 +33,10 @@ class ArrowTable(Table):
         self.names: list[str] = list(table.schema.names)
         self.n_rows: int = table.num_rows
         self._place = {name: j for j, name in enumerate(self.names)}
+
+    def select(self, names: Sequence[str]) -> ArrowTable:
+        """These columns alone."""
+        return ArrowTable(self._table.select(list(names)))
 
     @property
     def index_names(self) -> list[str]:  # type: ignore[override]
@@ -130,11 +136,79 @@ def read_parquet(title: str, paths: Sequence[Path]) -> Reader:
 
 def _batches_of_parquet(path: Path, columns: list[str], batch_rows: int, first: int = 0) -> Iterator[Any]:
     """From the row group ``first`` on."""
+    return _groups_of_parquet(path, columns, batch_rows, slice(first, None))
+
+
+def _groups_of_parquet(path: Path, columns: list[str], batch_rows: int, groups: slice) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
-        groups = list(range(first, file.num_row_groups)) if first else None
-        yield from file.iter_batches(batch_size=batch_rows, columns=columns, row_groups=groups)
+        chosen = range(file.num_row_groups)[groups]
+        yield from file.iter_batches(batch_size=batch_rows, columns=columns, row_groups=chosen)
+
+
+@dataclass(frozen=True)
+class PartOfFile:
+    """Row groups of a Parquet file that follow each other, with the rows ``start`` to ``stop``: a plain value."""
+
+    path: Path
+    groups: slice
+    start: int
+    stop: int
+
+    def reduced(self, of: Callable[[Iterator[Table]], Any], columns: Sequence[str]) -> Any:
+        """``of`` these columns of its rows; an error names the file and the rows."""
+        try:
+            return of(self._tables(columns))
+        except DiscrimError as error:
+            error.add_note(f"In {self}.")
+            raise
+
+    def _tables(self, columns: Sequence[str]) -> Iterator[Table]:
+        try:
+            for batch in _groups_of_parquet(self.path, list(columns), BATCH_ROWS, self.groups):
+                yield ArrowTable(batch)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise DataError.unreadable(self.path, error) from error
+
+    def __str__(self) -> str:
+        return f"rows {self.start + 1:,} to {self.stop:,} of '{self.path}'"
+
+
+def parts_of_parquet(paths: Sequence[Path]) -> list[PartOfFile]:
+    """The row groups of the files, in order; small ones that follow each other are one part."""
+    import pyarrow.parquet as pq
+
+    parts: list[PartOfFile] = []
+    for path in paths:
+        footer, first, start, stop = pq.read_metadata(path), 0, 0, 0
+        for g in range(footer.num_row_groups):
+            stop += footer.row_group(g).num_rows
+            last = g + 1 == footer.num_row_groups
+            if stop > start and (last or (stop - start) * footer.num_columns >= VALUES_OF_PART):
+                parts.append(PartOfFile(path, slice(first, g + 1), start, stop))
+                first, start = g + 1, stop
+    return parts
+
+
+def files_elsewhere(
+    paths: Sequence[Path], columns: Sequence[str], title: str, reduced: Callable[[list[PartOfFile]], Elsewhere]
+) -> Reader | None:
+    """The reader of Parquet files with these columns, whose parts are ``reduced`` by workers that read them there.
+
+    It is faster than to hand the rows over, and memory stays bounded, whatever the partitions. None where the columns
+    are not those of the files.
+    """
+    try:
+        reader = read_parquet(title, paths)
+    except (DataError, OSError):
+        return None
+    heads = [head for head in reader.heads.values() if isinstance(head, ArrowTable)]
+    if not all({*columns} <= {*head.names} for head in heads):
+        return None
+    chosen = {name: head.select(columns) for name, head in zip(reader.heads, heads, strict=True)}
+    parts = parts_of_parquet(paths)
+    return replace(reader, heads=chosen, tables_after=None, elsewhere=reduced(parts))
 
 
 def _parquet_after(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from dask import compute, delayed
 from dask.dataframe.dispatch import make_meta, meta_nonempty
 
 from discrim.errors import DataError, DiscrimError, plural
-from discrim.sources.design import Reader, Table, comes_from
+from discrim.sources.design import Elsewhere, Merge, Of, Reader, Table, comes_from
+from discrim.sources.opening import expand
 from discrim.sources.pandas_table import PandasTable
 
 # States that are merged by one task: the tree has the same shape wherever the parts are.
@@ -62,11 +64,40 @@ def _read_frame(frame: Any) -> Reader:
     strange = [name for name in frame.columns if not isinstance(name, str)]
     if strange:
         raise DataError(f"The column {strange[0]!r} of the Dask frame has no name of letters. Rename the columns.")
+    files = _files_of(frame)
+    if files is not None:
+        return files
 
     def parts(columns: Sequence[str]) -> list[Any]:
         return list(frame[list(columns)].to_delayed())
 
     return _reader("Dask frame", PandasTable(meta_nonempty(make_meta(frame))), parts)
+
+
+def _files_of(frame: Any) -> Reader | None:
+    """The reader of local Parquet files that are the frame as they are; None where it is made otherwise."""
+    made = frame.optimize(fuse=False).expr
+    if not type(made).__name__.startswith("ReadParquet"):
+        return None
+    given = made.operand("path")
+    paths = [str(path) for path in ([given] if isinstance(given, str | PathLike) else given)]
+    options = ("filters", "categories", "storage_options", "_partitions")
+    if any(made.operand(name) is not None for name in options) or any("://" in path for path in paths):
+        return None
+    from discrim.sources.arrow import files_elsewhere
+
+    try:
+        found = [file for path in paths for file in expand(path)]
+    except DataError:
+        return None
+    return files_elsewhere(found, list(frame.columns), "Dask frame", _over_files)
+
+
+def _over_files(parts: Sequence[Any]) -> Elsewhere:
+    def elsewhere(columns: Sequence[str], of: Of, merge: Merge) -> Any:
+        return _merged([delayed(partial(part.reduced, of, list(columns)), pure=False)() for part in parts], merge)
+
+    return elsewhere
 
 
 def _read_array(x: Any, besides: dict[str, Any]) -> Reader:
@@ -89,7 +120,8 @@ def _read_array(x: Any, besides: dict[str, Any]) -> Reader:
 
     example = {name: np.zeros(2, column.dtype) for name, column in besides.items()}
     head = pd.DataFrame({**dict.fromkeys(names, np.zeros(2, x.dtype)), **example})
-    return _reader("Dask array", PandasTable(head), parts, named=False)
+    n_rows = None if np.isnan(x.shape[0]) else int(x.shape[0])
+    return _reader("Dask array", PandasTable(head), parts, n_rows, named=False)
 
 
 def _as_frame(names: list[str], place: list[int] | None, besides: list[str], x: Any, *columns: Any) -> pd.DataFrame:
@@ -97,29 +129,33 @@ def _as_frame(names: list[str], place: list[int] | None, besides: list[str], x: 
     return frame.assign(**dict(zip(besides, columns, strict=True)))
 
 
-def _reader(title: str, head: Table, parts: Callable[[Sequence[str]], list[Any]], *, named: bool = True) -> Reader:
+def _reader(
+    title: str, head: Table, parts: Callable[[Sequence[str]], list[Any]], n_rows: int | None = None, *, named: bool = True
+) -> Reader:
     def tables(columns: Sequence[str], _batch_rows: int) -> Iterator[Table]:
         """Brought to this machine one by one."""
         for part in parts(columns):
             (frame,) = compute(part)
             yield PandasTable(frame)
 
-    def elsewhere(
-        columns: Sequence[str], of: Callable[[Iterator[Table]], Any], merge: Callable[[list[Any]], Any]
-    ) -> Any:
-        """Only states travel, to the workers that merge some of them, and the last to this machine."""
+    def elsewhere(columns: Sequence[str], of: Of, merge: Merge) -> Any:
         given = parts(columns)
         states = [delayed(partial(_of_part, of, i, len(given)), pure=False)(part) for i, part in enumerate(given)]
-        while len(states) > 1:
-            groups = [states[start : start + GROUP] for start in range(0, len(states), GROUP)]
-            states = [delayed(partial(_merge_some, merge), pure=False)(group) for group in groups]
-        (state,) = compute(states[0])
-        return state
+        return _merged(states, merge)
 
-    return Reader(title, {title: head}, tables, elsewhere=elsewhere, named=named)
+    return Reader(title, {title: head}, tables, n_rows, elsewhere=elsewhere, named=named)
 
 
-def _of_part(of: Callable[[Iterator[Table]], Any], i: int, count: int, frame: pd.DataFrame) -> Any:
+def _merged(states: list[Any], merge: Merge) -> Any:
+    """Only states travel, to the workers that merge some of them, and the last to this machine."""
+    while len(states) > 1:
+        groups = [states[start : start + GROUP] for start in range(0, len(states), GROUP)]
+        states = [delayed(partial(_merge_some, merge), pure=False)(group) for group in groups]
+    (state,) = compute(states[0])
+    return state
+
+
+def _of_part(of: Of, i: int, count: int, frame: pd.DataFrame) -> Any:
     try:
         return of(iter([PandasTable(frame)]))
     except DiscrimError as error:
@@ -127,6 +163,6 @@ def _of_part(of: Callable[[Iterator[Table]], Any], i: int, count: int, frame: pd
         raise
 
 
-def _merge_some(merge: Callable[[list[Any]], Any], states: list[Any]) -> Any:
+def _merge_some(merge: Merge, states: list[Any]) -> Any:
     found = [state for state in states if state is not None]
     return merge(found) if len(found) > 1 else found[0] if found else None

@@ -22,6 +22,9 @@ from discrim.typing import Floats
 
 Kind = Literal["float32", "number", "text"]
 
+# Rows that a reader fetches at once.
+BATCH_ROWS = 65536
+
 INSTEAD_OF_DATES = (
     "Convert them to numbers, such as days since the first, or to categories, such as months, or leave the column out."
 )
@@ -97,7 +100,9 @@ class ArrayTable(Table):
 
 # (columns, of, merge): these columns of every part as tables, reduced by ``of`` where they are, to None where a part
 # has no rows, and the states merged in the order of the parts.
-Elsewhere = Callable[[Sequence[str], Callable[[Iterator[Table]], Any], Callable[[list[Any]], Any]], Any]
+Of = Callable[[Iterator[Table]], Any]
+Merge = Callable[[list[Any]], Any]
+Elsewhere = Callable[[Sequence[str], Of, Merge], Any]
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def _is_path(data: Any) -> bool:
 
 def _open_files(given: Sequence[Any], sep: str | None) -> Reader:
     """The reader for files, patterns such as ``trips-*.parquet``, and folders."""
-    paths = [path for one in given for path in _expand(os.fspath(one))]
+    paths = [path for one in given for path in expand(os.fspath(one))]
     return replace(_reader_of(paths, sep), files=tuple(paths))
 
 
@@ -115,7 +115,8 @@ def _rows_about(paths: Sequence[Path], *, header: int) -> int | None:
     return total
 
 
-def _expand(given: str) -> list[Path]:
+def expand(given: str) -> list[Path]:
+    """The files that a name, a pattern or a folder means."""
     path = Path(given).expanduser()
     if path.is_dir():
         return _files_in(path)

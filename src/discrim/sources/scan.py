@@ -17,6 +17,7 @@ from discrim.block import UNLABELLED, Block, rows_per_block
 from discrim.errors import DataError, LeftOutWarning, ParameterError, name_list, plural, warn
 from discrim.sources.databases import open_query
 from discrim.sources.design import (
+    BATCH_ROWS,
     Column,
     Design,
     Reader,
@@ -33,9 +34,6 @@ from discrim.sources.text_columns import design_of
 from discrim.typing import Floats
 
 T = TypeVar("T")
-
-# Rows that a reader fetches at once.
-BATCH_ROWS = 65536
 
 # What a column holds that is neither numbers nor text.
 OTHER = "values of another type"
@@ -251,6 +249,12 @@ class Scan:
         """Are the rows reduced by other workers, as those of Dask and Spark are?"""
         return self._reader.elsewhere is not None
 
+    def count(self) -> int | None:
+        """How many rows there are: known beforehand, or counted by the workers that have them, who read one column."""
+        if self.n_rows is None and self._reader.elsewhere is not None:
+            self.n_rows = self._reader.elsewhere(self.features[:1], _count, sum) or 0
+        return self.n_rows
+
     def reduced_elsewhere(self, of: Callable[[Scan], T], merge: Callable[[list[T]], T]) -> T | None:
         """``of`` each part of the rows on the machine that has it, merged in order; None where rows are read here."""
         if self._reader.elsewhere is None:
@@ -428,6 +432,10 @@ def _wanted(
         row += table.n_rows
         if len(part):
             yield SomeRows(table, part)
+
+
+def _count(tables: Iterator[Table]) -> int:
+    return sum(table.n_rows for table in tables)
 
 
 def _of_part(

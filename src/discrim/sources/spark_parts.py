@@ -5,14 +5,17 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 from numpy.typing import NDArray
+from pyspark.errors import PySparkException
 
 from discrim.errors import DataError, DiscrimError, name_list
-from discrim.sources.arrow import ArrowTable
-from discrim.sources.design import Reader, Table
+from discrim.sources.arrow import ArrowTable, PartOfFile, files_elsewhere
+from discrim.sources.design import Elsewhere, Merge, Of, Reader, Table
 
 # States that are merged at once, in the order of the partitions.
 GROUP = 16
@@ -28,6 +31,10 @@ Answers = Callable[[pa.Table], Sequence[NDArray[Any]]]
 def read_spark(frame: Any) -> Reader:
     """The partitions of a frame of a classic or a Connect session."""
     title = "Spark frame"
+    files = _files_of(frame)
+    found = files and files_elsewhere(files, list(frame.columns), title, partial(_over_files, frame.sparkSession))
+    if found:
+        return found
 
     def tables(columns: Sequence[str], _batch_rows: int) -> Iterator[Table]:
         """Brought to this machine partition by partition."""
@@ -35,20 +42,8 @@ def read_spark(frame: Any) -> Reader:
         for row in sent:
             yield ArrowTable(pa.ipc.open_stream(row.batch).read_all().rename_columns(list(columns)))
 
-    def elsewhere(
-        columns: Sequence[str], of: Callable[[Iterator[Table]], Any], merge: Callable[[list[Any]], Any]
-    ) -> Any:
-        rows = _collected(_chosen(frame, columns).mapInArrow(partial(_reduced, of, list(columns)), SENT))
-        states: list[Any] = []
-        for row in rows:
-            found = pickle.loads(row.state)  # noqa: S301 - it was sent by an executor of the user's own session
-            if not row.fine:
-                found.add_note(f"In partition {row.part} of the Spark frame.")
-                raise found
-            states.append(found)
-            if len(states) >= GROUP:
-                states = [merge(states)]
-        return merge(states) if len(states) > 1 else states[0] if states else None
+    def elsewhere(columns: Sequence[str], of: Of, merge: Merge) -> Any:
+        return _merged(_chosen(frame, columns).mapInArrow(partial(_reduced, of, list(columns)), SENT), merge)
 
     return Reader(title, {title: ArrowTable(frame.limit(0).toArrow())}, tables, elsewhere=elsewhere)
 
@@ -68,10 +63,52 @@ def with_answers(frame: Any, needed: Sequence[str], answers: Answers, types: dic
     return plain.mapInArrow(partial(_answered, known, list(needed), answers), schema).toDF(*known, *types)
 
 
+def _files_of(frame: Any) -> list[Path]:
+    """The local Parquet files that are the frame as they are; none where it is made otherwise."""
+    try:
+        names = [urlsplit(name) for name in frame.inputFiles()]
+    except PySparkException:
+        return []
+    files = sorted(Path(unquote(name.path)) for name in names if name.scheme == "file")
+    if not files or len(files) < len(names):
+        return []
+    above = {str(file.parent) for file in files}
+    for paths in ([str(file) for file in files], list(above)):
+        try:
+            if frame.sparkSession.read.parquet(*paths).select(*map(_quoted, frame.columns)).sameSemantics(
+                frame.select(*map(_quoted, frame.columns))
+            ):
+                return files
+        except PySparkException:
+            continue
+    return []
+
+
+def _over_files(session: Any, parts: Sequence[Any]) -> Elsewhere:
+    """A task for each part, with its number in place of rows."""
+
+    def elsewhere(columns: Sequence[str], of: Of, merge: Merge) -> Any:
+        numbers = session.range(0, len(parts), 1, len(parts))
+        return _merged(numbers.mapInArrow(partial(_reduced_files, of, list(columns), parts), SENT), merge)
+
+    return elsewhere
+
+
+def _merged(sent: Any, merge: Merge) -> Any:
+    """The states that the partitions sent, merged in their order."""
+    states: list[Any] = []
+    for row in _collected(sent):
+        found = pickle.loads(row.state)  # noqa: S301 - it was sent by an executor of the user's own session
+        if not row.fine:
+            raise found
+        states.append(found)
+        if len(states) >= GROUP:
+            states = [merge(states)]
+    return merge(states) if len(states) > 1 else states[0] if states else None
+
+
 def _collected(sent: Any) -> list[Any]:
     """What the partitions sent, in their order."""
-    from pyspark.errors import PySparkException
-
     try:
         rows: list[Any] = sent.collect()
     except PySparkException as error:
@@ -112,16 +149,32 @@ def _reduced(
     """The state of a partition; nothing where it has no rows."""
     from pyspark import TaskContext
 
-    task = TaskContext.get()
-    fine, found = True, None
+    task, fine = TaskContext.get(), True
+    number = 0 if task is None else task.partitionId()
     try:
         found = of(ArrowTable(batch.rename_columns(columns)) for batch in batches)
     except DiscrimError as error:
+        error.add_note(f"In partition {number} of the Spark frame.")
         fine, found = False, error
     if found is not None:
-        sent = {"part": [0 if task is None else task.partitionId()], "fine": [fine], "state": [pickle.dumps(found)]}
-        types = pa.schema([("part", pa.int32()), ("fine", pa.bool_()), ("state", pa.binary())])
-        yield pa.RecordBatch.from_pydict(sent, schema=types)
+        yield _sent(number, fine, found)
+
+
+def _reduced_files(
+    of: Of, columns: list[str], parts: Sequence[PartOfFile], batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """The states of parts of files, whose numbers are the rows."""
+    for batch in batches:
+        for number in batch.column(0).to_pylist():
+            try:
+                yield _sent(number, True, parts[number].reduced(of, columns))
+            except DiscrimError as error:
+                yield _sent(number, False, error)
+
+
+def _sent(part: int, fine: bool, found: Any) -> pa.RecordBatch:
+    types = pa.schema([("part", pa.int32()), ("fine", pa.bool_()), ("state", pa.binary())])
+    return pa.RecordBatch.from_pydict({"part": [part], "fine": [fine], "state": [pickle.dumps(found)]}, schema=types)
 
 
 def _answered(

@@ -179,6 +179,9 @@ class Reweighted(Passes):
     def whole(self) -> Block | None:
         return None if self.inner.whole is None else self.weighed(self.inner.whole)
 
+    def count(self) -> int | None:
+        return self.inner.count()
+
     def reduce(self, reduction: Reduction[State], *, title: str = "reading") -> State:
         if self.whole is not None:
             return self.inner.over(self.whole).reduce(reduction, title=title)
