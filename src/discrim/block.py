@@ -98,6 +98,12 @@ class Block:
             return self
         return replace(self, codes=codes.astype(np.int32), classes=self.classes[found])
 
+    def among(self, classes: NDArray[Any]) -> Block:
+        """The same with its codes among these classes, which have all of its own."""
+        if self.classes is classes or np.array_equal(self.classes, classes):
+            return self
+        return replace(self, codes=np.searchsorted(classes, self.classes).astype(np.int32)[self.codes], classes=classes)
+
     def dense(self) -> NDArray[Any]:
         """The rows as an array."""
         return self.x if isinstance(self.x, np.ndarray) else np.asarray(self.x.toarray())

@@ -23,6 +23,7 @@ from sklearn.utils.validation import _num_features, check_is_fitted, validate_da
 from discrim.atomic import all_or_nothing
 from discrim.block import Block
 from discrim.engines import reduce
+from discrim.engines.keyed import LARGE
 from discrim.errors import DataError, ParameterError, name_list
 from discrim.exports.exporting import answering_of
 from discrim.families.recipe import Sum
@@ -41,8 +42,6 @@ from discrim.store.fields import Array, Fields, Incoming, Many, Optional, Texts,
 from discrim.store.kinds import Of, stored
 from discrim.typing import Floats
 
-# Values of a scan that are held in memory at most.
-LARGE = 1 << 26
 # Gaps of a column from which on a coefficient of their own can be estimated.
 ENOUGH_GAPS = 5
 

@@ -21,7 +21,6 @@ from discrim.comparison.compared_rows import ComparedRows, coded
 from discrim.comparison.decided import Decided, Wanted, decide, positive_of, question_target
 from discrim.comparison.folds import Dealer, check_classes, numbered
 from discrim.comparison.prepared import (
-    LARGE,
     Preparation,
     PreparedClassifier,
     Steps,
@@ -31,10 +30,11 @@ from discrim.comparison.prepared import (
     no_value,
 )
 from discrim.engines import RowPasses, reduce
-from discrim.engines.keyed import Drawn, InFolds, draw, fold_of, keys_of, merge_drawn, reduce_keyed
+from discrim.engines.keyed import LARGE, Drawn, draw, fold_of, keys_of, merge_drawn, reduce_folds, reduce_keyed
 from discrim.errors import DataError, ParameterError, plural
 from discrim.evaluation.resampling import MOST_NUMBERS, FoldStates
 from discrim.families.recipe import Recipe, Reduction, Shape, Sum
+from discrim.families.tuning import in_folds
 from discrim.models.shell import Classifier, RecipeClassifier, recipe_of
 from discrim.sources import Scan
 from discrim.sources.rows import as_rows_are, check_labelled
@@ -83,8 +83,8 @@ class FoldedScan:
         return self._known[reduction]
 
     def _read(self, reduction: Reduction[Any]) -> list[Any]:
-        by_fold = InFolds(reduction, self.folds)
-        states = reduce_keyed(self.rows, self.seed, by_fold.of, by_fold.merge, "statistics by fold")
+        of, merge = in_folds(reduction)
+        states = reduce_folds(self.rows, self.folds, of, merge, "statistics by fold", seed=self.seed)
         lacking = [f for f, state in enumerate(states) if state is None]
         if lacking:
             raise DataError(f"{plural(len(lacking), 'fold has', 'folds have')} no row. Ask for fewer with cv.")

@@ -5,19 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discrim.block import Block, join
-from discrim.engines.threads import reduce_blocks
-from discrim.families.recipe import Reduction
+from discrim.block import Block, Reads, join
+from discrim.engines.threads import RowPasses, reduce_blocks
+from discrim.errors import DataError
+from discrim.families.recipe import Reduction, Shape
 from discrim.parallel import one_blas_thread
-from discrim.sources import Design, Scan
+from discrim.sources import Design, Rows, Scan
 
 State = TypeVar("State")
 Keys = NDArray[np.uint64]
+
+# Values of a scan that are held in memory at most, and the seed of the folds of those with more.
+LARGE, SEED = 1 << 26, 0
+
+
+def is_large(rows: Any) -> bool:
+    """Is this a scan of more values than are held in memory, as far as is known or soon counted?"""
+    if not isinstance(rows, Scan) or not rows.rereadable:
+        return False
+    n = rows.count() or rows.about
+    return n is not None and n * len(rows.features) > LARGE
 
 
 def keys_of(seed: int, start: int, count: int) -> Keys:
@@ -107,24 +120,91 @@ def _reduced(rows: Any, of: Any, merge: Callable[[Sequence[State]], State], titl
     return state
 
 
-@dataclass(frozen=True)
-class InFolds:
-    """Each fold's state by a reduction: a list over the folds, None where a fold has no row."""
+def _in_folds(keyed: Keyed, folds: int) -> list[Block | None]:
+    """The rows of a block in each fold; None where a fold has none of them."""
+    fold = fold_of(keyed.keys, folds)
+    order = np.argsort(fold, kind="stable")
+    ends = np.searchsorted(fold[order], np.arange(folds + 1)).tolist()
+    rows = keyed.block.take(order)
+    return [rows.rows(start, stop) if stop > start else None for start, stop in pairwise(ends)]
 
-    reduction: Reduction[Any]
-    folds: int
 
-    def of(self, keyed: Keyed) -> list[Any]:
-        fold = fold_of(keyed.keys, self.folds)
-        order = np.argsort(fold, kind="stable")
-        ends = np.searchsorted(fold[order], np.arange(self.folds + 1))
-        rows = keyed.block.take(order)
-        pairs = zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
-        return [self.reduction.of(rows.rows(start, stop)) if stop > start else None for start, stop in pairs]
+def reduce_folds(
+    rows: Any,
+    folds: int,
+    of: Callable[[Sequence[Block | None]], State],
+    merge: Callable[[Sequence[State]], State],
+    title: str,
+    *,
+    seed: int = SEED,
+) -> State:
+    """``of`` the rows of every block in each fold, merged in the order of the rows; see ``Passes``."""
+    return reduce_keyed(rows, seed, partial(_of_folds, folds, of), merge, title)
 
-    def merge(self, parts: Sequence[list[Any]]) -> list[Any]:
-        met = [[state for state in states if state is not None] for states in zip(*parts, strict=True)]
-        return [self.reduction.merge(states) if states else None for states in met]
+
+def _of_folds(folds: int, of: Callable[[Sequence[Block | None]], State], keyed: Keyed) -> State:
+    return of(_in_folds(keyed, folds))
+
+
+class Outside(RowPasses):
+    """Passes over the rows of a large scan that are not in one of its folds."""
+
+    def __init__(self, rows: Rows, reads: Reads, fold: int, folds: int) -> None:
+        super().__init__(rows, reads)
+        self._fold, self._folds = fold, folds
+
+    @property
+    def shape(self) -> Shape:
+        return Shape(self.rows.design)
+
+    @property
+    def large(self) -> bool:
+        return True
+
+    def reduce(self, reduction: Reduction[State], *, title: str = "reading") -> State:
+        of, merge = partial(_of_others, self._fold, self._folds, reduction), partial(_merge_met, reduction)
+        rows: Any = self.rows
+        state: State | None = reduce_keyed(rows, SEED, of, merge, title)
+        if state is None:
+            raise DataError(f"All rows are in fold {self._fold}. Ask for fewer folds with cv.")
+        return state
+
+    def reduce_folds(
+        self, folds: int, of: Callable[[Sequence[Block | None]], State], merge: Any, *, title: str = ""
+    ) -> State:
+        rows: Any = self.rows
+        others = partial(_inner_folds, self._fold, self._folds, folds, of)
+        state: State = reduce_keyed(rows, SEED, others, merge, title)
+        return state
+
+    def outside(self, fold: int, folds: int) -> RowPasses:  # noqa: ARG002 - there are none
+        raise DataError("Folds within folds of so many rows are not dealt. Give the settings as numbers.")
+
+    def block(self) -> Block:
+        raise DataError("There are too many rows to be held in memory, which these parameters need.")
+
+
+def _others(fold: int, folds: int, keyed: Keyed) -> Keyed:
+    kept = np.flatnonzero(fold_of(keyed.keys, folds) != fold)
+    return Keyed(keyed.block.take(kept), keyed.keys[kept])
+
+
+def _of_others(fold: int, folds: int, reduction: Reduction[State], keyed: Keyed) -> State | None:
+    rows = _others(fold, folds, keyed).block
+    return reduction.of(rows) if len(rows) else None
+
+
+def _inner_folds(
+    fold: int, folds: int, inner: int, of: Callable[[Sequence[Block | None]], State], keyed: Keyed
+) -> State:
+    """Folds of the other rows, by another hash of their keys."""
+    rows = _others(fold, folds, keyed)
+    return of(_in_folds(Keyed(rows.block, mixed(rows.keys ^ np.uint64(inner))), inner))
+
+
+def _merge_met(reduction: Reduction[State], states: Sequence[State | None]) -> State | None:
+    met = [state for state in states if state is not None]
+    return reduction.merge(met) if len(met) > 1 else met[0] if met else None
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from scipy import sparse
 from discrim.block import Block, Mixed, Reads
 from discrim.engines.progress import Progress
 from discrim.errors import DataError
-from discrim.families.recipe import Passes, Reduction, Shape
+from discrim.families.recipe import InFolds, Passes, Reduction, Shape
 from discrim.parallel import SINGLE, one_blas_thread, pool, run, split, thread_count
 from discrim.sources import Design, Rows, Scan, find_non_finite, in_memory
 from discrim.sources.rows import ArrayRows
@@ -235,6 +235,24 @@ class RowPasses(Passes):
         design, width = self.rows.design, block.x.shape[1]
         same = width == design.n_out and block.x.dtype == design.dtype
         return passes_over(block, design if same else Design.unnamed(width, block.x.dtype))
+
+    @property
+    def large(self) -> bool:
+        from discrim.engines.keyed import is_large
+
+        return is_large(self.rows)
+
+    def reduce_folds(
+        self, folds: int, of: Callable[[InFolds], State], merge: Callable[[Sequence[State]], State], *, title: str = ""
+    ) -> State:
+        from discrim.engines.keyed import reduce_folds
+
+        return reduce_folds(self.rows, folds, of, merge, title)
+
+    def outside(self, fold: int, folds: int) -> Passes:
+        from discrim.engines.keyed import Outside
+
+        return Outside(self.rows, self._reads, fold, folds)
 
     def fault(self) -> DataError | None:
         return find_non_finite(self.rows) if self.again else None

@@ -13,15 +13,20 @@ from sklearn.utils import _safe_indexing, check_consistent_length
 from sklearn.utils.validation import has_fit_parameter
 
 from discrim.block import Block
+from discrim.engines.keyed import is_large
 from discrim.errors import ParameterError
 from discrim.evaluation.confusion_matrix import confusion
+from discrim.evaluation.folds_of_scan import judged
 from discrim.evaluation.resampling import HeldOut, Trial
+from discrim.families.recipe import Recipe
 from discrim.models.beyond import posteriors_of
 from discrim.models.shell import recipe_of
 from discrim.sources import Scan, check_structure, check_weights, code_labels, in_memory, open_rows, require_labels
-from discrim.sources.rows import check_labelled
+from discrim.sources.rows import as_rows_are, check_labelled
 from discrim.statistics.folds import Folds, fold_numbers
 from discrim.typing import Floats, Index
+
+NEEDS_ROWS = "This classifier needs its rows there: give it some of them, or use compare, which judges by a sample."
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +41,9 @@ class CrossValidation:
     A row that is never held out has the fold -1, posteriors NaN and no prediction (None).
     A class that is absent from a training part has the posterior zero there. A classifier without
     ``predict_proba`` has one for the predicted class, and no ``log_loss`` (NaN).
+
+    Of a scan that is too large to be held in memory ``error`` and ``log_loss`` are those of all ``n_rows`` rows;
+    ``posterior``, ``predicted``, ``folds`` and ``y`` are of 200,000 of them, drawn by a hash of the row number.
     """
 
     posterior: Floats
@@ -46,6 +54,17 @@ class CrossValidation:
     log_loss: float
     route: str
     y: NDArray[Any]
+    n_rows: int | None = None
+
+    @classmethod
+    def of_scan(cls, recipe: Recipe[Any], rows: Scan, cv: Any) -> CrossValidation:
+        """Of a scan that is too large to be held in memory."""
+        found, route = judged(recipe, rows, cv)
+        block, held = found.block, found.held
+        error, log_loss = found.wrong / found.weight, found.loss / found.weight
+        predicted, y = block.classes[held.best], block.classes[block.codes]
+        log_loss = log_loss if held.has_posterior else np.nan
+        return cls(held.posterior, predicted, block.classes, found.folds, error, log_loss, route, y, found.rows)
 
     @classmethod
     def of(cls, block: Block, folds: Folds, held: HeldOut) -> CrossValidation:
@@ -73,6 +92,8 @@ class CrossValidation:
     def __repr__(self) -> str:
         size = len(np.unique(self.folds[self.folds >= 0]))
         figures = f"error={self.error:.4g}, log_loss={self.log_loss:.4g}"
+        if self.n_rows is not None:
+            figures = f"{self.n_rows:,} rows, {figures}"
         return f"CrossValidation({size} folds, {figures}, by {self.route})"
 
 
@@ -84,11 +105,33 @@ def cross_validate(
     ``cv`` is a number of (stratified) folds, "loo" for leaving out one row at a time, or a splitter that
     holds out every row once; ``groups`` is handed to it. The one-pass models read the rows twice whatever
     the number of folds, by merging the statistics of the other folds, or use closed forms for "loo". Any
-    other scikit-learn classifier is refitted. The rows of a ``scan`` are read into memory.
+    other scikit-learn classifier is refitted. The rows of a ``scan`` are read into memory, up to 67 million values.
+    With more, folds are a hash of the row number, and the rows are read in passes: two for models of one pass, and
+    those of a fit for each fold, and one, for the others.
     """
+    rows = _large_scan(model, X, y, sample_weight)
+    if rows is not None:
+        recipe = recipe_of(model)
+        if recipe is None or groups is not None:
+            raise ParameterError(
+                "The scan is too large to be held in memory. "
+                + ("Rows are dealt by a hash of their numbers; leave groups out." if recipe else NEEDS_ROWS)
+            )
+        return CrossValidation.of_scan(recipe, rows, cv)
     trial = trial_of(model, X, y, sample_weight)
     folds = fold_numbers(cv, trial.block.codes, groups)
     return CrossValidation.of(trial.block, folds, trial.run(folds))
+
+
+def _large_scan(model: Any, X: Any, y: Any, sample_weight: Any) -> Scan | None:
+    """The rows, where they are a scan that is too large to be held in memory."""
+    X, y, sample_weight = as_rows_are(X, y, sample_weight) if not isinstance(X, np.ndarray) else (X, y, sample_weight)
+    if not isinstance(X, Scan) or y is not None or not is_large(X):
+        return None
+    check_labelled(X)
+    rows = model.open_rows(X, y, sample_weight) if recipe_of(model) is not None else X
+    assert isinstance(rows, Scan)
+    return rows
 
 
 def trial_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Trial | RefitTrial:

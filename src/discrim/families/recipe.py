@@ -99,6 +99,9 @@ class Statistic(Protocol):
 
 
 S = TypeVar("S")
+T = TypeVar("T")
+# The rows of a block in each fold.
+InFolds = Sequence[Block | None]
 
 
 class Reduction(Protocol[S]):
@@ -182,6 +185,21 @@ class Passes(ABC):
 
     def over(self, block: Block) -> Passes:
         """Passes over these rows instead, which are in memory."""
+        raise NotImplementedError
+
+    @property
+    def large(self) -> bool:
+        """Are there too many rows to be held in memory? Then they have folds, dealt by a hash of their numbers."""
+        return False
+
+    def reduce_folds(
+        self, folds: int, of: Callable[[InFolds], T], merge: Callable[[Sequence[T]], T], *, title: str = "reading"
+    ) -> T:
+        """One pass over large rows: ``of`` the rows of a block in each fold, None where a fold has none of them."""
+        raise NotImplementedError
+
+    def outside(self, fold: int, folds: int) -> Passes:
+        """Passes over the large rows that are not in this fold."""
         raise NotImplementedError
 
     def fault(self) -> DataError | None:

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from discrim.block import Block
-from discrim.errors import ParameterError, RowsNeededError
-from discrim.families.recipe import Chosen, Grid, Passes, Search, Selection, Shape, spanned
+from discrim.errors import DataError, ParameterError, RowsNeededError, plural
+from discrim.families.recipe import (
+    Chosen,
+    Grid,
+    InFolds,
+    Passes,
+    Reduction,
+    Search,
+    Selection,
+    Shape,
+    overflow,
+    spanned,
+)
 from discrim.parallel import blas_threads
 from discrim.statistics.folds import Folds, fold_numbers, of_folds, of_others
+from discrim.statistics.likelihood import add_arrays
 from discrim.typing import Codes, Floats
 
 
@@ -25,6 +38,8 @@ def tune(grid: Grid, search: Search, shape: Shape, passes: Passes | None, before
         if before is not None:
             return before
         raise RowsNeededError(f"'{search.how}' needs the rows themselves: use fit first, or give numbers.")
+    if passes.large:
+        return _tune_large(grid, search, shape, passes)
     block = passes.block()
     shape = Shape(shape.columns, block.classes, len(block), shape.spanned_from)
     why_not = grid.impossible(shape)
@@ -41,6 +56,76 @@ def tune(grid: Grid, search: Search, shape: Shape, passes: Passes | None, before
             table = _fold_table(grid, shape, block, complementary_folds(search.cv, block.codes))
     best = choose(table, search.selection, grid)
     return Chosen(grid.settings[best], {**grid.results(table, best), "method": search.how})
+
+
+def _tune_large(grid: Grid, search: Search, shape: Shape, passes: Passes) -> Chosen:
+    """The same in two passes, with folds that are a hash of the number of a row."""
+    folds = search.cv
+    if search.how != "cv" or isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2:
+        raise ParameterError(
+            "There are too many rows to be held in memory. Settings are then chosen by how='cv' with a number of folds."
+        )
+    parts = fold_statistics(grid.reduction, int(folds), passes)
+    classes = parts[0].classes
+    shape = Shape(shape.columns, classes, sum(int(part.rows.sum()) for part in parts))
+    why_not = grid.impossible(shape)
+    if why_not:
+        raise ParameterError(why_not)
+    others = list(of_others(parts, grid.reduction.merge))
+    if grid.by_statistic:
+        error = np.concatenate(
+            [grid.mean_losses(state, shape, [part]) for state, part in zip(others, parts, strict=True)], axis=1
+        )
+        weight = np.array([part.weight.sum() for part in parts])
+        table = {**table_of(error, np.zeros_like(error), weight), "fold_error": error}
+    else:
+        of = partial(_losses_in_folds, grid, others, shape)
+        error, log_loss, weight = passes.reduce_folds(int(folds), of, add_arrays, title="settings")
+        filled = np.where(weight > 0.0, weight, 1.0)
+        table = table_of(error / filled, log_loss / filled, weight[0])
+    best = choose(table, search.selection, grid)
+    return Chosen(grid.settings[best], {**grid.results(table, best), "method": search.how})
+
+
+def fold_statistics(reduction: Reduction[Any], folds: int, passes: Passes) -> list[Any]:
+    """The statistics of the folds of large rows, in one pass, all with all classes."""
+    states = passes.reduce_folds(folds, *in_folds(reduction), title="statistics by fold")
+    lacking = sum(state is None for state in states)
+    if lacking:
+        raise DataError(f"{plural(lacking, 'fold has', 'folds have')} no row. Ask for fewer with cv.")
+    if not all(state.finite for state in states):
+        raise passes.fault() or overflow(states[0])
+    classes = np.unique(np.concatenate([state.classes for state in states]))
+    return [state.including(classes) for state in states]
+
+
+def in_folds(reduction: Reduction[Any]) -> tuple[Callable[[InFolds], list[Any]], Callable[..., list[Any]]]:
+    """How each fold's state is made of a block and merged: a list over the folds, None where one has no row."""
+    return partial(_of_each, reduction), partial(_merge_each, reduction)
+
+
+def _of_each(reduction: Reduction[Any], parts: InFolds) -> list[Any]:
+    return [None if part is None else reduction.of(part) for part in parts]
+
+
+def _merge_each(reduction: Reduction[Any], states: Sequence[list[Any]]) -> list[Any]:
+    met = [[state for state in each if state is not None] for each in zip(*states, strict=True)]
+    return [reduction.merge(each) if each else None for each in met]
+
+
+def _losses_in_folds(grid: Grid, others: Sequence[Any], shape: Shape, parts: InFolds) -> Floats:
+    """Sums of error, log loss and weight (3 x settings x folds) over the rows of a block."""
+    sums = np.zeros((3, len(grid.settings), len(parts)))
+    for f, part in enumerate(parts):
+        if part is None:
+            continue
+        block = part.among(np.asarray(shape.classes))
+        own = np.ones(len(block)) if block.weight is None else block.weight
+        for settings, rows, wrong, loss in grid.losses(others[f], shape, block):
+            sums[0, settings, f] += wrong @ own[rows]
+            sums[1, settings, f] += loss @ own[rows]
+        sums[2, :, f] += own.sum()
+    return sums
 
 
 def complementary_folds(cv: Any, codes: Codes) -> Folds:

@@ -130,7 +130,12 @@ def _as_frame(names: list[str], place: list[int] | None, besides: list[str], x: 
 
 
 def _reader(
-    title: str, head: Table, parts: Callable[[Sequence[str]], list[Any]], n_rows: int | None = None, *, named: bool = True
+    title: str,
+    head: Table,
+    parts: Callable[[Sequence[str]], list[Any]],
+    n_rows: int | None = None,
+    *,
+    named: bool = True,
 ) -> Reader:
     def tables(columns: Sequence[str], _batch_rows: int) -> Iterator[Table]:
         """Brought to this machine one by one."""

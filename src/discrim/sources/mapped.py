@@ -35,6 +35,13 @@ class MappedScan(Scan):
         return self._inner.n_rows
 
     @property
+    def about(self) -> int | None:  # type: ignore[override]
+        return self._inner.about
+
+    def count(self) -> int | None:
+        return self._inner.count()
+
+    @property
     def design(self) -> Design:
         return Design([Column(name) for name in self.features], self._inner.design.dtype)
 

@@ -70,18 +70,22 @@ def _files_of(frame: Any) -> list[Path]:
     except PySparkException:
         return []
     files = sorted(Path(unquote(name.path)) for name in names if name.scheme == "file")
-    if not files or len(files) < len(names):
+    if not files or len(files) < len(names) or not all(map(_is_parquet, files)):
         return []
-    above = {str(file.parent) for file in files}
-    for paths in ([str(file) for file in files], list(above)):
-        try:
-            if frame.sparkSession.read.parquet(*paths).select(*map(_quoted, frame.columns)).sameSemantics(
-                frame.select(*map(_quoted, frame.columns))
-            ):
-                return files
-        except PySparkException:
-            continue
+    columns, read = [*map(_quoted, frame.columns)], frame.sparkSession.read
+    for paths in ({*map(str, files)}, {str(file.parent) for file in files}):
+        if read.parquet(*sorted(paths)).select(*columns).sameSemantics(frame.select(*columns)):
+            return files
     return []
+
+
+def _is_parquet(path: Path) -> bool:
+    """Is it a Parquet file that can be read here too?"""
+    try:
+        with path.open("rb") as file:
+            return file.read(4) == b"PAR1"
+    except OSError:
+        return False
 
 
 def _over_files(session: Any, parts: Sequence[Any]) -> Elsewhere:

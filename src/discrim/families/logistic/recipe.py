@@ -182,6 +182,9 @@ class Reweighted(Passes):
     def count(self) -> int | None:
         return self.inner.count()
 
+    def outside(self, fold: int, folds: int) -> Passes:
+        return Reweighted(self.inner.outside(fold, folds), self.classes, self.factors)
+
     def reduce(self, reduction: Reduction[State], *, title: str = "reading") -> State:
         if self.whole is not None:
             return self.inner.over(self.whole).reduce(reduction, title=title)

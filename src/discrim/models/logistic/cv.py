@@ -12,14 +12,16 @@ from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
-from discrim.engines import passes_over
+from discrim.engines import RowPasses, passes_over
 from discrim.errors import ParameterError, name_list, warn
 from discrim.families.first_look import look
-from discrim.families.logistic.fit import BiasReduction, check_finite
-from discrim.families.recipe import Selection, Solved
+from discrim.families.logistic.fit import BiasReduction, Problem, check_finite
+from discrim.families.logistic.recipe import LogisticRecipe
+from discrim.families.recipe import Passes, Selection, Solved
 from discrim.families.rule import as_one, written_rule
 from discrim.inference.fitted import Fitted
 from discrim.models.logistic.cv_grid import PLAIN, GridResult, PenaltyGrid, cross_validated, folds_of, judge_for
+from discrim.models.logistic.cv_scan import validated_in_passes
 from discrim.models.logistic.regression import CONSTRAINTS, PENALTIES, LogisticRegression, open_training
 from discrim.models.logistic.training import Training
 from discrim.models.parameters import Check, boolean, either, integer, list_of, none, numbers, one_of, positive
@@ -122,7 +124,10 @@ class LogisticRegressionCV(LogisticRegression):
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, trials: Any = None, **params: Any
     ) -> Self:
-        """Learn from rows X with labels y, or from a ``scan``, which is read into memory.
+        """Learn from rows X with labels y, or from a ``scan``, which is read into memory up to 67 million values.
+
+        With more, folds are a hash of the row number, ``cv`` is a number of them, and ``scoring`` is 'accuracy' or
+        'neg_log_loss'. Every fold and C take one to three passes over the rows.
 
         ``offset`` and ``trials`` as in ``LogisticRegression.fit``. Left-out rows are predicted with their offset; of
         groups every trial is scored, so that the answer is that of a table with a row for each trial, if the folds
@@ -139,6 +144,14 @@ class LogisticRegressionCV(LogisticRegression):
         columns = self.columns_of(X, opened)
         to_split, to_score = self._routed(sample_weight, params)
         recipe = self._recipe_with(grid.terms[0][0])
+        passes = RowPasses(opened)
+        if passes.large:
+            rows, problem, view = recipe.opened(passes)
+            assert view is not None
+            check_finite(rows, view)
+            self._check_reference(problem.classes)
+            result = validated_in_passes(passes, rows, recipe, problem.classes, grid, self.cv, scoring)
+            return self._chosen_of(result, (recipe, problem), rows, columns, given, legacy=legacy)
         whole = opened.whole if opened.whole is not None else in_memory(opened)
         rows, problem, _ = recipe.opened(passes_over(whole, opened.design))
         self._check_reference(problem.classes)
@@ -152,6 +165,20 @@ class LogisticRegressionCV(LogisticRegression):
         judge = judge_for(scoring if scoring in PLAIN else self._get_scorer(), block, share, to_score)
         folds = folds_of(self.cv, block, None if trials is None else y, to_split)
         result = cross_validated(block, problem, grid, folds, judge)
+        return self._chosen_of(result, (recipe, problem), rows, columns, given, legacy=legacy)
+
+    def _chosen_of(
+        self,
+        result: GridResult,
+        known: tuple[LogisticRecipe, Problem],
+        rows: Passes,
+        columns: Mapping[str, Any],
+        given: Training,
+        *,
+        legacy: bool,
+    ) -> Self:
+        """The fit of all rows with the best setting, or the average over the folds."""
+        (recipe, problem), grid = known, result.grid
         _warn_of_folds(result.converged, self.max_iter)
         if not self.refit:
             return self._average(result, columns, problem.classes, legacy=legacy)
