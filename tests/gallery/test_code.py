@@ -25,12 +25,12 @@ def test_the_lines_run_by_themselves(name, monkeypatch, capsys):
 
 
 def test_comparisons_and_what_only_they_need_are_left_out():
-    assert ITEMS["R11"].code.splitlines()[-2:] == [
-        "at = np.linspace(0, len(trace) - 1, 4).astype(int)",
+    assert ITEMS["L8"].code.splitlines()[-3:-1] == [
+        "at = [1, 2, 5, 20, 100, len(trace) - 1]",
         "plots.steps(model, X, y, at=at)",
     ]
-    assert "page.check" in ITEMS["R11"].all_code
-    assert "changed" not in ITEMS["R11"].code
+    assert "page.check" in ITEMS["L8"].all_code
+    assert "hyperplane" not in ITEMS["L8"].code
 
 
 def test_panels_of_one_picture_stay_together():

@@ -14,6 +14,7 @@ from discrim import plots
 from discrim.basis import PolynomialBasis
 from discrim.gallery import recipes
 from discrim.gallery.item import Items, Page
+from discrim.plots.style import LIGHT
 
 ITEMS = Items()
 
@@ -42,6 +43,9 @@ def several_scores(page: Page) -> None:
         0,
         int((same & (inside != model.predict(draws[:1000]))).sum()),
     )
+    score = model.decision_function(draws)
+    bend = score[:1000] + score[1000:] - 2 * model.decision_function((draws[:1000] + draws[1000:]) / 2)
+    page.check("scores are linear (every border of two is straight), largest bend", 0.0, np.abs(bend).max(), tol=1e-9)
     page.check("rows that are wrong", 12, recipes.wrong(model, X, y))
     page.show(plots.regions(model, X, y), "Three clouds; three regions with straight borders meet in a point.")
 
@@ -58,10 +62,17 @@ def regression_of_y(page: Page) -> None:
     brute = np.linalg.lstsq(np.column_stack([np.ones(len(X)), X]), y, rcond=None)[0]
     page.check("the plane by the normal equations", brute, np.array([b, *w]), tol=1e-8)
     page.check("f on the border", 0.5, float(w @ model.hyperplane().foot(X[:1])[0] + b), tol=1e-9)
+    along = X @ w / np.linalg.norm(w)
     left, right = plots.side_by_side(2)
-    plots.titled(plots.scores(model, X, y, direction=w, ax=left), "the larger of f and 1 − f")
+    plots.points(np.column_stack([along, y]), y, names=("w′x / |w|", "y and f"), ax=left)
+    ends = np.array([along.min(), along.max()])
+    left.plot(ends, np.linalg.norm(w) * ends + b, color=LIGHT.ink)
+    left.plot(np.full(2, (0.5 - b) / np.linalg.norm(w)), [-0.4, 0.5], color=LIGHT.muted)
+    plots.titled(left, "the fit, cut at 1/2")
     plots.titled(plots.borders({"f(x) = 1/2": model}, X, y, ax=right), "the border")
-    page.show(left, "Left: fitted values along their direction with the cut. Right: the rows with the border.")
+    page.show(
+        left, "Left: responses 0 and 1 with the fitted plane along w and its cut. Right: the rows with the border."
+    )
 
 
 @ITEMS.item(
@@ -94,6 +105,11 @@ def masking_cured(page: Page) -> None:
             size[name, degree] = model[-1].coef_.size + model[-1].intercept_.size
     page.check("three classes, wrong of 600, degree 1 and 2", [199, 25], [wrong["three", 1], wrong["three", 2]])
     page.check("seven classes, wrong of 1400, degree 1, 2, 3", [943, 521, 105], [wrong["seven", d] for d in (1, 2, 3)])
+    page.check(
+        "coefficients of a class grow, degree 1, 2, 3: (d + 1)(d + 2)/2",
+        [3, 6, 10],
+        [size["three", d] // 3 for d in (1, 2, 3)],
+    )
     page.check("seven classes, LDA", 1, recipes.wrong(discrim.LinearDiscriminantAnalysis().fit(*many), *many))
     page.table(
         ["degree", "wrong, K = 3", "coefficients", "wrong, K = 7", "coefficients"],
@@ -194,6 +210,13 @@ def one_direction(page: Page) -> None:
     )
     borders = {name: replace(lda.hyperplane(), w=w, b=-cut) for name, cut in offsets.items()}
     page.show(plots.borders(borders, X, y), "Two clouds of unequal size and four parallel lines between them.")
+    near = np.abs(cuts - 1.0) < 0.4
+    axes = plots.lines({"": (cuts[near], np.array(errors)[near])}, x="offset along w", y="rows wrong")
+    axes.lines[0].set_drawstyle("steps-mid")
+    for k, (name, cut) in enumerate(offsets.items()):
+        axes.plot([cut], [((X @ w > cut) != y).sum()], LIGHT.marker(k), color=LIGHT.colour(k), markersize=9, label=name)
+    axes.legend(frameon=False)
+    page.show(axes, "Rows that are wrong over the offset, with the offsets of the four rules.")
 
 
 @ITEMS.item(
@@ -245,8 +268,6 @@ def four_steps(page: Page) -> None:
     gaps = (lda.means_ - lda.xbar_) * np.sqrt(lda.priors_)[:, None]
     values = linalg.eigh(gaps.T @ gaps, lda.covariance_, eigvals_only=True)[::-1]
     page.check("eigenvalues of the generalised problem", values, lda.scatter_eigenvalues_, tol=1e-6)
-    X, y = recipes.gaussian([(0, 0), (4, 0), (2, 3.5)], [[[1.0, 0.8], [0.8, 1.0]]] * 3, (100, 100, 100))
-    lda = discrim.LinearDiscriminantAnalysis().fit(X, y)
     X, y = recipes.gaussian([(0, 0), (4, 0), (2, 3.5)], [[[1.0, 0.8], [0.8, 1.0]]] * 3, (100, 100, 100))
     page.show(plots.sphering(X, y), "The rows, sphered, turned to the axes of the centroids, and the axes mapped back.")
 

@@ -47,6 +47,16 @@ def regularised(page: Page) -> None:
         0,
         int((rda(alpha=0.0).fit(X, y).predict(X) != discrim.LinearDiscriminantAnalysis().fit(X, y).predict(X)).sum()),
     )
+    half = rda(alpha=0.5, gamma=1.0, normalization="mle").fit(X, y)
+    own = np.array([np.cov(X[y == k].T, bias=True) for k in half.classes_])
+    mixed = 0.5 * own + 0.5 * own.mean(axis=0)
+    away = X[:1] - half.means_
+    page.check(
+        "γ = 1: no shrinkage, d² with (S_k + S)/2",
+        np.einsum("ki,kij,kj->k", away, np.linalg.inv(mixed), away),
+        half.mahalanobis(X[:1])[0],
+        tol=1e-6,
+    )
     centred, response = X - X.mean(axis=0), (y == "BM") - 0.25
     lambdas = np.geomspace(1e-2, 1e5, 40)
     paths = np.array([np.ravel(discrim.RidgeClassifier(alpha=value).fit(X, y == "BM").coef_) / 2 for value in lambdas])
@@ -156,10 +166,11 @@ def convergence(page: Page) -> None:
     page.check("R", 3.651, learned.radius, tol=5e-4)
     page.check("largest margin γ", 0.549, float(2 * learned.radius / np.sqrt(learned.best_bound)), tol=5e-4)
     page.check("the bound with the largest margin", 177, int(learned.best_bound))
+    page.check("what the formula gives for 100 w*, below 7", 0.018, learned.best_bound / 100**2, tol=5e-4)
     page.misprint(
         "(2R/γ)² for any w*",
         "only for |w*| = 1, |b*| ≤ R and a start at 0",
-        f"with 100 w* the bound is {learned.best_bound / 1e4:.3f}, and there are 7 corrections",
+        "with 100 w* the bound is 0.018, and there are 7 corrections",
     )
     page.misprint(
         "D(w, b) over rows with y(w′x + b) < 0",
@@ -228,7 +239,7 @@ def additive(page: Page) -> None:
     page.check(
         "continuous: the sum of the curves is the log odds", gaussian.decision_function(X)[:5], total[:5], tol=1e-7
     )
-    page.misprint("p_(i,1)", "p_(k,1)", "the probability belongs to column k")
+    page.misprint("p_{i,1}", "p_{k,1}", "the probability belongs to column k")
     tuned = discrim.BernoulliNB(tune_intercept=True).fit(ones, y)
     page.check(
         "with a tuned separately there are no more errors",

@@ -139,6 +139,11 @@ def squares_separable(page: Page) -> None:
     axes = plots.steps(model, X, y, at=at)
     page.show(axes, "Six frames: the least squares line turns and settles between the classes.")
     page.movie(plots.animate, model, X, y, at=np.geomspace(1, len(trace) - 1, 24).astype(int))
+    lines = {"least squares": discrim.LeastSquaresClassifier().fit(*far)}
+    lines["perceptron"] = discrim.RosenblattPerceptron().fit(*far)
+    page.show(
+        plots.borders(lines, *far), "Rows far on the right side pull the least squares line into the other class."
+    )
 
 
 @ITEMS.item("L8", "Least squares on classes that overlap, six frames", "the descent settles at the least squares line")

@@ -59,7 +59,7 @@ def half_space(page: Page) -> None:
     page.show(plots.half_space(lda, X, y), "Two clouds, the border between them, its normal, and a distance from it.")
 
 
-@ITEMS.item("N3", "LDA: ellipses of one shape, straight borders", "Σ = (1/n) Σ_k Σ_{i∈C_k} (x_i − μ_k)(x_i − μ_k)′")
+@ITEMS.item("N3", "LDA: ellipses of one shape, straight borders", "Σ = (1/n) Σ_k Σ_{i ∈ k} (x_i − μ_k)(x_i − μ_k)′")
 def one_shape(page: Page) -> None:
     X, y = recipes.triangle()
     lda = discrim.LinearDiscriminantAnalysis(store_covariance=True).fit(X, y)
@@ -137,6 +137,7 @@ def plane_of_centroids(page: Page) -> None:
     corner = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]]) * 6
     ax.plot(*(middles.mean(axis=0) + corner @ plane.basis.T).T, color=LIGHT.ink)
     ax.plot(*middles.T, "X", color=LIGHT.ink, markersize=8)
+    ax.set_box_aspect(None, zoom=1.15)
     ax.legend(frameon=False, labelcolor=LIGHT.ink, ncols=3, loc="upper center")
     page.show(ax, "Sphered rows in three dimensions, with the plane through the three centroids.")
 

@@ -202,6 +202,7 @@ def crabs_lda(page: Page) -> None:
     page.check("group means", means, lda.means_, tol=5e-7)
     page.check("coefficients, up to sign", printed, ours, tol=5e-7)
     page.check("proportion of trace", [0.6891, 0.3018, 0.0091], lda.explained_variance_ratio_, tol=5e-5)
+    page.check("FL with the divisor n − 1", -31.455, float(ours[0, 0] * np.sqrt(199 / 196)), tol=5e-4)
     page.misprint("divisor n − 1; μ of Y_i in B", "n − K; μ_k", "n − 1 would give FL −31.455, the slide prints −31.217")
     page.table(
         ["", "LD1", "LD2", "LD3"],

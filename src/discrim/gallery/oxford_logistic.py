@@ -41,11 +41,14 @@ def oring_rows(page: Page) -> None:
     rings = discrim.datasets.load_challenger()
     page.check("flights, with failure", [23, 7], [len(rings.target), int(rings.target.sum())])
     temperature, failures = rings.data[:, 0], rings.extra["n_distress"]
-    axes = plots.points(np.column_stack([temperature, failures]), rings.target, names=("temperature (F)", "failures"))
-    page.show(axes, "Number of failures over temperature, flights with and without failure.")
-    both = np.column_stack([temperature, rings.target])
-    axes = plots.points(both, rings.target, names=("temperature (F)", "any failure"))
-    page.show(axes, "Failure yes or no over temperature.")
+    left, right = plots.side_by_side(2)
+    number = np.column_stack([temperature, failures])
+    plots.points(number, rings.target, names=("temperature (F)", "failures"), ax=left)
+    left.set_yticks([0, 1, 2])
+    either = np.column_stack([temperature, rings.target])
+    plots.points(either, rings.target, names=("temperature (F)", "any failure"), ax=right)
+    right.set_yticks([0, 1], ["no", "yes"])
+    page.show(left, "Left: number of failures over temperature. Right: any failure, yes or no.")
 
 
 @ITEMS.item("O30", "O-rings: the fit on the scale of the link", "log odds = 15.0429 − 0.23216 temperature")
@@ -323,7 +326,7 @@ def normalised(page: Page) -> None:
     page.misprint(
         ".9972, .0072, .4024", ".9927, .0073, .4025", "1364/1374 is .9927; the others are cut off instead of rounded"
     )
-    page.table(["prediction", "true 0", "true 1"], [["0", *shares[0]], ["1", *shares[1]]])
+    page.table(["prediction", "true 0", "true 1"], [[str(k), *(f"{share:.4f}" for share in shares[k])] for k in (0, 1)])
 
 
 @ITEMS.item("O39", "ROC curves of LDA and logistic regression", "sensitivity against specificity, over all cuts")
@@ -348,6 +351,15 @@ def roc_curves(page: Page) -> None:
         "logistic regression is above on every split",
         True,
         bool((np.array(areas["logistic regression"]) > areas["LDA"]).all()),
+    )
+    at, weight = np.polynomial.hermite_e.hermegauss(80)
+    gap = np.array([1.0, 2.0, 2.8, 4.0])
+    mean = (weight / np.cosh(gap[:, None] / 2 * at)).sum(axis=1) / weight.sum()
+    page.check(
+        "efficiency of logistic regression on Gaussian classes, Δ = 1, 2, 2.8, 4: (1 + Δ²/4) e^(−Δ²/8) E(1/cosh ½ΔZ)",
+        [0.995, 0.899, 0.701, 0.343],
+        (1 + gap**2 / 4) * np.exp(-(gap**2) / 8) * mean,
+        tol=5e-4,
     )
     page.misprint(
         "efficiency 30 % lower",

@@ -8,7 +8,7 @@ from html import escape
 
 from discrim.gallery.contents import Lecture
 from discrim.gallery.drawing import svg
-from discrim.gallery.item import Grid, Item, Movie, Page, Picture
+from discrim.gallery.item import Grid, Item, Movie, Page, Picture, Text
 from discrim.plots.style import DARK, LIGHT, Look
 
 
@@ -24,7 +24,7 @@ STYLE = f"""
   :root {{ {_variables(DARK)} --soft: #1d232c; --good: #3fd6a4; --bad: #ff8a80; }}
 }}
 * {{ box-sizing: border-box; }}
-body {{ margin: 0 auto; max-width: 60rem; padding: 0 1rem 3rem; background: var(--face); color: var(--ink);
+body {{ margin: 0 auto; max-width: 78rem; padding: 0 1rem 3rem; background: var(--face); color: var(--ink);
   font: 16px/1.5 system-ui, sans-serif; overflow-wrap: break-word; }}
 nav {{ padding: .8rem 0; border-bottom: 1px solid var(--line); }}
 nav a {{ margin-right: 1rem; }}
@@ -37,6 +37,10 @@ section {{ padding: 1.6rem 0; border-bottom: 1px solid var(--line); }}
   font-family: Cambria, "STIX Two Text", "Times New Roman", serif; }}
 svg {{ display: block; fill: var(--ink); width: 100%; height: auto; margin: .6rem 0; }}
 .movie img {{ display: block; width: 100%; max-width: 378px; height: auto; margin: .6rem 0; }}
+.beside > div, .below > div {{ min-width: 0; }} .below {{ max-width: 60rem; }}
+@media (min-width: 64rem) {{
+  .beside {{ display: grid; grid-template-columns: minmax(0, 35rem) minmax(0, 1fr); gap: 0 2.5rem; }}
+}}
 .wide {{ overflow-x: auto; max-width: 100%; }}
 table {{ border-collapse: collapse; font-size: .88rem; margin: .6rem 0; font-variant-numeric: tabular-nums; }}
 caption {{ text-align: left; color: var(--muted); padding-bottom: .2rem; }}
@@ -56,7 +60,8 @@ ol.items .id {{ display: inline-block; min-width: 2.6rem; color: var(--muted); }
 }}
 @media print {{
   :root {{ {_variables(LIGHT)} --soft: #ffffff; --good: #000000; }}
-  nav, .movie {{ display: none; }} section {{ break-inside: avoid; }} body {{ max-width: none; }}
+  .beside {{ display: block; }} nav, .movie {{ display: none; }} section {{ break-inside: avoid; }}
+  body {{ max-width: none; }}
   pre {{ white-space: pre-wrap; }}
 }}
 """
@@ -64,10 +69,33 @@ ol.items .id {{ display: inline-block; min-width: 2.6rem; color: var(--muted); }
 
 def section(item: Item, page: Page) -> str:
     """An item: picture or table, formula, code, and the numbers it agrees with."""
-    parts = [f'<h2><span class="id">{item.id}</span>{escape(item.title)}</h2>']
+    head = [f'<h2><span class="id">{item.id}</span>{escape(item.title)}</h2>']
     if item.formula:
-        parts.append(f'<p class="formula">{_formula(item.formula)}</p>')
-    parts += [f'<p class="stand-in">{escape(text)}</p>' for text in page.stand_ins]
+        head.append(f'<p class="formula">{_formula(item.formula)}</p>')
+    head += [f'<p class="stand-in">{escape(text)}</p>' for text in page.stand_ins]
+    said = [
+        _checks(page),
+        _misprints(page),
+        f"<details open><summary>The code that made it</summary><pre><code>{escape(item.code)}</code></pre></details>",
+        f"<details><summary>With the numbers</summary><pre><code>{escape(item.all_code)}</code></pre></details>",
+    ]
+    # Beside a picture there is room; what is printed needs the whole width.
+    printed = any(isinstance(shown, Text) and shown.printed for shown in page.shown)
+    beside = not printed and any(isinstance(shown, Picture) for shown in page.shown)
+    parts = [
+        *head,
+        f'<div class="{"beside" if beside else "below"}"><div>',
+        *_shown(item, page),
+        "</div><div>",
+        *said,
+        "</div></div>",
+    ]
+    return f'<section id="{item.id}">\n' + "\n".join(part for part in parts if part) + "\n</section>"
+
+
+def _shown(item: Item, page: Page) -> list[str]:
+    """Pictures, tables and remarks in their order."""
+    parts = []
     for number, shown in enumerate(page.shown):
         if isinstance(shown, Picture):
             parts.append(svg(shown.figure, f"{item.id}-{number}", escape(shown.alt, quote=True)))
@@ -83,12 +111,7 @@ def section(item: Item, page: Page) -> str:
             parts.append(f"<pre>{escape(shown.text)}</pre>")
         else:
             parts.append(f'<p class="note">{escape(shown.text)}</p>')
-    parts += [_checks(page), _misprints(page)]
-    parts += [
-        f"<details open><summary>The code that made it</summary><pre><code>{escape(item.code)}</code></pre></details>",
-        f"<details><summary>With the numbers</summary><pre><code>{escape(item.all_code)}</code></pre></details>",
-    ]
-    return f'<section id="{item.id}">\n' + "\n".join(part for part in parts if part) + "\n</section>"
+    return parts
 
 
 def movie_files(item: Item) -> tuple[str, str]:

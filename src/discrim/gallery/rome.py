@@ -36,7 +36,7 @@ def binary_functions(page: Page) -> None:
     page.misprint(
         "the gradient of the Lagrangian + 2λw", "− 2λw", "the constraint w′w = 1 enters with a minus; |w| is not w′w"
     )
-    far = [[-2.0, -1.0], [0.5, -1.5], [-1.5, 2.0], [3.0, 1.0], [1.0, 4.0], [4.5, 3.0]]
+    far = [[-2.5, 0.5], [0.5, -2.2], [-2.2, 2.4], [0.8, 4.6], [4.8, 3.2], [3.0, -2.6]]
     page.show(plots.half_space(model, X, y, point=far), "A line, its normal, and the signed distances of six points.")
 
 
@@ -183,6 +183,7 @@ def gaussian_threshold(page: Page) -> None:
     page.check(
         "ratio of the densities there", 1.0, float(stats.norm(3, 0.5).pdf(cut) / stats.norm(0, 1).pdf(cut)), tol=1e-6
     )
+    page.check("with 1/σ_i left out, y² = (y − 3)²/.25", 2.0, float(min(np.roots([3, -24, 36]))), tol=5e-4)
     wide = BayesClassifier({1: stats.norm(0, 1), 2: stats.norm(3, 2)}).regions()
     page.check("N(3, 2): class 2 also below", -3.42, float(wide[0].high), tol=0.005)
     X, y = recipes.equal_covariances((30, 70))
@@ -220,6 +221,7 @@ def perceptron(page: Page) -> None:
     page.check("wrong at the end", 0, recipes.wrong(model, X, y))
     page.misprint("w + η φ", "w + η φ t", "rows of the other class are subtracted")
     page.misprint("the proof of convergence", "see C16", "the text ends inside it, and α is not given")
-    at = np.linspace(0, len(changed) - 1, 4).astype(int)
-    at = np.linspace(0, len(trace) - 1, 4).astype(int)
-    page.show(plots.steps(model, X, y, at=at), "Four steps: the line, and the rows ringed that are still wrong.")
+    axes = plots.steps(model, X, y, at=range(4))
+    for ax, (row, *_) in zip(axes, changed, strict=True):
+        ax.plot(*X[row], "o", color="red", markersize=9)
+    page.show(axes, "Four steps: the line and w, wrong rows ringed, and in red the row that is added next.")

@@ -14,7 +14,7 @@ from discrim.errors import ParameterError, plural
 from discrim.losses import LOSSES, find_loss
 from discrim.plots.boundaries import DASHES, draw_line, named_models
 from discrim.plots.given import checked, numbers_in
-from discrim.plots.rows import Points, column_names, fitted_classes, lacks, points_of
+from discrim.plots.rows import RASTERISED, Points, column_names, fitted_classes, lacks, points_of
 from discrim.plots.scatter import class_keys, scatter_classes
 from discrim.plots.style import SMALL, WIDEST, Look, canvas, end_labels, keyed, noted, panels, shortened, titled
 from discrim.typing import Floats
@@ -434,15 +434,35 @@ def _frame(ax: Any, look: Look, trace: Any, rows: Points, i: int) -> None:
     scatter_classes(ax, look, rows.x, rows.codes, rows.classes, size=14)
     side = np.where(rows.codes == 1, 1.0, -1.0)
     wrong = side * (rows.x @ w + b) <= 0
-    ax.scatter(*rows.x[wrong].T, s=46, facecolors="none", edgecolors=look.ink, linewidths=0.8, zorder=4)
+    ax.scatter(
+        *rows.x[wrong].T, s=46, facecolors="none", edgecolors=look.ink, linewidths=0.8, zorder=4,
+        rasterized=len(rows.x) > RASTERISED,
+    )  # fmt: skip
     low, high = rows.x.min(axis=0), rows.x.max(axis=0)
     room = 0.12 * (high - low)
     ax.set_xlim(low[0] - room[0], high[0] + room[0])
     ax.set_ylim(low[1] - room[1], high[1] + room[1])
-    if w.any():
-        draw_line(ax, w, b, {"color": look.ink, "linewidth": 1.6, "zorder": 5})
+    _line_with_normal(ax, look, w, b)
     count = int(wrong.sum())
     ax.set_title(f"{trace.unit} {trace.step[i]}: {count} wrong", loc="left", fontsize=SMALL, color=look.ink)
+
+
+def _line_with_normal(ax: Any, look: Look, w: Floats, b: float) -> None:
+    """The line, and w as an arrow from it; a word where there is no line to be seen."""
+    (a0, a1), (b0, b1) = ax.get_xlim(), ax.get_ylim()
+    corners = np.array([[a0, b0], [a0, b1], [a1, b0], [a1, b1]]) @ w + b
+    if not w.any() or (corners > 0).all() or (corners < 0).all():
+        said = "the line lies outside" if w.any() else "w = 0: no line yet"
+        ax.text(0.97, 0.04, said, transform=ax.transAxes, ha="right", fontsize=SMALL - 1, color=look.muted)
+        return
+    draw_line(ax, w, b, {"color": look.ink, "linewidth": 1.6, "zorder": 5})
+    middle = np.array([0.5 * (a0 + a1), 0.5 * (b0 + b1)])
+    foot = middle - (middle @ w + b) * w / (w @ w)
+    tip = foot + 0.16 * min(a1 - a0, b1 - b0) * w / np.linalg.norm(w)
+    ax.annotate(
+        "", tuple(tip), tuple(foot), zorder=6, annotation_clip=True,
+        arrowprops={"arrowstyle": "-|>", "color": look.colour(3), "linewidth": 1.5, "shrinkA": 0, "shrinkB": 0},
+    )  # fmt: skip
 
 
 def _one_way(paths: Any) -> Any:

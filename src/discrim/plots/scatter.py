@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # Columns that a matrix of pairs shows.
 MOST_COLUMNS = 6
+# Points are small where they are many: up to so many, a share of the usual area.
+SIZES = ((10, 4.0), (60, 1.6), (RASTERISED, 1.0), (1500, 0.6), (np.inf, 0.35))
 
 
 @checked
@@ -93,7 +95,9 @@ def pairs(X: Any, y: Any = None, *, columns: Any = None, names: Any = None, styl
                 ax.set_ylabel(shortened(names[chosen[i]], 60 // size), fontsize=SMALL)
     figure = matrix[0, 0].figure
     # Fixed places: a layout of so many axes that is solved for takes seconds.
-    figure.subplots_adjust(left=0.11, right=0.985, bottom=0.115, top=0.94, wspace=0.09, hspace=0.09)
+    figure.subplots_adjust(
+        left=0.11, right=0.985, bottom=0.115 if rows.sampled else 0.085, top=0.94, wspace=0.09, hspace=0.09
+    )
     if rows.labelled:
         figure.legend(
             handles=class_keys(look, rows.classes), loc="upper left", ncols=min(len(rows.classes), 4),
@@ -120,7 +124,7 @@ def scatter_classes(
 ) -> None:
     """Points of n x 2 coordinates; small and faint where they are many, one bitmap where an SVG would grow."""
     crowd = len(z) > RASTERISED
-    area = size * (0.35 if len(z) > 1500 else 0.6 if crowd else 1.0 if len(z) > 60 else 1.6)
+    area = size * next(share for most, share in SIZES if len(z) <= most)
     for k in range(len(classes)):
         own = codes == k
         if not own.any():

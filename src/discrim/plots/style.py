@@ -17,6 +17,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from discrim.errors import ParameterError
@@ -35,6 +36,8 @@ TEXT, SMALL, TITLE = 9.5, 8.5, 10.5
 # Inches; at 96 pixels an inch a picture is 480 wide, and two panels side by side 560.
 WIDTH, HEIGHT, WIDEST = 5.0, 3.9, 5.8
 MOST_PANELS = 100
+# Points that ticks and name of the vertical axis take.
+BESIDE = 42
 
 
 @dataclass(frozen=True)
@@ -153,6 +156,8 @@ def panels(
         ax.remove()
     for ax in grid[:count]:
         _dress(ax, look, face=True)
+        if columns > 1:
+            ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10], prune=None))
     return list(grid[:count]), look
 
 
@@ -234,10 +239,11 @@ def titled(ax: Axes, title: str | None = None, x: str | None = None, y: str | No
 
 
 def _characters(ax: Axes, size: float) -> int:
-    """About how many characters of this size stand side by side above the axes."""
+    """About how many characters of this size stand side by side above the axes, beside which their labels stand."""
     columns = ax.get_subplotspec()
     share = 1 if columns is None else columns.get_gridspec().ncols
-    return max(int(0.86 * ax.figure.get_figwidth() / share * 72 / (0.52 * size)), 12)  # type: ignore[union-attr]
+    room = ax.figure.get_figwidth() / share * 72 - BESIDE  # type: ignore[union-attr]
+    return max(int(room / (0.52 * size)), 12)
 
 
 def wrapped(text: str, width: int) -> str:
@@ -272,7 +278,7 @@ def keyed(ax: Any, look: Look, handles: Sequence[Any] | None = None, *, inside: 
 
 def _legend_columns(ax: Axes, handles: Sequence[Any]) -> int:
     """As many as fit, entries going down the columns, each column as wide as its longest."""
-    sizes, room = [len(str(handle.get_label())) + 5 for handle in handles], _characters(ax, SMALL) + 2
+    sizes, room = [len(str(handle.get_label())) + 5 for handle in handles], _characters(ax, SMALL)
     for columns in range(len(sizes), 1, -1):
         # The first columns have one entry more where they do not come out even.
         parts = np.array_split(np.array(sizes), columns)
@@ -316,6 +322,9 @@ def spread(at: Any, gap: float) -> Any:
         move = np.where(close, (gap - gaps) / 2, 0.0)
         places[:-1] -= move
         places[1:] += move
+    # None below the picture, the lowest first; then none above it, as far as there is room.
+    for i, least in enumerate(gap * np.arange(len(places))):
+        places[i] = max(places[i], least, places[i - 1] + gap if i else 0.0)
     places -= max(places[-1] - 1.0, 0.0) if len(places) else 0.0
     out = np.empty_like(places)
     out[order] = places
