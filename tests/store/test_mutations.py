@@ -1,38 +1,82 @@
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse, stats
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 import discrim
 from discrim import basis, decision
+from discrim.comparison.prepared import PreparedClassifier
+from discrim.decision import BayesClassifier
 from discrim.errors import ModelFileError
 from discrim.models.text_classifier import TextClassifier
 from discrim.store.files import from_bytes, to_bytes
+from discrim.text import WordCounts
 
 from .conftest import DOCUMENTS, KINDS_OF_MAIL
 from .mutations import altered, outcome
 
 QUESTIONS = ("predict", "predict_proba", "decision_function", "transform")
+X, Y = discrim.datasets.load_iris().xy
+TABLE = pd.DataFrame(X, columns=list("abcd")).assign(e=np.array(["u", "v", "w"])[np.arange(150) * 7 % 3])
 
 
-def asked(X):
-    return lambda model: (getattr(model, name)(X) for name in QUESTIONS if hasattr(model, name))
+def asked(rows):
+    return lambda model: (getattr(model, name)(rows) for name in QUESTIONS if hasattr(model, name))
+
+
+def others():
+    """Estimators around others, bases, words, sparse rows, formulas, and parts of scikit-learn; with some rows."""
+    LDA, NB = discrim.LinearDiscriminantAnalysis, discrim.GaussianNB
+    gaps = TABLE.assign(a=TABLE["a"].where(np.arange(150) % 9 > 0))
+    around = [
+        discrim.OneVsRestClassifier(NB()), discrim.OneVsOneClassifier(NB(), methods="all"),
+        discrim.OutputCodeClassifier(discrim.RidgeClassifier(), random_state=0),
+        decision.CostSensitiveClassifier(NB()), decision.PriorShiftClassifier(NB()),
+        decision.RejectingClassifier(NB()), basis.SplineBasis(3), basis.PolynomialBasis(2), basis.QuadraticBasis(),
+        basis.RadialBasis(3, per_column=True), basis.FourierBasis(5), basis.StepBasis(3),
+        basis.JoinedBasis([None, basis.SplineBasis(2)]),
+        make_pipeline(SimpleImputer(), StandardScaler(), PCA(2), LDA()), make_pipeline(RobustScaler(), NB()),
+        make_pipeline(MinMaxScaler(), MaxAbsScaler(), basis.SplineBasis(2), discrim.LogisticRegression()),
+        *(CalibratedClassifierCV(NB(), method=method, cv=3) for method in ("sigmoid", "isotonic", "temperature")),
+    ]  # fmt: skip
+    yield from ((each.fit(X, Y), X[:7]) for each in around)
+    yield decision.ThresholdClassifier(LDA(), cv=3).fit(X[50:], Y[50:]), X[:7]
+    yield BayesClassifier([stats.norm(), stats.gamma(2.0)], [0.4, 0.6]).fit(), X[:7, :1]
+    sparse_rows = sparse.csr_array(np.where(X > 2.0, X, 0.0))
+    for kind in (LDA, NB, discrim.MultinomialNB, discrim.LogisticRegression, discrim.SGDClassifier):
+        yield kind().fit(sparse_rows, Y), sparse_rows[:7]
+    wide = np.random.default_rng(0).normal(size=(30, 40))
+    QDA, RDA = discrim.QuadraticDiscriminantAnalysis(reg_param=0.1), discrim.RegularizedDiscriminantAnalysis(target="diagonal")
+    for each in (LDA(), QDA, RDA):
+        yield each.fit(wide, Y[::5]), wide[:7]
+    for counts in (None, WordCounts(buckets=16)):
+        yield TextClassifier(counts=counts).fit(DOCUMENTS, KINDS_OF_MAIL), DOCUMENTS[:3]
+    yield TextClassifier(LDA()).fit(DOCUMENTS, KINDS_OF_MAIL), DOCUMENTS[:3]
+    yield PreparedClassifier(LDA(), standardise=True).fit(gaps, Y), gaps[:7]
+    yield PreparedClassifier(discrim.MixedNB(), impute=False).fit(gaps, Y), gaps[:7]
+    yield LDA().fit(TABLE, Y), TABLE[:7]
+    table = TABLE.assign(y=Y)
+    yield discrim.LogisticRegression.from_formula("y ~ a * e + bs(b, df=4) + poly(c, 2)", table), table[:7]
+    yield LDA.from_formula("y ~ log(a) + C(e) + I(b ** 2)", table), table[:7]
 
 
 @pytest.fixture(scope="module")
 def files(fitted):
     """Files of every kind of estimator, and what to ask of what was read."""
-    X, y = discrim.datasets.load_iris().xy
-    models = {name: (model, asked(x[:7])) for name, (model, x) in fitted.items()}
-    others = [
-        discrim.OneVsRestClassifier(discrim.GaussianNB()), discrim.OneVsOneClassifier(discrim.GaussianNB()),
-        decision.CostSensitiveClassifier(discrim.GaussianNB()), decision.PriorShiftClassifier(discrim.GaussianNB()),
-        decision.RejectingClassifier(discrim.GaussianNB()), basis.SplineBasis(3), basis.PolynomialBasis(2),
-        basis.RadialBasis(3, per_column=True), basis.FourierBasis(5), basis.StepBasis(3),
-    ]  # fmt: skip
-    models |= {type(each).__name__: (each.fit(X, y), asked(X[:7])) for each in others}
-    models["text"] = TextClassifier().fit(DOCUMENTS, KINDS_OF_MAIL), asked(DOCUMENTS[:3])
-    return [(to_bytes(model, keep_statistic=keep), ask) for model, ask in models.values() for keep in (False, True)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        models = [*((model, x[:7]) for model, x in fitted.values()), *others()]
+        kept = [(model, rows, keep) for model, rows in models for keep in (False, True)]
+        return [(to_bytes(model, keep_statistic=keep), asked(rows)) for model, rows, keep in kept]
 
 
 def mutate(files, count, seed):
