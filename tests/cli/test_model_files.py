@@ -226,7 +226,7 @@ def test_a_model_that_cannot_learn_on_says_so(discrim, table, tmp_path):
     assert "m.discrim' holds a LogisticRegression, which cannot learn from more rows." in said(done)
 
 
-@pytest.mark.parametrize("name", ["LDA", "logistic", "ridge", "Gaussian NB", "Mixed NB"])
+@pytest.mark.parametrize("name", ["LDA", "logistic", "ridge", "Gaussian NB", "Mixed NB", "QDA"])
 def test_contributions_and_the_constant_sum_to_the_log_odds(discrim, flowers, tmp_path, name):
     frame = flowers if name == "Gaussian NB" else flowers.with_columns(colour=pl.Series(["blue", "red", "green"] * 50))
     frame.write_csv(tmp_path / "t.csv")
@@ -264,10 +264,10 @@ def test_the_contribution_of_a_column_is_its_coefficient_times_its_distance_from
 
 
 def test_what_has_no_contributions_is_named(discrim, table, tmp_path):
-    discrim("fit", "QDA", table, "-t", "species", "-o", tmp_path / "m.discrim")
+    discrim("fit", "Bayesian QDA", table, "-t", "species", "-o", tmp_path / "m.discrim")
     done = discrim("explain", tmp_path / "m.discrim", table, "--row", 1)
     assert done.exit_code == 2
-    assert "The scores of this QuadraticDiscriminantAnalysis are no sum over the columns." in said(done)
+    assert "The scores of this BayesianQuadraticDiscriminantAnalysis are no sum over the columns." in said(done)
 
 
 def test_a_row_that_does_not_exist_is_named(discrim, model, table):
@@ -287,12 +287,57 @@ def test_words_go_to_a_file_and_back(discrim, tmp_path):
     assert found["class"].to_list() == kinds
     done = discrim("evaluate", tmp_path / "m.discrim", mails, "-t", "kind", *words, "--json")
     assert json.loads(done.stdout)["error"] == 0
-    done = discrim("explain", tmp_path / "m.discrim", mails, "--row", 1)
+    # The column is remembered; where a table has it not, it is asked for.
+    assert discrim("predict", tmp_path / "m.discrim", mails).stdout == found.write_csv()
+    pl.DataFrame({"body": texts}).write_csv(tmp_path / "other.csv")
+    done = discrim("predict", tmp_path / "m.discrim", tmp_path / "other.csv")
     assert done.exit_code == 2
-    assert "The model learned from words" in said(done)
-    done = discrim("predict", tmp_path / "m.discrim", mails)
+    assert "learned from the words of the column 'mail'" in said(done)
+    assert "Pass --text COLUMN; the columns are 'body'." in said(done)
+    assert discrim("predict", tmp_path / "m.discrim", tmp_path / "other.csv", "--text", "body").exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["MultinomialNB", "logistic"])
+def test_the_words_of_a_text_contribute_to_its_log_odds(discrim, tmp_path, name):
+    pl.DataFrame({"mail": ["win win prize", "a prize", "lunch today", "at lunch"] * 5, "kind": ["s", "s", "h", "h"] * 5}
+    ).write_csv(tmp_path / "m.csv")  # fmt: skip
+    discrim("fit", name, tmp_path / "m.csv", "-t", "kind", "--text", "mail", "-o", tmp_path / "m.discrim")
+    done = discrim("explain", tmp_path / "m.discrim", tmp_path / "m.csv", "--row", 1, "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    values = dict(zip(found["tables"][0]["rows"], found["tables"][0]["values"], strict=True))
+    assert (values["win"][0], values["prize"][0]) == ("2", "1")
+    assert sum(each for _, each in values.values()) == pytest.approx(found["facts"]["Log odds"])
+    if name == "MultinomialNB":
+        model = library.load(tmp_path / "m.discrim")
+        words = list(model.counts_.get_feature_names_out())
+        ratio = model.model_.feature_log_prob_[1] - model.model_.feature_log_prob_[0]
+        assert values["win"][1] == pytest.approx(2 * ratio[words.index("win")])
+
+
+def test_a_folder_of_documents_is_a_table_for_every_verb(discrim, tmp_path):
+    for i in range(12):
+        for kind, text in (("ham", f"lunch at noon {i}"), ("spam", f"win a prize {i}")):
+            (tmp_path / "mails" / kind).mkdir(parents=True, exist_ok=True)
+            (tmp_path / "mails" / kind / f"{i:02}.txt").write_text(text)
+    mails, path = tmp_path / "mails", tmp_path / "m.discrim"
+    assert discrim("fit", "MultinomialNB", mails, "-o", path, "--keep-statistic").exit_code == 0
+    found = pl.read_csv(discrim("predict", path, mails).stdout.encode())
+    assert found["file"].to_list() == [f"{kind}/{i:02}.txt" for kind in ("ham", "spam") for i in range(12)]
+    assert found["class"].to_list() == ["ham"] * 12 + ["spam"] * 12
+    alone = pl.read_csv(discrim("predict", path, mails / "spam").stdout.encode())
+    assert alone["class"].to_list() == ["spam"] * 12
+    assert json.loads(discrim("evaluate", path, mails, "--json").stdout)["error"] == 0
+    assert json.loads(discrim("roc", path, mails, "--json").stdout)["auc"] == 1
+    done = discrim("update", path, mails, "-o", tmp_path / "twice.discrim", "--json")
+    assert json.loads(done.stdout)["summary"]["facts"]["Rows"] == 48
+    done = discrim("forget", tmp_path / "twice.discrim", mails)
     assert done.exit_code == 2
-    assert "Which column holds the text? Pass --text COLUMN; the columns are 'mail', 'kind'." in said(done)
+    assert "which cannot unlearn rows" in said(done)
+    for arguments, sentence in (([mails / "spam"], "and they lie in none"), ([mails, "-t", "kind"], "omit --target")):
+        done = discrim("evaluate", path, *arguments)
+        assert done.exit_code == 2
+        assert sentence in said(done)
 
 
 def test_a_database_is_a_table_for_every_verb(discrim, flowers, tmp_path):

@@ -1,5 +1,7 @@
 """Distances, boundaries and new rows, against the formulas written out."""
 
+from itertools import permutations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -161,3 +163,46 @@ def test_the_same_seed_gives_the_same_rows():
     assert_array_equal(model.sample(5, 3)[0], model.sample(5, 3)[0])
     assert not np.array_equal(model.sample(5, 3)[0], model.sample(5, 4)[0])
     assert model.sample(4, np.random.RandomState(0))[0].shape == (4, 5)
+
+
+QUADRATIC = {
+    "quadratic": discrim.QuadraticDiscriminantAnalysis(),
+    "squares": discrim.LeastSquaresClassifier(basis="quadratic"),
+    "projected": discrim.QuadraticDiscriminantAnalysis(reg_param=0.3),
+    "low rank": discrim.RegularizedDiscriminantAnalysis(alpha=0.5, gamma=0.5, target="diagonal"),
+}
+
+
+@pytest.mark.parametrize("name", QUADRATIC)
+def test_a_column_of_a_quadratic_rule_contributes_its_shapley_value(name):
+    """The mean over all orders of the columns of what each adds, from the class mean on; of squares from that of all.
+
+    Where nothing but pairs interact, that is the mean of what it adds as the first and as the last of all.
+    """
+    wide = name in {"projected", "low rank"}
+    x = np.hstack([X[::5, :3], np.random.default_rng(0).normal(size=(30, 36 if wide else 0))])
+    model = QUADRATIC[name].fit(x, Y[::5])
+    row, found, score = x[4], model.contributions(x[4:5])[0], model.solution().rule.scores
+    for k, label in enumerate(model.classes_):
+        start = (x if name == "squares" else x[Y[::5] == label]).mean(axis=0)
+        first, last = (np.array(score(each)[:, k]) for each in (_with_one(start, row), _with_one(row, start)))
+        values = 0.5 * (first - score(start[None])[0, k] + score(row[None])[0, k] - last)
+        assert_allclose(found[k], values, atol=1e-9)
+        if not wide:
+            assert_allclose(values, _over_all_orders(lambda at, k=k: score(at[None])[0, k], start, row), atol=1e-9)
+
+
+def _with_one(base, other):
+    """p rows: ``base`` with one value of ``other``."""
+    return np.where(np.eye(len(base), dtype=bool), other, base)
+
+
+def _over_all_orders(score, start, row):
+    gains, orders = np.zeros(len(row)), list(permutations(range(len(row))))
+    for order in orders:
+        at = start.copy()
+        for j in order:
+            before = score(at)
+            at[j] = row[j]
+            gains[j] += (score(at) - before) / len(orders)
+    return gains

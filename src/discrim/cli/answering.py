@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.cli.folders import TEXT, read_folder
 from discrim.engines.progress import Progress
 from discrim.errors import DataError, ParameterError, name_list, plural
 from discrim.later import cached_property
 from discrim.sources import Scan, scan
 from discrim.sources.design import Reader, Table
 from discrim.sources.opening import open_reader
-from discrim.text import documents
+from discrim.text import Documents, documents
 from discrim.typing import Floats
 
 # Numbers of a batch.
@@ -72,26 +74,33 @@ class Question:
         with Progress(title, n_rows) as progress:
             for table in reader.tables(columns, rows):
                 none = False
-                yield self._of(table, features)
+                yield self._of(table)
                 progress.add(table.n_rows)
         if none:
             raise DataError(f"'{self.data}' holds no rows.")
 
     def of_rows(self, table: Table) -> Answers:
         """Of rows in memory."""
-        return self._of(table, self.features())
+        return self._of(table)
 
     def batches(self, rows: int) -> Iterator[Table]:
         """What the model reads, so many rows at a time."""
         return self._reader.tables(self.features(), rows)
 
-    def as_rows(self, table: Table) -> Scan:
+    def as_rows(self, table: Table) -> Scan | Documents:
         """Rows in memory as the model reads them."""
+        if self.reads_text:
+            return documents(table, text=self.features()[0], missing="empty")
         return scan(table, features=self.features(), types={n: t for n, t in self.types.items() if n in table.names})
 
     @cached_property
     def _reader(self) -> Reader:
-        return open_reader(self.data, self.sep)
+        return read_folder(self.data) if self.is_folder else open_reader(self.data, self.sep)
+
+    @cached_property
+    def is_folder(self) -> bool:
+        """Are the rows the documents of a folder?"""
+        return self.reads_text and self.text is None and Path(self.data).expanduser().is_dir()
 
     @property
     def names_in(self) -> list[str]:
@@ -100,13 +109,14 @@ class Question:
 
     @property
     def unused(self) -> list[str]:
-        """The columns that neither the model nor the caller reads."""
+        """The columns of a table that neither the model nor the caller reads."""
+        if self.is_folder:
+            return []
         used = {*self.features(), *self.besides}
         return [name for name in self.names_in if name not in used]
 
-    def _of(self, table: Table, features: list[str]) -> Answers:
-        X: Any = documents(table, text=features[0], missing="empty") if self.reads_text else None
-        X = self.as_rows(table) if X is None else X
+    def _of(self, table: Table) -> Answers:
+        X = self.as_rows(table)
         predicted = np.asarray(self.model.predict(X))
         values = None
         if self.names:
@@ -142,14 +152,18 @@ class Question:
         return wanted
 
     def _text_column(self, names: Sequence[str]) -> str:
-        if self.text is None:
+        if self.is_folder:
+            return TEXT
+        fitted = getattr(self.model, "feature_names_in_", [None])[0] if self.text is None else self.text
+        if fitted is None or (self.text is None and fitted not in names):
+            learned = f"the words of the column '{fitted}', which '{self.data}' lacks" if fitted else "words"
             raise ParameterError(
-                f"The model learned from words. Which column holds the text? Pass --text COLUMN; the columns are "
+                f"The model learned from {learned}. Which column holds the text? Pass --text COLUMN; the columns are "
                 f"{name_list(names, most=20)}."
             )
-        if self.text not in names:
-            raise self._no_column(self.text)
-        return self.text
+        if fitted not in names:
+            raise self._no_column(fitted)
+        return str(fitted)
 
     def _no_column(self, name: str) -> DataError:
         return DataError(f"There is no column '{name}' in '{self.data}'. It has {name_list(self.names_in, most=20)}.")

@@ -106,7 +106,10 @@ def compare(
     if save is not None:
         from discrim.store import save as save_model
 
-        save_model(found.best, save)
+        best, column = found.best, getattr(rows, "column", None)
+        if column is not None:
+            best.remember_column(column)
+        save_model(best, save)
     if as_json:
         write_json({**_described(found), **({"summary": described(found.best.summary())} if summary else {})})
         return

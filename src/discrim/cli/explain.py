@@ -22,6 +22,7 @@ from discrim.cli.writing import described, write_json
 )
 @options.model_file
 @options.data
+@options.text
 @options.types
 @options.sep
 @click.option("--row", type=click.IntRange(1), metavar="N", required=True, help="Which row; the first one is 1.")
@@ -29,9 +30,10 @@ from discrim.cli.writing import described, write_json
 def explain(path: Path, data: str, *, row: int, as_json: bool, **reading: Any) -> None:
     """Print what each column of a row of DATA contributes to its classification.
 
-    The contributions and a constant sum to the log odds of the most probable class against the next one. Linear rules
-    and naive Bayes are such sums. A linear rule counts from the mean of the rows that it was fitted to, where the model
-    knows it; an online learner counts from zero.
+    The contributions and a constant sum to the log odds of the most probable class against the next one. Linear and
+    quadratic rules and naive Bayes are such sums; a product of two columns counts half for each. A linear rule counts
+    from the mean of the rows that it was fitted to, where the model knows it, a quadratic one from the mean of each
+    class; an online learner counts from zero. Of a text the words are listed.
     """
     from discrim.cli.answering import Question
     from discrim.cli.explaining import explained

@@ -13,17 +13,17 @@ from discrim.inference.summary import Summary, Table
 from discrim.sources.design import Table as Rows
 from discrim.typing import Floats
 
+# Words of a text that are shown.
+MOST_WORDS = 20
+
 
 def explained(question: Question, row: int) -> Summary:
     """What the columns of this row, of which the first is 1, say for the best class against the next."""
     model = question.model
-    if question.reads_text:
-        raise DataError(
-            "The model learned from words, and contributions are those of columns; see its summary instead."
-        )
-    features = question.features()
     if not hasattr(model, "contributions"):
-        raise DataError(f"{type(model).__name__} has no contributions of columns. Linear rules and naive Bayes have.")
+        raise DataError(
+            f"{type(model).__name__} has no contributions of columns. Linear and quadratic rules and naive Bayes have."
+        )
     table, place = _batch_with(question, row)
     part = OneRow(table, place)
     contributions = model.contributions(question.as_rows(part))[0]
@@ -32,20 +32,37 @@ def explained(question: Question, row: int) -> Summary:
     values = answers.values[0] if answers.values.shape[1] > 1 else np.array([0.0, answers.values[0, 0]])
     second, best = np.argsort(values, kind="stable")[-2:]
     odds = np.log(values[best]) - np.log(values[second]) if question.has_posterior else values[best] - values[second]
-    names = _names_of(model, contributions.shape[1])
-    by_column = _by_column(features, names, contributions[best] - contributions[second])
-    order = sorted(by_column, key=lambda name: -abs(by_column[name]))
-    shown = [[_value(part, name), float(by_column[name])] for name in order]
-    rest = float(odds - sum(by_column.values()))
+    gains, what = contributions[best] - contributions[second], "value"
+    if question.reads_text:
+        shown, what = _of_words(model.counts_, part.texts_of(question.features()[0]), gains), "occurs"
+    else:
+        names = _names_of(model, len(gains))
+        by_column = _by_column(question.features(), names, gains)
+        order = sorted(by_column, key=lambda name: -abs(by_column[name]))
+        shown = {name: (_value(part, name), float(by_column[name])) for name in order}
+    rest = float(odds - sum(gain for _, gain in shown.values()))
     facts = {
         "Class": f"{model.classes_[best]}",
         "Against": f"{model.classes_[second]}",
         "Log odds": float(odds),
         **({"Posterior": float(values[best])} if question.has_posterior else {}),
     }
-    rows = [*shown, ["", rest]]
-    main = Table("Contributions to the log odds", [*order, "(constant)"], ["value", "contribution"], rows)
+    rows = [*map(list, shown.values()), ["", rest]]
+    main = Table("Contributions to the log odds", [*shown, "(constant)"], [what, "contribution"], rows)
     return Summary(f"Row {row} of '{question.data}'", facts, [main])
+
+
+def _of_words(counts: Any, text: str, gains: Floats) -> dict[str, tuple[str, float]]:
+    """How often the words of a text occur and what they contribute, the largest first; then those it has not."""
+    found = counts.transform([text]).tocsr()
+    places = found.indices[np.argsort(-np.abs(gains[found.indices]), kind="stable")]
+    names, often = counts.get_feature_names_out(), found.toarray()[0]
+    shown = {f"{names[j]}": (f"{often[j]:.6g}", float(gains[j])) for j in places[:MOST_WORDS]}
+    further = places[MOST_WORDS:]
+    if len(further):
+        shown[f"({plural(len(further), 'further word')})"] = ("", float(gains[further].sum()))
+    absent = float(gains.sum() - gains[places].sum())
+    return {**shown, "(words that do not occur)": ("", absent)} if absent else shown
 
 
 class OneRow(Rows):
@@ -66,6 +83,11 @@ class OneRow(Rows):
 
     def labels(self, name: str, start: int, stop: int) -> Any:
         return self._table.labels(name, self._place + start, self._place + stop)
+
+    def texts_of(self, name: str) -> str:
+        """The document in this column; a missing one has no word."""
+        value = np.asarray(self.labels(name, 0, 1), dtype=object)[0]
+        return value if isinstance(value, str) else ""
 
 
 def _batch_with(question: Question, row: int) -> tuple[Rows, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +35,18 @@ def predict(path: Path, data: str, *, id: list[str], output: Path | None, as_jso
 
     MODEL is a file from 'discrim fit', 'discrim compare --save' or 'model.save'. Columns are matched by name, in any
     order; what the model does not use is not read. The rows are read in parts, so that DATA may be larger than memory,
-    and a file appears under its name when it is complete. Without -o the output is CSV on the terminal; --json makes it
+    and a file appears under its name when it is complete. Of a folder of documents every file has a row. Without -o the output is CSV on the terminal; --json makes it
     JSON lines there, and a summary of what was written with -o.
     """
     from discrim.cli.answering import Question
+    from discrim.cli.folders import FILE
     from discrim.cli.tables import as_path, load_model
     from discrim.cli.tabular import open_output
     from discrim.errors import name_list
 
     question = Question(load_model(path), as_path(data), id, **reading)
+    if question.is_folder and not id:
+        question = replace(question, besides=(id := [FILE]))
     if question.unused:
         note(f"the model does not use {name_list(question.unused)}.")
     counts: Counter[str] = Counter()

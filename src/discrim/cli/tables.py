@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import has_fit_parameter
 
 from discrim.cli.answering import Question
+from discrim.cli.folders import CLASS
 from discrim.cli.standard_input import spooled
 from discrim.comparison.prepared import PreparedClassifier, without_odd_columns
 from discrim.errors import DataError, MissingValuesError, ParameterError, name_list, plural
@@ -100,9 +101,11 @@ def with_statistic(model: Any, path: Path, method: str = "") -> Any:
 def rows_for(question: Question, target: str | None, weight: str | None) -> Scan | Documents:
     """Labelled rows with the columns that a fitted model knows, by their names."""
     target = named_target(question, target)
-    if question.text is not None:
-        question.features()
-        return documents(question.data, text=question.text, target=target, weight=weight, missing="empty")
+    if question.is_folder:
+        return documents(question.data)
+    if question.reads_text:
+        column = question.features()[0]
+        return documents(question.data, text=column, target=target, weight=weight, missing="empty")
     return scan(
         question.data,
         features=question.features(),
@@ -114,7 +117,17 @@ def rows_for(question: Question, target: str | None, weight: str | None) -> Scan
 
 
 def named_target(question: Question, target: str | None) -> str:
-    """The column of classes; an error with the names of all columns where none is given."""
+    """The column of classes; an error with the names of all columns where none is given.
+
+    The classes of the documents of a folder are its folders.
+    """
+    if question.is_folder:
+        if target not in {None, CLASS} or CLASS not in question.names_in:
+            raise ParameterError(
+                f"The classes of the documents in '{question.data}' are the folders that they lie in"
+                f"{'; omit --target.' if CLASS in question.names_in else ', and they lie in none.'}"
+            )
+        return CLASS
     if target is None:
         raise ParameterError(_which_column("--target", "the classes", question.names_in))
     return target

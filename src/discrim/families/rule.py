@@ -112,7 +112,10 @@ class Rule:
         return _finish(np.where(possible, scores, 0.0), possible, output, out)
 
     def contributions(self, x: Any) -> Floats | None:  # noqa: ARG002 - as a rule
-        """What each column adds to the score of each class, n x K x p, of dense rows; None where it is no such sum."""
+        """What each column adds to the score of each class, n x K x p, of dense rows; None where it is no such sum.
+
+        A product of two columns counts half for each of them, which is its Shapley value.
+        """
         return None
 
     def joined(self, rules: Sequence[Rule], weights: tuple[float, float]) -> Rule | None:  # noqa: ARG002 - as a rule
@@ -319,6 +322,15 @@ class QuadraticRule(Rule):
     def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
         return kernels.score(x, names.QUADRATIC, self.mean, self.factor, self.offset, self.triangular, output, out)
 
+    def contributions(self, x: Any) -> Floats:
+        u = x[:, None, :] - self.mean
+        return np.asarray(-0.5 * u * self.pulled(u))
+
+    def pulled(self, u: Floats) -> Floats:
+        """factor_k' factor_k u_k for deviations u, n x K x p."""
+        inner = np.einsum("krp,nkp->nkr", self.factor, u)
+        return np.einsum("krp,nkr->nkp", self.factor, inner)
+
 
 @dataclass(frozen=True)
 class ProjectedRule(Rule):
@@ -350,6 +362,14 @@ class ProjectedRule(Rule):
         residual = np.maximum(np.einsum("ij,ij->i", centred, centred) - np.einsum("ij,ij->i", z, z), 0.0)
         inner = self.inner.scores(np.ascontiguousarray(z, dtype=np.float64))
         return np.asarray(inner - 0.5 * residual[:, None] * self.residual_precision)
+
+    def contributions(self, x: Any) -> Floats:
+        centred = x - self.origin
+        z = centred @ self.basis
+        u = centred[:, None, :] - self.inner.mean @ self.basis.T
+        residual = (centred - z @ self.basis.T)[:, None, :] * self.residual_precision[:, None]
+        pulled = self.inner.pulled(z[:, None, :] - self.inner.mean) @ self.basis.T
+        return np.asarray(-0.5 * u * (pulled + residual))
 
 
 @dataclass(frozen=True)
@@ -385,6 +405,14 @@ class LowRankRule(Rule):
             u += ((u @ self.directions[k]) * self.gain[k]) @ self.directions[k].T
             scores[:, k] -= 0.5 * np.einsum("ij,ij->i", u, u)
         return scores
+
+    def contributions(self, x: Any) -> Floats:
+        parts = np.zeros((len(x), *self.mean.shape))
+        for k in np.flatnonzero(~np.isneginf(self.offset)):
+            u, v, gain = (x - self.mean[k]) / self.root[k], self.directions[k], self.gain[k]
+            # I + V diag(gain) V' twice: the columns of V are orthonormal.
+            parts[:, k] = -0.5 * u * (u + ((u @ v) * (2.0 * gain + gain**2)) @ v.T)
+        return parts
 
 
 @dataclass(frozen=True)

@@ -62,10 +62,10 @@ class Geometry:
     """Contributions, distances, boundaries and new rows, asked of the rule and the recipe of a fitted classifier."""
 
     def contributions(self: Any, X: Any) -> Floats:
-        """What each column adds to the score of each class, n x K x p, for linear rules and naive Bayes.
+        """What each column adds to the score of each class, n x K x p, for linear and quadratic rules and naive Bayes.
 
         With a constant of each class they sum to its score; differences between two classes are the terms of their
-        log odds.
+        log odds. A product of two columns of a quadratic rule counts half for each of them.
         """
         self._check_solved()
         parts = []
@@ -74,8 +74,8 @@ class Geometry:
             parts.append(self._rule.contributions(dense))
         if any(part is None for part in parts):
             raise DataError(
-                f"The scores of this {type(self).__name__} are no sum over the columns. Linear rules and naive Bayes "
-                "have such scores."
+                f"The scores of this {type(self).__name__} are no sum over the columns. Linear and quadratic rules "
+                "and naive Bayes have such scores."
             )
         return np.concatenate([part for part in parts if part is not None])
 

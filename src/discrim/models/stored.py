@@ -7,6 +7,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import cache
 from typing import Any, ClassVar
 from warnings import catch_warnings, simplefilter
 
@@ -146,6 +147,8 @@ class StoredClassifier(SavedEstimator):
             raise damaged(at, "has other names of columns")
         if (rule.reads == "mixed") != isinstance(design, Schema):
             raise damaged(at, "has a rule of other columns")
+        if isinstance(design, Schema) and design.levelled != getattr(rule, "levelled", None):
+            raise damaged(at, "reads other columns as levels than its rule")
         learned: dict[str, Any] = {
             "classes_": classes,
             "n_features_in_": design.n_in,
@@ -312,6 +315,7 @@ def summary_of(model: Any) -> Summary | None:
             return None
 
 
+@cache
 def _kept_properties(kind: type) -> dict[str, kept]:
     found: dict[str, kept] = {}
     for each in reversed(kind.__mro__):

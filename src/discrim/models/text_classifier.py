@@ -51,6 +51,7 @@ class TextClassifier(AroundModel):
     ----------
     counts_, model_ : what was fitted
     classes_ : the labels
+    feature_names_in_ : the name of the column of documents, where they were in one
 
     Examples
     --------
@@ -67,6 +68,8 @@ class TextClassifier(AroundModel):
 
     classes_: NDArray[Any]
     counts_: WordCounts
+    feature_names_in_: NDArray[Any]
+    n_features_in_: int
 
     def __init__(self, model: Any = None, counts: WordCounts | None = None) -> None:
         self.model = model
@@ -86,6 +89,8 @@ class TextClassifier(AroundModel):
         if blocks is not None and isinstance(model, RecipeClassifier):
             # Parts do not matter to such a model, and solving once is enough.
             blocks = [together(blocks)]
+        for name in ("feature_names_in_", "n_features_in_"):  # those of an earlier fit
+            self.__dict__.pop(name, None)
         self._learn(source, counts, model, None, blocks)
         return self
 
@@ -95,6 +100,10 @@ class TextClassifier(AroundModel):
         made = cls(clone(model), clone(counts))
         made.counts_, made.model_, made.classes_ = counts, model, model.classes_
         return made
+
+    def remember_column(self, name: str) -> None:
+        """Note the column of a table that the documents were in: a table is then asked for it by name."""
+        self.feature_names_in_, self.n_features_in_ = np.array([name], dtype=object), 1
 
     @available_if(model_has("partial_fit"))  # type: ignore[untyped-decorator]
     @all_or_nothing
@@ -173,6 +182,8 @@ class TextClassifier(AroundModel):
             if not hasattr(model, "classes_"):
                 raise _no_weight()
         self.counts_, self.model_, self.classes_ = counts, model, model.classes_
+        if source.column is not None:
+            self.remember_column(source.column)
         self.__dict__.pop("_kept_summary", None)
 
     def check_learned(self, file: Incoming) -> None:  # noqa: ARG002 - the parts know it themselves

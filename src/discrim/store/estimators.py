@@ -168,6 +168,6 @@ def is_fitted(model: Any) -> bool:
         return model.is_learned()
     try:
         check_is_fitted(model)
-    except (NotFittedError, TypeError):
+    except (NotFittedError, TypeError, AttributeError):
         return False
     return True

@@ -117,6 +117,8 @@ def _width(step: Any) -> int | None:
 
 def _calibrated_fits(model: Any) -> bool:
     parts = vars(model).get("calibrated_classifiers_", ())
+    if not (model.estimator is None or isinstance(model.estimator, BaseEstimator)):
+        return False
     if not all(np.array_equal(part.classes, model.classes_) for part in parts):
         return False
     return all(_columns(part.estimator) == _columns(parts[0].estimator) for part in parts)

@@ -25,11 +25,12 @@ CHARACTERS = 1 << 23
 
 @dataclass(frozen=True, slots=True)
 class DocumentBlock:
-    """Some documents, with one label and one weight each where there are any."""
+    """Some documents, with one label and one weight each where there are any; of files also their ``names``."""
 
     texts: list[str]
     labels: NDArray[Any] | None = None
     weight: NDArray[np.float64] | None = None
+    names: list[str] | None = None
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -38,11 +39,13 @@ class DocumentBlock:
 class Documents(ABC):
     """Documents that are read block by block, always in the same order; made by ``documents``. There is at least one.
 
-    ``n_rows`` is None where it is not known before the last document.
+    ``n_rows`` is None where it is not known before the last document. ``column`` is the name of the column that they are
+    in, where they are in one.
     """
 
     title: str
     n_rows: int | None = None
+    column: str | None = None
     labelled: bool
     rereadable: bool = True
 
@@ -148,7 +151,7 @@ class ColumnDocuments(Documents):
         for name, head in reader.heads.items():
             if head.kind(text) != "text":
                 raise DataError(f"Column '{text}' of '{name}' holds numbers; documents are strings.")
-        self._text, self._empty, self._batch_rows = text, empty, batch_rows
+        self.column, self._empty, self._batch_rows = text, empty, batch_rows
         self._source, self.title = reader.title, f"column '{text}' of {reader.title}"
         self.n_rows, self.rereadable, self.labelled = reader.n_rows, reader.rereadable, target is not None
 
@@ -157,8 +160,9 @@ class ColumnDocuments(Documents):
         for table in self._scan.tables():
             for start in range(0, table.n_rows, self._batch_rows):
                 stop = min(start + self._batch_rows, table.n_rows)
-                values = _as_list(table.labels(self._text, start, stop))
-                of = f"column '{self._text}'"
+                assert self.column is not None
+                values = _as_list(table.labels(self.column, start, stop))
+                of = f"column '{self.column}'"
                 texts = _check_texts(values, first=first + start, of=of, empty=self._empty)
                 codes, classes, weight = self._scan.labels(table, start, stop)
                 yield DocumentBlock(texts, classes[codes] if self.labelled else None, weight)
@@ -181,7 +185,7 @@ class FolderDocuments(Documents):
     """The names of one class are held at a time, so that there may be millions of files."""
 
     def __init__(self, folder: Path, batch_rows: int) -> None:
-        self._batch_rows = batch_rows
+        self._folder, self._batch_rows = folder, batch_rows
         self._folders = [path for path in _entries(folder) if path.is_dir()]
         self.labelled = bool(self._folders)
         self.title = f"folder '{folder}'"
@@ -193,23 +197,25 @@ class FolderDocuments(Documents):
     def blocks(self) -> Iterator[DocumentBlock]:
         texts: list[str] = []
         labels: list[str] = []
+        names: list[str] = []
         size = 0
         files = ((path, folder.name) for folder in self._folders for path in _entries(folder) if not path.is_dir())
         for path, label in files:
             raw = _read(path)
             if texts and (len(texts) == self._batch_rows or size + len(raw) > CHARACTERS):
-                yield self._block(texts, labels)
-                texts, labels, size = [], [], 0
+                yield self._block(texts, labels, names)
+                texts, labels, names, size = [], [], [], 0
             texts.append(_decode(raw, path))
             labels.append(label)
+            names.append(path.relative_to(self._folder).as_posix())
             size += len(raw)
-        yield self._block(texts, labels)
+        yield self._block(texts, labels, names)
 
     def classes(self) -> NDArray[Any]:
         return np.unique(np.array([folder.name for folder in self._folders]))
 
-    def _block(self, texts: list[str], labels: list[str]) -> DocumentBlock:
-        return DocumentBlock(texts, np.array(labels) if self.labelled else None)
+    def _block(self, texts: list[str], labels: list[str], names: list[str]) -> DocumentBlock:
+        return DocumentBlock(texts, np.array(labels) if self.labelled else None, names=names)
 
     def _refuse_without_files(self, folder: Path) -> None:
         entries = _entries(folder)

@@ -87,6 +87,17 @@ class QuadraticBasisRule(Rule):
     def fill(self, x: NDArray[Any], output: Output, out: NDArray[Any]) -> bool:
         return self.inner.fill(expand(x), output, out)
 
+    def contributions(self, x: Any) -> Floats | None:
+        """From the origin o of the columns on: (x_j - o_j) times the slope at (x + o) / 2."""
+        linear, p = self.inner.linear, x.shape[1]
+        if linear is None:
+            return None
+        squares = np.zeros((len(linear.coef), p, p))
+        squares[:, *np.triu_indices(p)] = linear.coef[:, p:]
+        origin = linear.origin[:p]
+        slope = np.einsum("kij,nj->nki", squares + squares.transpose(0, 2, 1), 0.5 * (x + origin))
+        return np.asarray((x - origin)[:, None, :] * (linear.coef[:, :p] + slope))
+
 
 @dataclass(frozen=True)
 class ExpandedOf:
