@@ -105,3 +105,20 @@ def test_what_is_made_of_rows_is_said():
         to_bytes(basis.RadialBasis(5, placement="data").fit(X))
     with pytest.warns(RowsInFileWarning, match="A kernel density has the values of its column"):
         to_bytes(discrim.MixedNB(likelihoods={"x0": "kernel"}).fit(X, Y))
+
+
+def test_a_formula_with_a_level_for_each_row_keeps_its_summary():
+    """Of so many columns a file has no fit to ask for it again."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.random(48), "b": rng.random(48), "y": np.array(["u", "v"])[np.arange(48) % 2]})
+    model = LogisticRegression.from_formula("y ~ poly(a, 2) + C(b)", table, C=1.0)
+    assert_same_answers(model, again(model), table)
+    loaded = again(model).fit(table.iloc[::-1].assign(b=table["a"]))
+    assert str(loaded.summary()) != str(model.summary())
+
+
+def test_averages_over_the_folds_are_kept():
+    model = discrim.LogisticRegressionCV(Cs=3, cv=3, refit=False, use_legacy_attributes=False, scoring="accuracy").fit(
+        X, Y
+    )
+    assert_same_answers(model, again(model), X)

@@ -55,7 +55,10 @@ def others():
     for kind in (LDA, NB, discrim.MultinomialNB, discrim.LogisticRegression, discrim.SGDClassifier):
         yield kind().fit(sparse_rows, Y), sparse_rows[:7]
     wide = np.random.default_rng(0).normal(size=(30, 40))
-    QDA, RDA = discrim.QuadraticDiscriminantAnalysis(reg_param=0.1), discrim.RegularizedDiscriminantAnalysis(target="diagonal")
+    QDA, RDA = (
+        discrim.QuadraticDiscriminantAnalysis(reg_param=0.1),
+        discrim.RegularizedDiscriminantAnalysis(target="diagonal"),
+    )
     for each in (LDA(), QDA, RDA):
         yield each.fit(wide, Y[::5]), wide[:7]
     for counts in (None, WordCounts(buckets=16)):

@@ -34,9 +34,9 @@ def predict(path: Path, data: str, *, id: list[str], output: Path | None, as_jso
     """Write the class of every row of DATA, with its posterior probabilities.
 
     MODEL is a file from 'discrim fit', 'discrim compare --save' or 'model.save'. Columns are matched by name, in any
-    order; what the model does not use is not read. The rows are read in parts, so that DATA may be larger than memory,
-    and a file appears under its name when it is complete. Of a folder of documents every file has a row. Without -o the output is CSV on the terminal; --json makes it
-    JSON lines there, and a summary of what was written with -o.
+    order; what the model does not use is not read. Of a folder of documents every file has a row. The rows are read in
+    parts, so that DATA may be larger than memory, and a file appears under its name when it is complete. Without -o the
+    output is CSV on the terminal; --json makes it JSON lines there, and a summary of what was written with -o.
     """
     from discrim.cli.answering import Question
     from discrim.cli.folders import FILE
@@ -44,13 +44,13 @@ def predict(path: Path, data: str, *, id: list[str], output: Path | None, as_jso
     from discrim.cli.tabular import open_output
     from discrim.errors import name_list
 
-    question = Question(load_model(path), as_path(data), id, **reading)
-    if question.is_folder and not id:
-        question = replace(question, besides=(id := [FILE]))
+    question = Question(load_model(path), as_path(data), **reading)
+    ids = id or ([FILE] if question.is_folder else [])
+    question = replace(question, besides=ids)
     if question.unused:
         note(f"the model does not use {name_list(question.unused)}.")
     counts: Counter[str] = Counter()
-    with open_output(output, question.names, id, as_json=as_json) as out:
+    with open_output(output, question.names, ids, as_json=as_json) as out:
         for answers in question.answers("predicting"):
             out.write(answers)
             counts.update(map(str, answers.predicted.tolist()))

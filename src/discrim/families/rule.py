@@ -329,7 +329,7 @@ class QuadraticRule(Rule):
     def pulled(self, u: Floats) -> Floats:
         """factor_k' factor_k u_k for deviations u, n x K x p."""
         inner = np.einsum("krp,nkp->nkr", self.factor, u)
-        return np.einsum("krp,nkr->nkp", self.factor, inner)
+        return np.asarray(np.einsum("krp,nkr->nkp", self.factor, inner))
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,7 @@ class FormulaClassifier(AroundModel):
         columns = basis.transform(X)
         model = model.fit(columns, **options) if isinstance(columns, Scan) else model.fit(columns, y, **options)
         self.basis_, self.model_, self.classes_ = basis, _named(model, basis), model.classes_
+        self.__dict__.pop("_kept_summary", None)
         return self
 
     def predict_interval(self, X: Any, level: float = 0.95, **options: Any) -> Any:
@@ -98,7 +99,8 @@ class FormulaClassifier(AroundModel):
     def summary(self, **options: Any) -> Any:
         """The summary of the model, with the names of the formula; ``options`` are those of its ``summary``."""
         check_is_fitted(self, "model_")
-        return self.model_.summary(**options)
+        known = self.__dict__.get("_kept_summary")
+        return self.model_.summary(**options) if options or known is None else known
 
     def separated(self, X: Any) -> tuple[Any, Any]:
         """The table without the column of the labels that the formula names, and these; None where it names none."""

@@ -212,7 +212,8 @@ class StoredClassifier(SavedEstimator):
     def _derived(self) -> dict[str, Any]:
         """The values of the ``kept`` properties."""
         found, matrices = {}, len(self.classes_) * self._design.n_out**2
-        for name, each in _kept_properties(type(self)).items():
+        kind: Any = type(self)
+        for name, each in _kept_properties(kind).items():
             if each.matrix and matrices > LARGE:
                 continue
             # What cannot be found is not there in the model either.
@@ -226,7 +227,8 @@ class StoredClassifier(SavedEstimator):
 
     def _derived_fields(self, names: Any) -> Fields:
         """The fields of these ``kept`` properties; others are none."""
-        return {name: each.field for name, each in _kept_properties(type(self)).items() if name in (names or ())}
+        kind: Any = type(self)
+        return {name: each.field for name, each in _kept_properties(kind).items() if name in (names or ())}
 
 
 # What a file has of a sum that cannot be solved yet, beside the sum.
@@ -316,7 +318,7 @@ def summary_of(model: Any) -> Summary | None:
 
 
 @cache
-def _kept_properties(kind: type) -> dict[str, kept]:
+def _kept_properties(kind: Any) -> dict[str, kept]:
     found: dict[str, kept] = {}
     for each in reversed(kind.__mro__):
         for name, value in vars(each).items():

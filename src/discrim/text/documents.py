@@ -39,8 +39,7 @@ class DocumentBlock:
 class Documents(ABC):
     """Documents that are read block by block, always in the same order; made by ``documents``. There is at least one.
 
-    ``n_rows`` is None where it is not known before the last document. ``column`` is the name of the column that they are
-    in, where they are in one.
+    ``n_rows`` is None where it is not known before the last document. ``column`` is that which they are in, if any.
     """
 
     title: str

@@ -172,7 +172,7 @@ class WordCounts(SavedEstimator, TransformerMixin, BaseEstimator):  # type: igno
                 raise ParameterError.bad_value(name, value, f"an integer of at least {least}")
         if not isinstance(self.lowercase, bool):
             raise ParameterError.bad_value("lowercase", self.lowercase, "True or False")
-        if isinstance(self.stop_words, str):
+        if self.stop_words is not None and not _are_words(self.stop_words):
             raise ParameterError.bad_value("stop_words", self.stop_words, "a list of words, or None")
         if not _is_range(self.ngram_range):
             raise ParameterError.bad_value("ngram_range", self.ngram_range, "two integers, 1 <= least <= most")
@@ -237,6 +237,10 @@ def _is_range(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return isinstance(least, Integral) and isinstance(most, Integral) and 1 <= int(least) <= int(most)
+
+
+def _are_words(value: Any) -> bool:
+    return not isinstance(value, str) and hasattr(value, "__iter__") and all(isinstance(word, str) for word in value)
 
 
 def _is_pattern(value: Any) -> bool:

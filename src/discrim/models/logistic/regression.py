@@ -406,7 +406,9 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients)
     def write_learned(self, out: Outgoing, at: str) -> dict[str, Any]:
         """As a copy has it, which is without the rows and a basis of their space."""
         copied = copy(self)
-        fitted = copied.__dict__.get("_known_fit")
+        # A model of averages over the folds has neither.
+        fitted = copied.__dict__.setdefault("_known_fit", None)
+        copied.__dict__.setdefault("_separation", None)
         if fitted is not None and fitted.coordinates.turned is not None:
             copied.__dict__["_known_fit"] = None
         return super(LogisticRegression, copied).write_learned(out, at)
