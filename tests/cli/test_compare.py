@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -320,3 +321,11 @@ def test_without_click_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "click", None)
     with pytest.raises(SystemExit, match=r"pip install 'discrim\[app\]'"):
         cli.main()
+
+
+def test_the_table_of_columns_is_printed_on_request_and_part_of_the_data(iris):
+    done = run(iris, "--target", "species", "--columns", "--types", "petal width=category", *QUICK)
+    assert done.exit_code == 0
+    assert "petal width   category, 22 levels" in done.output
+    data = json.loads(run(iris, "--target", "species", "--json", *QUICK).output)
+    assert [column["taken_for"] for column in data["column_table"]] == ["number"] * 4

@@ -297,3 +297,16 @@ def test_infinite_values_are_an_error_beside_missing_ones():
     x[5, 1] = np.inf
     with pytest.raises(DataError, match="column 'x1' has 1 infinite"):
         compare(x, labels)
+
+
+@pytest.mark.parametrize(("package", "kind"), [("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "table")])
+def test_a_row_without_a_value_in_a_category_or_a_number_is_predicted(package, kind):
+    """Alone it shows no type."""
+    frame = getattr(pytest.importorskip(package), kind)
+    rng = np.random.default_rng(0)
+    kind, x = rng.choice(["a", "b", "c"], 200), rng.normal(size=200)
+    y = (x + (kind == "b") > 0.3).astype(int)
+    found = discrim.compare(frame({"x": x, "kind": kind.tolist()}), y, ["LDA"])
+    many = frame({"x": [None, 0.5, 2.0], "kind": [None, "b", None]})
+    one = [frame({"x": [x], "kind": [kind]}) for x, kind in ((None, None), (0.5, "b"), (2.0, None))]
+    assert [found.best.predict(row)[0] for row in one] == found.best.predict(many).tolist()

@@ -49,6 +49,7 @@ from discrim.cli.writing import described, write_json
 )
 @click.option("--budget", type=float, default=60, show_default=True, help="Seconds it may take; 0 sets no limit.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the shuffle that deals rows into folds.")
+@click.option("--columns", "show_columns", is_flag=True, help="Print what each column is taken for, and why.")
 @options.to_file("--report", text="Write an HTML page to this file.")
 @options.to_file("--save", text="Save the chosen model, fitted to all rows, to this file.")
 @click.option("--summary", is_flag=True, help="Print a summary of the chosen model, fitted to all rows.")
@@ -66,6 +67,7 @@ def compare(
     missing: Any,
     budget: float,
     seed: int,
+    show_columns: bool,
     report: Path | None,
     save: Path | None,
     summary: bool,
@@ -114,6 +116,8 @@ def compare(
         write_json({**_described(found), **({"summary": described(found.best.summary())} if summary else {})})
         return
     click.echo(found)
+    if show_columns:
+        click.echo(f"\n{found.columns}")
     if summary:
         click.echo(f"\n{found.best.summary()}")
     if report is not None:
@@ -138,4 +142,5 @@ def _described(found: Any) -> dict[str, Any]:
         "classes": found.classes,
         "models": [asdict(row) for row in found.rows],
         "remarks": found.remarks,
+        "column_table": [column._asdict() for column in found.columns],
     }

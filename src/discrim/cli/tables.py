@@ -176,7 +176,7 @@ def fit_table(
         return TextClassifier(model).fit(rows)
     table, converted = with_numbers(rows)
     table, left_out = without_odd_columns(table, keep)
-    for sentence in (*converted.values(), *left_out.values()):
+    for sentence in (*converted.values(), *(out.sentence for out in left_out.values())):
         note(sentence)
     try:
         return model.fit(table) if checkpoint is None else model.fit(table, checkpoint=checkpoint)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,12 +36,19 @@ LEFT_OUT = (
 FEW_ROWS = 40
 
 
-def leaks(rows: ComparedRows) -> list[str]:
-    """Sentences about columns that alone predict the class, and about rows whose neighbours give it away."""
-    said = []
-    if rows.numbers is not None and rows.dense and rows.n >= ENOUGH_ROWS:
-        said += _of_columns(rows)
-    return [*said, *_of_order(rows)]
+def leaks(rows: ComparedRows, found: Mapping[str, float]) -> list[str]:
+    """Sentences about the columns that were ``found`` to predict the class alone, and about telling neighbours."""
+    return [*_of_columns(found), *_of_order(rows)]
+
+
+def with_notes(rows: ComparedRows, found: Mapping[str, float]) -> dict[str, str]:
+    """What is said of columns, and of those that were ``found`` to predict the class alone, or may be no features."""
+    notes = [(name, "Another whole number in every row.") for name in _all_different(rows)]
+    notes += [(name, f"Alone predicts the class with {percent(error)} errors.") for name, error in found.items()]
+    why = dict(rows.why)
+    for name, note in notes:
+        why[name] = f"{why.get(name, '')} {note}".lstrip()
+    return why
 
 
 def overconfident(table: list[Row]) -> list[str]:
@@ -67,9 +76,8 @@ def dependences(rows: ComparedRows) -> list[str]:
                 f"{name_list(counts, most=MOST_NAMED)} {look} like a number of the row (whole numbers, each once, "
                 f"without gaps) and {are} kept, since X is an array; without names nothing is left out."
             )
-    elif rows.numbers is not None and rows.dense and rows.n >= ENOUGH_ROWS:
-        asked_for = bool(getattr(rows.given, "chosen", False))
-        said += [] if asked_for else _of_identifiers(rows)
+    else:
+        said += _of_identifiers(_all_different(rows))
     return said
 
 
@@ -101,13 +109,19 @@ def of_leave_one_out(rows: ComparedRows) -> list[str]:
     return [LEFT_OUT]
 
 
-def _of_identifiers(rows: ComparedRows) -> list[str]:
-    """Columns with another whole number in every row, whatever their names."""
-    x, categorical = columns_for_trees(rows)
-    alone = [j for j in np.flatnonzero(~np.asarray(categorical, bool)) if _all_differ(x[:, j])]
-    if not alone:
+def _all_different(rows: ComparedRows) -> list[str]:
+    """Columns with another whole number in every row, whatever their names, that nobody asked for."""
+    nameless = isinstance(rows.given, np.ndarray) or bool(getattr(rows.given, "chosen", False))
+    if nameless or rows.numbers is None or not rows.dense or rows.n < ENOUGH_ROWS:
         return []
-    names = [_names(rows)[j] for j in alone]
+    x, categorical = columns_for_trees(rows)
+    names = _names(rows)
+    return [names[j] for j in np.flatnonzero(~np.asarray(categorical, bool)) if _all_differ(x[:, j])]
+
+
+def _of_identifiers(names: list[str]) -> list[str]:
+    if not names:
+        return []
     has, it = ("has", "it identifies") if len(names) == 1 else ("have", "they identify")
     text = (
         f"{name_list(names, most=MOST_NAMED)} {has} another whole number in every row and took part: if {it} the rows, "
@@ -116,16 +130,22 @@ def _of_identifiers(rows: ComparedRows) -> list[str]:
     return [text]
 
 
-def _of_columns(rows: ComparedRows) -> list[str]:
+def predict_alone(rows: ComparedRows) -> dict[str, float]:
+    """The columns that predict the class alone, with their errors, the least first."""
+    if rows.numbers is None or not rows.dense or rows.n < ENOUGH_ROWS:
+        return {}
     x, categorical = columns_for_trees(rows)
     guessing = 1.0 - np.bincount(rows.codes).max() / rows.n
     most = min(NEARLY_NONE, OF_GUESSING * guessing)
     errors = [column_error(column, rows.codes, whole) for column, whole in zip(x.T, categorical, strict=True)]
-    found = [j for j in np.argsort(errors, kind="stable") if errors[j] <= most]
+    names = _names(rows)
+    return {names[j]: errors[j] for j in np.argsort(errors, kind="stable") if errors[j] <= most}
+
+
+def _of_columns(found: Mapping[str, float]) -> list[str]:
     if not found:
         return []
-    names, shown = _names(rows), [percent(errors[j]) for j in found]
-    named = [f"'{names[j]}' ({error} errors)" for j, error in zip(found, shown, strict=True)]
+    named = [f"'{name}' ({percent(error)} errors)" for name, error in found.items()]
     if len(found) == 1:
         text = f"Column {named[0]} alone predicts the class almost without error: check that it is"
     else:

@@ -1,97 +1,148 @@
-"""The columns of a table once they are coded: what they are, and which of them say nothing."""
+"""The columns of a table: what each is taken for, what was done with it, and why."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+import html
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
+from discrim.comparison.prepared import column_names
+from discrim.errors import plural
+from discrim.inference.render import WIDTH, html_page, short
+from discrim.sources.reading import RARE
 
-from discrim.errors import name_list
-from discrim.sources import Design
-from discrim.typing import Floats
+if TYPE_CHECKING:
+    import pandas as pd
 
-# Distinct whole numbers up to which they may be codes of a category, and rows that are looked at for it.
-MOST_CODES, LOOK = 20, 5000
-MOST_NAMED = 5
+    from discrim.comparison.compared_rows import ComparedRows
+
+# Columns that are printed one by one, if nothing is to be said of them.
+MOST_PLAIN = 20
+NAME_WIDTH, KIND_WIDTH = 22, 24
+OTHERWISE = (
+    "types={'x': 'category'} or 'number' and without=['x'] decide otherwise, as do --types x=category and --without x."
+)
 
 
 class ColumnRead(NamedTuple):
-    """A column of the table, and ``how`` it was read."""
+    """A column of the table: what it is ``taken_for``, what was ``done`` with it, and ``why``, '' if that is plain."""
 
     name: str
-    how: str
+    taken_for: str
+    done: str = "used"
+    why: str = ""
+
+    @property
+    def plain(self) -> bool:
+        """Is it a number that is used as it is?"""
+        return self[1:] == ("number", "used", "")
 
 
-def read_columns(design: Design, x: Any) -> list[ColumnRead]:
-    """``x`` are the rows as numbers, with the columns of the design."""
-    found, j = list[ColumnRead](), 0
-    for column in design.columns:
-        how = "number" if column.levels is None else f"category, {len(column.levels)} levels"
-        if column.levels is None and isinstance(x, np.ndarray):
-            values = x[:LOOK, j]
-            different = np.unique(values[~np.isnan(values)])
-            if 2 < len(different) <= MOST_CODES and (different == np.floor(different)).all():
-                how = f"number, {len(different)} whole values"
-        found.append(ColumnRead(column.name, how))
-        j += column.n_out
-    return found
+@dataclass(frozen=True)
+class ColumnTable(Sequence[ColumnRead]):
+    """The columns as they were given; prints as a table, and ``to_frame()`` gives it as one of pandas.
 
+    >>> print(ColumnTable((ColumnRead("AGE", "number"), ColumnRead("day", "date", "left out", "It holds dates."))))
+    column  taken for  what was done
+    AGE     number     used
+    day     date       left out
+      It holds dates.
+    types={'x': 'category'} or 'number' and without=['x'] decide otherwise, as do
+    --types x=category and --without x.
+    """
 
-def said_of_columns(columns: Sequence[ColumnRead]) -> list[str]:
-    """How columns were read, where they are not plain numbers all."""
-    categories, codes = ([c.name for c in columns if c.how.startswith(kind)] for kind in ("category", "number,"))
-    parts = []
-    if codes:
-        parts.append(
-            f"{name_list(codes, most=MOST_NAMED)} as {'a number' if len(codes) == 1 else 'numbers'} of few values"
+    columns: tuple[ColumnRead, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.columns[at]
+
+    def __iter__(self) -> Iterator[ColumnRead]:
+        return iter(self.columns)
+
+    @property
+    def shown(self) -> list[ColumnRead]:
+        """Those that are listed: not many numbers that are used as they are."""
+        plain = sum(column.plain for column in self)
+        return [column for column in self if not column.plain or plain <= MOST_PLAIN]
+
+    @property
+    def remainder(self) -> str:
+        """What is said of those that are not listed."""
+        further = len(self) - len(self.shown)
+        return f"{further:,} further columns are numbers and are used as they are." if further else ""
+
+    def __str__(self) -> str:
+        cells = [("column", "taken for", "what was done")]
+        cells += [(short(c.name, NAME_WIDTH), short(c.taken_for, KIND_WIDTH), c.done) for c in self.shown]
+        first, second = (max(len(row[j]) for row in cells) for j in range(2))
+        lines = []
+        for row, why in zip(cells, ["", *(c.why for c in self.shown)], strict=True):
+            stub = f"{row[0]:<{first}}  {row[1]:<{second}}  "
+            lines += textwrap.wrap(f"{stub}{row[2]}", WIDTH, subsequent_indent=" " * len(stub), drop_whitespace=True)
+            lines += textwrap.wrap(why, WIDTH, initial_indent="  ", subsequent_indent="  ")
+        lines += textwrap.wrap(" ".join(filter(None, [self.remainder, OTHERWISE])), WIDTH)
+        return "\n".join(line.rstrip() for line in lines)
+
+    __repr__ = __str__
+
+    def to_html(self) -> str:
+        """The table as a piece of a page."""
+        rows = "".join(
+            f"<tr><th>{html.escape(c.name)}</th>" + "".join(f"<td>{html.escape(part)}</td>" for part in c[1:]) + "</tr>"
+            for c in self.shown
         )
-    if categories:
-        parts.append(
-            f"{name_list(categories, most=MOST_NAMED)} as {'a category' if len(categories) == 1 else 'categories'}"
+        head = "<tr><th>column</th><th>taken for</th><th>what was done</th><th>why</th></tr>"
+        return (
+            f"<table class=columns><thead>{head}</thead><tbody>{rows}</tbody></table>"
+            f"<p class=key>{html.escape(' '.join(filter(None, [self.remainder, OTHERWISE])))}</p>"
         )
-    if not parts:
-        return []
-    others = len(columns) - len(codes) - len(categories)
-    rest = (
-        f"; {'the other column is a number' if others == 1 else f'the other {others:,} are numbers'}" if others else ""
-    )
-    return [f"Columns were read: {', and '.join(parts)}{rest}. types= and --types say otherwise."]
+
+    def _repr_html_(self) -> str:
+        return html_page([self.to_html()])
+
+    def to_frame(self) -> pd.DataFrame:
+        """All columns, with their names as index."""
+        import pandas as pd
+
+        frame = pd.DataFrame(list(self.columns), columns=list(ColumnRead._fields))
+        return frame.set_index("name")
 
 
-def useless_columns(design: Design, x: Any) -> dict[str, str]:
-    """Columns with one value in all rows, and copies of others, with a sentence each kind; none of sparse rows."""
-    if not isinstance(x, np.ndarray) or len(x) < 2:
-        return {}
-    starts = np.cumsum([0, *(column.n_out for column in design.columns)])
-    placed = zip(design.columns, starts, strict=False)
-    numeric = [(column.name, int(start)) for column, start in placed if column.levels is None]
-    places = np.array([start for _, start in numeric], dtype=np.intp)
-    same = (x.min(axis=0) == x.max(axis=0))[places] if len(places) else np.zeros(0, dtype=bool)
-    constant = [name for (name, _), is_same in zip(numeric, same, strict=True) if is_same]
-    constant += [column.name for column in design.columns if column.levels is not None and not column.n_out]
-    copies = _copies(x, [(name, start) for (name, start), is_same in zip(numeric, same, strict=True) if not is_same])
-    one = len(constant) == 1
-    which = f"Column{'' if one else 's'} {name_list(constant, most=MOST_NAMED)} {'has' if one else 'have'}"
-    sentence = f"{which} one value in all rows and {'is' if one else 'are'} left out."
-    return {**dict.fromkeys(constant, sentence), **copies}
+def column_table_of(rows: ComparedRows) -> ColumnTable:
+    """All columns that were given, in their order."""
+    if not rows.kinds or rows.words is not None:
+        return ColumnTable()
+    return ColumnTable(tuple(_read(name, rows) for name in column_names(rows.given)))
 
 
-def _copies(x: Floats, numeric: list[tuple[str, int]]) -> dict[str, str]:
-    """Columns that equal an earlier one in every row: those whose sums with random weights are equal are compared."""
-    if len(numeric) < 2:
-        return {}
-    sums = np.random.default_rng(0).normal(size=len(x)) @ x[:, [start for _, start in numeric]]
-    groups: dict[float, list[int]] = {}
-    found = {}
-    for i in np.argsort(sums, kind="stable"):
-        if np.isnan(sums[i]):
-            continue
-        key = float(f"{sums[i]:.9e}")
-        for other in groups.get(key, []):
-            first, later = sorted((other, int(i)))
-            if numeric[later][0] not in found and np.array_equal(x[:, numeric[first][1]], x[:, numeric[later][1]]):
-                name = numeric[later][0]
-                found[name] = f"Column '{name}' equals '{numeric[first][0]}' in every row and is left out."
-        groups.setdefault(key, []).append(int(i))
-    return found
+def _read(name: str, rows: ComparedRows) -> ColumnRead:
+    if name in rows.left_out:
+        kind, sentence = rows.left_out[name]
+        return ColumnRead(name, kind, "left out", _reason(name, sentence).replace(" and is left out", ""))
+    kind = rows.kinds.get(name, "number")
+    done = "used"
+    if name in rows.reading.days:
+        kind, done = "date", "days since 1970"
+    elif kind.startswith("category"):
+        count = rows.design.names_out.count(name) or sum(
+            column.startswith(f"{name}[") for column in rows.design.names_out
+        )
+        done = plural(count, "column") + " of 0 and 1"
+    if RARE in rows.reading.levels.get(name, ()):
+        done += ", rare levels together"
+    gaps = rows.missing.get(name, 0)
+    if gaps:
+        marked = " and marked" if f"{name} missing" in rows.columns.flag_names else ""
+        done += f"; {plural(gaps, 'gap')} filled in{marked}"
+    return ColumnRead(name, kind, done, _reason(name, rows.why.get(name, "")))
+
+
+def _reason(name: str, sentence: str) -> str:
+    """The sentence without the name, which stands beside it; nothing of a sentence on several columns."""
+    reason = sentence.removeprefix(f"Column '{name}'").lstrip(": ")
+    return "" if reason.startswith("Columns ") else f"{reason[:1].upper()}{reason[1:]}"

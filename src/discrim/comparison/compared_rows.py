@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array
 
 from discrim.block import Block
 from discrim.comparison.clock import Clock
-from discrim.comparison.column_table import ColumnRead, read_columns, said_of_columns, useless_columns
+from discrim.comparison.column_kinds import LeftOut, kinds_of, said_of_kinds, useless_columns
 from discrim.comparison.decided import NOTHING, Decided, Wanted, decide, not_classes, positive_of, question_target
 from discrim.comparison.folds import (
     Dealer,
@@ -81,7 +81,7 @@ class ComparedRows:
     and ``dealt`` says how they were made. ``reading`` says which columns are read otherwise than they come; so many
     rows were ``dropped``; ``time`` are the times of the others, where they were given; ``positive`` is the class of
     interest, where it was named; the ``clock`` stops models.
-    ``column_table`` says how the columns were read, where they have names; ``useless`` ones are left out next.
+    ``kinds`` says what the columns are taken for, and ``why`` more on some of them; ``useless`` ones are left out next.
     """
 
     X: Any
@@ -93,7 +93,7 @@ class ComparedRows:
     missing: dict[str, int] = field(default_factory=dict)
     no_numbers: str = ""
     words: WordCounts | None = None
-    left_out: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, LeftOut] = field(default_factory=dict)
     given: Any = None
     dealer: Dealer = NO_DEALER
     folds: Folds = NO_FOLDS
@@ -103,8 +103,9 @@ class ComparedRows:
     reading: Reading = NO_READING
     dropped: int = 0
     time: Any = None
-    column_table: tuple[ColumnRead, ...] = ()
-    useless: dict[str, str] = field(default_factory=dict)
+    kinds: dict[str, str] = field(default_factory=dict)
+    why: dict[str, str] = field(default_factory=dict)
+    useless: dict[str, LeftOut] = field(default_factory=dict)
     positive: Any = None
 
     @property
@@ -336,14 +337,15 @@ def _read(given: Given, decided: Decided, dropped: int = 0) -> ComparedRows:
     else:
         read = _read_table(y, sample_weight, decided)
     if read.useless and (read.X is not None) and getattr(read.X, "rereadable", True):
-        X = leave_out(read.X, list(read.useless))
-        decided = replace(decided, X=X, left_out={**read.left_out, **read.useless})
+        left_out = {**read.left_out, **read.useless}
+        X = leave_out(read.X, list(read.useless)) if read.design.named else leave_out(given.X, list(left_out))
+        decided = replace(decided, X=X, left_out=left_out)
         return _read(given, decided, dropped)
-    remarks = (*decided.remarks, *said_of_columns(read.column_table))
+    remarks = (*decided.remarks, *(said_of_kinds(read.kinds) if read.design.named else []))
     if dropped:
         were = "row with a missing value was" if dropped == 1 else "rows with missing values were"
         remarks = (f"{dropped:,} {were} left out, and {read.n:,} remain.", *remarks)
-    return replace(read, reading=decided.reading, remarks=remarks, dropped=dropped)
+    return replace(read, reading=decided.reading, remarks=remarks, dropped=dropped, why=decided.why)
 
 
 def _read_table(y: Any, sample_weight: Any, decided: Decided) -> ComparedRows:
@@ -371,7 +373,7 @@ def _check_table(X: Any, y: Any) -> None:
     check_consistent_length(X, y)
 
 
-def _read_scan(X: Scan, y: Any, sample_weight: Any, left_out: dict[str, str]) -> ComparedRows:
+def _read_scan(X: Scan, y: Any, sample_weight: Any, left_out: dict[str, LeftOut]) -> ComparedRows:
     rows = open_with_gaps(X, y, sample_weight)
     block = in_memory(rows, first_read=True)
     read = coded(X, y, block, rows.design, left_out)
@@ -397,12 +399,16 @@ def _read_documents(given: Given) -> tuple[Given, ComparedRows]:
     return given, ComparedRows(counted.x, counted.labels, block, design, Columns.of(design), words=words)
 
 
-def coded(X: Any, y: Any, block: Block, design: Design, left_out: dict[str, str]) -> ComparedRows:
+def coded(X: Any, y: Any, block: Block, design: Design, left_out: dict[str, LeftOut]) -> ComparedRows:
     """Rows as numbers: which values are missing, or why some cannot be filled in."""
     missing, error = dict[str, int](), None if np.isfinite(block.x.sum()) else non_finite_in([block], design)
     if error is not None and isinstance(block.x, np.ndarray) and not np.isinf(block.x).any():
         gaps = {column.name: int(np.isnan(block.x[:, start]).sum()) for column, start in placed(design)}
         missing, error = {name: count for name, count in gaps.items() if count}, None
+    if not design.named and left_out:
+        # Columns of an array keep the names that they had among all.
+        every = (f"x{j}" for j in range(design.n_in + len(left_out)))
+        design = design.renamed([name for name in every if name not in left_out])
     columns = Columns.of(design, block.x if missing else None)
     plain = design
     if error is None and (design.named or design.categorical):
@@ -412,10 +418,9 @@ def coded(X: Any, y: Any, block: Block, design: Design, left_out: dict[str, str]
     read = ComparedRows(X, y, block, plain, columns, tuple(design.categorical), missing, why_not, None, left_out)
     if why_not:
         return read
-    shown = read_columns(design, block.x) if design.named else []
     useless = useless_columns(design, block.x)
     useless = {} if len(useless) == design.n_in or getattr(X, "chosen", False) else useless
-    return replace(read, column_table=tuple(shown), useless=useless)
+    return replace(read, kinds=kinds_of(design, block.x), useless=useless)
 
 
 def _whole(values: NDArray[Any]) -> bool:

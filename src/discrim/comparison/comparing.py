@@ -13,7 +13,16 @@ from sklearn.base import clone, is_classifier
 
 from discrim.comparison.arrangements import how_often, in_order_of_time, only_held_out, repeated
 from discrim.comparison.baseline import BASELINE, try_baseline
-from discrim.comparison.cautions import dependences, few_rows, leaks, of_leave_one_out, overconfident, rare_classes
+from discrim.comparison.cautions import (
+    dependences,
+    few_rows,
+    leaks,
+    of_leave_one_out,
+    overconfident,
+    predict_alone,
+    rare_classes,
+    with_notes,
+)
 from discrim.comparison.clock import PATIENCE, Clock, OutOfTimeError
 from discrim.comparison.compared_rows import ComparedRows, read_rows
 from discrim.comparison.decided import Missing, Wanted
@@ -200,10 +209,12 @@ def compare(
         gain = gain_over(by_name[choice.row.name], by_name[REFERENCE], judged, metric)
     outer = None if clock.stopped else nested_error(once_more, rows, metric, dealings)
     checks = _checks(rows)
-    cautions = [*said_of_nested(outer, metric), *leaks(rows), *rare_classes(choice.row, judged, metric)]
+    alone = predict_alone(rows)
+    cautions = [*said_of_nested(outer, metric), *leaks(rows, alone), *rare_classes(choice.row, judged, metric)]
     verdict = verdict_of(table, choice, corrected, checks, rows, metric, gain, cautions)
     remarks = (*rows.remarks, *dependences(rows), *few_rows(judged), *of_leave_one_out(rows), *overconfident(table))
-    rows = replace(rows, remarks=remarks, dealt=how_often(repeats, rows.dealt))
+    why = with_notes(rows, alone)
+    rows = replace(rows, remarks=remarks, dealt=how_often(repeats, rows.dealt), why=why)
     everything = {tried.name: tried for tried in trials}
     seconds = perf_counter() - start
     return Comparison(table, everything, choice.row, corrected, verdict, checks, rows, metric, seconds, outer)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 
+from discrim.comparison.column_kinds import LeftOut
 from discrim.comparison.prepared import column_names, leave_out, without_odd_columns
 from discrim.errors import DataError, ParameterError, name_list, plural
 from discrim.sources import Scan
 from discrim.sources.design import as_table
 from discrim.sources.odd_columns import with_numbers
 from discrim.sources.reading import NO_READING, RARE, Reading, grouped_levels, reading_of
-from discrim.sources.text_columns import counted_texts
+from discrim.sources.text_columns import counted_texts, marks_of_gaps
 
 Missing = Literal["impute", "drop", "error"]
 # Levels that a category keeps: of more, the most frequent that have a few rows each.
@@ -49,12 +50,16 @@ NOTHING = Wanted()
 
 @dataclass(frozen=True)
 class Decided:
-    """``X`` without the columns that are ``left_out``, names with a sentence each, and read as ``reading`` says."""
+    """``X`` without the columns that are ``left_out``, names with a sentence each, and read as ``reading`` says.
+
+    ``why`` has a sentence on some of the others, by name.
+    """
 
     X: Any
     reading: Reading = NO_READING
-    left_out: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, LeftOut] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    why: dict[str, str] = field(default_factory=dict)
 
 
 def decide(X: Any, wanted: Wanted, beside: Mapping[str, str] = MappingProxyType({})) -> Decided:
@@ -62,11 +67,16 @@ def decide(X: Any, wanted: Wanted, beside: Mapping[str, str] = MappingProxyType(
 
     Those ``beside`` the features are left out too, with these sentences.
     """
-    names = list(X.features) if isinstance(X, Scan) else column_names(X)
+    names = column_names(X)
     lacking = [name for name in wanted.without if name not in names]
     if lacking:
         raise ParameterError(f"without names {name_list(lacking)}; the columns are {name_list(names, most=20)}.")
-    asked = {**{name: f"Column '{name}' is left out, as asked for." for name in wanted.without}, **beside}
+    asked = {name: LeftOut("not asked", f"Column '{name}' is left out, as asked for.") for name in wanted.without}
+    asked |= {name: LeftOut("groups or times", sentence) for name, sentence in beside.items()}
+    named = isinstance(X, Scan) or as_table(X) is not None
+    if not named:
+        # Names of the columns of an array are their places, which all have to be known at once.
+        asked = {**without_odd_columns(X)[1], **asked}
     gone = [name for name in asked if name in names]
     if gone and len(gone) < len(names):
         X = leave_out(X, gone)
@@ -75,9 +85,11 @@ def decide(X: Any, wanted: Wanted, beside: Mapping[str, str] = MappingProxyType(
     reading, X = _as_typed(X, wanted.types)
     X, numbers = with_numbers(X, set(wanted.types))
     reading |= Reading(frozenset(numbers))
-    X, odd = without_odd_columns(X, set(wanted.types))
-    X, grouped, said = _with_rare_levels(X)
-    return Decided(X, reading | grouped, {**asked, **odd}, (*numbers.values(), *said))
+    X, odd = without_odd_columns(X, set(wanted.types)) if named else (X, {})
+    X, known, levels = _with_known_levels(X, set(wanted.types))
+    as_asked = {name: f"Read as a {kind}, as asked for." for name, kind in wanted.types.items()}
+    said = {**numbers, **levels}
+    return Decided(X, reading | known, {**asked, **odd}, tuple(said.values()), {**as_asked, **said})
 
 
 def _as_typed(X: Any, types: Mapping[str, str]) -> tuple[Reading, Any]:
@@ -93,22 +105,39 @@ def _as_typed(X: Any, types: Mapping[str, str]) -> tuple[Reading, Any]:
     return reading, reading.apply(X)
 
 
-def _with_rare_levels(X: Any) -> tuple[Any, Reading, list[str]]:
-    """Categories of many levels keep the most frequent, and the others become one level."""
-    levels, said = {}, []
+def _with_known_levels(X: Any, typed: Collection[str]) -> tuple[Any, Reading, dict[str, str]]:
+    """Categories without the levels that mark a missing value; of many levels the most frequent, and one of all others.
+
+    In columns that are ``typed`` by the user nothing marks a missing value.
+    """
+    levels, said = dict[str, tuple[Any, ...]](), dict[str, str]()
     for name, values, times in _categories(X):
-        kept = grouped_levels(values, times, MOST_LEVELS, FEWEST_ROWS) if len(values) > MOST_LEVELS else None
-        if kept is not None:
-            levels[name] = kept
-            rare = int(times.sum() - sum(t for v, t in zip(values, times, strict=True) if str(v) in kept))
-            said.append(
-                f"Column '{name}' has {len(values):,} levels: the {len(kept) - 1} most frequent are kept, and the "
-                f"others ({plural(rare, 'row')}) are one level, '{RARE}'."
+        gaps = {} if name in typed else marks_of_gaps(values, times)
+        known = [i for i, value in enumerate(values) if value not in gaps]
+        values, times = [values[i] for i in known], times[known]
+        grouped = grouped_levels(values, times, MOST_LEVELS, FEWEST_ROWS) if len(values) > MOST_LEVELS else None
+        if not gaps and grouped is None:
+            continue
+        parts = [_of_marks(name, gaps)] * bool(gaps)
+        if grouped is None:
+            levels[name] = tuple(sorted(values, key=str))
+        else:
+            levels[name] = grouped
+            rare = int(times.sum() - sum(t for v, t in zip(values, times, strict=True) if str(v) in grouped))
+            parts.append(
+                f"Column '{name}' has {len(values):,} levels: the {len(grouped) - 1} most frequent are kept, and the "
+                f"others ({rare:,} {'row' if rare == 1 else 'rows'}) are one level, '{RARE}'."
             )
+        said[name] = " ".join(parts)
     reading = Reading(levels=levels)
     if not levels:
         return X, reading, said
     return (X.read_as(reading) if isinstance(X, Scan) else reading.apply(X)), reading, said
+
+
+def _of_marks(name: str, gaps: Mapping[Any, int]) -> str:
+    shown = " and ".join(f"'{mark}' ({plural(count, 'row')})" for mark, count in gaps.items())
+    return f"Column '{name}': {shown} {'counts' if len(gaps) == 1 else 'count'} as missing; types= makes it a level."
 
 
 def _categories(X: Any) -> Iterable[tuple[str, list[Any], Any]]:

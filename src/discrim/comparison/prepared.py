@@ -22,6 +22,7 @@ from sklearn.utils.validation import _num_features, check_is_fitted, validate_da
 
 from discrim.atomic import all_or_nothing
 from discrim.block import Block
+from discrim.comparison.column_kinds import LeftOut
 from discrim.engines import reduce
 from discrim.engines.keyed import LARGE
 from discrim.errors import DataError, ParameterError, name_list
@@ -32,9 +33,9 @@ from discrim.inference.summary import Summary
 from discrim.models.around import AroundModel, model_has
 from discrim.models.shell import recipe_of
 from discrim.sources import Column, Design, MappedScan, Rows, Scan, find_non_finite, in_memory, open_rows
-from discrim.sources.design import Table, as_table, refuse_lacking
+from discrim.sources.design import as_table, refuse_lacking
 from discrim.sources.odd_columns import odd_columns
-from discrim.sources.reading import Reading
+from discrim.sources.reading import Reading, has_no_value, with_empty_columns
 from discrim.sources.text_columns import design_of_table
 from discrim.statistics import CellMoments
 from discrim.statistics.moments import usable_scale
@@ -242,27 +243,27 @@ def filled_by(mean: Floats, columns: Columns) -> Floats:
     return fill
 
 
-def without_odd_columns(X: Any, keep: Collection[str] = ()) -> tuple[Any, dict[str, str]]:
+def without_odd_columns(X: Any, keep: Collection[str] = ()) -> tuple[Any, dict[str, LeftOut]]:
     """The rows without columns that no model can use, and the names of these, each with a sentence that says why.
 
     Columns to ``keep`` are those whose type the user gave. Columns of a scan without any value are not known before
     its rows are read.
     """
-    left_out = {column.name: column.sentence for column in odd_columns(X) if column.name not in keep}
+    left_out = {odd.name: LeftOut(odd.taken_for, odd.sentence) for odd in odd_columns(X) if odd.name not in keep}
     table = None if isinstance(X, Scan) else as_table(X)
     if table is not None:
-        left_out |= no_value([name for name in table.names if _has_no_value(table, name)])
+        left_out |= no_value([name for name in table.names if has_no_value(table, name)])
     elif isinstance(X, np.ndarray) and X.dtype.kind == "f" and len(X):
         left_out |= no_value([f"x{j}" for j in np.flatnonzero(np.isnan(X[0])) if np.isnan(X[:, j]).all()])
     if not left_out:
         return X, left_out
-    if len(left_out) == len(X.features if isinstance(X, Scan) else column_names(X)):
-        raise DataError(f"There is no column left to learn from. {' '.join(left_out.values())}")
+    if len(left_out) == len(column_names(X)):
+        raise DataError(f"There is no column left to learn from. {' '.join(out.sentence for out in left_out.values())}")
     return leave_out(X, tuple(left_out)), left_out
 
 
-def no_value(names: Sequence[str]) -> dict[str, str]:
-    return {name: f"Column '{name}' has no value in any row and is left out." for name in names}
+def no_value(names: Sequence[str]) -> dict[str, LeftOut]:
+    return {name: LeftOut("no value", f"Column '{name}' has no value in any row and is left out.") for name in names}
 
 
 def leave_out(X: Any, names: Sequence[str]) -> Any:
@@ -275,25 +276,10 @@ def leave_out(X: Any, names: Sequence[str]) -> Any:
 
 
 def column_names(X: Any) -> list[str]:
+    if isinstance(X, Scan):
+        return list(X.features)
     table = as_table(X)
     return [f"x{j}" for j in range(_num_features(X))] if table is None else table.names
-
-
-def _has_no_value(table: Table, name: str) -> bool:
-    """The first row is looked at first: a column with a value there needs no more."""
-    if not table.n_rows:
-        return False
-    try:
-        text = table.kind(name) == "text"
-    except DataError:
-        values = table.labels(name, 0, table.n_rows)
-        return str(getattr(values, "dtype", "")) == "object" and bool(values.isna().all())
-    for stop in (1, table.n_rows):
-        if text and (np.asarray(table.texts(name, 0, stop)[1]) >= 0).any():
-            return False
-        if not text and not np.isnan(table.numbers([name], 0, stop, np.float64)).all():
-            return False
-    return True
 
 
 @dataclass(eq=False, repr=False)
@@ -483,6 +469,8 @@ class PreparedClassifier(AroundModel):
     def _answers(self, X: Any, method: str) -> NDArray[Any]:
         check_is_fitted(self, "model_")
         table = self._used(X)
+        if self._design is not None:
+            table = with_empty_columns(table, self._design)
         if self.reading is not None:
             table = _read_by(table, self.reading)
         if self.preparation_ is None:

@@ -144,11 +144,13 @@ def _left_out(found: Comparison) -> str:
     out = [f"<li><b>{html.escape(who)}</b>: {html.escape(why)}</li>" for who, why in found.left_out]
     done = [f"<li>{html.escape(remark)}</li>" for remark in found.remarks]
     parts = {"What was done to columns and rows": done, "Notes on models": [*starred, *out]}
+    columns = found.columns.to_html() if found.columns else ""
+    table = f"<details class=read><summary>All {len(found.columns):,} columns</summary>{columns}</details>"
     return "".join(
         f"<section class=done><h3>{name}</h3><ul>{''.join(items)}</ul></section>"
         for name, items in parts.items()
         if items
-    )
+    ) + (table if columns else "")
 
 
 def _pictures(found: Comparison) -> str:

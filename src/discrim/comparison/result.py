@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
+from discrim.comparison.column_table import column_table_of
 from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.metrics import NAMES, SHARES, Costs, Metric, figure, metric_name, percent
 from discrim.comparison.nested import Nested
@@ -70,6 +71,7 @@ class Comparison:
         names that were ``chosen`` and how often, ``comparisons`` and ``fits``; else None
     verdict : a few sentences
     remarks : sentences about columns that were left out, filled in or standardised, and about folds
+    columns : what each column is taken for, what was done with it and why; prints as a table and has ``to_frame()``
     checks : the assumptions behind it, as ``discrim.inference.assumption_checks`` gives them
     classes, folds : the labels, and the fold in which each row was held out; -1 where it never was
     held_out : the places of the rows that were held out
@@ -102,6 +104,7 @@ class Comparison:
         self.words = data.words
         self.source, self.target = _origin(data)
         self.remarks = remarks_of(data, rows, trials.values())
+        self.columns = column_table_of(data)
 
     @property
     def best(self) -> Any:
@@ -262,7 +265,7 @@ def _apart(row: Row, metric: Metric) -> str:
 
 def remarks_of(rows: ComparedRows, table: Iterable[Row], trials: Iterable[Tried]) -> list[str]:
     """Columns that were left out, values that were filled in, models in standardised columns, and folds."""
-    said = list(dict.fromkeys(rows.left_out.values()))
+    said = list(dict.fromkeys(out.sentence for out in rows.left_out.values()))
     if rows.missing:
         counts = [f"'{name}' ({count:,} of {rows.n:,})" for name, count in rows.missing.items()]
         further = len(counts) - MOST_COLUMNS

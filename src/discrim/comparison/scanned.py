@@ -215,7 +215,7 @@ def _with_folds(
     known = {name: getattr(read, name) for name in ("X", "y", "data", "design", "columns", "categories", "no_numbers")}
     return ScannedRows(
         **known, missing=gaps, left_out=decided.left_out, given=sample, reading=decided.reading,
-        dealer=Dealer(block.codes, None, None, seed), folds=numbered(fold), column_table=read.column_table,
+        dealer=Dealer(block.codes, None, None, seed), folds=numbered(fold), kinds=read.kinds, why=decided.why,
         dealt=f"dealt by a hash of the row number (seed {seed})", remarks=(*decided.remarks, _said(drawn, gaps)),
         positive=positive_of(block.classes, wanted.positive), raw=raw, whole=whole, states=states, n_read=drawn.n_rows,
     )  # fmt: skip

@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +31,7 @@ from discrim.typing import Floats
 
 # Words that the values of a text have on average; a name or a code has fewer.
 TEXT_WORDS = 3.0
+FREE_TEXT, NAMES, DATE, ROW_NUMBER, IDENTIFIER = "free text", "names or codes", "date", "row number", "identifier"
 # Rows that are looked at, and the fewest that are evidence where the name of a column says nothing.
 LOOK, FEWEST = 1 << 16, 20
 # Rows after which numbers that only rise are no chance, and a glance that is enough to rule most columns out.
@@ -48,11 +50,16 @@ JOINED_ID = re.compile(
 
 @dataclass(frozen=True)
 class Odd:
-    """A column that is no feature, with a sentence that says why; ``is_text`` if it could be learned from by words."""
+    """A column that is no feature: what it is ``taken_for``, and a sentence that says why."""
 
     name: str
+    taken_for: str
     sentence: str
-    is_text: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        """Could it be learned from by its words?"""
+        return self.taken_for == FREE_TEXT
 
 
 def odd_columns(X: Any) -> list[Odd]:
@@ -66,22 +73,21 @@ def odd_columns(X: Any) -> list[Odd]:
     table, names = _first_rows(X)
     if table is None or not table.n_rows:
         return []
-    keep = "name it among the features" if scanned else "convert it to floating-point numbers"
-    found = [_odd(table, name, keep) for name in names]
+    found = [_odd(table, name) for name in names]
     return [odd for odd in found if odd is not None]
 
 
-def _odd(table: Table, name: str, keep: str) -> Odd | None:
+def _odd(table: Table, name: str) -> Odd | None:
     try:
         kind = table.kind(name)
     except UnusableColumnError as error:
         if error.is_date:
-            return Odd(name, _of_dates(name))
+            return Odd(name, DATE, _of_dates(name))
         if error.mixed:
             why = f"mixes the types {error.found} and is left out. To use it, convert it to one"
         else:
             why = f"holds neither numbers nor categories ({error.found}) and is left out"
-        return Odd(name, f"Column '{name}' {why}.")
+        return Odd(name, "mixed types" if error.mixed else str(error.found), f"Column '{name}' {why}.")
     except DataError:
         # No value at all.
         return None
@@ -90,13 +96,18 @@ def _odd(table: Table, name: str, keep: str) -> Odd | None:
     why = why_no_feature(table, name) if kind == "number" else ""
     if not why:
         return None
-    return Odd(name, f"Column '{name}' {why} and is left out. To keep it, {keep}.")
+    what = IDENTIFIER if why.startswith("identifies") else ROW_NUMBER
+    return Odd(name, what, f"Column '{name}' {why} and is left out. {_kept(name)} keeps it.")
+
+
+def _kept(name: str, kind: str = "number") -> str:
+    return f"types={{{name!r}: {kind!r}}} (--types {shlex.quote(f'{name}={kind}')})"
 
 
 def _of_dates(name: str) -> str:
     return (
-        f"Column '{name}' holds dates or times and is left out. To use it, convert it to numbers, such as days since "
-        "the first, or to categories, such as months."
+        f"Column '{name}' holds dates or times and is left out. {_kept(name)} reads days since 1970; months or days "
+        "of the week are categories to be made of it."
     )
 
 
@@ -105,13 +116,13 @@ def _odd_text(table: Table, name: str) -> Odd | None:
     assert met is not None
     values, present = met[0], int(met[1].sum())
     if are_dates(values):
-        return Odd(name, _of_dates(name))
+        return Odd(name, DATE, _of_dates(name))
     if present < FEWEST or 2 * len(values) <= present or is_mostly_numbers(*met):
         return None
     is_text = sum(len(str(value).split()) for value in values) >= TEXT_WORDS * len(values)
     seen = f"has {len(values):,} different values in {present:,} rows"
-    keep = "TextClassifier learns from its words" if is_text else "to use it, make categories with many rows each"
-    return Odd(name, f"Column '{name}' {seen} and is left out; {keep}.", is_text)
+    keep = "TextClassifier learns from its words" if is_text else f"{_kept(name, 'category')} keeps frequent values"
+    return Odd(name, FREE_TEXT if is_text else NAMES, f"Column '{name}' {seen} and is left out; {keep}.")
 
 
 def with_numbers(X: Any, typed: Collection[str] = ()) -> tuple[Any, dict[str, str]]:

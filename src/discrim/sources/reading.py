@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discrim.errors import DataError, ParameterError, name_list
 from discrim.sources.design import Design, Kind, Table, as_table, comes_from, refuse_lacking
-from discrim.sources.text_columns import are_dates, are_mostly_numbers_or_marks, as_number, counted_texts
+from discrim.sources.text_columns import are_dates, are_mostly_numbers_or_marks, as_number, counted_texts, is_mark
 from discrim.store.fields import By, Many, Texts
 from discrim.store.kinds import stored
 from discrim.store.values import Value
@@ -31,7 +31,7 @@ class Reading:
 
     ``numbers`` are strings that are read as numbers, ``days`` dates that are days since 1970, and ``categories``
     numbers whose values are levels. Of ``levels`` only these are known: another one is rare where there is a level of
-    that name, else missing.
+    that name, unless it marks a missing value, else missing.
     """
 
     numbers: frozenset[str] = frozenset()
@@ -124,7 +124,9 @@ class ReadTable(Table):
             return values, codes
         known = dict(zip(self._how.levels[name], range(len(self._how.levels[name])), strict=True))
         other = known.get(RARE, -1)
-        places = np.array([*(known.get(value, known.get(str(value), other)) for value in values), -1])
+        unknown = (-1 if is_mark(value) else other for value in values)
+        new = (known.get(v, known.get(str(v), place)) for v, place in zip(values, unknown, strict=True))
+        places = np.array([*new, -1])
         return list(known), places[np.maximum(codes, -1)]
 
     def labels(self, name: str, start: int, stop: int) -> Any:
@@ -229,19 +231,83 @@ def replace_columns(X: Any, table: Table, read: Table, names: Sequence[str]) -> 
         frame = X.copy(deep=False)
         for j, name in enumerate(table.names):
             if name in columns:
-                frame.isetitem(j, columns[name])
+                frame.isetitem(j, _typed(columns[name]))
         return frame
     if comes_from(X, "polars", "DataFrame"):
         import polars as pl
 
         return X.with_columns(
-            *(pl.Series(name, _plain(values), nan_to_null=values.dtype != object) for name, values in columns.items())
+            *(
+                pl.Series(
+                    name,
+                    _plain(values),
+                    dtype=pl.String if _is_empty_text(values) else None,
+                    nan_to_null=values.dtype != object,
+                )
+                for name, values in columns.items()
+            )
         )
     import pyarrow as pa
 
     for name, values in columns.items():
-        X = X.set_column(table.names.index(name), name, pa.array(_plain(values), from_pandas=True))
+        column = pa.array(_plain(values), type=pa.string() if _is_empty_text(values) else None, from_pandas=True)
+        X = X.set_column(table.names.index(name), name, column)
     return X
+
+
+def with_empty_columns(X: Any, design: Design) -> Any:
+    """The frame or Arrow table with columns without a value of the type that the design knows; others are as they are.
+
+    A column of a few rows may have none, and then shows no type.
+    """
+    table = None if isinstance(X, np.ndarray) else as_table(X)
+    if table is None or not table.n_rows:
+        return X
+    known = {column.name: column.levels for column in design.columns}
+    empty = [name for name in table.names if name in known and has_no_value(table, name)]
+    return replace_columns(X, table, _Empty(table, [name for name in empty if known[name]]), empty) if empty else X
+
+
+class _Empty(Table):
+    """A ``Table`` whose columns have no value; those of ``texts`` are of text."""
+
+    def __init__(self, table: Table, texts: Sequence[str]) -> None:
+        self._texts, self.names, self.n_rows, self.index_names = texts, table.names, table.n_rows, table.index_names
+
+    def labels(self, name: str, start: int, stop: int) -> Any:
+        if name in self._texts:
+            return np.full(stop - start, None, dtype=object)
+        return np.full(stop - start, np.nan)
+
+
+def has_no_value(table: Table, name: str) -> bool:
+    """Is every value missing? The first row is looked at first: a column with a value there needs no more."""
+    if not table.n_rows:
+        return False
+    try:
+        text = table.kind(name) == "text"
+    except DataError:
+        values = table.labels(name, 0, table.n_rows)
+        return str(getattr(values, "dtype", "")) == "object" and bool(values.isna().all())
+    for stop in (1, table.n_rows):
+        if text and (np.asarray(table.texts(name, 0, stop)[1]) >= 0).any():
+            return False
+        if not text and not np.isnan(table.numbers([name], 0, stop, np.float64)).all():
+            return False
+    return True
+
+
+def _is_empty_text(values: NDArray[Any]) -> bool:
+    return values.dtype == object and all(value is None for value in values)
+
+
+def _typed(values: NDArray[Any]) -> Any:
+    """Text for pandas: without any value it would show no type."""
+    if not _is_empty_text(values):
+        return values
+    import pandas as pd
+
+    return pd.Categorical(values, categories=[""])
 
 
 def _plain(values: NDArray[Any]) -> Any:

@@ -35,6 +35,8 @@ MARKS = {
     "", "?", "-", "--", ".", "*", "#n/a", "n/a", "na", "nan", "nil", "none", "null", "missing", "unknown", "unk",
     "not available", "not known", "undefined",
 }  # fmt: skip
+# Those that are nothing else in a category either, where 'unknown', 'none' and '-' may be levels like others.
+CLEAR_MARKS = {"", "?", "#n/a", "n/a", "nan", "null", "not available"}
 # Dates are looked for in so many values; two of them may be a category.
 LOOK, FEWEST_DATES = 200, 3
 
@@ -164,6 +166,17 @@ def is_mostly_numbers(values: Sequence[Any], times: NDArray[np.intp]) -> bool:
         return 2 * count > rows
     share = float(times[numeric].sum()) / rows
     return share >= (AT_LEAST if _are_marks(values, numeric) else MOSTLY)
+
+
+def is_mark(value: Any) -> bool:
+    """Does a level of a category say nothing but that the value is missing?"""
+    return isinstance(value, str) and value.strip().lower() in CLEAR_MARKS
+
+
+def marks_of_gaps(values: Sequence[Any], times: NDArray[np.intp]) -> dict[Any, int]:
+    """Levels of a category that say nothing but that the value is missing, and their rows; none if nothing else is."""
+    found = {value: int(count) for value, count in zip(values, times, strict=True) if is_mark(value)}
+    return found if len(found) < len(values) else {}
 
 
 def are_mostly_numbers_or_marks(values: Sequence[Any], times: NDArray[np.intp]) -> bool:
