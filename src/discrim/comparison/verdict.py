@@ -160,7 +160,8 @@ def _nothing_better(table: list[Row], choice: Choice, rows: ComparedRows, metric
     if best is None:
         return f"{text}."
     count = sum(row.usable for row in table)
-    which = "the only one" if count == 1 else f"the best of {count}"
+    rank = "nearest" if best.value > choice.row.value else "best"
+    which = "the only one" if count == 1 else f"the {rank} of {count}"
     chance = ", which may be due to chance" if best.value < choice.row.value else ""
     text = f"{text}; {which}, {best.name}, has {figure(best.value, metric)}{chance}."
     informed = min((row for row in table if row.informative), key=lambda row: row.log_loss, default=None)

@@ -419,7 +419,7 @@ class Within:
     def _raw(self, rank: int) -> Sphering:
         """The pseudo-inverse of a Sigma of this rank. Cost p^3, or r^2 p for r rows."""
         one = np.ones(len(self.noise))
-        if self.thin and rank == len(self.values):
+        if self.thin and 0 < rank == len(self.values):
             lower, rcond, _ = row_products(self.rows, one, 0.0)
             if rcond > ILL_CONDITIONED:
                 return RowSphering(one, self.rows, lower)
