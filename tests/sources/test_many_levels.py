@@ -77,3 +77,23 @@ def test_a_long_table_is_refused_before_it_is_expanded():
     frame = pd.DataFrame({"x": RNG.normal(size=100_000), "key": [f"k{i}" for i in range(100_000)]})
     with pytest.raises(DataError, match=r"Column 'key' holds text with 100,000 different values"):
         LinearDiscriminantAnalysis().fit(frame, np.arange(100_000) % 2)
+
+
+def test_more_than_a_thousand_levels_are_refused_however_many_rows_each_has(fit, monkeypatch):
+    codes = np.arange(3 * 1200) % 1200
+    monkeypatch.setitem(globals(), "Y", np.array(["u", "v"])[np.arange(3600) % 2])
+    columns = {"x": RNG.normal(size=3600), "zip": [f"{10_000 + code}x" for code in codes]}
+    wanted = r"Column 'zip' holds text with 1,200 different values in 3,600 rows, and .* \(at most 1,000\).* MixedNB"
+    with pytest.raises(DataError, match=wanted):
+        fit(LinearDiscriminantAnalysis(), columns)
+    if fit is not FITS["scan"]:
+        assert fit(MixedNB(), columns).classes_.tolist() == ["u", "v"]
+
+
+def test_more_than_two_hundred_levels_are_worth_a_warning(fit, monkeypatch):
+    monkeypatch.setitem(globals(), "Y", np.array(["u", "v"])[np.arange(900) % 2])
+    columns = {"x": RNG.normal(size=900), "town": [f"town {i % 300}" for i in range(900)]}
+    with pytest.warns(
+        ManyLevelsWarning, match=r"'town' holds text with 300 .* each of them becomes a column. Put rare"
+    ):
+        fit(GaussianNB(), columns)

@@ -26,6 +26,8 @@ Counted = tuple[list[Any], NDArray[np.intp]]
 
 # Up to so many levels a category is small whatever the rows; from so many on most rows must not have one of their own.
 FEW_LEVELS, MANY_LEVELS = 20, 50
+# Levels of several rows each: from so many on they are worth a warning, and more are refused.
+WORTH_SAYING, MOST_LEVELS = 200, 1000
 # Different numbers that a column of numbers has at least; fewer are codes of a category.
 FEWEST_NUMBERS = 10
 # The part of the rows that are numbers, at least; where all others only mark that a value is missing, half of them.
@@ -105,14 +107,25 @@ def _sort_levels(name: str, found: Iterable[Any], missing: int, n_rows: int, *, 
 
 
 def _check_levels(name: str, levels: Sequence[Any], present: int) -> None:
-    """Refuse dates, and more than 50 levels of which most have a single row; warn of more than 20."""
+    """Refuse dates, more than 50 levels of which most have a single row, and more than 1,000; warn of many."""
     if len(levels) > FEW_LEVELS and are_dates(levels):
         raise DataError(
             f"Column '{name}' holds dates as text, {len(levels):,} of them in {present:,} rows. {INSTEAD_OF_DATES}"
         )
-    if len(levels) <= FEW_LEVELS or 2 * len(levels) <= present:
-        return
     seen = f"Column '{name}' holds text with {len(levels):,} different values in {present:,} rows"
+    if len(levels) <= FEW_LEVELS or 2 * len(levels) <= present:
+        if len(levels) > MOST_LEVELS:
+            raise DataError(
+                f"{seen}, and each of them would become a column (at most {MOST_LEVELS:,}). Leave it out, put rare "
+                "values together first, as compare does, or use MixedNB, which makes no columns of them."
+            )
+        if len(levels) > WORTH_SAYING:
+            warn(
+                f"{seen}; each of them becomes a column. Put rare values together first, as compare does, or leave it "
+                "out.",
+                ManyLevelsWarning,
+            )
+        return
     if len(levels) <= MANY_LEVELS:
         warn(f"{seen}; each of them becomes a column. Leave it out if it only names the rows.", ManyLevelsWarning)
         return
