@@ -123,6 +123,29 @@ def test_a_comparison_shows_its_rows_and_its_choice(iris):
     names = [label.get_text() for label in found.plot().get_yticklabels()]
     assert f"{found.chosen} (chosen)" in names
     assert "Baseline" in names
+    texts = found.plot("roc").get_legend().get_texts()
+    own = found[found.chosen].posterior[:, 0]
+    assert texts[0].get_text() == f"setosa: AUC {discrim.roc(iris[1] == 'setosa', own, positive=True).auc:.3f}"
+    assert len(texts) == 3
+    error = float((found[found.chosen].predicted != iris[1]).mean())
+    assert found.plot("confusion").get_title(loc="left").startswith(f"{error:.1%} wrong of 150")
+    assert found.plot("calibration").get_xlabel() == "predicted probability"
+    with pytest.raises(ParameterError, match="'what' parameter is 'lift'; it must be one of 'errors', 'roc', 'precis"):
+        found.plot("lift")
+
+
+def test_of_two_classes_every_model_has_a_curve_the_chosen_one_first(two_irises):
+    found = discrim.compare(*two_irises, models=["LDA", "QDA", "Nearest centroid"], cv=3)
+    ax = found.plot("roc")
+    assert ax.get_legend().get_texts()[0].get_text().startswith(found.chosen)
+    assert len(found.plot("precision_recall").get_legend().get_texts()) == len(ax.get_legend().get_texts()) >= 3
+
+
+def test_curves_after_the_sixth_are_grey():
+    curve = discrim.roc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    ax = plots.roc({f"model {i}": curve for i in range(9)})
+    assert len(ax.get_legend().get_texts()) == 6
+    assert [text.get_text() for text in ax.texts] == ["grey: 3 further curves"]
 
 
 @pytest.mark.parametrize(

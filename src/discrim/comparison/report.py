@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discrim.comparison.metrics import binary_score, metric_name, percent
+from discrim.comparison.judged_curves import calibration_of, roc_curves
+from discrim.comparison.metrics import metric_name, percent
 from discrim.comparison.result import FEWEST_FIGURES, cells_of, header_of
 from discrim.comparison.scores import MODEL, REFER, Row, written
 from discrim.errors import DiscrimError, plural
 from discrim.evaluation.confusion_matrix import Confusion, confusion
-from discrim.evaluation.curves import ROC, roc
-from discrim.evaluation.probability_scores import calibration
+from discrim.evaluation.curves import ROC
 from discrim.typing import Floats
 
 if TYPE_CHECKING:
@@ -156,20 +156,16 @@ def _left_out(found: Comparison) -> str:
 def _pictures(found: Comparison) -> str:
     """Curves of the chosen model and its rivals, and the calibration of the chosen one."""
     parts = []
-    tried, rows = found.trials[found.chosen], found.held_out
-    codes = found.codes[rows]
+    sure = found.trials[found.chosen].has_posterior
     try:
         if len(found.classes) == 2:
-            near = [row.name for row in found.rows if row.done and row.name != found.chosen][:RIVALS]
-            scores = {name: binary_score(found.trials[name]) for name in [found.chosen, *near]}
-            curves = [(n, roc(codes, s[rows], positive=1)) for n, s in scores.items() if s is not None]
+            curves = list(roc_curves(found).items())[: RIVALS + 1]
             if curves:
                 parts.append(_roc_picture(curves, f"ROC: '{found.classes[1]}' against '{found.classes[0]}'"))
-        elif len(found.classes) <= CURVE_CLASSES and tried.has_posterior:
-            posterior = found[found.chosen].posterior[rows]
-            each = [(str(c), roc(codes == k, posterior[:, k])) for k, c in enumerate(found.classes)]
+        elif len(found.classes) <= CURVE_CLASSES and sure:
+            each = list(roc_curves(found).items())
             parts.append(_roc_picture(each, f"ROC of {found.chosen}: each class against the rest"))
-        if tried.has_posterior:
+        if sure:
             parts.append(_calibration(found))
     except DiscrimError:
         # A class that no model can be judged on has no curve.
@@ -179,15 +175,8 @@ def _pictures(found: Comparison) -> str:
 
 def _calibration(found: Comparison) -> str:
     """Observed frequencies with their intervals against predicted probabilities."""
-    codes = found.codes[found.held_out]
-    posterior = np.clip(found[found.chosen].posterior[found.held_out], 0.0, 1.0)
-    if len(found.classes) == 2:
-        result = calibration(codes, posterior[:, 1], positive=1, bins=10, strategy="quantile")
-        of = f"'{found.classes[1]}'"
-    else:
-        happened = codes[:, None] == np.arange(len(found.classes))
-        result = calibration(happened.ravel(), posterior.ravel(), positive=True, bins=10)
-        of = "all classes together"
+    result = calibration_of(found)
+    of = f"'{found.classes[1]}'" if len(found.classes) == 2 else "all classes together"
     beyond = result.error - result.noise
     words = (
         f"Dots on the diagonal mean calibrated probabilities. Their mean distance is {100 * result.error:.1f} points, "

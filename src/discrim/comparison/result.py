@@ -13,6 +13,7 @@ from sklearn.frozen import FrozenEstimator
 
 from discrim.comparison.column_table import column_table_of
 from discrim.comparison.compared_rows import ComparedRows
+from discrim.comparison.judged_curves import plotted
 from discrim.comparison.metrics import NAMES, SHARES, Costs, Metric, figure, metric_name, percent
 from discrim.comparison.nested import Nested
 from discrim.comparison.prepared import PreparedClassifier
@@ -134,11 +135,14 @@ class Comparison:
 
         return write_report(self, Path(path))
 
-    def plot(self, **options: Any) -> Any:
-        """The errors with their intervals, as matplotlib axes: ``discrim.plots.compared`` with its options."""
-        from discrim import plots
+    def plot(self, what: str = "errors", **options: Any) -> Any:
+        """A picture of the comparison, as matplotlib axes; options are those of the function in ``discrim.plots``.
 
-        return plots.compared(self, **options)
+        ``what``: 'errors' with their intervals (``compared``); of the out-of-fold predictions 'roc' and
+        'precision_recall', for two classes of every model, for more of the chosen one and each class; 'calibration' and
+        'confusion' of the chosen model.
+        """
+        return plotted(self, what, options)
 
     @property
     def title(self) -> str:

@@ -126,8 +126,9 @@ class Geometry:
     def mahalanobis(self: Any, X: Any) -> NDArray[Any]:
         """Squared Mahalanobis distances (x - mu_k)' Sigma_k^-1 (x - mu_k) of the rows to every class, n x K.
 
-        Sigma_k is the covariance as the model estimates it: one for all classes, one for each, or variances only. A
-        class without rows has NaN. Cost: n p^2 K.
+        Sigma_k is the covariance as the model estimates it: one for all classes, one for each, or variances only; of
+        Bayesian models the scale matrix of the predictive density, (Psi + S_k)(1 + 1/n_k) / df_k. A class without rows
+        has NaN. Cost: n p^2 K.
         """
         rule = self.ask_recipe(lambda recipe, solved, shape: recipe.distances(solved, shape))
         if rule is None:

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from discrim.errors import DiscrimError, ParameterError
+from discrim.errors import DiscrimError, ParameterError, plural
 from discrim.plots.boundaries import DASHES, named_models
 from discrim.plots.given import checked, names_in, numbers_in
 from discrim.plots.rows import lacks
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 MOST_CORNERS = 1500
 # Curves that have a band of their own: more would hide each other.
 MOST_BANDS = 2
+# Curves with a colour and a name.
+MOST_CURVES = 6
 MOST_CELLS = 12
 SQUARE = (4.6, 4.5)
 
@@ -32,6 +34,8 @@ SQUARE = (4.6, 4.5)
 @checked
 def roc(curves: Any, *, band: bool = True, ax: Axes | None = None, style: str | None = None) -> Axes:
     """ROC curves with their areas, and a pointwise 95% band where there are one or two curves without weights.
+
+    Of more than six curves the others are grey.
 
     Parameters
     ----------
@@ -51,7 +55,8 @@ def roc(curves: Any, *, band: bool = True, ax: Axes | None = None, style: str | 
     ax, look = canvas(ax, style, SQUARE)
     ax.plot([0, 1], [0, 1], color=look.line, linewidth=1.0, zorder=1)
     keys = []
-    for i, (name, curve) in enumerate(named.items()):
+    _draw_rest(ax, look, named, ("fpr", "tpr"))
+    for i, (name, curve) in list(enumerate(named.items()))[:MOST_CURVES]:
         colour, dash = look.colour(i), DASHES[i % len(DASHES)]
         if band and len(named) <= MOST_BANDS:
             _roc_band(ax, look, curve, i)
@@ -84,7 +89,8 @@ def precision_recall(curves: Any, *, band: bool = True, ax: Axes | None = None, 
     )  # fmt: skip
     ax, look = canvas(ax, style, SQUARE)
     keys = []
-    for i, (name, curve) in enumerate(named.items()):
+    _draw_rest(ax, look, named, ("recall", "precision"))
+    for i, (name, curve) in list(enumerate(named.items()))[:MOST_CURVES]:
         colour, dash = look.colour(i), DASHES[i % len(DASHES)]
         place = _even(len(curve.recall))
         recall = np.concatenate([[0.0], np.asarray(curve.recall)[place]])
@@ -486,6 +492,17 @@ def _area_said(curve: Any) -> str:
     except (DiscrimError, AttributeError):
         return f"AUC {curve.auc:.3f}"
     return f"AUC {curve.auc:.3f} ({low:.3f} to {high:.3f})"
+
+
+def _draw_rest(ax: Axes, look: Look, named: dict[str, Any], of: tuple[str, str]) -> None:
+    """Curves after the first few: grey and without a name of their own, so that the first can be told apart."""
+    rest = list(named.values())[MOST_CURVES:]
+    for curve in rest:
+        place = _even(len(getattr(curve, of[0])))
+        across, up = (np.asarray(getattr(curve, each))[place] for each in of)
+        ax.plot(across, up, color=look.muted, alpha=0.6, linewidth=0.8, zorder=2)
+    if rest:
+        noted(ax, look, f"grey: {plural(len(rest), 'further curve')}")
 
 
 def _unit_square(ax: Axes) -> None:

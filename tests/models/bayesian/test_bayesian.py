@@ -50,6 +50,23 @@ class TestTheRule:
     sizes = (5, 30, 11)
 
     @both
+    @pytest.mark.parametrize("target", ["identity", "diagonal"])
+    @pytest.mark.parametrize("p", [3, 60], ids=["long", "wide"])
+    def test_mahalanobis_distances_are_by_the_scale_of_the_predictive_density(self, kind, p, target):
+        X, y = classes_of(self.sizes, p)
+        new = classes_of((4, 4), p, seed=1)[0]
+        model = kind(psi=2.0, nu=p + 2.0, target=target).fit(X, y)
+        away = [X[y == k] - X[y == k].mean(axis=0) for k in range(3)]
+        pooled, expected = sum(each.T @ each for each in away), []
+        unit = np.eye(p) if target == "identity" else np.diag(sum((each**2).sum(axis=0) for each in away) / 46)
+        for k, n in enumerate(self.sizes):
+            scatter, m = (away[k].T @ away[k], n - 1) if kind is BQ else (pooled, 46 - 3)
+            scale = (2.0 * unit + scatter) * (1 + 1 / n) / (p + 2.0 + m - p + 1)
+            gap = new - X[y == k].mean(axis=0)
+            expected.append(np.einsum("ij,ji->i", gap, np.linalg.solve(scale, gap.T)))
+        assert_allclose(model.mahalanobis(new), np.transpose(expected), rtol=1e-7)
+
+    @both
     @pytest.mark.parametrize("p", [3, 60], ids=["long", "wide"])
     def test_classes_of_unequal_size_are_weighed_by_the_whole_density(self, kind, p):
         X, y = classes_of(self.sizes, p)

@@ -22,9 +22,10 @@ from discrim.families.gaussian.recipe import (
     refuse_one_class,
     rule_size,
 )
-from discrim.families.gaussian.student import predictive, shared_by, student_rule, with_columns
+from discrim.families.gaussian.student import predictive, shared_by, stretched, student_rule, with_columns
 from discrim.families.population import GaussianPopulation
 from discrim.families.recipe import Chosen, LeftOut, Passes, Remark, Shape, Solved, rotated
+from discrim.families.rule import Rule, StudentRule
 from discrim.later import cached_property
 from discrim.statistics import ClassMoments, Depth
 from discrim.typing import Floats, Mask
@@ -143,6 +144,12 @@ class BayesianRecipe(GaussianRecipe):
         spread = 1.0 + 1.0 / np.where(weight > 0, weight, 1.0)
         fixed = np.zeros(statistic.mean.shape)
         return GaussianPopulation(priors, statistic.mean, root, fixed, solved.attributes["df_"], spread)
+
+    def distances(self, solved: Solved, shape: Shape) -> Rule:  # noqa: ARG002 - the same for all
+        """By the scale matrix of the predictive density, (Psi + S_k)(1 + 1/n_k) / df_k."""
+        rule = solved.rule
+        assert isinstance(rule, StudentRule)
+        return stretched(rule.inner, rule.rate * np.asarray(solved.attributes["df_"], dtype=np.float64))
 
     def rule_size(self, solved: Solved) -> float:
         return rule_size(solved, quadratic=not self.shared)

@@ -98,6 +98,18 @@ def distances_only(inner: GaussianRule) -> GaussianRule:
     return replace(inner, offset=np.zeros_like(inner.offset))
 
 
+def stretched(inner: GaussianRule, by: Floats) -> GaussianRule:
+    """The same rule with the distances of each class times a number."""
+    root = np.sqrt(by)
+    if isinstance(inner, ProjectedRule):
+        within = stretched(inner.inner, by)
+        assert isinstance(within, QuadraticRule)
+        return replace(inner, inner=within, residual_precision=by * inner.residual_precision)
+    if isinstance(inner, LowRankRule):
+        return replace(inner, root=inner.root / root[:, None])
+    return replace(inner, factor=inner.factor * root[:, None, None])
+
+
 class Sizes(NamedTuple):
     """Class weights n_k, degrees of freedom m_k and divisors of the scatter, each K numbers."""
 
