@@ -206,7 +206,7 @@ def name_list(names: Iterable[object], most: int = 5) -> str:
 
 
 def plural(count: int, singular: str, plural_form: str | None = None) -> str:
-    return f"{count} {singular if count == 1 else plural_form or singular + 's'}"
+    return f"{count:,} {singular if count == 1 else plural_form or singular + 's'}"
 
 
 def _describe_column(name: str, missing: int, infinite: int) -> str:

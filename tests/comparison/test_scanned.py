@@ -156,6 +156,8 @@ def test_missing_values_and_columns_without_any(tmp_path):
     said = " ".join(found.remarks)
     assert "Column 'gone' has no value in any row" in said
     assert "As values are missing, models were tried on 2,000 rows" in said
+    assert [column.name for column in found.columns] == [*frame.columns.drop("y")]
+    assert found.columns.to_frame().loc["gone", "done"] == "left out"
     assert found.best.predict(frame.drop(columns="y")[:5]).shape == (5,)
     with pytest.raises(DataError, match="'a'"):
         compare(discrim.scan(tmp_path / "rows.parquet", target="y"), models=["LDA"], missing="error")

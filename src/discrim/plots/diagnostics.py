@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 QUANTILES = (0.1, 0.5, 0.9)
 MOST_VALUES = 5
 MOST_TERMS = 8
+ADDITIVE = "Linear rules and naive Bayes have them."
 
 
 @checked
@@ -65,10 +66,7 @@ def terms(
     curves = {}
     for j in chosen:
         at = np.linspace(rows.x[:, j].min(), rows.x[:, j].max(), 121)
-        x = np.vstack([mean, np.tile(mean, (len(at), 1))])
-        x[1:, j] = at
-        height = _term(model, X, x, j)
-        curves[j] = (at - mean[j]) / deviation[j], height[1:] - height[0]
+        curves[j] = (at - mean[j]) / deviation[j], _term(model, X, mean, j, at)
     if columns is None:
         chosen = sorted(curves, key=lambda j: -float(np.ptp(curves[j][1])))[:MOST_TERMS]
     ax, look = canvas(ax, style)
@@ -110,8 +108,7 @@ def partial_residuals(
     rows = points_of(X, y, classes=classes)
     j = one_column(column, rows)
     posterior = _posterior(model, X, rows)
-    term = _term(model, X, np.vstack([rows.x.mean(axis=0), rows.x]), j)
-    term = term[1:] - term[0]
+    term = _term(model, X, rows.x.mean(axis=0), j, rows.x[:, j])
     p = np.clip(posterior[:, 1], 1e-6, 1 - 1e-6)
     weight = p * (1 - p)
     partial = term + ((rows.codes == 1) - p) / weight
@@ -269,17 +266,23 @@ def _posterior(model: Any, X: Any, rows: Points) -> Floats:
     return posterior
 
 
-def _term(model: Any, X: Any, x: Floats, j: int) -> Floats:
-    """What column j adds to the log odds of the second class, n."""
+def _term(model: Any, X: Any, mean: Floats, j: int, at: Floats) -> Floats:
+    """What column j adds to the log odds of the second class at these values, and not at its mean."""
     if not hasattr(model, "contributions"):
-        raise lacks(model, "terms of its columns (contributions)", "Linear rules and naive Bayes have them.")
+        raise lacks(model, "terms of its columns (contributions)", ADDITIVE)
+    x = np.tile(mean, (1 + len(at), 1))
+    x[1:, j] = at
     try:
         parts = np.asarray(model.contributions(alike(X, x)))
     except DataError as error:
-        raise lacks(model, "terms of its columns", "Linear rules and naive Bayes have them.") from error
+        raise lacks(model, "terms of its columns", ADDITIVE) from error
     if parts.shape[2] != x.shape[1]:
         raise ParameterError(f"The model made {parts.shape[2]} columns of {x.shape[1]}; pass those that it made.")
-    return np.asarray(parts[:, 1, j] - parts[:, 0, j])
+    others = np.delete(parts, j, axis=2)
+    if not np.allclose(others, others[0], atol=1e-9 * float(np.abs(parts).max())):
+        raise lacks(model, "terms of its columns, since they interact in it", ADDITIVE)
+    added = parts[:, 1, j] - parts[:, 0, j]
+    return np.asarray(added[1:] - added[0])
 
 
 def _view(ax: Axes, term: Floats, partial: Floats) -> int:
