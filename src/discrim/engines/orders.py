@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from threading import local
 from typing import Any, Literal
 
 import numpy as np
@@ -140,10 +141,28 @@ def in_blocks(block: Block, shuffle: Shuffle, *, ours: bool) -> bool:
 
 def row_seeds(random_state: Any, problems: int) -> list[int]:
     """The seeds of the orders in which scikit-learn's SGD reads the rows, one for each problem."""
-    rng = as_random_state(random_state)
+    whole = isinstance(random_state, int | np.integer)
+    rng = _seeded(int(random_state)) if whole else as_random_state(random_state)
     if problems == 1:
         return [_second_draw(rng)]
-    return [_second_draw(np.random.RandomState(seed)) for seed in rng.randint(LARGEST, size=problems)]
+    return [_second_draw(_seeded(seed)) for seed in rng.randint(LARGEST, size=problems).tolist()]
+
+
+class _Spare(local):
+    """A generator of each thread, to be seeded anew: making another costs a hundred times as much."""
+
+    def __init__(self) -> None:
+        self.generator = np.random.RandomState(0)
+
+
+_spare = _Spare()
+
+
+def _seeded(seed: int) -> np.random.RandomState:
+    """What ``RandomState(seed)`` draws, until it is called again."""
+    generator = _spare.generator
+    generator.seed(seed)
+    return generator
 
 
 def _second_draw(rng: np.random.RandomState) -> int:

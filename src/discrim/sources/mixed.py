@@ -50,7 +50,10 @@ class Schema(Design):
     @classmethod
     def of(cls, head: Table, names: Sequence[str]) -> Schema:
         """Text is read as levels, all else as numbers."""
-        kinds = tuple(_kind(head, name) for name in names)
+        if isinstance(head, ArrayTable):
+            kinds: tuple[Kind, ...] = ("boolean" if head.x.dtype.kind == "b" else "number",) * len(names)
+        else:
+            kinds = tuple(_kind(head, name) for name in names)
         return cls(names, kinds, [kind == "text" for kind in kinds], named=not isinstance(head, ArrayTable))
 
     @property
@@ -125,8 +128,6 @@ def code_numbers(values: NDArray[Any]) -> Coded:
 def _kind(table: Table, name: str) -> Kind:
     if table.kind(name) == "text":
         return "text"
-    if isinstance(table, ArrayTable):
-        return "boolean" if table.x.dtype.kind == "b" else "number"
     written = table.type_of(name)
     if written == "object":
         from pandas.api.types import infer_dtype

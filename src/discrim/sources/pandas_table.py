@@ -13,6 +13,9 @@ from pandas.api import types
 from discrim.errors import DataError
 from discrim.sources.design import Kind, Table, mixed_types, unusable_column
 
+# Types of numbers that codes are read from as they are.
+CODED = {np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.int32)}
+
 
 class PandasTable(Table):
     """A ``pandas.DataFrame`` as a ``Table``."""
@@ -20,7 +23,8 @@ class PandasTable(Table):
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
         self._kinds: dict[str, Kind] = {}
-        self.names = [str(name) for name in frame.columns]
+        self._written: dict[Any, str] = {}
+        self.names = [str(name) for name in frame.columns.tolist()]
         self.n_rows = len(frame)
         self._place = {name: j for j, name in enumerate(self.names)}
         self._dtypes = list(frame.dtypes)
@@ -28,12 +32,18 @@ class PandasTable(Table):
     def kind(self, name: str) -> Kind:
         if name not in self._kinds:
             dtype = self._dtypes[self._place[name]]
-            objects = self.labels(name, 0, self.n_rows) if types.is_object_dtype(dtype) else None
+            objects = self.labels(name, 0, self.n_rows) if dtype.kind == "O" and types.is_object_dtype(dtype) else None
             self._kinds[name] = _kind(dtype, name) if objects is None else _kind_of_objects(objects, name)
         return self._kinds[name]
 
+    def type_of(self, name: str) -> str:
+        dtype = self._dtypes[self._place[name]]
+        if dtype not in self._written:
+            self._written[dtype] = str(dtype)
+        return self._written[dtype]
+
     def numbers(self, names: Sequence[str], start: int, stop: int, dtype: type[Any]) -> NDArray[Any]:
-        part: Any = self._frame.iloc[start:stop]
+        part: Any = self._frame if start == 0 and stop >= self.n_rows else self._frame.iloc[start:stop]
         if list(names) != self.names:
             part = part.iloc[:, [self._place[name] for name in names]]
         kinds = set(part.dtypes)
@@ -43,6 +53,11 @@ class PandasTable(Table):
             # A view where pandas keeps the columns in one array.
             return np.asarray(part.to_numpy(dtype=dtype))
         return np.asfortranarray(part.to_numpy(dtype=dtype, na_value=np.nan))
+
+    def raw(self, names: Sequence[str], start: int, stop: int) -> NDArray[Any]:
+        kinds = {self._dtypes[self._place[name]] for name in names}
+        together = len(kinds) == 1 and kinds <= CODED
+        return self.numbers(names, start, stop, kinds.pop().type if together else np.float64)
 
     def plain(self, small: int) -> NDArray[Any] | None:
         kinds = set(self._dtypes)
@@ -80,8 +95,8 @@ def _dictionary(series: Any) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _kind(dtype: Any, name: str) -> Kind:
-    if dtype == np.float64:
-        return "number"
+    if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+        return "float32" if dtype == np.float32 else "number"
     if isinstance(dtype, pd.CategoricalDtype):
         _check_categories(dtype.categories, name)
         return "text"

@@ -274,9 +274,12 @@ def columns_in(X: Any) -> int | list[str] | None:
     thin = sparse.issparse(X)
     if thin or X.__class__ is np.ndarray:
         return X.shape[1] if X.ndim == 2 and X.dtype.kind in "fiub" else None
-    if not (comes_from(X, "pandas", "DataFrame") or comes_from(X, "polars", "DataFrame")):
+    if comes_from(X, "pandas", "DataFrame"):
+        names = X.columns.tolist()
+    elif comes_from(X, "polars", "DataFrame"):
+        names = X.columns
+    else:
         return None
-    names = list(X.columns)
     return names if names and all(name.__class__ is str for name in names) else None
 
 

@@ -320,13 +320,20 @@ def _dense(statistic: ClassCounts, least: NDArray[np.int64]) -> tuple[list[NDArr
     Categories of text that may come later have no name yet.
     """
     assert statistic.levels is not None
-    categories, places, bounds = [], [np.empty(0, np.int64)], [0]
+    categories, bounds, gaps = [], [0], False
     for levels, fewest in zip(statistic.levels, least.tolist(), strict=True):
-        place = np.arange(len(levels)) if levels.dtype.kind == "U" else levels.astype(np.int64)
-        size = max(int(place[-1]) + 1 if len(place) else 0, fewest)
-        categories.append(levels if levels.dtype.kind == "U" else np.arange(size, dtype=np.float64))
-        places.append(place + bounds[-1])
-        bounds.append(bounds[-1] + size)
+        named, size = levels.dtype.kind == "U", len(levels)
+        whole = size if named or not size else int(levels[-1]) + 1
+        gaps |= whole > size or fewest > size
+        whole = max(whole, fewest)
+        categories.append(levels if named or size == whole else np.arange(whole, dtype=np.float64))
+        bounds.append(bounds[-1] + whole)
+    if not gaps:
+        return categories, bounds, statistic.count.copy()
     count = np.zeros((len(statistic.count), bounds[-1]))
+    places = [
+        start + (np.arange(len(levels)) if levels.dtype.kind == "U" else levels.astype(np.int64))
+        for start, levels in zip(bounds, statistic.levels, strict=False)
+    ]
     count[:, np.concatenate(places)] = statistic.count
     return categories, bounds, count
