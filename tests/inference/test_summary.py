@@ -100,7 +100,7 @@ def test_thirty_rows_are_shown_and_the_others_counted():
 
 def test_thousands_of_columns_do_not_flood_the_page():
     lines = lines_of(wide(rows=3, columns=4026))
-    assert lines[-1] == "... and 3966 more columns"
+    assert lines[-1] == "... and 3,966 more columns"
     assert len(lines) < 100
 
 
