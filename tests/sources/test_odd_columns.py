@@ -47,6 +47,7 @@ NO_FEATURES = {
     ),
     "shuffled identifiers": ("PassengerId", RNG.permutation(N) + 1000, "identifies the rows (200 different whole"),
     "identifiers with gaps": ("customer_id", RNG.choice(10**6, N, replace=False), "identifies the rows"),
+    "row names in any order": ("rownames", RNG.choice(300, N, replace=False), "identifies the rows (200 different"),
     "account numbers": ("account number", RNG.choice(10**9, N, replace=False), "identifies the rows"),
     "identifiers in capitals": ("ID", RNG.choice(10**6, N, replace=False), "identifies the rows"),
     "short integers": ("n", np.arange(N, dtype=np.int16), "counts the rows"),

@@ -6,8 +6,8 @@
   or only fall in 100 rows or more, of which at least every second is present. A measurement that a table happens to be
   sorted by repeats itself or has larger gaps.
 - *Identifiers.* Whole numbers in any order, nearly all different, in a column without a name, or one that is named as
-  identifiers are (``id``, ``PassengerId``, ``customer_id``, ``uuid``). Without such a name different whole numbers may
-  be a measurement and are kept. Columns of floating-point numbers are always kept.
+  row numbers or identifiers are (``rownames``, ``id``, ``PassengerId``, ``customer_id``, ``uuid``). Without such a name
+  different whole numbers may be a measurement and are kept. Columns of floating-point numbers are always kept.
 - *Strings* of which more than half the rows have one of their own, in 20 rows or more: names, codes or sentences.
 - *Dates*: columns of that type, and strings that are dates.
 """
@@ -168,11 +168,12 @@ def _of_numbers(name: str, strange: dict[str, int]) -> str:
 def why_no_feature(table: Table, name: str) -> str:
     """What shows that whole numbers count or identify the rows; empty where nothing does."""
     n = min(table.n_rows, LOOK)
-    unnamed, identifier = UNNAMED.fullmatch(name) is not None, _is_identifier(name)
+    unnamed = UNNAMED.fullmatch(name) is not None
     counter = unnamed or COUNTER.fullmatch(name) is not None
+    identifier = counter or _is_identifier(name)
     if n < 2 or not _is_integer(table.labels(name, 0, 1)):
         return ""
-    if not (unnamed or identifier) and not _only_rises(one_column(table, name, 0, min(n, GLANCE))):
+    if not identifier and not _only_rises(one_column(table, name, 0, min(n, GLANCE))):
         return ""
     values = one_column(table, name, 0, n)
     if np.isnan(values).any():
