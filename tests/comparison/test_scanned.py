@@ -202,3 +202,4 @@ def test_dask_frames_send_statistics_and_the_sample():
     again = compare(rows, models=["LDA"], cv=FOLDS)
     assert_array_equal(again["LDA"].posterior, found["LDA"].posterior)
     assert len(np.unique(found["LDA"].posterior[:, 0])) == SAMPLE
+    assert [column.name for column in found.columns] == [name for name in NUMBERS.columns if name != "y"]

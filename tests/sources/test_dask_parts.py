@@ -132,6 +132,21 @@ def test_answers_are_computed_when_they_are_asked_for():
         assert getattr(two, method)(chunked).shape == getattr(two, method)(X).shape
 
 
+def test_the_score_of_scans_and_parts_is_that_of_the_rows():
+    for model in (discrim.LinearDiscriminantAnalysis(), discrim.LogisticRegression(), discrim.RidgeClassifier()):
+        model.fit(FRAME[list("ABCD")], Y)
+        plain = model.score(FRAME[list("ABCD")], Y)
+        assert model.score(PARTS[list("ABCD")], PARTS["y"]) == pytest.approx(plain, abs=1e-12)
+        weighed = model.score(FRAME[list("ABCD")], Y, FRAME["w"])
+        for rows in (PARTS, FRAME):
+            assert model.score(discrim.scan(rows, target="y", weight="w")) == pytest.approx(weighed, abs=1e-12)
+    with pytest.raises(DataError, match="brings its own labels"):
+        model.score(discrim.scan(PARTS, target="y"), Y)
+    gaps = FRAME.assign(B=FRAME["B"].where(np.arange(N) != 5))
+    with pytest.raises(DataError, match="'B'"):
+        model.score(discrim.scan(gaps, target="y"))
+
+
 def test_the_labels_may_be_a_series_of_the_same_partitions():
     model = discrim.LinearDiscriminantAnalysis().fit(PARTS[list("ABCD")], PARTS["y"])
     assert list(model.feature_names_in_) == list("ABCD")

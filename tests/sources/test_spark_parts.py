@@ -89,6 +89,14 @@ def test_answers_are_columns(frame):
         assert_allclose(found.iloc[:, -2:], model.predict_proba(found[COLUMNS]))
 
 
+def test_models_travel_as_the_bytes_of_their_files(frame, monkeypatch):
+    """No model is pickled on its way to the executors."""
+    model = discrim.QuadraticDiscriminantAnalysis().fit(FRAME[["a", "b.c"]], Y)
+    monkeypatch.setattr(type(model), "__reduce_ex__", lambda *_: pytest.fail("the model was pickled"))
+    found = model.transform_spark(frame).toPandas()
+    assert_array_equal(found["prediction"], model.predict(found[["a", "b.c"]]))
+
+
 def test_what_is_wrong_is_said_in_words(frame):
     model = discrim.LinearDiscriminantAnalysis().fit(FRAME[COLUMNS], Y)
     with pytest.raises(DataError, match="no column 'a'"):

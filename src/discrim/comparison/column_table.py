@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from discrim.comparison.prepared import column_names
 from discrim.errors import plural
 from discrim.inference.render import WIDTH, html_page, short
 from discrim.sources.reading import RARE
@@ -117,7 +116,7 @@ def column_table_of(rows: ComparedRows) -> ColumnTable:
     """All columns that were given, in their order."""
     if not rows.kinds or rows.words is not None:
         return ColumnTable()
-    return ColumnTable(tuple(_read(name, rows) for name in column_names(rows.given)))
+    return ColumnTable(tuple(_read(name, rows) for name in rows.columns_given()))
 
 
 def _read(name: str, rows: ComparedRows) -> ColumnRead:

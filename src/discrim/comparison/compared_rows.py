@@ -29,6 +29,7 @@ from discrim.comparison.prepared import (
     Columns,
     Preparation,
     Steps,
+    column_names,
     learn_preparation,
     leave_out,
     no_value,
@@ -133,6 +134,10 @@ class ComparedRows:
     @property
     def weight(self) -> Floats | None:
         return self.data.weight
+
+    def columns_given(self) -> list[str]:
+        """The names of all columns, those that are left out too."""
+        return column_names(self.given)
 
     @cached_property
     def weights(self) -> Floats:

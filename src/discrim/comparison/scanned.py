@@ -24,6 +24,7 @@ from discrim.comparison.prepared import (
     Preparation,
     PreparedClassifier,
     Steps,
+    column_names,
     filled_by,
     is_large,
     leave_out,
@@ -114,6 +115,9 @@ class ScannedRows(ComparedRows):
     @property
     def n_all(self) -> int:
         return self.n_read
+
+    def columns_given(self) -> list[str]:
+        return column_names(self.raw)
 
     @property
     def statistics(self) -> FoldStates | None:

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial, wraps
 from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.engines import reduce_blocks
-from discrim.errors import DataError
+from discrim.block import Block
+from discrim.engines import reduce, reduce_blocks
+from discrim.errors import DataError, DiscrimWarning
+from discrim.families.recipe import Sum
 from discrim.families.rule import Output, Rule, Scored, float_type, score_rows
-from discrim.sources import Rows, find_non_finite
+from discrim.later import cached_property
+from discrim.sources import Design, Rows, Scan, find_non_finite
 from discrim.sources.design import is_dask
+from discrim.sources.rows import as_rows_are, non_finite_in
+from discrim.store.files import from_bytes, to_bytes
 
 T = TypeVar("T")
+# What to say of scores that overflow.
+OVERFLOW = (
+    "The scores of some rows overflow: X holds NaN, infinity, or values too large to be squared. "
+    "Clean the rows, or scale the columns before fitting."
+)
 Answer = TypeVar("Answer", bound=Callable[..., Any])
 
 
@@ -64,12 +77,14 @@ def each_block(rows: Rows, of: Callable[[Any], T]) -> list[T]:
     return reduce_blocks(rows, lambda block: [of(block.x)], lambda parts: list(chain.from_iterable(parts)))
 
 
+def labels_of(model: Any, best: NDArray[Any]) -> NDArray[Any]:
+    """The labels of the best classes; a linear rule has a function for the second class before that is met."""
+    return np.asarray(model.classes_.take(best, mode="clip"))
+
+
 def unscored(rows: Rows) -> DataError:
     """What to say where some rows have no finite score."""
-    return non_finite_error(rows) or DataError(
-        "The scores of some rows overflow: X holds NaN, infinity, or values too large to be squared. "
-        "Clean the rows, or scale the columns before fitting."
-    )
+    return non_finite_error(rows) or DataError(OVERFLOW)
 
 
 def non_finite_error(rows: Rows) -> DataError | None:
@@ -100,6 +115,60 @@ def _answer(model: Any, method: str, part: Any) -> Any:
     return getattr(model, method)(part)
 
 
+class OfParts(ClassifierMixin):  # type: ignore[misc]
+    """What a classifier says of rows that lie elsewhere, or of scans: its score, and columns of a Spark frame."""
+
+    classes_: NDArray[Any]
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The weighted share of rows whose label is predicted; of a labelled ``scan``, without holding it in memory."""
+        if is_dask(X):
+            X, y, sample_weight = as_rows_are(X, y, sample_weight)
+        if not isinstance(X, Scan):
+            return float(super().score(X, y, sample_weight))
+        if y is not None or sample_weight is not None or not X.labelled:
+            raise DataError("A scan brings its own labels. Name their column: scan(data, target=...).")
+        right, total = reduce(self.rows_of(X), Sum(partial(_right, self), _added), title="scoring")
+        if not total:
+            raise DataError("The weight of every row is zero; at least one needs a positive weight.")
+        return float(right / total)
+
+    def rows_of(self, X: Any) -> Rows:
+        """Rows as ``predict`` reads them."""
+        raise NotImplementedError
+
+    def fitted_rule(self) -> Rule:
+        """How rows are scored."""
+        raise NotImplementedError
+
+    @property
+    def columns_(self) -> Design:
+        """The columns that the model was fitted on."""
+        raise NotImplementedError
+
+    def transform_spark(self, frame: Any) -> Any:
+        """The Spark frame with the columns ``prediction`` and, for models with posteriors, ``probability_CLASS``.
+
+        Executors need discrim with its core packages; the rows stay where they are, and the model travels as the bytes
+        of its file.
+        """
+        check_is_fitted(self, "classes_")
+        return spark_answers(self, frame)
+
+
+def _right(model: OfParts, block: Block) -> tuple[float, float]:
+    """The weight of the rows that are predicted as they are labelled, and of all."""
+    weight = np.ones(len(block)) if block.weight is None else block.weight
+    best, finite = score_rows(model.fitted_rule(), block.x, Output.BEST)
+    if not finite:
+        raise non_finite_in([block], model.columns_) or DataError(OVERFLOW)
+    return float(weight[labels_of(model, best) == block.classes[block.codes]].sum()), float(weight.sum())
+
+
+def _added(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    return sum(right for right, _ in parts), sum(total for _, total in parts)
+
+
 def spark_answers(model: Any, frame: Any) -> Any:
     """The Spark frame with the answers of the model as further columns."""
     from discrim.sources.spark_parts import column_type, with_answers
@@ -107,10 +176,29 @@ def spark_answers(model: Any, frame: Any) -> Any:
     names = [f"probability_{label}" for label in model.classes_] if hasattr(model, "predict_proba") else []
     types = {"prediction": column_type(model.classes_), **dict.fromkeys(names, "double")}
     needed = list(getattr(model, "feature_names_in_", frame.columns))
-    return with_answers(frame, needed, partial(_answers_of, model, bool(names)), types)
+    return with_answers(frame, needed, Shipped.of(model), types)
 
 
-def _answers_of(model: Any, chances: bool, table: Any) -> list[NDArray[Any]]:
-    named = hasattr(model, "feature_names_in_")
-    rows = table if named else np.column_stack([column.to_numpy() for column in table.columns])
-    return [model.predict(rows), *(model.predict_proba(rows).T if chances else ())]
+@dataclass(frozen=True)
+class Shipped:
+    """A model on its way to executors, as the bytes of its file; it is read once for each partition."""
+
+    content: bytes
+
+    @classmethod
+    def of(cls, model: Any) -> Shipped:
+        with warnings.catch_warnings():
+            # What a file warns of does not matter to predictions.
+            warnings.simplefilter("ignore", DiscrimWarning)
+            return cls(to_bytes(model))
+
+    @cached_property
+    def model(self) -> Any:
+        return from_bytes(bytearray(self.content))
+
+    def __call__(self, table: Any) -> list[NDArray[Any]]:
+        """The predictions for a table of Arrow, and the probabilities class by class."""
+        named = hasattr(self.model, "feature_names_in_")
+        rows = table if named else np.column_stack([column.to_numpy() for column in table.columns])
+        chances = self.model.predict_proba(rows).T if hasattr(self.model, "predict_proba") else ()
+        return [self.model.predict(rows), *chances]

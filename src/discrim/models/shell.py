@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from discrim.atomic import generator_state, set_back
@@ -26,7 +26,7 @@ from discrim.inference.summary import Summary
 from discrim.models.by_formula import ByFormula
 from discrim.models.geometry import Geometry
 from discrim.models.parameters import Check
-from discrim.models.scoring import also_of_parts, apply_rule, score_margin, spark_answers
+from discrim.models.scoring import OfParts, also_of_parts, apply_rule, labels_of, score_margin
 from discrim.models.stored import OWN_ANSWERS, StoredClassifier, StoredStatistic, refuse_own_answers
 from discrim.sources import Design, Rows, Scan, code_labels, open_rows, require_labels
 from discrim.sources.rows import as_rows_are, check_labelled, columns_in
@@ -38,7 +38,7 @@ T = TypeVar("T")
 R = TypeVar("R", bound=Recipe[Any])
 
 
-class Classifier(ByFormula, StoredClassifier, Geometry, Exported, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Classifier(ByFormula, StoredClassifier, Geometry, Exported, OfParts, BaseEstimator, ABC):  # type: ignore[misc]
     """A classifier whose answers follow from a rule on the columns of a design."""
 
     _constraints: ClassVar[Mapping[str, Check]] = {}
@@ -113,9 +113,7 @@ class Classifier(ByFormula, StoredClassifier, Geometry, Exported, ClassifierMixi
     @also_of_parts
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the largest score."""
-        best = self._apply(X, Output.BEST)
-        # A linear rule has a function for the second class before that is met.
-        return np.asarray(self.classes_.take(best, mode="clip"))
+        return labels_of(self, self._apply(X, Output.BEST))
 
     @also_of_parts
     def predict_proba(self, X: Any) -> NDArray[Any]:
@@ -126,14 +124,6 @@ class Classifier(ByFormula, StoredClassifier, Geometry, Exported, ClassifierMixi
     def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """Logarithms of the posteriors, exact where these underflow."""
         return self._apply(X, Output.LOG_POSTERIOR)
-
-    def transform_spark(self, frame: Any) -> Any:
-        """The Spark frame with the columns ``prediction`` and, for models with posteriors, ``probability_CLASS``.
-
-        Executors need discrim with its core packages; the rows stay where they are.
-        """
-        self._check_solved()
-        return spark_answers(self, frame)
 
     def summary(self) -> Summary:
         """What was learned, for reading: prints as text, renders in a notebook, converts to a frame."""

@@ -1,0 +1,2 @@
+def write_tables() -> None:
+    raise NotImplementedError
