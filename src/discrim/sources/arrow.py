@@ -59,7 +59,7 @@ class ArrowTable(Table):
         raise unusable_column(name, dtype)
 
     def numbers(self, names: Sequence[str], start: int, stop: int, dtype: type[Any]) -> NDArray[Any]:
-        x = np.empty((stop - start, len(names)), dtype=dtype, order="F")
+        x = _fresh((stop - start, len(names)), dtype)
         for j, name in enumerate(names):
             _write_floats(self.labels(name, start, stop), x[:, j])
         return x
@@ -92,6 +92,16 @@ def _is_text(dtype: Any) -> bool:
     types = pa.types
     text = (types.is_string, types.is_large_string, types.is_string_view, types.is_dictionary)
     return any(is_text(dtype) for is_text in text)
+
+
+def _fresh(shape: tuple[int, int], dtype: type[Any]) -> NDArray[Any]:
+    """An array by columns in Arrow's memory, which is used again at once when a block is done.
+
+    Workers of Dask have the C library give it back to the system after every block, and fetching it takes as long as a
+    block of a linear model does.
+    """
+    memory = pa.allocate_buffer(shape[0] * shape[1] * np.dtype(dtype).itemsize)
+    return np.frombuffer(memory, dtype).reshape(shape, order="F")
 
 
 def _write_floats(column: Any, out: NDArray[Any]) -> None:
