@@ -237,7 +237,7 @@ def test_ctrl_c_ends_it_without_a_traceback(tmp_path):
     rng = np.random.default_rng(0)
     columns = {f"x{j}": rng.normal(size=60_000) for j in range(40)}
     pl.DataFrame({**columns, "y": rng.integers(0, 5, 60_000)}).write_parquet(tmp_path / "large.parquet")
-    command = [sys.executable, "-m", "discrim.cli", "compare", str(tmp_path / "large.parquet"), "-t", "y"]
+    command = [sys.executable, "-m", "discrim", "compare", str(tmp_path / "large.parquet"), "-t", "y"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
     time.sleep(2.5)
     process.send_signal(signal.SIGINT)
@@ -264,7 +264,7 @@ def test_ctrl_c_before_any_model_is_tried_is_reported_alike(monkeypatch, iris):
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of another kind")
 @pytest.mark.parametrize("read", [0, 1])
 def test_output_that_is_closed_early_ends_it_without_a_word(read, iris):
-    command = [sys.executable, "-m", "discrim.cli", "compare", str(iris), "-t", "species", "--summary", "--folds=2"]
+    command = [sys.executable, "-m", "discrim", "compare", str(iris), "-t", "species", "--summary", "--folds=2"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if read:
         assert "models on 150 rows" in process.stdout.readline()

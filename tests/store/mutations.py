@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import resource
+import signal
 import struct
 import tracemalloc
 import warnings
+from contextlib import contextmanager
 from copy import deepcopy
+from pathlib import Path
 
 import numpy as np
 
@@ -124,22 +128,61 @@ def _packed(text, head, data):
 
 def outcome(content, ask):
     """ "refused", or "answers" where the model was read and gave numbers or a sentence; raises otherwise."""
-    tracemalloc.start()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model = from_bytes(bytearray(content))
-            for answer in ask(model):
-                values = np.asarray(answer)
-                # The score of a class that cannot occur is -inf.
-                assert values.dtype.kind != "f" or (values < np.inf).all()
-            str(model.summary() if hasattr(model, "summary") else "")
-            return "answers"
+        model = from_bytes(bytearray(content))
+        for answer in ask(model):
+            values = np.asarray(answer)
+            # The score of a class that cannot occur is -inf.
+            assert values.dtype.kind != "f" or (values < np.inf).all()
+        str(model.summary() if hasattr(model, "summary") else "")
     except ModelFileError:
         return "refused"
     except DiscrimError:
-        return "answers"
+        pass
+    return "answers"
+
+
+def traced_outcome(content, ask):
+    """The outcome, with the memory counted that it took; counting takes three times as long as all else."""
+    tracemalloc.start()
+    try:
+        return outcome(content, ask)
     finally:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < MOST_BYTES + 64 * len(content), peak
+
+
+def mutate(files, numbers, seed, outcome_of=traced_outcome):
+    """How often each outcome came; the alteration of each of the ``numbers`` depends on it and the seed alone."""
+    found = {"refused": 0, "answers": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for number in numbers:
+            rng = np.random.default_rng([seed, number])
+            content, ask = files[int(rng.integers(len(files)))]
+            try:
+                found[outcome_of(altered(content, rng), ask)] += 1
+            except BaseException as error:
+                raise AssertionError(f"alteration {number} of seed {seed}: {error!r}") from error
+    return found
+
+
+@contextmanager
+def bounded(seconds):
+    """The process may take ``MOST_BYTES`` more than it has, and so many seconds, or else there is an error."""
+    has = int(next(line for line in Path("/proc/self/status").read_text().splitlines() if "VmData" in line).split()[1])
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, ((has << 10) + MOST_BYTES, before[1]))
+    handler = signal.signal(signal.SIGALRM, _too_long)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, handler)
+        resource.setrlimit(resource.RLIMIT_DATA, before)
+
+
+def _too_long(*_):
+    raise TimeoutError

@@ -1,6 +1,0 @@
-"""``python -m discrim.cli``, where the command is not on the path."""
-
-from discrim.cli import main
-
-if __name__ == "__main__":
-    main()
