@@ -44,7 +44,7 @@ class DataError(DiscrimError, ValueError):
         said = str(reason).rstrip(".")
         foreign = "utf8" in said.lower().replace("-", "")
         hint = ". It is in another encoding; save it as UTF-8." if foreign else ""
-        return cls(f"'{name}' cannot be read{form}: {said}{hint or '.'}")
+        return cls(f"'{name}' cannot be read{form}: {said}{hint or ('' if said.endswith('?') else '.')}")
 
     @classmethod
     def empty_column(cls, name: str) -> DataError:

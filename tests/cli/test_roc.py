@@ -50,8 +50,8 @@ def test_the_positive_class_may_be_named(discrim, scores):
         ([], "Which column holds the classes? Pass --target COLUMN; the columns are 'risk', 'back', 'n'."),
         (["-t", "back"], "Which column holds the scores? Pass --score COLUMN"),
         (["-t", "back", "--score", "rsk"], "There is no column 'rsk'"),
-        (["-t", "n", "--score", "risk"], "y has 200 classes"),
-        (["-t", "back", "--score", "risk", "--positive", "maybe"], "The 'positive' parameter is 'maybe'"),
+        (["-t", "n", "--score", "risk"], "There are 200 classes: name one by --positive."),
+        (["-t", "back", "--score", "risk", "--positive", "maybe"], "There is no class 'maybe'. The classes are"),
     ],
 )
 def test_a_mistake_is_reported_in_a_sentence(discrim, scores, arguments, message):

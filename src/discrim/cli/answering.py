@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,10 @@ from numpy.typing import NDArray
 
 from discrim.cli.folders import TEXT, read_folder
 from discrim.engines.progress import Progress
-from discrim.errors import DataError, ParameterError, name_list, plural
+from discrim.errors import DataError, MissingValuesError, ParameterError, name_list, plural
 from discrim.later import cached_property
 from discrim.sources import Scan, scan
+from discrim.sources.csv_files import like_data
 from discrim.sources.design import Reader, Table
 from discrim.sources.opening import open_reader
 from discrim.text import Documents, documents
@@ -22,6 +24,22 @@ from discrim.typing import Floats
 
 # Numbers of a batch.
 MOST_NUMBERS = 4_000_000
+# Columns with gaps that are named.
+MOST_COLUMNS = 5
+
+
+@contextmanager
+def without_gaps(data: str) -> Iterator[None]:
+    """Say of gaps in the rows of a table what a user of the command can do."""
+    try:
+        yield
+    except MissingValuesError as error:
+        counts = [f"'{name}' ({plural(count, 'row')})" for name, count in error.missing.items()]
+        more = f" and {plural(len(counts) - MOST_COLUMNS, 'further column')}" if len(counts) > MOST_COLUMNS else ""
+        raise DataError(
+            f"'{data}' lacks numbers in {', '.join(counts[:MOST_COLUMNS])}{more}, and the model was fitted to rows "
+            "without such gaps. Fill them in, or leave these rows out."
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -74,14 +92,15 @@ class Question:
         with Progress(title, n_rows) as progress:
             for table in reader.tables(columns, rows):
                 none = False
-                yield self._of(table)
+                yield self.of_rows(table)
                 progress.add(table.n_rows)
         if none:
             raise DataError(f"'{self.data}' holds no rows.")
 
     def of_rows(self, table: Table) -> Answers:
         """Of rows in memory."""
-        return self._of(table)
+        with without_gaps(self.data):
+            return self._of(table)
 
     def batches(self, rows: int) -> Iterator[Table]:
         """What the model reads, so many rows at a time."""
@@ -147,7 +166,7 @@ class Question:
         if lacking:
             raise DataError(
                 f"'{self.data}' lacks {plural(len(lacking), 'column')} that the model was fitted on: "
-                f"{name_list(lacking, most=20)}. It has {name_list(names, most=20)}."
+                f"{name_list(lacking, most=20)}. It has {name_list(names, most=20)}.{like_data(names)}"
             )
         return wanted
 

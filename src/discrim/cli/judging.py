@@ -94,18 +94,31 @@ def labels_and_posterior(question: Question, target: str | None, positive: str |
     target = named_target(question, target)
     truth = read_truth(replace(question, besides=[target]), target, None)
     names = [str(label) for label in truth.classes[: truth.n_known]]
+    k = place_of(positive, names)
+    if truth.values is None:
+        raise DataError(f"{type(question.model).__name__} has neither posteriors nor scores, and so no curve.")
+    kept = truth.codes < truth.n_known
+    return against_others(truth.codes[kept], k, names), truth.score_of(k)[kept], names[k]
+
+
+def place_of(positive: str | None, names: Sequence[str]) -> int:
+    """Which class is the positive one; of two it is the last."""
     if positive is None and len(names) > 2:
         raise ParameterError(
             f"There are {len(names)} classes: name one by --positive. They are {name_list(names, 20)}."
         )
     if positive is not None and positive not in names:
-        raise ParameterError(f"The model knows no class '{positive}'. Its classes are {name_list(names, 20)}.")
-    if truth.values is None:
-        raise DataError(f"{type(question.model).__name__} has neither posteriors nor scores, and so no curve.")
-    k = len(names) - 1 if positive is None else names.index(positive)
-    kept = truth.codes < truth.n_known
-    labels = np.where(truth.codes[kept] == k, names[k], names[1 - k] if len(names) == 2 else "others")
-    return labels, truth.score_of(k)[kept], names[k]
+        raise ParameterError(f"There is no class '{positive}'. The classes are {name_list(names, 20)}.")
+    return len(names) - 1 if positive is None else names.index(positive)
+
+
+def against_others(codes: NDArray[Any], k: int, names: Sequence[str]) -> NDArray[Any]:
+    """The names of two classes: k, and the other one or all others; an error where one of them has no row."""
+    found = np.unique(codes)
+    if k not in found or len(found) < 2:
+        present = name_list([names[j] for j in found])
+        raise DataError(f"A curve needs rows of '{names[k]}' and of another class; the rows are of {present}.")
+    return np.where(codes == k, names[k], names[1 - k] if len(names) == 2 else "others")
 
 
 def judged(question: Question, target: str | None, weight: str | None) -> Judged:

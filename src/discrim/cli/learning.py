@@ -83,11 +83,13 @@ def _learned(
     path: Path, data: str, method: str, output: Path, *, as_json: bool, target: str | None, weight: str | None,
     **reading: Any,
 ) -> None:  # fmt: skip
-    from discrim.cli.answering import Question
+    from discrim.cli.answering import Question, without_gaps
     from discrim.cli.tables import as_path, load_model, rows_for, with_statistic
 
     model = with_statistic(load_model(path), path, method)
-    getattr(model, method)(rows_for(Question(model, as_path(data), **reading), target, weight))
+    question = Question(model, as_path(data), **reading)
+    with without_gaps(question.data):
+        getattr(model, method)(rows_for(question, target, weight))
     _save(model, output, as_json=as_json)
 
 

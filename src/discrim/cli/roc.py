@@ -42,8 +42,10 @@ def roc(
     With a MODEL file the scores are its posteriors for the rows of DATA; without one, DATA has a column of scores. With
     more than two classes, --positive names the one that is set against the others.
     """
+    import numpy as np
+
     from discrim.cli.answering import Question
-    from discrim.cli.judging import labels_and_posterior
+    from discrim.cli.judging import against_others, labels_and_posterior, place_of
     from discrim.cli.tables import as_path, labels_and_scores, load_model
     from discrim.evaluation import roc as curve_of
 
@@ -55,7 +57,10 @@ def roc(
         curve = curve_of(labels, values, positive=chosen)
     else:
         labels, values = labels_and_scores(source[0], target, score, reading["sep"])
-        curve = curve_of(labels, values, positive=_of_type(positive, labels))
+        classes, codes = np.unique(labels, return_inverse=True)
+        names = [str(label) for label in classes]
+        k = place_of(positive, names)
+        curve = curve_of(against_others(codes, k, names), values, positive=names[k])
     if output is not None:
         points = zip(curve.thresholds.tolist(), curve.fpr.tolist(), curve.tpr.tolist(), strict=True)
         lines = ["threshold,fpr,tpr", *(",".join(map(repr, point)) for point in points)]
@@ -68,13 +73,6 @@ def roc(
     click.echo(summary)
     if output is not None:
         click.echo(f"\nCurve: {output}")
-
-
-def _of_type(positive: str | None, labels: Any) -> Any:
-    """The class that is written so."""
-    if positive is None:
-        return None
-    return next((label for label in dict.fromkeys(labels.tolist()) if str(label) == positive), positive)
 
 
 def _summary(curve: Any) -> Any:

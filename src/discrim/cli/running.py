@@ -93,7 +93,10 @@ def plain_words() -> Iterator[None]:
 def _in_words(error: Exception) -> click.ClickException:
     """The error as a sentence, with the exit code that it deserves."""
     from discrim.errors import DiscrimError
+    from discrim.sources.labels import ContinuousLabelsError
 
+    if isinstance(error, ContinuousLabelsError):
+        return Refused(f"{error.fact} Cut them into ranges, in a column of its own, and pass that as --target.")
     if isinstance(error, DiscrimError):
         return Refused(str(error))
     if isinstance(error, OSError):

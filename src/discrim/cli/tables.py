@@ -146,6 +146,8 @@ def labels_and_scores(data: str, target: str | None, score: str | None, sep: str
         if value is None:
             raise ParameterError(_which_column(option, what, names))
     rows = scan(data, features=[str(score)], target=target, sep=sep)
+    if rows.texts:
+        raise DataError(f"The column '{score}' of '{data}' holds text, and scores are numbers.")
     blocks = list(rows.blocks())
     labels = np.concatenate([block.classes[block.codes] for block in blocks])
     return labels, np.concatenate([block.x[:, 0] for block in blocks]).astype(np.float64)

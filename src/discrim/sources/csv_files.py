@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from discrim.errors import ParameterError
+from discrim.errors import DataError, ParameterError, name_list
 from discrim.sources.design import Reader, installed, need
 
 # Bytes of a file that are looked at.
@@ -29,6 +31,8 @@ class Dialect(NamedTuple):
 def open_csv(title: str, paths: Sequence[Path], sep: str | None) -> Reader:
     """By polars, else by DuckDB, else by pyarrow."""
     dialects = {path: dialect_of(path, sep) for path in paths}
+    for path, dialect in dialects.items():
+        _check_header(path, dialect.separator)
     if installed("polars"):
         from discrim.sources import polars_table
 
@@ -37,6 +41,44 @@ def open_csv(title: str, paths: Sequence[Path], sep: str | None) -> Reader:
     from discrim.sources import arrow
 
     return (arrow.read_csv_by_duckdb if installed("duckdb") else arrow.read_csv)(title, dialects)
+
+
+def like_data(names: Sequence[str]) -> str:
+    """What to do where the names of columns look like values, or like several names in one; empty where they do not."""
+    if 2 * sum(_is_number(name) for name in names) >= len(names):
+        return " The first line looks like data: put a line with the names of the columns above it."
+    if len(names) == 1 and len(names[0].split()) > 1:
+        return " If these are several columns, say what separates them: sep=' ' (--sep ' ')."
+    return ""
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _check_header(path: Path, separator: str) -> None:
+    """Raise where the file is no text, or two columns have one name, which parsers would change without a word."""
+    head = _beginning(path)
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise DataError(f"'{path}' cannot be read: it is in the encoding UTF-16. Save it as UTF-8.")
+    if b"\0" in head:
+        line = head[: head.index(b"\0")].count(b"\n") + 1
+        raise DataError(f"'{path}' cannot be read as CSV: line {line:,} has a NUL byte, as no text has.")
+    names = next(csv.reader(io.StringIO(head.decode("utf-8-sig", "replace")), delimiter=separator), [])
+    twice = [name for name, count in Counter(names).items() if count > 1 and name.strip()]
+    if twice:
+        hint = like_data(names) or " Columns are matched by name: rename all but one of each."
+        raise DataError(f"The header of '{path}' has {name_list(twice)} more than once.{hint}")
+
+
+def _beginning(path: Path) -> bytes:
+    opened = gzip.open if path.name.lower().endswith(".gz") else open
+    with opened(path, "rb") as file:
+        return bytes(file.read(LOOK))
 
 
 def ragged_line(path: Path) -> str:
@@ -59,9 +101,7 @@ def dialect_of(path: Path, sep: str | None) -> Dialect:
     """That of the first lines; a separator that was asked for is not questioned."""
     if sep is not None and (len(sep) != 1 or sep in '"\r\n'):
         raise ParameterError.bad_value("sep", sep, "a single character, such as ';'")
-    opened = gzip.open if path.name.lower().endswith(".gz") else open
-    with opened(path, "rb") as file:
-        lines = [QUOTED.sub("", line) for line in file.read(LOOK).decode("utf-8", "replace").splitlines()[:200]]
+    lines = [QUOTED.sub("", line) for line in _beginning(path).decode("utf-8", "replace").splitlines()[:200]]
     usual = "\t" if ".tsv" in path.name.lower() else ","
     first = lines[0] if lines else ""
     others = [sign for sign in SIGNS if sign in first]

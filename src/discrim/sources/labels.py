@@ -235,7 +235,11 @@ def _refuse_missing(missing: NDArray[np.bool_], column: str | None) -> None:
 
 
 class ContinuousLabelsError(DataError):
-    """The labels are numbers with fractions."""
+    """The labels are numbers with fractions; the ``fact`` alone, without what a program can do."""
+
+    def __init__(self, fact: str, hint: str) -> None:
+        super().__init__(f"{fact} {hint}")
+        self.fact = fact
 
 
 def _refuse_continuous(y: NDArray[Any], column: str | None) -> None:
@@ -246,9 +250,9 @@ def _refuse_continuous(y: NDArray[Any], column: str | None) -> None:
     except ValueError:
         found = ", ".join(f"{value:g}" for value in y[y != np.trunc(y)][:3].tolist())
         raise ContinuousLabelsError(
-            f"{_labels_of(column)} are numbers with fractions (such as {found}), as measurements are, and no classes. "
+            f"{_labels_of(column)} are numbers with fractions (such as {found}), as measurements are, and no classes.",
             "Cut them into ranges, for example with pandas.cut, or convert them to strings if they are names. "
-            "(Unknown label type: continuous.)"
+            "(Unknown label type: continuous.)",
         ) from None
 
 

@@ -21,6 +21,15 @@ SUFFIXES = {
     ".jsonl": "jsonl", ".ndjson": "jsonl",
     ".arrow": "arrow", ".arrows": "arrow", ".feather": "arrow", ".ipc": "arrow",
 }  # fmt: skip
+# What to do about files of kinds that are not read.
+HINTS = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods", ".numbers"), " Save the sheet as CSV."),
+    **dict.fromkeys((".db", ".sqlite", ".sqlite3", ".duckdb"), " A table of a database is written {name}::TABLE."),
+    **dict.fromkeys((".txt", ".dat", ".data", ""), " If it is a table of text, give it a name that ends in .csv."),
+    **dict.fromkeys((".zip", ".bz2", ".xz", ".zst", ".7z"), " Unpack it first."),
+    ".json": " JSON is read with one object a line, from files called .jsonl.",
+    ".discrim": " It holds a model, and no rows.",
+}
 # Bytes of a text file that show how long its lines are.
 FIRST_LINES = 1 << 18
 
@@ -145,7 +154,8 @@ def _files_in(folder: Path) -> list[Path]:
 def _kind_of_file(path: Path) -> str:
     kind = _kind_by_name(path)
     if kind is None:
-        raise DataError(f"'{path}' is of an unknown file type. Known are {', '.join(SUFFIXES)} and .csv.gz.")
+        hint = HINTS.get(path.suffix.lower(), "").format(name=path)
+        raise DataError(f"'{path}' is of an unknown file type. Known are {', '.join(SUFFIXES)} and .csv.gz.{hint}")
     if path.stat().st_size == 0:
         raise DataError(f"The file '{path}' is empty.")
     return kind

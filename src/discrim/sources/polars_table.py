@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -96,18 +97,37 @@ def read_frames(title: str, frames: Mapping[Any, pl.LazyFrame]) -> Reader:
 
 def read_csv(title: str, dialects: Mapping[Path, Dialect]) -> Reader:
     """In CSV files an empty field and "NA", which R writes, are missing."""
-    nulls = ["", "NA"]
-    frames = {
-        path: pl.scan_csv(
-            path,
-            separator=dialect.separator,
-            decimal_comma=dialect.decimal_comma,
-            infer_schema_length=10_000,
-            null_values=nulls,
-        )
-        for path, dialect in dialects.items()
-    }
-    return read_frames(title, frames)
+    heads = {str(path): _head(path, _csv(path, dialect)) for path, dialect in dialects.items()}
+    return Reader(title, heads, partial(_csv_tables, dialects, set()))
+
+
+def _csv(path: Path, dialect: Dialect, texts: Sequence[str] = ()) -> pl.LazyFrame:
+    return pl.scan_csv(
+        path,
+        separator=dialect.separator,
+        decimal_comma=dialect.decimal_comma,
+        infer_schema_length=10_000,
+        schema_overrides=dict.fromkeys(texts, pl.String),
+        null_values=["", "NA"],
+    )
+
+
+def _csv_tables(
+    dialects: Mapping[Path, Dialect], sound: set[Path], columns: Sequence[str], batch_rows: int
+) -> Iterator[PolarsTable]:
+    """The batches of some columns.
+
+    polars notices a line with too many fields only where it reads all columns, so the first pass over a file does, the
+    others as strings; files that it went through are ``sound``.
+    """
+    for path, dialect in dialects.items():
+        frame = _csv(path, dialect)
+        if path not in sound:
+            frame = _csv(path, dialect, [name for name in frame.collect_schema() if name not in columns])
+            yield from (PolarsTable(batch.select(columns)) for batch in _batches(path, frame, batch_rows))
+            sound.add(path)
+        else:
+            yield from map(PolarsTable, _batches(path, frame.select(list(columns)), batch_rows))
 
 
 def read_json_lines(title: str, paths: Sequence[Path]) -> Reader:
@@ -124,16 +144,32 @@ def _head(name: object, frame: pl.LazyFrame) -> PolarsTable:
 
 def _tables(frames: Mapping[Any, pl.LazyFrame], columns: Sequence[str], batch_rows: int) -> Iterator[PolarsTable]:
     for name, frame in frames.items():
-        try:
-            for batch in frame.select(list(columns)).collect_batches(chunk_size=batch_rows, lazy=True):
-                if batch.height:
-                    yield PolarsTable(batch)
-        except pl.exceptions.PolarsError as error:
-            raise _unreadable(name, error) from error
+        yield from map(PolarsTable, _batches(name, frame.select(list(columns)), batch_rows))
+
+
+def _batches(name: object, frame: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
+    """The batches that are not empty."""
+    try:
+        yield from (batch for batch in frame.collect_batches(chunk_size=rows, lazy=True) if batch.height)
+    except pl.exceptions.PolarsError as error:
+        raise _unreadable(name, error) from error
 
 
 def _unreadable(name: object, error: Exception) -> DataError:
     reason = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
     if "more fields" in reason and isinstance(name, Path):
         reason = ragged_line(name) or reason
+    if "TapeError" in reason and isinstance(name, Path):
+        reason = _broken_line(name) or reason
     return DataError.unreadable(name, reason)
+
+
+def _broken_line(path: Path) -> str:
+    """The first line that is no JSON, in words; empty where all are."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                json.loads(line or "null")
+            except json.JSONDecodeError as error:
+                return f"line {number:,} is not JSON: {error.msg} at character {error.pos + 1:,}"
+    return ""

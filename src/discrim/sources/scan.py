@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from discrim.block import UNLABELLED, Block, rows_per_block
 from discrim.errors import DataError, LeftOutWarning, ParameterError, name_list, plural, warn
+from discrim.sources.csv_files import like_data
 from discrim.sources.databases import open_query
 from discrim.sources.design import (
     BATCH_ROWS,
@@ -30,7 +31,7 @@ from discrim.sources.design import (
 from discrim.sources.labels import MissingLabelsError, code_labels, refuse_bad_weights
 from discrim.sources.opening import open_reader
 from discrim.sources.reading import NO_READING, Reading, ReadTable, SomeRows, reading_of
-from discrim.sources.text_columns import design_of
+from discrim.sources.text_columns import design_of, word_for_number
 from discrim.typing import Floats
 
 T = TypeVar("T")
@@ -186,6 +187,7 @@ class Scan:
         else:
             design.check_width(len(features))
         texts = self._texts_in(design.numeric if design.named else ())
+        self._refuse_words(texts)
         return replace(
             self, features=features, _design=design, _reading=self._reading | Reading(texts) if texts else self._reading
         )
@@ -358,6 +360,18 @@ class Scan:
     def _texts_in(self, names: Sequence[str]) -> frozenset[str]:
         return frozenset(name for name in names if _kind(self._reader.head, name) == "text")
 
+    def _refuse_words(self, names: Collection[str]) -> None:
+        """Raise where a column of strings that are to be numbers has words in the place of all of them."""
+        table = self.with_features(sorted(names)).first_table(1) if names and self.rereadable else None
+        if table is None:
+            return
+        for name in sorted(names):
+            word = word_for_number(table, name)
+            if word is not None:
+                raise DataError(
+                    f"Column '{name}' was numeric when the model was fitted and holds text now, such as '{word}'."
+                )
+
     @property
     def _needed(self) -> list[str]:
         besides = (name for name in (self.target, self.weight, self.offset) if name is not None)
@@ -506,4 +520,5 @@ def _no_such_column(name: str, heads: Mapping[str, Table]) -> DataError:
     title, head = next(iter(heads.items()))
     close = " or ".join(f"'{match}'" for match in difflib.get_close_matches(name, head.names))
     hint = f" Did you mean {close}?" if close else ""
-    return DataError(f"There is no column '{name}' in '{title}'.{hint} It has {name_list(head.names, 20)}.")
+    odd = like_data(head.names)
+    return DataError(f"There is no column '{name}' in '{title}'.{hint} It has {name_list(head.names, 20)}.{odd}")

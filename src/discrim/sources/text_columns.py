@@ -41,6 +41,8 @@ MARKS = {
 CLEAR_MARKS = {"", "?", "#n/a", "n/a", "nan", "null", "not available"}
 # Dates are looked for in so many values; two of them may be a category.
 LOOK, FEWEST_DATES = 200, 3
+# Values that show whether a column of strings has numbers.
+FIRST = 1000
 
 MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 CLOCK = r"([t ,]+\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*([ap]m)?\s*(z|utc|[+-]\d{2}:?\d{2})?)?"
@@ -164,6 +166,13 @@ def as_number(value: Any) -> float | None:
     except (TypeError, ValueError):
         return None
     return number if math.isfinite(number) else None
+
+
+def word_for_number(table: Table, name: str) -> str | None:
+    """One of the first values of a column of strings if none of them is a number, and not all mark missing values."""
+    met = counted_texts(table, name, min(table.n_rows, FIRST))
+    words = [] if met is None else [str(value) for value in met[0] if str(value).strip().lower() not in MARKS]
+    return words[0] if words and all(as_number(word) is None for word in words) else None
 
 
 def is_mostly_numbers(values: Sequence[Any], times: NDArray[np.intp]) -> bool:
