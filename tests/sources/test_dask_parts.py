@@ -108,6 +108,23 @@ def _own_pieces(rows):
     yield lambda: rows._block(rows.design.renamed(rows.features), table, 0, table.n_rows)
 
 
+def test_large_states_are_merged_few_at_a_time_by_the_same_tree(monkeypatch):
+    """On threads and one after another, whatever is done first."""
+    from discrim.sources import dask_parts, design
+
+    monkeypatch.setattr(design, "WIDE", 0)
+    merged, whole = [], dask_parts._merge_some
+    monkeypatch.setattr(
+        dask_parts, "_merge_some", lambda merge, states: merged.append(len(states)) or whole(merge, states)
+    )
+    rows = discrim.scan(PARTS, features=list("ABCD"), target="y")
+    found = discrim.LinearDiscriminantAnalysis().fit(rows)
+    assert sorted(merged) == [2, 3, 4]
+    with dask.config.set(scheduler="sync"):
+        assert_array_equal(discrim.LinearDiscriminantAnalysis().fit(rows).coef_, found.coef_)
+    assert_allclose(found.coef_, discrim.LinearDiscriminantAnalysis().fit(X, Y).coef_, rtol=1e-8)
+
+
 def test_arrays_in_chunks_give_the_model_of_the_whole_array():
     chunked, labels = da.from_array(X, chunks=(700, 3)), da.from_array(Y, chunks=1100)
     weight = da.from_array(FRAME["w"].to_numpy(), chunks=500)

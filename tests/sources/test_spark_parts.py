@@ -79,6 +79,55 @@ def test_partitions_give_the_models_of_the_whole_frame(frame, monkeypatch):
         )  # fmt: skip
 
 
+def test_large_states_are_merged_by_executors(frame, monkeypatch):
+    from discrim.sources import design, spark_parts
+
+    monkeypatch.setattr(design, "WIDE", 0)
+    arrived, whole = [], spark_parts._collected
+    monkeypatch.setattr(spark_parts, "_collected", lambda sent: arrived.append(whole(sent)) or arrived[-1])
+    monkeypatch.setattr(spark_parts, "PARTITIONS", 5)
+    found = discrim.LinearDiscriminantAnalysis().fit(discrim.scan(frame, features=["a", "b.c"], target="y"))
+    assert_allclose(found.coef_, discrim.LinearDiscriminantAnalysis().fit(X[:, :2], Y).coef_, rtol=1e-9)
+    assert len(arrived[-1]) == 2
+    gaps = frame.selectExpr("a", "case when a > 1 then null else y end as y")
+    with pytest.raises(DataError, match=r"'y'.*missing|missing.*'y'"):
+        discrim.GaussianNB().fit(discrim.scan(gaps, target="y"))
+
+
+def dying_once(marker):
+    """A function that kills the process that reads the first rows, when they are tried first; it travels by value."""
+
+    def passed_on(batches):
+        import os
+        import signal
+        from pathlib import Path
+
+        for batch in batches:
+            if batch.num_rows and not Path(marker).exists():
+                Path(marker).touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield batch
+
+    return passed_on
+
+
+def test_a_worker_that_is_killed_in_mid_fit_changes_nothing(frame, tmp_path):
+    whole = discrim.scan(FRAME[["a", "y"]], target="y")
+    for model in (discrim.LinearDiscriminantAnalysis(), discrim.LogisticRegression(tol=0)):
+        marker = tmp_path / type(model).__name__
+        dying = frame.select("a", "y").mapInArrow(dying_once(str(marker)), "a double, y string")
+        found = clone(model).fit(discrim.scan(dying, target="y"))
+        assert marker.exists()
+        assert_allclose(found.coef_, clone(model).fit(whole).coef_, rtol=1e-9)
+
+
+def test_a_part_of_a_file_that_always_fails_is_named(spark, tmp_path):
+    FRAME[["a", "y"]].assign(a=FRAME["a"].where(np.arange(N) != 1234)).to_parquet(tmp_path / "rows.parquet")
+    rows = discrim.scan(spark.read.parquet(str(tmp_path / "rows.parquet")), target="y")
+    with pytest.raises(DataError, match="'a'"):
+        discrim.LinearDiscriminantAnalysis().fit(rows)
+
+
 def test_answers_are_columns(frame):
     for target in ("y", "n"):
         rows = FRAME.assign(n=(FRAME["y"] == "yes").astype(int))

@@ -104,7 +104,7 @@ def reduce_keyed(
     rows: Scan, seed: int, of: Callable[[Keyed], State], merge: Callable[[Sequence[State]], State], title: str
 ) -> State:
     """``of`` every block with its keys, merged in the order of the rows, wherever they are."""
-    state = rows.reduced_elsewhere(partial(_of_part, seed, of, merge), merge)
+    state = rows.reduced_elsewhere(partial(_of_part, seed, of, merge), merge, 8 * rows.design.n_out**2)
     if state is not None:
         return state
     with one_blas_thread():

@@ -47,14 +47,13 @@ def reduce(
 
     A scan goes on from what was ``kept`` of this pass.
     """
-    elsewhere: Any = getattr(rows, "reduced_elsewhere", None)
-    state = None if elsewhere is None else elsewhere(partial(_reduce_part, reduction), partial(_merged, reduction))
-    if state is not None:
-        return state  # type: ignore[no-any-return]
-    whole = rows.whole
+    whole, elsewhere = rows.whole, getattr(rows, "reduced_elsewhere", None)
     if whole is not None and isinstance(whole.x, np.ndarray) and whole.x.size <= SINGLE:
         return reduction.of(whole)
     size = 8 * reduction.numbers(shape or Shape(rows.design, rows.classes, rows.n_rows))
+    state = elsewhere and elsewhere(partial(_reduce_part, reduction), partial(_merged, reduction), size)
+    if state is not None:
+        return state  # type: ignore[no-any-return]
     # Without products an entry costs little more than a number of a state, which is written and merged.
     entries = SPARSE if reduction.uses_blas else max(SPARSE, size // 4)
     alone = whole is not None and len(_ranges(whole, size, entries)) == 1

@@ -17,8 +17,6 @@ from discrim.sources.design import Elsewhere, Merge, Of, Reader, Table, comes_fr
 from discrim.sources.opening import expand
 from discrim.sources.pandas_table import PandasTable
 
-# States that are merged by one task: the tree has the same shape wherever the parts are.
-GROUP = 16
 # Names of the labels and weights of arrays; their columns are x0, x1, ...
 LABELS, WEIGHTS = "y", "sample_weight"
 
@@ -94,8 +92,9 @@ def _files_of(frame: Any) -> Reader | None:
 
 
 def _over_files(parts: Sequence[Any]) -> Elsewhere:
-    def elsewhere(columns: Sequence[str], of: Of, merge: Merge) -> Any:
-        return _merged([delayed(partial(part.reduced, of, list(columns)), pure=False)() for part in parts], merge)
+    def elsewhere(columns: Sequence[str], of: Of, merge: Merge, fan_in: int) -> Any:
+        states = [delayed(partial(part.reduced, of, list(columns)), pure=False)() for part in parts]
+        return _merged(states, merge, fan_in)
 
     return elsewhere
 
@@ -143,18 +142,21 @@ def _reader(
             (frame,) = compute(part)
             yield PandasTable(frame)
 
-    def elsewhere(columns: Sequence[str], of: Of, merge: Merge) -> Any:
+    def elsewhere(columns: Sequence[str], of: Of, merge: Merge, fan_in: int) -> Any:
         given = parts(columns)
         states = [delayed(partial(_of_part, of, i, len(given)), pure=False)(part) for i, part in enumerate(given)]
-        return _merged(states, merge)
+        return _merged(states, merge, fan_in)
 
     return Reader(title, {title: head}, tables, n_rows, elsewhere=elsewhere, named=named)
 
 
-def _merged(states: list[Any], merge: Merge) -> Any:
-    """Only states travel, to the workers that merge some of them, and the last to this machine."""
+def _merged(states: list[Any], merge: Merge, fan_in: int) -> Any:
+    """Only states travel, to the workers that merge some of them, and the last to this machine.
+
+    The tree has the same shape wherever the parts are.
+    """
     while len(states) > 1:
-        groups = [states[start : start + GROUP] for start in range(0, len(states), GROUP)]
+        groups = [states[start : start + fan_in] for start in range(0, len(states), fan_in)]
         states = [delayed(partial(_merge_some, merge), pure=False)(group) for group in groups]
     (state,) = compute(states[0])
     return state

@@ -100,9 +100,12 @@ class ArrayTable(Table):
 
 # (columns, of, merge): these columns of every part as tables, reduced by ``of`` where they are, to None where a part
 # has no rows, and the states merged in the order of the parts.
+# States that are merged at once, and where a state of so many bytes is large.
+MANY_AT_ONCE, FEW_AT_ONCE, WIDE = 16, 4, 8_000_000
+
 Of = Callable[[Iterator[Table]], Any]
 Merge = Callable[[list[Any]], Any]
-Elsewhere = Callable[[Sequence[str], Of, Merge], Any]
+Elsewhere = Callable[[Sequence[str], Of, Merge, int], Any]
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,8 @@ class Reader:
 
     ``heads`` has the tables without rows, which show the columns and their kinds, by the names of the files, or of the
     only other source. ``tables(columns, batch_rows)`` gives these columns, of about so many rows at a time, in order.
-    Where the rows lie on other machines, ``elsewhere`` reduces them there. Columns of arrays are not ``named``.
+    Where the rows lie on other machines, ``elsewhere`` reduces them there, and merges so many states at once in a tree
+    (``fan_in``; a power of two, the same for all levels). Columns of arrays are not ``named``.
     Where the number of rows is not known, it may be ``about`` so many. ``files`` are those that are read, where nothing
     else is. ``tables_after(columns, batch_rows, rows)`` begins at some table within the first ``rows`` rows, and says
     how many lie before it; it saves reading what is not needed.
@@ -132,6 +136,11 @@ class Reader:
     def head(self) -> Table:
         """That of the first file."""
         return next(iter(self.heads.values()))
+
+
+def fan_in_of(state_bytes: int) -> int:
+    """States that are merged at once: few of large ones, which then lie in the memory of one worker."""
+    return FEW_AT_ONCE if state_bytes > WIDE else MANY_AT_ONCE
 
 
 def as_table(data: Any) -> Table | None:

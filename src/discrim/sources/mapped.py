@@ -58,8 +58,11 @@ class MappedScan(Scan):
     def lies_elsewhere(self) -> bool:
         return self._inner.lies_elsewhere
 
-    def reduced_elsewhere(self, of: Callable[[Scan], T], merge: Callable[[list[T]], T]) -> T | None:
-        return self._inner.reduced_elsewhere(partial(_of_mapped, of, self._of, self._all, self._keep), merge)
+    def reduced_elsewhere(
+        self, of: Callable[[Scan], T], merge: Callable[[list[T]], T], state_bytes: int = 0
+    ) -> T | None:
+        mapped = partial(_of_mapped, of, self._of, self._all, self._keep)
+        return self._inner.reduced_elsewhere(mapped, merge, state_bytes)
 
     def with_design(self, design: Design) -> Scan:
         if not design.named:

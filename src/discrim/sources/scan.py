@@ -23,6 +23,7 @@ from discrim.sources.design import (
     Design,
     Reader,
     Table,
+    fan_in_of,
     float_type,
     one_column,
     refuse_duplicates,
@@ -254,16 +255,18 @@ class Scan:
     def count(self) -> int | None:
         """How many rows there are: known beforehand, or counted by the workers that have them, who read one column."""
         if self.n_rows is None and self._reader.elsewhere is not None:
-            self.n_rows = self._reader.elsewhere(self.features[:1], _count, sum) or 0
+            self.n_rows = self._reader.elsewhere(self.features[:1], _count, sum, fan_in_of(0)) or 0
         return self.n_rows
 
-    def reduced_elsewhere(self, of: Callable[[Scan], T], merge: Callable[[list[T]], T]) -> T | None:
+    def reduced_elsewhere(
+        self, of: Callable[[Scan], T], merge: Callable[[list[T]], T], state_bytes: int = 0
+    ) -> T | None:
         """``of`` each part of the rows on the machine that has it, merged in order; None where rows are read here."""
         if self._reader.elsewhere is None:
             return None
         settings = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "_reader"}
         part = partial(_of_part, of, {**settings, "_design": self.design}, self._reader.title, self._reader.named)
-        state: T | None = self._reader.elsewhere(self._needed, part, merge)
+        state: T | None = self._reader.elsewhere(self._needed, part, merge, fan_in_of(state_bytes))
         if state is None:
             raise self._empty()
         return state

@@ -17,8 +17,10 @@ from discrim.errors import DataError, DiscrimError, name_list
 from discrim.sources.arrow import ArrowTable, PartOfFile, files_elsewhere
 from discrim.sources.design import Elsewhere, Merge, Of, Reader, Table
 
-# States that are merged at once, in the order of the partitions.
-GROUP = 16
+# States that are merged here at once. Where fewer are to be merged they are large, and executors merge them before.
+SENT_HERE = 16
+# As many partitions as a frame of a Connect session may have, which does not say.
+PARTITIONS = 4096
 # What a partition sends: its number, whether it could be reduced, and its state or what is wrong with its rows.
 SENT = "part int, fine boolean, state binary"
 # Types of columns by the kind of their values.
@@ -42,8 +44,9 @@ def read_spark(frame: Any) -> Reader:
         for row in sent:
             yield ArrowTable(pa.ipc.open_stream(row.batch).read_all().rename_columns(list(columns)))
 
-    def elsewhere(columns: Sequence[str], of: Of, merge: Merge) -> Any:
-        return _merged(_chosen(frame, columns).mapInArrow(partial(_reduced, of, list(columns)), SENT), merge)
+    def elsewhere(columns: Sequence[str], of: Of, merge: Merge, fan_in: int) -> Any:
+        sent = _chosen(frame, columns).mapInArrow(partial(_reduced, of, list(columns)), SENT)
+        return _merged(sent, merge, fan_in, _partitions_of(frame))
 
     return Reader(title, {title: ArrowTable(frame.limit(0).toArrow())}, tables, elsewhere=elsewhere)
 
@@ -91,24 +94,49 @@ def _is_parquet(path: Path) -> bool:
 def _over_files(session: Any, parts: Sequence[Any]) -> Elsewhere:
     """A task for each part, with its number in place of rows."""
 
-    def elsewhere(columns: Sequence[str], of: Of, merge: Merge) -> Any:
+    def elsewhere(columns: Sequence[str], of: Of, merge: Merge, fan_in: int) -> Any:
         numbers = session.range(0, len(parts), 1, len(parts))
-        return _merged(numbers.mapInArrow(partial(_reduced_files, of, list(columns), parts), SENT), merge)
+        sent = numbers.mapInArrow(partial(_reduced_files, of, list(columns), parts), SENT)
+        return _merged(sent, merge, fan_in, len(parts))
 
     return elsewhere
 
 
-def _merged(sent: Any, merge: Merge) -> Any:
-    """The states that the partitions sent, merged in their order."""
+def _partitions_of(frame: Any) -> int:
+    """How many partitions the frame has, or may have."""
+    try:
+        return int(frame.rdd.getNumPartitions())
+    except PySparkException:
+        return PARTITIONS
+
+
+def _merged(sent: Any, merge: Merge, fan_in: int, partitions: int) -> Any:
+    """The states that the partitions sent, merged in their order; large ones by executors, level by level."""
+    while fan_in < SENT_HERE and partitions > fan_in:
+        group = sent.selectExpr(f"cast(floor(part / {fan_in}) as int) as place", "*").groupBy("place")
+        # A function without annotations: from those of a partial one Spark infers nothing, and fails.
+        sent = group.applyInArrow(lambda key, table: _merged_group(merge, key, table), SENT)
+        partitions = -(-partitions // fan_in)
     states: list[Any] = []
     for row in _collected(sent):
         found = pickle.loads(row.state)  # noqa: S301 - it was sent by an executor of the user's own session
         if not row.fine:
             raise found
         states.append(found)
-        if len(states) >= GROUP:
+        if len(states) >= SENT_HERE:
             states = [merge(states)]
     return merge(states) if len(states) > 1 else states[0] if states else None
+
+
+def _merged_group(merge: Merge, key: tuple[Any, ...], table: pa.Table) -> pa.Table:
+    """The states of neighbours as one, or the first error among them."""
+    rows = sorted(table.select(["part", "fine", "state"]).to_pylist(), key=lambda row: row["part"])
+    wrong = next((row for row in rows if not row["fine"]), None)
+    if wrong is None and len(rows) > 1:
+        found = merge([pickle.loads(row["state"]) for row in rows])  # noqa: S301 - sent by executors of the session
+        return pa.Table.from_batches([_sent(key[0].as_py(), True, found)])
+    state = (wrong or rows[0])["state"]
+    return pa.Table.from_batches([_batch(key[0].as_py(), wrong is None, state)])
 
 
 def _collected(sent: Any) -> list[Any]:
@@ -177,8 +205,12 @@ def _reduced_files(
 
 
 def _sent(part: int, fine: bool, found: Any) -> pa.RecordBatch:
+    return _batch(part, fine, pickle.dumps(found))
+
+
+def _batch(part: int, fine: bool, state: bytes) -> pa.RecordBatch:
     types = pa.schema([("part", pa.int32()), ("fine", pa.bool_()), ("state", pa.binary())])
-    return pa.RecordBatch.from_pydict({"part": [part], "fine": [fine], "state": [pickle.dumps(found)]}, schema=types)
+    return pa.RecordBatch.from_pydict({"part": [part], "fine": [fine], "state": [state]}, schema=types)
 
 
 def _answered(
