@@ -1,10 +1,10 @@
 """``python -m benchmarks scale``: what workers cost, and what a fit costs that needs many of them.
 
-The parts, all of them by default: ``speed`` (Dask with two workers against the threads of this process), ``memory`` (of a
-worker, at three numbers of rows), ``spark`` (logistic regression against MLlib's), ``dask-ml``, and ``costs``, which
+The parts, all of them by default: ``speed`` (Dask with two workers against the threads of this process), ``memory`` (of
+a worker, at three numbers of rows), ``spark`` (logistic regression against MLlib's), ``dask-ml``, and ``costs``, which
 measures the constants of ``cluster_costs.py``, simulates the merges of ``merge_tree.py``, and writes the tables of
-``docs/scale.md``. The other parts are written to ``SCALE.md``. All contestants run in this process in turn, and the least
-time of each counts, so that a busy minute of the machine hits all of them.
+``docs/scale.md``. The other parts are written to ``SCALE.md``. All contestants run in this process in turn, and the
+least time of each counts, so that a busy minute of the machine hits all of them.
 """
 
 from __future__ import annotations
@@ -86,10 +86,10 @@ def speed(folder: Path, scale: float, rounds: int) -> list[str]:
     n = int(ROWS * scale)
     path = write_rows(folder / "speed.parquet", n, COLUMNS)
     lines = [
-        f"| {n:,} x {COLUMNS} Parquet | threads here | two workers of Dask | ratio (at most 1.5) |",
-        "|---|---|---|---|",
+        f"| {n:,} x {COLUMNS} Parquet | threads here | two workers of Dask | ratio, at most 1.5 | processors: both |",
+        "|---|---|---|---|---|",
     ]
-    with two_workers():
+    with two_workers() as client:
         for name, model in models().items():
             turns: dict[str, Turn] = {
                 "here": lambda m=model: m.fit(ours("scan")(path, target="y")),
@@ -97,9 +97,27 @@ def speed(folder: Path, scale: float, rounds: int) -> list[str]:
             }
             spent = in_turn(turns, rounds)
             here, there = min(spent["here"]), min(spent["dask"])
-            lines.append(f"| {name} | {here:.2f} s | {there:.2f} s | {there / here:.2f} |")
+            busy_here, busy = (
+                min(_busy(turns["here"], None) for _ in range(2)),
+                min(_busy(turns["dask"], client) for _ in range(2)),
+            )
+            lines.append(
+                f"| {name} | {here:.2f} s | {there:.2f} s | {there / here:.2f} | {busy_here:.2f}, {busy:.2f} |"
+            )
     path.unlink()
     return lines
+
+
+def _busy(turn: Turn, client: Any) -> float:
+    """Processor seconds of a turn, in this process or in the workers of a client."""
+    if client is None:
+        start = time.process_time()
+        turn()
+        return time.process_time() - start
+    before = client.run(time.process_time)
+    turn()
+    after = client.run(time.process_time)
+    return float(sum(after[worker] - before[worker] for worker in after))
 
 
 def memory(folder: Path, scale: float) -> list[str]:
@@ -239,7 +257,10 @@ def dask_ml(folder: Path, scale: float, rounds: int) -> list[str]:
 
 
 PARTS = ("speed", "memory", "spark", "dask-ml", "costs")
-PREAMBLE = "# Workers of Dask and Spark, measured\n\nWritten by `python -m benchmarks scale`, on one machine whose processors others used too.\n"
+PREAMBLE = """# Workers of Dask and Spark, measured
+
+Written by `python -m benchmarks scale`, on one machine whose processors others used too.
+"""
 
 
 def main(argv: list[str] | None = None) -> int:
