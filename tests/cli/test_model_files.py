@@ -87,7 +87,9 @@ def test_a_table_that_does_not_go_with_the_model_is_refused_and_nothing_written(
     tables = {
         "lacks 2 columns that the model was fitted on: 'sepal width', 'petal width'": flowers.drop(FEATURES[1::2]),
         "'sepal width'": flowers.with_columns(pl.lit("wide").alias("sepal width")),
-        "column 'petal width' has 150 NaN": flowers.with_columns(pl.lit(None, pl.Float64).alias("petal width")),
+        "lacks numbers in 'petal width' (150 rows)": flowers.with_columns(
+            pl.lit(None, pl.Float64).alias("petal width")
+        ),
         "holds no rows": flowers.head(0),
     }
     for message, frame in tables.items():

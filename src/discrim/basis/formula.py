@@ -180,7 +180,7 @@ class FormulaBasis(SavedEstimator, TransformerMixin, BaseEstimator):  # type: ig
         places = [j for _, columns in self.terms_ for j in columns]
         if sorted(places) != list(range(len(self._columns))):
             raise damaged("terms_", "have not each column once")
-        if {*self._used} != self._spec.used() or not {*self._texts} <= {*self._used}:
+        if sorted(self._used) != sorted(self._spec.used()) or not {*self._texts} <= {*self._used}:
             raise damaged("_used", "are not the columns of the formula")
 
     def _first_pass(self, scan: Scan, used: list[str]) -> Any:

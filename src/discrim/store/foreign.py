@@ -34,7 +34,8 @@ from discrim.store.kinds import FOREIGN as PREFIX
 from discrim.store.kinds import Kind, Of
 from discrim.store.values import Labels, Value
 
-POSITIVE = 5e-324
+# Units and places of columns beyond these would make infinite numbers of ordinary ones, which the next step refuses.
+SMALLEST, LARGEST = 1e-150, 1e150
 
 
 @dataclass(frozen=True)
@@ -138,8 +139,8 @@ def _calibrators_fit(part: Any) -> bool:
 
 
 CALIBRATORS = {"sigmoid": "_SigmoidCalibration", "isotonic": "IsotonicRegression", "temperature": "_TemperatureScaling"}
+PLACES, UNITS = Array("p", low=-LARGEST, high=LARGEST), Array("p", low=SMALLEST, high=LARGEST)
 P = Optional(Array("p"))
-UNITS = Optional(Array("p", low=POSITIVE))
 IMPUTED: Fields = {
     "missing_values": Only(np.nan), "strategy": Text(("mean", "median", "most_frequent")), "fill_value": Only(None),
     "add_indicator": Only(value=False), "keep_empty_features": Flag(),
@@ -149,21 +150,21 @@ FOREIGN = {
     "StandardScaler": Foreign(
         "sklearn.preprocessing",
         {"with_mean": Flag(), "with_std": Flag()},
-        {"mean_": P, "scale_": UNITS, "var_": P, "n_samples_seen_": Value()},
+        {"mean_": Optional(PLACES), "scale_": Optional(UNITS), "var_": P, "n_samples_seen_": Value()},
         lambda m: (m.mean_ is not None or not m.with_mean) and (m.scale_ is not None) == m.with_std,
     ),
     "MinMaxScaler": Foreign(
         "sklearn.preprocessing",
         {"feature_range": Many(Number(), "2"), "clip": Flag()},
         {
-            "min_": Array("p"), "scale_": Array("p", low=POSITIVE), "data_min_": Array("p"), "data_max_": Array("p"),
+            "min_": PLACES, "scale_": UNITS, "data_min_": Array("p"), "data_max_": Array("p"),
             "data_range_": Array("p"), "n_samples_seen_": Value(),
         },
         lambda m: m.feature_range[0] < m.feature_range[1],
     ),
     "MaxAbsScaler": Foreign(
         "sklearn.preprocessing", {},
-        {"scale_": Array("p", low=POSITIVE), "max_abs_": Array("p"), "n_samples_seen_": Value()},
+        {"scale_": UNITS, "max_abs_": Array("p"), "n_samples_seen_": Value()},
     ),
     "RobustScaler": Foreign(
         "sklearn.preprocessing",
@@ -171,7 +172,7 @@ FOREIGN = {
             "with_centering": Flag(), "with_scaling": Flag(), "unit_variance": Flag(),
             "quantile_range": Many(Number(0, 100), "2"),
         },
-        {"center_": P, "scale_": UNITS},
+        {"center_": Optional(PLACES), "scale_": Optional(UNITS)},
         lambda m: (m.center_ is not None) == m.with_centering and (m.scale_ is not None) == m.with_scaling,
     ),
     "SimpleImputer": Foreign(
