@@ -35,7 +35,7 @@ MISTAKES = {
     "spaces": (lambda rows: "\n".join(rows).replace(",", " "), "say what separates them: sep=' ' (--sep ' ')"),
     "words": (
         lambda rows: "\n".join([rows[0], *(f"abc{row}" for row in rows[1:])]),
-        "Column 'sl' was numeric when the model was fitted and holds text now, such as 'abc",
+        "Column 'sl' was numeric when the model was fitted and is text now, such as 'abc",
     ),
     "gaps": (lambda rows: with_line(rows, ",,1,2,x"), "lacks numbers in 'sl' (1 row), 'sw' (1 row), and the model"),
 }

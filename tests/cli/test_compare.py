@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 import discrim
@@ -321,6 +322,36 @@ def test_without_click_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "click", None)
     with pytest.raises(SystemExit, match=r"pip install 'discrim\[app\]'"):
         cli.main()
+
+
+def test_the_baseline_that_was_chosen_is_saved_and_finds_its_columns(tmp_path):
+    rng = np.random.default_rng(0)
+    noise = pl.DataFrame({"a": rng.normal(size=80), "b": rng.normal(size=80), "kind": rng.choice(["x", "y", "y"], 80)})
+    noise.write_csv(tmp_path / "noise.csv")
+    done = run(tmp_path / "noise.csv", "-t", "kind", "--save", tmp_path / "noise.discrim", *QUICK)
+    assert "No model is significantly better than always predicting 'y'" in done.stdout
+    from discrim.cli.commands import discrim as command
+
+    arguments = ["evaluate", str(tmp_path / "noise.discrim"), str(tmp_path / "noise.csv"), "-t", "kind"]
+    done = testing.CliRunner().invoke(command, arguments)
+    assert done.exit_code == 0, done.output
+    assert "Error of the baseline:" in done.output
+
+
+def test_text_where_the_model_knows_numbers_is_refused_and_not_filled_in(tmp_path):
+    rng = np.random.default_rng(0)
+    width = np.round(rng.normal(size=80), 2)
+    table = pl.DataFrame({"a": width, "b": rng.normal(size=80), "kind": np.where(width > 0, "x", "y")})
+    table = table.with_columns(pl.when(pl.int_range(80) % 9 == 0).then(None).otherwise(pl.col("b")).alias("b"))
+    table.write_csv(tmp_path / "train.csv")
+    run(tmp_path / "train.csv", "-t", "kind", "--save", tmp_path / "m.discrim", *QUICK)
+    (tmp_path / "new.csv").write_text("a,b\n" + "wide,0.5\n" * 5)
+    from discrim.cli.commands import discrim as command
+
+    done = testing.CliRunner().invoke(command, ["predict", str(tmp_path / "m.discrim"), str(tmp_path / "new.csv")])
+    assert done.exit_code == 2
+    said = " ".join(done.output.split())
+    assert "Column 'a' was numeric when the model was fitted and is text now, such as 'wide'." in said
 
 
 def test_the_table_of_columns_is_printed_on_request_and_part_of_the_data(iris):

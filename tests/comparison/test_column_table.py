@@ -48,7 +48,7 @@ KINDS = {
     "site": ("category, 2 levels", "1 column of 0 and 1"),
     "town": ("category, 2 levels", "1 column of 0 and 1, rare levels together"),
     "size": ("number", "used; 1 gap filled in"),
-    "ward": ("category, 2 levels", "1 column of 0 and 1; 30 gaps filled in and marked"),
+    "ward": ("category, 2 levels", "1 column of 0 and 1; 30 gaps filled in"),
     "day": ("date", "left out"),
     "letter": ("free text", "left out"),
     "bed": ("names or codes", "left out"),
@@ -69,12 +69,24 @@ def test_every_kind_of_column_is_named_with_what_was_done(found):
     assert {c.name: (c.taken_for, c.done) for c in found.columns} == KINDS
 
 
+def test_many_alike_sentences_are_said_once(quick_comparisons):
+    size = np.array([f"{v:.2f}" for v in RNG.normal(size=N)], dtype=object)
+    texts = {f"s{j}": np.where(np.arange(N) == j, ".", size) for j in range(6)}
+    texts["rare"] = np.array([f"level {i // 2}" for i in range(N)], dtype=object)
+    remarks = compare(pd.DataFrame({"dose": NUMBER, **texts}), Y, ["LDA"], cv=3).remarks
+    assert (
+        "Column 's0' holds numbers besides '.' (1 row) and is read as numbers; the others count as missing." in remarks
+    )
+    assert "The same holds for 5 further columns: 's1', 's2', 's3', 's4', 's5'." in remarks
+    assert any("levels: none has 5 rows, and all are one level, '(rare)'." in remark for remark in remarks)
+
+
 def test_reasons_do_not_repeat_the_name(found):
     why = {c.name: c.why for c in found.columns}
     assert why["patient_id"].startswith("Identifies the rows (240 different whole numbers in 240 rows). types=")
     assert why["again"] == "Equals 'dose' in every row."
     assert why["answer"] == "Alone predicts the class with 0.0% errors."
-    assert why["town"].startswith("Has 31 levels: the 1 most frequent are kept")
+    assert why["town"].startswith("Has 31 levels: the most frequent is kept")
     assert why["dose"] == ""
 
 

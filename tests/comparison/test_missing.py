@@ -30,6 +30,13 @@ def with_gaps(n=300, share=0.03, seed=0):
     return x, labels
 
 
+def with_telling_gaps(n=300):
+    """The same, of which one class lacks more values than the other."""
+    x, labels = with_gaps(n, share=0.0)
+    x[np.random.default_rng(1).random(n) < np.where(labels == "late", 0.4, 0.1), 0] = np.nan
+    return x, labels
+
+
 def columns(n=240, seed=1):
     """Plain columns with None for what is missing, and labels."""
     rng = np.random.default_rng(seed)
@@ -53,12 +60,13 @@ def test_no_model_is_left_out_for_missing_values():
 
 
 def test_filling_in_is_that_of_a_pipeline_refitted_for_every_fold():
-    x, labels = with_gaps(share=0.2)
-    for name, model in (
-        ("LDA", discrim.LinearDiscriminantAnalysis()),
-        ("QDA", discrim.QuadraticDiscriminantAnalysis()),
+    at_random, telling = with_gaps(share=0.2, seed=1), with_telling_gaps()
+    for name, model, (x, labels), marked in (
+        ("LDA", discrim.LinearDiscriminantAnalysis(), at_random, False),
+        ("LDA", discrim.LinearDiscriminantAnalysis(), telling, True),
+        ("QDA", discrim.QuadraticDiscriminantAnalysis(), telling, False),
     ):
-        peer = make_pipeline(SimpleImputer(add_indicator=name == "LDA"), model)
+        peer = make_pipeline(SimpleImputer(add_indicator=marked), model)
         found = compare(x, labels, [name], cv=StratifiedKFold(5))
         expected = cross_val_predict(peer, x, labels, cv=StratifiedKFold(5), method="predict_proba")
         assert found[name].posterior == pytest.approx(expected, abs=1e-9)
@@ -249,7 +257,9 @@ def test_the_result_says_what_was_filled_in(tmp_path):
     count = int(np.isnan(x[:, 0]).sum())
     sentence = next(remark for remark in found.remarks if remark.startswith("Missing values"))
     assert f"'x0' ({count} of 300)" in sentence
-    assert "'x0 missing'" in sentence
+    assert "they do not depend on the class, so that nothing marks them" in sentence
+    telling = compare(*with_telling_gaps(), ["LDA"], cv=3).remarks
+    assert any("indicator columns mark them where they depend on the class ('x0 missing')" in said for said in telling)
     assert "Mixed NB uses them as they are." in found.remarks
     assert "Missing values in 'x0' were filled in." in found.verdict
     assert sentence in " ".join(repr(found).split())
@@ -267,7 +277,7 @@ def test_gaps_stay_the_same_in_sparse_and_dense_rows():
 
 
 def test_columns_with_the_same_gaps_share_a_mark_and_few_gaps_have_none():
-    x, labels = with_gaps(share=0.1)
+    x, labels = with_telling_gaps()
     x[np.isnan(x[:, 0]), 1] = np.nan
     x[:2, 3] = np.nan
     best = compare(x, labels, ["LDA"]).best

@@ -133,9 +133,10 @@ def test_text_files_and_classifiers_from_elsewhere(folder):
 @pytest.mark.parametrize("standardise", [True, False])
 def test_columns_are_prepared_without_rows_in_memory(standardise, tmp_path, monkeypatch):
     frame = FRAME.copy()
-    frame.loc[RNG.random(N) < 0.1, ["a", "b"]] = np.nan  # the same gaps: one column marks both
-    frame.loc[RNG.random(N) < 0.1, "job"] = None
-    frame.loc[:3, "c"] = np.nan  # too few to be marked
+    # Gaps depend on the class; the same ones are marked by one column.
+    frame.loc[RNG.random(N) < np.where(Y == "no", 0.2, 0.1), ["a", "b"]] = np.nan
+    frame.loc[RNG.random(N) < np.where(Y == "yes", 0.2, 0.1), "job"] = None
+    frame.loc[np.arange(N) % 10 == 0, "c"] = np.nan  # at random
     frame.to_parquet(tmp_path / "rows.parquet")
     rows = discrim.scan(tmp_path / "rows.parquet", target="y", batch_rows=700)
     model = PreparedClassifier(discrim.LinearDiscriminantAnalysis(), standardise=standardise)

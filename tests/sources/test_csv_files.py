@@ -37,6 +37,13 @@ def test_a_decimal_point_beside_commas_is_no_decimal_comma(tmp_path):
     assert dialect_of(tmp_path / "t.csv", None) == Dialect(";", decimal_comma=False)
 
 
+def test_one_time_written_with_a_point_does_not_turn_decimal_commas_into_text(tmp_path):
+    (tmp_path / "t.csv").write_text("at;wing;weight;y\n9:10;37,5;1,2;u\n9.53;38,5;1,4;v\n")
+    assert dialect_of(tmp_path / "t.csv", None) == Dialect(";", decimal_comma=True)
+    rows = scan(tmp_path / "t.csv", target="y", features=["wing", "weight"])
+    assert numbers(rows).tolist() == [[37.5, 1.2], [38.5, 1.4]]
+
+
 def test_a_comma_in_the_header_wins_and_sep_overrides_it(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b;y\n1;u\n2;v\n")

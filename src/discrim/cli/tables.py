@@ -193,7 +193,7 @@ def fit_table(
         further = f" and {plural(more, 'further column')}" if more > 0 else ""
         note(
             f"missing values in {counts}{further} were filled in by the mean of the column or its most frequent level"
-            f"{'; columns with five or more have one that marks them.' if marked else '.'}"
+            f"{'; where they depend on the class, a further column marks them.' if marked else '.'}"
         )
         return fitted
 

@@ -44,11 +44,13 @@ class MajorityClassifier(SavedEstimator, ClassifierMixin, BaseEstimator):  # typ
 
     classes_: NDArray[Any]
     class_prior_: Floats
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Count the labels y, or those of a ``scan``."""
         if isinstance(X, Scan):
-            return self.fit_labels(in_memory(open_rows(X, y, sample_weight)))
+            return self.named_as(X).fit_labels(in_memory(open_rows(X, y, sample_weight)))
         classes, codes = code_labels(y)
         weight = check_weights(sample_weight, len(codes))
         validate_data(self, X, reset=True, skip_check_array=True)
@@ -57,6 +59,11 @@ class MajorityClassifier(SavedEstimator, ClassifierMixin, BaseEstimator):  # typ
     def fit_labels(self, labelled: Block) -> Self:
         counts = np.bincount(labelled.codes, labelled.weight, minlength=len(labelled.classes))
         self.classes_, self.class_prior_ = labelled.classes, counts / counts.sum()
+        return self
+
+    def named_as(self, X: Scan) -> Self:
+        """With the names of these columns, which new rows are looked for by."""
+        self.n_features_in_, self.feature_names_in_ = len(X.features), np.array(X.features, dtype=object)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -87,8 +94,10 @@ def try_baseline(rows: ComparedRows) -> Tried:
     """The shares of all rows: with those of the training part, a fold with more of a class would be held against it."""
     start = perf_counter()
     model = MajorityClassifier().fit_labels(rows.data)
-    if hasattr(rows.given, "shape") and rows.words is None:
-        validate_data(model, rows.given, reset=True, skip_check_array=True)
+    if isinstance(rows.table, Scan):
+        model.named_as(rows.table)
+    elif hasattr(rows.table, "shape") and rows.words is None:
+        validate_data(model, rows.table, reset=True, skip_check_array=True)
     held = HeldOut(rows.n, len(rows.classes), "statistics")
     held.posterior[:] = model.class_prior_
     held.best[:] = int(model.class_prior_.argmax())

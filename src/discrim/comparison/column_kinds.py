@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -14,6 +15,8 @@ from discrim.typing import Floats
 # Distinct whole numbers up to which they may be codes of a category, and rows that are looked at for it.
 MOST_CODES, LOOK = 20, 5000
 MOST_NAMED = 5
+# Sentences that differ in names and figures alone, of which so many are said.
+MOST_ALIKE = 3
 
 
 class LeftOut(NamedTuple):
@@ -21,6 +24,30 @@ class LeftOut(NamedTuple):
 
     taken_for: str
     sentence: str
+
+
+def summed_up(sentences: Mapping[str, str]) -> list[str]:
+    """The sentences on columns, by their names, each once; of many that are alike the first, and who else it goes for.
+
+    >>> for sentence in summed_up({name: f"Column '{name}' has {k} levels." for k, name in enumerate("abcde")}):
+    ...     print(sentence)
+    Column 'a' has 0 levels.
+    The same holds for 4 further columns, with figures of their own: 'b', 'c', 'd', 'e'.
+    """
+    kinds: dict[str, dict[str, str]] = {}
+    for name, sentence in sentences.items():
+        kinds.setdefault(re.sub(r"'[^']*'|[\d,.]*\d|rows?", "", sentence), {})[name] = sentence
+    said = list[str]()
+    for alike in kinds.values():
+        each = dict.fromkeys(alike.values())
+        if len(each) <= MOST_ALIKE:
+            said += each
+            continue
+        first, *others = alike
+        same = len({sentence.replace(repr(name), "") for name, sentence in alike.items()}) == 1
+        more = f"{len(others):,} further columns{'' if same else ', with figures of their own'}"
+        said += [alike[first], f"The same holds for {more}: {name_list(others, most=MOST_NAMED)}."]
+    return said
 
 
 def kinds_of(design: Design, x: Any) -> dict[str, str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from discrim.comparison.prepared import column_names
 from discrim.errors import plural
 from discrim.inference.render import WIDTH, html_page, short
 from discrim.sources.reading import RARE
@@ -36,7 +37,7 @@ class ColumnRead(NamedTuple):
     @property
     def plain(self) -> bool:
         """Is it a number that is used as it is?"""
-        return self[1:] == ("number", "used", "")
+        return self.taken_for.startswith("number") and self[2:] == ("used", "")
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def column_table_of(rows: ComparedRows) -> ColumnTable:
     """All columns that were given, in their order."""
     if not rows.kinds or rows.words is not None:
         return ColumnTable()
-    return ColumnTable(tuple(_read(name, rows) for name in rows.columns_given()))
+    return ColumnTable(tuple(_read(name, rows) for name in column_names(rows.table)))
 
 
 def _read(name: str, rows: ComparedRows) -> ColumnRead:
@@ -136,7 +137,7 @@ def _read(name: str, rows: ComparedRows) -> ColumnRead:
         done += ", rare levels together"
     gaps = rows.missing.get(name, 0)
     if gaps:
-        marked = " and marked" if f"{name} missing" in rows.columns.flag_names else ""
+        marked = " and marked" if f"{name} missing" in rows.marked.flag_names else ""
         done += f"; {plural(gaps, 'gap')} filled in{marked}"
     return ColumnRead(name, kind, done, _reason(name, rows.why.get(name, "")))
 

@@ -29,7 +29,6 @@ from discrim.comparison.prepared import (
     Columns,
     Preparation,
     Steps,
-    column_names,
     learn_preparation,
     leave_out,
     no_value,
@@ -124,6 +123,11 @@ class ComparedRows:
         return None
 
     @property
+    def table(self) -> Any:
+        """The rows as they were given to the comparison, with all their columns."""
+        return self.given
+
+    @property
     def codes(self) -> Codes:
         return self.data.codes
 
@@ -134,10 +138,6 @@ class ComparedRows:
     @property
     def weight(self) -> Floats | None:
         return self.data.weight
-
-    def columns_given(self) -> list[str]:
-        """The names of all columns, those that are left out too."""
-        return column_names(self.given)
 
     @cached_property
     def weights(self) -> Floats:
@@ -213,7 +213,12 @@ class ComparedRows:
         columns = self.columns if steps.indicators else replace(self.columns, flags=(), flag_names=())
         weight = None if self.weight is None else self.weight[train]
         x = self.data.x[train] if x is None else x
-        return learn_preparation(x, weight, columns, standardise=steps.standardise)
+        return learn_preparation(x, self.codes[train], weight, columns, standardise=steps.standardise)
+
+    @cached_property
+    def marked(self) -> Columns:
+        """The columns with the marks of gaps that a fit of all rows has."""
+        return self.columns.telling(self.data.x, self.codes, self.weight)
 
     @cached_property
     def filled(self) -> Block | None:

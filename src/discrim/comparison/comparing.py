@@ -80,8 +80,9 @@ def compare(
 
     Columns are prepared inside the folds, by the training rows alone. Where a penalty would depend on units, columns
     are standardised (counts of words are not: they have one unit). Missing values are filled in by the mean of a
-    column or its most frequent level, and a column with five of them or more gets a further one that marks them, for
-    all models but those with a covariance matrix for each class; naive Bayes of mixed columns uses them as they are,
+    column or its most frequent level. A column with five of them or more, which are more frequent in some classes than
+    in others (chi-squared test at 5%), gets a further one that marks them, for all models but those with a covariance
+    matrix for each class; naive Bayes of mixed columns uses them as they are,
     and your own classifiers do if they can.
     The preparation is part of ``best``, which takes rows as they are given here.
 

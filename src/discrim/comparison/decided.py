@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from discrim.comparison.column_kinds import LeftOut
+from discrim.comparison.column_kinds import LeftOut, summed_up
 from discrim.comparison.prepared import column_names, leave_out, without_odd_columns
 from discrim.errors import DataError, ParameterError, name_list, plural
 from discrim.sources import Scan
@@ -89,7 +89,7 @@ def decide(X: Any, wanted: Wanted, beside: Mapping[str, str] = MappingProxyType(
     X, known, levels = _with_known_levels(X, set(wanted.types))
     as_asked = {name: f"Read as a {kind}, as asked for." for name, kind in wanted.types.items()}
     said = {**numbers, **levels}
-    return Decided(X, reading | known, {**asked, **odd}, tuple(said.values()), {**as_asked, **said})
+    return Decided(X, reading | known, {**asked, **odd}, tuple(summed_up(said)), {**as_asked, **said})
 
 
 def _as_typed(X: Any, types: Mapping[str, str]) -> tuple[Reading, Any]:
@@ -124,15 +124,20 @@ def _with_known_levels(X: Any, typed: Collection[str]) -> tuple[Any, Reading, di
         else:
             levels[name] = grouped
             rare = int(times.sum() - sum(t for v, t in zip(values, times, strict=True) if str(v) in grouped))
-            parts.append(
-                f"Column '{name}' has {len(values):,} levels: the {len(grouped) - 1} most frequent are kept, and the "
-                f"others ({rare:,} {'row' if rare == 1 else 'rows'}) are one level, '{RARE}'."
-            )
+            parts.append(f"Column '{name}' has {len(values):,} levels: {_of_levels(len(grouped) - 1, rare)}")
         said[name] = " ".join(parts)
     reading = Reading(levels=levels)
     if not levels:
         return X, reading, said
     return (X.read_as(reading) if isinstance(X, Scan) else reading.apply(X)), reading, said
+
+
+def _of_levels(kept: int, rare: int) -> str:
+    """What became of them."""
+    if not kept:
+        return f"none has {FEWEST_ROWS} rows, and all are one level, '{RARE}'."
+    those = "the most frequent is kept" if kept == 1 else f"the {kept} most frequent are kept"
+    return f"{those}, and the others ({plural(rare, 'row')}) are one level, '{RARE}'."
 
 
 def _of_marks(name: str, gaps: Mapping[Any, int]) -> str:

@@ -1,7 +1,7 @@
 """Columns made ready for a model: some are left out, gaps are filled in, and units removed; a classifier with all that.
 
-A gap in a column of numbers is filled by the mean of its training rows, in a category by the most frequent level. Every
-column with enough gaps gets an indicator column that marks them, since missing values may be informative by themselves.
+A gap in a column of numbers is filled by the mean of its training rows, in a category by the most frequent level. A
+column with enough gaps, which are more frequent in some classes than in others, gets an indicator column for them.
 Standardised columns have mean 0 and standard deviation 1, so that a penalty weighs all of them alike.
 """
 
@@ -23,6 +23,7 @@ from sklearn.utils.validation import _num_features, check_is_fitted, validate_da
 from discrim.atomic import all_or_nothing
 from discrim.block import Block
 from discrim.comparison.column_kinds import LeftOut
+from discrim.comparison.gap_marks import Gaps, telling_gaps
 from discrim.engines import reduce
 from discrim.engines.keyed import LARGE
 from discrim.errors import DataError, ParameterError, name_list
@@ -41,7 +42,7 @@ from discrim.statistics import CellMoments
 from discrim.statistics.moments import usable_scale
 from discrim.store.fields import Array, Fields, Incoming, Many, Optional, Texts, Whole, damaged
 from discrim.store.kinds import Of, stored
-from discrim.typing import Floats
+from discrim.typing import Codes, Floats
 
 # Gaps of a column from which on a coefficient of their own can be estimated.
 ENOUGH_GAPS = 5
@@ -71,7 +72,7 @@ class Steps:
 class Columns:
     """Of a table as numbers: ``names``, ``categories`` as (start, stop) of their indicators, and where gaps are marked.
 
-    ``flags`` are the places of columns whose gaps get an indicator column; ``flag_names`` are the names of these.
+    ``flags`` are the places of columns whose gaps may get an indicator column; ``flag_names`` are the names of these.
     """
 
     names: tuple[str, ...]
@@ -106,6 +107,19 @@ class Columns:
     @property
     def names_out(self) -> list[str]:
         return [*self.names, *self.flag_names]
+
+    def flagged(self, keep: NDArray[np.bool_]) -> Columns:
+        """With these of the flags only."""
+        kept = np.flatnonzero(keep).tolist()
+        return replace(
+            self, flags=tuple(self.flags[i] for i in kept), flag_names=tuple(self.flag_names[i] for i in kept)
+        )
+
+    def telling(self, x: Any, codes: Codes, weight: Floats | None) -> Columns:
+        """With the flags of gaps that depend on the class, in these rows."""
+        if not self.flags:
+            return self
+        return self.flagged(telling_gaps(np.isnan(x[:, list(self.flags)]), codes, weight))
 
 
 def placed(design: Design) -> list[tuple[Column, int]]:
@@ -151,9 +165,12 @@ class Preparation:
         return z
 
 
-def learn_preparation(x: Any, weight: Floats | None, columns: Columns, *, standardise: bool) -> Preparation:
-    """From training rows: numbers with NaN for gaps, or sparse rows."""
+def learn_preparation(
+    x: Any, codes: Codes, weight: Floats | None, columns: Columns, *, standardise: bool
+) -> Preparation:
+    """From training rows of these classes: numbers with NaN for gaps, or sparse rows."""
     weight = None if weight is None or not weight.any() else weight
+    columns = columns.telling(x, codes, weight)
     mean, deviation = _units(x, weight)
     found = Preparation(columns, filled_by(mean, columns))
     if not standardise:
@@ -172,33 +189,11 @@ def is_large(rows: Any) -> bool:
     return n is not None and n * len(rows.features) > LARGE
 
 
-@dataclass(frozen=True)
-class _Gaps:
-    """How many values each number lacks, and a sum that differs where other rows lack them."""
-
-    counts: NDArray[np.int64]
-    marks: NDArray[np.float64]
-    rows: int
-
-    @classmethod
-    def of(cls, block: Block) -> _Gaps:
-        gaps = np.isnan(block.dense())
-        # Of each block other numbers, drawn from what its rows hold, so that equal gaps alone have equal sums.
-        seed = int(block.codes.sum()) + 7919 * len(block) + int(np.nansum(np.abs(block.dense()[:1])) * 1e6 % 2**40)
-        draw = np.random.default_rng(seed).integers(0, 2**20, len(block)).astype(np.float64)
-        return cls(gaps.sum(axis=0), draw @ gaps, len(block))
-
-    @classmethod
-    def merged(cls, parts: Sequence[_Gaps]) -> _Gaps:
-        counts, marks = (np.sum([getattr(part, name) for part in parts], axis=0) for name in ("counts", "marks"))
-        return cls(counts, marks, sum(part.rows for part in parts))
-
-
 def learn_from_scan(rows: Scan, *, indicators: bool, standardise: bool) -> Preparation:
     """What ``learn_preparation`` learns from rows in memory."""
     columns = Columns.of(rows.design)
     if indicators:
-        gaps = reduce(rows, Sum(_Gaps.of, _Gaps.merged), title="missing values")
+        gaps = reduce(rows, Sum(Gaps.of, Gaps.merged), title="missing values")
         flags: dict[Any, tuple[int, str]] = {}
         for column, start in placed(rows.design):
             if ENOUGH_GAPS <= gaps.counts[start] < gaps.rows:
@@ -208,6 +203,7 @@ def learn_from_scan(rows: Scan, *, indicators: bool, standardise: bool) -> Prepa
             flags=tuple(start for start, _ in flags.values()),
             flag_names=tuple(name for _, name in flags.values()),
         )
+        columns = columns.flagged(gaps.telling(columns.flags))
     mean, _ = _units_of(reduce(rows, Sum(_all_cells, CellMoments.merged), title="means"))
     found = Preparation(columns, filled_by(mean, columns))
     if not standardise:
@@ -287,7 +283,8 @@ class PreparedClassifier(AroundModel):
     """A classifier on columns that were made ready for it; it takes the rows as they are, in the user's units.
 
     **Preparation.** Categories become indicators. A gap is filled by the mean of its column, or by the most frequent
-    level of a category; a column with five gaps or more gets a further one, "name missing", that marks them. With
+    level of a category; a column with five gaps or more that depend on the class (chi-squared test at 5%) gets a
+    further one, "name missing", that marks them. With
     ``standardise`` every column has mean 0 and standard deviation 1 in the rows of ``fit``. A gap in a column that had
     none in ``fit`` is filled in the same way. Columns of a table are found by their names: those that were left out
     need not be there, and further ones are ignored.
@@ -354,7 +351,8 @@ class PreparedClassifier(AroundModel):
                 return self._fit_large(X, rows)
             block = numbers_of_rows(rows)
             columns = Columns.of(rows.design, block.x if self.indicators else None)
-            preparation = learn_preparation(block.x, block.weight, columns, standardise=self.standardise)
+            preparation = learn_preparation(block.x, block.codes, block.weight, columns, standardise=self.standardise)
+            columns = preparation.columns
             weights = {} if block.weight is None else {"sample_weight": block.weight}
             model = clone(self.model).fit(preparation.apply(block.x), block.classes[block.codes], **weights)
             names, design = columns.names_out, rows.design

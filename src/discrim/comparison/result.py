@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
+from discrim.comparison.column_kinds import summed_up
 from discrim.comparison.column_table import column_table_of
 from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.judged_curves import plotted
@@ -269,12 +270,14 @@ def _apart(row: Row, metric: Metric) -> str:
 
 def remarks_of(rows: ComparedRows, table: Iterable[Row], trials: Iterable[Tried]) -> list[str]:
     """Columns that were left out, values that were filled in, models in standardised columns, and folds."""
-    said = list(dict.fromkeys(out.sentence for out in rows.left_out.values()))
+    said = summed_up({name: out.sentence for name, out in rows.left_out.items()})
     if rows.missing:
         counts = [f"'{name}' ({count:,} of {rows.n:,})" for name, count in rows.missing.items()]
         further = len(counts) - MOST_COLUMNS
         more = f" and {plural(further, 'further column')}" if further > 0 else ""
-        marked = f"; indicator columns mark them ({name_list(rows.columns.flag_names, most=MOST_COLUMNS)})"
+        marks = rows.marked.flag_names
+        marked = f"; indicator columns mark them where they depend on the class ({name_list(marks, most=MOST_COLUMNS)})"
+        marked = marked if marks else "; they do not depend on the class, so that nothing marks them"
         said.append(
             f"Missing values in {', '.join(counts[:MOST_COLUMNS])}{more} were filled in inside the folds, by the mean "
             f"of the column or its most frequent level{marked if rows.columns.flags else ''}."
@@ -290,9 +293,9 @@ def remarks_of(rows: ComparedRows, table: Iterable[Row], trials: Iterable[Tried]
 
 def _origin(rows: ComparedRows) -> tuple[str, str]:
     """The file and the column of the classes, as far as they have names."""
-    scanned = isinstance(rows.given, Scan)
-    source = str(rows.given).removeprefix("Scan(").split(", target=")[0] if scanned else ""
-    target = rows.given.target if scanned else getattr(rows.y, "name", None)
+    scanned = isinstance(rows.table, Scan)
+    source = str(rows.table).removeprefix("Scan(").split(", target=")[0] if scanned else ""
+    target = rows.table.target if scanned else getattr(rows.y, "name", None)
     return source, "" if target is None else str(target)
 
 

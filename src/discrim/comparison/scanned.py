@@ -24,7 +24,6 @@ from discrim.comparison.prepared import (
     Preparation,
     PreparedClassifier,
     Steps,
-    column_names,
     filled_by,
     is_large,
     leave_out,
@@ -116,8 +115,9 @@ class ScannedRows(ComparedRows):
     def n_all(self) -> int:
         return self.n_read
 
-    def columns_given(self) -> list[str]:
-        return column_names(self.raw)
+    @property
+    def table(self) -> Any:
+        return self.raw
 
     @property
     def statistics(self) -> FoldStates | None:

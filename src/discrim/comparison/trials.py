@@ -279,7 +279,8 @@ def _own_setting(model: Any) -> Setting | None:
 
 def _note(text: str, rows: ComparedRows) -> str:
     """The first paragraph on one line; columns that a model knows by their places have their names."""
-    first, names = " ".join(text.split("\n\n", maxsplit=1)[0].split()), rows.columns.names_out
+    first, names = " ".join(text.split("\n\n", maxsplit=1)[0].split()), rows.marked.names_out
     if any(re.fullmatch(PLACE, name) for name in names):
         return first
-    return re.sub(f"'{PLACE}'", lambda found: f"'{names[int(found[1])]}'", first)
+    known = dict(enumerate(names))
+    return re.sub(f"'{PLACE}'", lambda found: f"'{known.get(int(found[1]), found[0][1:-1])}'", first)

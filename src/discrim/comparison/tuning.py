@@ -224,13 +224,13 @@ def _prepared(grid: Grid, rows: ComparedRows, steps: Steps, parts: list[Index]) 
     steps = replace(steps, standardise=True)
     blocks = [rows.data.take(part) for part in parts]
     if grid.rotation_invariant and rows.wide:
-        z = rows.spanned(parts[0], steps)
+        z, width = rows.spanned(parts[0], steps), rows.prepared_width(steps)
         blocks = [replace(block, x=z[part]) for block, part in zip(blocks, parts, strict=True)]
     else:
         ready = rows.prepared_by(parts[0], steps, blocks[0].x)
         blocks = [replace(block, x=ready.apply(block.x, own=True)) for block in blocks]
-    shape = Shape(Turned(blocks[0].x.shape[1]), rows.classes, spanned_from=rows.prepared_width(steps))
-    return blocks, shape
+        width = blocks[0].x.shape[1]
+    return blocks, Shape(Turned(blocks[0].x.shape[1]), rows.classes, spanned_from=width)
 
 
 def _group_states(rows: ComparedRows, groups: Groups, reduction: Reduction[State]) -> list[State]:

@@ -109,5 +109,6 @@ def dialect_of(path: Path, sep: str | None) -> Dialect:
     if separator == ",":
         return Dialect(separator)
     fields = [field for line in lines[1:] for field in line.split(separator)]
-    with_comma = any(WITH_COMMA.fullmatch(field) for field in fields)
-    return Dialect(separator, with_comma and not any(WITH_POINT.fullmatch(field) for field in fields))
+    commas, points = (sum(bool(each.fullmatch(field)) for field in fields) for each in (WITH_COMMA, WITH_POINT))
+    # A time such as 9.53 among the values of one column does not make the others text.
+    return Dialect(separator, commas > points)

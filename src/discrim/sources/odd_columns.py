@@ -39,6 +39,8 @@ FEWEST_RISING, GLANCE = 100, 64
 NEARLY_ALL = 0.95
 
 COUNTER = re.compile(r"index|idx|column_?[01]|\.\.\.1|rows?([ ._-]?(id|names?|no|nr|num|number|index))?", re.IGNORECASE)
+# What nothing but a number of the row is called, in whatever order the rows are.
+ROW_NAME = re.compile(r"rows?[ ._-]?(id|names?|no|nr|num|number|index)", re.IGNORECASE)
 ID_WORDS = {"id", "ids", "uuid", "guid", "identifier", "rowid", "pk"}
 # Only after another word: an account number, but not a number.
 LAST_WORDS = {"no", "nr", "nbr", "num", "number", "key", "code", "ref"}
@@ -170,7 +172,7 @@ def why_no_feature(table: Table, name: str) -> str:
     n = min(table.n_rows, LOOK)
     unnamed = UNNAMED.fullmatch(name) is not None
     counter = unnamed or COUNTER.fullmatch(name) is not None
-    identifier = counter or _is_identifier(name)
+    identifier = unnamed or ROW_NAME.fullmatch(name) is not None or _is_identifier(name)
     if n < 2 or not _is_integer(table.labels(name, 0, 1)):
         return ""
     if not identifier and not _only_rises(one_column(table, name, 0, min(n, GLANCE))):

@@ -322,6 +322,15 @@ def read_as_fitted(table: Table, design: Design) -> Table:
     return numbers_of(table, parsed) if parsed else table
 
 
+def refuse_other_texts(table: Table, names: Iterable[str]) -> None:
+    """Raise where strings of these columns, which a model knows as numbers, are something else altogether."""
+    for name in names:
+        found = counted_texts(table, name, table.n_rows)
+        if found is not None and len(found[0]) and not are_mostly_numbers_or_marks(*found):
+            odd = next(value for value in found[0] if as_number(value) is None and not is_mark(value))
+            raise DataError(f"Column '{name}' was numeric when the model was fitted and is text now, such as '{odd}'.")
+
+
 def numbers_of(table: Table, names: Iterable[str]) -> ReadTable:
     """The table with these columns of strings as numbers."""
     return ReadTable(table, Reading(frozenset(names)))

@@ -31,8 +31,8 @@ from discrim.sources.design import (
 )
 from discrim.sources.labels import MissingLabelsError, code_labels, refuse_bad_weights
 from discrim.sources.opening import open_reader
-from discrim.sources.reading import NO_READING, Reading, ReadTable, SomeRows, reading_of
-from discrim.sources.text_columns import design_of, word_for_number
+from discrim.sources.reading import NO_READING, Reading, ReadTable, SomeRows, reading_of, refuse_other_texts
+from discrim.sources.text_columns import design_of
 from discrim.typing import Floats
 
 T = TypeVar("T")
@@ -188,7 +188,7 @@ class Scan:
         else:
             design.check_width(len(features))
         texts = self._texts_in(design.numeric if design.named else ())
-        self._refuse_words(texts)
+        self._refuse_words(texts - self._reading.numbers - self._reading.days)
         return replace(
             self, features=features, _design=design, _reading=self._reading | Reading(texts) if texts else self._reading
         )
@@ -364,16 +364,11 @@ class Scan:
         return frozenset(name for name in names if _kind(self._reader.head, name) == "text")
 
     def _refuse_words(self, names: Collection[str]) -> None:
-        """Raise where a column of strings that are to be numbers has words in the place of all of them."""
-        table = self.with_features(sorted(names)).first_table(1) if names and self.rereadable else None
-        if table is None:
-            return
-        for name in sorted(names):
-            word = word_for_number(table, name)
-            if word is not None:
-                raise DataError(
-                    f"Column '{name}' was numeric when the model was fitted and holds text now, such as '{word}'."
-                )
+        """Raise where strings that are to be numbers are something else altogether, by the first rows."""
+        if names and self.rereadable and not self.lies_elsewhere:
+            first = self.with_features(sorted(names)).first_table(1)
+            if first is not None:
+                refuse_other_texts(first, sorted(names))
 
     @property
     def _needed(self) -> list[str]:
@@ -511,11 +506,8 @@ def _without_index(reader: Reader, features: list[str]) -> list[str]:
         named = [name for name in named if table is not None and why_no_feature(table, name)]
     for name in named:
         which = f"Column '{name}'" if name else "The column without a name"
-        warn(
-            f"{which} numbers the rows and is left out. "
-            f"To learn from it, name it: scan(data, features=[{name!r}, ...]).",
-            LeftOutWarning,
-        )
+        how = f"features=[{name!r}, ...] or --features keeps it" if name else "To learn from it, give it a name"
+        warn(f"{which} numbers the rows and is left out. {how}.", LeftOutWarning)
     return [name for name in features if name not in named]
 
 

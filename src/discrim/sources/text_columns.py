@@ -168,13 +168,6 @@ def as_number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def word_for_number(table: Table, name: str) -> str | None:
-    """One of the first values of a column of strings if none of them is a number, and not all mark missing values."""
-    met = counted_texts(table, name, min(table.n_rows, FIRST))
-    words = [] if met is None else [str(value) for value in met[0] if str(value).strip().lower() not in MARKS]
-    return words[0] if words and all(as_number(word) is None for word in words) else None
-
-
 def is_mostly_numbers(values: Sequence[Any], times: NDArray[np.intp]) -> bool:
     """Do these values, each of them met so many times, look like numbers with something else among them?
 
