@@ -230,3 +230,50 @@ def test_the_verdict_says_that_a_model_with_the_error_of_the_baseline_is_better_
     losses = f"{own['log_loss']:.3f} versus {baseline['log_loss']:.3f}"
     sentence = f"Its error equals that of the baseline ({own['error']:.1%}), but its log loss is lower ({losses})."
     assert sentence in found.verdict
+
+
+def test_models_that_look_as_good_but_are_not_shown_to_be_are_named():
+    """A tie in the error, of which only one model beats the baseline, by its probabilities."""
+    rng = np.random.default_rng(6)
+    labels = np.repeat([0, 1], 15)[rng.permutation(30)]
+    found = compare(rng.normal(size=(30, 4)) + labels[:, None], labels, reference=None)
+    others = [one for one in found.rows if one.usable and not one.beats_baseline and one.value <= found.rows[0].value]
+    assert len(others) > 1
+    least = min(one.baseline_p for one in others)
+    assert least >= 0.05
+    said = f"have no larger error, but are not shown to be better than the baseline (p = {least:.2g} or more)"
+    assert said in found.verdict
+
+
+def test_the_verdict_has_the_adjusted_p_value_against_the_baseline():
+    rng = np.random.default_rng(3)
+    labels = np.repeat([0, 1], 150)
+    x = rng.normal(size=(300, 4))
+    found = compare(x, labels, ["LDA", "QDA", "Ridge"])
+    best = next(one for one in found.rows if one.usable)
+    assert found.chosen == "Baseline"
+    assert best.value < 0.5
+    assert f"has {best.value:.1%}, which may be due to chance (p = " in found.verdict
+    assert "adjusted for 3 models)" in found.verdict
+
+
+def test_an_error_that_equals_the_smallest_is_not_called_near_it(iris_compared):
+    found = iris_compared
+    best = found.rows[0]
+    assert found.chosen != best.name
+    assert found.table.loc[found.chosen, "error"] == best.error
+    assert f"is the smallest, like that of {best.name}" in found.verdict
+
+
+def test_a_model_that_can_follow_covariances_does_not_win_by_it_where_another_is_as_good(iris_compared):
+    assert ", which it models, although LDA (2.0%), which does not, is as good" in iris_compared.verdict
+
+
+def test_no_class_is_rare_for_being_one_of_ten():
+    rng = np.random.default_rng(8)
+    labels = rng.integers(0, 10, 300)
+    x = rng.normal(size=(300, 4)) + 2.0 * rng.normal(size=(10, 4))[labels]
+    assert "of the rows)" not in compare(x, labels, ["LDA"], cv=3).verdict
+    few = np.flatnonzero(labels == 3)[6:]
+    kept = np.delete(np.arange(300), few)
+    assert "of '3' (2." in compare(x[kept], labels[kept], ["LDA"], cv=3).verdict

@@ -36,15 +36,42 @@ def test_the_verdict_says_what_they_would_gain():
     found = compare(x, y, ["LDA"], cv=3, reference="boosting")
     gain = 100 * (found.table.loc[found.chosen, "error"] - found.table.loc["Boosted trees", "error"])
     assert f"Boosted trees, the reference, make {gain:.1f} points fewer errors" in found.verdict
-    assert "columns interact" in found.verdict
+    assert "(p < 0.001): columns interact" in found.verdict
     assert "~ Boosted trees" in repr(found)
 
 
-def test_where_a_line_is_the_truth_there_is_nothing_to_gain():
+def linear(p):
     rng = np.random.default_rng(1)
-    x = rng.normal(size=(300, 3))
-    y = (x.sum(axis=1) + rng.normal(size=300) > 0).astype(int)
-    assert "there is nothing to gain from them" in compare(x, y, ["LDA"], cv=3, reference="boosting").verdict
+    x = rng.normal(size=(300, p))
+    return x, (x.sum(axis=1) + rng.normal(size=300) > 0).astype(int)
+
+
+def test_where_a_line_is_the_truth_there_is_nothing_to_gain():
+    verdict = compare(*linear(6), ["LDA"], cv=3, reference="boosting").verdict
+    assert "make 5.0 points more errors: there is nothing to gain from them." in verdict
+
+
+def test_what_a_few_rows_cannot_exclude_is_not_called_nothing():
+    found = compare(*linear(3), ["LDA"], cv=3, reference="boosting")
+    apart = 100 * found.table.loc["Boosted trees", ["difference", "difference_error"]]
+    most = 1.96 * apart["difference_error"] - apart["difference"]
+    assert f"no gain is seen, but these rows cannot exclude one of {most:.1f} points" in found.verdict
+
+
+def test_nothing_is_concluded_from_a_reference_that_leave_one_out_makes_worse_than_guessing():
+    rng = np.random.default_rng(4)
+    found = compare(rng.normal(size=(24, 3)), np.repeat([0, 1], 12), ["LDA"], cv="loo", reference="boosting")
+    row = found.table.loc["Boosted trees"]
+    assert row["error"] > 0.9
+    assert np.isnan(row["p_value"])
+    assert np.isnan(row["error_low"])
+    assert "Boosted trees" not in found.verdict
+
+
+def test_no_model_is_blamed_for_what_none_of_them_follows():
+    found = compare(*crossed(), ["LDA"], reference="boosting")
+    assert found.chosen == "Baseline"
+    assert "columns interact or act in curves that no model here follows" in found.verdict
 
 
 def test_categories_and_gaps_are_given_as_they_are():

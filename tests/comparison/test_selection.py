@@ -9,7 +9,7 @@ import pytest
 from scipy import special, stats
 
 from discrim import LinearDiscriminantAnalysis, compare
-from discrim.comparison.selection import corrected_error, effective_rows
+from discrim.comparison.selection import corrected_error, dependence, effective_rows
 from discrim.evaluation.proportions import proportion_interval
 
 ONE_POINT = 0.01
@@ -133,3 +133,20 @@ def test_with_groups_the_tests_and_intervals_go_by_groups():
     parts = [(np.flatnonzero(found.folds != f), np.flatnonzero(found.folds == f)) for f in range(10)]
     naive = compare(many, np.repeat(y, 8), {"LDA": LinearDiscriminantAnalysis(), "worse": worse}, cv=parts)
     assert found.table.loc["worse", "p_value"] > naive.table.loc["worse", "p_value"]
+
+
+def test_the_variance_grows_with_what_is_fitted_and_at_most_doubles():
+    assert dependence(0, 100) == 1.0
+    assert dependence(5, 100) == pytest.approx(1.1)
+    assert dependence(1000, 60) == 2.0
+    assert dependence(np.nan, 60) == 1.0
+
+
+def test_a_corrected_figure_is_not_below_the_raw_one_and_its_interval_knows_the_size_of_the_rule():
+    rng = np.random.default_rng(0)
+    errors = {"a": (rng.random(200) < 0.3).astype(float), "b": (rng.random(200) < 0.1).astype(float)}
+    free = corrected_error(errors, errors, rows_of(200), ONE_POINT)
+    chosen = SimpleNamespace(value=float(errors["a"].mean()), dependence=1.5)
+    held = corrected_error(errors, errors, rows_of(200), ONE_POINT, "error", chosen)
+    assert free.error < errors["a"].mean() == held.error
+    assert held.interval == pytest.approx(proportion_interval(held.error * 200 / 1.5, 200 / 1.5))

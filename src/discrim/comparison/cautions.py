@@ -82,14 +82,13 @@ def dependences(rows: ComparedRows) -> list[str]:
 
 
 def rare_classes(chosen: Row, rows: ComparedRows, metric: Metric) -> list[str]:
-    """How much of a class below 10% is found, since errors hardly count there."""
+    """How much of a class below 10%, and below half of its share among equals, is found: errors hardly count there."""
     size = np.bincount(rows.codes, rows.weights, minlength=len(rows.classes))
     shares = size / size.sum()
-    rare = [int(k) for k in np.argsort(shares, kind="stable") if 0 < shares[k] < RARE]
+    most = min(RARE, 0.5 / len(shares))
+    rare = [int(k) for k in np.argsort(shares, kind="stable") if 0 < shares[k] < most]
     if not rare or len(rows.classes) > rows.n / ENOUGH_ROWS or not chosen.recall:
         return []
-    if len(rows.classes) > 2 and 1.0 / len(rows.classes) < RARE:
-        return []  # so many classes are all below it
     found = [f"{chosen.recall[k]:.0%} of '{rows.classes[k]}' ({percent(shares[k])} of the rows)" for k in rare]
     text = f"{chosen.name} finds {listed(found, MOST_NAMED)}; its balanced error is {percent(chosen.balanced_error)}."
     if metric in ("error", "log_loss", "brier"):

@@ -33,7 +33,7 @@ from discrim.comparison.plan import check_budget, economies, plan
 from discrim.comparison.reference import REFERENCE, check_reference, try_reference
 from discrim.comparison.result import Comparison
 from discrim.comparison.scanned import goes_by_scan, read_scanned, refuse_in_memory
-from discrim.comparison.scores import ONE_POINT, Row, gain_over, score_rows
+from discrim.comparison.scores import ONE_POINT, REFER, Row, gain_over, score_rows
 from discrim.comparison.selection import Corrected, corrected_error
 from discrim.comparison.trials import Candidate, Tried, try_candidate
 from discrim.comparison.verdict import Choice, choose, said_of_nested, verdict_of
@@ -96,6 +96,11 @@ def compare(
     p-values are those of the difference from the best model, two-sided and adjusted for all pairs in the same way: of
     equal models hardly one in twenty tables has any below 0.05. For a function as the metric they are those of the
     corrected resampled t-test, Holm-adjusted. Areas under the curve compare rows of one fold only.
+
+    Intervals are of level 95% for the model that is fitted to all rows. The held-out losses of two rows depend on each
+    other, since each is in the training part of the other: for a rule of d free numbers from n rows the variance is
+    taken as 1 + 2 d / n times, at most twice, that of independent rows, and as twice for models that are not better
+    than the baseline. ``docs/coverage.md`` has how often they cover.
 
     The error of a model that was chosen for its small error is too small. ``corrected`` is the error to expect of the
     chosen rule, by a bootstrap of the choice over the held-out rows (nothing is fitted again), with its interval. With
@@ -206,7 +211,7 @@ def compare(
     choice = choose(table, metric)
     corrected = _corrected(choice, table, by_name, judged, metric)
     gain = None
-    if REFERENCE in by_name:
+    if any(row.role == REFER and math.isfinite(row.value_interval[0]) for row in table):
         gain = gain_over(by_name[choice.row.name], by_name[REFERENCE], judged, metric)
     outer = None if clock.stopped else nested_error(once_more, rows, metric, dealings)
     checks = _checks(rows)
@@ -240,7 +245,8 @@ def _corrected(
         {name: one.parts for name in models if (one := judge(trials[name], rows, kind)) is not None}
         for kind in (metric, "log_loss")
     )
-    return corrected_error(values, log_losses, rows, ONE_POINT if metric == "error" else math.inf, metric)
+    most = ONE_POINT if metric == "error" else math.inf
+    return corrected_error(values, log_losses, rows, most, metric, choice.row)
 
 
 def _try_everything(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
@@ -14,7 +14,7 @@ from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.metrics import SHARES, Costs, Judged, Metric, by_unit, judge, standard_error
 from discrim.comparison.prepared import unwrapped
 from discrim.comparison.reference import REFERENCE
-from discrim.comparison.selection import effective_rows
+from discrim.comparison.selection import dependence, effective_rows
 from discrim.comparison.trials import Tried
 from discrim.errors import DiscrimError
 from discrim.evaluation.areas import area_interval
@@ -30,6 +30,7 @@ NOTHING = (np.nan, np.nan)
 SIGNIFICANT = 0.05
 # Errors that differ by no more are equal, and so are standard errors but for rounding.
 ONE_POINT, ROUNDING = 0.01, 1e-9
+FAMILIES = {"equal": "equal covariances", "own": "own covariances", "variances": "own variances"}
 MODEL, BASE, REFER = "model", "baseline", "reference"
 
 
@@ -37,15 +38,18 @@ MODEL, BASE, REFER = "model", "baseline", "reference"
 class Row:
     """One model: its figures with 95% intervals, and how far it is from the best.
 
-    ``role`` is 'model', 'baseline' or 'reference'. ``value`` is the metric that was asked for, turned so that less is
-    better, with its ``value_interval``. ``difference`` is its paired difference from the best, with the standard error
-    ``difference_error``; the model is ``tied`` where that is within one standard error, and, of errors, within one
-    point. ``p_value`` is that of the difference, adjusted for all pairs of models; it is ``indistinguishable`` from the
-    best where that is 0.05 or more. ``recall`` are the shares of each class that were found. ``parameters`` is the size
-    of the rule; ``family`` is 'equal' or 'own' where a model assumes one covariance matrix for all classes or one for
-    each; ``regularised`` where it is penalised or shrunk, or has a prior; it ``takes_gaps`` where it uses missing
-    values as they are. It ``beats_baseline`` by a one-sided paired test at 5%, adjusted for all models; where the error
-    is judged, ``informative`` says the same of the log loss by itself. A model that was not run has only a ``note``.
+    ``role`` is 'model', 'baseline' or 'reference'. ``value`` is the metric that was asked for, turned so that less
+    is better, with its ``value_interval``. ``difference`` is its paired difference from the best, with the standard
+    error ``difference_error``; the model is ``tied`` where that is within one standard error, and, of errors,
+    within one point. ``p_value`` is that of the difference, adjusted for all pairs of models; it is
+    ``indistinguishable`` from the best where that is 0.05 or more. ``recall`` are the shares of each class that
+    were found. ``parameters`` is the size of the rule, and ``dependence`` by how much the variance of its figures
+    exceeds that of independent rows; ``family`` is 'equal' or 'own' where a model assumes one covariance matrix for
+    all classes or one for each, 'variances' where each class has variances of its own; ``regularised`` where it is
+    penalised or shrunk, or has a prior; it ``takes_gaps`` where it uses missing values as they are. It
+    ``beats_baseline`` by a one-sided paired test at 5%, adjusted for all models, with the p-value ``baseline_p``;
+    where the error is judged, ``informative`` says the same of the log loss by itself. A model that was not run has
+    only a ``note``.
     """
 
     name: str
@@ -64,6 +68,7 @@ class Row:
     fit_time: float = np.nan
     total_time: float = np.nan
     parameters: float = np.nan
+    dependence: float = 1.0
     family: str = ""
     regularised: bool = False
     takes_gaps: bool = False
@@ -76,6 +81,7 @@ class Row:
     p_value: float = np.nan
     indistinguishable: bool = False
     beats_baseline: bool = False
+    baseline_p: float = np.nan
     informative: bool = False
 
     @property
@@ -104,13 +110,13 @@ def score_rows(trials: list[Tried], not_run: Mapping[str, str], rows: ComparedRo
     usable = [i for i, row in enumerate(table) if row.usable]
     for i in usable:
         if not table[i].beats_baseline:
-            table[i] = _widened(table[i], ordered[i], rows, metric)
+            table[i] = _figured(replace(table[i], dependence=2.0), ordered[i], rows, metric)
     if usable:
         best = next((i for i in usable if table[i].beats_baseline), usable[0])
         _mark_distances(table, ordered, best, rows, metric)
     if rows.folds.one_at_a_time:
         base = next(row.error for row in table if row.role == BASE)
-        table = [_unclaimed(row) if row.usable and row.error > base else row for row in table]
+        table = [_unclaimed(row) if row.role != BASE and row.error > base else row for row in table]
     return [*table, *(Row(name, why) for name, why in not_run.items())]
 
 
@@ -119,22 +125,6 @@ def _unclaimed(row: Row) -> Row:
     return replace(
         row, error_interval=NOTHING, balanced_error_interval=NOTHING, value_interval=NOTHING, p_value=np.nan,
         indistinguishable=False,
-    )  # fmt: skip
-
-
-def _widened(row: Row, tried: Tried, rows: ComparedRows, metric: Metric) -> Row:
-    """With the intervals of a model that may have learned nothing.
-
-    Where there is nothing to learn, whether a row is predicted correctly depends on the label of another as that one's
-    on its own, in the same way, so what two rows have in common counts twice: the variance is up to twice that of
-    independent rows.
-    """
-    ends = {name: _figure(tried, rows, name, 2.0)[1] for name in ("error", "balanced_error", "auc")}
-    area = ends["auc"]
-    own = row.value_interval if callable(metric) else _figure(tried, rows, metric, 2.0)[1]
-    return replace(
-        row, error_interval=ends["error"], balanced_error_interval=ends["balanced_error"],
-        auc_interval=(-area[1], -area[0]), value_interval=own,
     )  # fmt: skip
 
 
@@ -157,7 +147,7 @@ def _mark_better(table: list[Row], trials: list[Tried], rows: ComparedRows, metr
     for i, p in zip(usable, p_values, strict=True):
         # Where nothing can be tested, the figure itself has to do.
         beats = p < SIGNIFICANT if np.isfinite(p) else table[i].value < table[place].value
-        table[i] = replace(table[i], beats_baseline=bool(beats))
+        table[i] = replace(table[i], beats_baseline=bool(beats), baseline_p=float(p))
 
 
 def _better_p(
@@ -245,46 +235,73 @@ def holm(p_values: list[float]) -> list[float]:
 
 def _score(tried: Tried, rows: ComparedRows, metric: Metric) -> Row:
     w = rows.weights
-    figures: dict[str, tuple[float, Interval]] = {
-        name: _figure(tried, rows, name) for name in ("error", "balanced_error", "log_loss", "auc", "brier")
-    }
-    if callable(metric):
-        each = [metric(rows.labels, one.result.predicted, one.result.posterior) for one in (tried, *tried.again)]
-        value, interval = float(np.mean(each)), NOTHING
-    else:
-        value, interval = figures[metric] if isinstance(metric, str) else _figure(tried, rows, metric)
-    area, ends = figures["auc"]
     right = np.mean([one.result.predicted == rows.labels for one in (tried, *tried.again)], axis=0)
     size = np.bincount(rows.codes, w, minlength=len(rows.classes))
     recall = np.bincount(rows.codes, w * right, minlength=len(size)) / np.where(size > 0, size, np.nan)
     model = unwrapped(tried.model)
     recipe = recipe_of(model)
     assumed = () if recipe is None else recipe.assumptions
-    family = next((kind for kind in ("equal", "own") if f"{kind} covariances" in assumed), "")
+    role = {BASELINE: BASE, REFERENCE: REFER}.get(tried.name, MODEL)
+    parameters = _size_of_rule(model) if recipe is None else recipe.rule_size(model.solution())
+    judged = judge(tried, rows, "error")
+    independent = rows.n if judged is None else effective_rows(judged.parts, rows)
     # What a cross-validated penalty came to, under scikit-learn's name.
     penalised = bool(np.isfinite(np.max(getattr(model, "C_", np.inf))))
-    return Row(
-        tried.name, tried.note, {BASELINE: BASE, REFERENCE: REFER}.get(tried.name, MODEL),
-        *figures["error"], *figures["balanced_error"], tuple(recall.tolist()), *figures["log_loss"],
-        -area, (-ends[1], -ends[0]), figures["brier"][0], tried.fit_time, tried.total_time,
-        parameters=_size_of_rule(model) if recipe is None else recipe.rule_size(model.solution()), family=family,
+    row = Row(
+        tried.name, tried.note, role, recall=tuple(recall.tolist()), fit_time=tried.fit_time,
+        total_time=tried.total_time, parameters=parameters,
+        dependence=dependence(parameters, independent) if role == MODEL else 1.0,
+        family=next((kind for kind, words in FAMILIES.items() if words in assumed), ""),
         regularised=penalised if recipe is None else recipe.regularised(model.solution()),
-        takes_gaps=recipe is not None and recipe.reads == "mixed", setting=tried.setting, value=value,
-        value_interval=interval,
+        takes_gaps=recipe is not None and recipe.reads == "mixed", setting=tried.setting,
+    )  # fmt: skip
+    return _figured(row, tried, rows, metric)
+
+
+def _figured(row: Row, tried: Tried, rows: ComparedRows, metric: Metric) -> Row:
+    """With all values, and intervals from its ``dependence`` times the variance of independent rows.
+
+    Of a model that may have learned nothing that is twice: whether a row is predicted correctly depends there on the
+    label of another as that one's on its own, in the same way.
+    """
+    figures: dict[str, tuple[float, Interval]] = {
+        name: _figure(tried, rows, name, row.dependence)
+        for name in ("error", "balanced_error", "log_loss", "auc", "brier")
+    }
+    if callable(metric):
+        each = [metric(rows.labels, one.result.predicted, one.result.posterior) for one in (tried, *tried.again)]
+        value, interval = float(np.mean(each)), NOTHING
+    else:
+        value, interval = figures[metric] if isinstance(metric, str) else _figure(tried, rows, metric, row.dependence)
+    area, ends = figures["auc"]
+    return replace(
+        row, error=figures["error"][0], error_interval=figures["error"][1], balanced_error=figures["balanced_error"][0],
+        balanced_error_interval=figures["balanced_error"][1], log_loss=figures["log_loss"][0],
+        log_loss_interval=figures["log_loss"][1], auc=-area, auc_interval=(-ends[1], -ends[0]),
+        brier=figures["brier"][0], value=value, value_interval=interval,
     )  # fmt: skip
 
 
-def gain_over(chosen: Tried, other: Tried, rows: ComparedRows, metric: Metric) -> tuple[float, float] | None:
-    """By how much the value of the other is lower, and the two-sided p-value of this one difference."""
+class Gain(NamedTuple):
+    """By how much the value of another model is lower, its standard error, and the p-value of this one difference."""
+
+    value: float
+    std_error: float
+    p_value: float
+
+
+def gain_over(chosen: Tried, other: Tried, rows: ComparedRows, metric: Metric) -> Gain | None:
+    """None for a function, and where one of them lacks what the metric needs."""
     both = [judge(tried, rows, metric) for tried in (chosen, other)]
     judged = [one for one in both if one is not None]
     if len(judged) < 2:
         return None
     values, parts = _stacked(judged, rows)
-    return float(values[0] - values[1]), float(all_pairs(rows.n * values, parts)[0, 1])
+    error = standard_error(judged[0].parts - judged[1].parts, rows, metric)
+    return Gain(float(values[0] - values[1]), error, float(all_pairs(rows.n * values, parts)[0, 1]))
 
 
-def _figure(tried: Tried, rows: ComparedRows, metric: str | Costs, times: float = 1.0) -> tuple[float, Interval]:
+def _figure(tried: Tried, rows: ComparedRows, metric: str | Costs, times: float) -> tuple[float, Interval]:
     """The value, less is better, and its interval, from so many times the variance of independent rows."""
     judged = judge(tried, rows, metric)
     if judged is None:
@@ -353,7 +370,9 @@ def written(value: float, how: str) -> str:
 
 
 def listed(names: list[str], most: int = 4) -> str:
-    """``a, b and c``; of more than ``most`` names, ``a, b, c and 7 others``."""
+    """``a, b and c``; of more than ``most`` names, ``a, b, c and 7 others``. Names with a comma are quoted."""
+    if len(names) > 1:
+        names = [f"'{name}'" if ", " in name and not name.startswith("'") else name for name in names]
     if len(names) > most:
         return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} others"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -11,7 +11,7 @@ from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.metrics import SHARES, Metric, figure, metric_name, percent
 from discrim.comparison.nested import Nested
 from discrim.comparison.reference import REFERENCE
-from discrim.comparison.scores import BASE, REFER, SIGNIFICANT, Row, listed, written
+from discrim.comparison.scores import BASE, ONE_POINT, REFER, SIGNIFICANT, Gain, Row, listed, written
 from discrim.comparison.selection import Corrected
 from discrim.errors import DataError, name_list
 from discrim.inference.assumptions import AssumptionChecks
@@ -21,6 +21,8 @@ from discrim.inference.render import write_p_value
 TWO_PER_CENT = 0.02
 ABOUT = 1.5
 MOST_SAID = 2
+# Half of what is shown as no difference, and the normal quantile of 95%.
+SAME, Z = 5e-4, 1.96
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +86,13 @@ def verdict_of(
     checks: AssumptionChecks,
     rows: ComparedRows,
     metric: Metric,
-    gain: tuple[float, float] | None = None,
+    gain: Gain | None = None,
     cautions: Sequence[str] = (),
 ) -> str:
     """What was chosen and by what margin; what to be careful about; the assumptions that bear on it."""
     first = _nothing_better(table, choice, rows, metric) if choice.reason == "baseline" else ""
-    parts = [first or f"{_why_chosen(table, choice, metric)}.", *_by_probabilities(table, choice.row, metric)]
+    parts = [first or f"{_why_chosen(table, choice, metric)}.", *_not_shown(table, choice, metric)]
+    parts += _by_probabilities(table, choice.row, metric)
     if corrected is not None:
         parts.append(
             f"Corrected for having been chosen among {corrected.models} models, the {metric_name(metric)} to expect on "
@@ -125,30 +128,41 @@ def _interval(ends: tuple[float, float], metric: Metric) -> str:
     return f"95% interval {low:.3f} to {high:.3f}"
 
 
-def _of_reference(found: tuple[float, float] | None, choice: Choice, metric: Metric) -> list[str]:
-    """What more flexible models would gain over the chosen one, and the p-value of that."""
+def _of_reference(found: Gain | None, choice: Choice, metric: Metric) -> list[str]:
+    """What more flexible models would gain over the chosen one, and how sure that is."""
     if found is None:
         return []
-    gain, p_value = found
-    test = f"p {write_p_value(p_value)}"
+    trees, gain = f"{REFERENCE}, the reference,", found.value
     if metric == "error":
         amount = f"{100 * abs(gain):.1f} points {'fewer' if gain > 0 else 'more'} errors"
-        makes = f"make {amount}"
+        makes, same = f"make {amount}", "make as many errors"
     else:
         amount = f"{abs(gain):.3f}" if metric not in SHARES else f"{100 * abs(gain):.1f} points"
         better = "lower" if (gain > 0) != (metric == "auc") else "higher"
         makes = f"have {'an' if metric == 'auc' else 'a'} {metric_name(metric)} that is {amount} {better}"
-    if abs(gain) < 5e-4:
-        return [f"{REFERENCE}, the reference, do no better: columns interact in no way that matters."]
-    if gain > 0 and p_value < SIGNIFICANT:
+        same = f"have the same {metric_name(metric)}"
+    told = f"{trees} {same if abs(gain) < SAME else makes}"
+    test = f"p {_chance(found.p_value)}"
+    if gain >= SAME and found.p_value < SIGNIFICANT:
+        which = "no model here follows" if choice.row.role == BASE else f"{choice.row.name} does not follow"
         text = (
-            f"{REFERENCE}, the reference, {makes} ({test}): columns interact or act in curves, which "
-            f"{choice.row.name} does not use; products or basis functions of columns may."
+            f"{told} ({test}): columns interact or act in curves that {which}; products or basis functions of columns "
+            "may."
         )
         return [text]
-    if gain > 0:
-        return [f"{REFERENCE}, the reference, {makes}, which may be due to chance ({test})."]
-    return [f"{REFERENCE}, the reference, {makes}: there is nothing to gain from them."]
+    if gain >= SAME:
+        return [f"{told}, which may be due to chance ({test})."]
+    # What may still be gained: the end of the 95% interval.
+    most = gain + Z * found.std_error
+    if most <= (ONE_POINT if metric in SHARES else 0.0) or (gain < -SAME and found.p_value < SIGNIFICANT):
+        return [f"{told}: there is nothing to gain from them."]
+    least = f"{100 * most:.1f} points" if metric in SHARES else f"{most:.3f}"
+    return [f"{told}: no gain is seen, but these rows cannot exclude one of {least}."]
+
+
+def _chance(p_value: float) -> str:
+    """Of a resampled p-value, which is at least one over the number of draws."""
+    return "< 0.001" if p_value < 0.001 else write_p_value(p_value)
 
 
 def _nothing_better(table: list[Row], choice: Choice, rows: ComparedRows, metric: Metric) -> str:
@@ -160,10 +174,16 @@ def _nothing_better(table: list[Row], choice: Choice, rows: ComparedRows, metric
     if best is None:
         return f"{text}."
     count = sum(row.usable for row in table)
-    rank = "nearest" if best.value > choice.row.value else "best"
+    rank = "nearest" if best.value >= choice.row.value else "best"
     which = "the only one" if count == 1 else f"the {rank} of {count}"
-    chance = ", which may be due to chance" if best.value < choice.row.value else ""
-    text = f"{text}; {which}, {best.name}, has {figure(best.value, metric)}{chance}."
+    own = figure(best.value, metric)
+    if best.value < choice.row.value:
+        adjusted = "" if count == 1 else f", adjusted for {count} models"
+        test = "" if np.isnan(best.baseline_p) else f" (p {_chance(best.baseline_p)}{adjusted})"
+        own = f"{own}, which may be due to chance{test}"
+    elif own == figure(choice.row.value, metric):
+        own = "the same"
+    text = f"{text}; {which}, {best.name}, has {own}."
     informed = min((row for row in table if row.informative), key=lambda row: row.log_loss, default=None)
     if informed is None:
         return text
@@ -183,9 +203,10 @@ def _why_chosen(table: list[Row], choice: Choice, metric: Metric) -> str:
     if len(done) == 1:
         return f"{chosen.name} is the only model that could be evaluated: its cross-validated {name} is {own}"
     if len(better) == 1:
+        test = "" if np.isnan(chosen.baseline_p) else f" (p {_chance(chosen.baseline_p)}, adjusted for their number)"
         return (
-            f"{chosen.name} is the only one of {len(done)} models that is significantly better than the baseline: its "
-            f"cross-validated {name} is {own}"
+            f"{chosen.name} is the only one of {len(done)} models that is significantly better than the baseline"
+            f"{test}: its cross-validated {name} is {own}"
         )
     others = [row.name for row in choice.tied if row is not chosen]
     if choice.reason == "no error":
@@ -195,17 +216,17 @@ def _why_chosen(table: list[Row], choice: Choice, metric: Metric) -> str:
         )
     least = "largest" if metric == "auc" else "smallest"
     if chosen is not best and best is not None:
-        return (
-            f"{chosen.name} is chosen: its cross-validated {name} of {own} is within one standard error of the {least} "
-            f"({figure(best.value, metric)}, {best.name}), and {_reason(choice, metric)}"
-        )
+        is_near = f"is within one standard error of the {least} ({figure(best.value, metric)}, {best.name})"
+        if figure(best.value, metric) == figure(chosen.value, metric):
+            is_near = f"is the {least}, like that of {listed(_equally_good(choice, metric))}"
+        return f"{chosen.name} is chosen: its cross-validated {name} of {own} {is_near}, and {_reason(choice, metric)}"
     counted = f"{len(done)} models"
     if better[0] is not done[0]:
         counted = f"the {len(better)} models that are significantly better than the baseline"
     text = f"{chosen.name} has the {least} cross-validated {name} of {counted}, {own}"
     if choice.reason == "alone":
         runner = next(row for row in better if row is not chosen)
-        p = "" if np.isnan(runner.p_value) else f", p {write_p_value(runner.p_value)}"
+        p = "" if np.isnan(runner.p_value) else f", p {_chance(runner.p_value)}"
         if not runner.indistinguishable:
             return f"{text}, and is clearly ahead of {runner.name} ({figure(runner.value, metric)}{p})"
         return (
@@ -213,6 +234,25 @@ def _why_chosen(table: list[Row], choice: Choice, metric: Metric) -> str:
         )
     are = "is" if len(others) == 1 else "are"
     return f"{text}; {listed(others)} {are} within one standard error, but {_reason(choice, metric)}"
+
+
+def _equally_good(choice: Choice, metric: Metric) -> list[str]:
+    own = figure(choice.row.value, metric)
+    return [row.name for row in choice.tied if row is not choice.row and figure(row.value, metric) == own]
+
+
+def _not_shown(table: list[Row], choice: Choice, metric: Metric) -> list[str]:
+    """Models that look as good as the best one, but are not shown to be better than the baseline."""
+    best = choice.row if choice.best is None else choice.best
+    others = [row for row in table if row.usable and not row.beats_baseline and row.value <= best.value]
+    if choice.reason == "baseline" or not others:
+        return []
+    has, are, more = ("has", "is", "") if len(others) == 1 else ("have", "are", " or more")
+    what = f"no {'smaller' if metric == 'auc' else 'larger'} {metric_name(metric)}"
+    least = min(row.baseline_p for row in others)
+    test = "" if np.isnan(least) else f" (p {_chance(least)}{more})"
+    names = listed([row.name for row in others])
+    return [f"{names} {has} {what}, but {are} not shown to be better than the baseline{test}."]
 
 
 def _by_probabilities(table: list[Row], chosen: Row, metric: Metric) -> list[str]:
@@ -226,14 +266,26 @@ def _by_probabilities(table: list[Row], chosen: Row, metric: Metric) -> list[str
 
 def _reason(choice: Choice, metric: Metric) -> str:
     chosen, count = choice.row, len(choice.tied)
-    names = "" if chosen is choice.best else f" ({listed([row.name for row in choice.tied])})"
+    shown = chosen is choice.best or len(_equally_good(choice, metric)) == count - 1
+    names = "" if shown else f" ({listed([row.name for row in choice.tied])})"
     of = f"of the {count} tied models{names}" if count > 2 else "of the two"
     kind, own = ("Brier score", chosen.brier) if metric == "brier" else ("log loss", chosen.log_loss)
-    if choice.reason == "simple":
-        lowest = min(row.brier if metric == "brier" else row.log_loss for row in choice.tied)
-        level = f"{written(own, '.3f')}) is {'' if own <= lowest else 'within 2% of '}the lowest"
-        return f"its {kind} ({level} {of}, and no equally good model has a much simpler rule ({_size(chosen)})"
-    return f"{of} it has the lowest {kind} ({written(own, '.3f')})"
+    if choice.reason != "simple":
+        return f"{of} it has the lowest {kind} ({written(own, '.3f')})"
+    lowest = min(_score(row, metric) for row in choice.tied)
+    if own <= lowest:
+        return (
+            f"its {kind} ({written(own, '.3f')}) is the lowest {of}, and no equally good model has a much simpler rule "
+            f"({_size(chosen)})"
+        )
+    rivals = _smallest([row for row in choice.tied if _score(row, metric) <= (1.0 + TWO_PER_CENT) * lowest], ABOUT)
+    sizes = sorted({row.parameters for row in rivals if np.isfinite(row.parameters)})
+    rule = f"its rule is the smallest ({_size(chosen)})"
+    if len(sizes) > 1 or len(rivals) > 1:
+        few = _size(chosen) if len(sizes) < 2 else f"{sizes[0]:,.0f} to {sizes[-1]:,.0f} parameters"
+        plain = chosen.regularised and not all(row.regularised for row in rivals)
+        rule = f"among those with the smallest rules ({few}) it is {'regularised' if plain else f'lowest in {kind}'}"
+    return f"its {kind} ({written(own, '.3f')}) is within 2% of the lowest ({written(lowest, '.3f')}) {of}, and {rule}"
 
 
 def _size(row: Row) -> str:
@@ -268,28 +320,26 @@ def _of_covariances(table: list[Row], chosen: Row, checks: AssumptionChecks, met
     if (check.p_value < SIGNIFICANT) != (robust < SIGNIFICANT):
         test += f"; {check.details['robust_test']} p {write_p_value(robust)}"
     equal, own = (
-        next(
-            (
-                f"{row.name} ({figure(row.value, metric)})"
-                for row in table
-                if row.family == kind and np.isfinite(row.value)
-            ),
-            "",
-        )
-        for kind in ("equal", "own")
+        next((row for row in table if row.family == kind and np.isfinite(row.value)), None) for kind in ("equal", "own")
     )
+    alike = "differ too little to matter" if robust < SIGNIFICANT else "show no difference"
     if check.level == "fine":
-        if chosen.family == "equal":
-            share = "differ too little to matter" if robust < SIGNIFICANT else "show no difference"
-            return f"the class covariances {share}, as it assumes ({test})"
-        so = "so its lead comes from shrinkage or chance" if chosen.family == "own" else "which it does not depend on"
-        return f"the class covariances hardly differ ({test}), {so}"
-    so = "which it does not depend on"
-    if chosen.family == "equal":
-        so = "contrary to its assumption" + (f", yet {own} gains too little by modelling that" if own else "")
-    elif chosen.family == "own":
-        so = f"which it can model and {equal or 'a linear rule'} cannot"
-    return f"the class covariances differ ({test}), {so}"
+        so = {
+            "equal": ", as it assumes",
+            "own": ", so that a matrix for each class is not what it gains by",
+            "variances": ", so that variances for each class are not what it gains by",
+        }
+        return f"the class covariances {alike} ({test}){so.get(chosen.family, '')}"
+    so = {"equal": ", contrary to its assumption", "variances": ", which it follows as far as they are variances"}
+    bears = so.get(chosen.family, "")
+    if chosen.family == "equal" and own is not None:
+        bears += f", yet {own.name} ({figure(own.value, metric)}) gains too little by modelling that"
+    if chosen.family == "own":
+        bears = ", which it models"
+        if equal is not None:
+            other = f"{equal.name} ({figure(equal.value, metric)})"
+            bears += f", although {other}, which does not, is as good" if equal.tied else f" and {other} does not"
+    return f"the class covariances differ ({test}){bears}"
 
 
 def _of_the_others(checks: AssumptionChecks) -> list[str]:

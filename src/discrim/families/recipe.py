@@ -319,7 +319,8 @@ class Recipe(ABC, Generic[S]):
 
     # Is there a statistic, smaller than the rows, that is all the model needs?
     one_pass: ClassVar[bool] = True
-    # What the model assumes of the data, where assumptions are checked: "normal", "equal covariances", "independent".
+    # What the model assumes of the data, where assumptions are checked: "normal", "independent", "equal covariances",
+    # "own covariances", "own variances".
     assumptions: ClassVar[tuple[str, ...]] = ()
     # How it reads rows: "dense", "sparse" for models in which zeros add nothing, "mixed" for levels and
     # missing values, "any" for rows as they come, dense or sparse.

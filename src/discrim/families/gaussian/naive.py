@@ -30,7 +30,7 @@ LEAST_LEFT = 1e-5
 class GaussianNBRecipe(GaussianRecipe):
     """theta_kj the mean, var_kj = S_kj / n_k + epsilon_j; the largest log pi_k + sum_j log N(x_j; theta_kj, var_kj)."""
 
-    assumptions: ClassVar[tuple[str, ...]] = ("normal", "independent")
+    assumptions: ClassVar[tuple[str, ...]] = ("normal", "independent", "own variances")
     thin_for_wide: ClassVar[bool] = False
     strict_priors: ClassVar[bool] = True
 
