@@ -16,6 +16,7 @@ from sklearn.svm import SVC
 
 import discrim
 from discrim import compare
+from discrim.comparison.prepared import PreparedClassifier, open_with_gaps
 from discrim.errors import DataError
 
 DEFAULT = {"Mixed NB", "LDA", "Bayesian LDA", "Ridge", "QDA", "Bayesian QDA", "Lasso", "RDA", "Logistic"}
@@ -320,3 +321,37 @@ def test_a_row_without_a_value_in_a_category_or_a_number_is_predicted(package, k
     many = frame({"x": [None, 0.5, 2.0], "kind": [None, "b", None]})
     one = [frame({"x": [x], "kind": [kind]}) for x, kind in ((None, None), (0.5, "b"), (2.0, None))]
     assert [found.best.predict(row)[0] for row in one] == found.best.predict(many).tolist()
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("standardise", [False, True])
+def test_a_prepared_model_learns_on_with_its_columns_prepared_as_they_were(monkeypatch, tmp_path, large, standardise):
+    pl = pytest.importorskip("polars")
+    x, y = with_gaps()
+    frame = pl.DataFrame({**{f"x{j}": x[:, j] for j in range(4)}, "kind": ["a", "b", "c"] * 100, "y": y})
+    first, later = frame.head(200), frame.tail(100)
+    model = PreparedClassifier(discrim.LinearDiscriminantAnalysis(), standardise=standardise)
+    model.fit(first.drop("y"), first["y"])
+    ready, design = model.preparation_, model.preparation_.columns
+    assert design.names_out[-1] == "x0 missing"
+    before = model.predict_proba(frame.drop("y"))
+    if large:
+        monkeypatch.setattr("discrim.comparison.prepared.LARGE", 10)
+        later.write_parquet(tmp_path / "later.parquet")
+        rows = (discrim.scan(tmp_path / "later.parquet", target="y"),)
+    else:
+        rows = (later.drop("y"), later["y"])
+    model.partial_fit(*rows)
+    assert model.preparation_ is ready
+    blocks = [open_with_gaps(part.drop("y"), part["y"]).whole.x for part in (first, later)]
+    prepared = np.concatenate([ready.apply(np.asarray(block)) for block in blocks])
+    alone = discrim.LinearDiscriminantAnalysis().fit(prepared, y)
+    np.testing.assert_allclose(model.model_.coef_, alone.coef_, rtol=1e-9, atol=1e-12)
+    model.forget(*rows)
+    np.testing.assert_allclose(model.predict_proba(frame.drop("y")), before, atol=1e-9)
+    state = dict(vars(model))
+    with pytest.raises(DataError):
+        model.partial_fit(later.drop("y", "x1"), later["y"])
+    assert vars(model) == state
+    with pytest.raises(AttributeError):
+        PreparedClassifier(discrim.LogisticRegression()).fit(first.drop("y"), first["y"]).partial_fit(*rows)

@@ -153,3 +153,28 @@ def test_files_have_every_field_of_what_they_hold(fitted):
     # Which terms contain others is known of formulas, and these are not stored.
     names = {each.name for each in fields(Fitted)} - {"objective", "margins"} | {"sums"}
     assert set(Fitted.stored) == names
+
+
+def test_a_file_with_the_statistic_alone_is_solved_where_it_is_read(tmp_path):
+    X, y = discrim.datasets.load_iris().xy
+    model = discrim.LinearDiscriminantAnalysis().fit(X, y)
+    model.save(tmp_path / "whole", keep_statistic=True)
+    model.save(tmp_path / "alone", statistic_only=True)
+    assert (tmp_path / "alone").stat().st_size < (tmp_path / "whole").stat().st_size / 2
+    found = discrim.load(tmp_path / "alone")
+    np.testing.assert_allclose(found.predict_proba(X), model.predict_proba(X), atol=1e-12)
+    assert str(found.summary()) == str(model.summary())
+    discrim.save(found, tmp_path / "again", statistic_only=True)
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "alone").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [discrim.LogisticRegression(), discrim.SGDClassifier(), discrim.OneVsRestClassifier(discrim.GaussianNB())],
+    ids=["logistic", "sgd", "scheme"],
+)
+def test_what_does_not_follow_from_a_statistic_is_not_saved_as_one(tmp_path, model):
+    model.fit(*discrim.datasets.load_iris().xy)
+    with pytest.raises(ModelFileError, match="does not follow from a statistic of its rows"):
+        discrim.save(model, tmp_path / "m", statistic_only=True)
+    assert list(tmp_path.iterdir()) == []

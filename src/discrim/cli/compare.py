@@ -52,6 +52,7 @@ from discrim.cli.writing import described, write_json
 @click.option("--columns", "show_columns", is_flag=True, help="Print what each column is taken for, and why.")
 @options.to_file("--report", text="Write an HTML page to this file.")
 @options.to_file("--save", text="Save the chosen model, fitted to all rows, to this file.")
+@click.option("--keep-statistic", is_flag=True, help="Keep in it what 'update' and 'forget' go on from.")
 @click.option("--summary", is_flag=True, help="Print a summary of the chosen model, fitted to all rows.")
 @options.as_json
 def compare(
@@ -70,6 +71,7 @@ def compare(
     show_columns: bool,
     report: Path | None,
     save: Path | None,
+    keep_statistic: bool,
     summary: bool,
     as_json: bool,
     types: dict[str, str],
@@ -106,12 +108,7 @@ def compare(
     if report is not None:
         found.report(report)
     if save is not None:
-        from discrim.store import save as save_model
-
-        best, column = found.best, getattr(rows, "column", None)
-        if column is not None:
-            best.remember_column(column)
-        save_model(best, save)
+        _save(found, getattr(rows, "column", None), save, keep_statistic=keep_statistic)
     if as_json:
         write_json({**_described(found), **({"summary": described(found.best.summary())} if summary else {})})
         return
@@ -126,6 +123,18 @@ def compare(
         click.echo(f"\nModel: {save}")
     if any(remark.startswith("Stopped by the user") for remark in found.remarks):
         sys.exit(STOPPED)  # after all that was done has been written
+
+
+def _save(found: Any, text: str | None, path: Path, *, keep_statistic: bool) -> None:
+    """The chosen model as a file, with the name of the column whose words it learned from, if it did."""
+    from discrim.store import save
+
+    best = found.best
+    if text is not None:
+        best.remember_column(text)
+    save(best, path, keep_statistic=keep_statistic)
+    if keep_statistic and not hasattr(best, "partial_fit"):
+        note(f"{found.chosen} cannot learn from more rows by update or forget: it needs the rows again.")
 
 
 def _described(found: Any) -> dict[str, Any]:

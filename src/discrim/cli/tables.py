@@ -88,12 +88,16 @@ def load_model(path: Path) -> Any:
 
 def with_statistic(model: Any, path: Path, method: str = "") -> Any:
     """The model, if it can go on learning from what its file keeps."""
+    inner = getattr(model, "model_", model)
     if method and not hasattr(model, method):
-        raise DataError(f"'{path}' holds a {type(model).__name__}, which cannot {LEARNS[method]}.")
-    if hasattr(type(model), "from_statistic") and not hasattr(model, "statistic_"):
+        raise DataError(
+            f"'{path}' holds a {type(inner).__name__}, which cannot {LEARNS[method]}. Fit it again to the rows in "
+            "question."
+        )
+    if hasattr(type(inner), "from_statistic") and not hasattr(inner, "statistic_"):
         raise DataError(
             f"'{path}' does not keep the statistic of its rows, from which learning goes on. Fit the model with "
-            "--keep-statistic."
+            "--keep-statistic, which 'discrim fit' and 'discrim compare --save' take."
         )
     return model
 

@@ -20,7 +20,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_features, check_is_fitted, validate_data
 
-from discrim.atomic import all_or_nothing
+from discrim.atomic import all_or_nothing, learning_copy
 from discrim.block import Block
 from discrim.comparison.column_kinds import LeftOut
 from discrim.comparison.gap_marks import Gaps, telling_gaps
@@ -358,6 +358,40 @@ class PreparedClassifier(AroundModel):
             names, design = columns.names_out, rows.design
         return self.of_fitted(X, model, preparation, names, design)
 
+    @available_if(model_has("partial_fit"))  # type: ignore[untyped-decorator]
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows, whose columns are prepared as they were for ``fit``.
+
+        The model is the one that a fit of all rows after this preparation gives; means that fill gaps, units, and the
+        columns themselves stay those of the first rows.
+        """
+        return self._gone_on("partial_fit", X, y, sample_weight)
+
+    @available_if(model_has("forget"))  # type: ignore[untyped-decorator]
+    @all_or_nothing
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Unlearn rows; the columns are prepared as they were for ``fit``."""
+        return self._gone_on("forget", X, y, sample_weight)
+
+    def _gone_on(self, method: str, X: Any, y: Any, sample_weight: Any) -> Self:
+        check_is_fitted(self, "model_")
+        model, ready = learning_copy(self.model_), self.preparation_
+        learn = getattr(model, method)
+        if ready is None:
+            learn(self._as_fitted(X), y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+        else:
+            rows: Any = self._opened(X, y, sample_weight)
+            if is_large(rows):
+                learn(MappedScan(rows, ready.apply, self.names_))
+            else:
+                block = numbers_of_rows(rows)
+                weights = {} if block.weight is None else {"sample_weight": block.weight}
+                learn(ready.apply(block.x), block.classes[block.codes], **weights)
+        self.model_, self.classes_ = model, model.classes_
+        self.__dict__.pop("_kept_summary", None)
+        return self
+
     def of_fitted(
         self, X: Any, model: Any, preparation: Preparation | None, names: list[str], design: Design | None
     ) -> Self:
@@ -466,19 +500,25 @@ class PreparedClassifier(AroundModel):
 
     def _answers(self, X: Any, method: str) -> NDArray[Any]:
         check_is_fitted(self, "model_")
-        table = self._used(X)
-        if self._design is not None:
-            table = with_empty_columns(table, self._design)
-        if self.reading is not None:
-            table = _read_by(table, self.reading)
         if self.preparation_ is None:
-            return np.asarray(getattr(self.model_, method)(table))
-        assert self._design is not None
-        # A level that fit has not met counts as missing.
-        rows = open_rows(_read_by(table, Reading().known(self._design)), design=self._design)
+            return np.asarray(getattr(self.model_, method)(self._as_fitted(X)))
+        rows = self._opened(X)
         blocks = [rows.whole] if rows.whole is not None else rows.blocks()
         ready = self.preparation_
         return np.concatenate([np.asarray(getattr(self.model_, method)(ready.apply(block.x))) for block in blocks])
+
+    def _as_fitted(self, X: Any) -> Any:
+        """New rows in the columns that take part, read as those of ``fit`` were."""
+        table = self._used(X)
+        if self._design is not None:
+            table = with_empty_columns(table, self._design)
+        return table if self.reading is None else _read_by(table, self.reading)
+
+    def _opened(self, X: Any, y: Any = None, sample_weight: Any = None) -> Rows:
+        """The same with the levels of ``fit``; another level counts as missing."""
+        assert self._design is not None
+        table = _read_by(self._as_fitted(X), Reading().known(self._design))
+        return open_rows(table, y, sample_weight, design=self._design)
 
 
 def _read_by(X: Any, reading: Reading) -> Any:

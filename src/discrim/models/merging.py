@@ -24,8 +24,13 @@ def merge(first: Model, *others: Model) -> Model:
     for other in models[1:]:
         _check_alike(head, other)
         parts.append(other.mergeable_statistic())
-        if other.columns_.names_out != head.columns_.names_out:
-            raise DataError("The models to be merged were fitted on different columns.")
+        mine, theirs = head.columns_.names_out, other.columns_.names_out
+        if mine != theirs:
+            differing = sorted({*mine} ^ {*theirs})
+            raise DataError(
+                "The models to be merged were fitted on different columns, or categories with different levels: "
+                + (f"{name_list(differing)} are not in all of them." if differing else "their order differs.")
+            )
     statistic = head.recipe().reduction(Shape(head.columns_), parts[0]).merge(parts)
     chosen = [model.chosen for model in models if model.chosen is not None]
     if any(dict(one.settings) != dict(chosen[0].settings) for one in chosen):

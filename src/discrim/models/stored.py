@@ -21,7 +21,7 @@ from discrim.families.recipe import Chosen, Solved
 from discrim.families.rule import Rule
 from discrim.inference.summary import Summary
 from discrim.sources import Design, Schema
-from discrim.store.estimators import SavedEstimator
+from discrim.store.estimators import SavedEstimator, no_statistic
 from discrim.store.fields import (
     By,
     Field,
@@ -97,6 +97,8 @@ class StoredClassifier(SavedEstimator):
 
     def write_learned(self, out: Outgoing, at: str) -> dict[str, Any]:
         """Classes, columns, rule and summary; with ``resumable`` what learning goes on from."""
+        if out.alone:
+            raise no_statistic(self)
         self._check_solved()  # type: ignore[attr-defined]
         own, resumed, known = self.stored_state, self.resumed_state, self.__dict__
         hidden = {"classes_", "n_features_in_", "feature_names_in_", *own, *resumed}
@@ -245,10 +247,11 @@ class StoredStatistic(StoredClassifier):
     statistic_: Any
 
     def write_learned(self, out: Outgoing, at: str) -> dict[str, Any]:
-        """The same; of rows that cannot be solved yet, such as those of one class, what learning goes on from."""
+        """The same; what learning goes on from alone, of rows that cannot be solved yet or where that is asked for."""
         error = self.__dict__.get("_unsolved")
-        if error is None:
+        if error is None and not out.alone:
             return super().write_learned(out, at)
+        self.check_resumable()
         if not out.resumable:
             raise ModelFileError(
                 f"This {type(self).__name__} has no rule yet: {error} Learn from more rows first, or save it with "

@@ -87,11 +87,13 @@ class SavedEstimator:
         super().__init_subclass__(**options)
         enter_kind(model_kind(cls), cls)
 
-    def save(self, path: str | PathLike[str], *, keep_statistic: bool = False) -> None:
+    def save(
+        self, path: str | PathLike[str], *, keep_statistic: bool = False, statistic_only: bool = False
+    ) -> None:  # fmt: skip
         """Write the fitted model to a file that ``discrim.load`` reads, as ``discrim.save`` does."""
         from discrim.store.files import save
 
-        save(self, path, keep_statistic=keep_statistic)
+        save(self, path, keep_statistic=keep_statistic, statistic_only=statistic_only)
 
     def is_learned(self) -> bool:
         """Has the model been fitted?"""
@@ -100,6 +102,8 @@ class SavedEstimator:
 
     def write_learned(self, out: Outgoing, at: str) -> dict[str, Any]:
         """What was learned, as JSON."""
+        if out.alone:
+            raise no_statistic(self)
         known = self.__dict__
         features = {"count": known.get("n_features_in_"), "names": known.get("feature_names_in_")}
         values = {name: getattr(self, name, None) for name in self.learned} | {"features": features}
@@ -160,6 +164,13 @@ class SavedEstimator:
         if node["learned"] is not None:
             model.take_learned(node["learned"], file, at)
         return model
+
+
+def no_statistic(model: Any) -> ModelFileError:
+    return ModelFileError(
+        f"A {type(model).__name__} does not follow from a statistic of its rows, so that a file with that alone is not "
+        "enough for it. Save the whole model, or take one that does, such as LDA."
+    )
 
 
 def is_fitted(model: Any) -> bool:

@@ -25,9 +25,13 @@ INFINITE = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}
 
 @dataclass
 class Outgoing:
-    """A file that is being written: the arrays so far. With ``resumable`` all that learning goes on from is kept."""
+    """A file that is being written: the arrays so far.
+
+    With ``resumable`` all that learning goes on from is kept, with ``alone`` nothing else.
+    """
 
     resumable: bool = False
+    alone: bool = False
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
     # Parameters that no file can have, for a warning.
     left_out: list[str] = field(default_factory=list)

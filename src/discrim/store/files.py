@@ -21,7 +21,9 @@ from discrim.store.kinds import kind_of, read_object, why_not, write_object
 FORMAT, VERSION = "discrim model", 1
 
 
-def save(model: Any, path: str | PathLike[str], *, keep_statistic: bool = False) -> None:
+def save(
+    model: Any, path: str | PathLike[str], *, keep_statistic: bool = False, statistic_only: bool = False
+) -> None:  # fmt: skip
     """Write a fitted model to a file.
 
     The file has what predictions and ``summary()`` need, as numbers and texts: no code, and no training rows. Equal
@@ -37,6 +39,8 @@ def save(model: Any, path: str | PathLike[str], *, keep_statistic: bool = False)
     keep_statistic : bool
         Keep what learning goes on from too: with it ``partial_fit``, ``forget`` and ``merge`` work after ``load``.
         It says more of the rows than the rule does, such as the covariances of the columns in each class.
+    statistic_only : bool
+        Write that alone, for ``merge`` at another place: no rule, no summary. ``load`` solves it again.
 
     Raises
     ------
@@ -53,7 +57,7 @@ def save(model: Any, path: str | PathLike[str], *, keep_statistic: bool = False)
     ['setosa', 'setosa']
     """
     target = _path(path)
-    content = to_bytes(model, keep_statistic=keep_statistic)
+    content = to_bytes(model, keep_statistic=keep_statistic, statistic_only=statistic_only)
     if not target.parent.is_dir():
         raise ModelFileError(f"Cannot save to '{target}': there is no folder '{target.parent}'. Make it first.")
     beside = target.with_name(f".{target.name}.{token_hex(6)}")
@@ -95,13 +99,13 @@ def load(path: str | PathLike[str]) -> Any:
         raise ModelFileError(f"Cannot load '{source}'. {error}") from error
 
 
-def to_bytes(model: Any, *, keep_statistic: bool = False) -> bytes:
+def to_bytes(model: Any, *, keep_statistic: bool = False, statistic_only: bool = False) -> bytes:
     """The content of the file of a model."""
     if kind_of(model) is None or not isinstance(model, BaseEstimator):
         raise ModelFileError(f"Cannot save {type(model).__name__}. {why_not(model)}")
     if not is_fitted(model):
         raise ModelFileError(f"Cannot save this {type(model).__name__}: it is not fitted yet. Call fit first.")
-    out = Outgoing(keep_statistic)
+    out = Outgoing(keep_statistic or statistic_only, statistic_only)
     record = write_object(model, out, "model")
     head = {"format": FORMAT, "version": VERSION, "rows": out.rows, "model": record}
     text = json.dumps(head, allow_nan=False, separators=(",", ":"))
