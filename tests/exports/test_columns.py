@@ -87,12 +87,27 @@ def test_prepared_columns(name, form, forms, in_sql, check, postgres, tmp_path):
     check(best, rows, each_form(forms, in_sql, postgres)[form](best, rows, tmp_path), tol=1e-11)
 
 
-def test_the_best_model_of_a_comparison_does_not_take_an_unknown_level_for_a_gap(forms, check, tmp_path):
+def test_what_compare_chose_takes_unknown_levels_as_predict_does(forms, check, tmp_path):
     best = d.compare(*people(gaps=True), ["LDA"], cv=3).best
     rows = people(8, seed=4)[0]
-    rows.loc[2, "größe"] = "XXL"
+    rows.loc[2, "größe"], rows.loc[3, "order"] = "XXL", "n/a"
     for form in ("onnx", "python", "c", "duckdb", "sqlite"):
-        check(best, rows, forms[form](best, rows, tmp_path), but=(2,))
+        check(best, rows, forms[form](best, rows, tmp_path))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", ["LDA", "Mixed NB"])
+def test_levels_that_fit_took_together_are_taken_together_again(name, form, forms, in_sql, check, postgres, tmp_path):
+    frame, y = people(400)
+    rng = np.random.default_rng(5)
+    frame["town"] = np.where(
+        rng.random(400) < 0.8, rng.choice(list("abcdefgh"), 400), "t" + pd.Series(range(400)).astype(str)
+    )
+    best = d.compare(frame, y, [name], cv=3, types={"town": "category"}).best
+    rows = frame.head(12).copy()
+    rows.loc[:3, "town"] = ["never met", "N/A", "(rare)", "?"]
+    answers = each_form(forms, in_sql, postgres)[form](best, rows, tmp_path)
+    check(best, rows, answers, tol=1e-11)
 
 
 def test_categories_of_text_by_naive_bayes(forms, check, tmp_path):

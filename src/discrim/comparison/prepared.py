@@ -36,8 +36,8 @@ from discrim.models.shell import recipe_of
 from discrim.sources import Column, Design, MappedScan, Rows, Scan, find_non_finite, in_memory, open_rows
 from discrim.sources.design import as_table, refuse_lacking
 from discrim.sources.odd_columns import odd_columns
-from discrim.sources.reading import Reading, has_no_value, with_empty_columns
-from discrim.sources.text_columns import design_of_table
+from discrim.sources.reading import RARE, Reading, has_no_value, with_empty_columns
+from discrim.sources.text_columns import WRITTEN_MARKS, design_of_table
 from discrim.statistics import CellMoments
 from discrim.statistics.moments import usable_scale
 from discrim.store.fields import Array, Fields, Incoming, Many, Optional, Texts, Whole, damaged
@@ -459,9 +459,15 @@ class PreparedClassifier(AroundModel):
         """How rows are answered, from the columns as the user has them."""
         check_is_fitted(self, "model_")
         ready, design = self.preparation_, self._design
+        levels = {} if self.reading is None else dict(self.reading.levels)
+        if design is not None:
+            levels |= {column.name: column.levels for column in design.columns if column.levels is not None}
+        rare = {name: RARE if RARE in known else None for name, known in levels.items()}
+        unknown = {"rare": rare, "marks": WRITTEN_MARKS}
         if ready is None or design is None:
-            return "prepared", {"columns": None, "inner": answering_of(self.model_)}
+            return "prepared", {"columns": None, "inner": answering_of(self.model_), **unknown}
         return "prepared", {
+            **unknown,
             "columns": design.described(),
             "fill": ready.fill,
             "flags": ready.columns.flags,

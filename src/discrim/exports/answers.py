@@ -87,9 +87,11 @@ def columns_of(described: Described) -> tuple[Columns, bool]:
     kind, fields = described
     if kind == "classifier":
         return _columns(fields["columns"], fields)
-    if kind == "prepared" and fields["columns"] is not None:
-        columns, named = _columns(fields["columns"], {})
-        return replace(columns, inputs=tuple(replace(each, missing=True) for each in columns.inputs)), named
+    if kind == "prepared":
+        gaps = fields["columns"] is not None
+        columns, named = _columns(fields["columns"], {}) if gaps else columns_of(fields["inner"])
+        inputs = (_read_as_fitted(each, fields, missing=gaps or each.missing) for each in columns.inputs)
+        return replace(columns, inputs=tuple(inputs)), named
     if kind == "pipeline" and fields["maps"]:
         return _columns(fields["maps"][0][1]["columns"], {})
     if kind == "documents":
@@ -113,6 +115,16 @@ def _columns(described: Described, fields: Fields) -> tuple[Columns, bool]:
         levels = tuple(term["levels"].tolist()) if of == "text" else None
         inputs.append(Input(name, levels, missing=missing, boolean=of == "boolean"))
     return Columns(tuple(inputs), whole=fields["refuses_missing"]), named
+
+
+def _read_as_fitted(column: Input, fields: Fields, *, missing: bool) -> Input:
+    """The column with its unknown levels as those that rare ones became, or as missing."""
+    if column.levels is None or column.name not in fields["rare"]:
+        return replace(column, missing=missing)
+    rare = fields["rare"][column.name]
+    known = rare is not None and rare in column.levels
+    other = column.levels.index(rare) if known else len(column.levels) + 1
+    return replace(column, missing=missing, other=other, marks=tuple(fields["marks"]))
 
 
 def _texts(levels: Sequence[Any] | None) -> tuple[Any, ...] | None:

@@ -278,6 +278,22 @@ class _C(Printer):
         place = f"{name} - {first}" if first else name
         self.lines.append(f"    while ({name} < {len(levels)} && strcmp({text}, {array}[{place}]) != 0)")
         self.lines += [f"        {name}++;", "}"]
+        if node.data["other"] != len(levels):
+            self.lines += [f"if ({name} == {len(levels)})", f"    {name} = {node.data['other']};"]
+        self._write_marks(node, name, text)
+
+    def _write_marks(self, node: Node, name: str, text: str) -> None:
+        """Texts that stand for a missing level, which none of the levels is."""
+        marks = node.data["marks"]
+        if marks:
+            array = self.constant_name("marks")
+            items = filled([quoted(mark) for mark in marks])
+            self.constants += [f"static const char *const {array}[{len(marks)}] = {{", *items, "};"]
+            self.lines += [
+                f"for (int j = 0; {text} != NULL && j < {len(marks)}; j++)",
+                f"    if (strcmp({text}, {array}[j]) == 0)",
+                f"        {name} = {len(node.data['levels']) + 1};",
+            ]
 
     def write_number_level(self, node: Node, name: str) -> None:
         levels = node.data["levels"]

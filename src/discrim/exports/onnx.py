@@ -206,12 +206,13 @@ class _Graph:
         levels = [level for level in node.data["levels"] if level is not None]
         first, size = len(node.data["levels"]) - len(levels), len(node.data["levels"])
         named = {level: place for place, level in enumerate(levels, first)}
+        named |= dict.fromkeys(node.data["marks"], size + 1)
         # Empty text is a missing level, unless there is such a level.
         named.setdefault("", size + 1)
         name = self.program.texts[node.data["column"]].name
         place = self._op(
             "LabelEncoder", [name], domain="ai.onnx.ml", keys_strings=[key.encode() for key in named],
-            values_int64s=list(named.values()), default_int64=size,
+            values_int64s=list(named.values()), default_int64=node.data["other"],
         )  # fmt: skip
         return self._cast(place)
 

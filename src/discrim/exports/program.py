@@ -52,13 +52,16 @@ class Node:
 class Input:
     """A column that the caller gives: a number, or the level of a category (``levels`` are text).
 
-    ``missing`` may be: then it has no effect on the validity of a row.
+    ``missing`` may be: then it has no effect on the validity of a row. The place ``other`` is that of a level that is
+    none of these, by default that of an unknown one, and ``marks`` are texts that stand for a missing level.
     """
 
     name: str
     levels: tuple[str, ...] | None = None
     missing: bool = False
     boolean: bool = False
+    other: int | None = None
+    marks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -186,9 +189,12 @@ def take(x: Node, places: Any) -> Node:
     return Node("take", (x,), len(index), {"places": index})
 
 
-def level_of(column: int, levels: Sequence[str]) -> Node:
+def level_of(column: int, levels: Sequence[str], of: Input) -> Node:
     """The number of the level of a category, of an unknown one that of all levels, of a missing one that plus one."""
-    return Node("level", (), 1, {"column": column, "levels": tuple(levels)})
+    size = len(levels)
+    marks = tuple(mark for mark in of.marks if mark not in levels)
+    other = size if of.other is None else of.other
+    return Node("level", (), 1, {"column": column, "levels": tuple(levels), "other": other, "marks": marks})
 
 
 def number_level(x: Node, levels: Floats) -> Node:

@@ -228,8 +228,10 @@ class _Python(Printer):
         levels, text = node.data["levels"], f"text[{node.data['column']}]"
         array = self.constant_name("levels")
         items = [f"{level!r}: {place}" for place, level in enumerate(levels) if level is not None]
+        items += [f"{mark!r}: {len(levels) + 1}" for mark in node.data["marks"]]
+        other = node.data["other"]
         self.constants += [f"{array} = {{", *filled(items), "}"]
-        self.lines.append(f"{name} = {len(levels) + 1} if {text} is None else {array}.get({text}, {len(levels)})")
+        self.lines.append(f"{name} = {len(levels) + 1} if {text} is None else {array}.get({text}, {other})")
 
     def write_number_level(self, node: Node, name: str) -> None:
         levels, x = node.data["levels"].tolist(), self.element(node.args[0], "0")

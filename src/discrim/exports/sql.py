@@ -290,7 +290,8 @@ class _Query:
         cases = [f"WHEN {column} IS NULL THEN {len(levels) + 1}"]
         known = [(place, level) for place, level in enumerate(levels) if level is not None]
         cases += [f"WHEN {column} = {self.dialect.text(level)} THEN {place}" for place, level in known]
-        return [_case([*cases, f"ELSE {len(levels)}"])]
+        cases += [f"WHEN {column} = {self.dialect.text(mark)} THEN {len(levels) + 1}" for mark in node.data["marks"]]
+        return [_case([*cases, f"ELSE {node.data['other']}"])]
 
     def _made_number_level(self, node: Node, x: list[str]) -> list[str]:
         levels = node.data["levels"].tolist()

@@ -79,7 +79,7 @@ class Columns:
     def level(self, j: int, levels: Any) -> Node:
         """The number of the level that column j has."""
         if self.inputs[j].levels is not None:
-            return text_level(sum(each.levels is not None for each in self.inputs[:j]), levels)
+            return text_level(sum(each.levels is not None for each in self.inputs[:j]), levels, self.inputs[j])
         x = take(self.numbers, self.number(j))
         return number_level(apply("truncate", x) if self.whole else x, levels)
 

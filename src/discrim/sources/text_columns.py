@@ -39,6 +39,10 @@ MARKS = {
 }  # fmt: skip
 # Those that are nothing else in a category either, where 'unknown', 'none' and '-' may be levels like others.
 CLEAR_MARKS = {"", "?", "#n/a", "n/a", "nan", "null", "not available"}
+# How they are written, for those who cannot ignore case and blanks.
+WRITTEN_MARKS = sorted(
+    {"", " ", "NaN", "N/a", *(each for mark in CLEAR_MARKS for each in (mark, mark.upper(), mark.title()))}
+)
 # Dates are looked for in so many values; two of them may be a category.
 LOOK, FEWEST_DATES = 200, 3
 # Values that show whether a column of strings has numbers.
