@@ -25,7 +25,7 @@ from discrim.decision import CostSensitiveClassifier
 from discrim.errors import ParameterError, name_list, plural
 from discrim.evaluation.cross_validation import CrossValidation
 from discrim.inference.assumptions import AssumptionChecks
-from discrim.inference.render import WIDTH, html_page, short
+from discrim.inference.render import WIDTH, html_page, short, wide
 from discrim.inference.summary import Table
 from discrim.models.text_classifier import TextClassifier
 from discrim.sources import Scan
@@ -171,21 +171,24 @@ class Comparison:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        head = f"<tr><th></th>{''.join(f'<th>{name}</th>' for name in header_of(self.metric))}</tr>"
+        head = f"<tr><th></th>{''.join(f'<th class=figure>{name}</th>' for name in header_of(self.metric))}</tr>"
         body = "".join(
-            f"<tr{' style=font-weight:bold' if row.name == self.chosen else ''}><th>{html.escape(row.name)}</th>"
+            f"<tr{' class=chosen' if row.name == self.chosen else ''}><th>{html.escape(row.name)}</th>"
             + "".join(f'<td class="figure">{html.escape(cell)}</td>' for cell in cells_of(row, self.metric))
             + "</tr>"
             for row in self.rows
             if row.done
         )
         sentences = [*(f"{who}: {why}" for who, why in self.left_out), *self.remarks]
-        notes = "".join(f"<div>{html.escape(sentence)}</div>" for sentence in sentences)
+        notes = "".join(f'<div class="key">{html.escape(sentence)}</div>' for sentence in sentences)
         return html_page(
             [
                 f"<p>{html.escape(self.verdict)}</p>",
-                f"<table><caption>{html.escape(self.title)}</caption><thead>{head}</thead><tbody>{body}</tbody></table>",
-                f"<div>{html.escape(self.key)}</div>",
+                wide(
+                    f"<table><caption>{html.escape(self.title)}</caption><thead>{head}</thead>"
+                    f"<tbody>{body}</tbody></table>"
+                ),
+                f'<div class="key">{html.escape(self.key)}</div>',
                 notes,
             ]
         )

@@ -118,7 +118,7 @@ def masking_cured(page: Page) -> None:
     axes = plots.side_by_side(2)
     for ax, (X, y) in zip(axes, (few, many), strict=True):
         model = make_pipeline(PolynomialBasis(2), discrim.LeastSquaresClassifier()).fit(X, y)
-        plots.titled(plots.regions(model, X, y, ax=ax), f"squares and products, K = {len(np.unique(y))}")
+        plots.titled(plots.regions(model, X, y, ax=ax), f"quadratic, K = {len(np.unique(y))}")
     page.show(axes, "Regions of quadratic indicator regression for three and for seven classes in a row.")
 
 

@@ -70,7 +70,7 @@ def one_versus_all(page: Page) -> None:
     page.check("share where two are", 0.24, float((answers == "two").mean()), tol=0.005)
     largest = scheme(discrim.LeastSquaresClassifier()).fit(X, y)
     page.check("answers of the largest score that are no class", 0, int((~np.isin(largest.predict(square()), y)).sum()))
-    axes = plots.side_by_side(2)
+    axes = plots.side_by_side(2, across=1)
     for ax, model, title in zip(axes, (strict, largest), ("1 exactly one positive", "2 the largest"), strict=True):
         plots.titled(plots.scheme(model, X, y, ax=ax), title)
     page.show(axes, "Regions of one versus all: hatched where none or two say yes, and regions of the largest score.")
@@ -96,7 +96,7 @@ def one_versus_one(page: Page) -> None:
     summed = scheme(bases["least squares"], rule="scores").fit(X, y)
     page.check("the sum leaves no row without a class", 0, int((~np.isin(summed.predict(rows), y)).sum()))
     page.misprint("index j from 1", "from i + 1", "else every pair is counted twice")
-    axes = plots.side_by_side(2)
+    axes = plots.side_by_side(2, across=1)
     for ax, model, title in zip(axes, (strict["least squares"], summed), ("unanimity", "sum of scores"), strict=True):
         plots.titled(plots.scheme(model, X, y, ax=ax), title)
     page.show(axes, "Regions of one versus one: unanimity leaves a hatched triangle, the sum of scores does not.")

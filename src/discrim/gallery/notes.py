@@ -111,10 +111,10 @@ def voronoi(page: Page) -> None:
     raw = ((X[:, None] - lda.means_) ** 2).sum(axis=2).argmin(axis=1)
     page.check("rows where LDA and the nearest sphered centroid differ", 0, int((nearest != lda.predict(X)).sum()))
     page.check("without sphering they differ", True, bool((raw != lda.predict(X)).any()))
-    left, right = plots.side_by_side(2)
+    left, right = plots.side_by_side(2, across=1)
     plots.titled(plots.voronoi(lda, X, y, sphered=False, ax=left), "columns as they are")
     plots.titled(plots.voronoi(lda, X, y, ax=right), "sphered")
-    page.show(left, "Left: LDA borders and the cells of the centroids differ. Right: after sphering they are the same.")
+    page.show(left, "Above, LDA borders and cells of the centroids differ. Below, after sphering, they are the same.")
 
 
 @ITEMS.item("N6", "The plane M of the sphered centroids", "M = {μ*_1 + Σ c_k (μ*_k − μ*_1)}, dim M ≤ K − 1")

@@ -56,8 +56,10 @@ ol.items {{ padding-left: 0; list-style: none; columns: 17rem; }}
 ol.items .id {{ display: inline-block; min-width: 2.6rem; color: var(--muted); }}
 @media (max-width: 30rem) {{
   body {{ font-size: 15px; padding: 0 .8rem 2rem; }}
-  table.checks td, table.checks th {{ padding-right: .45rem; }}
+  svg {{ width: calc(100% + 1.2rem); margin-inline: -.6rem; }}
+  table {{ font-size: .82rem; }} td, th, table.checks td, table.checks th {{ padding-right: .45rem; }}
 }}
+@media (prefers-reduced-motion: reduce) {{ .movie {{ display: none; }} }}
 @media print {{
   :root {{ {_variables(LIGHT)} --soft: #ffffff; --good: #000000; }}
   .beside {{ display: block; }} nav, .movie {{ display: none; }} section {{ break-inside: avoid; }}

@@ -12,11 +12,22 @@ from typing import NamedTuple
 WIDTH = 80
 LONGEST_NAME = 32
 LONGEST_CELL = 44
-# Spaces count, so that probabilities stay aligned beside their stars.
+# A table of numbers with more columns than this is turned on a page, where it has fewer rows.
+MOST_ACROSS = 9
+# Spaces count, so that probabilities stay aligned beside their stars. Only colours that suit light and dark pages.
 STYLE = (
-    ".discrim-summary caption, .discrim-summary th, .discrim-summary td {text-align: left; padding: 0 0.5em}"
-    ".discrim-summary caption {font-weight: bold}"
+    ".discrim-summary .wide {overflow-x: auto; max-width: 100%; margin: 0.7em 0 0.3em}"
+    ".discrim-summary table {border-collapse: collapse; margin: 0; line-height: 1.45}"
+    ".discrim-summary caption, .discrim-summary th, .discrim-summary td {text-align: left; padding: 0 0.5em;"
+    " vertical-align: top}"
+    ".discrim-summary caption {font-weight: bold; white-space: nowrap; color: inherit}"
+    "@media (max-width: 40em) {.discrim-summary caption {white-space: normal}}"
+    ".discrim-summary thead th {border-bottom: 1px solid rgba(128, 128, 128, 0.5)}"
+    ".discrim-summary tbody th {font-weight: normal; white-space: nowrap}"
     ".discrim-summary .figure {text-align: right; white-space: pre; font-variant-numeric: tabular-nums}"
+    ".discrim-summary h4 {margin: 0.6em 0.5em 0}"
+    ".discrim-summary .key {font-size: 0.88em; opacity: 0.8; margin: 0.2em 0.5em; max-width: 60em}"
+    ".discrim-summary .chosen > * {font-weight: bold}"
 )
 SMALLEST_P = 2.2e-16
 LEVELS = ((0.001, "***"), (0.01, "**"), (0.05, "*"), (0.1, "."))
@@ -71,17 +82,31 @@ def html_page(parts: Sequence[str]) -> str:
 
 def html_facts(facts: Mapping[str, str]) -> str:
     rows = [f"<tr>{_cell('th', name)}{_cell('td', value)}</tr>" for name, value in facts.items()]
-    return f"<table>{''.join(rows)}</table>" if rows else ""
+    return wide(f"<table>{''.join(rows)}</table>") if rows else ""
+
+
+def wide(table: str) -> str:
+    """A table in a box of its own, which can be moved sideways where the page is narrower."""
+    return f'<div class="wide">{table}</div>'
+
+
+def _turned(index: Sequence[str], columns: Sequence[Column]) -> tuple[Sequence[str], Sequence[Column]]:
+    """Rows as columns, where there are many columns of numbers and fewer rows."""
+    if len(columns) <= MOST_ACROSS or len(index) > MOST_ACROSS or not all(column.right for column in columns):
+        return index, columns
+    turned = [Column(name, [column.cells[i] for column in columns]) for i, name in enumerate(index)]
+    return [column.name for column in columns], turned
 
 
 def html_table(title: str, index: Sequence[str], columns: Sequence[Column]) -> str:
-    """One table; every name and cell is escaped."""
+    """One table, turned where it has many columns and few rows; every name and cell is escaped."""
+    index, columns = _turned(index, columns)
     head = "".join(_cell("th", column.name, column.right) for column in columns)
     rows = []
     for i, name in enumerate(index):
         cells = "".join(_cell("td", column.cells[i], column.right) for column in columns)
         rows.append(f"<tr>{_cell('th', name)}{cells}</tr>")
-    return (
+    return wide(
         f"<table><caption>{html.escape(title)}</caption>"
         f"<thead><tr><th></th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     )

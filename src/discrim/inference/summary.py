@@ -122,7 +122,7 @@ class Table:
 
     def to_html(self) -> str:
         """The table as a piece of a page."""
-        notes = "".join(f"<div>{html.escape(note)}</div>" for note in self._notes())
+        notes = "".join(f'<div class="key">{html.escape(note)}</div>' for note in self._notes() if note != "---")
         return render.html_table(self.title, self._row_names(), self._written()) + notes
 
     def to_frame(self) -> pd.DataFrame:

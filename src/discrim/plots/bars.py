@@ -11,8 +11,9 @@ from scipy import special
 
 from discrim.errors import DiscrimError, ParameterError
 from discrim.plots.given import checked
+from discrim.plots.labels import all_shortened
 from discrim.plots.rows import MOST_ROWS, column_names, fitted_classes, lacks, points_of
-from discrim.plots.style import SMALL, WIDTH, Look, canvas, keyed, noted, shortened, titled
+from discrim.plots.style import SMALL, WIDTH, Look, canvas, keyed, noted, titled
 from discrim.typing import Floats
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def surviving(model: Any, *, most: int = 2 * MOST, ax: Axes | None = None, style
         ax.axvline(middle, color=look.muted, linewidth=0.8, zorder=3)
     _named_rows(ax, look, [names[j] for j in order])
     ax.set_xlim(-reach, 2 * reach * (shown - 1) + reach)
-    ax.set_xticks(2 * reach * np.arange(shown), [shortened(label, 60 // shown) for label in classes[:shown].tolist()])
+    ax.set_xticks(2 * reach * np.arange(shown), all_shortened(classes[:shown].tolist(), 44 // shown))
     titled(ax, f"{len(left):,} of {len(names):,} columns are left", "deviation of the class from all rows, shrunken")
     hidden = [f"{len(order)} columns that deviate most"] if len(order) < len(left) else []
     hidden += [f"{shown} of {len(classes)} classes"] if shown < len(classes) else []
@@ -234,7 +235,7 @@ def _height(rows: int, series: int) -> float:
 
 
 def _named_rows(ax: Axes, look: Look, names: list[str]) -> None:
-    ax.set_yticks(np.arange(len(names)), [shortened(name, 22) for name in names], fontsize=SMALL, color=look.ink)
+    ax.set_yticks(np.arange(len(names)), all_shortened(names, 22), fontsize=SMALL, color=look.ink)
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
@@ -244,10 +245,8 @@ def _named_rows(ax: Axes, look: Look, names: list[str]) -> None:
 
 def _keys(look: Look, labels: list[str]) -> list[Line2D]:
     return [
-        Line2D(
-            [], [], linestyle="", marker=look.marker(k), color=look.colour(k), markersize=5, label=shortened(label, 24)
-        )
-        for k, label in enumerate(labels)
+        Line2D([], [], linestyle="", marker=look.marker(k), color=look.colour(k), markersize=5, label=label)
+        for k, label in enumerate(all_shortened(labels, 24))
     ]
 
 

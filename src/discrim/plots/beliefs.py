@@ -12,7 +12,7 @@ from scipy import special
 from discrim.errors import ParameterError, plural
 from discrim.plots.boundaries import DASHES, named_models
 from discrim.plots.given import checked, numbers_in
-from discrim.plots.style import SMALL, TEXT, WIDEST, WIDTH, Look, canvas, keyed, noted, panels, shortened, titled
+from discrim.plots.style import SMALL, TEXT, WIDTH, Look, canvas, keyed, noted, panels, shortened, titled
 from discrim.typing import Floats
 
 if TYPE_CHECKING:
@@ -291,7 +291,7 @@ def _successes(belief: Any, k: Any, n: int) -> Floats:
 def _dirichlet_draws(named: dict[str, Floats], draws: int, seed: int, style: str | None) -> NDArray[Any]:
     rng = np.random.default_rng(seed)
     axes, look = panels(
-        len(named) * draws, style, across=draws, size=(WIDEST, 0.3 + 1.15 * len(named)) if draws > 1 else None
+        len(named) * draws, style, across=draws, size=(WIDTH, 0.3 + 1.15 * len(named)) if draws > 1 else None
     )
     grid = np.array(axes, dtype=object).reshape(len(named), draws)
     for i, (name, alpha) in enumerate(named.items()):

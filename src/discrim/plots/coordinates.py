@@ -11,10 +11,11 @@ from matplotlib.patches import Ellipse
 from numpy.typing import NDArray
 from scipy import special
 
-from discrim.errors import ParameterError, name_list
+from discrim.errors import DataError, ParameterError, name_list
 from discrim.inference.discriminant import wilks_tests
 from discrim.plots.boundaries import Answers, draw_borders, extra_keys, fill_answers, grid_size, strengths_of
 from discrim.plots.given import checked, names_in, numbers_in
+from discrim.plots.labels import all_shortened, label_points
 from discrim.plots.plane import (
     DiscriminantPlane,
     Moments,
@@ -35,7 +36,6 @@ from discrim.plots.style import (
     keyed,
     noted,
     panels,
-    shortened,
     spread,
     titled,
 )
@@ -104,8 +104,8 @@ def discriminants(
     z = None if rows is None else plane.project(rows.x)[:, pair]
     if rows is not None and z is not None:
         scatter_classes(ax, look, z, rows.codes, classes if rows.labelled else [""])
-    _class_shapes(ax, look, plane, pair, classes)
     _roomy(ax, z, plane.means[:, pair])
+    _class_shapes(ax, look, plane, pair, classes)
     extra = _plane_answers(ax, look, answers_in(ax, model, X, plane, pair), shade) if shade is not None else []
     titled(ax, None, *(_axis_name(plane, a) for a in pair))
     if loadings or (loadings is None and X is None):
@@ -209,6 +209,11 @@ def eigenvalues(model: Any, *, ax: Axes | None = None, style: str | None = None)
     if moments is None:
         raise lacks(model, "means and covariances of the classes (statistic_)")
     _, values = discriminant_directions(moments)
+    if not len(values):
+        raise DataError(
+            "No coordinate separates the classes: the rows do not vary within them, as with a single row of each. "
+            "Fit the model on more rows."
+        )
     n, p = float(moments.weight.sum()), moments.mean.shape[1]
     tests = wilks_tests(values, n, p, len(classes))
     ax, look = canvas(ax, style, (WIDTH, 1.2 + 0.42 * max(len(values), 2)))
@@ -300,7 +305,7 @@ def draw_ellipse(ax: Axes, look: Look, mean: Floats, sigma: Floats, k: int, leve
 
 def _class_shapes(ax: Axes, look: Look, plane: DiscriminantPlane, pair: list[int], classes: NDArray[Any]) -> None:
     """Ellipses, and the means with their labels."""
-    for k, label in enumerate(classes.tolist()):
+    for k in range(len(classes)):
         mean = plane.means[k, pair]
         if len(classes) <= MOST_ELLIPSES:
             draw_ellipse(ax, look, mean, plane.covariance(k, pair), k, 0.95)
@@ -308,10 +313,8 @@ def _class_shapes(ax: Axes, look: Look, plane: DiscriminantPlane, pair: list[int
             *mean, marker=look.marker(k), color=look.colour(k), markersize=9, markeredgecolor=look.face,
             markeredgewidth=1.2, linestyle="", zorder=6,
         )  # fmt: skip
-        ax.annotate(
-            shortened(label), tuple(mean), xytext=(0, 8), textcoords="offset points", ha="center", fontsize=SMALL,
-            color=look.ink, fontweight="bold", path_effects=halo(look), zorder=7,
-        )  # fmt: skip
+    short = all_shortened(classes.tolist(), 18 if len(classes) <= MOST_ELLIPSES else 10)
+    label_points(ax, look, plane.means[:, pair], short, bold=True)
 
 
 def _roomy(ax: Axes, z: Floats | None, means: Floats) -> None:
@@ -323,7 +326,7 @@ def _roomy(ax: Axes, z: Floats | None, means: Floats) -> None:
     half = 0.5 * np.array([max(wide, SHAPE * tall), max(tall, wide / SHAPE)])
     ax.set_xlim(middle[0] - half[0], middle[0] + half[0])
     ax.set_ylim(middle[1] - half[1], middle[1] + half[1])
-    ax.set_aspect("equal", adjustable="box")
+    ax.set_aspect("equal", adjustable="box", anchor="W")
 
 
 def answers_in(ax: Axes, model: Any, X: Any, plane: DiscriminantPlane, pair: list[int]) -> Drawn:
@@ -360,6 +363,7 @@ def _draw_loadings(ax: Axes, look: Look, plane: DiscriminantPlane, pair: list[in
     middle = np.array([0.5 * (a0 + a1), 0.5 * (b0 + b1)])
     size = 0.40 * min(a1 - a0, b1 - b0) / np.hypot(*loading[longest].T).max()
     ends = middle + size * loading[longest]
+    short = all_shortened([plane.names[j] for j in longest], 14)
     for side in (-1, 1):
         of = np.flatnonzero(np.where(ends[:, 0] >= middle[0], 1, -1) == side)
         if not len(of):
@@ -371,7 +375,7 @@ def _draw_loadings(ax: Axes, look: Look, plane: DiscriminantPlane, pair: list[in
                 arrowprops={"arrowstyle": "-|>", "color": look.ink, "linewidth": 1.0, "shrinkA": 0, "shrinkB": 0},
             )  # fmt: skip
             ax.annotate(
-                shortened(plane.names[longest[i]], 14), (ends[i, 0], height), xytext=(4 * side, 0),
+                short[i], (ends[i, 0], height), xytext=(4 * side, 0),
                 textcoords="offset points", ha="left" if side > 0 else "right", va="center", fontsize=SMALL,
                 color=look.ink, path_effects=halo(look), zorder=7,
             )  # fmt: skip

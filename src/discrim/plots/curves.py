@@ -14,6 +14,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from discrim.errors import DiscrimError, ParameterError, plural
 from discrim.plots.boundaries import DASHES, named_models
 from discrim.plots.given import checked, names_in, numbers_in
+from discrim.plots.labels import all_shortened
 from discrim.plots.rows import lacks
 from discrim.plots.style import SMALL, WIDTH, Look, canvas, end_labels, halo, keyed, mixed, noted, shortened, titled
 from discrim.typing import Floats
@@ -160,8 +161,9 @@ def confusion(table: Any, classes: Any = None, *, ax: Axes | None = None, style:
                 )  # fmt: skip
     room = 10 if size > 5 else 14
     turned = max(map(len, labels)) * size > 40
-    ax.set_xticks(range(size), [shortened(label, room) for label in labels], rotation=90 if turned else 0)
-    ax.set_yticks(range(size), [shortened(label, room) for label in labels])
+    short = all_shortened(labels, room)
+    ax.set_xticks(range(size), short, rotation=90 if turned else 0)
+    ax.set_yticks(range(size), short)
     ax.tick_params(length=0)
     for spine in ax.spines.values():
         spine.set_visible(False)
@@ -385,7 +387,8 @@ def compared(comparison: Any, *, ax: Axes | None = None, style: str | None = Non
         " (chosen)" if row.name == chosen else " (reference)" if getattr(row, "role", "") == "reference" else ""
         for row in rows
     ]
-    names = [shortened(row.name, 24) + remark for row, remark in zip(rows, remarks, strict=True)]
+    short = all_shortened([row.name for row in rows], 24)
+    names = [name + remark for name, remark in zip(short, remarks, strict=True)]
     ax.set_yticks(range(len(rows)), names, fontsize=SMALL)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(len(rows) - 0.4, -0.6)

@@ -11,6 +11,7 @@ from discrim.errors import DataError, ParameterError, name_list
 from discrim.plots.boundaries import DASHES
 from discrim.plots.coordinates import answers_at
 from discrim.plots.given import checked
+from discrim.plots.labels import all_shortened
 from discrim.plots.rows import (
     MOST_ROWS,
     RASTERISED,
@@ -71,10 +72,10 @@ def terms(
         chosen = sorted(curves, key=lambda j: -float(np.ptp(curves[j][1])))[:MOST_TERMS]
     ax, look = canvas(ax, style)
     ax.axhline(0, color=look.line, linewidth=0.9, zorder=0)
-    labels = []
+    labels, short = [], all_shortened([names[j] for j in chosen], 16)
     for i, j in enumerate(chosen):
         ax.plot(*curves[j], color=look.colour(i), linestyle=DASHES[i % len(DASHES)], linewidth=1.8, zorder=2)
-        labels.append((float(curves[j][1][-1]), shortened(names[j], 16), look.colour(i)))
+        labels.append((float(curves[j][1][-1]), short[i], look.colour(i)))
     ax.margins(x=0)
     titled(ax, None, "standard deviations from the mean", f"adds to the log odds of {shortened(classes[1])}")
     end_labels(ax, labels)
@@ -280,7 +281,10 @@ def _term(model: Any, X: Any, mean: Floats, j: int, at: Floats) -> Floats:
         raise ParameterError(f"The model made {parts.shape[2]} columns of {x.shape[1]}; pass those that it made.")
     others = np.delete(parts, j, axis=2)
     if not np.allclose(others, others[0], atol=1e-9 * float(np.abs(parts).max())):
-        raise lacks(model, "terms of its columns, since they interact in it", ADDITIVE)
+        raise lacks(
+            model, "terms of its columns, since what one adds depends on others",
+            f"{ADDITIVE} Draw plots.effect or plots.interaction.",
+        )  # fmt: skip
     added = parts[:, 1, j] - parts[:, 0, j]
     return np.asarray(added[1:] - added[0])
 

@@ -13,6 +13,7 @@ from discrim.errors import ParameterError, name_list
 from discrim.plots.boundaries import Answers, draw_borders, draw_line, regions
 from discrim.plots.coordinates import answers_at, draw_ellipse, linear_function
 from discrim.plots.given import checked
+from discrim.plots.labels import all_shortened
 from discrim.plots.plane import directions, discriminant_plane, moments_of_rows, sphering_matrix
 from discrim.plots.rows import (
     RASTERISED,
@@ -26,7 +27,7 @@ from discrim.plots.rows import (
     two_columns,
 )
 from discrim.plots.scatter import class_keys, scatter_classes
-from discrim.plots.style import SMALL, WIDEST, Look, canvas, halo, keyed, noted, panels, shortened, titled
+from discrim.plots.style import SMALL, WIDTH, Look, canvas, figure_key, halo, keyed, noted, panels, titled
 from discrim.typing import Floats
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ def sphering(X: Any, y: Any, *, columns: Any = None, style: str | None = None) -
     weighted = np.sqrt(moments.weight)[:, None] * centres
     axis = np.linalg.svd(weighted, full_matrices=True)[2]
     scalings, _ = directions(moments)
-    axes, look = panels(4, style, size=(WIDEST, 5.9))
+    axes, look = panels(4, style, size=(WIDTH, 5.4))
     identity = np.eye(2)
     parts = (
         ("1. The rows", x, moments.mean, moments.within), ("2. Sphered within classes", sphered, centres, identity),
@@ -216,8 +217,8 @@ def sphering(X: Any, y: Any, *, columns: Any = None, style: str | None = None) -
             draw_ellipse(ax, look, mean, sigma, k, 0.95)
             ax.plot(*mean, "+", color=look.ink, markersize=9, markeredgewidth=2, zorder=6)
         _same_scales(ax, *_around(points, 0.08))
-        ax.set_title(title, loc="left", fontsize=SMALL + 0.5, color=look.ink)
-        ax.tick_params(labelsize=SMALL - 1.5)
+        ax.set_title(title, loc="left", fontsize=SMALL, color=look.ink)
+        ax.tick_params(labelsize=SMALL)
         ax.locator_params(nbins=4)
     for a in scalings.T:
         reach = 0.3 * np.ptp(x, axis=0).min() * a / np.linalg.norm(a)
@@ -228,10 +229,7 @@ def sphering(X: Any, y: Any, *, columns: Any = None, style: str | None = None) -
             )  # fmt: skip
     for ax in (axes[0], axes[3]):
         titled(ax, None, *(rows.names[j] for j in pair))
-    axes[0].figure.legend(
-        handles=class_keys(look, rows.classes), loc="outside upper left", ncols=min(len(rows.classes), 4),
-        frameon=False, fontsize=SMALL, labelcolor=look.ink, handletextpad=0.3,
-    )  # fmt: skip
+    figure_key(axes[0].figure, look, class_keys(look, rows.classes), "outside upper left")
     return np.array(axes, dtype=object)
 
 
@@ -420,7 +418,9 @@ def feature_map(pipeline: Any, X: Any, y: Any, *, style: str | None = None) -> N
             f"{z.shape[1]}."
         )
     w, b = linear_function(pipeline[-1])
-    axes, look = panels(2, style, size=(WIDEST, 3.4))
+    # Space needs the whole width; below each other, in reach of a phone.
+    flat = z.shape[1] == 2
+    axes, look = panels(2, style, across=2 if flat else 1, size=(WIDTH, 3.0 if flat else 6.8))
     left, right = axes
     if rows.x.shape[1] == 2:
         regions(pipeline, X, y, ax=left, style=look.name)
@@ -431,7 +431,7 @@ def feature_map(pipeline: Any, X: Any, y: Any, *, style: str | None = None) -> N
         titled(left, None, rows.names[0])
         keyed(left, look, class_keys(look, rows.classes))
     names = _names_made(pipeline[:-1], z.shape[1])
-    if z.shape[1] == 2:
+    if flat:
         scatter_classes(right, look, z, rows.codes, rows.classes)
         low, high = _around(z, 0.1)
         right.set_xlim(low[0], high[0])
@@ -464,10 +464,10 @@ def _space(flat: Any, look: Look, z: Floats, rows: Points, w: Floats, b: float, 
     for axis, name in zip((ax.xaxis, ax.yaxis, ax.zaxis), names, strict=True):
         axis.set_pane_color((*look.tint(0, 0.0), 1.0))
         axis.line.set_color(look.muted)
-        axis.set_tick_params(colors=look.muted, labelcolor=look.ink, labelsize=SMALL - 1.5, pad=-2)
+        axis.set_tick_params(colors=look.muted, labelcolor=look.ink, labelsize=SMALL, pad=-2)
         axis.set_label_text(name, fontsize=SMALL, color=look.ink)
         axis.labelpad = -3
-    ax.set_box_aspect(None, zoom=0.8)
+    ax.set_box_aspect(None, zoom=1.05)
     ax.locator_params(nbins=3)
     ax.grid(visible=False)
     return ax
@@ -475,7 +475,7 @@ def _space(flat: Any, look: Look, z: Floats, rows: Points, w: Floats, b: float, 
 
 def _names_made(steps: Any, size: int) -> list[str]:
     try:
-        return [shortened(name, 14) for name in steps.get_feature_names_out()]
+        return all_shortened(steps.get_feature_names_out(), 14)
     except (AttributeError, ValueError, TypeError):
         return [f"z{i + 1}" for i in range(size)]
 
@@ -529,10 +529,10 @@ def _same_scales(ax: Any, low: Floats, high: Floats) -> None:
     """Limits that hold this box, on equal scales, not too narrow."""
     wide, tall = high - low
     middle = 0.5 * (low + high)
-    half = 0.5 * np.array([max(wide, 1.05 * tall), max(tall, wide / 1.35)])
+    half = 0.5 * np.array([max(wide, 1.2 * tall), max(tall, wide / 1.35)])
     ax.set_xlim(middle[0] - half[0], middle[0] + half[0])
     ax.set_ylim(middle[1] - half[1], middle[1] + half[1])
-    ax.set_aspect("equal", adjustable="box")
+    ax.set_aspect("equal", adjustable="box", anchor="W")
 
 
 def _on_view(ax: Any, foot: Floats, normal: Floats) -> Floats:

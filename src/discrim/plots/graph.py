@@ -8,8 +8,9 @@ import numpy as np
 
 from discrim.errors import ParameterError
 from discrim.plots.given import checked
+from discrim.plots.labels import all_shortened
 from discrim.plots.rows import column_names, fitted_classes, lacks
-from discrim.plots.style import SMALL, TEXT, WIDTH, Look, canvas, noted, shortened
+from discrim.plots.style import SMALL, TEXT, WIDTH, Look, canvas, noted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,6 +45,8 @@ def graph(model: Any, *, target: str = "Y", ax: Axes | None = None, style: str |
     if len(names) > MOST_NODES:
         shown = [*names[: MOST_NODES - 2], None, names[-1]]
     middle = 0.5 * (len(shown) - 1)
+    said = [name for name in shown if name is not None]
+    short = dict(zip(said, all_shortened(said, min(54 // len(shown), 26)), strict=True))
     _node(ax, look, middle, 1.0, target, 1)
     for i, name in enumerate(shown):
         if name is None:
@@ -53,7 +56,7 @@ def graph(model: Any, *, target: str = "Y", ax: Axes | None = None, style: str |
             "", (i, 0.17), (middle, 0.86), zorder=1,
             arrowprops={"arrowstyle": "-|>", "color": look.muted, "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0},
         )  # fmt: skip
-        _node(ax, look, float(i), 0.0, shortened(name, 60 // len(shown)), 0)
+        _node(ax, look, float(i), 0.0, short[name], 0)
     if len(names) > MOST_NODES:
         noted(ax, look, f"drawn: {MOST_NODES - 1} of {len(names):,} columns")
     return ax

@@ -14,9 +14,22 @@ from discrim.errors import ParameterError, plural
 from discrim.losses import LOSSES, find_loss
 from discrim.plots.boundaries import DASHES, draw_line, named_models
 from discrim.plots.given import checked, numbers_in
+from discrim.plots.labels import all_shortened
 from discrim.plots.rows import RASTERISED, Points, column_names, fitted_classes, lacks, points_of
 from discrim.plots.scatter import class_keys, scatter_classes
-from discrim.plots.style import SMALL, WIDEST, Look, canvas, end_labels, keyed, noted, panels, shortened, titled
+from discrim.plots.style import (
+    SMALL,
+    WIDTH,
+    Look,
+    canvas,
+    end_labels,
+    figure_key,
+    keyed,
+    noted,
+    panels,
+    shortened,
+    titled,
+)
 from discrim.typing import Floats
 
 if TYPE_CHECKING:
@@ -60,16 +73,13 @@ def steps(
     trace, rows = _moving(model, X, y)
     at = _positions(at, len(trace.step), _counted("count", count, MOST_FRAMES))
     across = 2 if len(at) in {2, 4} else 3
-    height = (2.9 if across == 2 else 2.0) * -(-len(at) // across)
-    axes, look = panels(len(at), style, across=across, size=(WIDEST, 0.25 + height))
+    height = (2.6 if across == 2 else 1.8) * -(-len(at) // across)
+    axes, look = panels(len(at), style, across=across, size=(WIDTH, 0.25 + height))
     for ax, i in zip(axes, at, strict=True):
         _frame(ax, look, trace, rows, i)
         ax.set_xticks([])
         ax.set_yticks([])
-    axes[0].figure.legend(
-        handles=class_keys(look, rows.classes), loc="outside upper left", ncols=2, frameon=False, fontsize=SMALL,
-        labelcolor=look.ink, handletextpad=0.3,
-    )  # fmt: skip
+    figure_key(axes[0].figure, look, class_keys(look, rows.classes), "outside upper left")
     return np.array(axes, dtype=object)
 
 
@@ -125,7 +135,7 @@ def downhill(
     way = _one_weight(weights)
     count = _counted("count", count, MOST_FRAMES)
     size = min(count, len(way))
-    axes, look = panels(size, style, across=3, size=(WIDEST, 0.25 + 2.0 * -(-size // 3)))
+    axes, look = panels(size, style, across=3, size=(WIDTH, 0.25 + 1.8 * -(-size // 3)))
     for i, ax in enumerate(axes):
         _slope(ax, look, way, loss, i)
     return np.array(axes, dtype=object)
@@ -357,7 +367,8 @@ def _coefficients(named: dict[str, Any], ax: Any, style: str | None) -> Axes:
         )  # fmt: skip
     ax.axhline(0, color=look.line, linewidth=0.8, zorder=0)
     titled(ax, None, str(getattr(trace, "unit", "step")), "coefficient")
-    ends = [(float(values[-1, j]), shortened(names[j], 18), look.colour(i)) for i, j in enumerate(order)]
+    short = all_shortened([names[j] for j in order])
+    ends = [(float(values[-1, j]), short[i], look.colour(i)) for i, j in enumerate(order)]
     end_labels(ax, ends)
     remarks = _endings(model, name)
     if len(order) < len(names):
@@ -453,7 +464,7 @@ def _line_with_normal(ax: Any, look: Look, w: Floats, b: float) -> None:
     corners = np.array([[a0, b0], [a0, b1], [a1, b0], [a1, b1]]) @ w + b
     if not w.any() or (corners > 0).all() or (corners < 0).all():
         said = "the line lies outside" if w.any() else "w = 0: no line yet"
-        ax.text(0.97, 0.04, said, transform=ax.transAxes, ha="right", fontsize=SMALL - 1, color=look.muted)
+        ax.set_xlabel(said, loc="left", fontsize=SMALL, color=look.muted)
         return
     draw_line(ax, w, b, {"color": look.ink, "linewidth": 1.6, "zorder": 5})
     middle = np.array([0.5 * (a0 + a1), 0.5 * (b0 + b1)])

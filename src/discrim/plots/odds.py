@@ -11,6 +11,7 @@ from discrim.errors import DiscrimError, ParameterError, name_list
 from discrim.plots.coordinates import answers_at
 from discrim.plots.diagnostics import one_column
 from discrim.plots.given import checked
+from discrim.plots.labels import label_points
 from discrim.plots.rows import (
     MOST_POINTS,
     RASTERISED,
@@ -21,7 +22,7 @@ from discrim.plots.rows import (
     sample,
 )
 from discrim.plots.scatter import class_keys
-from discrim.plots.style import SMALL, canvas, halo, keyed, noted, titled
+from discrim.plots.style import canvas, keyed, noted, titled
 from discrim.typing import Floats
 
 if TYPE_CHECKING:
@@ -189,13 +190,7 @@ def influence(model: Any, *, ax: Axes | None = None, style: str | None = None) -
     if np.abs(residual[shown]).max() > FAR:
         # A row that the model held for impossible would flatten all others.
         ax.set_yscale("symlog", linthresh=3.0)
-    for i in largest:
-        above, at_edge = residual[i] >= 0, leverage[i] < 0.04 * leverage[shown].max()
-        ax.annotate(
-            f"{i}", (leverage[i], residual[i]), xytext=(0, 7 if above else -7), textcoords="offset points",
-            ha="left" if at_edge else "center", va="bottom" if above else "top", fontsize=SMALL, color=look.ink,
-            path_effects=halo(look), zorder=4,
-        )  # fmt: skip
+    label_points(ax, look, np.column_stack([leverage, residual])[largest], [f"{i}" for i in largest])
     titled(ax, None, "leverage", "Pearson residual")
     remark = f"area: Cook's distance, largest {cook[place].max():.3g}; numbers: rows, from 0"
     noted(

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from discrim.errors import ParameterError, name_list, plural
 from discrim.plots.given import checked, names_in, numbers_in
+from discrim.plots.labels import all_shortened
 from discrim.plots.rows import column_names, lacks
-from discrim.plots.style import SMALL, WIDEST, canvas, end_labels, keyed, noted, panels, shortened, titled
+from discrim.plots.style import SMALL, WIDTH, canvas, end_labels, keyed, noted, panels, titled
 from discrim.typing import Floats
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ def path(
     for name, text in (("lambda_min_", "least"), ("lambda_1se_", "1 s.e.")):
         _mark(ax, look, thing, name, text)
     titled(ax, None, "strength of the penalty (logarithmic, falling)", "coefficient")
-    end_labels(ax, [(float(values[-1, j]), shortened(names[j], 14), look.colour(i)) for i, j in enumerate(largest)])
+    short = all_shortened([names[j] for j in largest], 14)
+    end_labels(ax, [(float(values[-1, j]), short[i], look.colour(i)) for i, j in enumerate(largest)])
     if len(rest):
         noted(ax, look, f"named: the {len(largest)} largest of {len(moving):,} columns with a coefficient")
     return ax
@@ -157,7 +159,7 @@ def penalties(
         or (np.linalg.eigvalsh(H) <= 0).any()
     ):
         raise ParameterError("The optimum must be two numbers and the curvature a positive definite 2 x 2 matrix.")
-    axes, look = panels(2, style, size=(WIDEST, 3.3))
+    axes, look = panels(2, style, size=(WIDTH, 3.3))
     angles = np.linspace(0, 2 * np.pi, 7201)
     circle = size * np.column_stack([np.cos(angles), np.sin(angles)])
     diamond = circle / np.abs(circle / size).sum(axis=1, keepdims=True)

@@ -11,8 +11,9 @@ from matplotlib.ticker import MaxNLocator
 
 from discrim.errors import ParameterError, plural
 from discrim.plots.given import checked, names_in
+from discrim.plots.labels import all_shortened
 from discrim.plots.rows import RASTERISED, column_numbers, names_of, part_of, points_of, two_columns
-from discrim.plots.style import SMALL, WIDEST, Look, canvas, keyed, noted, panels, shortened, titled
+from discrim.plots.style import SMALL, WIDTH, Look, canvas, figure_key, keyed, noted, panels, titled
 from discrim.typing import Floats
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def pairs(X: Any, y: Any = None, *, columns: Any = None, names: Any = None, styl
             "Name those that matter with columns=[...]."
         )
     size, rows = len(chosen), points_of(part_of(X, chosen), y, most=1500)
-    grid, look = panels(size * size, style, across=size, size=(WIDEST, WIDEST + 0.3), solved=False)
+    grid, look = panels(size * size, style, across=size, size=(WIDTH, WIDTH + 0.3), solved=False)
+    short = all_shortened([names[j] for j in chosen], 60 // size)
     matrix = np.array(grid, dtype=object).reshape(size, size)
     for i in range(size):
         for j in range(size):
@@ -86,23 +88,22 @@ def pairs(X: Any, y: Any = None, *, columns: Any = None, names: Any = None, styl
                 densities(ax, look, rows.x[:, i], rows.codes, len(rows.classes))
             else:
                 scatter_classes(ax, look, rows.x[:, [j, i]], rows.codes, rows.classes, size=7)
-            ax.tick_params(labelbottom=i == size - 1, labelleft=j == 0 and i != j, labelsize=SMALL - 1.5)
+            ax.tick_params(labelbottom=i == size - 1, labelleft=j == 0 and i != j, labelsize=SMALL - 0.5)
             for axis in (ax.xaxis,) if i == j else (ax.xaxis, ax.yaxis):
                 axis.set_major_locator(MaxNLocator(nbins=3, prune=None if size < 5 else "both"))
             if i == size - 1:
-                ax.set_xlabel(shortened(names[chosen[j]], 60 // size), fontsize=SMALL)
+                ax.set_xlabel(short[j], fontsize=SMALL)
             if j == 0:
-                ax.set_ylabel(shortened(names[chosen[i]], 60 // size), fontsize=SMALL)
+                ax.set_ylabel(short[i], fontsize=SMALL)
     figure = matrix[0, 0].figure
+    above = figure_key(figure, look, class_keys(look, rows.classes), "upper left") if rows.labelled else 0.0
+    figure.set_figheight(figure.get_figheight() + above)
     # Fixed places: a layout of so many axes that is solved for takes seconds.
     figure.subplots_adjust(
-        left=0.11, right=0.985, bottom=0.115 if rows.sampled else 0.085, top=0.94, wspace=0.09, hspace=0.09
-    )
-    if rows.labelled:
-        figure.legend(
-            handles=class_keys(look, rows.classes), loc="upper left", ncols=min(len(rows.classes), 4),
-            frameon=False, fontsize=SMALL, labelcolor=look.ink, handletextpad=0.3,
-        )  # fmt: skip
+        left=0.15, right=0.985, bottom=0.115 if rows.sampled else 0.085, wspace=0.09, hspace=0.09,
+        top=1 - (0.14 + above) / figure.get_figheight(),
+    )  # fmt: skip
+    figure.align_ylabels(matrix[:, 0])
     if rows.sampled:
         figure.text(0.985, 0.012, rows.sampled, ha="right", fontsize=SMALL, color=look.muted)
     return matrix
@@ -131,17 +132,15 @@ def scatter_classes(
             continue
         ax.scatter(
             z[own, 0], z[own, 1], s=area, marker=look.marker(k), color=look.colour(k), alpha=0.45 if crowd else 0.8,
-            linewidths=0.5, edgecolors=look.face, rasterized=crowd, zorder=3,
+            linewidths=0.0 if crowd else 0.5, edgecolors=look.face, rasterized=crowd, zorder=3,
         )  # fmt: skip
 
 
 def class_keys(look: Look, classes: Any) -> list[Line2D]:
     """Entries of a legend: colour, shape and label of each class."""
     return [
-        Line2D(
-            [], [], linestyle="", marker=look.marker(k), color=look.colour(k), markersize=5, label=shortened(label, 24)
-        )
-        for k, label in enumerate(np.asarray(classes).tolist())
+        Line2D([], [], linestyle="", marker=look.marker(k), color=look.colour(k), markersize=5, label=label)
+        for k, label in enumerate(all_shortened(np.asarray(classes).tolist(), 24))
     ]
 
 

@@ -17,7 +17,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator
 from numpy.typing import NDArray
 
 from discrim.errors import ParameterError
@@ -33,8 +33,8 @@ NOTE = "note"
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*", "<", ">")
 # Sizes in points: still legible when a picture of WIDTH is shown 390 pixels wide.
 TEXT, SMALL, TITLE = 9.5, 8.5, 10.5
-# Inches; at 96 pixels an inch a picture is 480 wide, and two panels side by side 560.
-WIDTH, HEIGHT, WIDEST = 5.0, 3.9, 5.8
+# Inches; at 96 pixels an inch a picture is 480 wide, panels side by side too: text is then 9 pixels high on a phone.
+WIDTH, HEIGHT = 5.0, 3.9
 MOST_PANELS = 100
 # Points that ticks and name of the vertical axis take.
 BESIDE = 42
@@ -146,7 +146,7 @@ def panels(
     columns = min(count, across or 2)
     rows = -(-count // columns)
     if size is None:
-        size = (WIDTH if columns == 1 else WIDEST, (HEIGHT - 0.6 if columns == 1 else WIDEST / columns + 0.1) * rows)
+        size = (WIDTH, (HEIGHT - 0.6 if columns == 1 else WIDTH / columns + 0.5) * rows)
     figure = _new_figure(size)
     if solved:
         figure.set_layout_engine("constrained", h_pad=0.07, w_pad=0.07)
@@ -232,18 +232,29 @@ def titled(ax: Axes, title: str | None = None, x: str | None = None, y: str | No
             pad=_above_legend(ax),
         )  # fmt: skip
     if x is not None:
-        ax.set_xlabel(wrapped(x, _characters(ax, TEXT)))
+        ax.set_xlabel(wrapped(x, _characters(ax, TEXT) - 2))
     if y is not None:
-        ax.set_ylabel(y)
+        ax.set_ylabel(wrapped(y, _characters(ax, TEXT, upright=True)))
     return ax
 
 
-def _characters(ax: Axes, size: float) -> int:
-    """About how many characters of this size stand side by side above the axes, beside which their labels stand."""
-    columns = ax.get_subplotspec()
-    share = 1 if columns is None else columns.get_gridspec().ncols
-    room = ax.figure.get_figwidth() / share * 72 - BESIDE  # type: ignore[union-attr]
+def _characters(ax: Axes, size: float, *, upright: bool = False) -> int:
+    """About how many characters of this size stand side by side above the axes, or ``upright`` at their left."""
+    place = ax.get_subplotspec()
+    grid = None if place is None else place.get_gridspec()
+    if upright:
+        high = ax.figure.get_figheight() / (1 if grid is None else grid.nrows)  # type: ignore[union-attr]
+        return max(int((high * 72 - 2 * BESIDE) / (0.52 * size)), 12)
+    share = 1 if grid is None else grid.ncols
+    room = ax.figure.get_figwidth() / share * 72 - max(BESIDE, _beside(ax))  # type: ignore[union-attr]
     return max(int(room / (0.52 * size)), 12)
+
+
+def _beside(ax: Axes) -> float:
+    """Points that the names of rows take, where the vertical axis has names."""
+    if not isinstance(ax.yaxis.get_major_locator(), FixedLocator):
+        return 0.0
+    return 12 + 0.52 * SMALL * max((len(text.get_text()) for text in ax.get_yticklabels()), default=0)
 
 
 def wrapped(text: str, width: int) -> str:
@@ -268,21 +279,39 @@ def keyed(ax: Any, look: Look, handles: Sequence[Any] | None = None, *, inside: 
         ax.legend(loc=inside, **options)
         return
     _ENTRIES[ax] = handles
+    columns = _legend_columns(ax, handles)
+    options["handles"] = _by_line(handles, columns)
     ax.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=_legend_columns(ax, handles), columnspacing=1.2,
-        handlelength=1.4, **options,
-    )  # fmt: skip
+        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, columnspacing=1.2, handlelength=1.4, **options
+    )
     if ax.get_title(loc="left"):
         titled(ax, ax.get_title(loc="left"))
 
 
+def figure_key(figure: Any, look: Look, handles: Sequence[Any], loc: str) -> float:
+    """A legend of several panels above them; the inches that it takes."""
+    columns = _columns_within(int(figure.get_figwidth() * 72 / (0.52 * SMALL)), handles)
+    figure.legend(
+        handles=_by_line(handles, columns), loc=loc, ncols=columns, frameon=False, fontsize=SMALL,
+        labelcolor=look.ink, handletextpad=0.3, columnspacing=1.2, labelspacing=0.3, handlelength=1.4,
+    )  # fmt: skip
+    return -(-len(handles) // columns) * SMALL * 1.45 / 72
+
+
 def _legend_columns(ax: Axes, handles: Sequence[Any]) -> int:
-    """As many as fit, entries going down the columns, each column as wide as its longest."""
-    sizes, room = [len(str(handle.get_label())) + 5 for handle in handles], _characters(ax, SMALL)
+    return _columns_within(_characters(ax, SMALL), handles)
+
+
+def _by_line(handles: Sequence[Any], columns: int) -> list[Any]:
+    """matplotlib fills a legend column after column; it is read line by line."""
+    return [handle for k in range(columns) for handle in handles[k::columns]]
+
+
+def _columns_within(room: int, handles: Sequence[Any]) -> int:
+    """As many as fit, entries line by line, each column as wide as its longest."""
+    sizes = [len(str(handle.get_label())) + 6 for handle in handles]
     for columns in range(len(sizes), 1, -1):
-        # The first columns have one entry more where they do not come out even.
-        parts = np.array_split(np.array(sizes), columns)
-        if sum(int(part.max()) for part in parts) <= room:
+        if sum(max(sizes[k::columns]) for k in range(columns)) <= room:
             return columns
     return 1
 
