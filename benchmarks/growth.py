@@ -1,6 +1,6 @@
 """``python -m benchmarks growth``: how time and memory of a fit grow with rows, columns, classes and entries.
 
-One size grows and the others stay. Every model runs in a process of its own for each such axis. A point is the median
+One size grows and the others stay. Every model runs in a process of its own for each such axis. A point is the shortest
 of some fits, and the rise of the resident memory above the input in one more fit. The slope on logarithmic axes is
 fitted to the largest points, where the fixed cost of a call no longer counts, and printed beside the power that theory
 allows. A slope well above it is a surprise, and a fault.
@@ -171,7 +171,7 @@ def measure(subject: Subject, axis: Axis, most: int) -> Iterator[Point]:
             start = time.perf_counter()
             fit()
             times.append(time.perf_counter() - start)
-        yield Point(size, float(np.median(times)), rise_of_high_water_mark(fit))
+        yield Point(size, min(times), rise_of_high_water_mark(fit))
         if times[-1] > LONGEST:
             return
 

@@ -121,15 +121,84 @@ def test_what_is_not_finite_shows_in_its_own_sum(backend, threshold, bad):
         assert_array_equal(np.argwhere(~np.isfinite(count)), [[codes[3], 1]])
 
 
+@TYPES
+@pytest.mark.parametrize("weighted", [False, True])
+def test_moments_of_compressed_rows_are_those_of_the_dense(dtype, index, weighted):
+    for n, p, classes in [(1, 1, 1), (7, 3, 2), (50, 9, 4), (300, 40, 5)]:
+        x, codes, w = case(n, p, classes)
+        x += 1e8 * (np.arange(p) == 0)
+        x = x.astype(dtype).astype(float)
+        weight, low = (w if weighted else None), np.zeros((classes, p))
+        total, rows, mean, scatter = kernels.class_moments(x, codes, weight, classes, 0, low)
+        for backend in (kernels, reference):
+            found = backend.sparse_class_moments(compressed(x, dtype, index), p, codes, weight, classes)
+            assert_allclose(found[0], total)
+            assert_array_equal(found[1], rows)
+            assert_allclose(found[2] + found[4], mean + low, rtol=1e-14, atol=1e-14)
+            assert_allclose(found[3], scatter, rtol=1e-9, atol=1e-9)
+
+
 @BACKENDS
-def test_logarithms_are_those_of_the_values_however_often_these_come(backend):
+def test_moments_of_compressed_rows_show_what_is_not_finite_and_refuse_columns_outside(backend):
+    x, codes, _ = case(20, 5, 2)
+    x[3, 1] = np.nan
+    values, columns, first = compressed(x)
+    found = backend.sparse_class_moments((values, columns, first), 5, codes, None, 2)
+    assert_array_equal(np.argwhere(~np.isfinite(found[2])), [[codes[3], 1]])
+    for column in (-1, 5):
+        columns[2] = column
+        with pytest.raises(ValueError, match="outside"):
+            backend.sparse_class_moments((values, columns, first), 5, codes, None, 2)
+
+
+def shares(backend, count, whole=None, added=(0.0,), total=None, *, negative=False):
+    out = np.full(count.shape, 7.0)
+    total = np.zeros(len(count)) if total is None else total
+    backend.log_shares(count, whole, np.array(added), total, negative, out)
+    return out
+
+
+@BACKENDS
+def test_logarithms_of_shares_are_those_of_the_values(backend):
     rng = np.random.default_rng(0)
-    for values in (rng.poisson(2.0, 5000) + 1.0, 1e6 - rng.poisson(2.0, 5000), rng.lognormal(0, 50, 5000), np.empty(0)):
-        found = backend.logs(values)
-        assert_allclose(found, np.log(values), rtol=1e-15, atol=1e-15)
-        distinct, places = np.unique(values, return_inverse=True)
-        assert_array_equal(found, backend.logs(distinct)[places])
-    assert_array_equal(backend.logs(np.array([1.0, np.inf, np.nan, np.nan, 1.0])), [0.0, np.inf, np.nan, np.nan, 0.0])
+    for values in (rng.poisson(2.0, (3, 501)) + 1.0, rng.lognormal(0, 50, (2, 333)), rng.uniform(0.5, 1.5, (1, 999))):
+        assert_allclose(shares(backend, values), np.log(values), rtol=1e-15, atol=1e-15)
+        total = rng.standard_normal(len(values))
+        each = rng.uniform(0.0, 2.0, values.shape[1])
+        wanted = total[:, None] - np.log(values + each)
+        assert_allclose(shares(backend, values, None, each, total, negative=True), wanted, rtol=1e-14, atol=1e-14)
+        assert_allclose(shares(backend, np.asfortranarray(values)), np.log(values), rtol=1e-15, atol=1e-15)
+    strange = np.array([[0.0, 1.0, 5e-324, np.inf, -1.0, np.nan, 2.0, 3.0, 0.0]])
+    wanted = [[0.0, 0.0, np.log(5e-324), np.inf, np.nan, np.nan, np.log(2.0), np.log(3.0), 0.0]]
+    assert_allclose(shares(backend, strange), wanted)
+    assert_allclose(shares(backend, np.tile(strange, 30)), np.tile(wanted, 30))
+    assert shares(backend, np.empty((2, 0))).shape == (2, 0)
+
+
+@BACKENDS
+@pytest.mark.parametrize("along", ["class", "column"])
+def test_logarithms_of_what_is_left_of_a_whole_are_zero_where_it_is_rounding(backend, along):
+    count = np.array([[0.1, 1.0, 3.0, 0.0, 2.0, 5.0, 6.0, 7.0, 8.0], [0.2, 4.0, 0.0, 0.0, 1.0, 5.0, 6.0, 7.0, 8.0]])
+    whole = count.sum(axis=0, keepdims=True) if along == "column" else count.sum(axis=1, keepdims=True)
+    count[0, 0] = whole[0, 0] * (1 + 1e-15)
+    left = whole - count
+    left[0, 0] = 0.0
+    wanted = np.log(np.where(left == 0.0, 1.0, left))
+    assert_allclose(shares(backend, count, whole), wanted, rtol=1e-14, atol=1e-14)
+    assert_allclose(shares(backend, count, whole, added=(0.5,)), np.log(left + 0.5), rtol=1e-14, atol=1e-14)
+
+
+@BACKENDS
+def test_shares_that_do_not_fit_are_refused(backend):
+    count = np.ones((2, 3))
+    for whole, added, total in (
+        (np.ones((3, 1)), (1.0,), np.zeros(2)),
+        (np.ones((1, 2)), (1.0,), np.zeros(2)),
+        (None, (1.0, 2.0), np.zeros(2)),
+        (None, (1.0,), np.zeros(3)),
+    ):
+        with pytest.raises(ValueError, match="one"):
+            shares(backend, count, whole, added, total)
 
 
 @BACKENDS

@@ -22,6 +22,9 @@ from discrim.sources.rows import ArrayRows
 
 State = TypeVar("State")
 
+# Numbers in X below which one thread reads and adds them as fast as several, and how many of them must be read for a
+# number of a state that is merged.
+LIGHT, PER_NUMBER = 1_000_000, 64
 # Entries of a sparse X that are worth a task.
 SPARSE = 200_000
 # States of a stream that are merged at once.
@@ -48,7 +51,8 @@ def reduce(
     A scan goes on from what was ``kept`` of this pass.
     """
     whole, elsewhere = rows.whole, getattr(rows, "reduced_elsewhere", None)
-    if whole is not None and isinstance(whole.x, np.ndarray) and whole.x.size <= SINGLE:
+    least = LIGHT if reduction.light else SINGLE
+    if whole is not None and isinstance(whole.x, np.ndarray) and whole.x.size <= least:
         return reduction.of(whole)
     size = 8 * reduction.numbers(shape or Shape(rows.design, rows.classes, rows.n_rows))
     state = elsewhere and elsewhere(partial(_reduce_part, reduction), partial(_merged, reduction), size)
@@ -56,6 +60,7 @@ def reduce(
         return state  # type: ignore[no-any-return]
     # Without products an entry costs little more than a number of a state, which is written and merged.
     entries = SPARSE if reduction.uses_blas else max(SPARSE, size // 4)
+    size *= PER_NUMBER if reduction.light and whole is not None and isinstance(whole.x, np.ndarray) else 1
     alone = whole is not None and len(_ranges(whole, size, entries)) == 1
     with one_blas_thread() if reduction.uses_blas and not alone else nullcontext():
         of, merge = reduction.of, reduction.merge
@@ -86,8 +91,7 @@ def reduce_blocks(
 
     The blocks depend on the data's shape alone, so that any number of threads gives the same bits.
     ``state_bytes`` is the size of one state: large ones get fewer, longer blocks; so many ``entries`` of sparse rows
-    are worth a task. A terminal shows how far a long
-    pass is, under this ``title``.
+    are worth a task. A terminal shows how far a long pass is, under this ``title``.
     """
     if rows.whole is not None:
         return _reduce_whole(rows.whole, of, merge, state_bytes, entries)

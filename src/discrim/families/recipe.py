@@ -114,6 +114,10 @@ class Reduction(Protocol[S]):
     @property
     def uses_blas(self) -> bool: ...
 
+    # Is an entry read and added, and nothing else? A thread then has to have many of them before it pays.
+    @property
+    def light(self) -> bool: ...
+
     def of(self, block: Block) -> S: ...
     def merge(self, states: Sequence[S]) -> S: ...
     def numbers(self, shape: Shape) -> int:
@@ -134,6 +138,7 @@ class Sum(Generic[S]):
     merge: Callable[[Sequence[S]], S]
     size: int = 0
     uses_blas: bool = False
+    light: bool = False
 
     def numbers(self, shape: Shape) -> int:  # noqa: ARG002 - known beforehand
         return self.size

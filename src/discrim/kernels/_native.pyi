@@ -4,8 +4,10 @@ from discrim.kernels.counts.reference import code_integers as code_integers
 from discrim.kernels.counts.reference import count_codes as count_codes
 from discrim.kernels.counts.reference import grid_sums as grid_sums
 from discrim.kernels.counts.reference import held_out_logs as held_out_logs
+from discrim.kernels.counts.reference import log_shares as log_shares
 from discrim.kernels.counts.reference import read_codes as read_codes
 from discrim.kernels.counts.reference import read_lists as read_lists
+from discrim.kernels.counts.reference import sparse_class_moments as sparse_class_moments
 from discrim.kernels.counts.reference import sparse_class_sums as sparse_class_sums
 from discrim.kernels.counts.reference import sparse_score as sparse_score
 from discrim.kernels.gaussian.reference import class_moments as class_moments

@@ -135,6 +135,7 @@ class OneForm:
     """A reduction whose states all have one form: every class is known by itself, and there is nothing to narrow."""
 
     uses_blas: ClassVar[bool] = False
+    light: ClassVar[bool] = False
 
     def by_class(self) -> Self | None:
         """The same: a state has each class by itself."""

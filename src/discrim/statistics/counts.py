@@ -89,7 +89,9 @@ class ClassCounts(ByClass):
     @property
     def finite(self) -> bool:
         """False when NaN or infinity was among the rows."""
-        return bool(np.isfinite(self.count).all())
+        # A sum of finite numbers may overflow, but what is not finite always shows in it.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.isfinite(self.count.sum()) or np.isfinite(self.count).all())
 
     def of_feature(self, j: int) -> Floats:
         """N_k of the levels of feature j, K x L_j."""
@@ -189,6 +191,8 @@ class CountsOf(OneForm):
 
     Unless ``signed``, an entry below zero is an error that names the ``model`` and the column.
     """
+
+    light: ClassVar[bool] = True
 
     threshold: float | None = None
     signed: bool = True

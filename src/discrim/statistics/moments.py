@@ -135,7 +135,9 @@ class ClassMoments(ClassScatter):
         x = block.x
         if sparse.issparse(x):
             if depth is Depth.DIAGONAL:
-                return cls._of_sparse_diagonal(block)
+                entries, size = (x.data, x.indices, x.indptr), len(block.classes)
+                found = kernels.sparse_class_moments(entries, x.shape[1], block.codes, block.weight, size)
+                return cls(block.classes, *found[:4], depth, found[4])
             x = np.asarray(x.toarray())
         low = np.zeros((len(block.classes), x.shape[1]))
         by_library = depth is not Depth.DIAGONAL and x.shape[1] >= MANY
@@ -227,30 +229,6 @@ class ClassMoments(ClassScatter):
         shape = (-1, 1, 1) if self.depth is Depth.FULL else (-1, 1)
         return replace(self, weight=self.weight * factors, scatter=self.scatter * factors.reshape(shape))
 
-    @classmethod
-    def _of_sparse_diagonal(cls, block: Block) -> ClassMoments:
-        """Zeros are counted, not visited: S = sum over stored w (x - mu)^2 + (weight of the zeros) mu^2."""
-        x, size = sparse.csr_array(block.x), len(block.classes)
-        w = np.ones(len(block)) if block.weight is None else block.weight
-        groups = sparse.csr_array((w, (block.codes, np.arange(len(block)))), shape=(size, len(block)))
-        weight: Floats = np.asarray(groups.sum(axis=1)).ravel()
-        rows = np.bincount(block.codes[w > 0], minlength=size)
-        mean = np.asarray((groups @ x).todense(), dtype=np.float64) / np.where(weight > 0, weight, 1.0)[:, None]
-        row_of = np.repeat(np.arange(len(block)), np.diff(x.indptr))
-        d = x.data - mean[block.codes[row_of], x.indices]
-        flat = block.codes[row_of].astype(np.int64) * x.shape[1] + x.indices
-        first = np.bincount(flat, w[row_of] * d, size * x.shape[1]).reshape(mean.shape)
-        stored = np.bincount(flat, w[row_of] * d * d, size * x.shape[1]).reshape(mean.shape)
-        stored_weight = np.bincount(flat, w[row_of], size * x.shape[1]).reshape(mean.shape)
-        stored_rows = np.bincount(flat, w[row_of] > 0, size * x.shape[1]).reshape(mean.shape)
-        # Where there are no zeros the two weights differ by rounding, which the mean would blow up.
-        zeros = np.where(stored_rows < rows[:, None], weight[:, None] - stored_weight, 0.0)
-        # The mean was a sum of large numbers: what it missed is the mean of the small ones that are left.
-        missed = (first - zeros * mean) / np.where(weight > 0, weight, 1.0)[:, None]
-        scatter = np.maximum(stored + zeros * mean**2 - weight[:, None] * missed**2, 0.0)
-        mean, low = two_sum(mean, missed)
-        return cls(block.classes, weight, rows, mean, scatter, Depth.DIAGONAL, low)
-
 
 @dataclass(frozen=True)
 class ScatterOf:
@@ -261,6 +239,11 @@ class ScatterOf:
 
     depth: Depth
     full_up_to: int = 0
+
+    @property
+    def light(self) -> bool:
+        """Are entries squared one by one, without products of columns?"""
+        return self.depth is Depth.DIAGONAL
 
     def by_class(self) -> Self:
         """The same with a scatter for every class."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,11 +20,8 @@ Alpha = Any
 
 # What a difference leaves of two equal sums.
 ROUNDING = 1e-12
-# Counts from which on parts of the columns are solved on all threads, and how many columns a part has: intermediate
-# results then stay in cache.
-MANY, PART = 1_000_000, 1 << 15
-# Logarithms that are made one by one, without looking for equal ones.
-FEW = 1_000
+# Counts from which on the classes are solved on several threads, in so many parts.
+MANY, PARTS = 1_000_000, 8
 
 
 @dataclass(frozen=True)
@@ -50,13 +46,8 @@ class Multinomial:
     threshold: float | None = None
 
     def solve(self, s: ClassCounts, alpha: Alpha) -> Solution:
-        coef, constant = np.empty_like(s.count), np.zeros(len(s.count))
-        log_total = _log(s.count.sum(axis=1, keepdims=True) + summed(alpha, s.count.shape[1]))
-
-        def solve_part(k: int | slice, columns: slice) -> None:
-            np.subtract(_log(s.count[k, columns] + _at(alpha, columns)), log_total[k], out=coef[k, columns])
-
-        _in_parts(solve_part, s.count)
+        total = s.count.sum(axis=1) + summed(alpha, s.count.shape[1])
+        coef, constant = _log_shares(s.count, alpha, _log(total)), np.zeros(len(s.count))
         zero = s.count + alpha == 0 if np.min(alpha) == 0 else np.zeros(1, dtype=bool)
         if not zero.any():
             return Solution(coef, coef, constant)
@@ -77,20 +68,16 @@ class Bernoulli:
         return (alpha, alpha) if self.beta is None else self.beta
 
     def solve(self, s: ClassCounts, alpha: Alpha) -> Solution:
-        (a, b), weight = self.pair(alpha), s.weight[:, None]
-        log_prob, coef = np.empty_like(s.count), np.empty_like(s.count)
-        parts = np.zeros((len(s.count), -(-s.count.shape[1] // PART)))
-
-        def solve_part(k: int | slice, columns: slice) -> None:
-            count, a_j, b_j = s.count[k, columns], _at(a, columns), _at(b, columns)
-            present, absent = _log(count + a_j), _log(difference(weight[k], count) + b_j)
-            total = _log(weight[k] + (a_j + b_j))
-            np.subtract(present, total, out=log_prob[k, columns])
-            np.subtract(present, absent, out=coef[k, columns])
-            parts[k, columns.start // PART] = (absent - total).sum(axis=-1)
-
-        _in_parts(solve_part, s.count)
-        constant = parts.sum(axis=1)
+        a, b = self.pair(alpha)
+        total = _log(s.weight[:, None] + (a + b))
+        if total.shape[1] == 1:
+            log_prob = _log_shares(s.count, a, total[:, 0])
+            absent = _log_shares(s.count, b, total[:, 0], s.weight[:, None])
+        else:
+            none = np.zeros(len(total))
+            log_prob = _log_shares(s.count, a, none) - total
+            absent = _log_shares(s.count, b, none, s.weight[:, None]) - total
+        coef, constant = log_prob - absent, absent.sum(axis=1)
         if np.min(a) > 0 and np.min(b) > 0:
             return Solution(log_prob, coef, constant)
         zero, one = s.count + a == 0, difference(s.weight[:, None], s.count) + b == 0
@@ -111,14 +98,9 @@ class Complement:
     threshold: float | None = None
 
     def solve(self, s: ClassCounts, alpha: Alpha) -> Solution:
-        whole, weights, constant = s.count.sum(axis=0), np.empty_like(s.count), np.zeros(len(s.count))
-        log_total = _log(difference(whole.sum(), s.count.sum(axis=1, keepdims=True)) + summed(alpha, len(whole)))
-
-        def solve_part(k: int | slice, columns: slice) -> None:
-            smoothed = difference(whole[columns], s.count[k, columns]) + _at(alpha, columns)
-            np.subtract(log_total[k], _log(smoothed), out=weights[k, columns])
-
-        _in_parts(solve_part, s.count)
+        whole, constant = s.count.sum(axis=0), np.zeros(len(s.count))
+        total = _log(difference(whole.sum(), s.count.sum(axis=1)) + summed(alpha, len(whole)))
+        weights = _log_shares(s.count, alpha, total, whole[None], negative=True)
         zero = complements(s.count) + alpha == 0 if np.min(alpha) == 0 else np.zeros((1, 1), dtype=bool)
         if self.norm:
             # In the limit the columns that no other class has share all the weight of their class.
@@ -189,21 +171,25 @@ def summed(alpha: Alpha, columns: int) -> float:
     return float(np.sum(alpha)) * (columns / np.size(alpha))
 
 
-def _in_parts(task: Callable[[int | slice, slice], None], count: Floats) -> None:
-    """``task(k, columns)`` for every class k and every part of the columns; at once for few numbers."""
-    classes, width = count.shape
-    if count.size < FEW:
-        task(slice(None), slice(0, width))
-        return
-    parts = [(k, slice(j, j + PART)) for k in range(classes) for j in range(0, width, PART)]
-    run(lambda i: task(*parts[i]), len(parts), workers=None if count.size >= MANY else 1)
+def _log_shares(
+    count: Floats, alpha: Alpha, log_total: Floats, whole: Floats | None = None, *, negative: bool = False
+) -> Floats:
+    """log(N_kj + alpha_j) - log_total_k, or its negative; with a ``whole`` (K x 1 or 1 x p) of what is left of it.
 
+    The logarithm of zero is zero: its limit is worked out by the caller.
+    """
+    added, out = np.atleast_1d(np.asarray(alpha, dtype=np.float64)), np.empty(count.shape)
+    step = max(len(count) // PARTS, 1) if count.size >= MANY else max(len(count), 1)
 
-def _at(value: Alpha, columns: slice) -> Any:
-    return value[columns] if np.ndim(value) else value
+    def fill(part: int) -> None:
+        rows = slice(part * step, (part + 1) * step)
+        here = whole[rows] if whole is not None and len(whole) > 1 else whole
+        kernels.log_shares(count[rows], here, added, log_total[rows], negative, out[rows])
+
+    run(fill, -(-len(count) // step))
+    return out
 
 
 def _log(values: Any) -> Any:
     """Logarithms; zero where a value is zero, for which the limit is worked out."""
-    positive = values if np.min(values, initial=1.0) > 0 else np.where(values == 0, 1.0, values)
-    return kernels.logs(positive) if np.size(positive) >= FEW else np.log(positive)
+    return np.log(np.where(values == 0, 1.0, values))

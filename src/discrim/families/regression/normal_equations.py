@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,52 +107,6 @@ def ridge(problem: Regression, alpha: float, *, reread: bool) -> Floats:
             return np.asarray(spread.values.T @ along)
     sphering = spread.sphere_added(1.0, np.full(len(problem.origin), added), reread=reread)
     return sphering.both(problem.cross)[1]
-
-
-def sparse_ridge(
-    rows: Any, weight: Floats, targets: Floats, origin: Floats, squares: Floats, alphas: Floats, tol: float, most: int
-) -> tuple[Floats, int]:
-    """The same for sparse rows X by conjugate gradients, all targets at once, and the iterations that it took.
-
-    ``targets`` (n x K) are centred, ``squares`` are those of the columns about their ``origin``.
-    With fewer rows than columns b = X'a, (XX' + alpha I) a = Y; else (X'X + alpha I) b = X'Y with columns scaled to one
-    length. The residual falls to ``tol`` of its first value. Cost: two products with the rows, 2 nnz K, an iteration;
-    nothing but K columns of n and of p numbers is kept.
-    """
-    across, root = rows.T, np.sqrt(weight)[:, None]
-
-    def forward(u: Floats) -> Floats:
-        return np.asarray(root * (rows @ u - origin @ u))
-
-    def backward(v: Floats) -> Floats:
-        v = root * v
-        return np.asarray(across @ v - np.outer(origin, v.sum(axis=0)))
-
-    if rows.shape[0] < rows.shape[1]:
-        a, steps = _conjugate(lambda v: forward(backward(v)) + alphas * v, root * targets, 1.0, tol, most)
-        return backward(a), steps
-    beside, cross = squares[:, None] + alphas, backward(root * targets)
-    return _conjugate(lambda u: backward(forward(u)) + alphas * u, cross, beside, tol, most)
-
-
-def _conjugate(
-    times: Callable[[Floats], Floats], target: Floats, beside: Floats | float, tol: float, most: int
-) -> tuple[Floats, int]:
-    """Columns x with Ax = ``target``; ``beside`` is a diagonal near A."""
-    x, left, ahead = np.zeros_like(target), target.copy(), target / beside
-    slope, enough = (left * ahead).sum(axis=0), tol * np.linalg.norm(left, axis=0)
-    for i in range(most):
-        if (np.linalg.norm(left, axis=0) <= enough).all():
-            return x, i
-        products = times(ahead)
-        length = (ahead * products).sum(axis=0)
-        step = slope / np.where(length > 0, length, 1.0)
-        x += step * ahead
-        left -= step * products
-        scaled, before = left / beside, slope
-        slope = (left * scaled).sum(axis=0)
-        ahead = scaled + slope / np.where(before > 0, before, 1.0) * ahead
-    return x, most
 
 
 def ridge_path(problem: Regression, alphas: Floats) -> Floats:

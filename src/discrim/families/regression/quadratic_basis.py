@@ -109,6 +109,10 @@ class ExpandedOf:
     def uses_blas(self) -> bool:
         return self.inner.uses_blas
 
+    @property
+    def light(self) -> bool:
+        return False
+
     def of(self, block: Block) -> Any:
         parts = [block.rows(start, start + ROWS) for start in range(0, max(len(block), 1), ROWS)]
         return self.inner.merge([self.inner.of(_of_block(part)) for part in parts])

@@ -16,6 +16,7 @@ from discrim.families.gaussian.leave_one_out import is_ill
 from discrim.families.gaussian.naive import LEAST_LEFT
 from discrim.families.gaussian.recipe import MomentsRecipe, Statistic, about_columns, rank_tolerance
 from discrim.families.recipe import Grid, LeftOut, Passes, Reduction, Remark, Search, Shape, Solved, collected
+from discrim.families.regression.conjugate import sparse_ridge
 from discrim.families.regression.normal_equations import (
     Regression,
     indicator_regression,
@@ -25,7 +26,6 @@ from discrim.families.regression.normal_equations import (
     ridge_path,
     second_of_two,
     signed_regression,
-    sparse_ridge,
     squared_errors,
 )
 from discrim.families.rule import LinearRule

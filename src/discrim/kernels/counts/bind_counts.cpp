@@ -107,14 +107,50 @@ nb::tuple sparse(Compressed<T, I> x, int64_t p, Codes codes, std::optional<Vecto
     });
 }
 
-Result<double> logs(Vector values) {
-    const size_t n = values.shape(0);
-    std::unique_ptr<double[]> out(new double[n]);
+template <typename T, typename I>
+nb::tuple moments(Compressed<T, I> x, int64_t p, Codes codes, std::optional<Vector> weight, int64_t K) {
+    const auto rows = rows_unread(x, p);
+    check_labels(codes, weight, rows.n, K);
+    const size_t classes = K, columns = p;
+    std::unique_ptr<double[]> total(new double[classes]), mean(new double[classes * columns]()),
+        scatter(new double[classes * columns]()), low(new double[classes * columns]());
+    std::unique_ptr<int64_t[]> count(new int64_t[classes]);
+    bool inside;
     {
         nb::gil_scoped_release release;
-        remembered_logs(values.data(), n, out.get());
+        inside = sparse_moments(rows, codes.data(), data_of(weight), K,
+                                Moments{total.get(), count.get(), mean.get(), low.get(), scatter.get()});
     }
-    return give(std::move(out), {n});
+    require(inside, OUTSIDE);
+    return nb::make_tuple(give(std::move(total), {classes}), give(std::move(count), {classes}),
+                          give(std::move(mean), {classes, columns}), give(std::move(scatter), {classes, columns}),
+                          give(std::move(low), {classes, columns}));
+}
+
+void shares(Square count, std::optional<Square> whole, Vector added, Vector log_total, bool negative,
+            Aligned<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
+    const size_t K = count.shape(0), p = count.shape(1);
+    const size_t classes = whole ? whole->shape(0) : 1, columns = whole ? whole->shape(1) : 1;
+    require((classes == 1 || classes == K) && (columns == 1 || columns == p), "one whole a class, or one a column");
+    require(columns <= 1 || whole->stride(1) == 1, "the wholes of columns must lie next to each other");
+    require(added.shape(0) == 1 || added.shape(0) == p, "one number is added, or one a column");
+    require(log_total.shape(0) == K, "there must be one total a class");
+    require(out.shape(0) == K && out.shape(1) == p, "out has the wrong shape");
+    const LogShares asked{count.data(),
+                          static_cast<int64_t>(K),
+                          static_cast<int64_t>(p),
+                          count.stride(0),
+                          count.stride(1),
+                          whole ? whole->data() : nullptr,
+                          classes > 1 ? whole->stride(0) : 0,
+                          columns > 1 ? 1 : 0,
+                          added.data(),
+                          added.shape(0) == 1,
+                          log_total.data(),
+                          negative ? -1.0 : 1.0,
+                          out.data()};
+    nb::gil_scoped_release release;
+    log_shares(asked);
 }
 
 Table table_of(const Square &table, const Vector &offset) {
@@ -195,6 +231,7 @@ template <typename T, typename I>
 void bind_compressed(nb::module_ &m) {
     m.def("sparse_class_sums", &sparse<T, I>, "rows"_a, "columns"_a, "codes"_a, "weight"_a.none(), "classes"_a,
           "threshold"_a.none());
+    m.def("sparse_class_moments", &moments<T, I>, "rows"_a, "columns"_a, "codes"_a, "weight"_a.none(), "classes"_a);
     const auto add_score = [&m](auto function) {
         m.def("sparse_score", function, "rows"_a, "table"_a, "offset"_a, "threshold"_a.none(), "output"_a,
               "out"_a.noconvert());
@@ -210,7 +247,8 @@ void bind_compressed(nb::module_ &m) {
 }  // namespace
 
 void bind_counts(nb::module_ &m) {
-    m.def("logs", &logs, "values"_a);
+    m.def("log_shares", &shares, "count"_a, "whole"_a.none(), "added"_a, "log_total"_a, "negative"_a,
+          "out"_a.noconvert());
     m.def("class_sums", &dense<double>, "x"_a.noconvert(), "codes"_a, "weight"_a.none(), "classes"_a,
           "threshold"_a.none());
     m.def("class_sums", &dense<float>, "x"_a.noconvert(), "codes"_a, "weight"_a.none(), "classes"_a,

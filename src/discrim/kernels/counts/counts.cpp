@@ -1,10 +1,9 @@
-// Every entry is read once and added to the sum of its class and column; and what is left of sums without a row.
+// Rows by class, logarithms of counts, and what is left of sums without a row.
 
 #include "counts/counts.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <vector>
 
 namespace discrim {
@@ -42,41 +41,6 @@ std::vector<int64_t> by_class(const int32_t *codes, int64_t n, int64_t K) {
     return order;
 }
 
-void remembered_logs(const double *values, int64_t n, double *out) {
-    // A place for every value, by a product whose high bits depend on all its bits; one that comes later takes it over.
-    constexpr int BITS = 10;
-    struct Known {
-        double value = 1.0, log = 0.0;
-    };
-    std::vector<Known> known(size_t{1} << BITS);
-    for (int64_t i = 0; i < n; ++i) {
-        uint64_t bits;
-        std::memcpy(&bits, values + i, sizeof bits);
-        Known &here = known[(bits * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - BITS)];
-        if (here.value != values[i]) here = {values[i], std::log(values[i])};
-        out[i] = here.log;
-    }
-}
-
-template <typename T>
-void dense_sums(const Rows<T> &x, const int32_t *codes, const double *weight, int64_t K, Entry entry, ClassSums out) {
-    count_rows(codes, weight, x.n, K, out);
-    std::fill(out.count, out.count + K * x.p, 0.0);
-    double least = 0.0;
-    const auto add = [&](int64_t i, int64_t j) {
-        const double v = static_cast<double>(x.data[i * x.row_stride + j * x.column_stride]);
-        least = v < least ? v : least;
-        out.count[codes[i] * x.p + j] += (weight ? weight[i] : 1.0) * entry(v);
-    };
-    if (x.column_stride <= x.row_stride || x.n == 1)
-        for (int64_t i = 0; i < x.n; ++i)
-            for (int64_t j = 0; j < x.p; ++j) add(i, j);
-    else
-        for (int64_t j = 0; j < x.p; ++j)
-            for (int64_t i = 0; i < x.n; ++i) add(i, j);
-    *out.least = least;
-}
-
 template <typename T, typename I>
 void held_out_logs(const SparseRows<T, I> &x, const int32_t *codes, const double *weight, const HeldOut &h, Entry entry,
                    double *out) {
@@ -107,14 +71,12 @@ void held_out_logs(const SparseRows<T, I> &x, const int32_t *codes, const double
     }
 }
 
-#define DISCRIM_ROWS(T)                                                                                              \
-    template void dense_sums(const Rows<T> &, const int32_t *, const double *, int64_t, Entry, ClassSums);           \
-    DISCRIM_COMPRESSED(T, int32_t)                                                                                   \
-    DISCRIM_COMPRESSED(T, int64_t)
 #define DISCRIM_COMPRESSED(T, I)                                                                                     \
     template void held_out_logs(const SparseRows<T, I> &, const int32_t *, const double *, const HeldOut &, Entry,   \
                                 double *);
-DISCRIM_ROWS(double)
-DISCRIM_ROWS(float)
+DISCRIM_COMPRESSED(double, int32_t)
+DISCRIM_COMPRESSED(double, int64_t)
+DISCRIM_COMPRESSED(float, int32_t)
+DISCRIM_COMPRESSED(float, int64_t)
 
 }  // namespace discrim

@@ -25,8 +25,6 @@ struct ClassSums {
     double *least;   // the smallest entry, 0 where none is below
 };
 
-// Each logarithm is found once as long as few values lie between two that are equal.
-void remembered_logs(const double *values, int64_t n, double *out);
 // Writes weight and rows.
 void count_rows(const int32_t *codes, const double *weight, int64_t n, int64_t K, ClassSums out);
 // The numbers of the rows class by class, so that what belongs to one class stays in cache.
@@ -38,6 +36,26 @@ void dense_sums(const Rows<T> &x, const int32_t *codes, const double *weight, in
 template <typename T, typename I>
 bool sparse_sums(const SparseRows<T, I> &x, const int32_t *codes, const double *weight, int64_t K, Entry entry,
                  ClassSums out);
+
+// Means and centred squares of each column; whatever has no entry stays as it is. Returns false when a column lies
+// outside the matrix.
+template <typename T, typename I>
+bool sparse_moments(const SparseRows<T, I> &x, const int32_t *codes, const double *weight, int64_t K, Moments out);
+
+// sign (log(N_kj + added_j) - log_total_k), of counts N_kj at count[k * class_stride + j * column_stride]; with a whole,
+// of what the count leaves of it. The logarithm of zero is zero here: its limit is for the caller.
+struct LogShares {
+    const double *count;
+    int64_t K, p, class_stride, column_stride;
+    const double *whole;  // or null
+    int64_t whole_class_stride, whole_column_stride;  // 0 where there is one number for all
+    const double *added;  // one number, or one a column
+    bool one_added;
+    const double *log_total;  // K
+    double sign;
+    double *out;  // K x p
+};
+void log_shares(const LogShares &s);
 
 // score_k = offset_k + sum_j x_j table[j * stride + k]; stride is K, rounded up.
 struct Table {

@@ -34,6 +34,38 @@ def sparse_class_sums(
     return _sums(compressed_rows(rows, columns), codes, weight, classes, threshold)
 
 
+def sparse_class_moments(
+    rows: Compressed, columns: int, codes: Codes, weight: Floats | None, classes: int
+) -> tuple[Floats, NDArray[np.int64], Floats, Floats, Floats]:
+    """Weight and rows of each class; means, sums of squares about them, and what the means' rounding left out, K x p.
+
+    Zeros are counted, not visited: S = sum over stored w (x - mu)^2 + (weight of the zeros) mu^2.
+    """
+    x, n = compressed_rows(rows, columns), len(rows[2]) - 1
+    check_labels(codes, weight, n, classes)
+    w = np.ones(n) if weight is None else weight
+    total = np.bincount(codes, w, classes).astype(np.float64)
+    count = np.bincount(codes[w > 0], minlength=classes)
+    by = np.where(total > 0, total, 1.0)[:, None]
+    row_of = np.repeat(np.arange(n), np.diff(x.indptr))
+    place = codes[row_of].astype(np.int64) * columns + x.indices
+
+    def summed(values: Any) -> Floats:
+        return np.bincount(place, values, classes * columns).astype(np.float64).reshape(classes, columns)
+
+    mean = summed(w[row_of] * x.data) / by
+    d = x.data - mean.ravel()[place]
+    first, stored, seen = summed(w[row_of] * d), summed(w[row_of] * d * d), summed(w[row_of] > 0)
+    # Where there are no zeros the two weights differ by rounding, which the mean would blow up.
+    zeros = np.where(seen < count[:, None], total[:, None] - summed(w[row_of]), 0.0)
+    # The mean was a sum of large numbers: what it missed is the mean of the small ones that are left.
+    missed = (first - zeros * mean) / by
+    scatter = np.maximum(stored + zeros * mean**2 - total[:, None] * missed**2, 0.0)
+    joint = mean + missed
+    moved = joint - mean
+    return total, count, joint, scatter, (mean - (joint - moved)) + (missed - moved)
+
+
 def sparse_score(
     rows: Compressed, table: Floats, offset: Floats, threshold: float | None, output: int, out: NDArray[Any]
 ) -> bool:
@@ -158,9 +190,28 @@ def add_levels(table: Floats, sizes: Index, codes: Codes, scores: Floats) -> Non
         start += size + 1
 
 
-def logs(values: Floats) -> Floats:
-    """Logarithms; the kernel remembers those of the values that it met last, since counts are often the same."""
-    return np.asarray(np.log(values))
+def log_shares(
+    count: Floats, whole: Floats | None, added: Floats, log_total: Floats, negative: bool, out: Floats
+) -> None:
+    """Write log(N_kj + added_j) - log_total_k of the counts (K x p), or its ``negative``.
+
+    With a ``whole``, of what the counts leave of it: one number a class (K x 1) or one a column (1 x p); a difference
+    that is rounding is zero. The logarithm of zero is zero here: its limit is for the caller.
+    """
+    classes, columns = count.shape
+    fits = whole is None or (whole.shape[0] in {1, classes} and whole.shape[1] in {1, columns})
+    require(fits, "one whole a class, or one a column")
+    require(len(added) in {1, columns}, "one number is added, or one a column")
+    require(len(log_total) == classes, "there must be one total a class")
+    require(out.shape == count.shape, "out has the wrong shape")
+    left = count
+    if whole is not None:
+        left = whole - count
+        left = np.where(np.abs(left) <= ROUNDING * np.abs(count), 0.0, left)
+    smoothed = left + added
+    with np.errstate(invalid="ignore"):
+        shares = np.log(np.where(smoothed == 0, 1.0, smoothed)) - log_total[:, None]
+    out[:] = -shares if negative else shares
 
 
 def read_lists(rows: Any) -> Floats | None:

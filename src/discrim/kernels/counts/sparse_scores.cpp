@@ -215,11 +215,17 @@ inline void write(float *to, double value, bool logarithm) {
     *to = logarithm && value > -0x1p-25 ? 0.0f : static_cast<float>(value);
 }
 
-// The scores of one class are their own largest.
+// Scores that fill their places need not be looked through, unless one of them is not finite.
 template <typename T, typename I>
-bool only_score(const SparseRows<T, I> &x, const Table &t, Entry entry, double *values) {
-    sum_rows(Work<T, I>{x, t.table, 1, entry, t.offset, values, 1, 0, x.n});
-    return std::all_of(values, values + x.n, [](double v) { return std::isfinite(v); });
+bool only_scores(const SparseRows<T, I> &x, const Table &t, Entry entry, double *values) {
+    sum_rows(Work<T, I>{x, t.table, t.stride, entry, t.offset, values, t.K, 0, x.n});
+    // What is not finite shows in the difference from itself.
+    double wrong[LANES] = {};
+    int64_t at = 0;
+    for (; at + LANES <= x.n * t.K; at += LANES)
+        for (int64_t l = 0; l < LANES; ++l) wrong[l] += values[at + l] - values[at + l];
+    for (; at < x.n * t.K; ++at) wrong[0] += values[at] - values[at];
+    return std::all_of(wrong, wrong + LANES, [](double v) { return v == 0.0; });
 }
 
 }  // namespace
@@ -227,7 +233,10 @@ bool only_score(const SparseRows<T, I> &x, const Table &t, Entry entry, double *
 template <typename T, typename I, typename Out>
 bool sparse_score(const SparseRows<T, I> &x, const Table &t, Entry entry, Output output, Out *values, int64_t *best) {
     if constexpr (std::is_same_v<Out, double>)
-        if (output == Output::scores && t.stride == 1) return only_score(x, t, entry, values);
+        if (output == Output::scores && t.stride == t.K) {
+            if (only_scores(x, t, entry, values)) return true;
+            if (t.K == 1) return false;
+        }
     const bool soft = output == Output::posterior || output == Output::log_posterior;
     const int64_t lanes = !soft && t.K <= FEW ? t.stride : (std::max(t.stride, t.K) + LANES - 1) / LANES * LANES;
     const int64_t step = std::max<int64_t>(AT_ONCE / lanes, 1);

@@ -28,6 +28,7 @@ struct Block {
     int64_t m;                 // how many count
     int64_t readable;          // rows below this one may be read past their end: the next row is there
     int64_t padded;            // columns, rounded up to whole panels
+    int64_t classes;
     const double *pilot;       // K x padded
     double *packed;            // or null when only sums are wanted
     int64_t panel;             // doubles between panels
@@ -82,13 +83,21 @@ DISCRIM_INLINE void visit_columns(const Block<T> &block, int64_t from, int64_t t
     }
 }
 
-// Rows that lie together are taken whole, others by so many columns as a vector holds: a line of memory then serves
-// several rows before another takes its place.
+// Rows of a block that is not packed; pilots, sums and squares that lie in the nearest cache together, and the fewest
+// columns that are worth a visit of the rows.
+constexpr int64_t MOST_ROWS = 2048, NEAR = 1536, FEWEST = 64;
+
+// Rows that lie together are taken whole, or where nothing is packed so many columns at a time that what is kept of all
+// classes stays close; others by so many columns as a vector holds: a line of memory then serves several rows before
+// another takes its place.
 template <typename V, bool weighted, bool pack, typename T>
 DISCRIM_INLINE void visit_rows(const Block<T> &block) {
     const int64_t p = block.x->p;
-    if (block.x->column_stride == 1 || p == 0)
-        visit_columns<V, true, weighted, pack>(block, 0, p);
+    const int64_t strip = pack ? p : std::max(FEWEST, NEAR / std::max<int64_t>(block.classes, 1) / LANES * LANES);
+    if (p == 0) return visit_columns<V, true, weighted, pack>(block, 0, 0);
+    if (block.x->column_stride == 1)
+        for (int64_t from = 0; from < p; from += strip)
+            visit_columns<V, true, weighted, pack>(block, from, std::min(from + strip, p));
     else
         for (int64_t from = 0; from < p; from += WIDTH<V>)
             visit_columns<V, false, weighted, pack>(block, from, std::min(from + WIDTH<V>, p));
@@ -138,20 +147,39 @@ struct Order {
     }
 };
 
-// Pilot of a class: the mean of its rows in the first block where it appears. It is weighted, as a row that
-// hardly counts must not pull it away from all that do.
+// One row of a pilot.
+template <typename T>
+struct PilotRow {
+    const T *row;
+    int64_t p, stride;
+    double weight;
+    double *pilot;
+};
+template <int MI, typename T>
+DISCRIM_INLINE void add_to_pilot_body(const PilotRow<T> &r) {
+    using V = Native<MI>;
+    int64_t j = 0;
+    for (; r.stride == 1 && j + WIDTH<V> <= r.p; j += WIDTH<V>)
+        put(r.pilot + j, get<V>(r.pilot + j) + r.weight * get<V>(r.row + j));
+    for (; j < r.p; ++j) r.pilot[j] += r.weight * static_cast<double>(r.row[j * r.stride]);
+}
+DISCRIM_VERSIONS(add_to_pilot, (const PilotRow<double> &r), (r))
+DISCRIM_VERSIONS(add_to_pilot, (const PilotRow<float> &r), (r))
+
+// Pilot of a class: the mean of its first rows in the first block where it appears. It is weighted, as a row that
+// hardly counts must not pull it away from all that do; then all rows of the block have a part in it.
 template <typename T>
 void set_pilots(const Rows<T> &x, const int32_t *codes, const double *weight, const Order &order, int64_t padded,
                 std::vector<char> &seen, double *pilot) {
+    constexpr int64_t FIRST = 16;
     if (std::find(seen.begin(), seen.end(), 0) == seen.end()) return;
     std::vector<double> total(seen.size(), 0.0);
     for (int64_t s = 0; s < order.m; ++s) {
         const int64_t i = order.index[s], k = codes[i];
-        if (seen[k]) continue;
+        if (seen[k] || (!weight && total[k] >= FIRST)) continue;
         const double w = weight ? weight[i] : 1.0;
         total[k] += w;
-        for (int64_t j = 0; j < x.p; ++j)
-            pilot[k * padded + j] += w * static_cast<double>(x.data[i * x.row_stride + j * x.column_stride]);
+        add_to_pilot(PilotRow<T>{x.data + i * x.row_stride, x.p, x.column_stride, w, pilot + k * padded});
     }
     for (size_t k = 0; k < seen.size(); ++k) {
         if (!(total[k] > 0)) continue;
@@ -207,8 +235,8 @@ template <typename T>
 void class_moments(const Rows<T> &x, const int32_t *codes, const double *weight, int64_t K, Depth depth,
                    Moments out) {
     const int64_t panels = (x.p + LANES - 1) / LANES, padded = panels * LANES;
-    const int64_t m_max = std::min(block_rows(x.p), std::max<int64_t>(x.n, 1));
     const bool products = depth != Depth::diagonal;
+    const int64_t m_max = std::min(products ? block_rows(x.p) : MOST_ROWS, std::max<int64_t>(x.n, 1));
     Lined pilot(K * padded, 0.0), sum(K * padded, 0.0), square(products ? 0 : K * padded, 0.0);
     Lined packed(products ? m_max * padded : 0, 0.0);
     Lined product(products ? (depth == Depth::full ? K : 1) * padded * padded : 0, 0.0);
@@ -229,7 +257,7 @@ void class_moments(const Rows<T> &x, const int32_t *codes, const double *weight,
         if (depth == Depth::full) order.sort(of);
         set_pilots(rows, of, w, order, padded, seen, pilot.data());
         visit_block(Block<T>{&rows, of, w, order.index.data(), order.place.data(),
-                             order.m, readable, padded, pilot.data(), products ? packed.data() : nullptr, panel,
+                             order.m, readable, padded, K, pilot.data(), products ? packed.data() : nullptr, panel,
                              sum.data(), products ? nullptr : square.data(), out.rows, out.weight});
         Ahead ahead = following(x, first + m, m_max);
         if (depth == Depth::pooled) self_product(packed.data(), panel, order.m, x.p, product.data(), ahead);
