@@ -6,6 +6,7 @@ Each is a small table of the shape and the defect of a public one on which a fir
 from __future__ import annotations
 
 import io
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -166,6 +167,21 @@ def test_speech_with_more_columns_than_rows_in_units_from_1e_minus_21_to_1e9():
     first, second = (compare(rows, y, ["Ridge", "Lasso", "Logistic", "LDA"], cv=4) for rows in (x, x * units))
     assert figures(first) == figures(second)
     assert figures(second)[1] < 0.2
+
+
+def test_expressions_of_few_patients_are_tuned_without_a_matrix_of_the_genes_and_a_tie_is_said_to_be_one():
+    """Leukemia, 85 x 12,625: a matrix of all genes for each class would take gigabytes."""
+    rng, p = np.random.default_rng(0), 3000
+    y = np.repeat(["B", "T"], [30, 10])
+    x = rng.normal(size=(40, p)) + 3.0 * (y == "T")[:, None] * (np.arange(p) < 300)
+    tracemalloc.start()
+    found = compare(x, y, ["LDA, shrunken", "Bayesian LDA", "RDA", "Nearest centroid"], cv=5, reference=None)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * p * p
+    assert found.table.loc[found.chosen, "error"] == 0.0
+    assert "makes no error on held-out rows" in found.verdict
+    assert f"{found.chosen} is chosen: like " in found.verdict
 
 
 @pytest.mark.parametrize("shape", ["pictures", "news"])

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
+import tracemalloc
 from functools import partial
 
 import numpy as np
 import pytest
 
+import discrim
 from discrim import parallel
 from discrim.block import Block
-from discrim.engines import reduce_blocks
+from discrim.engines import RowPasses, reduce_blocks
 from discrim.parallel import run, split
 from discrim.sources import open_rows
 from discrim.statistics import ClassFactors, ClassMoments, Depth
@@ -213,3 +215,23 @@ def test_a_process_with_one_thread_gives_the_same_bits_as_one_with_three(run_pro
     ]  # fmt: skip
     assert [output[0] for output in outputs] == ["1", "3"]
     assert outputs[0][1] == outputs[1][1]
+
+
+def test_rows_of_a_wide_file_are_counted_so_that_few_are_turned_and_no_matrix_of_columns_is_made(tmp_path):
+    pl = pytest.importorskip("polars")
+    rng, n, p = np.random.default_rng(0), 30, 1500
+    y = np.array(list("abc"))[np.arange(n) % 3]
+    x = rng.normal(size=(n, p)) + (y == "a")[:, None] * (np.arange(p) < 20)
+    frame = pl.DataFrame({f"c{j}": x[:, j] for j in range(p)}).with_columns(pl.Series("y", y))
+    frame.write_csv(tmp_path / "wide.csv")
+    rows = discrim.scan(tmp_path / "wide.csv", target="y")
+    assert rows.n_rows is None
+    assert RowPasses(open_rows(rows)).shape.wide
+    model = discrim.LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.5)
+    tracemalloc.start()
+    fitted = model.fit(discrim.scan(tmp_path / "wide.csv", target="y"))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * p * p  # one such matrix
+    same = discrim.LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.5).fit(x, y)
+    np.testing.assert_allclose(fitted.predict_proba(x), same.predict_proba(x), atol=1e-8)

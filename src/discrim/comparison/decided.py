@@ -137,7 +137,7 @@ def _of_levels(kept: int, rare: int) -> str:
     if not kept:
         return f"none has {FEWEST_ROWS} rows, and all are one level, '{RARE}'."
     those = "the most frequent is kept" if kept == 1 else f"the {kept} most frequent are kept"
-    return f"{those}, and the others ({plural(rare, 'row')}) are one level, '{RARE}'."
+    return f"{those}, and the others ({rare:,} {'row' if rare == 1 else 'rows'}) are one level, '{RARE}'."
 
 
 def _of_marks(name: str, gaps: Mapping[Any, int]) -> str:

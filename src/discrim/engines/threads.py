@@ -27,6 +27,8 @@ State = TypeVar("State")
 LIGHT, PER_NUMBER = 1_000_000, 64
 # Entries of a sparse X that are worth a task.
 SPARSE = 200_000
+# Columns from which on rows of a file may be fewer, unless an estimate of them is more than so many times the columns.
+WIDE, ABOUT = 500, 10
 # States of a stream that are merged at once.
 GROUP = 16
 
@@ -193,6 +195,17 @@ def _reduce_stream(
     return merge(states)
 
 
+def _count_if_wide(rows: Rows) -> int | None:
+    """How many rows there are, as far as known; of a file of many columns they are counted, as few rows are turned."""
+    width = rows.design.n_out
+    if not isinstance(rows, Scan) or rows.n_rows is not None or width < WIDE or (rows.about or 0) > ABOUT * width:
+        return rows.n_rows
+    if rows.rereadable and not rows.lies_elsewhere:
+        for _ in rows.tables(rows.features[:1]):
+            pass  # a scan that was read to its end knows the number
+    return rows.n_rows
+
+
 class RowPasses(Passes):
     """Passes over rows of any source, for a recipe that ``reads`` them so."""
 
@@ -212,7 +225,7 @@ class RowPasses(Passes):
     @property
     def shape(self) -> Shape:
         if self._shape is None:
-            self._shape = Shape(self.rows.design, self.rows.classes, self.rows.n_rows)
+            self._shape = Shape(self.rows.design, self.rows.classes, _count_if_wide(self.rows))
         return self._shape
 
     @property
