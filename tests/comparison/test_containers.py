@@ -209,6 +209,23 @@ def test_the_keyboard_keeps_what_is_done(monkeypatch):
         compare(X, y, ["QDA", "LDA"])
 
 
+@pytest.mark.parametrize("stage", ["try_reference", "score_rows", "leaks"])
+def test_the_keyboard_keeps_the_models_that_are_done_while_they_are_judged(stage, monkeypatch):
+    whole, calls = getattr(comparing, stage), []
+
+    def stop(*given, **options):
+        calls.append(stage)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return whole(*given, **options)
+
+    monkeypatch.setattr(comparing, stage, stop)
+    with pytest.warns(InterruptedWarning, match=r"Stopped by the user: all \d models were done"):
+        found = compare(X, y, ["LDA", "QDA"], reference="boosting")
+    assert {"LDA", "QDA", "Baseline"} <= set(found.trials)
+    assert any(remark.startswith("Stopped by the user: all") for remark in found.remarks)
+
+
 def test_nothing_is_printed_without_a_terminal(capsys):
     compare(X, y, ["LDA", "Logistic"])
     assert capsys.readouterr() == ("", "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
@@ -203,8 +203,31 @@ def compare(
     candidates = plan(candidates_for(models, rows), rows, None if budget is None else budget / (1 + len(again)))
     rows = replace(rows, remarks=(*rows.remarks, *economies(candidates, budget)))
     trials, not_run = _try_everything(candidates, [rows, *again], metric, with_reference=with_reference)
-    if clock.stopped:
-        rows = replace(rows, remarks=(*rows.remarks, clock.stopped))
+    finish = partial(
+        _judged, trials, not_run, rows, metric, once_more, (start, dealings, how_often(repeats, rows.dealt))
+    )
+    try:
+        return finish()
+    except KeyboardInterrupt:
+        # The models are done: they are judged once more, without what takes long. A second Ctrl-C ends it.
+        done = sum(tried.name not in (BASELINE, REFERENCE) for tried in trials)
+        clock.stopped = clock.stopped or f"Stopped by the user: all {done} models were done."
+        warn(clock.stopped, InterruptedWarning)
+        return finish()
+
+
+def _judged(
+    trials: list[Tried],
+    not_run: dict[str, str],
+    rows: ComparedRows,
+    metric: Metric,
+    once_more: Callable[..., Comparison],
+    known: tuple[float, int, str],
+) -> Comparison:
+    """The comparison of models that were tried; ``known`` are its start, dealings of outer folds, and how rows are."""
+    (start, dealings, dealt), stopped = known, rows.clock.stopped
+    if stopped:
+        rows = replace(rows, remarks=(*rows.remarks, stopped))
     judged, places = only_held_out(rows)
     by_name = {tried.name: tried.at(places) for tried in trials}
     table = score_rows(list(by_name.values()), not_run, judged, metric)
@@ -213,14 +236,13 @@ def compare(
     gain = None
     if any(row.role == REFER and math.isfinite(row.value_interval[0]) for row in table):
         gain = gain_over(by_name[choice.row.name], by_name[REFERENCE], judged, metric)
-    outer = None if clock.stopped else nested_error(once_more, rows, metric, dealings)
+    outer = None if stopped else nested_error(once_more, rows, metric, dealings)
     checks = _checks(rows)
     alone = predict_alone(rows)
     cautions = [*said_of_nested(outer, metric), *leaks(rows, alone), *rare_classes(choice.row, judged, metric)]
     verdict = verdict_of(table, choice, corrected, checks, rows, metric, gain, cautions)
     remarks = (*rows.remarks, *dependences(rows), *few_rows(judged), *of_leave_one_out(rows), *overconfident(table))
-    why = with_notes(rows, alone)
-    rows = replace(rows, remarks=remarks, dealt=how_often(repeats, rows.dealt), why=why)
+    rows = replace(rows, remarks=remarks, dealt=dealt, why=with_notes(rows, alone))
     everything = {tried.name: tried for tried in trials}
     seconds = perf_counter() - start
     return Comparison(table, everything, choice.row, corrected, verdict, checks, rows, metric, seconds, outer)
@@ -260,12 +282,25 @@ def _try_everything(
         raise DataError(f"None of the {len(not_run)} models could be used. {name}: {why}")
     trials.append(try_baseline(rows))
     if with_reference:
-        trees = rows.clock.why_stopped if rows.clock.stopped else try_reference(rows, again)
+        trees = _reference(rows, again, len(trials) - 1)
         if isinstance(trees, Tried):
             trials.append(trees)
         else:
             not_run[REFERENCE] = trees
     return [decided(tried, rows, metric) for tried in trials], not_run
+
+
+def _reference(rows: ComparedRows, again: Sequence[ComparedRows], done: int) -> Tried | str:
+    """It, or why it was not run; all ``done`` models are kept whatever happens to it."""
+    clock = rows.clock
+    if clock.stopped:
+        return clock.why_stopped
+    try:
+        return try_reference(rows, again)
+    except KeyboardInterrupt:
+        clock.stopped = f"Stopped by the user: all {done} models were done, and the reference was not."
+        warn(clock.stopped, InterruptedWarning)
+        return clock.why_stopped
 
 
 def _try_all(

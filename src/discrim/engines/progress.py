@@ -11,7 +11,7 @@ from typing import ClassVar, Self
 # Seconds before a pass counts as long, and between two drawings.
 PATIENCE = 1.0
 PAUSE = 0.2
-BAR, SHORT, WIDTH = 24, 10, 79
+BAR, SHORT, LEAST_BAR, WIDTH = 24, 10, 4, 79
 
 
 class Progress:
@@ -64,10 +64,14 @@ class Progress:
         if not self.total:
             return f"{self.title}: {self.done:,} {self.unit}{seconds}"[:WIDTH]
         share = min(self.done / self.total, 1.0)
-        size = BAR if left is None else SHORT
+        done = f"{share:4.0%} of {self.total:,} {self.unit}{seconds}"
+        if self._ticks:
+            done = f"{self.done:,} of {self.total:,} {self.unit} done{seconds}"
+        # What is left of the line is the bar's, if it is worth drawing; the title is cut before the seconds are.
+        size = min(BAR if left is None else SHORT, WIDTH - len(self.title) - len(done) - 5)
         filled = round(size * share)
-        bar = f"[{'#' * filled}{'.' * (size - filled)}]"
-        return f"{self.title}: {bar} {share:4.0%} of {self.total:,} {self.unit}{seconds}"[:WIDTH]
+        bar = f"[{'#' * filled}{'.' * (size - filled)}] " if size >= LEAST_BAR else ""
+        return f"{self.title[: WIDTH - len(done) - 2]}: {bar}{done}"
 
     def _expected(self) -> float | None:
         """Seconds that the rest may take: as reported, or in proportion, for passes whose rows take alike."""
