@@ -4,6 +4,8 @@ from discrim.evaluation.agreement import HosmerLemeshow as HosmerLemeshow
 from discrim.evaluation.agreement import calibration_line as calibration_line
 from discrim.evaluation.agreement import decision_curve as decision_curve
 from discrim.evaluation.agreement import hosmer_lemeshow as hosmer_lemeshow
+from discrim.evaluation.bootstrap import BootstrapError as BootstrapError
+from discrim.evaluation.bootstrap import bootstrap_error as bootstrap_error
 from discrim.evaluation.confusion_matrix import Confusion as Confusion
 from discrim.evaluation.confusion_matrix import confusion as confusion
 from discrim.evaluation.cross_validation import CrossValidation as CrossValidation
