@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -277,3 +278,13 @@ def test_no_class_is_rare_for_being_one_of_ten():
     few = np.flatnonzero(labels == 3)[6:]
     kept = np.delete(np.arange(300), few)
     assert "of '3' (2." in compare(x[kept], labels[kept], ["LDA"], cv=3).verdict
+
+
+def test_no_sentence_on_covariances_contradicts_its_p_value():
+    x, labels = np.random.default_rng(0).standard_t(3, size=(200, 4)), np.repeat([0, 1], 100)
+    verdict = compare(x + 1.5 * labels[:, None], labels, ["LDA"], reference=None).verdict
+    box = float(re.search(r"chi-sq .* df, p = ([0-9.e-]+)", verdict)[1])
+    levene = float(re.search(r"by permutation: p = ([0-9.]+)", verdict)[1])
+    assert box < 0.05 <= levene
+    assert "covariances differ by Box's M alone, which long tails mislead (" in verdict
+    assert "as it assumes" not in verdict

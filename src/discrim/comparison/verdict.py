@@ -323,9 +323,11 @@ def _of_covariances(table: list[Row], chosen: Row, checks: AssumptionChecks, met
         next((row for row in table if row.family == kind and np.isfinite(row.value)), None) for kind in ("equal", "own")
     )
     alike = "differ too little to matter" if robust < SIGNIFICANT else "show no difference"
+    if check.p_value < SIGNIFICANT <= robust:
+        alike = "differ by Box's M alone, which long tails mislead"
     if check.level == "fine":
         so = {
-            "equal": ", as it assumes",
+            "equal": ", as it assumes" if min(check.p_value, robust) >= SIGNIFICANT else "",
             "own": ", so that a matrix for each class is not what it gains by",
             "variances": ", so that variances for each class are not what it gains by",
         }
