@@ -136,3 +136,22 @@ def test_columns_that_all_have_one_value_are_an_error_in_words(form):
 def test_classes_without_any_variance_around_their_means_take_part():
     found = compare(pd.DataFrame({"k": list("aabbcc")}), list("uuuvvv"), ["LDA", "LDA, shrunken"])
     assert all(row.done for row in found.rows)
+
+
+def test_copies_of_one_class_count_as_rows_and_the_table_says_so():
+    x, labels, _ = drawn()
+    found = compare(np.vstack([x, x[:60]]), np.concatenate([labels, labels[:60]]), ["LDA"], reference=None)
+    assert any(
+        "All have the class of what they copy, yet intervals and tests count every row" in r for r in found.remarks
+    )
+    found = compare(np.vstack([x, x[:3]]), np.concatenate([labels, labels[:3]]), ["LDA"], reference=None)
+    assert not any("count every row" in said for said in found.remarks)
+
+
+@pytest.mark.parametrize(("count", "rough"), [(12, True), (60, False)])
+def test_the_number_of_groups_is_said_to_be_what_counts(count, rough):
+    x, labels, _ = drawn()
+    found = compare(x, labels, ["LDA"], groups=np.arange(300) % count, reference=None)
+    (said,) = [one for one in found.remarks if "variance between" in one]
+    assert said.startswith(f"Intervals and tests go by the variance between the {count} groups, not by rows.")
+    assert ("take intervals as rough" in said) == rough

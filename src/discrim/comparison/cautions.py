@@ -17,6 +17,8 @@ from discrim.typing import Floats, Index
 
 # A column alone has at most this error, and this share of that of guessing: nearly perfect.
 NEARLY_NONE, OF_GUESSING = 0.02, 0.1
+# The share of copies from which on it matters that they count as rows.
+MANY_COPIES = 0.05
 # Rows of a bin, and bins of a column at most.
 ROWS_A_BIN, MOST_BINS = 8, 64
 # Rows from which on an order, or a column of different whole numbers, is evidence of something.
@@ -32,8 +34,8 @@ LEFT_OUT = (
     "Leaving out one row makes its class rarer among the others, so a model that hardly uses the columns does worse "
     "than guessing, and areas under the curve cannot be had; cv=10 has neither fault."
 )
-# Rows below which intervals do not keep their level.
-FEW_ROWS = 40
+# Rows, and groups, below which intervals do not keep their level.
+FEW_ROWS, FEW_GROUPS = 40, 20
 
 
 def leaks(rows: ComparedRows, found: Mapping[str, float]) -> list[str]:
@@ -96,14 +98,24 @@ def rare_classes(chosen: Row, rows: ComparedRows, metric: Metric) -> list[str]:
     return [text]
 
 
-def few_rows(rows: ComparedRows) -> list[str]:
-    if rows.n >= FEW_ROWS:
+def _of_groups(rows: ComparedRows) -> list[str]:
+    """What counts where rows belong together."""
+    if not rows.dealer.grouped or rows.dealer.units is None:
         return []
+    count = int(rows.dealer.units.max()) + 1
+    few = " With so few of them take intervals as rough." if count < FEW_GROUPS else ""
+    return [f"Intervals and tests go by the variance between the {count:,} groups, not by rows.{few}"]
+
+
+def few_rows(rows: ComparedRows) -> list[str]:
+    """What the number of rows, or of groups, means for the intervals."""
+    if rows.n >= FEW_ROWS:
+        return _of_groups(rows)
     text = (
         f"With {plural(rows.n, 'row')} no interval here keeps its level; take them as rough. "
         "discrim.evaluation.bootstrap_error(found.best, X, y) has a steadier error."
     )
-    return [text]
+    return [*_of_groups(rows), text]
 
 
 def of_leave_one_out(rows: ComparedRows) -> list[str]:
@@ -219,7 +231,7 @@ def _sorted_by_class(rows: ComparedRows) -> bool:
 
 
 def _of_copies(rows: ComparedRows) -> list[str]:
-    """Rows that are the same in all columns, and how many of them differ in their class."""
+    """Rows that are the same in all columns, how many of them differ in their class, and what it means if none does."""
     units: Index | None = None if rows.dealer.grouped else rows.dealer.units
     if rows.dealer.grouped and rows.numbers is not None:
         units = find_copies(rows.numbers.x)
@@ -235,6 +247,11 @@ def _of_copies(rows: ComparedRows) -> list[str]:
     text = f"{plural(copies, 'row')} of {rows.n:,} {are} of another in all columns{kept}"
     if torn:
         text += f"; {torn:,} of them {'has' if torn == 1 else 'have'} another class, which no model can get right"
+    elif copies >= MANY_COPIES * rows.n and not rows.dealer.grouped:
+        text += (
+            ". All have the class of what they copy, yet intervals and tests count every row: where one thing was "
+            "recorded several times, leave copies out or give groups="
+        )
     return [f"{text}."]
 
 
