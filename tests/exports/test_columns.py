@@ -104,6 +104,7 @@ def test_levels_that_fit_took_together_are_taken_together_again(name, form, form
         rng.random(400) < 0.8, rng.choice(list("abcdefgh"), 400), "t" + pd.Series(range(400)).astype(str)
     )
     best = d.compare(frame, y, [name], cv=3, types={"town": "category"}).best
+    assert best.answering()[1]["rare"]["town"] == "(rare)"
     rows = frame.head(12).copy()
     rows.loc[:3, "town"] = ["never met", "N/A", "(rare)", "?"]
     answers = each_form(forms, in_sql, postgres)[form](best, rows, tmp_path)
