@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
@@ -19,7 +20,9 @@ import dask.dataframe as dd  # noqa: E402
 import discrim  # noqa: E402
 from discrim import basis  # noqa: E402
 from discrim.errors import DataError  # noqa: E402
-from discrim.sources import Scan  # noqa: E402
+from discrim.models.text_classifier import TextClassifier  # noqa: E402
+from discrim.sources import Scan, dask_parts  # noqa: E402
+from discrim.text import WordCounts, documents  # noqa: E402
 
 rng = np.random.default_rng(11)
 N = 3000
@@ -110,7 +113,7 @@ def _own_pieces(rows):
 
 def test_large_states_are_merged_few_at_a_time_by_the_same_tree(monkeypatch):
     """On threads and one after another, whatever is done first."""
-    from discrim.sources import dask_parts, design
+    from discrim.sources import design
 
     monkeypatch.setattr(design, "WIDE", 0)
     merged, whole = [], dask_parts._merge_some
@@ -134,6 +137,86 @@ def test_arrays_in_chunks_give_the_model_of_the_whole_array():
         assert not hasattr(apart, "feature_names_in_")
         assert apart.n_features_in_ == 4
         assert_allclose(scores(apart, X), scores(whole, X), rtol=1e-7, atol=1e-7)
+
+
+SPARSE = sparse.random_array((600, 5000), density=0.004, rng=3, format="csr")
+SPARSE.data = np.ceil(4 * SPARSE.data)
+LABELS = np.array(["a", "b", "c"])[np.arange(600) % 3]
+
+
+def in_chunks(x, size, columns=(), **known):
+    """A Dask array whose chunks are made of slices of x when they are asked for."""
+    parts = [dask.delayed(x[start : start + size]) for start in range(0, x.shape[0], size)]
+    return da.concatenate([da.from_delayed(part, (size, *columns), dtype=float, **known) for part in parts])
+
+
+@pytest.mark.parametrize("known", [{}, {"meta": sparse.csr_matrix((0, 0))}], ids=["unknown", "declared"])
+def test_sparse_chunks_stay_sparse(known, monkeypatch):
+    chunked, labels = in_chunks(SPARSE, 200, (5000,), **known), da.from_array(LABELS, chunks=250)
+    weight = np.arange(600) % 2 + 1.0
+    given, numbers = [], dask_parts.SparseTable.numbers
+    monkeypatch.setattr(dask_parts.SparseTable, "numbers", lambda *args: given.append(numbers(*args)) or given[-1])
+    for model in (discrim.MultinomialNB(), discrim.ComplementNB(), discrim.BernoulliNB(), discrim.GaussianNB()):
+        apart = clone(model).fit(chunked, labels, sample_weight=da.from_array(weight, chunks=600))
+        whole = clone(model).fit(SPARSE, LABELS, weight)
+        assert apart.n_features_in_ == 5000
+        assert_allclose(apart.predict_log_proba(SPARSE), whole.predict_log_proba(SPARSE), rtol=1e-10)
+    assert_array_equal(apart.predict(chunked).compute(), whole.predict(SPARSE))
+    assert {x.shape for x in given if sparse.issparse(x)} == {(200, 5000)}
+    assert {x.shape for x in given if not sparse.issparse(x)} == {(200, 1)}  # weights
+
+
+def test_chunks_of_unknown_length_must_be_as_many():
+    unknown, labels = PARTS[list("ABCD")].to_dask_array(), PARTS["y"].to_dask_array()
+    found = discrim.GaussianNB().fit(unknown, labels)
+    assert_allclose(found.theta_, discrim.GaussianNB().fit(X, Y).theta_)
+    with pytest.raises(DataError, match="compute_chunk_sizes"):
+        discrim.GaussianNB().fit(unknown, da.from_array(Y, chunks=N))
+    with pytest.raises(DataError, match=r"A chunk of X has 42\d rows, and that of y 3"):
+        discrim.GaussianNB().fit(unknown, da.from_array(Y, chunks=((3, *[500] * 5, 497),)))
+
+
+WORDS = np.array([f"word{i}" for i in range(60)])
+TEXTS = pd.DataFrame(
+    {"text": [" ".join(WORDS[(rng.poisson(8, 12) * (k + 1)) % 60]) for k in range(3)] * 70, "kind": list("abc") * 70}
+).assign(w=rng.integers(0, 3, 210).astype(float))
+
+
+@pytest.mark.parametrize(
+    "counts", [None, WordCounts(min_df=2, max_features=20), WordCounts(buckets=64)], ids=["words", "some", "hashed"]
+)
+def test_words_are_counted_where_the_documents_are(counts, monkeypatch):
+    apart = documents(dd.from_pandas(TEXTS, npartitions=4), text="text", target="kind", weight="w")
+    monkeypatch.setattr(type(apart), "blocks", lambda _: pytest.fail("the documents were brought here"))
+    models = [TextClassifier(model, counts).fit(apart) for model in (None, discrim.ComplementNB())]
+    monkeypatch.undo()
+    for model in models:
+        whole = clone(model).fit(documents(TEXTS, text="text", target="kind", weight="w"))
+        assert model.counts_.vocabulary_ == whole.counts_.vocabulary_
+        assert_allclose(model.predict_proba(TEXTS["text"]), whole.predict_proba(TEXTS["text"]), rtol=1e-12)
+        more = model.partial_fit(apart).predict_proba(TEXTS["text"])
+        assert_allclose(
+            more, whole.partial_fit(TEXTS["text"], TEXTS["kind"], sample_weight=TEXTS["w"]).predict_proba(TEXTS["text"])
+        )
+
+
+def test_learners_average_what_the_partitions_teach():
+    rows = discrim.scan(PARTS, features=list("ABCD"), target="y")
+    parts = [part.compute() for part in PARTS.to_delayed()]
+    for model in (discrim.SGDClassifier(random_state=0, average=True), discrim.Perceptron(random_state=0)):
+        found = clone(model).fit(rows)
+        alone = [clone(model).fit(part[list("ABCD")], part["y"]) for part in parts]
+        share = [len(part) / N for part in parts]
+        assert_allclose(found.coef_, sum(s * one.coef_ for s, one in zip(share, alone, strict=True)), rtol=1e-9)
+        assert_allclose(
+            found.intercept_, sum(s * one.intercept_ for s, one in zip(share, alone, strict=True)), rtol=1e-9
+        )
+        assert found.n_iter_ == max(one.n_iter_ for one in alone)
+        found.partial_fit(FRAME[list("ABCD")], Y)
+    ordered = dd.from_pandas(FRAME.sort_values("y").reset_index(drop=True), npartitions=4)
+    with pytest.raises(DataError, match=r"has none of class .*shuffle=False"):
+        discrim.SGDClassifier().fit(discrim.scan(ordered, features=list("ABCD"), target="y"))
+    assert discrim.SGDClassifier(shuffle=False).fit(discrim.scan(ordered, features=list("ABCD"), target="y")).n_iter_
 
 
 def test_answers_are_computed_when_they_are_asked_for():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter
 
 import numpy as np
@@ -75,3 +76,29 @@ def test_frequent_words_survive_a_stream_of_words_that_never_come_again():
 def test_of_equally_frequent_words_the_first_in_order_are_chosen(most):
     table = filled([["b a b", "c d"]], 10)
     assert table.chosen(1, most) == sorted(["b", "a", "c"][:most])
+
+
+def test_words_of_parts_keep_the_bound_of_all():
+    """Whatever is given up in the parts, D <= d + missed for words that are held, and D <= bound for the others."""
+    rng = np.random.default_rng(6)
+    for limit in (2, 10, 40, 1000):
+        texts = [[" ".join(f"w{i}" for i in rng.zipf(1.4, 8) % 300) for _ in range(40)] for _ in range(5)]
+        parts = []
+        for some in texts:
+            parts.append(FrequentWords(limit))
+            for start in range(0, 40, 10):
+                parts[-1].add(some[start : start + 10], str.split)
+        parts = [pickle.loads(pickle.dumps(part)) for part in parts]
+        found = FrequentWords.together(parts)
+        truth = Counter(word for some in texts for text in some for word in set(text.split()))
+        documents, total, missed = found.counts
+        assert len(found) <= limit
+        assert found.n_documents == 200
+        held = dict(zip(found.words, zip(documents, missed, strict=True), strict=True))
+        for word, count in truth.items():
+            d, m = held.get(word, (0, found.bound))
+            assert d <= count <= d + m
+        if limit == 1000:
+            assert found.bound == 0
+            assert (set(found.words), documents.sum()) == (set(truth), sum(truth.values()))
+            assert total.sum() == sum(len(text.split()) for some in texts for text in some)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,19 +13,26 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from discrim.atomic import all_or_nothing, learning_copy
+from discrim.block import Block
 from discrim.engines.progress import Progress
 from discrim.errors import DataError, ParameterError
 from discrim.exports.exporting import answering_of
+from discrim.families.recipe import Reduction, Shape
 from discrim.families.rule import Described
 from discrim.models.around import AroundModel, model_has
 from discrim.models.counts.multinomial import MultinomialNB
 from discrim.models.parameters import Check, either, none, with_method
-from discrim.models.shell import RecipeClassifier, check_parameters
-from discrim.sources import code_labels
+from discrim.models.shell import RecipeClassifier, check_declared, check_parameters, declared_classes
+from discrim.sources import Design, code_labels
 from discrim.store.fields import Fields, Incoming, damaged
 from discrim.store.kinds import Of
 from discrim.text import DocumentBlock, Documents, WordCounts, open_documents
 from discrim.text.counted import CountedBlock, together
+
+S = TypeVar("S")
+
+# States of blocks that are merged at once.
+TOGETHER = 16
 
 
 class TextClassifier(AroundModel):
@@ -38,6 +46,9 @@ class TextClassifier(AroundModel):
     it is one read, unless the model must know all classes first, as scikit-learn's models do: then the labels are
     read before. In memory are one block, the vocabulary and the model.
     A model without ``partial_fit`` learns from all counts at once, and these are held too.
+
+    Documents in a column of a Dask or Spark frame are counted by the workers that have them, where ``model`` is one of
+    a single pass, such as naive Bayes; other models get all counts on the calling machine.
 
     Documents are strings in memory with ``y``, or ``documents(...)`` of a folder or of a column, which bring their
     labels. Weights count for the model, not for the choice of words.
@@ -166,8 +177,11 @@ class TextClassifier(AroundModel):
         self, source: Documents, counts: WordCounts, model: Any, classes: Any, kept: list[CountedBlock] | None = None
     ) -> None:
         """Let the model learn from the blocks that were ``kept``, or from those of the source."""
+        elsewhere = None if kept is not None else _sum_elsewhere(source, counts, model)
         blocks = _counted(source, counts) if kept is None else kept
-        if not hasattr(model, "partial_fit"):
+        if elsewhere is not None:
+            _learn_sum(model, elsewhere, classes)
+        elif not hasattr(model, "partial_fit"):
             x, labels, weight = together(list(blocks))
             model.fit(x, labels, **({} if weight is None else {"sample_weight": weight}))
         else:
@@ -217,6 +231,9 @@ class Watched(Documents):
         self.title, self.n_rows = source.title, source.n_rows
         self.labelled, self.rereadable = source.labelled, source.rereadable
 
+    def reduced_elsewhere(self, of: Callable[[Iterator[DocumentBlock]], S], merge: Callable[[list[S]], S]) -> S | None:
+        return self._source.reduced_elsewhere(of, merge)
+
     def blocks(self) -> Iterator[DocumentBlock]:
         with Progress(f"Reading {self._purpose}", self.n_rows, "documents", clock=True) as progress:
             for block in self._source.blocks():
@@ -230,6 +247,46 @@ class Watched(Documents):
 def _counted(source: Documents, counts: WordCounts) -> Iterator[CountedBlock]:
     for block in Watched(source, "counts").blocks():
         yield CountedBlock(counts.transform(block.texts), block.labels, block.weight)
+
+
+def _sum_elsewhere(source: Documents, counts: WordCounts, model: Any) -> Any:
+    """What a model of one pass learns from, where documents lie on other machines; None where they are read here."""
+    if not isinstance(model, RecipeClassifier):
+        return None
+    recipe = model.checked_recipe()
+    if not recipe.one_pass or recipe.needs_rows:
+        return None
+    width = counts.buckets if counts.vocabulary_ is None else len(counts.vocabulary_)
+    reduction = recipe.reduction(Shape(Design.unnamed(width or 0, np.float64)), getattr(model, "statistic_", None))
+    return source.reduced_elsewhere(partial(_sum_of_part, counts, reduction), partial(_merged, reduction))
+
+
+def _learn_sum(model: RecipeClassifier, found: Any, classes: Any) -> None:
+    """As ``partial_fit`` learns from the rows."""
+    declared = declared_classes(model.declared_classes, classes)
+    if declared is not None:
+        check_declared(found.classes, declared)
+    if not hasattr(model, "statistic_"):
+        model.from_sum(found, model.columns_from(found), declared)
+        return
+    model.check_resumable()
+    both = model.recipe().reduction(Shape(model.columns_), model.statistic_).merge([model.statistic_, found])
+    model.from_sum(both, model.known_columns, declared, model.chosen)
+
+
+def _sum_of_part(counts: WordCounts, reduction: Reduction[Any], blocks: Iterator[DocumentBlock]) -> Any:
+    states = []
+    for block in blocks:
+        if block.weight is None or block.weight.any():
+            classes, codes = code_labels(block.labels)
+            states.append(reduction.of(Block(counts.transform(block.texts), codes, classes, block.weight)))
+            states = [reduction.merge(states)] if len(states) >= TOGETHER else states
+    return reduction.merge(states) if states else None
+
+
+def _merged(reduction: Reduction[Any], states: list[Any]) -> Any:
+    met = [state for state in states if state is not None]
+    return reduction.merge(met) if met else None
 
 
 def _no_weight() -> DataError:

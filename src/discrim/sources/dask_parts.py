@@ -11,9 +11,11 @@ import numpy as np
 import pandas as pd
 from dask import compute, delayed
 from dask.dataframe.dispatch import make_meta, meta_nonempty
+from numpy.typing import NDArray
+from scipy import sparse
 
 from discrim.errors import DataError, DiscrimError, plural
-from discrim.sources.design import Elsewhere, Merge, Of, Reader, Table, comes_from
+from discrim.sources.design import Elsewhere, Kind, Merge, Of, Reader, Table, comes_from
 from discrim.sources.opening import expand
 from discrim.sources.pandas_table import PandasTable
 
@@ -106,16 +108,14 @@ def _read_array(x: Any, besides: dict[str, Any]) -> Reader:
     x = x.rechunk({1: -1})
     rows = {}
     for name, column in besides.items():
-        if not comes_from(column, "dask.array", "Array") or column.shape[:1] != x.shape[:1]:
-            raise DataError(f"X is a Dask array; {name} must be one too, with as many rows.")
-        rows[name] = column.rechunk((x.chunks[0],)).to_delayed()
+        rows[name] = _chunked_as(x, name, column).to_delayed().ravel()
 
     def parts(columns: Sequence[str]) -> list[Any]:
         numbers = [name for name in columns if name not in besides]
         place = None if numbers == names else [names.index(name) for name in numbers]
         wanted = [name for name in columns if name in besides]
         chunks = zip(x.to_delayed().ravel(), *(rows[name] for name in wanted), strict=True)
-        return [delayed(_as_frame)(numbers, place, wanted, *chunk) for chunk in chunks]
+        return [delayed(_as_table)(numbers, place, wanted, *chunk) for chunk in chunks]
 
     example = {name: np.zeros(2, column.dtype) for name, column in besides.items()}
     head = pd.DataFrame({**dict.fromkeys(names, np.zeros(2, x.dtype)), **example})
@@ -123,9 +123,64 @@ def _read_array(x: Any, besides: dict[str, Any]) -> Reader:
     return _reader("Dask array", PandasTable(head), parts, n_rows, named=False)
 
 
-def _as_frame(names: list[str], place: list[int] | None, besides: list[str], x: Any, *columns: Any) -> pd.DataFrame:
-    frame = pd.DataFrame(x if place is None else x[:, place], columns=names, copy=False)
-    return frame.assign(**dict(zip(besides, columns, strict=True)))
+def _chunked_as(x: Any, name: str, column: Any) -> Any:
+    """Labels or weights in the chunks of the rows of X."""
+    if not comes_from(column, "dask.array", "Array"):
+        raise DataError(f"X is a Dask array; {name} must be one too, with as many rows.")
+    if np.isnan(x.shape[0]) or np.isnan(column.shape[0]):
+        if column.numblocks[0] != x.numblocks[0]:
+            raise DataError(
+                f"The chunks of X and {name} have unknown lengths, and not as many of them. Call compute_chunk_sizes() "
+                "of both first."
+            )
+        return column
+    if column.shape[:1] != x.shape[:1]:
+        raise DataError(
+            f"X is a Dask array of {plural(x.shape[0], 'row')}; {name} must have as many rows, not {column.shape[0]:,}."
+        )
+    return column.rechunk((x.chunks[0],))
+
+
+def _as_table(names: list[str], place: list[int] | None, besides: list[str], x: Any, *columns: Any) -> Table:
+    """A chunk, dense or sparse, with its labels and weights."""
+    more = dict(zip(besides, map(np.asarray, columns), strict=True))
+    for name, column in more.items():
+        if len(column) != x.shape[0]:
+            raise DataError(f"A chunk of X has {plural(x.shape[0], 'row')}, and that of {name} {len(column):,}.")
+    part: Any = x if place is None else x[:, place]
+    if hasattr(part, "tocsr"):
+        return SparseTable(sparse.csr_array(part), names, more)
+    return PandasTable(pd.DataFrame(part, columns=names, copy=False).assign(**more))
+
+
+class SparseTable(Table):
+    """Sparse rows with the columns of these names, and dense columns besides them."""
+
+    sparse = True
+
+    def __init__(self, x: Any, names: list[str], besides: dict[str, NDArray[Any]]) -> None:
+        self._x, self._names, self._besides = x, names, besides
+        self.names, self.n_rows = [*names, *besides], x.shape[0]
+        if not x.has_canonical_format:
+            x.sum_duplicates()
+
+    def kind(self, name: str) -> Kind:
+        if name not in self._besides:
+            return "float32" if self._x.dtype == np.float32 else "number"
+        return "number" if self._besides[name].dtype.kind in "fiub" else "text"
+
+    def numbers(self, names: Sequence[str], start: int, stop: int, dtype: type[Any]) -> NDArray[Any]:
+        if len(names) == 1 and names[0] in self._besides:
+            return self._besides[names[0]][start:stop, None].astype(dtype)
+        if list(names) != self._names:
+            place = {name: j for j, name in enumerate(self._names)}
+            return self._x[start:stop][:, [place[name] for name in names]].astype(dtype)  # type: ignore[no-any-return]
+        return self._x[start:stop].astype(dtype)  # type: ignore[no-any-return]
+
+    def labels(self, name: str, start: int, stop: int) -> Any:
+        if name in self._besides:
+            return self._besides[name][start:stop]
+        return self._x[start:stop][:, [self._names.index(name)]].toarray()[:, 0]
 
 
 def _reader(
@@ -139,8 +194,8 @@ def _reader(
     def tables(columns: Sequence[str], _batch_rows: int) -> Iterator[Table]:
         """Brought to this machine one by one."""
         for part in parts(columns):
-            (frame,) = compute(part)
-            yield PandasTable(frame)
+            (rows,) = compute(part)
+            yield _table_of(rows)
 
     def elsewhere(columns: Sequence[str], of: Of, merge: Merge, fan_in: int) -> Any:
         given = parts(columns)
@@ -162,11 +217,16 @@ def _merged(states: list[Any], merge: Merge, fan_in: int) -> Any:
     return state
 
 
-def _of_part(of: Of, i: int, count: int, frame: pd.DataFrame) -> Any:
+def _table_of(part: Any) -> Table:
+    return part if isinstance(part, Table) else PandasTable(part)
+
+
+def _of_part(of: Of, i: int, count: int, part: Any) -> Any:
+    table = _table_of(part)
     try:
-        return of(iter([PandasTable(frame)]))
+        return of(iter([table]))
     except DiscrimError as error:
-        error.add_note(f"In partition {i} of {count}, which has {plural(len(frame), 'row')}.")
+        error.add_note(f"In partition {i} of {count}, which has {plural(table.n_rows, 'row')}.")
         raise
 
 

@@ -34,12 +34,13 @@ class Table:
     """Columns in memory: a data frame, an Arrow table, or one batch of a file.
 
     Each package has one adapter with these four methods; everything else is shared. ``index_names`` are columns that
-    number or name the rows and say nothing about them.
+    number or name the rows and say nothing about them. One that is ``sparse`` gives its columns so, all at once.
     """
 
     names: list[str]
     n_rows: int
     index_names: Sequence[str] = ()
+    sparse: bool = False
 
     def kind(self, name: str) -> Kind:
         """How the column is read; raises ``unusable_column`` for dates, lists and the like."""

@@ -291,9 +291,11 @@ class Scan:
         if after and self._reader.tables_after is not None:
             row, _ = self._reader.tables_after(self._needed, self._batch_rows, after)
         for table in self.tables(after=after):
-            for start in range(0, table.n_rows, step):
+            # Entries that are stored are few, however many columns there are.
+            here = max(step, table.n_rows if table.sparse else 0)
+            for start in range(0, table.n_rows, here):
                 if row + start >= after:
-                    stop = min(start + step, table.n_rows)
+                    stop = min(start + here, table.n_rows)
                     yield row + start, partial(self._block, design, table, start, stop)
             row += table.n_rows
 

@@ -93,6 +93,47 @@ class FrequentWords:
             words = nsmallest(most, words, key=lambda word: (-self._total[self._place[word]], word))
         return sorted(words)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Words are numbered by a dictionary that calls itself, which cannot be sent.
+        return {**self.__dict__, "_place": list(self._place)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _place=_numbered(state["_place"]))
+
+    @classmethod
+    def together(cls, parts: Sequence[FrequentWords]) -> FrequentWords:
+        """The words of the documents of all parts.
+
+        A word that a part does not hold was missed there at most ``bound`` times; so the bounds add up, and all that is
+        said above stays true.
+        """
+        made = cls(parts[0].limit)
+        for part in parts:
+            made.n_documents += part.n_documents
+            at = made.numbers_of(part.words)
+            made._grow(len(made))
+            absent = np.ones(len(made), dtype=bool)
+            absent[at] = False
+            documents, total, missed = part.counts
+            made._documents[at] += documents
+            made._total[at] += total
+            made._missed[at] += missed
+            made._missed[absent] += part.bound
+            made.bound += part.bound
+        if len(made) > made.limit:
+            made._make_room()
+        return made
+
+    @property
+    def words(self) -> list[str]:
+        """Those that are held, by their numbers."""
+        return list(self._place)
+
+    @property
+    def counts(self) -> tuple[Integers, Integers, Integers]:
+        """Of each: the documents that have it, how often it occurs, and the documents that may have been missed."""
+        return self._documents, self._total, self._missed
+
     def _grow(self, size: int) -> None:
         more = size - self._documents.size
         zeros = np.zeros(more, dtype=np.int64)

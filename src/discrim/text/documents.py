@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import DataError, ParameterError, name_list, plural
-from discrim.sources import Scan, check_weights, code_labels
+from discrim.sources import Column, Design, Scan, check_weights, code_labels
 from discrim.sources.opening import open_reader
+
+S = TypeVar("S")
+Of = Callable[[Iterator["DocumentBlock"]], S]
 
 # Documents of a block by default. A block also ends after so many characters, or bytes of files.
 BATCH = 1024
@@ -54,6 +58,10 @@ class Documents(ABC):
     @abstractmethod
     def classes(self) -> NDArray[Any]:
         """The distinct labels in order, found without reading a text."""
+
+    def reduced_elsewhere(self, of: Of[S], merge: Callable[[list[S]], S]) -> S | None:  # noqa: ARG002 - they are here
+        """``of`` the blocks of each part where it lies, merged in order; None where documents are read here."""
+        return None
 
     def __repr__(self) -> str:
         return f"Documents({self.title}{'' if self.labelled else ', without labels'})"
@@ -146,7 +154,8 @@ class ColumnDocuments(Documents):
         if len({text, *besides}) <= len(besides):
             raise ParameterError.bad_value("text", text, f"another column than {(target, weight)}")
         reader = open_reader(data)
-        self._scan = Scan(reader, [text], target, weight, batch_rows)
+        # Documents are no levels, which would have to be found first.
+        self._scan = Scan(reader, [text], target, weight, batch_rows, _design=Design([Column(text)]))
         for name, head in reader.heads.items():
             if head.kind(text) != "text":
                 raise DataError(f"Column '{text}' of '{name}' holds numbers; documents are strings.")
@@ -155,17 +164,11 @@ class ColumnDocuments(Documents):
         self.n_rows, self.rereadable, self.labelled = reader.n_rows, reader.rereadable, target is not None
 
     def blocks(self) -> Iterator[DocumentBlock]:
-        first = 0
-        for table in self._scan.tables():
-            for start in range(0, table.n_rows, self._batch_rows):
-                stop = min(start + self._batch_rows, table.n_rows)
-                assert self.column is not None
-                values = _as_list(table.labels(self.column, start, stop))
-                of = f"column '{self.column}'"
-                texts = _check_texts(values, first=first + start, of=of, empty=self._empty)
-                codes, classes, weight = self._scan.labels(table, start, stop)
-                yield DocumentBlock(texts, classes[codes] if self.labelled else None, weight)
-            first += table.n_rows
+        return _blocks_of(self._scan, self._batch_rows, self._empty)
+
+    def reduced_elsewhere(self, of: Of[S], merge: Callable[[list[S]], S]) -> S | None:
+        part = partial(_of_part, of, self._batch_rows, self._empty)
+        return self._scan.reduced_elsewhere(part, merge)
 
     def classes(self) -> NDArray[Any]:
         target = self._scan.target
@@ -178,6 +181,22 @@ class ColumnDocuments(Documents):
         tables = self._scan.tables([target])
         found = [code_labels(table.labels(target, 0, table.n_rows), column=target)[0] for table in tables]
         return code_labels(np.concatenate(found), column=target)[0]
+
+
+def _blocks_of(rows: Scan, batch_rows: int, empty: bool) -> Iterator[DocumentBlock]:
+    (column,), first = rows.features, 0
+    for table in rows.tables():
+        for start in range(0, table.n_rows, batch_rows):
+            stop = min(start + batch_rows, table.n_rows)
+            values = _as_list(table.labels(column, start, stop))
+            texts = _check_texts(values, first=first + start, of=f"column '{column}'", empty=empty)
+            codes, classes, weight = rows.labels(table, start, stop)
+            yield DocumentBlock(texts, classes[codes] if rows.labelled else None, weight)
+        first += table.n_rows
+
+
+def _of_part(of: Of[S], batch_rows: int, empty: bool, rows: Scan) -> S:
+    return of(_blocks_of(rows, batch_rows, empty))
 
 
 class FolderDocuments(Documents):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -18,7 +20,7 @@ from discrim.store.estimators import SavedEstimator
 from discrim.store.fields import Fields, Incoming, Optional, Whole, damaged
 from discrim.store.values import Numbered
 from discrim.text.counted import CountedBlock, FrequentWords, Kept, stacked, together
-from discrim.text.documents import Documents, open_documents
+from discrim.text.documents import DocumentBlock, Documents, open_documents
 
 WORD = r"(?u)\b\w\w+\b"
 
@@ -129,9 +131,10 @@ class WordCounts(SavedEstimator, TransformerMixin, BaseEstimator):  # type: igno
             self._counter = self._hashing(self.buckets)
             self.vocabulary_, self.missed_, self.n_documents_ = None, 0, 0
             return None
-        table = FrequentWords(self.max_words)
-        words_of = self._counting(None).build_analyzer()
-        for block in open_documents(X).blocks():
+        documents, words_of = open_documents(X), self._counting(None).build_analyzer()
+        found = documents.reduced_elsewhere(partial(_words_of_part, self.max_words, words_of), FrequentWords.together)
+        table, kept = (FrequentWords(self.max_words), kept) if found is None else (found, None)
+        for block in documents.blocks() if found is None else ():
             counted = table.add(block.texts, words_of)
             if kept is not None:
                 kept.add(counted, block, exact=table.bound == 0)
@@ -229,6 +232,14 @@ class WordCounts(SavedEstimator, TransformerMixin, BaseEstimator):  # type: igno
             f"No word was met in at least {self.min_df} of the {found} ('min_df'={self.min_df}) "
             f"with room for {self.max_words} words ('max_words'). Lower the first or raise the second."
         )
+
+
+def _words_of_part(most: int, words_of: Callable[[str], list[str]], blocks: Iterator[DocumentBlock]) -> FrequentWords:
+    """The words of some documents, on the machine that has them."""
+    table = FrequentWords(most)
+    for block in blocks:
+        table.add(block.texts, words_of)
+    return table
 
 
 def _is_range(value: Any) -> bool:

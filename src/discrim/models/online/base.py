@@ -292,10 +292,7 @@ class OnlineClassifier(LinearClassifier):
             refuse_one_class(at.classes)
             return at, Walked((1,), converged=True)
         if isinstance(rows, Scan):
-            # One column is enough to count the rows of each class.
-            moments = Sum(lambda block: ClassMoments.of(block, Depth.DIAGONAL), ClassMoments.merged)
-            seen = RowPasses(rows.with_features(rows.features[:1])).reduce(moments)
-            refuse_one_class(seen.classes)
+            seen = self._counted(rows)
             # Files are often sorted: where columns are to be scaled, the sample is of all rows.
             block = look(RowPasses(rows), FIRST_LOOK).sample if self._scales else next(iter(rows.blocks()))
             at, n = self._begin(seen.classes, block, start), int(seen.rows.sum())
@@ -308,6 +305,13 @@ class OnlineClassifier(LinearClassifier):
             with columns_named(rows):
                 walked = self._walk(at, block, whole=True)
         return replace(at, t=at.t + max(walked.epochs) * n), walked
+
+    def _counted(self, rows: Scan) -> ClassMoments:
+        """How many rows of each class there are, for which one column is enough."""
+        moments = Sum(lambda block: ClassMoments.of(block, Depth.DIAGONAL), ClassMoments.merged)
+        seen = RowPasses(rows.with_features(rows.features[:1])).reduce(moments)
+        refuse_one_class(seen.classes)
+        return seen
 
     def _learned_parts(self, rows: Rows, at: Standing | None, declared: NDArray[Any] | None) -> Standing:
         """Every row once, in the order of a file; new classes join unless they were declared."""

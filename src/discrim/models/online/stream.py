@@ -14,6 +14,7 @@ from scipy import sparse
 
 from discrim import kernels
 from discrim.block import Block
+from discrim.engines import RowPasses
 from discrim.engines.orders import (
     LARGEST,
     InMemory,
@@ -26,12 +27,14 @@ from discrim.engines.orders import (
 )
 from discrim.engines.walk import Lane, Walked, walk
 from discrim.errors import DataError, ParameterError, name_list
+from discrim.families.first_look import look
 from discrim.families.online.features import Features, as_dict, is_weight, not_a_number, refuse_label, refuse_non_finite
 from discrim.families.online.problems import Targets, class_gains
-from discrim.families.online.scaling import Scaling
+from discrim.families.online.scaling import FIRST_LOOK, Scaling
 from discrim.families.online.updates import Learning, Updates, Weights, dense, given_start, stream_state
 from discrim.families.sequence import Stopping
 from discrim.kernels.online import reference as names
+from discrim.models.online.averaging import averaged
 from discrim.models.online.base import OnlineClassifier, Standing, Start
 from discrim.models.online.parameters import EpochParameters
 from discrim.models.shell import check_declared, check_parameters
@@ -218,7 +221,20 @@ class StreamClassifier(EpochParameters, OnlineClassifier):
     def _learned_whole(self, rows: Rows, start: Start) -> tuple[Standing, Walked]:
         if self.early_stopping and isinstance(rows, Scan):
             raise ParameterError("early_stopping holds out rows in memory; it is not available with a scan.")
+        if isinstance(rows, Scan) and rows.lies_elsewhere and self.shuffle:
+            return self._learned_elsewhere(rows, start)
         return super()._learned_whole(rows, start)
+
+    def _learned_elsewhere(self, rows: Scan, start: Start) -> tuple[Standing, Walked]:
+        """What the parts of the rows teach, each by itself, on average; rows in order are brought here instead."""
+        seen = self._counted(rows)
+        found = averaged(self, rows, seen.classes, class_gains(self.class_weight, seen.classes, seen.rows), start)
+        sample = look(RowPasses(rows), FIRST_LOOK).sample
+        at = self._begin(seen.classes, sample, (found.coef, found.intercept))
+        if at.state.averages is not None:
+            at.state.averages[:] = at.state.w
+            at.state.memory[:, names.AVERAGE_INTERCEPT] = at.state.intercept
+        return replace(at, t=at.t + found.epochs * found.rows), Walked((found.epochs,), found.converged)
 
     def _targets(self, classes: NDArray[Any], counts: NDArray[np.integer]) -> Targets:
         return Targets.of(class_gains(self.class_weight, classes, counts))
