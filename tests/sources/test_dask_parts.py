@@ -172,7 +172,7 @@ def test_chunks_of_unknown_length_must_be_as_many():
     assert_allclose(found.theta_, discrim.GaussianNB().fit(X, Y).theta_)
     with pytest.raises(DataError, match="compute_chunk_sizes"):
         discrim.GaussianNB().fit(unknown, da.from_array(Y, chunks=N))
-    with pytest.raises(DataError, match=r"A chunk of X has 42\d rows, and that of y 3"):
+    with pytest.raises(DataError, match=r"A chunk of X has 42\d rows, and that of y (3|500|497)"):
         discrim.GaussianNB().fit(unknown, da.from_array(Y, chunks=((3, *[500] * 5, 497),)))
 
 
