@@ -96,3 +96,15 @@ def test_a_model_that_is_not_fitted_says_so():
 
     with pytest.raises(NotFittedError):
         discrim.LinearDiscriminantAnalysis().plot()
+
+
+def test_the_forest_says_what_a_coefficient_above_zero_speaks_for(iris):
+    X, y = iris
+    two = discrim.LogisticRegression(C=1).fit(X[50:], y[50:])
+    several = discrim.LogisticRegression(C=1).fit(X, y)
+    ridge = discrim.RidgeClassifier().fit(X, y)
+    notes = [plots.coefficients(model).texts[-1].get_text() for model in (two, several, ridge)]
+    assert notes == ["above 0: for virginica", "each class against setosa", "each class against the others"]
+    rng = np.random.default_rng(0)
+    many = discrim.RidgeClassifier().fit(rng.normal(size=(70, 3)), np.repeat(list("abcdefg"), 10))
+    assert "drawn: 6 of 7 classes" in plots.coefficients(many).texts[-1].get_text().replace("\n", " ")

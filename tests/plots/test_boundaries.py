@@ -123,7 +123,7 @@ def test_many_rows_are_sampled_and_the_picture_says_so(lda, iris):
     ("X", "y", "text"),
     [
         (np.zeros(3), None, "a table of rows and columns"),
-        (np.array([[0.0, np.nan], [1, 2]]), None, "NaN"),
+        (np.array([[0.0, np.nan], [1, np.nan]]), None, "NaN"),
         (pd.DataFrame({"a": [1.0, 2], "b": ["u", "v"]}), None, "'b' holds something else"),
         (np.zeros((3, 2)), [0, 1], "of equal length"),
     ],

@@ -8,6 +8,8 @@ from sklearn.inspection import DecisionBoundaryDisplay
 from sklearn.metrics import ConfusionMatrixDisplay, PrecisionRecallDisplay, RocCurveDisplay, roc_auc_score
 
 import discrim
+from discrim import plots
+from discrim.errors import DataError
 
 BINARY = [
     discrim.LinearDiscriminantAnalysis(),
@@ -58,3 +60,15 @@ def test_boundaries_of_scikit_learn(model, response, two, iris, ax):
             model.fit(X, codes), X, response_method=response, grid_resolution=20, ax=ax
         )
         assert shown.xx0.shape == (20, 20)
+
+
+def test_rows_with_gaps_are_left_out_of_a_first_look_and_counted():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    X[3, 1] = X[5, 0] = np.nan
+    y = np.repeat(["a", "b"], 10)
+    said = plots.points(X, y, columns=(0, 1)).texts[-1].get_text().replace("\n", " ")
+    assert said == "18 of 20 rows drawn; 2 with missing values are not"
+    matrix = plots.pairs(X, y)
+    assert any("18 of 20 rows drawn" in text.get_text() for text in matrix[0, 0].figure.texts)
+    with pytest.raises(DataError, match="column 'x1' has 20 NaN"):
+        plots.points(np.column_stack([X[:, 2], np.full(20, np.nan)]))

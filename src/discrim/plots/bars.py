@@ -13,7 +13,7 @@ from discrim.errors import DiscrimError, ParameterError
 from discrim.plots.given import checked
 from discrim.plots.labels import all_shortened
 from discrim.plots.rows import MOST_ROWS, column_names, fitted_classes, lacks, points_of
-from discrim.plots.style import SMALL, WIDTH, Look, canvas, keyed, noted, titled
+from discrim.plots.style import SMALL, WIDTH, Look, canvas, keyed, noted, shortened, titled
 from discrim.typing import Floats
 
 if TYPE_CHECKING:
@@ -52,13 +52,17 @@ def coefficients(
     if not 0 < level < 1:
         raise ParameterError.bad_value("level", level, "a number between 0 and 1, such as 0.95")
     names = column_names(model, X)
-    coef, error, labels = _estimates(model, names, classes)
+    coef, error, functions = _estimates(model, names, classes)
+    labels = functions[: len(coef)]
     if X is not None:
         scale = points_of(X, most=MOST_ROWS).x.std(axis=0)
         coef, error = coef * scale, None if error is None else error * scale
     order, infinite = _most_telling(coef, error, most)
     if not len(order):
-        raise ParameterError("All coefficients are infinite or not determined, so that there is nothing to draw.")
+        raise ParameterError(
+            "All coefficients are infinite or not determined, as where the classes are separated, so that there is no "
+            "forest to draw. Fit the model with a penalty, or draw plots.separation(model, X, y)."
+        )
     ax, look = canvas(ax, style, (WIDTH, _height(len(order), len(labels))))
     z = float(special.ndtri(0.5 * (1.0 + level)))
     offsets = (np.arange(len(labels)) - 0.5 * (len(labels) - 1)) * (0.7 / len(labels))
@@ -75,8 +79,19 @@ def coefficients(
     known = error is not None and bool(np.isfinite(error[:, order]).any())
     titled(ax, None, f"coefficient{scaled}{f', with {level:.0%} interval' if known else ''}")
     keyed(ax, look, _keys(look, labels) if len(labels) > 1 else [])
+    noted(ax, look, _direction_said(functions, len(labels), [str(label) for label in classes.tolist()]))
     _say_left_out(ax, look, len(order), len(names), infinite)
     return ax
+
+
+def _direction_said(functions: list[str], shown: int, classes: list[str]) -> str:
+    """What a coefficient above zero speaks for, and how many of the functions are drawn."""
+    rest = [label for label in classes if label not in functions]
+    against = shortened(rest[0], 30) if len(rest) == 1 else "the others"
+    if len(functions) == 1:
+        return f"above 0: for {shortened(functions[0], 30)}"
+    drawn = f"; drawn: {shown} of {len(functions)} classes" if shown < len(functions) else ""
+    return f"each class against {against}{drawn}"
 
 
 @checked
@@ -188,7 +203,7 @@ def _estimates(model: Any, names: list[str], classes: NDArray[Any]) -> tuple[Flo
         coef, error = reported
         # Reported are the classes but the reference, which the names begin with.
         labels = [str(label) for label in classes[1:]] if len(coef) == 1 else _function_names(model, len(names))
-        return coef, error, labels[:MOST_CLASSES]
+        return coef, error, labels
     found: Any = getattr(model, "coef_", None)
     if found is None:
         raise lacks(model, "coefficients (coef_)", "Draw its classes with plots.discriminants or plots.regions.")
@@ -196,7 +211,7 @@ def _estimates(model: Any, names: list[str], classes: NDArray[Any]) -> tuple[Flo
     if coef.shape[1] != len(names):
         raise ParameterError(f"The model has {coef.shape[1]} coefficients and {len(names)} columns; they must agree.")
     labels = [str(label) for label in (classes[1:] if len(coef) == 1 else classes)]
-    return coef[:MOST_CLASSES], None, labels[:MOST_CLASSES]
+    return coef[:MOST_CLASSES], None, labels
 
 
 def _with_errors(model: Any, p: int) -> tuple[Floats, Floats] | None:

@@ -273,6 +273,8 @@ def ellipses(
     titled(ax, None, names[pair[0]], names[pair[1]])
     keyed(ax, look, class_keys(look, classes))
     noted(ax, look, f"ellipses hold {' and '.join(f'{level:.0%}' for level in levels)} of a Gaussian class")
+    if rows is not None and rows.sampled:
+        noted(ax, look, rows.sampled)
     return ax
 
 

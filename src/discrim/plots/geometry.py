@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 GRID = 200
+# Columns whose ranges differ by more than this have no common unit, in which equal scales would say something.
+UNLIKE = 2.5
 
 
 @checked
@@ -216,12 +218,14 @@ def sphering(X: Any, y: Any, *, columns: Any = None, style: str | None = None) -
         for k, mean in enumerate(means):
             draw_ellipse(ax, look, mean, sigma, k, 0.95)
             ax.plot(*mean, "+", color=look.ink, markersize=9, markeredgewidth=2, zorder=6)
-        _same_scales(ax, *_around(points, 0.08))
+        low, high = _around(points, 0.08)
+        if max(high - low) < UNLIKE * min(high - low):
+            _same_scales(ax, low, high)
         ax.set_title(title, loc="left", fontsize=SMALL, color=look.ink)
         ax.tick_params(labelsize=SMALL)
         ax.locator_params(nbins=4)
     for a in scalings.T:
-        reach = 0.3 * np.ptp(x, axis=0).min() * a / np.linalg.norm(a)
+        reach = 0.3 * a * (np.ptp(x, axis=0) / np.maximum(np.abs(a), 1e-300)).min()
         for sign in (-1, 1):
             axes[3].annotate(
                 "", tuple(moments.centre + sign * reach), tuple(moments.centre), zorder=7,
@@ -229,6 +233,8 @@ def sphering(X: Any, y: Any, *, columns: Any = None, style: str | None = None) -
             )  # fmt: skip
     for ax in (axes[0], axes[3]):
         titled(ax, None, *(rows.names[j] for j in pair))
+    if rows.sampled:
+        noted(axes[2], look, rows.sampled)
     figure_key(axes[0].figure, look, class_keys(look, rows.classes), "outside upper left")
     return np.array(axes, dtype=object)
 
@@ -379,8 +385,9 @@ def scores(
     titled(ax, None, f"along {name}, from the mean", "score")
     keyed(ax, look, class_keys(look, classes))
     masked = [str(label) for k, label in enumerate(classes.tolist()) if not (answers.code == k).any()]
-    if masked:
-        noted(ax, look, f"never the largest on this line: {name_list(masked)}")
+    said = [f"never the largest on this line: {name_list(masked)}"] if masked else []
+    if said or rows.sampled:
+        noted(ax, look, "; ".join([*said, rows.sampled or ""]).rstrip("; "))
     return ax
 
 

@@ -15,7 +15,7 @@ from discrim.losses import LOSSES, find_loss
 from discrim.plots.boundaries import DASHES, draw_line, named_models
 from discrim.plots.given import checked, numbers_in
 from discrim.plots.labels import all_shortened
-from discrim.plots.rows import RASTERISED, Points, column_names, fitted_classes, lacks, points_of
+from discrim.plots.rows import MOST_POINTS, RASTERISED, Points, column_names, fitted_classes, lacks, points_of
 from discrim.plots.scatter import class_keys, scatter_classes
 from discrim.plots.style import (
     SMALL,
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-# Frames of an animation; of more steps an even part.
-MOST_FRAMES = 60
+# Frames of an animation; of more steps an even part. Rows in each.
+MOST_FRAMES, MOVING = 60, 1000
 MOST_COEFFICIENTS = 8
 
 
@@ -79,6 +79,8 @@ def steps(
         _frame(ax, look, trace, rows, i)
         ax.set_xticks([])
         ax.set_yticks([])
+    if rows.sampled:
+        noted(axes[(len(axes) - 1) // across * across], look, rows.sampled)
     figure_key(axes[0].figure, look, class_keys(look, rows.classes), "outside upper left")
     return np.array(axes, dtype=object)
 
@@ -104,9 +106,15 @@ def animate(
     '.gif'
     """
     target = _movie_path(path)
-    trace, rows = _moving(model, X, y)
+    trace, rows = _moving(model, X, y, MOVING)
     frames = _positions(at, len(trace.step), MOST_FRAMES)
-    return _write_movie(target, lambda ax, look, i: _frame(ax, look, trace, rows, i), frames, seconds, style)
+
+    def draw(ax: Any, look: Look, i: int) -> None:
+        _frame(ax, look, trace, rows, i)
+        if rows.sampled:
+            noted(ax, look, rows.sampled)
+
+    return _write_movie(target, draw, frames, seconds, style)
 
 
 @checked
@@ -426,10 +434,10 @@ def trace_of(model: Any) -> Any:
     return found
 
 
-def _moving(model: Any, X: Any, y: Any) -> tuple[Any, Points]:
+def _moving(model: Any, X: Any, y: Any, most: int = MOST_POINTS) -> tuple[Any, Points]:
     trace = trace_of(model)
     classes = fitted_classes(model) if hasattr(model, "fit") else None
-    rows = points_of(X, y, classes=classes)
+    rows = points_of(X, y, classes=classes, most=most)
     coef = np.asarray(trace.coef)
     if coef.ndim != 2 or coef.shape[1] != 2 or rows.x.shape[1] != 2 or len(rows.classes) != 2:
         raise ParameterError(
@@ -454,8 +462,8 @@ def _frame(ax: Any, look: Look, trace: Any, rows: Points, i: int) -> None:
     ax.set_xlim(low[0] - room[0], high[0] + room[0])
     ax.set_ylim(low[1] - room[1], high[1] + room[1])
     _line_with_normal(ax, look, w, b)
-    count = int(wrong.sum())
-    ax.set_title(f"{trace.unit} {trace.step[i]}: {count} wrong", loc="left", fontsize=SMALL, color=look.ink)
+    said = f"{wrong.mean():.1%}" if rows.sampled else f"{int(wrong.sum())}"
+    ax.set_title(f"{trace.unit} {trace.step[i]}: {said} wrong", loc="left", fontsize=SMALL, color=look.ink)
 
 
 def _line_with_normal(ax: Any, look: Look, w: Floats, b: float) -> None:

@@ -33,15 +33,24 @@ class Points:
     rows: int
     labelled: bool
     place: Index
+    incomplete: int = 0
 
     @property
     def sampled(self) -> str | None:
-        """The remark that a picture of a sample carries."""
-        return f"{len(self.x):,} of {self.rows:,} rows drawn" if len(self.x) < self.rows else None
+        """The remark that a picture of a sample, or without the rows that have gaps, carries."""
+        if len(self.x) == self.rows:
+            return None
+        gaps = f"; {self.incomplete:,} with missing values are not" if self.incomplete else ""
+        return f"{len(self.x):,} of {self.rows:,} rows drawn{gaps}"
 
 
-def points_of(X: Any, y: Any = None, *, classes: Any = None, most: int | None = MOST_POINTS) -> Points:
-    """The rows of a table, at most so many of them, drawn at random but always the same."""
+def points_of(
+    X: Any, y: Any = None, *, classes: Any = None, most: int | None = MOST_POINTS, complete: bool = False
+) -> Points:
+    """The rows of a table, at most so many of them, drawn at random but always the same.
+
+    With ``complete`` those that have missing values are left out; else they are an error.
+    """
     y = None if y is None else np.asarray(y)
     if not hasattr(X, "shape"):
         X = np.asarray(X)
@@ -52,11 +61,15 @@ def points_of(X: Any, y: Any = None, *, classes: Any = None, most: int | None = 
         raise DataError(f"X has {plural(shape[0], 'row')} and y has the shape {y.shape}; they must be of equal length.")
     place = sample(shape[0], most)
     x = numbers(X, place)
-    labels, codes = coded(None if y is None else y[place], classes, len(place))
     finite = np.isfinite(x).all(axis=1)
-    if not finite.all():
+    incomplete = int((~finite).sum())
+    if incomplete and not (complete and finite.any()):
         raise _non_finite(x, names_of(X))
-    return Points(x, names_of(X), codes, labels, shape[0], y is not None, place)
+    if incomplete:
+        x, place = x[finite], place[finite]
+    known = np.unique(y) if incomplete and classes is None and y is not None else classes
+    labels, codes = coded(None if y is None else y[place], known, len(place))
+    return Points(x, names_of(X), codes, labels, shape[0], y is not None, place, incomplete)
 
 
 def coded(y: Any, classes: Any, n: int) -> tuple[NDArray[Any], NDArray[np.intp]]:

@@ -33,8 +33,8 @@ def points(
 ) -> Axes:  # fmt: skip
     """Rows in two of their columns, a colour and a shape for each class.
 
-    Of more than 4,000 rows a random part is drawn, and the picture says so. ``names`` are those of the columns, where X
-    has none. Cost: reads the rows that it draws.
+    Of more than 4,000 rows a random part is drawn, rows with missing values are not, and the picture says so. ``names``
+    are those of the columns, where X has none. Cost: reads the rows that it draws.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def points(
     """
     named = _named(X, names)
     pair = list(two_columns(columns, named, ", or draw all pairs with plots.pairs(X, y)"))
-    rows = points_of(part_of(X, pair), y)
+    rows = points_of(part_of(X, pair), y, complete=True)
     ax, look = canvas(ax, style)
     scatter_classes(ax, look, rows.x, rows.codes, rows.classes)
     titled(ax, title, *(named[j] for j in pair))
@@ -77,7 +77,7 @@ def pairs(X: Any, y: Any = None, *, columns: Any = None, names: Any = None, styl
             f"A matrix of pairs shows 2 to {MOST_COLUMNS} columns, and there are {len(chosen)}. "
             "Name those that matter with columns=[...]."
         )
-    size, rows = len(chosen), points_of(part_of(X, chosen), y, most=1500)
+    size, rows = len(chosen), points_of(part_of(X, chosen), y, most=1500, complete=True)
     grid, look = panels(size * size, style, across=size, size=(WIDTH, WIDTH + 0.3), solved=False)
     short = all_shortened([names[j] for j in chosen], 60 // size)
     matrix = np.array(grid, dtype=object).reshape(size, size)
