@@ -207,7 +207,7 @@ def crabs_lda(page: Page) -> None:
     page.table(
         ["", "LD1", "LD2", "LD3"],
         [[name, *row] for name, row in zip(("FL", "RW", "CL", "CW", "BD"), ours, strict=True)],
-        "coefficients",
+        "coefficients, with the signs of the lecture",
         digits=8,
     )
     page.session(lda.renamed(["FL", "RW", "CL", "CW", "BD"]).summary())

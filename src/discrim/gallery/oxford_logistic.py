@@ -189,6 +189,7 @@ def spam_summary(page: Page) -> None:
         [z.get(name, np.nan) for name in ("(Intercept)", "remove", "charDollar")],
         tol=5e-4,
     )
+    page.note("Iterations are those of this library's solver; glm's are steps of Fisher scoring, which are compared.")
     page.session(summary)
 
 

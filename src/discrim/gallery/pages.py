@@ -196,7 +196,8 @@ def _table(grid: Grid) -> str:
 
 def _cell(text: str) -> str:
     """Numbers and names stay on one line, sentences do not."""
-    return f"<td>{escape(text)}</td>" if " " in text.strip() else f'<td class="one">{escape(text)}</td>'
+    one = len(text) <= 12 or " " not in text.strip()
+    return f'<td class="one">{escape(text)}</td>' if one else f"<td>{escape(text)}</td>"
 
 
 def _checks(page: Page) -> str:

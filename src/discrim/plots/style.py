@@ -311,7 +311,8 @@ def _columns_within(room: int, handles: Sequence[Any]) -> int:
     """As many as fit, entries line by line, each column as wide as its longest."""
     sizes = [len(str(handle.get_label())) + 6 for handle in handles]
     for columns in range(len(sizes), 1, -1):
-        if sum(max(sizes[k::columns]) for k in range(columns)) <= room:
+        # After the last column there is no gap.
+        if sum(max(sizes[k::columns]) for k in range(columns)) <= room + 2:
             return columns
     return 1
 
