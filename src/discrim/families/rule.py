@@ -269,6 +269,8 @@ def entries(x: Any, start: int, stop: int) -> tuple[NDArray[Any], NDArray[Any], 
 def by_column(coef: Floats) -> Floats:
     """Coefficients K x p as p x K, padded so that no column needs more cache lines than it must."""
     size, p = coef.shape
+    if size == 1:
+        return np.ascontiguousarray(coef).reshape(p, 1)
     width = next((w for w in (1, 2, 4) if size <= w), -(-size // 8) * 8)
     padded = np.zeros(p * width + 7)
     first = -(padded.ctypes.data // 8) % 8
@@ -280,6 +282,8 @@ def by_column(coef: Floats) -> Floats:
 def side_by_side(rules: Sequence[LinearRule]) -> LinearRule:
     """The scores of all of these rules, as one rule with the origin of the first."""
     origin = rules[0].origin
+    if len(rules) == 1:
+        return rules[0]
     offset = np.concatenate([rule.offset + rule.coef @ (origin - rule.origin) for rule in rules])
     return LinearRule(np.concatenate([rule.coef for rule in rules]), offset, origin, rules[0].threshold)
 

@@ -242,6 +242,9 @@ class RidgeRecipe(PenalisedRecipe):
             remarks = (*remarks, Remark(text, UnfinishedWarning))
         coef = np.hstack([-coef, coef]) if len(share) == 2 else coef
         functions = LinearRule(np.ascontiguousarray(coef.T), level, mean)
+        if functions.keeps_sparse:
+            # Looked at once, and not at every prediction.
+            functions = LinearRule(functions.coef, functions.intercept, np.zeros_like(mean))
         return replace(self._solved(functions, statistic, shape, "sparse_cg", steps), remarks=remarks)
 
     def stays_sparse(self, block: Block) -> bool:
