@@ -521,6 +521,6 @@ def weighted_within(statistic: ClassMoments | ClassFactors, shares: Floats, norm
     factor = shares_over(shares, divisors(statistic.weight, normalization))
     if isinstance(statistic, ClassMoments):
         return reduce(Within.plus, each_within(statistic, factor, eps))
-    rows = np.vstack(statistic.factors)
+    rows = statistic.factors[0] if len(statistic.factors) == 1 else np.vstack(statistic.factors)
     rows *= np.repeat(np.sqrt(factor), [len(r) for r in statistic.factors])[:, None]
     return Within(rows, rounding_noise(statistic.mean, eps), eps, thin=True)
