@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.folds import find_copies
 from discrim.comparison.metrics import Metric, percent
-from discrim.comparison.reference import columns_for_trees
+from discrim.comparison.reference import each_column
 from discrim.comparison.scores import Row, listed
 from discrim.errors import name_list, plural
 from discrim.typing import Floats, Index
@@ -129,9 +129,7 @@ def _all_different(rows: ComparedRows) -> list[str]:
     nameless = isinstance(rows.given, np.ndarray) or bool(getattr(rows.given, "chosen", False))
     if nameless or rows.numbers is None or not rows.dense or rows.n < ENOUGH_ROWS:
         return []
-    x, categorical = columns_for_trees(rows)
-    names = _names(rows)
-    return [names[j] for j in np.flatnonzero(~np.asarray(categorical, bool)) if _all_differ(x[:, j])]
+    return [name for name, column, few_levels in each_column(rows) if not few_levels and _all_differ(column)]
 
 
 def _of_identifiers(names: list[str]) -> list[str]:
@@ -149,12 +147,10 @@ def predict_alone(rows: ComparedRows) -> dict[str, float]:
     """The columns that predict the class alone, with their errors, the least first."""
     if rows.numbers is None or not rows.dense or rows.n < ENOUGH_ROWS:
         return {}
-    x, categorical = columns_for_trees(rows)
     guessing = 1.0 - np.bincount(rows.codes).max() / rows.n
     most = min(NEARLY_NONE, OF_GUESSING * guessing)
-    errors = [column_error(column, rows.codes, whole) for column, whole in zip(x.T, categorical, strict=True)]
-    names = _names(rows)
-    return {names[j]: errors[j] for j in np.argsort(errors, kind="stable") if errors[j] <= most}
+    found = [(name, column_error(column, rows.codes, few)) for name, column, few in each_column(rows)]
+    return {name: error for name, error in sorted(found, key=lambda pair: pair[1]) if error <= most}
 
 
 def _of_columns(found: Mapping[str, float]) -> list[str]:
@@ -168,18 +164,6 @@ def _of_columns(found: Mapping[str, float]) -> list[str]:
         many = f"Each of {len(found)} columns alone predicts the class almost without error"
         text = f"{many} ({some}): check that all are"
     return [f"{text} known before the class is, and not made from it."]
-
-
-def _names(rows: ComparedRows) -> list[str]:
-    """Of the columns as trees get them."""
-    names, skip = list[str](), dict(rows.columns.categories)
-    j = 0
-    while j < len(rows.columns.names):
-        stop = skip.get(j, j + 1)
-        name = rows.columns.names[j]
-        names.append(name.rsplit("[", 1)[0] if j in skip else name)
-        j = stop
-    return names
 
 
 def column_error(column: Floats, codes: NDArray[np.int32], categorical: bool) -> float:

@@ -50,16 +50,22 @@ def _of_pairs(
 ) -> FoldArea:
     n = len(folds)
     areas, parts, alone = list[float](), np.zeros(n), np.zeros(n, dtype=np.intp)
+    numbers = np.unique(folds, return_inverse=True)[1]
+    numbers = numbers.astype(np.uint16 if n and numbers.max() < 1 << 16 else np.intp)
+    taking = [weight > 0.0 for weight in classes]
     for j, score in scores.items():
-        within, among = _Order(score, folds), _Order(score, alone)
+        among = _Order(score, alone, np.argsort(score, kind="stable"))
+        # Whole numbers are sorted by their digits, so that a second sort of all scores is saved.
+        within = _Order(score, folds, among.order[np.argsort(numbers[among.order], kind="stable")])
         for k in (other for own, other in pairs if own == j):
-            used = (classes[j] > 0.0) | (classes[k] > 0.0)
-            right, total = within.only(used).concordant(classes[j], classes[k])
+            used = taking[j] | taking[k]
+            inside = within.only(used)
+            right, total = inside.concordant(classes[j], classes[k])
             if not total:
                 continue
             areas.append(right / total)
             squares = classes[j] ** 2, classes[k] ** 2
-            fewer = within.only(used).concordant(*squares)[1] / total**2
+            fewer = inside.concordant(*squares)[1] / total**2
             fewer -= squares[0].sum() * squares[1].sum() / (classes[j].sum() * classes[k].sum()) ** 2
             own = among.only(used).placements(classes[j], classes[k])
             parts += own * _longer(own, areas[-1], [classes[j], classes[k]], fewer)

@@ -151,6 +151,11 @@ class RdaRecipe(OwnCovariances, RegularizedRecipe):
         return self.target == "identity"
 
     @property
+    def rotation_invariant(self) -> bool:
+        """What is to be chosen is, towards the identity, as its grid is."""
+        return self.target == "identity" if self.needs_rows else super().rotation_invariant
+
+    @property
     def setting(self) -> tuple[float, float] | None:
         return None if self.needs_rows else (float(self.alpha), float(self.gamma))
 

@@ -488,8 +488,10 @@ def _work(size: Size) -> Work:
     if not size.dense:
         fit = 2e-3 + 1e-7 * size.stored * functions
         return Work(fit, 8.0 * fit)
-    # Of more columns than rows, in the space of the rows.
-    fit = 2e-3 + (5e-9 if functions > 1 else 1e-8) * size.rows * size.span * functions
+    # Of more columns than rows, in the space of the rows. Of many rows of several classes a part is solved first, and
+    # passes over all of them follow.
+    rate = 1e-8 * (min(max(size.rows / 5000, 1.0), 5.0) if functions > 1 else 1.0)
+    fit = 2e-3 + rate * size.rows * size.span * functions
     fit += 5e-11 * size.stored * size.span
     return Work(fit, 3.0 * fit)
 
