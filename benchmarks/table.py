@@ -132,7 +132,8 @@ def update(rows: Iterable[Row], order: list[str], path: Path = RESULTS) -> None:
         lines[row.name] = _markdown([f"`{row.name}` {title}", *rest, today, "; ".join(row.trials)])
     table = [_markdown(COLUMNS), _markdown(["---"] * len(COLUMNS))]
     table += [lines[name] for name in order if name in lines]
-    path.write_text("\n".join([PREAMBLE, machine(), "", *table, ""]))
+    _, sign, sections = (path.read_text() if path.exists() else "").partition("\n## ")
+    path.write_text("\n".join([PREAMBLE, machine(), "", *table, ""]) + sign + sections)
 
 
 def _lines_of(path: Path) -> dict[str, str]:
