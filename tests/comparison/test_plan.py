@@ -50,6 +50,13 @@ def test_a_plan_fits_its_budget():
         assert sum(c.seconds for c in planned(x, labels, budget) if not c.why_not) <= budget
 
 
+@pytest.fixture
+def without_a_clock(monkeypatch):
+    """A busy machine stops nothing."""
+    monkeypatch.setattr(clock, "PATIENCE", 1e6)
+
+
+@pytest.mark.usefixtures("without_a_clock")
 def test_the_same_call_gives_the_same_table_with_savings_too():
     x, labels = table()
     models = ["LDA", "Logistic"]
@@ -59,6 +66,7 @@ def test_the_same_call_gives_the_same_table_with_savings_too():
     assert first.remarks == second.remarks
 
 
+@pytest.mark.usefixtures("without_a_clock")
 def test_savings_are_said_and_cost_little(monkeypatch):
     monkeypatch.setattr(plan, "LEAST_TRAINED", 1000)
     x, labels = table()

@@ -487,7 +487,7 @@ def _work(size: Size) -> Work:
     functions = size.classes if size.classes > 2 else 1
     if not size.dense:
         fit = 2e-3 + 1e-7 * size.stored * functions
-        return Work(fit, 8.0 * fit)
+        return Work(fit, 2.0 * fit)
     # Of more columns than rows, in the space of the rows. Of many rows of several classes a part is solved first, and
     # passes over all of them follow.
     rate = 1e-8 * (min(max(size.rows / 5000, 1.0), 5.0) if functions > 1 else 1.0)
