@@ -125,3 +125,16 @@ def test_categories_that_no_model_can_use_are_left_out(values, sentence):
     odd = pd.Categorical.from_codes(rng.integers(0, 3, 300), values)
     found = discrim.compare(pd.DataFrame({"x": x, "odd": odd}), labels, ["LDA"])
     assert any(remark.startswith(sentence) for remark in found.remarks)
+
+
+def test_numbers_with_commas_that_came_as_text_are_said_to_be_such():
+    rng, n = np.random.default_rng(0), 240
+    y = np.where(np.arange(n) % 3 == 0, "yes", "no")
+    few, many = rng.integers(10, 30, n), rng.normal(size=n)
+    comma = {"few": [f"{v},5" for v in few], "many": [f"{v:.4f}".replace(".", ",") for v in many]}
+    remarks = discrim.compare(
+        pd.DataFrame({"dose": (y == "yes") + rng.normal(size=n), **comma}), y, ["LDA"], cv=3
+    ).remarks
+    said = [remark for remark in remarks if "They look like numbers with commas, such as '" in remark]
+    assert len(said) == 2
+    assert all(remark.endswith("read the file with decimal=',' or thousands=','.") for remark in said)

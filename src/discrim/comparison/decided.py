@@ -16,7 +16,7 @@ from discrim.sources import Scan
 from discrim.sources.design import as_table
 from discrim.sources.odd_columns import with_numbers
 from discrim.sources.reading import NO_READING, RARE, Reading, grouped_levels, reading_of
-from discrim.sources.text_columns import counted_texts, marks_of_gaps
+from discrim.sources.text_columns import counted_texts, marks_of_gaps, with_commas
 
 Missing = Literal["impute", "drop", "error"]
 # Levels that a category keeps: of more, the most frequent that have a few rows each.
@@ -113,10 +113,13 @@ def _with_known_levels(X: Any, typed: Collection[str]) -> tuple[Any, Reading, di
     levels, said = dict[str, tuple[Any, ...]](), dict[str, str]()
     for name, values, times in _categories(X):
         gaps = {} if name in typed else marks_of_gaps(values, times)
+        commas = "" if name in typed else with_commas(values)
         known = [i for i, value in enumerate(values) if value not in gaps]
         values, times = [values[i] for i in known], times[known]
         grouped = grouped_levels(values, times, MOST_LEVELS, FEWEST_ROWS) if len(values) > MOST_LEVELS else None
         if not gaps and grouped is None:
+            if commas:
+                said[name] = f"Column '{name}' is read as a category.{commas}"
             continue
         parts = [_of_marks(name, gaps)] * bool(gaps)
         if grouped is None:
@@ -125,7 +128,7 @@ def _with_known_levels(X: Any, typed: Collection[str]) -> tuple[Any, Reading, di
             levels[name] = grouped
             rare = int(times.sum() - sum(t for v, t in zip(values, times, strict=True) if str(v) in grouped))
             parts.append(f"Column '{name}' has {len(values):,} levels: {_of_levels(len(grouped) - 1, rare)}")
-        said[name] = " ".join(parts)
+        said[name] = " ".join(parts) + commas
     reading = Reading(levels=levels)
     if not levels:
         return X, reading, said

@@ -26,7 +26,7 @@ from discrim.errors import DataError, plural
 from discrim.sources.design import Table, UnusableColumnError, as_table, one_column
 from discrim.sources.reading import Reading
 from discrim.sources.scan import UNNAMED, Scan
-from discrim.sources.text_columns import are_dates, as_number, counted_texts, is_mostly_numbers
+from discrim.sources.text_columns import are_dates, as_number, counted_texts, is_mostly_numbers, with_commas
 from discrim.typing import Floats
 
 # Words that the values of a text have on average; a name or a code has fewer.
@@ -124,7 +124,9 @@ def _odd_text(table: Table, name: str) -> Odd | None:
     is_text = sum(len(str(value).split()) for value in values) >= TEXT_WORDS * len(values)
     seen = f"has {len(values):,} different values in {present:,} rows"
     keep = "TextClassifier learns from its words" if is_text else f"{_kept(name, 'category')} keeps frequent values"
-    return Odd(name, FREE_TEXT if is_text else NAMES, f"Column '{name}' {seen} and is left out; {keep}.")
+    return Odd(
+        name, FREE_TEXT if is_text else NAMES, f"Column '{name}' {seen} and is left out; {keep}.{with_commas(values)}"
+    )
 
 
 def with_numbers(X: Any, typed: Collection[str] = ()) -> tuple[Any, dict[str, str]]:

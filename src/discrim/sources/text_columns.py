@@ -57,6 +57,8 @@ DATE = re.compile(
     rf"|{MONTH}\s+\d{{1,2}},?\s+\d{{4}}){CLOCK}",
     re.IGNORECASE,
 )
+# Numbers with a comma, and the share of the values of a column of such.
+WITH_COMMA, COMMAS = re.compile(r"\s*[-+]?\d+(,\d+)+\s*"), 0.8
 
 
 def design_of(tables: Iterable[Table], names: Sequence[str], texts: Sequence[str], dtype: Any, *, gaps: bool) -> Design:
@@ -170,6 +172,16 @@ def as_number(value: Any) -> float | None:
     except (TypeError, ValueError):
         return None
     return number if math.isfinite(number) else None
+
+
+def with_commas(values: Sequence[Any]) -> str:
+    """How to read numbers that were written with commas and are strings now; empty where nearly all are no such."""
+    found = [value for value in values if isinstance(value, str) and WITH_COMMA.fullmatch(value)]
+    if not found or len(found) < COMMAS * len(values):
+        return ""
+    return (
+        f" They look like numbers with commas, such as '{found[0]}': read the file with decimal=',' or thousands=','."
+    )
 
 
 def is_mostly_numbers(values: Sequence[Any], times: NDArray[np.intp]) -> bool:
