@@ -298,7 +298,10 @@ def gain_over(chosen: Tried, other: Tried, rows: ComparedRows, metric: Metric) -
         return None
     values, parts = _stacked(judged, rows)
     error = standard_error(judged[0].parts - judged[1].parts, rows, metric)
-    return Gain(float(values[0] - values[1]), error, float(all_pairs(rows.n * values, parts)[0, 1]))
+    # As in the test of models against the baseline.
+    longer = np.sqrt(2.0) if metric == "auc" and chosen.name == BASELINE else 1.0
+    p_value = float(all_pairs(rows.n * values / longer, parts)[0, 1])
+    return Gain(float(values[0] - values[1]), error * longer, p_value)
 
 
 def _figure(tried: Tried, rows: ComparedRows, metric: str | Costs, times: float) -> tuple[float, Interval]:

@@ -285,7 +285,10 @@ def _reason(choice: Choice, metric: Metric) -> str:
         few = _size(chosen) if len(sizes) < 2 else f"{sizes[0]:,.0f} to {sizes[-1]:,.0f} parameters"
         plain = chosen.regularised and not all(row.regularised for row in rivals)
         rule = f"among those with the smallest rules ({few}) it is {'regularised' if plain else f'lowest in {kind}'}"
-    return f"its {kind} ({written(own, '.3f')}) is within 2% of the lowest ({written(lowest, '.3f')}) {of}, and {rule}"
+    near = f"within 2% of the lowest ({written(lowest, '.3f')})"
+    if written(own, ".3f") == written(lowest, ".3f"):
+        near = "as low as the lowest"
+    return f"its {kind} ({written(own, '.3f')}) is {near} {of}, and {rule}"
 
 
 def _size(row: Row) -> str:

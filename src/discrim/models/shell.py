@@ -338,7 +338,10 @@ class RecipeClassifier(StoredStatistic, Classifier):
         return self.from_sum(statistic, columns, declared, self.chosen)
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Unlearn rows: the model becomes what it would be had it never seen them."""
+        """Unlearn rows: the model becomes what it would be had it never seen them.
+
+        Settings that a fit chose ("cv", "loo") stay as they were chosen with these rows; a new fit chooses without.
+        """
         self.check_resumable()
         check_is_fitted(self, "statistic_")
         rows = self._read(X, y, sample_weight, design=self._design)

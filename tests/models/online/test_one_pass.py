@@ -283,3 +283,28 @@ def test_parts_in_the_order_of_the_classes_are_warned_of():
         model.partial_fit(X[::2], y[::2])
         model.partial_fit(X[:10], y[:10])
         OnePassLogisticRegression().fit(X, y)
+
+
+@pytest.mark.parametrize("source", ["array", "scan"])
+def test_rows_in_the_order_of_the_classes_that_are_not_shuffled_are_warned_of(source, monkeypatch):
+    monkeypatch.setattr(blocks, "BLOCK_NUMBERS", 300)
+    monkeypatch.setattr("discrim.models.online.one_pass.rows_at_once", lambda x: 100)
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 400)
+    X = rng.normal(size=(800, 3)) + 0.5 * y[:, None]
+
+    def fitted(y, **options):
+        if source == "array":
+            return OnePassLogisticRegression(**SEED, **options).fit(X, y)
+        table = pl.DataFrame(X, schema=["a", "b", "c"]).with_columns(y=pl.Series(y))
+        return OnePassLogisticRegression(**SEED, **options).fit(discrim.scan(table, target="y"))
+
+    with pytest.warns(OrderWarning, match=r"100 rows in succession are of class '0'.* or set shuffle=True\.") as caught:
+        fitted(y, shuffle=False)
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", OrderWarning)
+        fitted(y)
+        fitted(np.tile([0, 1], 400), shuffle=False)
+        # A rare class is missing from most blocks whatever their order.
+        fitted(np.where(np.arange(800) % 200 == 7, 1, 0), shuffle=False)

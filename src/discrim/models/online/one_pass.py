@@ -28,6 +28,8 @@ from discrim.typing import Floats
 
 # Rows of a part that are all of one class only where parts are in the order of the classes.
 FEWEST = 50
+# Rows of other classes that a block would have if rows came at random; it has none once in a million then.
+EXPECTED = 14.0
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -46,7 +48,8 @@ class OnePassLogisticRegression(OnlineClassifier):
     blocks are not forgotten. Columns are centred and scaled inside by a first look (sparse ones are scaled only).
 
     The memory is right near the coefficients that it was made at. Parts in the order of the classes lead far away from
-    there, and what was learned is lost: a part of 50 rows or more with one class only is warned of (``OrderWarning``).
+    there, and what was learned is lost: a part of 50 rows or more with one class only is warned of (``OrderWarning``),
+    and so are blocks of one class in ``fit``, where rows are not shuffled or too many for the buffer.
 
     **Rule.** The class with the largest w_k'x + b_k. Classes that join later begin as rare as the rows so far made
     them.
@@ -142,7 +145,23 @@ class OnePassLogisticRegression(OnlineClassifier):
         assert at.scaling is not None
         gains = class_gains(self.class_weight, at.classes, counts)
         sequence = OnePass(at.scaling, gains, float(self.alpha), passes_over)
-        return walk(sequence, at.state, [Lane((0,), Parts(lambda: blocks))], Stopping(), n)
+        watched = self._watched(blocks, at, counts)
+        return walk(sequence, at.state, [Lane((0,), Parts(lambda: watched))], Stopping(), n)
+
+    def _watched(self, blocks: Iterator[Block], at: Standing, counts: NDArray[np.integer]) -> Iterator[Block]:
+        """The blocks, with a warning of the first that has one class where others should be."""
+        shares, said = counts / max(counts.sum(), 1), False
+        for block in blocks:
+            if not said and len(block) and (block.codes == block.codes[0]).all():
+                said = len(block) * (1.0 - shares[block.codes[0]]) > EXPECTED
+                if said:
+                    shuffle = "shuffle the rows first" + ("" if self.shuffle else ", or set shuffle=True")
+                    warn(
+                        f"{len(block):,} rows in succession are of class '{at.classes[block.codes[0]]}'. In the order of "
+                        f"the classes a learner of one pass forgets the classes before: {shuffle}.",
+                        OrderWarning,
+                    )
+            yield block
 
     def _answer(self, at: Standing) -> tuple[Floats, Floats]:
         memory: Memory = at.state.memory
