@@ -240,3 +240,12 @@ def test_odds_ratios_beyond_all_numbers_are_infinite(fit, binary):
     table = odds_ratios(fitted, confint(fitted))
     assert np.isinf(table.values).any()
     assert not np.isnan(table.values).any()
+
+
+def test_an_odds_ratio_of_one_is_not_written_as_zero_beside_an_endless_one(fit, binary):
+    fitted = fit(*binary)
+    ends = np.tile([[-1.0, 0.9557]], (len(fitted.labels), 1))
+    ends[-1] = [0.4, 42.4]
+    lines = str(odds_ratios(fitted, Intervals(ends, fitted.labels, 0.95, ""))).splitlines()
+    assert all(float(cell) > 0 for line in lines[2:] for cell in line.split()[-3:])
+    assert float(lines[2].split()[-1]) == pytest.approx(np.exp(0.9557), rel=1e-3)

@@ -285,6 +285,8 @@ def _reason(choice: Choice, metric: Metric) -> str:
         few = _size(chosen) if len(sizes) < 2 else f"{sizes[0]:,.0f} to {sizes[-1]:,.0f} parameters"
         plain = chosen.regularised and not all(row.regularised for row in rivals)
         rule = f"among those with the smallest rules ({few}) it is {'regularised' if plain else f'lowest in {kind}'}"
+    if metric in ("log_loss", "brier"):
+        return f"within 2% of it, and {rule}"
     near = f"within 2% of the lowest ({written(lowest, '.3f')})"
     if written(own, ".3f") == written(lowest, ".3f"):
         near = "as low as the lowest"

@@ -131,17 +131,17 @@ def is_numeric(values: Sequence[object]) -> bool:
     return all(value is None or (isinstance(value, Real) and not isinstance(value, bool)) for value in values)
 
 
-def write_column(values: Sequence[object], digits: int) -> list[str]:
+def write_column(values: Sequence[object], digits: int, noise: float = 1e-15) -> list[str]:
     """One text per number, all with the same decimals: as many as the number that needs most of them.
 
     That is the number whose ``digits`` significant digits, trailing zeros dropped, reach furthest behind the point.
-    The column is written in powers of ten where that is narrower. Numbers 15 digits below the largest are rounding
-    noise and are written as 0. Missing values stay blank.
+    The column is written in powers of ten where that is narrower. Numbers below ``noise`` times the largest are
+    rounding noise and are written as 0. Missing values stay blank.
     """
     known = [_number(value) for value in values]
-    noise = 1e-15 * max((abs(x) for x in known if x is not None and math.isfinite(x)), default=0.0)
+    least = noise * max((abs(x) for x in known if x is not None and math.isfinite(x)), default=0.0)
     # At most, not below: a negative zero is noise too, and would print its sign.
-    shown = [0.0 if x is not None and abs(x) <= noise else x for x in known]
+    shown = [0.0 if x is not None and abs(x) <= least else x for x in known]
     form = _format([x for x in shown if x is not None and math.isfinite(x)], digits)
     return [_special(x) if x is None or not math.isfinite(x) else form.format(x) for x in shown]
 

@@ -143,6 +143,9 @@ class Table:
         shown = self.values[: self.most_rows]
         return [self._write(str(name), [row[j] for row in shown]) for j, name in enumerate(self.columns[:MOST_COLUMNS])]
 
+    def _numbers(self, values: list[Any]) -> list[str]:
+        return render.write_column(values, self.digits)
+
     def _write(self, name: str, values: list[Any]) -> Column:
         if name in self.p_columns:
             texts = render.write_p_values(values, self.digits)
@@ -153,7 +156,7 @@ class Table:
             cells = [f"{text:>{width}} {render.stars(p):<3}" for text, p in zip(texts, values, strict=True)]
             return Column(f"{name}    ", cells)
         if render.is_numeric(values):
-            return Column(name, render.write_column(values, self.digits))
+            return Column(name, self._numbers(values))
         return Column(name, [write_number(value, self.digits) for value in values], right=False)
 
     def _notes(self) -> list[str]:
@@ -163,6 +166,13 @@ class Table:
         if self.starred and self.p_columns and len(self.index):
             notes += ["---", render.LEGEND]
         return [*notes, *textwrap.wrap(self.remark, render.WIDTH)]
+
+
+class Ratios(Table):
+    """A table of positive numbers, of which none is rounding noise beside another."""
+
+    def _numbers(self, values: list[Any]) -> list[str]:
+        return render.write_column(values, self.digits, noise=0.0)
 
 
 def _is_single(value: Any) -> bool:

@@ -53,9 +53,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         its pseudo-inverse in the units of the columns, the others in standardised columns.
     shrinkage : float, None, 'auto', 'ledoit-wolf', 'oas', 'nonlinear', 'cv' or 'loo'
         A number s; 'auto' and 'ledoit-wolf': Ledoit and Wolf's intensity for each class, with and without
-        standardising; 'oas' (as scikit-learn's ``OAS``); 'nonlinear': analytical nonlinear shrinkage of the pooled
-        eigenvalues; 'cv', 'loo': the s of least error over ``cv`` folds or by leaving one out, the surface kept in
-        ``cv_results_``.
+        standardising; 'oas': the oracle-approximating intensity in the form of scikit-learn's ``OAS``, without the
+        terms 2 / p of Chen et al. (2010); 'nonlinear': analytical nonlinear shrinkage of the pooled eigenvalues; 'cv',
+        'loo': the s of least error over ``cv`` folds or by leaving one out, the surface kept in ``cv_results_``.
     priors : array of K numbers, or None for the shares of the classes
     n_components : int, the number of coordinates that ``transform`` gives
     store_covariance : bool, offer ``covariance_`` with solver 'svd' too

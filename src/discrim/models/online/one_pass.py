@@ -157,8 +157,8 @@ class OnePassLogisticRegression(OnlineClassifier):
                 if said:
                     shuffle = "shuffle the rows first" + ("" if self.shuffle else ", or set shuffle=True")
                     warn(
-                        f"{len(block):,} rows in succession are of class '{at.classes[block.codes[0]]}'. In the order of "
-                        f"the classes a learner of one pass forgets the classes before: {shuffle}.",
+                        f"{len(block):,} rows in succession are of class '{at.classes[block.codes[0]]}'. In the order "
+                        f"of the classes a learner of one pass forgets the classes before: {shuffle}.",
                         OrderWarning,
                     )
             yield block
