@@ -13,7 +13,7 @@ from discrim.families.logistic.objective import Coordinates, solve_positive
 from discrim.inference.conjugate import tails
 from discrim.inference.covariance import standard_errors
 from discrim.inference.fitted import NEAR, Fitted
-from discrim.inference.summary import Ratios, Table
+from discrim.inference.summary import Table
 from discrim.statistics.likelihood import CURVATURE
 from discrim.typing import Floats, Mask
 
@@ -107,7 +107,8 @@ def odds_ratios(fitted: Fitted, ends: Intervals) -> Table:
     with np.errstate(over="ignore"):  # beyond the largest double there is only infinity
         values = np.exp(np.column_stack([fitted.coef, np.asarray(ends)]))
     title = f"Odds ratios with intervals of level {ends.level:g}"
-    return Ratios(title, fitted.labels, ["estimate", "lower", "upper"], values, remark=fitted.caveat)
+    columns = ["estimate", "lower", "upper"]
+    return Table(title, fitted.labels, columns, values, remark=fitted.caveat, of_ratios=True)
 
 
 def refuse_after_choice(fitted: Fitted, purpose: str) -> None:

@@ -30,6 +30,8 @@ STYLE = (
     ".discrim-summary .chosen > * {font-weight: bold}"
 )
 SMALLEST_P = 2.2e-16
+# The share of the largest number of a column that is taken for rounding.
+NOISE = 1e-15
 LEVELS = ((0.001, "***"), (0.01, "**"), (0.05, "*"), (0.1, "."))
 LEGEND = "Signif. codes:  0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1"
 
@@ -131,7 +133,7 @@ def is_numeric(values: Sequence[object]) -> bool:
     return all(value is None or (isinstance(value, Real) and not isinstance(value, bool)) for value in values)
 
 
-def write_column(values: Sequence[object], digits: int, noise: float = 1e-15) -> list[str]:
+def write_column(values: Sequence[object], digits: int, noise: float = NOISE) -> list[str]:
     """One text per number, all with the same decimals: as many as the number that needs most of them.
 
     That is the number whose ``digits`` significant digits, trailing zeros dropped, reach furthest behind the point.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discrim.errors import MissingDependencyError, ParameterError, name_list, plural
 from discrim.inference import render
-from discrim.inference.render import Column, write_number
+from discrim.inference.render import NOISE, Column, write_number
 from discrim.store.fields import By, Flag, Incoming, Many, Text, Texts, Whole, damaged
 from discrim.store.kinds import Of, stored
 from discrim.store.values import Value
@@ -45,7 +45,8 @@ class Table:
 
     ``digits`` significant digits are printed per column, fewer where they are zeros. The columns named
     in ``p_columns`` hold p-values: printed as ``<2e-16`` where tiny, and followed by stars unless not ``starred``. At
-    most ``most_rows`` rows are printed, and ``remark`` below them.
+    most ``most_rows`` rows are printed, and ``remark`` below them. Numbers 15 digits below the largest of their column
+    are printed as 0, unless they are ``of_ratios``, of which none is rounding noise.
 
     ``table["name"]`` is a column as an array, ``table["row", "name"]`` one entry; ``to_frame()`` gives all as a data
     frame of pandas.
@@ -68,6 +69,7 @@ class Table:
     most_rows: int = MOST_ROWS
     starred: bool = True
     remark: str = ""
+    of_ratios: bool = False
 
     def __post_init__(self) -> None:
         expected = f"{plural(len(self.index), 'row')} of {plural(len(self.columns), 'value')}"
@@ -143,9 +145,6 @@ class Table:
         shown = self.values[: self.most_rows]
         return [self._write(str(name), [row[j] for row in shown]) for j, name in enumerate(self.columns[:MOST_COLUMNS])]
 
-    def _numbers(self, values: list[Any]) -> list[str]:
-        return render.write_column(values, self.digits)
-
     def _write(self, name: str, values: list[Any]) -> Column:
         if name in self.p_columns:
             texts = render.write_p_values(values, self.digits)
@@ -156,7 +155,7 @@ class Table:
             cells = [f"{text:>{width}} {render.stars(p):<3}" for text, p in zip(texts, values, strict=True)]
             return Column(f"{name}    ", cells)
         if render.is_numeric(values):
-            return Column(name, self._numbers(values))
+            return Column(name, render.write_column(values, self.digits, 0.0 if self.of_ratios else NOISE))
         return Column(name, [write_number(value, self.digits) for value in values], right=False)
 
     def _notes(self) -> list[str]:
@@ -166,13 +165,6 @@ class Table:
         if self.starred and self.p_columns and len(self.index):
             notes += ["---", render.LEGEND]
         return [*notes, *textwrap.wrap(self.remark, render.WIDTH)]
-
-
-class Ratios(Table):
-    """A table of positive numbers, of which none is rounding noise beside another."""
-
-    def _numbers(self, values: list[Any]) -> list[str]:
-        return render.write_column(values, self.digits, noise=0.0)
 
 
 def _is_single(value: Any) -> bool:
