@@ -108,7 +108,7 @@ def odds_ratios(fitted: Fitted, ends: Intervals) -> Table:
         values = np.exp(np.column_stack([fitted.coef, np.asarray(ends)]))
     title = f"Odds ratios with intervals of level {ends.level:g}"
     columns = ["estimate", "lower", "upper"]
-    return Table(title, fitted.labels, columns, values, remark=fitted.caveat, of_ratios=True)
+    return Table.of_ratios(title, fitted.labels, columns, values, fitted.caveat)
 
 
 def refuse_after_choice(fitted: Fitted, purpose: str) -> None:

@@ -6,7 +6,7 @@ import html
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +46,7 @@ class Table:
     ``digits`` significant digits are printed per column, fewer where they are zeros. The columns named
     in ``p_columns`` hold p-values: printed as ``<2e-16`` where tiny, and followed by stars unless not ``starred``. At
     most ``most_rows`` rows are printed, and ``remark`` below them. Numbers 15 digits below the largest of their column
-    are printed as 0, unless they are ``of_ratios``, of which none is rounding noise.
+    are printed as 0, but for tables ``of_ratios``, of which none is rounding noise.
 
     ``table["name"]`` is a column as an array, ``table["row", "name"]`` one entry; ``to_frame()`` gives all as a data
     frame of pandas.
@@ -69,7 +69,14 @@ class Table:
     most_rows: int = MOST_ROWS
     starred: bool = True
     remark: str = ""
-    of_ratios: bool = False
+    _ratios: bool = field(default=False, init=False)
+
+    @classmethod
+    def of_ratios(cls, title: str, index: Sequence[str], columns: Sequence[str], values: Any, remark: str) -> Table:
+        """Of positive numbers, each of which counts by its own size."""
+        table = cls(title, index, columns, values, remark=remark)
+        object.__setattr__(table, "_ratios", True)
+        return table
 
     def __post_init__(self) -> None:
         expected = f"{plural(len(self.index), 'row')} of {plural(len(self.columns), 'value')}"
@@ -155,7 +162,7 @@ class Table:
             cells = [f"{text:>{width}} {render.stars(p):<3}" for text, p in zip(texts, values, strict=True)]
             return Column(f"{name}    ", cells)
         if render.is_numeric(values):
-            return Column(name, render.write_column(values, self.digits, 0.0 if self.of_ratios else NOISE))
+            return Column(name, render.write_column(values, self.digits, 0.0 if self._ratios else NOISE))
         return Column(name, [write_number(value, self.digits) for value in values], right=False)
 
     def _notes(self) -> list[str]:
