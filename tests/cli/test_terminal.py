@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+import discrim as library
+
 pytest.importorskip("polars")
 pytest.importorskip("click")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
@@ -15,6 +17,12 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-termi
 IMPATIENT = (
     "from discrim.engines import progress; progress.PATIENCE, progress.PAUSE = 0.0, 0.0;"
     "from discrim.cli import main; main()"
+)
+
+
+SENT = (
+    "import os, signal; from discrim.cli import tabular;"
+    "tabular.Output.write = lambda *_: os.kill(os.getpid(), signal.SIGTERM);"
 )
 
 
@@ -66,3 +74,31 @@ def test_a_terminal_as_standard_input_is_no_table(tmp_path):
     code, shown = in_terminal("from discrim.cli import main; main()", "fit", "LDA", "-", "-t", "species")
     assert code == 2
     assert "which is a terminal here" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code", "sentence"),
+    [
+        # A scheduler ends the command while it writes.
+        (
+            SENT,
+            143,
+            "",
+        ),
+        # As on a full disk.
+        ("import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500));", 2, "File too large ('"),
+    ],
+    ids=["asked to end", "full disk"],
+)
+def test_what_was_begun_is_cleared_away_and_what_was_there_stays(
+    run_program, flowers, tmp_path, code, exit_code, sentence
+):
+    flowers.write_csv(tmp_path / "t.csv")
+    library.LinearDiscriminantAnalysis().fit(library.scan(tmp_path / "t.csv", target="species")).save(tmp_path / "m")
+    (tmp_path / "out.csv").write_text("before")
+    arguments = ["predict", tmp_path / "m", tmp_path / "t.csv", "-o", tmp_path / "out.csv"]
+    done = run_program(f"{code} from discrim.cli import main; main()", arguments=arguments)
+    assert done.returncode == exit_code, done.stderr
+    assert sentence in " ".join(done.stderr.split())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "out.csv", "t.csv"]
+    assert (tmp_path / "out.csv").read_text() == "before"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 
@@ -13,4 +14,6 @@ def main() -> None:
         if error.name != "click":
             raise
         sys.exit("The command needs the package click. Install it with: pip install 'discrim[app]'")
+    # So that files that were begun are cleared away, as after Ctrl-C.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     discrim()

@@ -91,8 +91,8 @@ def with_statistic(model: Any, path: Path, method: str = "") -> Any:
     inner = getattr(model, "model_", model)
     if method and not hasattr(model, method):
         raise DataError(
-            f"'{path}' holds a {type(inner).__name__}, which cannot {LEARNS[method]}. Fit it again to the rows in "
-            "question."
+            f"'{path}' holds a {type(inner).__name__}, which cannot {LEARNS[method]}. Fit it again to all rows "
+            "that count."
         )
     if hasattr(type(inner), "from_statistic") and not hasattr(inner, "statistic_"):
         raise DataError(

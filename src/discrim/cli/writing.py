@@ -75,6 +75,8 @@ def replaced(output: Path) -> Iterator[Path]:
         os.umask(mask)
         path.chmod(0o666 & ~mask)
         path.replace(output)
-    except BaseException:
+    except BaseException as error:
         path.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(output)  # as where a disk is full
         raise

@@ -26,7 +26,7 @@ from discrim.models.parameters import Check
 from discrim.models.scoring import apply_rule
 from discrim.models.shell import check_parameters, recipe_of
 from discrim.sources import Rows, Scan, check_structure, check_weights, code_labels, recode, require_labels
-from discrim.store.estimators import SavedEstimator
+from discrim.store.estimators import SavedEstimator, is_fitted
 from discrim.store.fields import Fields, Flag, Incoming, Many, damaged
 from discrim.store.kinds import Of
 from discrim.store.values import Labels
@@ -78,6 +78,8 @@ class Scheme(MetaClassifier):
     def check_learned(self, file: Incoming) -> None:  # noqa: ARG002 - schemes know how many models they have
         """Give the models their common columns again, so that they are applied in one read."""
         for model in self.estimators_:
+            if not is_fitted(model):
+                raise damaged("estimators_", "has a model that was not fitted")
             self.check_columns(getattr(model, "n_features_in_", None))
         if self.__dict__.pop("same_columns"):
             for model in self.estimators_:
