@@ -8,11 +8,9 @@ import pytest
 
 import discrim as library
 
+from .conftest import said
+
 pl = pytest.importorskip("polars")
-
-
-def said(done):
-    return " ".join(done.stderr.split())
 
 
 @pytest.mark.parametrize("name", ["LDA", "lda", "LinearDiscriminantAnalysis", "linear discriminant analysis"])

@@ -11,13 +11,11 @@ import pytest
 
 import discrim as library
 
+from .conftest import said
+
 pl = pytest.importorskip("polars")
 pytest.importorskip("pyarrow")
 FEATURES = ["sepal length", "sepal width", "petal length", "petal width"]
-
-
-def said(done):
-    return " ".join(done.stderr.split())
 
 
 @pytest.fixture
