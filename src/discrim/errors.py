@@ -153,6 +153,10 @@ class ManyLevelsWarning(DiscrimWarning):
     """Most rows of a column of categories have one of their own."""
 
 
+class ReadAgainWarning(DiscrimWarning):
+    """Partitions are too large to be kept by the workers, so that every pass of a fit reads them again."""
+
+
 class InterruptedWarning(DiscrimWarning):
     """A comparison was stopped by the keyboard; the models that were done are kept."""
 

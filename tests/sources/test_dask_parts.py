@@ -19,7 +19,7 @@ import dask.dataframe as dd  # noqa: E402
 
 import discrim  # noqa: E402
 from discrim import basis  # noqa: E402
-from discrim.errors import DataError  # noqa: E402
+from discrim.errors import DataError, ReadAgainWarning  # noqa: E402
 from discrim.models.text_classifier import TextClassifier  # noqa: E402
 from discrim.sources import Scan, dask_parts  # noqa: E402
 from discrim.text import WordCounts, documents  # noqa: E402
@@ -126,6 +126,43 @@ def test_large_states_are_merged_few_at_a_time_by_the_same_tree(monkeypatch):
     with dask.config.set(scheduler="sync"):
         assert_array_equal(discrim.LinearDiscriminantAnalysis().fit(rows).coef_, found.coef_)
     assert_allclose(found.coef_, discrim.LinearDiscriminantAnalysis().fit(X, Y).coef_, rtol=1e-8)
+
+
+@pytest.mark.usefixtures("few_in_memory")
+@pytest.mark.parametrize("free", [10**9, 1000])
+def test_partitions_are_kept_during_a_fit_where_they_fit(free, monkeypatch, caplog):
+    from discrim.sources import dask_keeping
+
+    read = []
+    counted = PARTS.map_partitions(lambda part, _: read.append(len(part)) or part, free, meta=PARTS._meta)
+    monkeypatch.setattr(dask_keeping, "free_memory", lambda: (free, "the workers have"))
+    rows = discrim.scan(counted, features=list("ABCD"), target="y")
+    model = discrim.LogisticRegression(tol=0)
+    if free > 1000:
+        with caplog.at_level("INFO", logger="discrim"):
+            model.fit(rows)
+        assert "the workers have 1,000.0 MB free: 7 are kept until the fit is done" in caplog.text
+        assert len(read) == 3 * 7  # two passes, and one that counts the rows
+    else:
+        with pytest.warns(ReadAgainWarning, match="0.0 MB free: they are not kept, and read again for each pass"):
+            model.fit(rows)
+        assert len(read) > 4 * 7
+    monkeypatch.setattr(dask_keeping, "free_memory", lambda: (None, ""))
+    plain = discrim.LogisticRegression(tol=0).fit(discrim.scan(PARTS, features=list("ABCD"), target="y"))
+    assert_array_equal(model.coef_, plain.coef_)
+    before = len(read)
+    discrim.GaussianNB().fit(rows)
+    assert len(read) == before + 7
+
+
+def test_free_memory_is_that_of_the_scheduler():
+    from discrim.sources.dask_keeping import free_memory
+
+    free, whose = free_memory()
+    assert free > 10**7
+    assert whose == "this machine has"
+    with dask.config.set(scheduler="processes"):
+        assert free_memory() == (None, "")
 
 
 def test_arrays_in_chunks_give_the_model_of_the_whole_array():

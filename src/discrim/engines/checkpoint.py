@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
@@ -37,7 +37,8 @@ def passes_of(rows: Rows, reads: Reads, checkpoint: str | os.PathLike[str] | Non
     the rows that it would meet again.
     """
     if checkpoint is None:
-        yield RowPasses(rows, reads)
+        with rows.holding() if isinstance(rows, Scan) else nullcontext():
+            yield RowPasses(rows, reads)
         return
     if not isinstance(checkpoint, str | os.PathLike):
         raise ParameterError.bad_value("checkpoint", checkpoint, "the name of a file, or None")

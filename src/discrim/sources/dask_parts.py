@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discrim.errors import DataError, DiscrimError, plural
+from discrim.sources.dask_keeping import Kept
 from discrim.sources.design import Elsewhere, Kind, Merge, Of, Reader, Table, comes_from
 from discrim.sources.opening import expand
 from discrim.sources.pandas_table import PandasTable
@@ -164,6 +165,12 @@ class SparseTable(Table):
         if not x.has_canonical_format:
             x.sum_duplicates()
 
+    @property
+    def n_bytes(self) -> int:
+        return int(
+            self._x.data.nbytes + self._x.indices.nbytes + sum(column.nbytes for column in self._besides.values())
+        )
+
     def kind(self, name: str) -> Kind:
         if name not in self._besides:
             return "float32" if self._x.dtype == np.float32 else "number"
@@ -191,6 +198,8 @@ def _reader(
     *,
     named: bool = True,
 ) -> Reader:
+    kept = Kept(title, parts)
+
     def tables(columns: Sequence[str], _batch_rows: int) -> Iterator[Table]:
         """Brought to this machine one by one."""
         for part in parts(columns):
@@ -198,11 +207,29 @@ def _reader(
             yield _table_of(rows)
 
     def elsewhere(columns: Sequence[str], of: Of, merge: Merge, fan_in: int) -> Any:
-        given = parts(columns)
+        given, first = kept.of(columns), kept.measures(columns)
+        if first:
+            of, merge = partial(_sized, of), partial(_merge_sized, merge)
         states = [delayed(partial(_of_part, of, i, len(given)), pure=False)(part) for i, part in enumerate(given)]
-        return _merged(states, merge, fan_in)
+        found = _merged(states, merge, fan_in)
+        if not first or found is None:
+            return found
+        state, size = found
+        kept.measured(columns, size)
+        return state
 
-    return Reader(title, {title: head}, tables, n_rows, elsewhere=elsewhere, named=named)
+    return Reader(title, {title: head}, tables, n_rows, elsewhere=elsewhere, named=named, holding=kept.holding)
+
+
+def _sized(of: Of, tables: Iterator[Table]) -> Any:
+    """What ``of`` gives, and the bytes of the rows."""
+    table = next(tables)
+    state = of(iter([table]))
+    return None if state is None else (state, table.n_bytes)
+
+
+def _merge_sized(merge: Merge, found: list[Any]) -> Any:
+    return merge([state for state, _ in found]), sum(size for _, size in found)
 
 
 def _merged(states: list[Any], merge: Merge, fan_in: int) -> Any:

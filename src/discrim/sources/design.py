@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -41,6 +42,11 @@ class Table:
     n_rows: int
     index_names: Sequence[str] = ()
     sparse: bool = False
+
+    @property
+    def n_bytes(self) -> int:
+        """What it takes in memory."""
+        raise NotImplementedError
 
     def kind(self, name: str) -> Kind:
         """How the column is read; raises ``unusable_column`` for dates, lists and the like."""
@@ -119,7 +125,8 @@ class Reader:
     (``fan_in``; a power of two, the same for all levels). Columns of arrays are not ``named``.
     Where the number of rows is not known, it may be ``about`` so many. ``files`` are those that are read, where nothing
     else is. ``tables_after(columns, batch_rows, rows)`` begins at some table within the first ``rows`` rows, and says
-    how many lie before it; it saves reading what is not needed.
+    how many lie before it; it saves reading what is not needed. While a fit is ``holding`` them, workers may keep rows
+    for its next pass.
     """
 
     title: str
@@ -132,6 +139,7 @@ class Reader:
     about: int | None = None
     files: tuple[Path, ...] = ()
     tables_after: Callable[[Sequence[str], int, int], tuple[int, Iterator[Table]]] | None = None
+    holding: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @property
     def head(self) -> Table:

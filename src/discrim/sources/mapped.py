@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -57,6 +58,9 @@ class MappedScan(Scan):
     @property
     def lies_elsewhere(self) -> bool:
         return self._inner.lies_elsewhere
+
+    def holding(self) -> AbstractContextManager[None]:
+        return self._inner.holding()
 
     def reduced_elsewhere(
         self, of: Callable[[Scan], T], merge: Callable[[list[T]], T], state_bytes: int = 0

@@ -29,6 +29,10 @@ class PandasTable(Table):
         self._place = {name: j for j, name in enumerate(self.names)}
         self._dtypes = list(frame.dtypes)
 
+    @property
+    def n_bytes(self) -> int:
+        return int(self._frame.memory_usage(index=False).sum())
+
     def kind(self, name: str) -> Kind:
         if name not in self._kinds:
             dtype = self._dtypes[self._place[name]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import chain
@@ -251,6 +252,10 @@ class Scan:
     def lies_elsewhere(self) -> bool:
         """Are the rows reduced by other workers, as those of Dask and Spark are?"""
         return self._reader.elsewhere is not None
+
+    def holding(self) -> AbstractContextManager[None]:
+        """While a fit makes its passes: workers that have the memory keep the rows."""
+        return self._reader.holding()
 
     def count(self) -> int | None:
         """How many rows there are: known beforehand, or counted by the workers that have them, who read one column."""
