@@ -41,7 +41,7 @@ class DataError(DiscrimError, ValueError):
     @classmethod
     def unreadable(cls, name: object, reason: object, form: str = "") -> DataError:
         """What a parser says of a file, and what to do where it is in another encoding."""
-        said = str(reason).rstrip(".")
+        said = " ".join(str(reason).split()).rstrip(".")
         foreign = "utf8" in said.lower().replace("-", "")
         hint = ". It is in another encoding; save it as UTF-8." if foreign else ""
         return cls(f"'{name}' cannot be read{form}: {said}{hint or ('' if said.endswith('?') else '.')}")

@@ -306,7 +306,27 @@ def test_an_error_says_in_which_partition_it_came_up():
         discrim.LinearDiscriminantAnalysis().fit(
             discrim.scan(dd.from_pandas(frame, npartitions=3), features=["A"], target="y")
         )
-    assert any("partition 2 of 3" in note for note in getattr(caught.value, "__notes__", ["partition 2 of 3"]))
+    assert any("partition 2 of 3" in note for note in caught.value.__notes__)
+
+
+def test_a_part_of_a_file_that_fails_is_named_with_its_rows(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    from discrim.sources import arrow
+
+    monkeypatch.setattr(arrow, "VALUES_OF_PART", 1)
+    path = tmp_path / "rows.parquet"
+    FRAME[["A", "y"]].assign(y=FRAME["y"].where(np.arange(N) != 1234)).to_parquet(path, row_group_size=500)
+    with pytest.raises(DataError, match="'y'") as caught:
+        discrim.LinearDiscriminantAnalysis().fit(discrim.scan(dd.read_parquet(path), target="y"))
+    assert caught.value.__notes__ == [f"In rows 1,001 to 1,500 of '{path}'."]
+    assert pickle.loads(pickle.dumps(caught.value)).__notes__ == caught.value.__notes__
+    FRAME[["A", "B", "y"]].to_parquet(path, row_group_size=500)
+    content = bytearray(path.read_bytes())
+    content[4:200] = b"\xff" * 196
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"rows.parquet' cannot be read: [^\n]*[^.\n]\.(\n|$)") as caught:
+        discrim.LinearDiscriminantAnalysis().fit(discrim.scan(dd.read_parquet(path), target="y"))
+    assert caught.value.__notes__ == [f"In rows 1 to 500 of '{path}'."]
 
 
 def test_bad_values_are_named_by_their_column():

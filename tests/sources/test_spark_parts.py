@@ -126,6 +126,11 @@ def test_a_part_of_a_file_that_always_fails_is_named(spark, tmp_path):
     rows = discrim.scan(spark.read.parquet(str(tmp_path / "rows.parquet")), target="y")
     with pytest.raises(DataError, match="'a'"):
         discrim.LinearDiscriminantAnalysis().fit(rows)
+    FRAME[["a", "y"]].assign(y=FRAME["y"].where(np.arange(N) != 1234)).to_parquet(tmp_path / "other.parquet")
+    path = tmp_path / "other.parquet"
+    with pytest.raises(DataError, match="'y'") as caught:
+        discrim.LinearDiscriminantAnalysis().fit(discrim.scan(spark.read.parquet(str(path)), target="y"))
+    assert caught.value.__notes__ == [f"In rows 1 to 2,000 of '{path}'."]
 
 
 def test_answers_are_columns(frame):

@@ -62,7 +62,9 @@ class MissingLabelsError(DataError):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.count, self.total, self.column)
+        # Which part of the rows it was is a note.
+        notes = {name: value for name, value in vars(self).items() if name == "__notes__"}
+        return type(self), (self.count, self.total, self.column), notes
 
 
 def _labels_of(column: str | None) -> str:
