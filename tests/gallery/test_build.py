@@ -132,3 +132,18 @@ def test_lectures_are_plain_values():
     first = lectures()[0]
     assert isinstance(first, Lecture)
     assert first.items[0].all_code.startswith("X, y = recipes.equal_covariances()")
+
+
+def test_a_number_that_is_missing_is_not_written_as_zero():
+    page = Page()
+    page.check("nothing there", [0.5, 1.0], [np.nan, 1.0], tol=0.05)
+    assert not page.checks[0].good
+    assert page.checks[0].found == "nan, 1.0"
+
+
+def test_the_stand_in_of_spam_has_the_columns_of_the_lecture():
+    from discrim.gallery.found import STAND_INS
+
+    names = STAND_INS["spam"]().names
+    assert len(names) == len(set(names)) == 57
+    assert {"make", "num3d", "capitalTotal", "charHash"} <= set(names)

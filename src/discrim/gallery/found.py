@@ -76,6 +76,15 @@ def _csv(path: Path) -> tuple[Floats, NDArray[Any], tuple[str, ...]]:
 SAY = "The {name} data are not on this computer: {what} stand in for them, so that its numbers are not the lecture's."
 
 
+# Names of the columns of the spam data, as the lecture prints them.
+SPAM_COLUMNS = (
+    "make address all num3d our over remove internet order mail receive will people report addresses free business "
+    "email you credit your font num000 money hp hpl george num650 lab labs telnet num857 data num415 num85 technology "
+    "num1999 parts pm direct cs meeting original project re edu table conference charSemicolon charRoundbracket "
+    "charSquarebracket charExclamation charDollar charHash capitalAve capitalLong capitalTotal"
+)
+
+
 def _spam() -> Rows:
     """Skewed, mostly zero columns, as shares of words are."""
     rng = np.random.default_rng(0)
@@ -84,7 +93,7 @@ def _spam() -> Rows:
     rate = np.exp(-2.0 + np.outer(y == "spam", lift))
     x = rng.poisson(rate) * rng.gamma(1.0, 1.0, rate.shape)
     what = "4601 synthetic rows of 57 columns of word shares"
-    return Rows(x, y, tuple(f"word{j + 1}" for j in range(57)), stand_in=SAY.format(name="spam", what=what))
+    return Rows(x, y, tuple(SPAM_COLUMNS.split()), stand_in=SAY.format(name="spam", what=what))
 
 
 def _vowel() -> Rows:

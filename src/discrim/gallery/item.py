@@ -183,6 +183,8 @@ def _number(value: Any, digits: int, *, fixed: bool = False) -> str:
     if isinstance(value, (int, np.integer)):
         return str(value)
     number = float(value)
+    if not np.isfinite(number):
+        return str(number)
     if fixed:
         return f"{number:.{digits}f}" if abs(number) >= 0.5 * 10.0**-digits else "0"
     if number and (abs(number) >= 1e6 or abs(number) < 10.0 ** -(digits + 1)):
