@@ -369,6 +369,13 @@ def compared(comparison: Any, *, ax: Axes | None = None, style: str | None = Non
 
     Models in grey are significantly worse than the best, or a reference that is never chosen. ``comparison`` is what
     ``discrim.compare`` gives, or has ``rows`` with name, error and error_interval.
+
+    Examples
+    --------
+    >>> from discrim import compare, datasets, plots
+    >>> X, y = datasets.load_iris().xy
+    >>> plots.compared(compare(X, y, models=["LDA", "QDA"], cv=3)).get_xlabel()
+    'out-of-fold error, 95% interval'
     """
     rows = [row for row in getattr(comparison, "rows", ()) if not np.isnan(getattr(row, "error", np.nan))]
     if not rows:
