@@ -3,16 +3,19 @@
 A seeded generator draws cases: a class that scikit-learn has under the same name, with its default parameters; rows
 and columns on a logarithmic scale; the number of classes; the container; the type of the labels. Ours and
 scikit-learn's take turns in one process, in ``fit`` and in ``predict``. The ratio is that of the medians, with a 95%
-interval by bootstrap over the turns. A case counts as lost where the whole interval lies below 1.0 for ``fit`` or
-below 0.9 for ``predict``.
+interval by bootstrap over the turns. With ``--one-thread`` both have one thread and what counts is processor time,
+which other work on the same machine hardly changes. A case counts as lost where the whole interval lies below 1.0 for
+``fit`` or below 0.9 for ``predict``.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from benchmarks.job import ours
 from benchmarks.table import machine
@@ -190,7 +194,7 @@ def peer(name: str) -> Any:
     return dict(all_estimators(type_filter="classifier"))[name]
 
 
-def measure(case: Case, *, seconds: float) -> Iterator[Outcome]:
+def measure(case: Case, *, seconds: float, clock: Callable[[], float] = time.perf_counter) -> Iterator[Outcome]:
     X, y = make(case)
     mine, theirs = ours(case.name), peer(case.name)
     mine_fitted, theirs_fitted = mine().fit(X, y), theirs().fit(X, y)
@@ -198,21 +202,23 @@ def measure(case: Case, *, seconds: float) -> Iterator[Outcome]:
         ("fit", lambda: mine().fit(X, y), lambda: theirs().fit(X, y)),
         ("predict", lambda: mine_fitted.predict(X), lambda: theirs_fitted.predict(X)),
     ):
-        a, b = _turns(one, other, seconds)
+        a, b = _turns(one, other, seconds, clock)
         low, high = _interval(a, b)
         yield Outcome(case, step, 1e3 * float(np.median(a)), 1e3 * float(np.median(b)), low, high)
 
 
-def _turns(one: Callable[[], Any], other: Callable[[], Any], seconds: float) -> tuple[list[float], list[float]]:
+def _turns(
+    one: Callable[[], Any], other: Callable[[], Any], seconds: float, clock: Callable[[], float]
+) -> tuple[list[float], list[float]]:
     one(), other()
     times: tuple[list[float], list[float]] = ([], [])
-    start = time.perf_counter()
-    while len(times[0]) < 5 or (time.perf_counter() - start < seconds and len(times[0]) < 200):
+    start = clock()
+    while len(times[0]) < 5 or (clock() - start < seconds and len(times[0]) < 200):
         for turn, spent in zip((one, other), times, strict=True):
-            begin = time.perf_counter()
+            begin = clock()
             turn()
-            spent.append(time.perf_counter() - begin)
-        if time.perf_counter() - start > 20 * seconds and len(times[0]) >= 3:
+            spent.append(clock() - begin)
+        if clock() - start > 20 * seconds and len(times[0]) >= 3:
             break
     return times
 
@@ -231,22 +237,32 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="cases whose text contains this")
     parser.add_argument("--seconds", type=float, default=1.0, help="for each step of each case")
+    parser.add_argument("--one-thread", action="store_true", help="one thread each, and processor time")
     args = parser.parse_args(argv)
     warnings.simplefilter("ignore")
+    clock = time.process_time if args.one_thread else time.perf_counter
+    if args.one_thread:
+        os.environ["DISCRIM_NUM_THREADS"] = "1"
+    with threadpool_limits(1) if args.one_thread else nullcontext():
+        outcomes = _swept(args, clock)
+    text = _summary(outcomes)
+    print(text)
+    if not args.only:
+        RESULTS.write_text(_page(outcomes, text, args.seed, one_thread=args.one_thread))
+    return 0
+
+
+def _swept(args: argparse.Namespace, clock: Callable[[], float]) -> list[Outcome]:
     outcomes: list[Outcome] = []
     for case in draw(args.seed, args.cases):
         if args.only not in str(case):
             continue
-        for found in measure(case, seconds=args.seconds):
+        for found in measure(case, seconds=args.seconds, clock=clock):
             outcomes.append(found)
             mark = "  LOST" if found.lost else ""
             times = f"{found.ours_ms:9.3f} {found.theirs_ms:9.3f} ms {found.ratio:7.2f}x"
             print(f"{found.step:8}{times} [{found.low:.2f}, {found.high:.2f}]  {case}{mark}", flush=True)
-    text = _summary(outcomes)
-    print(text)
-    if not args.only:
-        RESULTS.write_text(_page(outcomes, text, args.seed))
-    return 0
+    return outcomes
 
 
 def _summary(outcomes: list[Outcome]) -> str:
@@ -259,13 +275,15 @@ def _summary(outcomes: list[Outcome]) -> str:
     return "\n".join(lines)
 
 
-def _page(outcomes: list[Outcome], text: str, seed: int) -> str:
+def _page(outcomes: list[Outcome], text: str, seed: int, *, one_thread: bool) -> str:
     rows = [
         f"| {o.case} | {o.step} | {o.ours_ms:.3g} ms | {o.theirs_ms:.3g} ms | **{o.ratio:.2f}x** "
         f"({o.low:.2f} to {o.high:.2f}){' lost' if o.lost else ''} |"
         for o in outcomes
     ]
     head = "# Sweep: only the import changed\n\nWritten by `python -m benchmarks sweep"
-    how = f"--seed {seed}`. Default parameters on both sides, medians of interleaved turns, 95% intervals.\n"
+    options, times = (" --one-thread", "processor times of one thread each, ") if one_thread else ("", "")
+    how = f"--seed {seed}{options}`. Default parameters on both sides, {times}medians of interleaved turns,"
+    how = f"{how} 95% intervals.\n"
     table = ["| case | step | discrim | scikit-learn | ratio |", "|---|---|---|---|---|", *rows]
     return "\n".join([f"{head} {how}", machine(), "", text, "", *table, ""])
