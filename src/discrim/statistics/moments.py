@@ -280,9 +280,9 @@ class MomentsOf(ScatterOf):
         return merged
 
     def numbers(self, shape: Any) -> int:
-        """How many numbers the scatter has."""
+        """How many numbers the scatter has, and the means with it where there are more of them."""
         p, classes = int(shape.width), 2 if shape.classes is None else len(shape.classes)
-        sizes = {Depth.DIAGONAL: classes * p, Depth.POOLED: p * p, Depth.FULL: classes * p * p}
+        sizes = {Depth.DIAGONAL: classes * p, Depth.POOLED: p * max(p, classes), Depth.FULL: classes * p * p}
         return sizes[self.depth_for(shape.classes)]
 
 
