@@ -327,7 +327,7 @@ def test_a_row_without_a_value_in_a_category_or_a_number_is_predicted(package, k
 @pytest.mark.parametrize("standardise", [False, True])
 def test_a_prepared_model_learns_on_with_its_columns_prepared_as_they_were(monkeypatch, tmp_path, large, standardise):
     pl = pytest.importorskip("polars")
-    x, y = with_gaps()
+    x, y = with_telling_gaps()
     frame = pl.DataFrame({**{f"x{j}": x[:, j] for j in range(4)}, "kind": ["a", "b", "c"] * 100, "y": y})
     first, later = frame.head(200), frame.tail(100)
     model = PreparedClassifier(discrim.LinearDiscriminantAnalysis(), standardise=standardise)

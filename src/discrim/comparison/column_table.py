@@ -115,7 +115,7 @@ class ColumnTable(Sequence[ColumnRead]):
 
 def column_table_of(rows: ComparedRows) -> ColumnTable:
     """All columns that were given, in their order."""
-    if not rows.kinds or rows.words is not None or rows.given is None:
+    if not rows.kinds or rows.words is not None:
         return ColumnTable()
     return ColumnTable(tuple(_read(name, rows) for name in column_names(rows.table)))
 
