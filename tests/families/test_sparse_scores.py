@@ -41,6 +41,7 @@ def test_coefficients_of_a_column_lie_together_on_cache_lines(classes, width):
     coef = np.random.default_rng(1).normal(size=(classes, 7))
     table = by_column(coef)
     assert table.shape == (7, width)
-    assert table.ctypes.data % 64 == 0
+    # A single number for each column lies within one line wherever the table begins.
+    assert classes == 1 or table.ctypes.data % 64 == 0
     assert_allclose(table[:, :classes], coef.T)
     assert not table[:, classes:].any()
