@@ -80,3 +80,31 @@ def test_what_cannot_be_used_is_named(model):
         empirical_risk(model, X, Y, loss=lambda y, _: np.zeros(len(y) - 1))
     with pytest.raises(DataError, match="'tulip'"):
         empirical_risk(model, X[:1], ["tulip"], loss="log_loss")
+    with pytest.raises(ParameterError, match="NaN for 150 of 150 rows"):
+        empirical_risk(model, X, Y, loss=lambda y, _: np.full(len(y), np.nan))
+    with pytest.raises(ParameterError, match="no numbers"):
+        empirical_risk(model, X, Y, loss=lambda y, _: ["dear"] * len(y))
+    with pytest.raises(ParameterError, match="'of' parameter is 'margins'"):
+        empirical_risk(model, X, Y, loss=lambda y, _: np.zeros(len(y)), of="margins")
+    with pytest.raises(ParameterError, match="of='scores' says what a function"):
+        empirical_risk(model, X, Y, loss="log_loss", of="scores")
+
+
+def test_a_loss_of_ones_own_may_be_of_scores_or_of_probabilities(two, model):
+    sign = np.where(Y[50:] == two.classes_[1], 1, -1)
+
+    def huber_hinge(y, score):
+        margin = np.where(y == two.classes_[1], 1, -1) * score
+        return np.where(margin < 0, 0.5 - margin, 0.5 * np.clip(1 - margin, 0, None) ** 2)
+
+    margin = sign * two.decision_function(X[50:])
+    expected = np.mean([0.5 - m if m < 0 else 0.5 * max(1 - m, 0) ** 2 for m in margin])
+    found = empirical_risk(two, X[50:], Y[50:], X[60:80], Y[60:80], loss=huber_hinge, of="scores")
+    assert found.train.mean == pytest.approx(expected)
+    assert found.test.mean == pytest.approx(huber_hinge(Y[60:80], two.decision_function(X[60:80])).mean())
+
+    def brier(y, p):
+        return ((p - (y[:, None] == model.classes_)) ** 2).sum(axis=1)
+
+    found = empirical_risk(model, X, Y, loss=brier, of="probabilities").train.mean
+    assert found == pytest.approx(brier(Y, model.predict_proba(X)).mean())

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
+from scipy.special import betaln, gammaln, softmax
 
 from discrim import BernoulliNB, CategoricalNB, MixedNB, MultinomialNB
 from discrim.errors import DataError, ParameterError
@@ -276,3 +277,61 @@ def test_dirichlet_densities_draws_and_predictives_are_those_of_scipy():
     assert_allclose(found.predictive(11).mean, [4, 1, 6])
     with pytest.raises(ParameterError, match="rows of 3 probabilities"):
         found.pdf([0.5, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: BetaPosterior(-1, 2), "'a' parameter is -1"),
+        (lambda: BetaPosterior("2", "two"), "'b' parameter is 'two'"),
+        (
+            lambda: BetaPosterior(2, 2).update(5, 3),
+            "'successes' parameter is 5; it must be a number from 0 to the 3",
+        ),
+        (lambda: BetaPosterior(2, 2).update(-1, 3), "'successes' parameter is -1"),
+        (lambda: BetaPosterior(2, 2).update(0, np.nan), "'trials' parameter is nan"),
+        (lambda: BetaPosterior(2, 2).rvs(3, random_state="one"), "'random_state' parameter is 'one'"),
+        (lambda: DirichletPosterior([1, -1]), "'alpha' parameter"),
+        (lambda: DirichletPosterior([[1, 2], [3, 4]]), "at least two numbers"),
+        (lambda: DirichletPosterior([1, 1, 1]).update([1, 2]), "counts has the shape"),
+        (lambda: DirichletPosterior([1, 1, 1]).update([1, -2, 0]), "'counts' parameter"),
+        (lambda: DirichletPosterior([1, 1]).predictive(True), "whole number of trials"),
+        (lambda: DirichletPosterior([1, 1]).predictive(2).pmf([1, 1, 0]), "rows of 2 counts"),
+    ],
+)
+def test_what_is_no_count_is_refused(wrong, message):
+    with pytest.raises(ParameterError, match=message):
+        wrong()
+
+
+def test_the_predictive_of_many_outcomes_has_the_moments_of_its_probabilities():
+    found = DirichletPosterior([2.0, 0.5, 3.0]).predictive(3)
+    counts = np.array([[i, j, 3 - i - j] for i in range(4) for j in range(4 - i)])
+    chance = found.pmf(counts)
+    assert chance.sum() == pytest.approx(1.0)
+    assert_allclose(chance @ counts, found.mean, rtol=1e-12)
+    assert_allclose(chance @ (counts - found.mean) ** 2, found.variance, rtol=1e-12)
+    assert found.pmf([0.5, 1.5, 1.0]) == 0.0
+    assert DirichletPosterior([2.0, 3.0]).predictive(4).variance[0] == pytest.approx(
+        BetaPosterior(2, 3).predictive(4).variance
+    )
+
+
+def test_words_and_classes_together_are_predicted_by_the_ratio_of_marginal_likelihoods():
+    """Beta on the words and Dirichlet on the classes: P(y = k | x, data) is p(data, x, k) / sum_l p(data, x, l)."""
+    rng = np.random.default_rng(1)
+    words, labels = (rng.random((30, 6)) < 0.3).astype(int), rng.integers(0, 3, 30)
+    (a, b), alpha = (0.7, 1.3), np.array([1.0, 2.0, 0.5])
+    model = BernoulliNB(beta=(a, b), class_alpha=alpha).fit(words, labels)
+
+    def log_evidence(n, hits):
+        columns = sum(betaln(a + hits[k], b + n[k] - hits[k]).sum() for k in range(3))
+        return columns + gammaln(alpha + n).sum() - gammaln(alpha.sum() + n.sum())
+
+    n, hits = np.bincount(labels, minlength=3), np.array([words[labels == k].sum(axis=0) for k in range(3)])
+    unit = np.eye(3, dtype=int)
+    row = words[0]
+    scores = np.array([log_evidence(n + unit[k], hits + np.outer(unit[k], row)) for k in range(3)])
+    assert_allclose(model.predict_proba(row[None])[0], softmax(scores), rtol=1e-10)
+    assert_allclose(model.class_posterior().mean, (n + alpha) / (30 + alpha.sum()), rtol=1e-12)
+    assert_allclose(np.exp(model.class_log_prior_), model.class_posterior().mean, rtol=1e-12)

@@ -14,6 +14,7 @@ from discrim.losses import LOSSES, find_loss
 from discrim.sources import check_weights, recode
 from discrim.typing import Floats
 
+ANSWERS = {"labels": "predict", "scores": "decision_function", "probabilities": "predict_proba"}
 NAMED = ("error", "log_loss", *LOSSES)
 
 
@@ -55,13 +56,16 @@ def empirical_risk(
     y_test: Any = None,
     *,
     loss: Any = "error",
+    of: str = "labels",
     sample_weight: Any = None,
 ) -> EmpiricalRisk:
     """The mean loss of a fitted classifier on the rows (X, y), and on test rows beside it.
 
     ``loss`` is "error" (0/1), "log_loss" (-log of the posterior of the row's own class), the name of a loss of scores
     ("hinge", "log", "squared", "perceptron", ...; for two classes), a K x K matrix of costs (rows: true class, columns:
-    answer), or a function ``loss(y, answer)`` of labels that gives a number for each row. Weights are those of (X, y).
+    answer), or a function ``loss(y, answer)`` that gives a number for each row. Its answers are what ``of`` says:
+    "labels", "scores" (``decision_function``) or "probabilities" (``predict_proba``); y are the labels as given.
+    Weights are those of (X, y).
 
     Cost: one prediction of all rows.
 
@@ -77,9 +81,13 @@ def empirical_risk(
     """
     if (X_test is None) != (y_test is None):
         raise ParameterError("X_test and y_test belong together: give both, or neither.")
-    of, name = _loss_of(model, loss)
-    train = _mean(of(X, y), sample_weight)
-    return EmpiricalRisk(name, train, None if X_test is None else _mean(of(X_test, y_test), None))
+    if of not in ANSWERS:
+        raise ParameterError.bad_value("of", of, f"one of {name_list(list(ANSWERS))}")
+    if of != "labels" and not callable(loss):
+        raise ParameterError(f"of='{of}' says what a function 'loss' is given; loss={loss!r} knows that by itself.")
+    each, name = _loss_of(model, loss, ANSWERS[of])
+    train = _mean(each(X, y), sample_weight)
+    return EmpiricalRisk(name, train, None if X_test is None else _mean(each(X_test, y_test), None))
 
 
 def _mean(losses: Floats, sample_weight: Any) -> MeanLoss:
@@ -90,14 +98,17 @@ def _mean(losses: Floats, sample_weight: Any) -> MeanLoss:
     spread = float(np.sqrt(share**2 @ (losses - mean) ** 2))
     # Equal weights give the usual standard error, with the divisor n - 1.
     n = float(1.0 / (share @ share))
-    return MeanLoss(mean, spread * np.sqrt(n / (n - 1.0)) if n > 1 else float("nan"), len(losses))
+    return MeanLoss(mean, float(spread * np.sqrt(n / (n - 1.0))) if n > 1 else float("nan"), len(losses))
 
 
-def _loss_of(model: Any, loss: Any) -> tuple[Callable[[Any, Any], Floats], str]:
+def _loss_of(model: Any, loss: Any, method: str) -> tuple[Callable[[Any, Any], Floats], str]:
     """A function of rows and labels that gives the loss of each, and its name."""
     classes: NDArray[Any] = np.asarray(model.classes_)
     if callable(loss):
-        return lambda X, y: _checked(loss(np.asarray(y), model.predict(X)), len(y)), getattr(loss, "__name__", "given")
+        answers = getattr(model, method, None)
+        if answers is None:
+            raise DataError(f"{type(model).__name__} has no {method}, which a loss of this kind is computed from.")
+        return lambda X, y: _checked(loss(np.asarray(y), answers(X)), len(y)), getattr(loss, "__name__", "given")
     if not isinstance(loss, str):
         cost = _cost_matrix(loss, classes)
         return lambda X, y: cost[recode(y, classes), recode(model.predict(X), classes)], "costs"
@@ -125,7 +136,15 @@ def _cost_matrix(loss: Any, classes: NDArray[Any]) -> Floats:
 
 
 def _checked(losses: Any, rows: int) -> Floats:
-    found = np.asarray(losses, dtype=np.float64)
+    try:
+        found = np.asarray(losses, dtype=np.float64)
+    except (TypeError, ValueError):
+        told = f"a function whose values are no numbers, such as {losses!r:.40}"
+        raise ParameterError(f"loss is {told}; give one with {rows} numbers as values.") from None
     if found.shape != (rows,):
         raise ParameterError.bad_value("loss", f"a function with values of shape {found.shape}", f"{rows} numbers")
+    missing = int(np.isnan(found).sum())
+    if missing:
+        told = f"a function that gives NaN for {missing} of {rows} rows"
+        raise ParameterError(f"loss is {told}; give one with a number for every row.")
     return found

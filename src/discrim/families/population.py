@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.errors import ParameterError
 from discrim.typing import Floats
 
 
@@ -100,3 +101,14 @@ def draw_rows(population: Population, n: int, rng: np.random.Generator) -> tuple
     for k, part in zip(np.flatnonzero(priors > 0), parts, strict=True):
         rows[codes == k] = part
     return rows, codes
+
+
+def generator_of(random_state: Any) -> np.random.Generator:
+    """The generator of random numbers that ``random_state`` asks for."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**31, size=4))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        wanted = "None, a whole number of at least 0, or a generator of random numbers"
+        raise ParameterError.bad_value("random_state", random_state, wanted) from None

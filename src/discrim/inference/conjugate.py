@@ -20,7 +20,11 @@ from scipy.special import (
 )
 
 from discrim.errors import ParameterError
+from discrim.families.population import generator_of
 from discrim.typing import Floats
+
+# Sums of equal weights may differ by this part.
+ROUNDING = 1e-9
 
 
 class _OfOneParameter:
@@ -51,9 +55,19 @@ class BetaPosterior(_OfOneParameter):
     a: float
     b: float
 
+    def __post_init__(self) -> None:
+        for name in ("a", "b"):
+            _of_counts(name, getattr(self, name), "a number of at least 0")
+
     def update(self, successes: float, trials: float) -> BetaPosterior:
         """The distribution when these trials have been seen as well."""
-        return BetaPosterior(self.a + successes, self.b + trials - successes)
+        _of_counts("trials", trials, "a number of at least 0")
+        wanted = f"a number from 0 to the {trials:g} trials"
+        _of_counts("successes", successes, wanted)
+        # Sums of weights in another order may differ by rounding.
+        if successes > trials * (1.0 + ROUNDING):
+            raise ParameterError.bad_value("successes", successes, wanted)
+        return BetaPosterior(self.a + successes, self.b + max(trials - successes, 0))
 
     @property
     def mean(self) -> float:
@@ -83,7 +97,7 @@ class BetaPosterior(_OfOneParameter):
 
     def rvs(self, size: Any = None, random_state: Any = None) -> Any:
         """Random values of phi."""
-        return np.random.default_rng(random_state).beta(self.a, self.b, size)
+        return generator_of(random_state).beta(self.a, self.b, size)
 
     def predictive(self, n: int = 1) -> BetaBinomial:
         """How many of the next n trials will be successes."""
@@ -118,8 +132,7 @@ class BetaBinomial:
     b: float
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.n, (int, np.integer)) and self.n >= 0):
-            raise ParameterError.bad_value("n", self.n, "a whole number of trials")
+        _check_trials(self.n)
 
     def pmf(self, x: Any = None) -> Floats:
         """Probabilities of x successes; of 0, ..., n by default."""
@@ -132,7 +145,7 @@ class BetaBinomial:
 
     def rvs(self, size: Any = None, random_state: Any = None) -> Any:
         """Random numbers of successes."""
-        rng = np.random.default_rng(random_state)
+        rng = generator_of(random_state)
         return rng.binomial(self.n, rng.beta(self.a, self.b, size))
 
     @property
@@ -158,11 +171,17 @@ class DirichletPosterior:
     alpha: Any
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", np.asarray(self.alpha, dtype=np.float64))
+        alpha = _of_counts("alpha", self.alpha, "a list of at least two numbers, none below 0")
+        if alpha.ndim != 1 or len(alpha) < 2:
+            raise ParameterError(f"alpha has the shape {alpha.shape}; give a list of at least two numbers.")
+        object.__setattr__(self, "alpha", alpha)
 
-    def update(self, counts: Floats) -> DirichletPosterior:
+    def update(self, counts: Any) -> DirichletPosterior:
         """The distribution when these have been counted as well."""
-        return DirichletPosterior(self.alpha + counts)
+        found = _of_counts("counts", counts, f"{len(self.alpha)} numbers, none below 0")
+        if found.shape != self.alpha.shape:
+            raise ParameterError(f"counts has the shape {found.shape}; give {len(self.alpha)} numbers.")
+        return DirichletPosterior(self.alpha + found)
 
     @property
     def mean(self) -> Floats:
@@ -190,7 +209,7 @@ class DirichletPosterior:
 
     def rvs(self, size: Any = None, random_state: Any = None) -> Floats:
         """Random probabilities, K or size x K."""
-        return np.random.default_rng(random_state).dirichlet(self.alpha, size)
+        return generator_of(random_state).dirichlet(self.alpha, size)
 
     def predictive(self, n: int = 1) -> DirichletMultinomial:
         """How often each comes among the next n."""
@@ -223,10 +242,15 @@ class DirichletMultinomial:
     n: int
     alpha: Floats
 
+    def __post_init__(self) -> None:
+        _check_trials(self.n)
+
     def pmf(self, x: Any) -> Any:
         """The probability of these counts (K numbers, or m x K)."""
         x, total = np.asarray(x, dtype=np.float64), float(self.alpha.sum())
-        possible = (x >= 0).all(axis=-1) & (x.sum(axis=-1) == self.n)
+        if x.shape[-1:] != self.alpha.shape:
+            raise ParameterError(f"x has the shape {x.shape}; give rows of {len(self.alpha)} counts.")
+        possible = ((x >= 0) & (x == np.floor(x))).all(axis=-1) & (x.sum(axis=-1) == self.n)
         k = np.where(x >= 0, x, 0.0)
         ways = gammaln(self.n + 1.0) - gammaln(k + 1.0).sum(axis=-1)
         each = (gammaln(k + self.alpha) - gammaln(self.alpha)).sum(axis=-1)
@@ -234,12 +258,18 @@ class DirichletMultinomial:
 
     def rvs(self, size: Any = None, random_state: Any = None) -> Any:
         """Random counts, K or size x K."""
-        rng = np.random.default_rng(random_state)
+        rng = generator_of(random_state)
         return rng.multinomial(self.n, rng.dirichlet(self.alpha, size))
 
     @property
     def mean(self) -> Floats:
         return np.asarray(self.n * self.alpha / self.alpha.sum())
+
+    @property
+    def variance(self) -> Floats:
+        """Of each of the counts."""
+        total = self.alpha.sum()
+        return np.asarray(self.mean * (1.0 - self.alpha / total) * (total + self.n) / (total + 1.0))
 
 
 @dataclass(frozen=True)
@@ -379,6 +409,22 @@ class NormalPosterior:
 def log_odds_moments(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Mean and variance of log(phi / (1 - phi)) for phi ~ Beta(a, b)."""
     return np.asarray(digamma(a) - digamma(b)), np.asarray(polygamma(1, a) + polygamma(1, b))
+
+
+def _check_trials(n: Any) -> None:
+    if not (isinstance(n, (int, np.integer)) and not isinstance(n, bool) and n >= 0):
+        raise ParameterError.bad_value("n", n, "a whole number of trials")
+
+
+def _of_counts(name: str, given: Any, wanted: str) -> Floats:
+    """What is given, as numbers; an error where some are negative, missing or infinite."""
+    try:
+        found = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError.bad_value(name, given, wanted) from None
+    if not (np.isfinite(found) & (found >= 0)).all():
+        raise ParameterError.bad_value(name, given, wanted)
+    return found
 
 
 def _points(phi: Any) -> tuple[Floats, bool]:

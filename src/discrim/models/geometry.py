@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import DataError, ParameterError, name_list
-from discrim.families.population import draw_rows
+from discrim.families.population import draw_rows, generator_of
 from discrim.families.rule import LinearRule, Output
 from discrim.models.scoring import apply_rule
 from discrim.typing import Floats
@@ -157,15 +157,5 @@ class Geometry:
                 f"{type(self).__name__} says nothing about how rows are distributed within the classes, so that none "
                 "can be drawn. Discriminant analysis and naive Bayes do."
             )
-        rows, codes = draw_rows(population, int(n), _generator(random_state))
+        rows, codes = draw_rows(population, int(n), generator_of(random_state))
         return rows, self.classes_[codes]
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(0, 2**31, size=4))
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        wanted = "None, a whole number of at least 0, or a generator of random numbers"
-        raise ParameterError.bad_value("random_state", random_state, wanted) from None

@@ -17,6 +17,7 @@ from sklearn.svm import LinearSVC
 
 from discrim import LinearDiscriminantAnalysis, datasets
 from discrim.decision.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
+from discrim.errors import ParameterError
 
 MODELS = [LinearDiscriminantAnalysis(), LogisticRegression(), PeerNB(), LinearSVC(), Perceptron(random_state=0)]
 RULES = [OneVsRestClassifier(None, rule="positive-only"), OneVsOneClassifier(None, rule="all-positive")]
@@ -130,6 +131,12 @@ def test_the_spare_label_is_of_the_type_of_the_classes(labels, expected, iris):
 def test_a_spare_label_that_is_a_class_is_refused(iris):
     with pytest.raises(ValueError, match="'ambiguous_label' parameter is 'setosa'; it must be none of the classes"):
         OneVsRestClassifier(LinearDiscriminantAnalysis(), ambiguous_label="setosa").fit(*iris)
+
+
+@pytest.mark.parametrize("pair", [("none", "none"), ("none",), ("none", "one", "several")])
+def test_none_and_several_have_two_labels(pair, iris):
+    with pytest.raises(ParameterError, match="for none and for several"):
+        OneVsRestClassifier(LinearDiscriminantAnalysis(), ambiguous_label=pair).fit(*iris)
 
 
 def test_an_answer_of_another_type_than_the_labels_does_not_change_these(overlapping):

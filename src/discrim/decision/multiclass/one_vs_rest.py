@@ -15,6 +15,7 @@ from sklearn.utils.parallel import delayed
 from discrim.atomic import all_or_nothing
 from discrim.decision.multiclass.scheme import Problem, Scheme, fit_column, side_threshold
 from discrim.decision.wrapping import offered, remember_columns, spare_label, with_spare
+from discrim.errors import ParameterError
 from discrim.families.rule import Described
 from discrim.models.parameters import Check, one_of, with_method
 from discrim.sources import check_structure
@@ -188,7 +189,10 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
         if y is not None:
             self.classes_ = self.label_binarizer_.classes_
         given = self.ambiguous_label
-        parts = given if isinstance(given, tuple) and len(given) == 2 else (given,)
+        if isinstance(given, tuple) and (len(given) != 2 or given[0] == given[1]):
+            wanted = "one label, or a pair of different labels: for none and for several"
+            raise ParameterError.bad_value("ambiguous_label", given, wanted)
+        parts = given if isinstance(given, tuple) else (given,)
         found = tuple(spare_label("ambiguous_label", part, self.classes_, "ambiguous") for part in parts)
         self.ambiguous_label_ = found if len(found) == 2 else found[0]
 
