@@ -59,10 +59,17 @@ def contours(page: Page) -> None:
     cosines = (steps * slopes).sum(axis=1) / np.linalg.norm(steps, axis=1) / np.linalg.norm(slopes, axis=1)
     page.check("cosine between step and gradient (orthogonal to the contour)", -1.0, float(cosines.max()), tol=1e-9)
     page.check("E falls at every step", True, bool((np.diff(np.einsum("ij,jk,ik->i", path, A, path)) < 0).all()))
+    rows = np.column_stack([np.ones(60), recipes.separated()[0]])
+    limit = 2 / float(np.linalg.eigvalsh(rows.T @ rows)[-1])
+    low, high = (
+        float(np.abs(descend(lambda w: rows.T @ (rows @ w), (1.0, 1.0, 1.0), share * limit, 400)[-1]).max())
+        for share in (0.95, 1.05)
+    )
+    page.check("least squares of L7: below 2/λmax it settles, above it diverges", [True, True], [low < 1, high > 1e6])
     page.misprint(
         "η in [0, 1]",
         "depends on the data",
-        "the gradient is a sum over N rows: least squares on 100 rows diverges above 2/λmax = .006",
+        f"the gradient is a sum over N rows: least squares on the 60 rows of L7 diverges above 2/λmax = {limit:.4f}",
     )
     axes = plots.descent(path, lambda a, b: 0.5 * (a * a + 1.2 * a * b + 2 * b * b))
     axes.set_aspect("equal")
@@ -191,7 +198,9 @@ def shared_covariance(page: Page) -> None:
     m, inverse = lda.means_, np.linalg.inv(lda.covariance_)
     w0 = -0.5 * (m[0] + m[1]) @ inverse @ (m[1] - m[0]) + np.log(lda.priors_[1] / lda.priors_[0])
     page.check("w0 = −½(μ1 + μ2)′S⁻¹(μ1 − μ2) + log P1/P2", float(w0), lda.hyperplane().b, tol=1e-8)
-    page.misprint("w0 with (μ1 + μ2) twice", "second factor μ1 − μ2", "a test case gives −5.004 instead of −2.862")
+    printed = -0.5 * (m[0] + m[1]) @ inverse @ (m[0] + m[1]) + np.log(lda.priors_[1] / lda.priors_[0])
+    reason = f"these rows have w0 = {w0:.3f}, and {printed:.3f} as printed"
+    page.misprint("w0 with (μ1 + μ2) twice", "second factor μ1 − μ2", reason)
     axes = plots.side_by_side(2)
     for ax, (X, y) in zip(axes, (recipes.equal_covariances(), recipes.triangle()), strict=True):
         model = discrim.LinearDiscriminantAnalysis().fit(X, y)

@@ -85,10 +85,14 @@ def own_shapes(page: Page) -> None:
     shown = qda.decision_function(X[:5])
     page.check("score differences by the densities", np.diff(brute, axis=0).T, np.diff(shown, axis=1), tol=1e-8)
     page.check("rows that are wrong", 6, recipes.wrong(qda, X, y))
+    two = discrim.QuadraticDiscriminantAnalysis(store_covariance=True).fit(*recipes.own_covariances())
+    log_proba, (first, second) = two.predict_log_proba([[1.0, 1.0]])[0], np.linalg.slogdet(two.covariance_)[1]
+    right = float(log_proba[0] - log_proba[1])
+    printed = right + 0.5 * float(first - second)
     page.misprint(
         "log |Σ_k| twice, and R without −log(|Σ_k|/|Σ_k'|)/2",
         "log |Σ_k| and log |Σ_k'|",
-        "a test case gives 2.859 instead of 1.173",
+        f"for the two classes below, halfway between (0, 0) and (2, 2), printed {printed:.3f} instead of {right:.3f}",
     )
     axes = plots.side_by_side(2)
     for ax, (X, y) in zip(axes, (recipes.own_covariances(), recipes.pinwheel()), strict=True):
@@ -235,10 +239,11 @@ def variances(page: Page) -> None:
     between = float((100 * (middles - mean) ** 2).sum()) / 300
     page.check("v′Wv + v′Bv", float(np.var(X @ v)), within + between, tol=1e-9)
     page.check("v′Bv / v′Wv as the model has it", between / within, lda.criterion(v), tol=1e-9)
+    twice = float((100 * 100 * (middles - mean) ** 2).sum()) / 300
     page.misprint(
         "the between-class sum over i and with n_k",
         "one of the two",
-        "else total − within − between is 56 instead of 0 in a test case",
+        f"else total − within − between is {np.var(X @ v) - within - twice:.1f} instead of 0 on these rows",
     )
     page.show(plots.feet(X, y, v), "Three clouds, a direction, and the rows and centroids dropped onto it.")
 
