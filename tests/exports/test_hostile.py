@@ -105,7 +105,6 @@ def refused():
         "Use another basis",
     )
     yield "scaler", make_pipeline(MinMaxScaler(), d.GaussianNB()).fit(X, y), "The step MinMaxScaler of a pipeline"
-    yield "coupled", d.OneVsOneClassifier(d.GaussianNB(), methods="all").fit(X, y), "Set methods='scikit-learn'"
     yield "inside", d.decision.RejectingClassifier(Foreign(max_iter=5)).fit(*two), "LogisticRegression cannot be"
     several = d.RidgeClassifier().fit(X, np.column_stack([y == "setosa", X[:, 0] > 5]).astype(int))
     yield "several labels", several, "one for each label"

@@ -1,5 +1,7 @@
 """Every kind of rule and of answer gives the same in each form as in Python."""
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,6 +19,11 @@ from discrim.basis import (
     StepBasis,
 )
 from discrim.decision import CostSensitiveClassifier, PriorShiftClassifier, RejectingClassifier, ThresholdClassifier
+from discrim.decision.multiclass.one_vs_one import couple, pair_matrix
+from discrim.errors import DiscrimWarning, ParameterError
+from discrim.exports.coupling import coupled
+from discrim.exports.program import Input, Program, const
+from discrim.exports.python import python_of
 
 FORMS = ("onnx", "python", "c", "duckdb", "sqlite")
 LDA, QDA = d.LinearDiscriminantAnalysis, d.QuadraticDiscriminantAnalysis
@@ -58,6 +65,9 @@ THREE = {
     "scores of pairs": d.OneVsOneClassifier(d.RidgeClassifier(), rule="scores"),
     "all positive": d.OneVsOneClassifier(LDA(), rule="all-positive"),
     "majority": d.OneVsOneClassifier(d.Perceptron(), rule="majority"),
+    "coupled pairs": d.OneVsOneClassifier(LDA(), methods="all"),
+    "coupled pairs, several models": d.OneVsOneClassifier(QDA(), rule="majority", methods="all"),
+    "rejection of coupled pairs": RejectingClassifier(d.OneVsOneClassifier(LDA(), methods="all"), reject_cost=0.1),
     "output codes": d.OutputCodeClassifier(LDA(), code="exhaustive"),
     "squares, LDA": make_pipeline(QuadraticBasis(), LDA()),
     "cubes": make_pipeline(StandardScaler(), PolynomialBasis(3, interaction_only=True), LOG()),
@@ -108,6 +118,43 @@ def test_two_classes(name, iris, forms, check, tmp_path):
     in_all_forms(TWO[name].fit(X[50:, :2], y[50:]), frame[["x0", "x1"]], forms, check, tmp_path)
 
 
+def test_ten_classes_whose_pairs_are_coupled(forms, check, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(10), 20)
+    # Some pairs are certain, to the last digit, others are not.
+    x = rng.normal(size=(200, 5)) + np.repeat(
+        rng.normal(size=(10, 5)) * np.geomspace(0.1, 300, 10)[:, None], 20, axis=0
+    )
+    model = d.OneVsOneClassifier(LDA(), methods="all").fit(x, y)
+    frame = pd.DataFrame(x[::7], columns=[f"x{j}" for j in range(5)])
+    in_all_forms(model, frame, forms, check, tmp_path)
+
+
+@pytest.mark.parametrize("sure", [0.5, 0.9, 1.0])
+def test_pairs_that_contradict_each_other_are_coupled(sure):
+    size, least = 5, 1e-10
+    around = np.array([sure if (j - i) % size <= size // 2 else 1.0 - sure for i, j in combinations(range(size), 2)])
+    wanted = couple(pair_matrix(around[None], size), "wu-lin-weng", np.ones(size))[0]
+    node = coupled(const(around), size, least)
+    program = Program((Input("x"),), True, ("a",), const(0.0), const(0.0), tuple("abcde"), node)
+    made = {}
+    exec(python_of(program), made)
+    np.testing.assert_allclose(made["predict_proba"]([1.0]), wanted, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(wanted, 0.2, atol=1e-12)
+
+
+def test_posteriors_of_an_iteration_are_left_out_in_words(iris, forms, tmp_path):
+    X, y, frame = iris
+    model = d.OneVsOneClassifier(LDA(), methods="all", coupling="hastie-tibshirani").fit(X, y)
+    for form in FORMS:
+        with pytest.warns(DiscrimWarning, match="the labels alone are exported. Set coupling='wu-lin-weng'"):
+            labels, posterior = forms[form](model, frame, tmp_path)
+        assert labels == model.predict(frame.to_numpy()).tolist()
+        assert posterior is None
+    with pytest.warns(DiscrimWarning), pytest.raises(ParameterError, match="a model without posteriors"):
+        RejectingClassifier(model, reject_cost=0.1).fit(X, y).to_python()
+
+
 @pytest.fixture(scope="module")
 def counts():
     x = np.random.default_rng(0).poisson(2, size=(120, 5)).astype(float)
@@ -141,7 +188,9 @@ def test_more_columns_than_rows(model, iris, forms, check, tmp_path):
     in_all_forms(model.fit(rows, y[::5]), frame, forms, check, tmp_path, only=("onnx", "python", "c", "duckdb"))
 
 
-@pytest.mark.parametrize("name", ["LDA", "QDA", "Student", "logistic", "kernels", "splines", "one against one"])
+@pytest.mark.parametrize(
+    "name", ["LDA", "QDA", "Student", "logistic", "kernels", "splines", "one against one", "coupled pairs"]
+)
 def test_single_precision(name, iris, in_onnx, check, tmp_path):
     X, y, frame = iris
     model = THREE[name].fit(X, y)
@@ -149,7 +198,7 @@ def test_single_precision(name, iris, in_onnx, check, tmp_path):
 
 
 POSTGRES = ("LDA", "QDA", "Student", "kernels", "rejection", "splines", "shifted", "positive only", "majority", "steps",
-            "waves", "SGD, clipped")  # fmt: skip
+            "waves", "SGD, clipped", "coupled pairs", "coupled pairs, several models")  # fmt: skip
 
 
 @pytest.mark.parametrize("name", POSTGRES)

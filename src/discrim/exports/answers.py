@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discrim.errors import DiscrimWarning, warn
+from discrim.exports.coupling import coupled
 from discrim.exports.maps import mapped
 from discrim.exports.program import (
     Input,
@@ -331,11 +333,6 @@ def _alone(positive: Node, rule: str) -> Node:
 def _one_against_one(fields: Fields, columns: Columns) -> Answer:
     classes, rule, level = fields["classes"], fields["rule"], float(fields["threshold"])
     size, pairs = len(classes), list(combinations(range(len(fields["classes"])), 2))
-    if fields["offers"] and size > 2:
-        raise no_export(
-            "The coupled posteriors of pairs of classes",
-            "Each row takes a system of equations. Set methods='scikit-learn' to export the classes alone.",
-        )
     margins = apply("larger", apply("smaller", _margins(fields, columns), LARGE), -LARGE).called("margins")
     side, start = np.zeros((size, len(pairs))), np.zeros(size)
     for b, (i, j) in enumerate(pairs):
@@ -350,8 +347,7 @@ def _one_against_one(fields: Fields, columns: Columns) -> Answer:
     elif rule == "votes":
         scale = apply("multiply", apply("add", apply("absolute", sums), 1.0), 3.0)
         ranked = apply("add", votes, apply("divide", sums, scale)).called("ranked", "votes, ties broken by the sums")
-    posterior = _positives(fields, columns) if fields["offers"] else None
-    posterior = None if posterior is None else join([apply("subtract", 1.0, posterior), posterior])
+    posterior = _of_pairs(fields, columns) if fields["offers"] else None
     labels = classes
     if rule in {"all-positive", "majority"}:
         most = largest(votes).called("most")
@@ -365,6 +361,22 @@ def _one_against_one(fields: Fields, columns: Columns) -> Answer:
     else:
         best = first_largest(ranked, largest(ranked).called("top"))
     return Answer(classes, labels, best, margins, posterior, bool(fields["offers"]), by_score=False)
+
+
+def _of_pairs(fields: Fields, columns: Columns) -> Node | None:
+    """The posteriors that follow from those of the pairs, where a fixed number of steps gives them."""
+    size = len(fields["classes"])
+    if size > 2 and fields["coupling"] != "wu-lin-weng":
+        warn(
+            f"The posteriors of coupling='{fields['coupling']}' are found step by step until they stand still, which "
+            "no export does: the labels alone are exported. Set coupling='wu-lin-weng' to export posteriors too.",
+            DiscrimWarning,
+        )
+        return None
+    positive = _positives(fields, columns)
+    if size == 2:
+        return join([apply("subtract", 1.0, positive), positive])
+    return coupled(positive, size, float(fields["least"]))
 
 
 def _output_code(fields: Fields, columns: Columns) -> Answer:

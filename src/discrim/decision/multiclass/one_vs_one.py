@@ -171,7 +171,8 @@ class OneVsOneClassifier(Scheme):
         if self.__dict__.get("pairwise_indices_") is not None:
             raise DataError("A model of similarities between rows cannot be exported: it needs its training rows.")
         offers, spare = hasattr(self, "predict_proba"), self.unassigned_label_
-        return self._described("one against one", rule=self.rule, offers=offers, spare=spare)
+        coupling = {"coupling": self.coupling, "least": LEAST}
+        return self._described("one against one", rule=self.rule, offers=offers, spare=spare, **coupling)
 
     def _ranked(self, votes: Floats, sums: Floats) -> Floats:
         if self.rule == "scores":
