@@ -202,5 +202,8 @@ def _compress(rows: Floats) -> Floats:
         size = np.sqrt(np.einsum("ij,ij->j", rows, rows))
         size[size == 0] = 1.0
         return np.asarray(np.linalg.qr(rows / size, mode="r") * size)
-    kept = rows.any(axis=1)
+    # Mostly the first column says already that no row is zero.
+    kept = rows[:, :1].any(axis=1)
+    if not kept.all():
+        kept = rows.any(axis=1)
     return rows if kept.all() else rows[kept]

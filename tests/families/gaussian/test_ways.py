@@ -10,9 +10,11 @@ from discrim.families.gaussian.covariance import (
     LowRankSphering,
     RowSphering,
     TriangularSphering,
+    Within,
     WoodburySphering,
     sphere_factor,
     sphere_sum,
+    stacked,
 )
 from discrim.families.gaussian.lda import LdaRecipe
 from discrim.families.recipe import Shape, Turned
@@ -58,10 +60,11 @@ def test_rows_that_depend_on_each_other_are_decomposed():
     assert found.rank == 19
 
 
+@pytest.mark.parametrize("share", [0.7, np.array([0.7, 0.2, 0.0, 0.5, 0.7])], ids=["one", "each"])
 @pytest.mark.parametrize(("size", "kind"), [(1.0, WoodburySphering), (1e-7, LowRankSphering)])
-def test_a_small_diagonal_is_left_to_eigenvectors(size, kind):
+def test_a_small_diagonal_is_left_to_eigenvectors(size, kind, share):
     a, h = np.random.default_rng(0).normal(size=(5, 30)), np.full(30, size)
-    found, sigma = sphere_sum(h, a, 0.7), np.diag(h) + 0.7 * a.T @ a
+    found, sigma = sphere_sum(h, a, share), np.diag(h) + (a.T * share) @ a
     assert isinstance(found, kind)
     z, solved = found.both(np.eye(30))
     inverse = np.linalg.inv(sigma)
@@ -69,6 +72,30 @@ def test_a_small_diagonal_is_left_to_eigenvectors(size, kind):
     np.testing.assert_allclose(z.T @ z, solved, atol=1e-6 * np.abs(inverse).max())
     np.testing.assert_allclose(found.backward(z), solved, atol=1e-6 * np.abs(inverse).max())
     np.testing.assert_allclose(found.log_det, np.linalg.slogdet(sigma)[1], rtol=1e-9)
+
+
+def test_parts_of_one_matrix_are_stacked_without_a_copy_only_in_their_order():
+    a = np.arange(40.0).reshape(8, 5)
+    whole = stacked((a[:3], a[3:3], a[3:]))
+    assert np.shares_memory(whole, a)
+    np.testing.assert_array_equal(whole, a)
+    for parts in [(a[4:], a[:4]), (a[::2], a[1::2]), (a[:3], a[5:]), (a[:3], a[3:].copy()), (a[:4], a[:4])]:
+        found = stacked(parts)
+        assert not np.shares_memory(found, a)
+        np.testing.assert_array_equal(found, np.vstack(parts))
+
+
+@pytest.mark.parametrize("share", [0.3, np.array([0.3, 0.1, 0.0, 2.0])], ids=["one", "each"])
+def test_rows_with_shares_answer_like_the_matrix_that_they_stand_for(share):
+    rng = np.random.default_rng(1)
+    rows, v = rng.normal(size=(4, 9)), rng.normal(size=(9, 2))
+    thin = Within(rows, np.zeros(9), EPS, thin=True, share=share)
+    sigma = (rows.T * share) @ rows
+    np.testing.assert_allclose(thin.diagonal, np.diagonal(sigma), rtol=1e-12)
+    np.testing.assert_allclose(thin.dense(2.0, 0.5), 2.0 * sigma + 0.5 * np.eye(9), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(thin.times(v), sigma @ v, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(thin.times(v[:, 0]), sigma @ v[:, 0], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(thin.root.T @ thin.root, sigma, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -21,6 +21,7 @@ The first in the table that can be taken is taken.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Literal
@@ -31,7 +32,7 @@ from scipy.linalg import lapack, qr
 
 from discrim import kernels
 from discrim.errors import DataError
-from discrim.families.gaussian.shrinkage import CACHED, nonlinear_eigenvalues
+from discrim.families.gaussian.shrinkage import nonlinear_eigenvalues, scaled_products
 from discrim.kernels.gaussian import reference
 from discrim.statistics import ClassFactors, ClassMoments, Depth
 from discrim.typing import Floats
@@ -151,7 +152,8 @@ class RowSphering(Sphering):
 class WoodburySphering(Sphering):
     """Sigma = f (H + A'A) with H a positive diagonal: W = (fH)^-1/2 (I + B'B)^-1 (I, B'), B = AH^-1/2, LL' = I + BB'.
 
-    W has a column more for every row of A than it needs; WW' is the inverse of Sigma nevertheless.
+    A are ``rows``, each times its ``factor``: a number for a row is less to keep than another matrix. W has a
+    column more for every row of A than it needs; WW' is the inverse of Sigma nevertheless.
     """
 
     root: Floats
@@ -159,6 +161,7 @@ class WoodburySphering(Sphering):
     lower: Floats
     log_det: float
     unit: float
+    factor: Floats | float = 1.0
 
     @property
     def rank(self) -> int:
@@ -169,17 +172,21 @@ class WoodburySphering(Sphering):
 
     def backward(self, z: Floats) -> Floats:
         p = self.rank
-        u = z[:p] + (self.rows.T @ z[p:]) / self.root[:, None]
+        u = z[:p] + (self.rows.T @ (self._factors * z[p:])) / self.root[:, None]
         return np.asarray(self._solved(u)[0] / self.unit / self.root[:, None])
 
     def both(self, d: Floats) -> tuple[Floats, Floats]:
         inside, along = self._solved(d / self.unit / self.root[:, None])
         return np.vstack([inside, along]), inside / self.unit / self.root[:, None]
 
+    @property
+    def _factors(self) -> Floats | float:
+        return self.factor if isinstance(self.factor, float) else self.factor[:, None]
+
     def _solved(self, u: Floats) -> tuple[Floats, Floats]:
         """v = (I + B'B)^-1 u, and Bv."""
-        along = divided(self.lower, self.rows @ (u / self.root[:, None]))
-        return u - (self.rows.T @ along) / self.root[:, None], along
+        along = divided(self.lower, self._factors * (self.rows @ (u / self.root[:, None])))
+        return u - (self.rows.T @ (self._factors * along)) / self.root[:, None], along
 
 
 @dataclass(frozen=True)
@@ -270,28 +277,36 @@ def sphere_factor(factor: Floats, noise: Floats, eps: float, tol: float) -> Sphe
     return _spectral(scale, np.where(alive, rows[keep], 0.0), values[keep])
 
 
-def sphere_sum(diagonal: Floats, rows: Floats, factor: float) -> Sphering:
-    """Sphering of diag(h) + factor A'A for rows A (r x p): nothing p x p is formed."""
-    if factor == 0:
+def sphere_sum(diagonal: Floats, rows: Floats, share: Floats | float) -> Sphering:
+    """Sphering of diag(h) + A' diag(share) A for rows A (r x p), a share each or one: nothing p x p is formed."""
+    unit = float(np.max(share, initial=0.0))
+    if unit == 0:
         return sphere_low_rank(diagonal, rows[:0])
-    root = np.sqrt(diagonal / factor)
-    lower, rcond, norm = row_products(rows, root, 1.0)
+    root, factor = np.sqrt(diagonal / unit), np.sqrt(share / unit) if isinstance(share, np.ndarray) else 1.0
+    lower, rcond, norm = row_products(rows, root, 1.0, factor)
     if rcond == 0 or norm > LARGE:
-        return sphere_low_rank(diagonal, np.sqrt(factor) * rows)
+        return sphere_low_rank(diagonal, _by_share(rows, share))
     log_det = 2.0 * float(np.log(np.diagonal(lower)).sum()) + float(np.log(diagonal).sum())
-    return WoodburySphering(root, rows, lower, log_det, np.sqrt(factor))
+    return WoodburySphering(root, rows, lower, log_det, np.sqrt(unit), factor)
 
 
-def row_products(rows: Floats, scale: Floats, added: float) -> tuple[Floats, float, float]:
-    """L with LL' = BB' + added I for rows B = AD^-1, its reciprocal condition, about, 0 without L, and its norm."""
-    products, step = added * np.eye(len(rows)), max(CACHED // len(rows), 512)
-    # So few columns at a time that they stay in the cache.
-    for start in range(0, rows.shape[1], step):
-        part = rows[:, start : start + step] / scale[start : start + step]
-        products += part @ part.T
+def row_products(
+    rows: Floats, scale: Floats, added: float, factor: Floats | float = 1.0
+) -> tuple[Floats, float, float]:
+    """L with LL' = BB' + added I for rows B = FAD^-1, its reciprocal condition, about, 0 without L, and its norm."""
+    products = scaled_products(rows, scale)
+    if isinstance(factor, np.ndarray):
+        products *= factor[:, None] * factor
+    products.flat[:: len(rows) + 1] += added
     norm = float(np.abs(products).sum(axis=0).max())
     lower, info = lapack.dpotrf(products.T, lower=1, overwrite_a=1)
     return lower, float(lapack.dpocon(lower, norm, uplo="L")[0]) if info == 0 else 0.0, norm
+
+
+def _by_share(rows: Floats, share: Floats | float) -> Floats:
+    """diag(share)^1/2 A."""
+    root = np.sqrt(share)
+    return np.asarray((root[:, None] if isinstance(root, np.ndarray) else root) * rows)
 
 
 def divided(lower: Floats, b: Floats) -> Floats:
@@ -346,7 +361,9 @@ def _spectral(scale: Floats, directions: Floats, deviations: Floats) -> RowSpher
 
 @dataclass(frozen=True)
 class Within:
-    """Sigma = ``values`` (p x p), or share A'A for rows A = ``values`` where they are ``thin``: p x p is no way then.
+    """Sigma = ``values`` (p x p), or A' diag(share) A for rows A = ``values``, ``thin`` where p x p is no way.
+
+    A ``share`` is that of each row, or of all.
 
     ``noise`` is the deviation of each column that rounding alone could cause.
     """
@@ -355,18 +372,20 @@ class Within:
     noise: Floats
     eps: float
     thin: bool = False
-    share: float = 1.0
+    share: Floats | float = 1.0
 
     @property
     def diagonal(self) -> Floats:
         if not self.thin:
             return np.diagonal(self.values)
+        if isinstance(self.share, np.ndarray):
+            return np.asarray(np.einsum("i,ij,ij->j", self.share, self.values, self.values))
         return np.asarray(self.share * np.einsum("ij,ij->j", self.values, self.values))
 
     @property
     def rows(self) -> Floats:
         """Rows A with A'A = Sigma, where it is known by rows."""
-        return self.values if self.share == 1 else np.sqrt(self.share) * self.values
+        return self.values if isinstance(self.share, float) and self.share == 1 else _by_share(self.values, self.share)
 
     @property
     def root(self) -> Floats:
@@ -376,7 +395,10 @@ class Within:
     def times(self, v: Floats) -> Floats:
         """Sigma v."""
         product = self.values @ v
-        return np.asarray(self.share * (self.values.T @ product) if self.thin else product)
+        if not self.thin:
+            return np.asarray(product)
+        each = np.reshape(self.share, (-1,) + (1,) * (product.ndim - 1)) if product.ndim else self.share
+        return np.asarray(self.values.T @ (each * product))
 
     def of_columns(self, columns: NDArray[np.bool_]) -> Within:
         """The same for some of the columns."""
@@ -399,7 +421,7 @@ class Within:
 
     def dense(self, factor: float = 1.0, added: Floats | float = 0.0) -> Floats:
         """factor * Sigma + diag(added) written out."""
-        sigma = factor * self.share * (self.values.T @ self.values if self.thin else self.values)
+        sigma = factor * (self.rows.T @ self.rows if self.thin else self.values)
         sigma.flat[:: len(sigma) + 1] += added
         return np.asarray(sigma)
 
@@ -521,6 +543,16 @@ def weighted_within(statistic: ClassMoments | ClassFactors, shares: Floats, norm
     factor = shares_over(shares, divisors(statistic.weight, normalization))
     if isinstance(statistic, ClassMoments):
         return reduce(Within.plus, each_within(statistic, factor, eps))
-    rows = statistic.factors[0] if len(statistic.factors) == 1 else np.vstack(statistic.factors)
-    rows *= np.repeat(np.sqrt(factor), [len(r) for r in statistic.factors])[:, None]
-    return Within(rows, rounding_noise(statistic.mean, eps), eps, thin=True)
+    share = np.repeat(factor, [len(r) for r in statistic.factors])
+    return Within(stacked(statistic.factors), rounding_noise(statistic.mean, eps), eps, thin=True, share=share)
+
+
+def stacked(parts: Sequence[Floats]) -> Floats:
+    """The parts below each other; without a copy where they are one matrix already, in this order."""
+    whole = parts[0].base
+    if isinstance(whole, np.ndarray) and whole.flags.c_contiguous and whole.size == sum(part.size for part in parts):
+        ends = whole.ctypes.data + np.cumsum([0, *(part.nbytes for part in parts)])
+        one = all(part.base is whole and part.flags.c_contiguous for part in parts)
+        if one and all(part.ctypes.data == end for part, end in zip(parts, ends.tolist(), strict=False) if part.size):
+            return whole.reshape(-1, parts[0].shape[1])
+    return np.vstack(parts)

@@ -178,8 +178,24 @@ def _scaled_square(statistic: ClassMoments | ClassFactors, k: int, scale: Floats
     """The scatter of class k in units of the scale, or the Gram matrix of its rows: both have the same norms."""
     if isinstance(statistic, ClassMoments):
         return np.asarray(statistic.scatter[k] / scale[:, None] / scale[None, :])
-    rows = statistic.factors[k] / scale
-    return np.asarray(rows @ rows.T if rows.shape[0] < rows.shape[1] else rows.T @ rows)
+    rows = statistic.factors[k]
+    if rows.shape[0] < rows.shape[1]:
+        return scaled_products(rows, scale)
+    scaled = rows / scale
+    return np.asarray(scaled.T @ scaled)
+
+
+def scaled_products(rows: Floats, scale: Floats) -> Floats:
+    """BB' for rows B = AD^-1 (r x p), without a second matrix of that size."""
+    r, p = rows.shape
+    products, inverse, step = np.zeros((r, r)), 1.0 / scale, max(CACHED // max(r, 1), 512)
+    # So few columns at a time that they stay in the cache.
+    space = np.empty((r, min(step, p)))
+    for start in range(0, p, step):
+        stop = min(start + step, p)
+        part = np.multiply(rows[:, start:stop], inverse[start:stop], out=space[:, : stop - start])
+        products += part @ part.T
+    return products
 
 
 def fourth_powers(passes: Passes | None, statistic: ClassMoments | ClassFactors, scales: Floats) -> Floats:
@@ -197,11 +213,13 @@ def _fourth_powers(classes: NDArray[Any], mean: Floats, scales: Floats, block: B
     codes, x = np.searchsorted(classes, block.classes)[block.codes], block.dense()
     # So few rows at a time that they stay in the cache.
     norms, step, inverse = np.empty(len(x)), max(CACHED // x.shape[1], 1), 1.0 / scales
+    space = np.empty((2, min(step, len(x)), x.shape[1]))
     for start in range(0, len(x), step):
         rows = slice(start, start + step)
-        z = mean[codes[rows]]
-        np.subtract(x[rows], z, out=z)
-        z *= inverse[codes[rows]]
+        of_rows = codes[rows]
+        z, unit = space[:, : len(of_rows)]
+        np.subtract(x[rows], np.take(mean, of_rows, axis=0, out=z, mode="clip"), out=z)
+        z *= np.take(inverse, of_rows, axis=0, out=unit, mode="clip")
         norms[rows] = np.einsum("ij,ij->i", z, z) ** 2
     if block.weight is not None:
         # What a row of weight zero holds must not matter, even NaN.
