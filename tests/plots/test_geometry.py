@@ -128,6 +128,6 @@ def test_distances_of_several_points_are_those_of_the_model(two_irises):
     model = discrim.LogisticRegression().fit(X, y)
     points = [[4.0, 1.0], [6.0, 2.4]]
     said = [text.get_text() for text in plots.half_space(model, X, y, point=points).texts]
-    assert [f"{d:+.3g}" for d in model.distance(points)] == said[:2]
+    assert [f"{d:+#.3g}" for d in model.distance(points)] == said[:2]
     with pytest.raises(ParameterError, match="rows of two numbers"):
         plots.half_space(model, X, y, point="here")

@@ -205,7 +205,7 @@ def _checks(page: Page) -> str:
         return ""
     differs = '<td class="note">other data</td>' if page.stand_ins else '<td class="bad">differs</td>'
     rows = "".join(
-        f"<tr><td>{_formula(one.name)}</td><td>{escape(one.expected)}</td><td>{escape(one.found)}</td>"
+        f"<tr><td>{_formula(one.name)}</td>{_cell(one.expected)}{_cell(one.found)}"
         + ('<td class="good">✓</td>' if one.good else differs)
         + "</tr>"
         for one in page.checks

@@ -161,6 +161,7 @@ def directions(page: Page) -> None:
     others = {name: w for name, w in ws.items() if name != "Fisher"}
     axes = plots.projection(lda, X, y, directions=others)
     page.show(axes, "Three directions; the projected classes overlap least on Fisher's.")
+    page.note("The panels have variances for s1² and s2², a hundredth of the sums of squares of 100 rows a class.")
 
 
 @ITEMS.item("R9", "The direction of the means: much overlap", "w = (m2 − m1) / |m2 − m1|")

@@ -83,7 +83,7 @@ def half_space(
     _same_scales(ax, low - room, high + room)
     draw_line(ax, w, b, {"color": look.ink, "linewidth": 1.8, "zorder": 4})
     for p, d in zip(shown_points, (shown_points @ w + b) / length, strict=True):
-        _distance(ax, look, p, p - d * normal, f"distance {d:.3g}" if len(shown_points) == 1 else f"{d:+.3g}")
+        _distance(ax, look, p, p - d * normal, f"distance {d:.3g}" if len(shown_points) == 1 else f"{d:+#.3g}")
     start = _on_view(ax, foot, normal)
     tip = start + 0.22 * (ax.get_ylim()[1] - ax.get_ylim()[0]) * normal
     ax.annotate(
@@ -514,7 +514,13 @@ def _distance(ax: Any, look: Look, point: Floats, foot: Floats, text: str) -> No
     colour = look.colour(2)
     ax.plot(*np.array([point, foot]).T, color=colour, linewidth=1.6, zorder=5)
     ax.plot(*point, "o", markersize=8, markerfacecolor="none", markeredgecolor=colour, markeredgewidth=1.6, zorder=6)
-    _said(ax, look, 0.5 * (point + foot) if text.startswith("distance") else point, text, colour)
+    # Scales are equal: what is at right angles in numbers is so on the page.
+    away = (point - foot) / max(float(np.linalg.norm(point - foot)), 1e-300)
+    beside = np.array([-away[1], away[0]]) * (1.0 if away[0] >= 0 else -1.0)
+    if text.startswith("distance"):
+        _said(ax, look, foot + 0.65 * (point - foot), text, colour, beside, 8.0)
+    else:
+        _said(ax, look, point, text, colour, away if away.any() else beside, 8.0)
 
 
 def _two_sides(model: Any, table: Any) -> Floats:
@@ -555,8 +561,12 @@ def _on_view(ax: Any, foot: Floats, normal: Floats) -> Floats:
     return np.asarray(view[int(0.3 * len(view))])
 
 
-def _said(ax: Any, look: Look, at: Floats, text: str, colour: str) -> None:
+def _said(ax: Any, look: Look, at: Floats, text: str, colour: str, toward: Any = (0.8, 0.6), away: float = 6.0) -> None:
+    """A text that begins so many points from a place, in a direction."""
+    x, y = toward
     ax.annotate(
-        text, tuple(at), xytext=(7, 5), textcoords="offset points", fontsize=SMALL, color=colour, fontweight="bold",
-        path_effects=halo(look), zorder=8,
+        text, tuple(at), xytext=(away * x, away * y), textcoords="offset points", fontsize=SMALL, color=colour,
+        fontweight="bold", path_effects=halo(look), zorder=8,
+        ha="center" if abs(x) < 0.3 else "left" if x > 0 else "right",
+        va="center" if abs(y) < 0.3 else "bottom" if y > 0 else "top",
     )  # fmt: skip

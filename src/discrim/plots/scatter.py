@@ -92,6 +92,7 @@ def pairs(X: Any, y: Any = None, *, columns: Any = None, names: Any = None, styl
             for axis in (ax.xaxis,) if i == j else (ax.xaxis, ax.yaxis):
                 axis.set_major_locator(MaxNLocator(nbins=3, prune=None if size < 5 else "both"))
             if i == size - 1:
+                _inward(ax)
                 ax.set_xlabel(short[j], fontsize=SMALL)
             if j == 0:
                 ax.set_ylabel(short[i], fontsize=SMALL)
@@ -107,6 +108,14 @@ def pairs(X: Any, y: Any = None, *, columns: Any = None, names: Any = None, styl
     if rows.sampled:
         figure.text(0.985, 0.012, rows.sampled, ha="right", fontsize=SMALL, color=look.muted)
     return matrix
+
+
+def _inward(ax: Any) -> None:
+    """Numbers near an end of the horizontal axis are written within it, away from those of the next panel."""
+    low, high = ax.get_xlim()
+    for place, label in zip(ax.get_xticks(), ax.get_xticklabels(), strict=True):
+        share = (place - low) / (high - low)
+        label.set_horizontalalignment("left" if share < 0.15 else "right" if share > 0.85 else "center")
 
 
 def _named(X: Any, names: Any) -> list[str]:
