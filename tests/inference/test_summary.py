@@ -94,7 +94,8 @@ def test_thirty_rows_are_shown_and_the_others_counted():
     lines = lines_of(wide(columns=2))
     assert lines[-2].startswith("class 29 ")
     assert lines[-1] == "... and 12 more rows"
-    assert lines_of(wide(rows=31, columns=2))[-1] == "... and 1 more row"
+    assert lines_of(wide(rows=32, columns=2))[-1] == "... and 2 more rows"
+    assert lines_of(wide(rows=31, columns=2))[-1].startswith("class 30 ")
     assert lines_of(wide(rows=30, columns=2))[-1].startswith("class 29 ")
 
 
@@ -245,10 +246,10 @@ def test_a_table_that_does_not_add_up_is_refused(index, values, p_columns, messa
 
 def test_a_table_may_say_how_many_rows_it_prints():
     numbers = np.arange(58.0)[:, None]
-    table = Table("Numbers", [f"row{i}" for i in range(58)], ["value"], numbers, most_rows=57)
-    assert "row56" in str(table)
-    assert "row57" not in str(table)
-    assert str(table).endswith("... and 1 more row")
+    table = Table("Numbers", [f"row{i}" for i in range(58)], ["value"], numbers, most_rows=56)
+    assert "row55" in str(table)
+    assert "row56" not in str(table)
+    assert str(table).endswith("... and 2 more rows")
 
 
 class TestPipelines:

@@ -145,12 +145,13 @@ class Table:
         return frame.infer_objects()
 
     def _row_names(self) -> list[str]:
-        return [str(name) for name in self.index[: self.most_rows]]
+        return [str(name) for name in self.index[: _shown(len(self.index), self.most_rows)]]
 
     def _written(self) -> list[Column]:
         """The columns as printed; only the rows that are shown determine the number of digits."""
-        shown = self.values[: self.most_rows]
-        return [self._write(str(name), [row[j] for row in shown]) for j, name in enumerate(self.columns[:MOST_COLUMNS])]
+        shown = self.values[: _shown(len(self.index), self.most_rows)]
+        names = self.columns[: _shown(len(self.columns), MOST_COLUMNS)]
+        return [self._write(str(name), [row[j] for row in shown]) for j, name in enumerate(names)]
 
     def _write(self, name: str, values: list[Any]) -> Column:
         if name in self.p_columns:
@@ -167,11 +168,16 @@ class Table:
 
     def _notes(self) -> list[str]:
         """What is left out, and what the stars mean."""
-        more = (len(self.index) - self.most_rows, "more row"), (len(self.columns) - MOST_COLUMNS, "more column")
-        notes = [f"... and {plural(count, noun)}" for count, noun in more if count > 0]
+        sizes = (len(self.index), self.most_rows, "row"), (len(self.columns), MOST_COLUMNS, "column")
+        notes = [f"... and {size - most:,} more {noun}s" for size, most, noun in sizes if _shown(size, most) < size]
         if self.starred and self.p_columns and len(self.index):
             notes += ["---", render.LEGEND]
         return [*notes, *textwrap.wrap(self.remark, render.WIDTH)]
+
+
+def _shown(size: int, most: int) -> int:
+    """How many of so many are printed; a single one more takes no more room than the line that would name it."""
+    return size if size <= most + 1 else most
 
 
 def _is_single(value: Any) -> bool:
