@@ -10,6 +10,7 @@ from scipy import optimize, special
 import discrim
 from discrim import plots
 from discrim.evaluation import empirical_risk
+from discrim.gallery import recipes
 from discrim.gallery.found import Rows
 from discrim.gallery.item import Items, Page
 from discrim.losses import LOSSES
@@ -26,7 +27,12 @@ def logistic_loss(page: Page) -> None:
     page.check("at 0, log 2", float(np.log(2)), float(loss(0.0)), tol=1e-12)
     page.check("where it reaches 1", -0.541, float(optimize.brentq(lambda m: float(loss(m)) - 1, -2, 0)), tol=5e-4)
     page.misprint("X′(c − p) with Y in {−1, 1}", "c in {0, 1}", "the gradient needs 0 and 1")
-    page.misprint("2 log P(k) − 2 log P(1)", "its negative", "a test case gives 5.723 against −5.723")
+    lda = discrim.LinearDiscriminantAnalysis(store_covariance=True).fit(*recipes.equal_covariances())
+    x, inverse = np.array([2.0, 2.0]), np.linalg.inv(lda.covariance_)
+    left = 2 * float(lda.predict_log_proba([x])[0] @ [-1, 1])
+    right = float(np.diff([m @ inverse @ (m - 2 * x) for m in lda.means_])[0])
+    page.check("2 log P(1 | x)/P(0 | x) by LDA of C1 at (2, 2), −(a + b′x)", left, -right, tol=1e-8)
+    page.misprint("2 log P(k) − 2 log P(1) = a + b′x", "the negative of it", f"there {left:.3f} against {right:.3f}")
     page.show(plots.losses(["log"]), "The logistic loss and the 0-1 loss over y f.")
 
 
