@@ -46,9 +46,20 @@ class DataError(DiscrimError, ValueError):
         hint = ". It is in another encoding; save it as UTF-8." if foreign else ""
         return cls(f"'{name}' cannot be read{form}: {said}{hint or ('' if said.endswith('?') else '.')}")
 
-    @classmethod
-    def empty_column(cls, name: str) -> DataError:
-        return cls(f"Column '{name}' has no value in any row. Leave it out.")
+    @staticmethod
+    def empty_column(*names: str) -> DataError:
+        """The error for columns without a value in any row."""
+        one = len(names) == 1
+        which = f"Column {name_list(names)} has" if one else f"Columns {name_list(names)} have"
+        error = EmptyColumnsError(f"{which} no value in any row. Leave {'it' if one else 'them'} out.")
+        error.names = names
+        return error
+
+
+class EmptyColumnsError(DataError):
+    """Columns that have no value in any row: their ``names``."""
+
+    names: tuple[str, ...] = ()
 
 
 class MissingValuesError(DataError):

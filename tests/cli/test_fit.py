@@ -129,3 +129,23 @@ def test_a_checkpoint_of_a_model_without_sums_is_refused(discrim, table, tmp_pat
     done = discrim("fit", "LDA", table, "-t", "species", "--checkpoint", path)
     assert "With --checkpoint they are not filled in" in said(done)
     assert not path.exists()
+
+
+EMPTY = {"in a file of text": "csv", "of text": "parquet", "of numbers": "parquet"}
+
+
+@pytest.mark.parametrize("kind", EMPTY)
+@pytest.mark.parametrize("model", ["LDA", "mixed nb", "logistic"])
+def test_columns_without_any_value_are_left_out_and_named(discrim, flowers, tmp_path, kind, model):
+    path, column = tmp_path / f"t.{EMPTY[kind]}", pl.lit(None, float if kind == "of numbers" else str)
+    table = flowers.with_columns(note=column, remark=column)
+    getattr(table, f"write_{EMPTY[kind]}")(path)
+    done = discrim("fit", model, path, "-t", "species", "-o", tmp_path / "m.discrim")
+    assert done.exit_code == 0, done.output
+    for name in ("note", "remark"):
+        assert said(done).count(f"Column '{name}' has no value in any row and is left out.") == 1
+    assert library.load(tmp_path / "m.discrim").n_features_in_ == 4
+    assert discrim("predict", tmp_path / "m.discrim", path).exit_code == 0
+    alone = discrim("fit", model, path, "-t", "species", "--features", "note,remark")
+    assert alone.exit_code == 2
+    assert "There is no column left to learn from. Column '" in said(alone)

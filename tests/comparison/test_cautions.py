@@ -133,6 +133,13 @@ def test_columns_that_all_have_one_value_are_an_error_in_words(form):
         compare(pd.DataFrame(x, columns=["a", "b"]) if form == "frame" else x, np.arange(20) % 2)
 
 
+def test_numbers_that_are_read_as_one_are_not_said_to_be_one():
+    x = pd.DataFrame({"a": np.random.default_rng(0).normal(size=40), "hash": 1e24, "same": 1.0})
+    said = " ".join(compare(x, np.arange(40) % 2, ["LDA"]).remarks)
+    assert "Column 'hash' has one value in all rows, to the 15 digits that numbers are read with, and is left" in said
+    assert "Column 'same' has one value in all rows and is left out." in said
+
+
 def test_classes_without_any_variance_around_their_means_take_part():
     found = compare(pd.DataFrame({"k": list("aabbcc")}), list("uuuvvv"), ["LDA", "LDA, shrunken"])
     assert all(row.done for row in found.rows)

@@ -200,12 +200,13 @@ def test_a_column_without_any_value_is_left_out_of_models_and_of_best():
     assert found.trials["Mixed NB"].model.predict(x).shape == (300,)
 
 
+@pytest.mark.parametrize("kind", [float, str], ids=["numbers", "text"])
 @pytest.mark.parametrize("make", ["pandas", "polars", "arrow", "scan"])
-def test_a_column_of_nothing_is_left_out_of_tables_too(make, tmp_path):
+def test_a_column_of_nothing_is_left_out_of_tables_too(make, kind, tmp_path):
     plain, labels = columns()
     pl = pytest.importorskip("polars")
     table = pl.DataFrame({**plain, "none": [None] * 240}).with_columns(
-        y=pl.Series(labels), none=pl.col("none").cast(float)
+        y=pl.Series(labels), none=pl.col("none").cast(kind)
     )
     table.write_parquet(tmp_path / "rows.parquet")
     rows = {
@@ -216,6 +217,7 @@ def test_a_column_of_nothing_is_left_out_of_tables_too(make, tmp_path):
     }[make]()
     found = compare(rows, None if make == "scan" else labels, ["LDA", "Mixed NB"])
     assert "Column 'none' has no value in any row and is left out." in found.remarks
+    assert found.columns.to_frame().loc["none", "done"] == "left out"
     assert all(row.done for row in found.rows)
     for name in ("LDA", "Mixed NB"):
         assert found.trials[name].model.predict(rows).shape == (240,)

@@ -150,15 +150,16 @@ def test_columns_are_prepared_without_rows_in_memory(standardise, tmp_path, monk
 
 
 def test_missing_values_and_columns_without_any(tmp_path):
-    frame = FRAME.assign(gone=np.nan)
+    frame = FRAME.assign(gone=np.nan, nothing=pd.array([None] * N, dtype="string"))
     frame.loc[RNG.random(N) < 0.1, "a"] = np.nan
     frame.to_parquet(tmp_path / "rows.parquet")
     found = compare(discrim.scan(tmp_path / "rows.parquet", target="y"), models=["LDA", "Mixed NB"], cv=FOLDS)
     said = " ".join(found.remarks)
     assert "Column 'gone' has no value in any row" in said
+    assert "Column 'nothing' has no value in any row" in said
     assert "As values are missing, models were tried on 2,000 rows" in said
     assert [column.name for column in found.columns] == [*frame.columns.drop("y")]
-    assert found.columns.to_frame().loc["gone", "done"] == "left out"
+    assert found.columns.to_frame().loc[["gone", "nothing"], "done"].tolist() == ["left out"] * 2
     assert found.best.predict(frame.drop(columns="y")[:5]).shape == (5,)
     with pytest.raises(DataError, match="'a'"):
         compare(discrim.scan(tmp_path / "rows.parquet", target="y"), models=["LDA"], missing="error")

@@ -13,8 +13,8 @@ from sklearn.utils.validation import has_fit_parameter
 from discrim.cli.answering import Question
 from discrim.cli.folders import CLASS
 from discrim.cli.standard_input import spooled
-from discrim.comparison.prepared import PreparedClassifier, without_odd_columns
-from discrim.errors import DataError, MissingValuesError, ParameterError, name_list, plural
+from discrim.comparison.prepared import PreparedClassifier, no_value, without_columns, without_odd_columns
+from discrim.errors import DataError, EmptyColumnsError, MissingValuesError, ParameterError, name_list, plural
 from discrim.models import TextClassifier
 from discrim.models.shell import recipe_of
 from discrim.sources import Scan, scan
@@ -186,7 +186,12 @@ def fit_table(
         note(sentence)
     try:
         return model.fit(table) if checkpoint is None else model.fit(table, checkpoint=checkpoint)
+    except EmptyColumnsError as error:
+        return fit_table(model, _without_empty(table, error.names, note), note=note, keep=keep, checkpoint=checkpoint)
     except MissingValuesError as error:
+        empty = [name for name, count in error.missing.items() if count == table.n_rows]
+        if empty:
+            return fit_table(model, _without_empty(table, empty, note), note=note, keep=keep, checkpoint=checkpoint)
         if checkpoint is not None:
             raise DataError(f"{error} With --checkpoint they are not filled in, which needs all rows.") from None
         recipe = recipe_of(model)
@@ -200,6 +205,15 @@ def fit_table(
             f"{'; where they depend on the class, a further column marks them.' if marked else '.'}"
         )
         return fitted
+
+
+def _without_empty(rows: Scan, names: Sequence[str], note: Callable[[str], None]) -> Scan:
+    """The rows without columns that have no value in any row, which ``note`` is told of."""
+    left_out = no_value(names)
+    table: Scan = without_columns(rows, left_out)
+    for out in left_out.values():
+        note(out.sentence)
+    return table
 
 
 def _words_or_columns(data: str, rows: Scan, note: Callable[[str], None], columns: dict[str, Any]) -> Scan | Documents:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,8 @@ from discrim.typing import Floats
 # Distinct whole numbers up to which they may be codes of a category, and rows that are looked at for it.
 MOST_CODES, LOOK = 20, 5000
 MOST_NAMED = 5
+# From here on different whole numbers may be read as the same one.
+LONG, DIGITS = 2.0**53, ", to the 15 digits that numbers are read with,"
 # Sentences that differ in names and figures alone, of which so many are said.
 MOST_ALIKE = 3
 
@@ -100,10 +102,19 @@ def useless_columns(design: Design, x: Any) -> dict[str, LeftOut]:
     constant = [name for (name, _), is_same in zip(numeric, same, strict=True) if is_same]
     constant += [column.name for column in design.columns if column.levels is not None and not column.n_out]
     copies = _copies(x, [(name, start) for (name, start), is_same in zip(numeric, same, strict=True) if not is_same])
+    long = [name for name, start in numeric if name in set(constant) and abs(x[0, start]) >= LONG]
+    return {
+        **_of_one_value([name for name in constant if name not in set(long)]),
+        **_of_one_value(long, DIGITS),
+        **copies,
+    }
+
+
+def _of_one_value(constant: Sequence[str], read: str = "") -> dict[str, LeftOut]:
     one = len(constant) == 1
     which = f"Column{'' if one else 's'} {name_list(constant, most=MOST_NAMED)} {'has' if one else 'have'}"
-    sentence = f"{which} one value in all rows and {'is' if one else 'are'} left out."
-    return {**dict.fromkeys(constant, LeftOut("one value", sentence)), **copies}
+    sentence = f"{which} one value in all rows{read} and {'is' if one else 'are'} left out."
+    return dict.fromkeys(constant, LeftOut("one value", sentence))
 
 
 def _copies(x: Floats, numeric: list[tuple[str, int]]) -> dict[str, LeftOut]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from discrim.comparison.column_kinds import LeftOut, summed_up
-from discrim.comparison.prepared import column_names, leave_out, without_odd_columns
+from discrim.comparison.prepared import column_names, leave_out, no_value, without_columns, without_odd_columns
 from discrim.errors import DataError, ParameterError, name_list, plural
 from discrim.sources import Scan
 from discrim.sources.design import as_table
@@ -86,7 +86,10 @@ def decide(X: Any, wanted: Wanted, beside: Mapping[str, str] = MappingProxyType(
     X, numbers = with_numbers(X, set(wanted.types))
     reading |= Reading(frozenset(numbers))
     X, odd = without_odd_columns(X, set(wanted.types)) if named else (X, {})
-    X, known, levels = _with_known_levels(X, set(wanted.types))
+    X, known, levels, empty = _with_known_levels(X, set(wanted.types))
+    if empty:
+        odd |= no_value(empty)
+        X = without_columns(X, {name: odd[name] for name in empty})
     as_asked = {name: f"Read as a {kind}, as asked for." for name, kind in wanted.types.items()}
     said = {**numbers, **levels}
     return Decided(X, reading | known, {**asked, **odd}, tuple(summed_up(said)), {**as_asked, **said})
@@ -105,13 +108,17 @@ def _as_typed(X: Any, types: Mapping[str, str]) -> tuple[Reading, Any]:
     return reading, reading.apply(X)
 
 
-def _with_known_levels(X: Any, typed: Collection[str]) -> tuple[Any, Reading, dict[str, str]]:
+def _with_known_levels(X: Any, typed: Collection[str]) -> tuple[Any, Reading, dict[str, str], list[str]]:
     """Categories without the levels that mark a missing value; of many levels the most frequent, and one of all others.
 
-    In columns that are ``typed`` by the user nothing marks a missing value.
+    In columns that are ``typed`` by the user nothing marks a missing value. The last of the answer are columns without
+    any value.
     """
-    levels, said = dict[str, tuple[Any, ...]](), dict[str, str]()
+    levels, said, empty = dict[str, tuple[Any, ...]](), dict[str, str](), list[str]()
     for name, values, times in _categories(X):
+        if not values:
+            empty.append(name)
+            continue
         gaps = {} if name in typed else marks_of_gaps(values, times)
         commas = "" if name in typed else with_commas(values)
         known = [i for i, value in enumerate(values) if value not in gaps]
@@ -131,8 +138,8 @@ def _with_known_levels(X: Any, typed: Collection[str]) -> tuple[Any, Reading, di
         said[name] = " ".join(parts) + commas
     reading = Reading(levels=levels)
     if not levels:
-        return X, reading, said
-    return (X.read_as(reading) if isinstance(X, Scan) else reading.apply(X)), reading, said
+        return X, reading, said, empty
+    return (X.read_as(reading) if isinstance(X, Scan) else reading.apply(X)), reading, said, empty
 
 
 def _of_levels(kept: int, rare: int) -> str:

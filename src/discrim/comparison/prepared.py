@@ -7,7 +7,7 @@ Standardised columns have mean 0 and standard deviation 1, so that a penalty wei
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Self
@@ -251,11 +251,14 @@ def without_odd_columns(X: Any, keep: Collection[str] = ()) -> tuple[Any, dict[s
         left_out |= no_value([name for name in table.names if has_no_value(table, name)])
     elif isinstance(X, np.ndarray) and X.dtype.kind == "f" and len(X):
         left_out |= no_value([f"x{j}" for j in np.flatnonzero(np.isnan(X[0])) if np.isnan(X[:, j]).all()])
-    if not left_out:
-        return X, left_out
-    if len(left_out) == len(column_names(X)):
+    return without_columns(X, left_out), left_out
+
+
+def without_columns(X: Any, left_out: Mapping[str, LeftOut]) -> Any:
+    """The rows without these columns, or an error that says why where there is no other one."""
+    if left_out and len(left_out) == len(column_names(X)):
         raise DataError(f"There is no column left to learn from. {' '.join(out.sentence for out in left_out.values())}")
-    return leave_out(X, tuple(left_out)), left_out
+    return leave_out(X, tuple(left_out)) if left_out else X
 
 
 def no_value(names: Sequence[str]) -> dict[str, LeftOut]:

@@ -7,7 +7,8 @@
   sorted by repeats itself or has larger gaps.
 - *Identifiers.* Whole numbers in any order, nearly all different, in a column without a name, or one that is named as
   row numbers or identifiers are (``rownames``, ``id``, ``PassengerId``, ``customer_id``, ``uuid``). Without such a name
-  different whole numbers may be a measurement and are kept. Columns of floating-point numbers are always kept.
+  different whole numbers may be a measurement and are kept. Columns of floating-point numbers are kept, but for whole
+  ones with such a name that reach 2^53, of which different ones are read as one number.
 - *Strings* of which more than half the rows have one of their own, in 20 rows or more: names, codes or sentences.
 - *Dates*: columns of that type, and strings that are dates.
 """
@@ -37,6 +38,8 @@ LOOK, FEWEST = 1 << 16, 20
 # Rows after which numbers that only rise are no chance, and a glance that is enough to rule most columns out.
 FEWEST_RISING, GLANCE = 100, 64
 NEARLY_ALL = 0.95
+# From here on whole numbers are not the floating-point numbers that they are read as.
+LEAST_LONG = 2.0**53
 
 COUNTER = re.compile(r"index|idx|column_?[01]|\.\.\.1|rows?([ ._-]?(id|names?|no|nr|num|number|index))?", re.IGNORECASE)
 # What nothing but a number of the row is called, in whatever order the rows are.
@@ -175,8 +178,10 @@ def why_no_feature(table: Table, name: str) -> str:
     unnamed = UNNAMED.fullmatch(name) is not None
     counter = unnamed or COUNTER.fullmatch(name) is not None
     identifier = unnamed or ROW_NAME.fullmatch(name) is not None or _is_identifier(name)
-    if n < 2 or not _is_integer(table.labels(name, 0, 1)):
-        return ""
+    whole = n >= 2 and _is_integer(table.labels(name, 0, 1))
+    long = _of_many_digits(one_column(table, name, 0, n)) if identifier and n >= FEWEST else ""
+    if long or not whole:
+        return long
     if not identifier and not _only_rises(one_column(table, name, 0, min(n, GLANCE))):
         return ""
     values = one_column(table, name, 0, n)
@@ -190,6 +195,14 @@ def why_no_feature(table: Table, name: str) -> str:
     if n >= FEWEST_RISING and _only_rises(values) and abs(values[-1] - values[0]) < 2 * n:
         return f"numbers the rows with gaps ({values[0]:.0f} to {values[-1]:.0f} in {n:,} rows)"
     return ""
+
+
+def _of_many_digits(values: Floats) -> str:
+    """Many of these are the same floating-point number, so that different ones cannot be counted."""
+    most = np.abs(values).max()
+    if not (LEAST_LONG <= most < np.inf) or (values != np.floor(values)).any():
+        return ""
+    return f"identifies the rows (whole numbers of {len(str(int(most)))} digits, more than numbers are read with)"
 
 
 def _is_identifier(name: str) -> bool:

@@ -69,6 +69,9 @@ def design_of(tables: Iterable[Table], names: Sequence[str], texts: Sequence[str
         n_rows += table.n_rows
         for name in texts:
             missing[name] += _add_levels(table, name, found[name])
+    empty = [name for name in texts if not found[name]]
+    if empty:
+        raise DataError.empty_column(*empty)
     levels = {name: _sort_levels(name, found[name], missing[name], n_rows, gaps=gaps) for name in texts}
     return Design([Column(name, levels.get(name)) for name in names], dtype)
 
@@ -98,8 +101,6 @@ def _sort_levels(name: str, found: Iterable[Any], missing: int, n_rows: int, *, 
     against the reference None, which no row has. Values that would become a column for nearly every row are refused.
     """
     levels = [level.item() if isinstance(level, np.generic) else level for level in found]
-    if not levels:
-        raise DataError.empty_column(name)
     _check_levels(name, levels, n_rows - missing)
     if len(levels) == 1 and missing and not gaps:
         raise DataError.non_finite({name: missing}, {})
