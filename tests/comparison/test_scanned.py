@@ -205,3 +205,26 @@ def test_dask_frames_send_statistics_and_the_sample():
     assert_array_equal(again["LDA"].posterior, found["LDA"].posterior)
     assert len(np.unique(found["LDA"].posterior[:, 0])) == SAMPLE
     assert [column.name for column in found.columns] == [name for name in NUMBERS.columns if name != "y"]
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_models_that_need_rows_get_those_of_a_dask_frame_with_their_categories(gaps):
+    dd = pytest.importorskip("dask.dataframe", reason="Dask is not installed: pip install 'discrim[dask]'")
+    frame = FRAME[:1500].assign(w=RNG.integers(1, 3, 1500).astype(float))
+    if gaps:
+        frame["a"] = frame["a"].where(RNG.random(1500) > 0.1)
+        frame["job"] = frame["job"].where(RNG.random(1500) > 0.1)
+    rows = discrim.scan(dd.from_pandas(frame, npartitions=3), target="y", weight="w")
+    models = ["Mixed NB", DecisionTreeClassifier(max_depth=3, random_state=0)]
+    found = compare(rows, models=models, cv=FOLDS, reference=None)
+    assert set(found.trials) > {"Mixed NB", "DecisionTreeClassifier"}
+    held = found.trials["Mixed NB"].result.folds
+    table, labels = frame.drop(columns=["y", "w"]), frame["y"].to_numpy()
+    for name in ("Mixed NB", "DecisionTreeClassifier"):
+        known = found.trials[name].result.posterior
+        assert known.shape == (1500, 3)
+        assert_array_equal(found.trials[name].model.predict(table).shape, (1500,))
+    for fold in range(FOLDS):
+        train, test = held != fold, held == fold
+        model = discrim.MixedNB().fit(table[train], labels[train], sample_weight=frame["w"].to_numpy()[train])
+        assert_allclose(found.trials["Mixed NB"].result.posterior[test], model.predict_proba(table[test]), rtol=1e-7)

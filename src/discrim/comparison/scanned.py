@@ -202,7 +202,9 @@ def _with_folds(
     block = drawn.sample
     check_classes(block)
     question_target(None, block.classes, drawn.n_rows, raw)
-    sample = None if whole.lies_elsewhere else whole.sampled(partial(_small, seed, int(drawn.keys.max())))
+    # Rows that lie elsewhere are not sent once more.
+    small = partial(_small, seed, int(drawn.keys.max()))
+    sample = whole.in_table(block) if whole.lies_elsewhere else whole.sampled(small)
     read = coded(sample, None, block, whole.design, decided.left_out)
     if read.no_numbers:
         raise DataError(read.no_numbers)

@@ -215,7 +215,8 @@ def _run(model: Any, rows: ComparedRows) -> tuple[HeldOut, Steps]:
     as_it_came = replace(steps, fill=False)
     if mixed or not (ours and steps.fill):
         try:
-            return trial_of(model, rows.X, rows.y, rows.weight).run(rows.folds), as_it_came
+            own = isinstance(rows.X, Scan)  # which brings its weights
+            return trial_of(model, rows.X, rows.y, None if own else rows.weight).run(rows.folds), as_it_came
         except Exception:
             # A formula needs the columns by their names.
             if ours or not rows.missing or hasattr(model, "separated"):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from discrim.block import UNLABELLED, Block, rows_per_block
 from discrim.errors import DataError, LeftOutWarning, ParameterError, name_list, plural, warn
+from discrim.sources.block_table import BlockTable
 from discrim.sources.csv_files import like_data
 from discrim.sources.databases import open_query
 from discrim.sources.design import (
@@ -227,6 +228,13 @@ class Scan:
         tables = partial(_wanted, self._reader, wanted)
         unknown = replace(self._reader, tables=tables, n_rows=None, about=None, files=(), tables_after=None)
         return replace(self, _reader=unknown)
+
+    def in_table(self, block: Block) -> Scan:
+        """Some of the rows, which were read as this block, as a scan in memory."""
+        assert self.target is not None
+        table, title = BlockTable(block, self.design, self.target, self.weight), self._reader.title
+        reader = Reader(title, {title: table}, partial(_whole_table, table), table.n_rows, named=self.named)
+        return replace(self, _reader=reader, _reading=NO_READING)
 
     def first_table(self, fewest: int) -> Table | None:
         """The first batch of so many rows, or the largest there is; None where there are no rows."""
@@ -440,6 +448,10 @@ def _kept(reader: Reader, keep: NDArray[np.bool_], columns: Sequence[str], batch
         start += table.n_rows
         if len(part):
             yield SomeRows(table, part)
+
+
+def _whole_table(table: Table, columns: Sequence[str], batch_rows: int) -> Iterator[Table]:  # noqa: ARG001
+    yield table
 
 
 def _wanted(
