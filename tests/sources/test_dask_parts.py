@@ -269,6 +269,22 @@ def test_answers_are_computed_when_they_are_asked_for():
         assert getattr(two, method)(chunked).shape == getattr(two, method)(X).shape
 
 
+def test_models_around_a_model_answer_when_they_are_asked():
+    frame = FRAME[[*"ABCD", "job"]].assign(A=FRAME["A"].where(np.arange(N) % 7 > 0))
+    parts = dd.from_pandas(frame, npartitions=3)
+    best = discrim.compare(frame, Y, models=["LDA"], reference=None).best
+    formula = discrim.LogisticRegression.from_formula("y ~ B * C", FRAME)
+    for model in (best, formula):
+        for method in ("predict", "predict_proba", "decision_function"):
+            lazy = getattr(model, method)(parts)
+            assert isinstance(lazy, da.Array)
+            assert_array_equal(lazy.compute(), getattr(model, method)(frame))
+    words = TextClassifier().fit(TEXTS["text"], TEXTS["kind"])
+    lazy = words.predict(dd.from_pandas(TEXTS, npartitions=3)["text"])
+    assert isinstance(lazy, da.Array)
+    assert_array_equal(lazy.compute(), words.predict(TEXTS["text"]))
+
+
 def test_the_score_of_scans_and_parts_is_that_of_the_rows():
     for model in (discrim.LinearDiscriminantAnalysis(), discrim.LogisticRegression(), discrim.RidgeClassifier()):
         model.fit(FRAME[list("ABCD")], Y)

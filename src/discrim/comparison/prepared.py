@@ -504,6 +504,15 @@ class PreparedClassifier(AroundModel):
             return X.with_features(used)
         return X if names == used else _safe_indexing(X, [names.index(name) for name in used], axis=1)
 
+    def _needed_of(self, frame: Any) -> list[str]:  # noqa: ARG002 - others are ignored
+        known = self.__dict__.get("feature_names_in_")
+        if known is None:
+            raise DataError(
+                "The model was fitted to an array, whose columns have no names to be found by in a Spark frame. Fit it "
+                "to a table."
+            )
+        return [name for name in known.tolist() if name not in set(self.without)]
+
     def _names_made(self) -> list[str] | None:
         return None if self.preparation_ is None else self.names_
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discrim.exports.exporting import Exported
 from discrim.inference.summary import Summary
+from discrim.models.scoring import also_of_parts, as_it_is, spark_answers
 from discrim.models.shell import Classifier
 from discrim.models.stored import summary_of
 from discrim.store.estimators import SavedEstimator
@@ -34,24 +35,29 @@ def model_has(name: str) -> Callable[[Any], bool]:
 class AroundModel(SavedEstimator, Exported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose ``model``, fitted as ``model_``, learns from columns that are made of the rows."""
 
+    classes_: NDArray[Any]
     model: Any
     model_: Any
 
+    @also_of_parts
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row."""
         return self._answers(X, "predict")
 
     @available_if(model_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @also_of_parts
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Posterior probabilities, n x K, columns as ``classes_``."""
         return self._answers(X, "predict_proba")
 
     @available_if(model_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    @also_of_parts
     def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """Logarithms of the posteriors."""
         return self._answers(X, "predict_log_proba")
 
     @available_if(model_has("decision_function"))  # type: ignore[untyped-decorator]
+    @also_of_parts
     def decision_function(self, X: Any) -> NDArray[Any]:
         """The scores of the model."""
         return self._answers(X, "decision_function")
@@ -74,6 +80,18 @@ class AroundModel(SavedEstimator, Exported, ClassifierMixin, BaseEstimator):  # 
     def contributions(self, X: Any) -> NDArray[Any]:
         """What each column that was made of the rows adds to the score of each class, n x K x p."""
         return self._answers(X, "contributions")
+
+    def transform_spark(self, frame: Any) -> Any:
+        """The Spark frame with the columns ``prediction`` and, for models with posteriors, ``probability_CLASS``.
+
+        The rows stay where they are, and the model travels as the bytes of its file.
+        """
+        check_is_fitted(self, "model_")
+        return spark_answers(self, frame, self._needed_of(frame), as_it_is)
+
+    def _needed_of(self, frame: Any) -> list[str]:
+        """The columns of a Spark frame that answers are made from."""
+        return list(frame.columns)
 
     def _named(self) -> Any:
         """The model, with the names of its columns where they are known."""

@@ -21,7 +21,7 @@ from discrim.families.recipe import Sum
 from discrim.families.rule import Output, Rule, Scored, float_type, score_rows
 from discrim.later import cached_property
 from discrim.sources import Design, Rows, Scan, find_non_finite
-from discrim.sources.design import is_dask
+from discrim.sources.design import comes_from, is_dask
 from discrim.sources.rows import as_rows_are, non_finite_in
 from discrim.store.files import from_bytes, to_bytes
 
@@ -31,6 +31,8 @@ OVERFLOW = (
     "The scores of some rows overflow: X holds NaN, infinity, or values too large to be squared. "
     "Clean the rows, or scale the columns before fitting."
 )
+# Rows as a model takes them, of a table of Arrow.
+RowsOf = Callable[[Any], Any]
 Answer = TypeVar("Answer", bound=Callable[..., Any])
 
 
@@ -97,7 +99,7 @@ def also_of_parts(method: Answer) -> Answer:
 
     @wraps(method)
     def answers(self: Any, X: Any, *others: Any, **named: Any) -> Any:
-        if type(X) is np.ndarray or not is_dask(X) or others or named:
+        if type(X) is np.ndarray or others or named or not (is_dask(X) or _documents_of_dask(self, X)):
             return method(self, X, *others, **named)
         from discrim.sources.dask_parts import answers_of_parts
 
@@ -109,6 +111,11 @@ def also_of_parts(method: Answer) -> Answer:
         return answers_of_parts(X, answer, None if alone else len(self.classes_), np.float64)
 
     return answers  # type: ignore[return-value]
+
+
+def _documents_of_dask(model: Any, X: Any) -> bool:
+    """Is X a Dask series, and takes the model one column of documents?"""
+    return comes_from(X, "dask.dataframe", "Series") and model.__sklearn_tags__().input_tags.one_d_array
 
 
 def _answer(model: Any, method: str, part: Any) -> Any:
@@ -169,14 +176,35 @@ def _added(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
     return sum(right for right, _ in parts), sum(total for _, total in parts)
 
 
-def spark_answers(model: Any, frame: Any) -> Any:
-    """The Spark frame with the answers of the model as further columns."""
+def spark_answers(model: Any, frame: Any, needed: Sequence[str] | None = None, rows_of: RowsOf | None = None) -> Any:
+    """The Spark frame with the answers of the model as further columns.
+
+    ``needed`` are the columns that it takes, by default those that it was fitted on; ``rows_of`` makes rows of them.
+    """
     from discrim.sources.spark_parts import column_type, with_answers
 
     names = [f"probability_{label}" for label in model.classes_] if hasattr(model, "predict_proba") else []
     types = {"prediction": column_type(model.classes_), **dict.fromkeys(names, "double")}
-    needed = list(getattr(model, "feature_names_in_", frame.columns))
-    return with_answers(frame, needed, Shipped.of(model), types)
+    named = hasattr(model, "feature_names_in_")
+    if needed is None:
+        needed = list(model.feature_names_in_ if named else frame.columns)
+    rows_of = rows_of or (as_it_is if named else as_numbers)
+    return with_answers(frame, needed, Shipped.of(model, rows_of), types)
+
+
+def as_it_is(table: Any) -> Any:
+    """A table of Arrow for a model that finds its columns by name."""
+    return table
+
+
+def as_numbers(table: Any) -> Any:
+    """Its columns as an array."""
+    return np.column_stack([column.to_numpy() for column in table.columns])
+
+
+def as_documents(table: Any) -> Any:
+    """Its only column as strings."""
+    return table.column(0).to_pylist()
 
 
 @dataclass(frozen=True)
@@ -184,13 +212,14 @@ class Shipped:
     """A model on its way to executors, as the bytes of its file; it is read once for each partition."""
 
     content: bytes
+    rows_of: RowsOf
 
     @classmethod
-    def of(cls, model: Any) -> Shipped:
+    def of(cls, model: Any, rows_of: RowsOf) -> Shipped:
         with warnings.catch_warnings():
             # What a file warns of does not matter to predictions.
             warnings.simplefilter("ignore", DiscrimWarning)
-            return cls(to_bytes(model))
+            return cls(to_bytes(model), rows_of)
 
     @cached_property
     def model(self) -> Any:
@@ -198,7 +227,6 @@ class Shipped:
 
     def __call__(self, table: Any) -> list[NDArray[Any]]:
         """The predictions for a table of Arrow, and the probabilities class by class."""
-        named = hasattr(self.model, "feature_names_in_")
-        rows = table if named else np.column_stack([column.to_numpy() for column in table.columns])
+        rows = self.rows_of(table)
         chances = self.model.predict_proba(rows).T if hasattr(self.model, "predict_proba") else ()
         return [self.model.predict(rows), *chances]

@@ -15,13 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 from discrim.atomic import all_or_nothing, learning_copy
 from discrim.block import Block
 from discrim.engines.progress import Progress
-from discrim.errors import DataError, ParameterError
+from discrim.errors import DataError, ParameterError, name_list
 from discrim.exports.exporting import answering_of
 from discrim.families.recipe import Reduction, Shape
 from discrim.families.rule import Described
 from discrim.models.around import AroundModel, model_has
 from discrim.models.counts.multinomial import MultinomialNB
 from discrim.models.parameters import Check, either, none, with_method
+from discrim.models.scoring import as_documents, spark_answers
 from discrim.models.shell import RecipeClassifier, check_declared, check_parameters, declared_classes
 from discrim.sources import Design, code_labels
 from discrim.store.fields import Fields, Incoming, damaged
@@ -139,6 +140,26 @@ class TextClassifier(AroundModel):
         if not total:
             raise _no_weight()
         return right / total
+
+    def transform_spark(self, frame: Any) -> Any:
+        """The Spark frame with the columns ``prediction`` and, for models with posteriors, ``probability_CLASS``.
+
+        Documents are in the column that they were learned from, or in the only one of text where they were strings.
+        """
+        check_is_fitted(self, "model_")
+        return spark_answers(self, frame, [self._column_of(frame)], as_documents)
+
+    def _column_of(self, frame: Any) -> str:
+        if hasattr(self, "feature_names_in_"):
+            return str(self.feature_names_in_[0])
+        texts = [name for name, kind in frame.dtypes if kind == "string"]
+        if len(texts) != 1:
+            found = f"has {len(texts)} columns of text ({name_list(texts)})" if texts else "has no column of text"
+            raise DataError(
+                f"The model was fitted to strings without a name, and the Spark frame {found}. Select the one with the "
+                "documents, or name it in fit: documents(data, text=...)."
+            )
+        return str(texts[0])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
