@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -103,3 +104,13 @@ def test_a_comparison_tunes_both_penalties_by_their_recipes(labelled):
     found = compare(x, labels[:, 0], ["Ridge", "Lasso"], cv=4)
     assert all(row.done for row in found.rows if row.name in {"Ridge", "Lasso"})
     assert {name for name in ("Ridge", "Lasso") if found[name].route == "statistics"} == {"Ridge", "Lasso"}
+
+
+def test_many_classes_make_no_matrix_of_classes_by_classes():
+    x, y = np.random.default_rng(0).normal(size=(4_000, 3)), np.arange(4_000) % 2_000
+    RidgeClassifier().fit(x, y)
+    tracemalloc.start()
+    RidgeClassifier().fit(x, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.25 * 8 * 2_000**2

@@ -22,7 +22,8 @@ class Regression:
     """Normal equations of K targets: T = sum w (x - origin)(x - origin)' and X'Y, columns centred or not.
 
     ``spread`` is T / n, ``cross`` is X'Y / n for targets Y (p x K), ``level`` their means (K), zero without centring.
-    Where T / n = A'A is known by rows A, ``cross`` is A'(0, ``targets``), with one row of targets a class.
+    Where T / n = A'A is known by rows A, ``cross`` is A'(0, ``targets``), with one row of targets a class; elsewhere
+    these are not needed, which saves a matrix of classes by classes.
     """
 
     spread: Within
@@ -30,7 +31,7 @@ class Regression:
     level: Floats
     origin: Floats
     weight: float
-    targets: Floats
+    targets: Floats | None
 
     def functions(self, coef: Floats) -> LinearRule:
         """level_k + b_k'(x - origin) for the columns b_k of ``coef``."""
@@ -50,17 +51,20 @@ def indicator_regression(statistic: ClassMoments | ClassFactors, eps: float, *, 
     roots = np.sqrt(shares)[:, None]
     spread = pooled_within(statistic, "mle", eps).with_rows(roots * apart)
     level = shares if centred else np.zeros_like(shares)
-    return Regression(spread, (shares[:, None] * apart).T, level, origin, n, np.diag(roots[:, 0]))
+    targets = np.diag(roots[:, 0]) if spread.thin else None
+    return Regression(spread, (shares[:, None] * apart).T, level, origin, n, targets)
 
 
 def signed_regression(statistic: ClassMoments | ClassFactors, eps: float, *, centred: bool = True) -> Regression:
     """The same for targets +1 for a class and -1 for the others, 2 Y - 1: once X is centred, X'Y counts twice."""
     found = indicator_regression(statistic, eps, centred=centred)
-    cross, targets = 2.0 * found.cross, 2.0 * found.targets
+    cross, targets = 2.0 * found.cross, None if found.targets is None else 2.0 * found.targets
     if centred:
         return replace(found, cross=cross, targets=targets, level=2.0 * found.level - 1.0)
     cross -= found.cross.sum(axis=1, keepdims=True)
-    return replace(found, cross=cross, targets=targets - found.targets.sum(axis=1, keepdims=True))
+    if targets is not None:
+        targets -= 0.5 * targets.sum(axis=1, keepdims=True)
+    return replace(found, cross=cross, targets=targets)
 
 
 def second_of_two(values: Floats) -> Floats:
@@ -99,6 +103,7 @@ def ridge(problem: Regression, alpha: float, *, reread: bool) -> Floats:
         # B = A'(AA' + alpha I)^-1 Y, unless that is too close to singular.
         lower, rcond, _ = row_products(spread.values, np.ones(len(problem.origin)), added)
         if rcond > ILL_CONDITIONED:
+            assert problem.targets is not None
             targets = np.zeros((len(lower), problem.targets.shape[1]))
             targets[-len(problem.targets) :] = problem.targets
             along = divided(lower, targets)
@@ -146,6 +151,7 @@ def positive_ridge(problem: Regression, k: int, alpha: float) -> Floats:
 
 def _ridge_on(problem: Regression, k: int, alpha: float, columns: NDArray[np.bool_]) -> Floats:
     part = problem.spread.of_columns(columns)
-    cross, targets = problem.cross[columns, k : k + 1], problem.targets[:, k : k + 1]
+    cross = problem.cross[columns, k : k + 1]
+    targets = None if problem.targets is None else problem.targets[:, k : k + 1]
     reduced = replace(problem, spread=part, cross=cross, targets=targets, origin=problem.origin[columns])
     return ridge(reduced, alpha, reread=False)[:, 0]
