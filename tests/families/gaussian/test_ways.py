@@ -1,5 +1,8 @@
 """The way that a fit takes is the cheapest that is accurate, by the costs that ``covariance.py`` lists."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -25,6 +28,20 @@ from discrim.statistics.factors import ClassFactors
 from discrim.statistics.moments import ClassMoments
 
 EPS = float(np.finfo(float).eps)
+
+
+@pytest.mark.parametrize(("family", "recipe"), [("discriminant", LdaRecipe()), ("ridge", RidgeRecipe())])
+def test_the_statistic_that_is_chosen_is_near_the_fastest_that_was_measured(family, recipe):
+    path = Path(__file__).parents[3] / "benchmarks" / "paths.json"
+    shapes = {}
+    for timing in json.loads(path.read_text()):
+        if timing["family"] == family:
+            shapes.setdefault(tuple(timing["shape"].items()), {})[timing["way"]] = timing["seconds"]
+    assert len(shapes) >= 10
+    for shape, seconds in shapes.items():
+        n, p, k, *_ = dict(shape).values()
+        chosen = recipe.reduction(Shape(Turned(p), np.arange(k), n))
+        assert seconds["rows" if isinstance(chosen, FactorsOf) else "moments"] <= 1.5 * min(seconds.values()), shape
 
 
 @pytest.mark.parametrize("n", [12, 60, 150, 800, 900, 4000])
