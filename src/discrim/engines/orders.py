@@ -49,6 +49,9 @@ class Order(ABC):
         """Make the order of the next epoch now."""
         raise NotImplementedError
 
+    def end(self) -> None:  # noqa: B027 - most keep nothing
+        """There is no further epoch: what is kept of the order can go."""
+
 
 class Parts(Order):
     """Blocks as they come, each in turn; ``blocks`` begins anew for every epoch."""
@@ -71,9 +74,9 @@ class InMemory(Order):
         self, block: Block, seed: int | None = None, *, woven: bool = False, kept: NDArray[np.bool_] | None = None
     ) -> None:
         self._block, self._seed, self._woven, self._kept = block, seed, woven, kept
-        count = -(-len(block) // (BLOCK * STREAMS)) * STREAMS if woven else len(block)
-        in_turn = seed is None and kept is None
-        self._order = None if in_turn else np.arange(count, dtype=np.int32)
+        self._in_turn = seed is None and kept is None
+        # Made when it is asked for: with a thousand classes there are a thousand orders, each as long as the rows.
+        self._order: NDArray[np.int32] | None = None
         self._ready: Visits | None = None
 
     def epoch(self) -> Iterator[Visits]:
@@ -82,20 +85,27 @@ class InMemory(Order):
 
     @property
     def costly(self) -> bool:
-        return self._order is not None and len(self._block) >= COSTLY * MANY
+        return not self._in_turn and len(self._block) >= COSTLY * MANY
 
     def prepare(self) -> None:
         self._ready = self._visits()
+
+    def end(self) -> None:
+        self._order = self._ready = None
 
     def _visits(self) -> Visits:
         return Visits.of(self._block, self._next())
 
     def _next(self) -> NDArray[np.int32] | None:
-        if self._order is None:
+        if self._in_turn:
             return None
-        if self._seed is not None:
+        if self._order is None:
+            count = -(-len(self._block) // (BLOCK * STREAMS)) * STREAMS if self._woven else len(self._block)
+            self._order = np.arange(count, dtype=np.int32)
+        elif self._seed is not None:
             # The order before may still be in use.
             self._order = self._order.copy()
+        if self._seed is not None:
             kernels.shuffle(self._order, self._seed)
         order = weave(self._order, len(self._block)) if self._woven else self._order
         return order if self._kept is None else order[self._kept[order]]

@@ -97,6 +97,7 @@ def _learn(
             watch.epochs += 1
         sequence.judge(state, learning)
         learning = {k: watch for k, watch in learning.items() if not watch.over}
+    order.end()
 
 
 def _call(tasks: Sequence[Callable[[], None]], i: int) -> None:

@@ -1,6 +1,7 @@
 """learn_one and predict_one on dicts, whose features and labels may come at any time."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import polars as pl
@@ -250,3 +251,14 @@ def test_a_fit_after_single_rows_begins_anew(model):
     stream.fit(X[:, :2], y)
     assert_array_equal(stream.coef_, clone(model).fit(X[:, :2], y).coef_)
     assert stream.n_features_in_ == 2
+
+
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_many_classes_keep_no_order_of_the_rows_each(early_stopping):
+    x, y = np.random.default_rng(0).normal(size=(10_000, 2)), np.arange(10_000) % 500
+    model = SGDClassifier(max_iter=1, tol=None, early_stopping=early_stopping, random_state=0)
+    tracemalloc.start()
+    model.fit(x, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.4 * len(x) * 500 * 4
