@@ -279,6 +279,17 @@ def test_models_around_a_model_answer_when_they_are_asked():
             lazy = getattr(model, method)(parts)
             assert isinstance(lazy, da.Array)
             assert_array_equal(lazy.compute(), getattr(model, method)(frame))
+    chunked, labels = da.from_array(X, chunks=(700, 3)), np.arange(N) % 3
+    for scheme in (discrim.OneVsRestClassifier, discrim.OneVsOneClassifier, discrim.OutputCodeClassifier):
+        model = scheme(discrim.LinearDiscriminantAnalysis()).fit(X, labels)
+        for method in ("predict", "predict_proba", "decision_function"):
+            if hasattr(model, method):
+                lazy, plain = getattr(model, method)(chunked), getattr(model, method)(X)
+                assert isinstance(lazy, da.Array)
+                assert lazy.shape == plain.shape
+                assert_allclose(lazy.compute(), plain, rtol=1e-9)
+    several = discrim.OneVsRestClassifier(discrim.LinearDiscriminantAnalysis()).fit(X, X[:, :3] > 0)
+    assert_array_equal(several.predict(chunked).compute(), several.predict(X))
     words = TextClassifier().fit(TEXTS["text"], TEXTS["kind"])
     lazy = words.predict(dd.from_pandas(TEXTS, npartitions=3)["text"])
     assert isinstance(lazy, da.Array)

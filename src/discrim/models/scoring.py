@@ -106,7 +106,8 @@ def also_of_parts(method: Answer) -> Answer:
         check_is_fitted(self, "classes_")
         answer = partial(_answer, self, method.__name__)
         if method.__name__ == "predict":
-            return answers_of_parts(X, answer, None, self.classes_.dtype)
+            several = getattr(self, "multilabel_", False)  # labels of a row
+            return answers_of_parts(X, answer, len(self.classes_) if several else None, self.classes_.dtype)
         alone = method.__name__ == "decision_function" and len(self.classes_) == 2
         return answers_of_parts(X, answer, None if alone else len(self.classes_), np.float64)
 

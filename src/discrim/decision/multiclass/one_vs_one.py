@@ -20,6 +20,7 @@ from discrim.errors import DataError
 from discrim.families.rule import Described
 from discrim.models.beyond import METHODS, offers_all
 from discrim.models.parameters import Check, one_of, with_method
+from discrim.models.scoring import also_of_parts
 from discrim.models.shell import RecipeClassifier
 from discrim.sources import Scan, check_structure
 from discrim.store.fields import Array, Fields, Incoming
@@ -128,6 +129,7 @@ class OneVsOneClassifier(Scheme):
         self.pairwise_indices_ = None
         self._label_unassigned()
 
+    @also_of_parts
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row, by ``rule``."""
         check_is_fitted(self, "estimators_")
@@ -142,6 +144,7 @@ class OneVsOneClassifier(Scheme):
             return with_spare(self.classes_, self.unassigned_label_, votes.argmax(axis=1), clear)
         return np.asarray(self.classes_[self._ranked(votes, sums).argmax(axis=1)])
 
+    @also_of_parts
     def decision_function(self, X: Any) -> Floats:
         """Votes plus the sum of scores, n x K, squashed below a third so that it breaks ties only; with rule='scores'
         the sums themselves. For two classes (n,).
@@ -151,6 +154,7 @@ class OneVsOneClassifier(Scheme):
         return ranked[:, 1] if self.n_classes_ == 2 else ranked
 
     @available_if(lambda self: offers_all(self) and hasattr(self, "_posteriors"))  # type: ignore[untyped-decorator]
+    @also_of_parts
     def predict_proba(self, X: Any) -> Floats:
         """Coupled probabilities, n x K; where the estimators have probabilities."""
         return self._posteriors(X)

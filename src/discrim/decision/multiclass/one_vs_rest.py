@@ -18,6 +18,7 @@ from discrim.decision.wrapping import offered, remember_columns, spare_label, wi
 from discrim.errors import ParameterError
 from discrim.families.rule import Described
 from discrim.models.parameters import Check, one_of, with_method
+from discrim.models.scoring import also_of_parts
 from discrim.sources import check_structure
 from discrim.store.fields import Fields, Flag, Incoming, Text
 from discrim.typing import Floats
@@ -115,6 +116,7 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
         self._know_labels()
         self.label_binarizer_.__dict__.update(y_type_=kind, sparse_input_=thin)
 
+    @also_of_parts
     def predict(self, X: Any) -> NDArray[Any] | Any:
         """The class of each row; for several labels the n x m indicators, sparse where y was."""
         scores = self._all_scores(X)
@@ -135,6 +137,7 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
         return np.where(count > 1, np.asarray(several, dtype=object if known.dtype == object else None), known)
 
     @offered("predict_proba")
+    @also_of_parts
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the positive sides, n x K; for one label a row they are divided by their sum."""
         positive = self._all_probabilities(X)
@@ -146,6 +149,7 @@ class OneVsRestClassifier(MultiOutputMixin, Scheme):  # type: ignore[misc]
         return positive / np.where(total > 0, total, 1.0)
 
     @offered("decision_function")
+    @also_of_parts
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Scores of the two-class models, n x K; for two classes (n,)."""
         scores = self._all_scores(X)

@@ -15,6 +15,7 @@ from discrim.decision.multiclass.scheme import Problem, Scheme
 from discrim.errors import DataError, ParameterError, plural
 from discrim.families.rule import Described
 from discrim.models.parameters import Check, array_like, either, one_of, positive, seed, with_method
+from discrim.models.scoring import also_of_parts
 from discrim.store.fields import Array, Fields
 
 Bits = NDArray[np.int8]
@@ -100,6 +101,7 @@ class OutputCodeClassifier(Scheme):
         self._fit_split(X, y, arguments, split, labels)
         return self
 
+    @also_of_parts
     def predict(self, X: Any) -> NDArray[Any]:
         """The class whose word is nearest to the scores."""
         scores = self._all_scores(X)
