@@ -208,7 +208,7 @@ def fit_table(
 
 
 def _without_empty(rows: Scan, names: Sequence[str], note: Callable[[str], None]) -> Scan:
-    """The rows without columns that have no value in any row, which ``note`` is told of."""
+    """The rows without columns that have no value in any row, which ``note`` names."""
     left_out = no_value(names)
     table: Scan = without_columns(rows, left_out)
     for out in left_out.values():

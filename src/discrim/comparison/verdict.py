@@ -141,23 +141,23 @@ def _of_reference(found: Gain | None, choice: Choice, metric: Metric) -> list[st
         better = "lower" if (gain > 0) != (metric == "auc") else "higher"
         makes = f"have {'an' if metric == 'auc' else 'a'} {metric_name(metric)} that is {amount} {better}"
         same = f"have the same {metric_name(metric)}"
-    told = f"{trees} {same if abs(gain) < SAME else makes}"
+    seen = f"{trees} {same if abs(gain) < SAME else makes}"
     test = f"p {_chance(found.p_value)}"
     if gain >= SAME and found.p_value < SIGNIFICANT:
         which = "no model here follows" if choice.row.role == BASE else f"{choice.row.name} does not follow"
         text = (
-            f"{told} ({test}): columns interact or act in curves that {which}; products or basis functions of columns "
+            f"{seen} ({test}): columns interact or act in curves that {which}; products or basis functions of columns "
             "may."
         )
         return [text]
     if gain >= SAME:
-        return [f"{told}, which may be due to chance ({test})."]
+        return [f"{seen}, which may be due to chance ({test})."]
     # What may still be gained: the end of the 95% interval.
     most = gain + Z * found.std_error
     if most <= (ONE_POINT if metric in SHARES else 0.0) or (gain < -SAME and found.p_value < SIGNIFICANT):
-        return [f"{told}: there is nothing to gain from them."]
+        return [f"{seen}: there is nothing to gain from them."]
     least = f"{100 * most:.1f} points" if metric in SHARES else f"{most:.3f}"
-    return [f"{told}: no gain is seen, but these rows cannot exclude one of {least}."]
+    return [f"{seen}: no gain is seen, but these rows cannot exclude one of {least}."]
 
 
 def _chance(p_value: float) -> str:

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
@@ -29,36 +29,27 @@ FORMAT = "discrim checkpoint 1"
 PAUSE, PATIENCE = 5.0, 20.0
 
 
-@contextmanager
-def passes_of(rows: Rows, reads: Reads, checkpoint: str | os.PathLike[str] | None, model: Any) -> Iterator[RowPasses]:
-    """Passes over the rows for one fit of a model.
-
-    With the path of a ``checkpoint``, what they reduce to is kept there until the fit is done, or fails by an error of
-    the rows that it would meet again.
-    """
-    if checkpoint is None:
-        with rows.holding() if isinstance(rows, Scan) else nullcontext():
-            yield RowPasses(rows, reads)
-        return
-    if not isinstance(checkpoint, str | os.PathLike):
-        raise ParameterError.bad_value("checkpoint", checkpoint, "the name of a file, or None")
-    passes = KeptPasses(rows, reads, Checkpoint(Path(checkpoint), {**_about(model), **_recognised(rows)}))
-    try:
-        yield passes
-    except CheckpointError:
-        raise
-    except DiscrimError:
-        passes.ended()
-        raise
-    passes.ended()
-
-
 class KeptPasses(RowPasses):
-    """Passes whose states are written to a checkpoint, and are taken from there where it has them."""
+    """Passes for one fit: their states are written to a checkpoint, and are taken from there where it has them."""
 
-    def __init__(self, rows: Rows, reads: Reads, checkpoint: Checkpoint) -> None:
+    def __init__(self, rows: Rows, reads: Reads, checkpoint: str | os.PathLike[str], model: Any) -> None:
         super().__init__(rows, reads)
-        self._checkpoint: Checkpoint | None = checkpoint
+        if not isinstance(checkpoint, str | os.PathLike):
+            raise ParameterError.bad_value("checkpoint", checkpoint, "the name of a file, or None")
+        about = {**_about(model), **_recognised(rows)}
+        self._checkpoint: Checkpoint | None = Checkpoint(Path(checkpoint), about)
+
+    @contextmanager
+    def fitting(self) -> Iterator[None]:
+        """The file is kept until the fit is done, or fails by an error of the rows that it would meet again."""
+        try:
+            yield
+        except CheckpointError:
+            raise
+        except DiscrimError:
+            self._ended()
+            raise
+        self._ended()
 
     def reduce(self, reduction: Reduction[State], *, title: str = "reading") -> State:
         kept = self._checkpoint
@@ -72,7 +63,7 @@ class KeptPasses(RowPasses):
             self.rows.n_rows = n_rows
         return state
 
-    def ended(self) -> None:
+    def _ended(self) -> None:
         """The fit is done: further passes are for questions to the model, and the file is removed."""
         if self._checkpoint is not None:
             self._checkpoint.remove()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import pairwise
 from typing import Any, Protocol, TypeVar
@@ -227,6 +227,10 @@ class RowPasses(Passes):
         if self._shape is None:
             self._shape = Shape(self.rows.design, self.rows.classes, _count_if_wide(self.rows))
         return self._shape
+
+    def fitting(self) -> AbstractContextManager[None]:
+        """While a fit makes its passes: workers that have the memory keep the rows."""
+        return self.rows.holding() if isinstance(self.rows, Scan) else nullcontext()
 
     @property
     def whole(self) -> Block | None:

@@ -139,12 +139,12 @@ def _checked(losses: Any, rows: int) -> Floats:
     try:
         found = np.asarray(losses, dtype=np.float64)
     except (TypeError, ValueError):
-        told = f"a function whose values are no numbers, such as {losses!r:.40}"
-        raise ParameterError(f"loss is {told}; give one with {rows} numbers as values.") from None
+        got = f"a function whose values are no numbers, such as {losses!r:.40}"
+        raise ParameterError(f"loss is {got}; give one with {rows} numbers as values.") from None
     if found.shape != (rows,):
         raise ParameterError.bad_value("loss", f"a function with values of shape {found.shape}", f"{rows} numbers")
     missing = int(np.isnan(found).sum())
     if missing:
-        told = f"a function that gives NaN for {missing} of {rows} rows"
-        raise ParameterError(f"loss is {told}; give one with a number for every row.")
+        got = f"a function that gives NaN for {missing} of {rows} rows"
+        raise ParameterError(f"loss is {got}; give one with a number for every row.")
     return found

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from discrim.atomic import generator_state, set_back
-from discrim.engines import RowPasses, passes_of
+from discrim.engines import KeptPasses, RowPasses
 from discrim.errors import DataError, DiscrimError, ForgetError, ParameterError, RowsNeededError, name_list, warn
 from discrim.exports.exporting import Exported
 from discrim.families.recipe import Chosen, Recipe, Remark, Shape, Solved, Statistic, collected
@@ -313,7 +313,9 @@ class RecipeClassifier(StoredStatistic, Classifier):
         recipe = self.checked_recipe()
         rows = self._read(X, y, sample_weight)
         columns = self.columns_of(X, rows)
-        with passes_of(rows, recipe.reads, checkpoint, self) as passes:
+        reads = recipe.reads
+        passes = RowPasses(rows, reads) if checkpoint is None else KeptPasses(rows, reads, checkpoint, self)
+        with passes.fitting():
             learned = recipe.fit(passes.shape, passes)
         return self._assign(columns, learned)
 

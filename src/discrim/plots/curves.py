@@ -505,7 +505,7 @@ def _area_said(curve: Any) -> str:
 
 
 def _draw_rest(ax: Axes, look: Look, named: dict[str, Any], of: tuple[str, str]) -> None:
-    """Curves after the first few: grey and without a name of their own, so that the first can be told apart."""
+    """Curves after the first few: grey and without a name of their own, so that the first can be distinguished."""
     rest = list(named.values())[MOST_CURVES:]
     for curve in rest:
         place = _even(len(getattr(curve, of[0])))

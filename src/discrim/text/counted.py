@@ -76,9 +76,22 @@ class FrequentWords:
         self._grow(size)
         self._documents += np.bincount(at, minlength=size)
         self._total += np.bincount(at, counted.times, size).astype(np.int64)
-        if size > self.limit:
-            self._make_room()
+        self.make_room()
         return counted
+
+    def join(self, other: FrequentWords) -> None:
+        """Count the words of other documents too; ``make_room`` is for the caller, when all are here."""
+        self.n_documents += other.n_documents
+        at = self.numbers_of(other.words)
+        self._grow(len(self))
+        absent = np.ones(len(self), dtype=bool)
+        absent[at] = False
+        documents, total, missed = other.counts
+        self._documents[at] += documents
+        self._total[at] += total
+        self._missed[at] += missed
+        self._missed[absent] += other.bound
+        self.bound += other.bound
 
     def numbers_of(self, words: Iterable[str]) -> NDArray[np.int32]:
         """The numbers of words that are held."""
@@ -109,19 +122,8 @@ class FrequentWords:
         """
         made = cls(parts[0].limit)
         for part in parts:
-            made.n_documents += part.n_documents
-            at = made.numbers_of(part.words)
-            made._grow(len(made))
-            absent = np.ones(len(made), dtype=bool)
-            absent[at] = False
-            documents, total, missed = part.counts
-            made._documents[at] += documents
-            made._total[at] += total
-            made._missed[at] += missed
-            made._missed[absent] += part.bound
-            made.bound += part.bound
-        if len(made) > made.limit:
-            made._make_room()
+            made.join(part)
+        made.make_room()
         return made
 
     @property
@@ -141,7 +143,10 @@ class FrequentWords:
         self._total = np.concatenate([self._total, zeros])
         self._missed = np.concatenate([self._missed, np.full(more, self.bound, dtype=np.int64)])
 
-    def _make_room(self) -> None:
+    def make_room(self) -> None:
+        """Let the rarest words go where more than ``limit`` are held."""
+        if len(self) <= self.limit:
+            return
         most = self._documents + self._missed
         going = most.size - self.limit // 2
         self.bound = int(np.partition(most, going - 1)[going - 1])

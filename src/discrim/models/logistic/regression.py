@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from discrim.engines import passes_of
+from discrim.engines import KeptPasses, RowPasses
 from discrim.errors import ParameterError, warn
 from discrim.families.logistic.fit import UNBIASED, BiasReduction, PenaltyTerms, SmoothFit, separation_of
 from discrim.families.logistic.recipe import LogisticRecipe, Named, named_separation, without_weightless, written
@@ -275,7 +275,8 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients)
         rows = open_training(self._read, given)
         self._check_reference(rows.classes)
         columns = self.columns_of(X, rows)
-        with passes_of(rows, "dense", checkpoint, self) as passes:
+        passes = RowPasses(rows) if checkpoint is None else KeptPasses(rows, "dense", checkpoint, self)
+        with passes.fitting():
             solved = self._solved_from(recipe, passes, columns, given)
         return self._learn(solved, columns, given)
 
