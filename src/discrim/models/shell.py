@@ -274,8 +274,8 @@ class Classifier(ByFormula, StoredClassifier, Geometry, Exported, OfParts, BaseE
             found["n_features_in_"] = rows.design.n_in
             if rows.named:
                 found["feature_names_in_"] = np.array(rows.design.names_in, dtype=object)
-        elif isinstance(columns, int):
-            found["n_features_in_"] = columns
+        elif isinstance(columns, int) or isinstance(X, list):
+            found["n_features_in_"] = rows.design.n_in
         elif columns is not None:
             found.update(n_features_in_=len(columns), feature_names_in_=np.array(columns, dtype=object))
         else:

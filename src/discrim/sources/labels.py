@@ -78,6 +78,8 @@ def _own_name(y: Any) -> str | None:
 
 def _as_array_or_dictionary(y: Any) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
     """An array of labels, or (values, codes) where the container holds or hashes them better itself."""
+    if isinstance(y, list) and (array := np.asarray(y)).ndim == 1:
+        return array
     from sklearn.utils.validation import column_or_1d
 
     if comes_from(y, "pandas", "DataFrame") and y.shape[1] == 1:

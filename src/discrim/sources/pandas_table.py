@@ -85,7 +85,7 @@ class PandasTable(Table):
 
 def labels(y: Any) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
     """Plain arrays as they are; categories, text and nullable types as (values, codes)."""
-    series = pd.Series(y)
+    series = y if isinstance(y, pd.Series) else pd.Series(y)
     if isinstance(series.dtype, np.dtype) and series.dtype != object:
         return series.to_numpy()
     return _dictionary(series)
@@ -94,7 +94,8 @@ def labels(y: Any) -> NDArray[Any] | tuple[NDArray[Any], NDArray[Any]]:
 def _dictionary(series: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     if isinstance(series.dtype, pd.CategoricalDtype):
         return np.asarray(series.cat.categories), series.cat.codes.to_numpy()
-    codes, values = pd.factorize(series)
+    # Of the array itself: no index is made of the values.
+    codes, values = pd.factorize(series.array)
     return np.asarray(values), codes
 
 

@@ -129,7 +129,7 @@ class RidgeClassifier(RecipeClassifier):
         A fit of a scan of files that was killed goes on from its ``checkpoint``, the path of a file.
         """
         check_structure(y, "y")
-        if isinstance(y, list) and type_of_target(y).startswith("multi"):
+        if isinstance(y, list) and y and np.ndim(y[0]) and type_of_target(y).startswith("multi"):
             y = np.asarray(y)
         if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
             check_parameters(self, self._constraints)
