@@ -62,6 +62,13 @@ def test_a_package_lists_only_names_of_its_own(stub):
     assert {module for module, *_ in listed(stub) if not module.startswith(package_of(stub))} == set()
 
 
+@pytest.mark.parametrize("stub", [stub for stub in STUBS if stub.parent.name != "discrim"], ids=package_of)
+def test_no_file_has_the_name_of_something_public_beside_it(stub):
+    # Whoever imports the file would get it in place of the function from then on.
+    names = {line.split()[-1] for line in stub.read_text().splitlines() if line.startswith("from ")}
+    assert not names & {path.stem for path in stub.parent.glob("*.py")}
+
+
 def test_dir_lists_the_packages_and_no_helper_before_anything_is_used():
     names = run("import discrim; print(*dir(discrim))").split()
     assert PACKAGES | {"LinearDiscriminantAnalysis", "scan", "__version__"} <= set(names)

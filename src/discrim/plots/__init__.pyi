@@ -34,7 +34,6 @@ from discrim.plots.geometry import scheme as scheme
 from discrim.plots.geometry import scores as scores
 from discrim.plots.geometry import sphering as sphering
 from discrim.plots.geometry import voronoi as voronoi
-from discrim.plots.graph import graph as graph
 from discrim.plots.learning import animate as animate
 from discrim.plots.learning import animate_descent as animate_descent
 from discrim.plots.learning import convergence as convergence
@@ -42,6 +41,7 @@ from discrim.plots.learning import descent as descent
 from discrim.plots.learning import downhill as downhill
 from discrim.plots.learning import losses as losses
 from discrim.plots.learning import steps as steps
+from discrim.plots.naive_bayes import graph as graph
 from discrim.plots.odds import effect as effect
 from discrim.plots.odds import influence as influence
 from discrim.plots.odds import residuals as residuals
