@@ -5,7 +5,8 @@ import pytest
 
 import discrim
 from discrim import plots
-from discrim.plots.labels import all_shortened, label_points
+from discrim.plots.labels import label_points
+from discrim.plots.lettering import all_shortened
 from discrim.plots.style import LIGHT, panels
 
 LONG = [f"a quite long name of class number {k} of the survey" for k in range(4)]

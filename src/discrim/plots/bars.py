@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from scipy import special
 
 from discrim.errors import DiscrimError, ParameterError
 from discrim.plots.given import checked
-from discrim.plots.labels import all_shortened
+from discrim.plots.lettering import all_fitting, all_shortened, shortened
 from discrim.plots.rows import MOST_ROWS, column_names, fitted_classes, lacks, points_of
-from discrim.plots.style import SMALL, WIDTH, Look, canvas, keyed, noted, shortened, titled
+from discrim.plots.style import SMALL, WIDTH, Look, canvas, keyed, noted, room_of, titled
 from discrim.typing import Floats
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def surviving(model: Any, *, most: int = 2 * MOST, ax: Axes | None = None, style
         ax.axvline(middle, color=look.muted, linewidth=0.8, zorder=3)
     _named_rows(ax, look, [names[j] for j in order])
     ax.set_xlim(-reach, 2 * reach * (shown - 1) + reach)
-    ax.set_xticks(2 * reach * np.arange(shown), all_shortened(classes[:shown].tolist(), 44 // shown))
+    ax.set_xticks(2 * reach * np.arange(shown), all_fitting(classes[:shown].tolist(), room_of(ax) / shown - 5, SMALL))
     titled(ax, f"{len(left):,} of {len(names):,} columns are left", "deviation of the class from all rows, shrunken")
     hidden = [f"{len(order)} columns that deviate most"] if len(order) < len(left) else []
     hidden += [f"{shown} of {len(classes)} classes"] if shown < len(classes) else []
@@ -253,6 +254,7 @@ def _named_rows(ax: Axes, look: Look, names: list[str]) -> None:
     ax.set_yticks(np.arange(len(names)), all_shortened(names, 22), fontsize=SMALL, color=look.ink)
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
+    ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     ax.spines["left"].set_visible(False)
     ax.grid(axis="y", color=look.line, linewidth=0.5, zorder=0)
     ax.set_axisbelow(True)

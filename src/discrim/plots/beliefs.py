@@ -12,7 +12,8 @@ from scipy import special
 from discrim.errors import ParameterError, plural
 from discrim.plots.boundaries import DASHES, named_models
 from discrim.plots.given import checked, numbers_in
-from discrim.plots.style import SMALL, TEXT, WIDTH, Look, canvas, keyed, noted, panels, shortened, titled
+from discrim.plots.lettering import shortened
+from discrim.plots.style import SMALL, TEXT, WIDTH, Look, canvas, keyed, noted, panels, titled
 from discrim.typing import Floats
 
 if TYPE_CHECKING:

@@ -14,9 +14,10 @@ from scipy.ndimage import binary_dilation
 
 from discrim.errors import ParameterError
 from discrim.plots.given import checked
+from discrim.plots.lettering import shortened
 from discrim.plots.rows import Points, alike, fitted_classes, lacks, points_of, two_columns
 from discrim.plots.scatter import class_keys, scatter_classes
-from discrim.plots.style import Look, canvas, keyed, noted, shortened, titled
+from discrim.plots.style import Look, canvas, keyed, noted, titled
 from discrim.typing import Floats
 
 if TYPE_CHECKING:
@@ -289,7 +290,8 @@ def fill_answers(ax: Any, look: Look, a: Floats, b: Floats, answers: Answers, st
     faces = np.array(
         [look.tint(k, 1.0) for k in range(len(answers.classes))] + [look.tint(6, 1.0)] * len(answers.extra)
     )
-    depth = np.broadcast_to(strengths, answers.code.shape)[:, None]
+    deeper = np.array([look.depth(k) for k in range(len(answers.classes))] + [1.0] * len(answers.extra))
+    depth = np.minimum(deeper[answers.code] * strengths, 0.9)[:, None]
     ax.imshow(
         np.hstack([faces[answers.code], depth]).reshape(*shape, 4), extent=(a[0], a[-1], b[0], b[-1]), origin="lower",
         aspect=ax.get_aspect(), interpolation="nearest", zorder=0,

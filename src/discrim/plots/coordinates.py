@@ -15,7 +15,8 @@ from discrim.errors import DataError, ParameterError, name_list
 from discrim.inference.discriminant import wilks_tests
 from discrim.plots.boundaries import Answers, draw_borders, extra_keys, fill_answers, grid_size, strengths_of
 from discrim.plots.given import checked, names_in, numbers_in
-from discrim.plots.labels import all_shortened, label_points
+from discrim.plots.labels import label_points
+from discrim.plots.lettering import all_shortened
 from discrim.plots.plane import (
     DiscriminantPlane,
     Moments,
@@ -105,10 +106,12 @@ def discriminants(
     if rows is not None and z is not None:
         scatter_classes(ax, look, z, rows.codes, classes if rows.labelled else [""])
     _roomy(ax, z, plane.means[:, pair])
-    _class_shapes(ax, look, plane, pair, classes)
+    with_loadings = loadings or (loadings is None and X is None)
+    few = len(classes) <= MOST_ELLIPSES
+    _class_shapes(ax, look, plane, pair, classes, named=few or not with_loadings)
     extra = _plane_answers(ax, look, answers_in(ax, model, X, plane, pair), shade) if shade is not None else []
     titled(ax, None, *(_axis_name(plane, a) for a in pair))
-    if loadings or (loadings is None and X is None):
+    if with_loadings:
         _draw_loadings(ax, look, plane, pair)
     keyed(ax, look, [*class_keys(look, classes), *extra])
     if rows is not None and rows.sampled:
@@ -305,8 +308,10 @@ def draw_ellipse(ax: Axes, look: Look, mean: Floats, sigma: Floats, k: int, leve
     )  # fmt: skip
 
 
-def _class_shapes(ax: Axes, look: Look, plane: DiscriminantPlane, pair: list[int], classes: NDArray[Any]) -> None:
-    """Ellipses, and the means with their labels."""
+def _class_shapes(
+    ax: Axes, look: Look, plane: DiscriminantPlane, pair: list[int], classes: NDArray[Any], *, named: bool
+) -> None:
+    """Ellipses, and the means with their labels; of many classes those for which there is room."""
     for k in range(len(classes)):
         mean = plane.means[k, pair]
         if len(classes) <= MOST_ELLIPSES:
@@ -315,8 +320,10 @@ def _class_shapes(ax: Axes, look: Look, plane: DiscriminantPlane, pair: list[int
             *mean, marker=look.marker(k), color=look.colour(k), markersize=9, markeredgecolor=look.face,
             markeredgewidth=1.2, linestyle="", zorder=6,
         )  # fmt: skip
-    short = all_shortened(classes.tolist(), 18 if len(classes) <= MOST_ELLIPSES else 10)
-    label_points(ax, look, plane.means[:, pair], short, bold=True)
+    few = len(classes) <= MOST_ELLIPSES
+    if named:
+        short = all_shortened(classes.tolist(), 18 if few else 10)
+        label_points(ax, look, plane.means[:, pair], short, bold=True, crowded=not few)
 
 
 def _roomy(ax: Axes, z: Floats | None, means: Floats) -> None:
@@ -328,7 +335,7 @@ def _roomy(ax: Axes, z: Floats | None, means: Floats) -> None:
     half = 0.5 * np.array([max(wide, SHAPE * tall), max(tall, wide / SHAPE)])
     ax.set_xlim(middle[0] - half[0], middle[0] + half[0])
     ax.set_ylim(middle[1] - half[1], middle[1] + half[1])
-    ax.set_aspect("equal", adjustable="box", anchor="W")
+    ax.set_aspect("equal", adjustable="box", anchor="NW")
 
 
 def answers_in(ax: Axes, model: Any, X: Any, plane: DiscriminantPlane, pair: list[int]) -> Drawn:

@@ -14,9 +14,9 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from discrim.errors import DiscrimError, ParameterError, plural
 from discrim.plots.boundaries import DASHES, named_models
 from discrim.plots.given import checked, names_in, numbers_in
-from discrim.plots.labels import all_shortened
+from discrim.plots.lettering import all_shortened, shortened
 from discrim.plots.rows import lacks
-from discrim.plots.style import SMALL, WIDTH, Look, canvas, end_labels, halo, keyed, mixed, noted, shortened, titled
+from discrim.plots.style import SMALL, WIDTH, Look, canvas, end_labels, halo, keyed, mixed, noted, titled
 from discrim.typing import Floats
 
 if TYPE_CHECKING:
@@ -30,6 +30,12 @@ MOST_BANDS = 2
 MOST_CURVES = 6
 MOST_CELLS = 12
 SQUARE = (4.6, 4.5)
+# A share of positives below which its name stands above its line.
+LOW = 0.08
+# Points that the name of a class takes along an axis.
+ROW = 10.0
+# Rows are answered in the order of their certainty: the error of the first few is left to chance.
+FIRST = 0.02
 
 
 @checked
@@ -108,9 +114,11 @@ def precision_recall(curves: Any, *, band: bool = True, ax: Axes | None = None, 
     prevalence = getattr(next(iter(named.values())), "prevalence", None)
     if prevalence is not None:
         ax.axhline(prevalence, color=look.line, linewidth=1.0, zorder=1)
+        low = prevalence < LOW
         ax.annotate(
-            f"share of positives, {prevalence:.2g}", (0.98, prevalence), xytext=(0, -3), textcoords="offset points",
-            ha="right", va="top", fontsize=SMALL, color=look.muted, path_effects=halo(look),
+            f"share of positives, {prevalence:.2g}", (0.98, prevalence), xytext=(0, 14 if low else -3),
+            textcoords="offset points", ha="right", va="bottom" if low else "top", fontsize=SMALL, color=look.muted,
+            path_effects=halo(look), zorder=5,
         )  # fmt: skip
     _unit_square(ax)
     titled(ax, None, "recall", "precision")
@@ -162,14 +170,18 @@ def confusion(table: Any, classes: Any = None, *, ax: Axes | None = None, style:
     room = 10 if size > 5 else 14
     turned = max(map(len, labels)) * size > 40
     short = all_shortened(labels, room)
-    ax.set_xticks(range(size), short, rotation=90 if turned else 0)
-    ax.set_yticks(range(size), short)
+    every = int(np.ceil(size * ROW / (0.7 * ax.figure.get_figwidth() * 72)))  # type: ignore[union-attr]
+    named = range(0, size, every)
+    ax.set_xticks(named, short[::every], rotation=90 if turned else 0)
+    ax.set_yticks(named, short[::every])
+    ax.set_anchor("NW")
     ax.tick_params(length=0)
     for spine in ax.spines.values():
         spine.set_visible(False)
     shades = "" if size <= MOST_CELLS else "; shades: share of the true class"
     wrong = 1 - np.trace(counts) / counts.sum() if counts.any() else np.nan
-    titled(ax, f"{wrong:.1%} wrong of {counts.sum():,.0f}{shades}", "answer", "true class")
+    thinned_out = f"; one in {every} is named" if every > 1 else ""
+    titled(ax, f"{wrong:.1%} wrong of {counts.sum():,.0f}{shades}{thinned_out}", "answer", "true class")
     return ax
 
 
@@ -302,10 +314,12 @@ def rejection(
     named = _having(named_models(curves), ("coverage", "accuracy", "thresholds"), "coverage and accuracy",
                     "Pass what discrim.decision.accuracy_rejection gives.")  # fmt: skip
     ax, look = canvas(ax, style)
+    highest = 0.0
     for i, (name, curve) in enumerate(named.items()):
         place = _even(len(curve.coverage))
         coverage, error = np.asarray(curve.coverage)[place], 1 - np.asarray(curve.accuracy)[place]
         ax.plot(coverage, error, color=look.colour(i), linestyle=DASHES[i % len(DASHES)], linewidth=1.8, label=name)
+        highest = max(highest, float(error[coverage >= FIRST].max()))
         if reject_cost is not None:
             best = int(np.argmin(coverage * error + reject_cost * (1 - coverage)))
             ax.plot(coverage[best], error[best], "o", color=look.colour(i), markersize=6, zorder=5)
@@ -315,7 +329,7 @@ def rejection(
                 color=look.ink, path_effects=halo(look),
             )  # fmt: skip
     ax.set_xlim(0, 1.01)
-    ax.set_ylim(bottom=0)
+    ax.set_ylim(0, 1.15 * highest or 1.0)
     titled(ax, None, "share of rows that are answered", "error among these")
     keyed(ax, look, None if any(named) else [])
     if reject_cost is not None:
@@ -518,7 +532,7 @@ def _draw_rest(ax: Axes, look: Look, named: dict[str, Any], of: tuple[str, str])
 def _unit_square(ax: Axes) -> None:
     ax.set_xlim(-0.01, 1.01)
     ax.set_ylim(-0.01, 1.01)
-    ax.set_aspect("equal", adjustable="box")
+    ax.set_aspect("equal", adjustable="box", anchor="NW")
 
 
 def _plain_log(ax: Axes) -> None:

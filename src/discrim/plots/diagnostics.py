@@ -11,7 +11,7 @@ from discrim.errors import DataError, ParameterError, name_list
 from discrim.plots.boundaries import DASHES
 from discrim.plots.coordinates import answers_at
 from discrim.plots.given import checked
-from discrim.plots.labels import all_shortened
+from discrim.plots.lettering import all_shortened, shortened
 from discrim.plots.rows import (
     MOST_ROWS,
     RASTERISED,
@@ -24,7 +24,7 @@ from discrim.plots.rows import (
     points_of,
 )
 from discrim.plots.scatter import class_keys
-from discrim.plots.style import canvas, end_labels, keyed, noted, shortened, titled
+from discrim.plots.style import canvas, end_labels, keyed, noted, titled
 from discrim.typing import Floats
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from discrim.errors import ParameterError, name_list
 from discrim.plots.boundaries import Answers, draw_borders, draw_line, regions
 from discrim.plots.coordinates import answers_at, draw_ellipse, linear_function
 from discrim.plots.given import checked
-from discrim.plots.labels import all_shortened
+from discrim.plots.lettering import all_shortened
 from discrim.plots.plane import directions, discriminant_plane, moments_of_rows, sphering_matrix
 from discrim.plots.rows import (
     RASTERISED,
@@ -26,7 +26,7 @@ from discrim.plots.rows import (
     points_of,
     two_columns,
 )
-from discrim.plots.scatter import class_keys, scatter_classes
+from discrim.plots.scatter import class_keys, curve_of_class, scatter_classes
 from discrim.plots.style import SMALL, WIDTH, Look, canvas, figure_key, halo, keyed, noted, panels, titled
 from discrim.typing import Floats
 
@@ -260,7 +260,10 @@ def voronoi(
     if sphered:
         plane = discriminant_plane(model, X, y)
         if plane.scalings.shape[1] < 2:
-            raise ParameterError("Sphered centroids of a plane need three classes; draw plots.projection for two.")
+            raise ParameterError(
+                "The classes differ in a single discriminant coordinate, and cells of a plane need two. Draw "
+                "plots.projection(model, X, y)."
+            )
         points = None if rows is None else plane.project(rows.x)[:, :2]
         centres, names = plane.means[:, :2], ("LD1", "LD2")
     else:
@@ -280,7 +283,7 @@ def voronoi(
     a, b = np.linspace(*ax.get_xlim(), GRID), np.linspace(*ax.get_ylim(), GRID)
     z = np.column_stack([part.ravel() for part in np.meshgrid(a, b)])
     nearest = ((z[:, None, :] - centres) ** 2).sum(axis=2).argmin(axis=1)
-    faces = np.array([(*look.tint(k, 1.0), 0.2) for k in range(len(classes))])
+    faces = np.array([(*look.tint(k, 1.0), 0.2 * look.depth(k)) for k in range(len(classes))])
     ax.imshow(faces[nearest].reshape(GRID, GRID, 4), extent=(a[0], a[-1], b[0], b[-1]), origin="lower",
               interpolation="nearest", zorder=0)  # fmt: skip
     if sphered:
@@ -372,10 +375,10 @@ def scores(
     ax, look = canvas(ax, style)
     low, high = float(values.min()), float(values.max())
     for k in range(len(classes)):
-        ax.plot(at, values[:, k], color=look.colour(k), linewidth=1.8, zorder=3)
+        ax.plot(at, values[:, k], linewidth=1.8, zorder=3, **curve_of_class(look, k, len(classes)))
         if rows.labelled:
             own = along[rows.codes == k]
-            level = low - (0.06 + 0.05 * k) * (high - low)
+            level = low - (0.06 + min(0.05, 0.6 / len(classes)) * k) * (high - low)
             ax.plot(own, np.full(len(own), level), "|", color=look.colour(k), markersize=5, alpha=0.6,
                     rasterized=len(own) > 600)  # fmt: skip
     for change in np.flatnonzero(np.diff(answers.code)):
@@ -545,7 +548,7 @@ def _same_scales(ax: Any, low: Floats, high: Floats) -> None:
     half = 0.5 * np.array([max(wide, 1.2 * tall), max(tall, wide / 1.35)])
     ax.set_xlim(middle[0] - half[0], middle[0] + half[0])
     ax.set_ylim(middle[1] - half[1], middle[1] + half[1])
-    ax.set_aspect("equal", adjustable="box", anchor="W")
+    ax.set_aspect("equal", adjustable="box", anchor="NW")
 
 
 def _on_view(ax: Any, foot: Floats, normal: Floats) -> Floats:

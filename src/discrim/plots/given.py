@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 import numpy as np
 
 from discrim.errors import ParameterError
+from discrim.plots.lettering import readable
 from discrim.typing import Floats
 
 P = ParamSpec("P")
@@ -64,7 +65,8 @@ RANGES = {
 def checked(draw: Callable[P, R]) -> Callable[P, R]:
     """A picture whose arguments are what its annotations say: flags, numbers, texts, functions, words of a Literal.
 
-    What is equal to the default is not looked at.
+    What is equal to the default is not looked at. What is written in the picture is then made readable, and its panels
+    are put in place.
     """
     parameters = inspect.signature(draw).parameters
 
@@ -73,9 +75,22 @@ def checked(draw: Callable[P, R]) -> Callable[P, R]:
         for name, value in [*zip(parameters, args, strict=False), *options.items()]:
             if name in parameters and value is not parameters[name].default:
                 _check(name, value, str(parameters[name].annotation))
-        return draw(*args, **options)
+        shown = draw(*args, **options)
+        for figure in {ax.figure for ax in np.ravel(np.asarray(shown, dtype=object)) if hasattr(ax, "transAxes")}:
+            readable(figure)
+            _settle(figure)
+        return shown
 
     return drawn
+
+
+def _settle(figure: Any) -> None:
+    """Find the places of panels with equal scales before they are looked for again while the figure is drawn.
+
+    The sides of such a panel depend on each other, so that one search leaves text outside of the figure.
+    """
+    if figure.get_layout_engine() is not None and any(ax.get_aspect() != "auto" for ax in figure.axes):
+        figure.draw_without_rendering()
 
 
 def _check(name: str, value: Any, annotation: str) -> None:

@@ -1,17 +1,17 @@
-"""Names that fit: cut so that they can still be distinguished, and put where they do not touch."""
+"""Names of points, put where they do not touch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import takewhile
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from discrim.plots.style import SMALL, Look, halo, shortened
+from discrim.plots.lettering import text_width
+from discrim.plots.style import SMALL, Look, halo
 
-# Width and height of a letter, in parts of the size of its font.
-WIDE, BOLD, HIGH = 0.62, 0.74, 1.5
+# Height of a line, in parts of the size of its font.
+HIGH = 1.5
 Box = tuple[float, float, float, float]
 # Where a label stands beside its point, the best place first: offset in points, and alignment.
 PLACES = (
@@ -21,34 +21,24 @@ PLACES = (
 )  # fmt: skip
 
 
-def all_shortened(names: Iterable[object], most: int = 18) -> list[str]:
-    """Names that fit, of which different ones remain different where they can.
+def label_points(
+    ax: Any, look: Look, points: Any, texts: Sequence[str], *, bold: bool = False, crowded: bool = False
+) -> None:
+    """A text beside each point, above it where that is free of other labels and within the axes.
 
-    They are cut at their end; where that makes two alike, in their middle; else what all begin with is left out.
+    Where points are ``crowded``, those without a free place go without; a legend names them.
     """
-    full = [str(name) for name in names]
-    begin = takewhile(lambda letters: len(set(letters)) == 1, zip(*full, strict=False))
-    tail, common = max(most // 2, 1), sum(1 for _ in begin)
-    ways: tuple[Callable[[str], str], ...] = (
-        lambda text: shortened(text, most),
-        lambda text: text if len(text) <= most else f"{text[: max(most - 1 - tail, 0)]}…{text[-tail:]}",
-        lambda text: text if len(text) <= most else "…" + shortened(text[common:], max(most - 1, 2)),
-    )
-    cut = [[way(text) for text in full] for way in ways]
-    return max(cut, key=lambda names: len(set(names)))
-
-
-def label_points(ax: Any, look: Look, points: Any, texts: Sequence[str], *, bold: bool = False) -> None:
-    """A text beside each point, above it where that is free of other labels and within the axes."""
     place = ax.get_position()
     size = np.array([ax.figure.get_figwidth() * place.width, ax.figure.get_figheight() * place.height]) * 72
     at = (ax.transData + ax.transAxes.inverted()).transform(np.asarray(points, dtype=float).reshape(-1, 2)) * size
     taken: list[Box] = []
     for point, where, text in zip(points, at, texts, strict=True):
-        wide, high = (BOLD if bold else WIDE) * SMALL * len(text), HIGH * SMALL
+        wide, high = text_width(text, SMALL, bold=bold), HIGH * SMALL
         boxes = [_box(where, dx, dy, ha, va, wide, high) for dx, dy, ha, va in PLACES]
         costs = [sum(_shared(box, other) for other in taken) + _outside(box, size) for box in boxes]
         best = int(np.argmin(costs))
+        if crowded and costs[best] > 0:
+            continue
         taken.append(boxes[best])
         dx, dy, ha, va = PLACES[best]
         ax.annotate(

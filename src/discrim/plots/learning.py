@@ -14,7 +14,7 @@ from discrim.errors import ParameterError, plural
 from discrim.losses import LOSSES, find_loss
 from discrim.plots.boundaries import DASHES, draw_line, named_models
 from discrim.plots.given import checked, numbers_in
-from discrim.plots.labels import all_shortened
+from discrim.plots.lettering import all_shortened, shortened
 from discrim.plots.rows import MOST_POINTS, RASTERISED, Points, column_names, fitted_classes, lacks, points_of
 from discrim.plots.scatter import class_keys, scatter_classes
 from discrim.plots.style import (
@@ -27,7 +27,6 @@ from discrim.plots.style import (
     keyed,
     noted,
     panels,
-    shortened,
     titled,
 )
 from discrim.typing import Floats

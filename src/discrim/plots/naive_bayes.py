@@ -8,15 +8,17 @@ import numpy as np
 
 from discrim.errors import ParameterError
 from discrim.plots.given import checked
-from discrim.plots.labels import all_shortened
+from discrim.plots.lettering import all_fitting
 from discrim.plots.rows import column_names, fitted_classes, lacks
 from discrim.plots.style import SMALL, TEXT, WIDTH, Look, canvas, noted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Nodes of columns; of more the first ones and the last.
-MOST_NODES = 6
+# Nodes of columns, fewer if their names are long; of more the first ones and the last.
+MOST_NODES, FEW_NODES = 6, 5
+# Points that the outline of a node takes beside its name, and the gap to the next.
+OUTLINE = 16.0
 
 
 @checked
@@ -39,14 +41,16 @@ def graph(model: Any, *, target: str = "Y", ax: Axes | None = None, style: str |
         raise ParameterError("There is no column to draw an arrow to; pass names, or a fitted naive Bayes model.")
     ax, look = canvas(ax, style, (WIDTH, 2.6))
     ax.set_axis_off()
-    ax.set_xlim(-0.75, min(len(names), MOST_NODES) - 0.25)
-    ax.set_ylim(-0.45, 1.3)
+    most = MOST_NODES if max(map(len, names)) < 8 else FEW_NODES
     shown: list[str | None] = [None if name == "…" else name for name in names]
-    if len(names) > MOST_NODES:
-        shown = [*names[: MOST_NODES - 2], None, names[-1]]
+    if len(names) > most:
+        shown = [*names[: most - 2], None, names[-1]]
+    ax.set_xlim(-0.55, len(shown) - 0.45)
+    ax.set_ylim(-0.45, 1.3)
     middle = 0.5 * (len(shown) - 1)
     said = [name for name in shown if name is not None]
-    short = dict(zip(said, all_shortened(said, min(54 // len(shown), 26)), strict=True))
+    room = (WIDTH * 72 - OUTLINE) / (len(shown) + 0.1) - OUTLINE
+    short = dict(zip(said, all_fitting(said, room, SMALL), strict=True))
     _node(ax, look, middle, 1.0, target, 1)
     for i, name in enumerate(shown):
         if name is None:
@@ -57,8 +61,8 @@ def graph(model: Any, *, target: str = "Y", ax: Axes | None = None, style: str |
             arrowprops={"arrowstyle": "-|>", "color": look.muted, "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0},
         )  # fmt: skip
         _node(ax, look, float(i), 0.0, short[name], 0)
-    if len(names) > MOST_NODES:
-        noted(ax, look, f"drawn: {MOST_NODES - 1} of {len(names):,} columns")
+    if len(names) > most:
+        noted(ax, look, f"drawn: {most - 1} of {len(names):,} columns")
     return ax
 
 

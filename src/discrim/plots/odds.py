@@ -21,7 +21,7 @@ from discrim.plots.rows import (
     points_of,
     sample,
 )
-from discrim.plots.scatter import class_keys
+from discrim.plots.scatter import class_keys, curve_of_class
 from discrim.plots.style import canvas, keyed, noted, titled
 from discrim.typing import Floats
 
@@ -75,7 +75,7 @@ def effect(
     assert posterior is not None
     if len(classes) > 2:
         for k in range(len(classes)):
-            ax.plot(at, posterior[:, k], color=look.colour(k), linewidth=1.8)
+            ax.plot(at, posterior[:, k], linewidth=1.8, **curve_of_class(look, k, len(classes)))
         _rug(ax, look, rows, j, len(classes))
         keyed(ax, look, class_keys(look, classes))
         ax.set_ylim(0, 1.02)
@@ -233,6 +233,6 @@ def _rug(ax: Axes, look: Any, rows: Points, j: int, size: int) -> None:
         for k in range(size):
             values = rows.x[rows.codes == k, j]
             ax.plot(
-                values, np.full(len(values), 0.012 + 0.022 * k), "|", color=look.colour(k), markersize=5, alpha=0.6,
-                rasterized=len(values) > RASTERISED,
+                values, np.full(len(values), 0.012 + min(0.022, 0.2 / size) * k), "|", color=look.colour(k),
+                markersize=5, alpha=0.6, rasterized=len(values) > RASTERISED,
             )  # fmt: skip

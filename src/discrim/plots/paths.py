@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discrim.errors import ParameterError, name_list, plural
 from discrim.plots.given import checked, names_in, numbers_in
-from discrim.plots.labels import all_shortened
+from discrim.plots.lettering import all_shortened
 from discrim.plots.rows import column_names, lacks
 from discrim.plots.style import SMALL, WIDTH, canvas, end_labels, keyed, noted, panels, titled
 from discrim.typing import Floats

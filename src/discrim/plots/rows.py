@@ -17,6 +17,10 @@ MOST_POINTS = 4000
 RASTERISED = 600
 # Rows for what is computed of them before drawing, such as the averages of effects.
 MOST_ROWS = 20_000
+# What there is to draw of a single column.
+ALONG_ONE = (
+    "Along one column plots.effect(model, X, y) draws probabilities, and plots.projection(model, X, y) histograms."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +169,8 @@ def two_columns(columns: Any, names: Sequence[str], instead: str) -> tuple[int, 
     if columns is None:
         if len(names) == 2:
             return 0, 1
+        if len(names) == 1:
+            raise ParameterError(f"X has one column, {names[0]!r}, and this picture shows two. {ALONG_ONE}")
         raise ParameterError(
             f"X has {plural(len(names), 'column')} ({name_list(names)}) and this picture shows two. "
             f"Name them with columns=(a, b){instead}."

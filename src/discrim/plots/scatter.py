@@ -11,9 +11,9 @@ from matplotlib.ticker import MaxNLocator
 
 from discrim.errors import ParameterError, plural
 from discrim.plots.given import checked, names_in
-from discrim.plots.labels import all_shortened
-from discrim.plots.rows import RASTERISED, column_numbers, names_of, part_of, points_of, two_columns
-from discrim.plots.style import SMALL, WIDTH, Look, canvas, figure_key, keyed, noted, panels, titled
+from discrim.plots.lettering import all_fitting, all_shortened
+from discrim.plots.rows import ALONG_ONE, RASTERISED, column_numbers, names_of, part_of, points_of, two_columns
+from discrim.plots.style import SMALL, WIDTH, Look, canvas, compact, figure_key, keyed, noted, panels, titled
 from discrim.typing import Floats
 
 if TYPE_CHECKING:
@@ -73,13 +73,15 @@ def pairs(X: Any, y: Any = None, *, columns: Any = None, names: Any = None, styl
     names = _named(X, names)
     chosen = list(range(len(names))) if columns is None else column_numbers(columns, names)
     if not 2 <= len(chosen) <= MOST_COLUMNS:
+        instead = "Name those that matter with columns=[...]." if len(names) > 1 else ALONG_ONE
         raise ParameterError(
-            f"A matrix of pairs shows 2 to {MOST_COLUMNS} columns, and there are {len(chosen)}. "
-            "Name those that matter with columns=[...]."
+            f"A matrix of pairs shows 2 to {MOST_COLUMNS} columns; here {'is' if len(chosen) == 1 else 'are'} "
+            f"{plural(len(chosen), 'column')}. {instead}"
         )
     size, rows = len(chosen), points_of(part_of(X, chosen), y, most=1500, complete=True)
     grid, look = panels(size * size, style, across=size, size=(WIDTH, WIDTH + 0.3), solved=False)
-    short = all_shortened([names[j] for j in chosen], 60 // size)
+    # A name is not longer than the side of its panel.
+    short = all_fitting([names[j] for j in chosen], 0.8 * WIDTH * 72 / size - 4, SMALL)
     matrix = np.array(grid, dtype=object).reshape(size, size)
     for i in range(size):
         for j in range(size):
@@ -91,6 +93,7 @@ def pairs(X: Any, y: Any = None, *, columns: Any = None, names: Any = None, styl
             ax.tick_params(labelbottom=i == size - 1, labelleft=j == 0 and i != j, labelsize=SMALL - 0.5)
             for axis in (ax.xaxis,) if i == j else (ax.xaxis, ax.yaxis):
                 axis.set_major_locator(MaxNLocator(nbins=3, prune=None if size < 5 else "both"))
+                axis.set_major_formatter(compact)
             if i == size - 1:
                 _inward(ax)
                 ax.set_xlabel(short[j], fontsize=SMALL)
@@ -151,6 +154,12 @@ def class_keys(look: Look, classes: Any) -> list[Line2D]:
         Line2D([], [], linestyle="", marker=look.marker(k), color=look.colour(k), markersize=5, label=label)
         for k, label in enumerate(all_shortened(np.asarray(classes).tolist(), 24))
     ]
+
+
+def curve_of_class(look: Look, k: int, size: int) -> dict[str, Any]:
+    """How a curve of a class is drawn: with its shape too, where there are more classes than colours."""
+    marks = {"marker": look.marker(k), "markersize": 4, "markevery": (5 * k % 40, 40)}
+    return {"color": look.colour(k), **(marks if size > len(look.palette) else {})}
 
 
 def densities(ax: Axes, look: Look, values: Floats, codes: Any, classes: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -22,12 +21,15 @@ from numpy.typing import NDArray
 
 from discrim.errors import ParameterError
 from discrim.plots.given import checked
+from discrim.plots.lettering import text_width, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Entries of the legend of each axes: a second picture on the same axes adds its own.
 _ENTRIES: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()
+# Of figures that were made here: by row of panels the lines of its highest legend.
+_LEGENDS: WeakKeyDictionary[Any, dict[int, int]] = WeakKeyDictionary()
 NOTE = "note"
 # Shapes of points, in the order of the classes: they carry the class where colours cannot.
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*", "<", ">")
@@ -36,8 +38,9 @@ TEXT, SMALL, TITLE = 9.5, 8.5, 10.5
 # Inches; at 96 pixels an inch a picture is 480 wide, panels side by side too: text is then 9 pixels high on a phone.
 WIDTH, HEIGHT = 5.0, 3.9
 MOST_PANELS = 100
-# Points that ticks and name of the vertical axis take.
-BESIDE = 42
+# Points that ticks and name of the vertical axis take; those that stay free at the right; a line of a legend.
+BESIDE, MARGIN, LINE = 44.0, 8.0, SMALL * 1.45
+LEAST_ROOM = 60.0
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,10 @@ class Look:
     def marker(self, k: int) -> str:
         """A shape for the k-th class: with more classes than colours, pairs of colour and shape differ."""
         return MARKERS[(k + k // len(self.palette)) % len(MARKERS)]
+
+    def depth(self, k: int) -> float:
+        """How much deeper areas of the k-th class are than those of the first, whose colours return after a while."""
+        return (1.0, 2.0, 1.5)[k // len(self.palette) % 3]
 
     def tint(self, k: int, strength: float = 0.24) -> tuple[float, float, float]:
         """The colour of a class, mixed into the background, for areas."""
@@ -151,6 +158,7 @@ def panels(
     if solved:
         figure.set_layout_engine("constrained", h_pad=0.07, w_pad=0.07)
     figure.set_facecolor(look.face)
+    _LEGENDS[figure] = {}
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     for ax in grid[count:]:
         ax.remove()
@@ -228,37 +236,36 @@ def titled(ax: Axes, title: str | None = None, x: str | None = None, y: str | No
     _refuse_other_axes(ax)
     if title is not None:
         ax.set_title(
-            wrapped(title, _characters(ax, TITLE)), loc="left", fontsize=TITLE, color=ax.xaxis.label.get_color(),
+            wrapped(title, room_of(ax), TITLE), loc="left", fontsize=TITLE, color=ax.xaxis.label.get_color(),
             pad=_above_legend(ax),
         )  # fmt: skip
     if x is not None:
-        ax.set_xlabel(wrapped(x, _characters(ax, TEXT) - 2))
+        ax.set_xlabel(wrapped(x, room_of(ax), TEXT))
+        for note in _notes(ax):
+            note.set_position((0, -_below(ax)))
     if y is not None:
-        ax.set_ylabel(wrapped(y, _characters(ax, TEXT, upright=True)))
+        ax.set_ylabel(wrapped(y, room_of(ax, upright=True), TEXT))
     return ax
 
 
-def _characters(ax: Axes, size: float, *, upright: bool = False) -> int:
-    """About how many characters of this size stand side by side above the axes, or ``upright`` at their left."""
+def room_of(ax: Axes, *, upright: bool = False) -> float:
+    """Points from the left end of the axes to that of the next or of the figure; ``upright`` along the left side."""
     place = ax.get_subplotspec()
     grid = None if place is None else place.get_gridspec()
     if upright:
         high = ax.figure.get_figheight() / (1 if grid is None else grid.nrows)  # type: ignore[union-attr]
-        return max(int((high * 72 - 2 * BESIDE) / (0.52 * size)), 12)
-    share = 1 if grid is None else grid.ncols
-    room = ax.figure.get_figwidth() / share * 72 - max(BESIDE, _beside(ax))  # type: ignore[union-attr]
-    return max(int(room / (0.52 * size)), 12)
+        return max(high * 72 - 1.5 * BESIDE, LEAST_ROOM)
+    share = ax.figure.get_figwidth() / (1 if grid is None else grid.ncols)  # type: ignore[union-attr]
+    return max(share * 72 - max(BESIDE, _beside(ax)) - MARGIN, LEAST_ROOM)
 
 
 def _beside(ax: Axes) -> float:
     """Points that the names of rows take, where the vertical axis has names."""
     if not isinstance(ax.yaxis.get_major_locator(), FixedLocator):
         return 0.0
-    return 12 + 0.52 * SMALL * max((len(text.get_text()) for text in ax.get_yticklabels()), default=0)
-
-
-def wrapped(text: str, width: int) -> str:
-    return "\n".join(textwrap.fill(line, width) for line in text.split("\n"))
+    names = [text.get_text() for text in ax.get_yticklabels()]
+    named = 1.5 * TEXT if ax.get_ylabel() else 0.0
+    return 12 + named + max((text_width(name, SMALL) for name in names if name), default=0.0)
 
 
 def keyed(ax: Any, look: Look, handles: Sequence[Any] | None = None, *, inside: str | None = None) -> None:
@@ -280,6 +287,7 @@ def keyed(ax: Any, look: Look, handles: Sequence[Any] | None = None, *, inside: 
         return
     _ENTRIES[ax] = handles
     columns = _legend_columns(ax, handles)
+    _grow(ax, -(-len(handles) // columns))
     options["handles"] = _by_line(handles, columns)
     ax.legend(
         loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, columnspacing=1.2, handlelength=1.4, **options
@@ -290,16 +298,28 @@ def keyed(ax: Any, look: Look, handles: Sequence[Any] | None = None, *, inside: 
 
 def figure_key(figure: Any, look: Look, handles: Sequence[Any], loc: str) -> float:
     """A legend of several panels above them; the inches that it takes."""
-    columns = _columns_within(int(figure.get_figwidth() * 72 / (0.52 * SMALL)), handles)
+    columns = _columns_within(figure.get_figwidth() * 72 - 2 * MARGIN, handles)
     figure.legend(
         handles=_by_line(handles, columns), loc=loc, ncols=columns, frameon=False, fontsize=SMALL,
-        labelcolor=look.ink, handletextpad=0.3, columnspacing=1.2, labelspacing=0.3, handlelength=1.4,
+        labelcolor=look.ink, handletextpad=0.4, columnspacing=1.2, labelspacing=0.3, handlelength=1.4,
     )  # fmt: skip
-    return -(-len(handles) // columns) * SMALL * 1.45 / 72
+    return -(-len(handles) // columns) * LINE / 72
+
+
+def _grow(ax: Axes, lines: int) -> None:
+    """A new figure is as much higher as a legend needs beyond two lines, so that the picture below keeps its size."""
+    place, figure = ax.get_subplotspec(), ax.figure
+    if place is None or figure not in _LEGENDS:
+        return
+    known = _LEGENDS[figure]
+    row = place.rowspan.start
+    more = max(lines - known.get(row, 2), 0)
+    known[row] = known.get(row, 2) + more
+    figure.set_figheight(figure.get_figheight() + more * LINE / 72)  # type: ignore[union-attr]
 
 
 def _legend_columns(ax: Axes, handles: Sequence[Any]) -> int:
-    return _columns_within(_characters(ax, SMALL), handles)
+    return _columns_within(room_of(ax), handles)
 
 
 def _by_line(handles: Sequence[Any], columns: int) -> list[Any]:
@@ -307,12 +327,11 @@ def _by_line(handles: Sequence[Any], columns: int) -> list[Any]:
     return [handle for k in range(columns) for handle in handles[k::columns]]
 
 
-def _columns_within(room: int, handles: Sequence[Any]) -> int:
-    """As many as fit, entries line by line, each column as wide as its longest."""
-    sizes = [len(str(handle.get_label())) + 6 for handle in handles]
+def _columns_within(room: float, handles: Sequence[Any]) -> int:
+    """As many as fit into so many points, entries line by line, each column as wide as its longest."""
+    sizes = [text_width(str(handle.get_label()), SMALL) + 1.8 * SMALL for handle in handles]
     for columns in range(len(sizes), 1, -1):
-        # After the last column there is no gap.
-        if sum(max(sizes[k::columns]) for k in range(columns)) <= room + 2:
+        if sum(max(sizes[k::columns]) for k in range(columns)) + (columns - 1) * 1.2 * SMALL <= room:
             return columns
     return 1
 
@@ -320,7 +339,7 @@ def _columns_within(room: int, handles: Sequence[Any]) -> int:
 def _above_legend(ax: Axes) -> float:
     """Points between the axes and a title that stands over the legend."""
     handles = _ENTRIES.get(ax)
-    return 6 + (-(-len(handles) // _legend_columns(ax, handles)) * SMALL * 1.45 if handles else 0)
+    return 6 + (-(-len(handles) // _legend_columns(ax, handles)) * LINE if handles else 0)
 
 
 def end_labels(ax: Axes, labels: Sequence[tuple[float, str, Any]]) -> None:
@@ -363,24 +382,34 @@ def spread(at: Any, gap: float) -> Any:
 
 def noted(ax: Axes, look: Look, text: str) -> None:
     """A remark in small letters below the picture, such as that only some rows are drawn; after earlier ones."""
-    for earlier in [each for each in ax.texts if each.get_label() == NOTE]:
+    for earlier in _notes(ax):
         said = earlier.get_text().replace("\n", " ")
         text = said if text in said else f"{said.rstrip('.')}; {text}"
         earlier.remove()
-    below = 18 + 13 * len(ax.get_xlabel().splitlines())
     ax.annotate(
-        wrapped(text, _characters(ax, SMALL)), (0.0, 0.0), xytext=(0, -below), xycoords="axes fraction",
+        wrapped(text, room_of(ax), SMALL), (0.0, 0.0), xytext=(0, -_below(ax)), xycoords="axes fraction",
         textcoords="offset points", va="top", ha="left", fontsize=SMALL, color=look.muted, annotation_clip=False,
         label=NOTE,
     )  # fmt: skip
 
 
+def _notes(ax: Axes) -> list[Any]:
+    return [each for each in ax.texts if each.get_label() == NOTE]
+
+
+def _below(ax: Axes) -> float:
+    """Points from the axes down to a remark, below the numbers and the name of the axis."""
+    return 18.0 + 13.0 * len(ax.get_xlabel().splitlines())
+
+
+def compact(value: float, _: object = None) -> str:
+    """A number of a small axis: 40k, 1.2M."""
+    for unit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= unit:
+            return f"{value / unit:g}{letter}".replace("-", "−")
+    return f"{value:g}".replace("-", "−")
+
+
 def halo(look: Look, width: float = 2.5) -> list[Any]:
     """An outline in the colour of the background, for text and lines that stand on other things."""
     return [withStroke(linewidth=width, foreground=look.face)]
-
-
-def shortened(text: object, most: int = 18) -> str:
-    """A name that fits beside an axis."""
-    text = str(text)
-    return text if len(text) <= most else f"{text[: most - 1]}…"
