@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discrim import scan
-from discrim.errors import ParameterError
+from discrim.errors import DataError, ParameterError
 from discrim.sources.csv_files import Dialect, dialect_of
 
 PARSERS = ["polars", "duckdb", "pyarrow"]
@@ -59,3 +59,53 @@ def test_gzipped_and_tsv_files_are_looked_into(tmp_path):
     assert dialect_of(tmp_path / "t.csv.gz", None) == Dialect(";", decimal_comma=True)
     (tmp_path / "t.tsv").write_text("a, b\ty\n1\tu\n")
     assert dialect_of(tmp_path / "t.tsv", None).separator == "\t"
+
+
+def late(first, last, n=100_000):
+    """So many rows of a column, whose last tenth is of another kind than the first rows, and the values."""
+    return [first(i) if i < 0.9 * n else last(i) for i in range(n)]
+
+
+@pytest.mark.parametrize("kind", ["csv", "semicolons", "jsonl"])
+def test_fractions_after_many_whole_numbers_are_read(tmp_path, kind):
+    pytest.importorskip("polars")
+    values = late(lambda i: i % 9, lambda i: i % 9 + 0.5)
+    path = tmp_path / ("t.jsonl" if kind == "jsonl" else "t.csv")
+    if kind == "jsonl":
+        path.write_text("".join(f'{{"a": {value}, "b": {i}}}\n' for i, value in enumerate(values)))
+    else:
+        sign, point = (";", ",") if kind == "semicolons" else (",", ".")
+        lines = [f"{value}{sign}{i}.0\n".replace(".", point) for i, value in enumerate(values)]
+        path.write_text("".join([f"a{sign}b\n", *lines]))
+    rows = scan(path, features=["a", "b"])
+    for _ in range(2):
+        assert numbers(rows).tolist() == [[value, float(i)] for i, value in enumerate(values)]
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "sentence"),
+    [
+        (lambda i: i % 9, lambda _: "-", "the column 'a' holds '-' among numbers, as its first 10,000 rows have them"),
+        (lambda i: i / 8, lambda _: "x", "the column 'a' holds 'x' among numbers"),
+        (lambda i: ("true", "false")[i % 2], lambda _: "yes", "the column 'a' holds 'yes' among true and false"),
+    ],
+    ids=["whole", "fractions", "true and false"],
+)
+def test_words_after_many_numbers_are_shown(tmp_path, first, last, sentence):
+    pytest.importorskip("polars")
+    (tmp_path / "t.csv").write_text("\n".join(["a", *map(str, late(first, last))]))
+    with pytest.raises(DataError, match=rf"{sentence}.* Leave the field empty where a value is missing, or mend it\.$"):
+        numbers(scan(tmp_path / "t.csv"))
+    # Who does not read the column does not meet it.
+    (tmp_path / "t.csv").write_text("\n".join(["a,b", *(f"{value},1" for value in late(first, last))]))
+    assert numbers(scan(tmp_path / "t.csv", features=["b"])).sum() == 100_000
+
+
+def test_words_after_many_numbers_in_json_lines_are_shown(tmp_path):
+    pytest.importorskip("polars")
+    values = late(lambda i: str(i % 9), lambda _: '"x"', 20_000)
+    (tmp_path / "t.jsonl").write_text("".join(f'{{"a": {value}}}\n' for value in values))
+    with pytest.raises(
+        DataError, match=r"holds 'x' among numbers.* Write null where a value is missing, or mend it\.$"
+    ):
+        numbers(scan(tmp_path / "t.jsonl"))

@@ -86,7 +86,7 @@ class Question:
         if lacking:
             raise self._no_column(lacking[0])
         columns = list(dict.fromkeys([*features, *self.besides]))
-        rows = max(min(MOST_NUMBERS // len(columns), 1 << 16), 1)
+        rows = max(min(MOST_NUMBERS // max(len(columns), len(self.names)), 1 << 16), 1)
         n_rows = reader.about if reader.n_rows is None else reader.n_rows
         none = True
         with Progress(title, n_rows) as progress:

@@ -25,8 +25,8 @@ from discrim.cli.writing import described, write_json
 def evaluate(path: Path, data: str, *, target: str | None, weight: str | None, as_json: bool, **reading: Any) -> None:
     """Print the error of a model on DATA with its interval, confusions, log loss, and the area under the ROC curve.
 
-    DATA has rows that the model was not fitted to, with their classes. The posteriors of all rows are held in memory,
-    the rows are not.
+    DATA has rows that the model was not fitted to, with their classes. They are read in parts, so that DATA may be
+    larger than memory; of millions of rows the area under the curve is that of a sample, and a note says so.
     """
     from discrim.cli.answering import Question
     from discrim.cli.judging import judged

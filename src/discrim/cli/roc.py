@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from discrim.cli import options
-from discrim.cli.running import verb
+from discrim.cli.running import note, verb
 from discrim.cli.writing import described, write_json, write_text
 
 # Points of the curve that are printed.
@@ -42,25 +42,21 @@ def roc(
     With a MODEL file the scores are its posteriors for the rows of DATA; without one, DATA has a column of scores. With
     more than two classes, --positive names the one that is set against the others.
     """
-    import numpy as np
-
     from discrim.cli.answering import Question
-    from discrim.cli.judging import against_others, labels_and_posterior, place_of
-    from discrim.cli.tables import as_path, labels_and_scores, load_model
+    from discrim.cli.judging import scored_by_column, scored_by_model
+    from discrim.cli.tables import as_path, load_model
     from discrim.evaluation import roc as curve_of
 
     if len(source) > 2 or (len(source) == 2 and score is not None):
         raise click.UsageError("roc takes a model file and a table, or a table alone and --score COLUMN.")
     if len(source) == 2:
         question = Question(load_model(Path(source[0])), as_path(source[1]), **reading)
-        labels, values, chosen = labels_and_posterior(question, target, positive)
-        curve = curve_of(labels, values, positive=chosen)
+        scored = scored_by_model(question, target, positive)
     else:
-        labels, values = labels_and_scores(source[0], target, score, reading["sep"])
-        classes, codes = np.unique(labels, return_inverse=True)
-        names = [str(label) for label in classes]
-        k = place_of(positive, names)
-        curve = curve_of(against_others(codes, k, names), values, positive=names[k])
+        scored = scored_by_column(source[0], target, score, positive, reading["sep"])
+    if scored.remark:
+        note(scored.remark)
+    curve = curve_of(scored.labels, scored.score, positive=scored.positive)
     if output is not None:
         points = zip(curve.thresholds.tolist(), curve.fpr.tolist(), curve.tpr.tolist(), strict=True)
         lines = ["threshold,fpr,tpr", *(",".join(map(repr, point)) for point in points)]

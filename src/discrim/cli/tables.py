@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import has_fit_parameter
 
 from discrim.cli.answering import Question
@@ -21,7 +20,6 @@ from discrim.sources import Scan, scan
 from discrim.sources.odd_columns import odd_columns, with_numbers
 from discrim.sources.opening import open_reader
 from discrim.text import Documents, documents
-from discrim.typing import Floats
 
 # What models do by these methods, in words.
 LEARNS = {"partial_fit": "learn from more rows", "forget": "unlearn rows"}
@@ -69,7 +67,7 @@ def open_table(data: str, *, note: Callable[[str], None], **options: Any) -> Sca
     text, features, without = options["text"], options["features"], options["without"]
     columns = {"target": options["target"], "weight": options["weight"]}
     if columns["target"] is None:
-        raise ParameterError(_which_column("--target", "the classes", names))
+        raise ParameterError(which_column("--target", "the classes", names))
     if text is not None:
         if features or without:
             raise ParameterError("--text learns from the words of that column alone; omit --features and --without.")
@@ -133,7 +131,7 @@ def named_target(question: Question, target: str | None) -> str:
             )
         return CLASS
     if target is None:
-        raise ParameterError(_which_column("--target", "the classes", question.names_in))
+        raise ParameterError(which_column("--target", "the classes", question.names_in))
     return target
 
 
@@ -142,22 +140,8 @@ def as_path(data: str) -> str:
     return str(spooled()) if data == "-" else data
 
 
-def labels_and_scores(data: str, target: str | None, score: str | None, sep: str | None) -> tuple[NDArray[Any], Floats]:
-    """Two columns of a table, and no other: the labels, and numbers."""
-    data = as_path(data)
-    names = open_reader(data, sep).head.names
-    for option, value, what in (("--target", target, "the classes"), ("--score", score, "the scores")):
-        if value is None:
-            raise ParameterError(_which_column(option, what, names))
-    rows = scan(data, features=[str(score)], target=target, sep=sep)
-    if rows.texts:
-        raise DataError(f"The column '{score}' of '{data}' holds text, and scores are numbers.")
-    blocks = list(rows.blocks())
-    labels = np.concatenate([block.classes[block.codes] for block in blocks])
-    return labels, np.concatenate([block.x[:, 0] for block in blocks]).astype(np.float64)
-
-
-def _which_column(option: str, what: str, names: Sequence[str]) -> str:
+def which_column(option: str, what: str, names: Sequence[str]) -> str:
+    """A question for an option that was not given."""
     return f"Which column holds {what}? Pass {option} COLUMN; the columns are {name_list(names, most=20)}."
 
 

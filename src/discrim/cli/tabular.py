@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -54,6 +54,9 @@ class _Frames:
     def close(self) -> None:
         """Write what comes at the end."""
 
+    def abandon(self) -> None:
+        """Leave the file as it is, which will be removed."""
+
 
 class _Csv(_Frames):
     separator, started = ",", False
@@ -94,6 +97,11 @@ class _Arrow(_Frames):
         if self.writer is not None:
             self.writer.close()
 
+    def abandon(self) -> None:
+        # The writer would end its file when it is collected, and complain to the terminal that it cannot.
+        with suppress(Exception):
+            self.close()
+
 
 class _Parquet(_Arrow):
     def opened(self) -> Any:
@@ -124,5 +132,9 @@ def open_output(path: Path | None, names: Sequence[str], ids: Sequence[str], *, 
         raise ParameterError(f"The name of the output, '{path}', must end in one of {', '.join(KINDS)}.")
     with replaced(path) as beside, beside.open("wb") as file:
         frames = FRAMES[kind](file)
-        yield Output(frames.add, names, ids)
-        frames.close()
+        try:
+            yield Output(frames.add, names, ids)
+            frames.close()
+        except BaseException:
+            frames.abandon()
+            raise

@@ -34,9 +34,9 @@ def open_csv(title: str, paths: Sequence[Path], sep: str | None) -> Reader:
     for path, dialect in dialects.items():
         _check_header(path, dialect.separator)
     if installed("polars"):
-        from discrim.sources import polars_table
+        from discrim.sources import polars_files
 
-        return polars_table.read_csv(title, dialects)
+        return polars_files.read_csv(title, dialects)
     need("pyarrow", "Reading CSV files")
     from discrim.sources import arrow
 

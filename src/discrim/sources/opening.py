@@ -101,7 +101,7 @@ def _reader_of(paths: Sequence[Path], sep: str | None) -> Reader:
     title = f"{len(paths)} {kind} files" if len(paths) > 1 else f"file '{paths[0].name}'"
     if kind == "jsonl":
         need("polars", "Reading JSON lines")
-        from discrim.sources.polars_table import read_json_lines
+        from discrim.sources.polars_files import read_json_lines
 
         return replace(read_json_lines(title, paths), about=_rows_about(paths, header=0))
     if kind == "csv":

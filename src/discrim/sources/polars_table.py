@@ -1,11 +1,10 @@
-"""polars: data frames by their columns, Series as labels; lazy frames, and CSV files through them, by batches."""
+"""polars: data frames by their columns, Series as labels; lazy frames by batches."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discrim.errors import DataError
-from discrim.sources.csv_files import Dialect, ragged_line
 from discrim.sources.design import Kind, Reader, Table, unusable_column
 
 
@@ -91,85 +89,38 @@ def _dictionary(series: pl.Series) -> tuple[NDArray[Any], NDArray[Any]]:
 
 def read_frames(title: str, frames: Mapping[Any, pl.LazyFrame]) -> Reader:
     """Lazy frames that are evaluated in batches, one frame after the other."""
-    heads = {str(name): _head(name, frame) for name, frame in frames.items()}
+    heads: dict[str, Table] = {}
+    for name, frame in frames.items():
+        with in_words(name):
+            heads[str(name)] = head_of(frame)
     return Reader(title, heads, partial(_tables, frames))
-
-
-def read_csv(title: str, dialects: Mapping[Path, Dialect]) -> Reader:
-    """In CSV files an empty field and "NA", which R writes, are missing."""
-    heads = {str(path): _head(path, _csv(path, dialect)) for path, dialect in dialects.items()}
-    return Reader(title, heads, partial(_csv_tables, dialects, set()))
-
-
-def _csv(path: Path, dialect: Dialect, texts: Sequence[str] = ()) -> pl.LazyFrame:
-    return pl.scan_csv(
-        path,
-        separator=dialect.separator,
-        decimal_comma=dialect.decimal_comma,
-        infer_schema_length=10_000,
-        schema_overrides=dict.fromkeys(texts, pl.String),
-        null_values=["", "NA"],
-    )
-
-
-def _csv_tables(
-    dialects: Mapping[Path, Dialect], sound: set[Path], columns: Sequence[str], batch_rows: int
-) -> Iterator[PolarsTable]:
-    """The batches of some columns.
-
-    polars notices a line with too many fields only where it reads all columns, so the first pass over a file does, the
-    others as strings; files that it went through are ``sound``.
-    """
-    for path, dialect in dialects.items():
-        frame = _csv(path, dialect)
-        if path not in sound:
-            frame = _csv(path, dialect, [name for name in frame.collect_schema() if name not in columns])
-            yield from (PolarsTable(batch.select(columns)) for batch in _batches(path, frame, batch_rows))
-            sound.add(path)
-        else:
-            yield from map(PolarsTable, _batches(path, frame.select(list(columns)), batch_rows))
-
-
-def read_json_lines(title: str, paths: Sequence[Path]) -> Reader:
-    """One object a line; a name that a line lacks is a missing value there."""
-    return read_frames(title, {path: pl.scan_ndjson(path, infer_schema_length=10_000) for path in paths})
-
-
-def _head(name: object, frame: pl.LazyFrame) -> PolarsTable:
-    try:
-        return PolarsTable(pl.DataFrame(schema=frame.collect_schema()))
-    except pl.exceptions.PolarsError as error:
-        raise _unreadable(name, error) from error
 
 
 def _tables(frames: Mapping[Any, pl.LazyFrame], columns: Sequence[str], batch_rows: int) -> Iterator[PolarsTable]:
     for name, frame in frames.items():
-        yield from map(PolarsTable, _batches(name, frame.select(list(columns)), batch_rows))
+        with in_words(name):
+            yield from map(PolarsTable, batches_of(frame.select(list(columns)), batch_rows))
 
 
-def _batches(name: object, frame: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
+def head_of(frame: pl.LazyFrame) -> PolarsTable:
+    """Its columns, without rows."""
+    return PolarsTable(pl.DataFrame(schema=frame.collect_schema()))
+
+
+def batches_of(frame: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
     """The batches that are not empty."""
+    return (batch for batch in frame.collect_batches(chunk_size=rows, lazy=True) if batch.height)
+
+
+@contextmanager
+def in_words(name: object) -> Iterator[None]:
+    """Errors of polars with the name of what was read."""
     try:
-        yield from (batch for batch in frame.collect_batches(chunk_size=rows, lazy=True) if batch.height)
+        yield
     except pl.exceptions.PolarsError as error:
-        raise _unreadable(name, error) from error
+        raise DataError.unreadable(name, first_line(error)) from error
 
 
-def _unreadable(name: object, error: Exception) -> DataError:
-    reason = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
-    if "more fields" in reason and isinstance(name, Path):
-        reason = ragged_line(name) or reason
-    if "TapeError" in reason and isinstance(name, Path):
-        reason = _broken_line(name) or reason
-    return DataError.unreadable(name, reason)
-
-
-def _broken_line(path: Path) -> str:
-    """The first line that is no JSON, in words; empty where all are."""
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                json.loads(line or "null")
-            except json.JSONDecodeError as error:
-                return f"line {number:,} is not JSON: {error.msg} at character {error.pos + 1:,}"
-    return ""
+def first_line(error: Exception) -> str:
+    """What polars says, without its advice for programmers."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
