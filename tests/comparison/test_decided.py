@@ -180,3 +180,27 @@ def test_overconfident_probabilities_are_named():
     found = compare(x, y, ["Gaussian NB", "LDA"], cv=5, reference=None)
     assert "The probabilities of Gaussian NB" in said(found)
     assert "are overconfident" in said(found)
+
+
+def test_probabilities_that_are_not_sure_enough_are_not_called_overconfident():
+    """Least squares spread them evenly where there are many classes."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(20), 15)
+    found = compare(np.eye(20)[y] + 0.05 * rng.normal(size=(300, 20)), y, ["Ridge", "LDA"], cv=5, reference=None)
+    assert "overconfident" not in said(found)
+    skewed = np.where(np.arange(2000) < 1800, 0, np.arange(2000) % 20)
+    found = compare(np.eye(20)[skewed] + 0.05 * rng.normal(size=(2000, 20)), skewed, ["Ridge", "LDA"], reference=None)
+    assert "The probabilities of Ridge are underconfident: its log loss is larger" in said(found)
+
+
+def test_a_class_of_one_row_does_not_decide_on_log_losses():
+    """No model can know it, and -log 0 would hide what the other rows say."""
+    rng = np.random.default_rng(0)
+    y = np.array([*np.arange(200) % 2, 2])
+    x = rng.normal(size=(201, 3)) + 3.0 * y[:, None]
+    found = compare(x, y, ["LDA", "Gaussian NB"], reference=None)
+    alone = compare(x[:-1], y[:-1], ["LDA", "Gaussian NB"], reference=None)
+    for name in ("LDA", "Gaussian NB", "Baseline"):
+        with_it, without = (next(row.log_loss for row in one.rows if row.name == name) for one in (found, alone))
+        assert abs(with_it - (200 * without + np.log(202)) / 201) < 0.01
+    assert "overconfident" not in said(found)

@@ -102,6 +102,24 @@ def test_only_some_posteriors_are_kept_of_many_rows(path, monkeypatch):
     assert (found.error, found.log_loss, found.n_rows) == (whole.error, whole.log_loss, N)
 
 
+def test_a_class_that_a_fold_has_alone_counts_alike_for_every_model(tmp_path, monkeypatch):
+    labels = Y.astype(object)
+    labels[[np.flatnonzero(FOLD == 1)[5]]] = "z"
+    FRAME.assign(y=labels).to_parquet(tmp_path / "rare.parquet")
+    monkeypatch.setattr(folds_of_scan, "SAMPLE_ROWS", 5999)
+    found = discrim.cross_validate(discrim.GaussianNB(), scanned(tmp_path / "rare.parquet"), cv=FOLDS)
+    loss = np.zeros(N)
+    for f in range(FOLDS):
+        train, test = f != FOLD, f == FOLD
+        fitted = clone(discrim.GaussianNB()).fit(X[train], labels[train].astype(str))
+        known = {label: k for k, label in enumerate(fitted.classes_)}
+        own = [known.get(label, -1) for label in labels[test]]
+        p = np.column_stack([fitted.predict_proba(X[test]), np.full(test.sum(), 1.0 / (N + 1))])
+        loss[test] = -np.log(p[np.arange(test.sum()), own])
+    assert found.log_loss == pytest.approx(loss.mean(), rel=1e-7)
+    assert found.unseen.sum() == np.isin("z", found.y)
+
+
 TUNED = [
     discrim.RegularizedDiscriminantAnalysis(alpha="cv", gamma="cv", cv=FOLDS),
     discrim.LinearDiscriminantAnalysis(solver="lsqr", shrinkage="cv", cv=FOLDS),

@@ -130,3 +130,18 @@ def test_rows_that_are_all_the_same_have_no_space_to_be_turned_into(cv):
         assert discrim.cross_validate(model, x, labels, cv=cv).error == expected
     with pytest.raises(SingularClassError):
         discrim.cross_validate(discrim.QuadraticDiscriminantAnalysis(shrinkage=0.3), x, labels, cv=cv)
+
+
+@pytest.mark.parametrize("cv", [5, "loo"])
+@pytest.mark.parametrize(
+    "model", [discrim.LinearDiscriminantAnalysis(), discrim.LogisticRegression(), discrim.GaussianNB()], ids=str
+)
+def test_a_class_that_a_training_part_lacks_counts_alike_for_every_model(model, cv):
+    x, labels = np.vstack([X, [[9.0, 9.0, 9.0, 9.0]]]), [*y, "other"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = discrim.cross_validate(model, x, labels, cv=cv)
+    assert np.flatnonzero(found.unseen).tolist() == [150]
+    assert found.posterior[150, 0] == 0.0
+    own = found.posterior[np.arange(150), np.searchsorted(found.classes, y)]
+    assert found.log_loss == pytest.approx((np.log(152.0) - np.log(own).sum()) / 151.0)

@@ -12,6 +12,7 @@ from discrim.comparison.folds import find_copies
 from discrim.comparison.metrics import Metric, percent
 from discrim.comparison.reference import each_column
 from discrim.comparison.scores import Row, listed
+from discrim.comparison.trials import Tried
 from discrim.errors import name_list, plural
 from discrim.typing import Floats, Index
 
@@ -53,18 +54,24 @@ def with_notes(rows: ComparedRows, found: Mapping[str, float]) -> dict[str, str]
     return why
 
 
-def overconfident(table: list[Row]) -> list[str]:
-    """What to say of models that err less than the baseline, with worse probabilities."""
+def poor_probabilities(table: list[Row], trials: Mapping[str, Tried]) -> list[str]:
+    """What to say of models that err less than the baseline, with worse probabilities: too sure, or not sure enough."""
     baseline = next((row for row in table if row.role == "baseline"), None)
-    names = [row.name for row in table if baseline and row.beats_baseline and row.log_loss > baseline.log_loss]
-    if not names or baseline is None:
+    if baseline is None:
         return []
-    its = "its log loss is" if len(names) == 1 else "their log losses are"
-    text = (
-        f"The probabilities of {listed(names, len(names))} are overconfident: {its} larger than that of the class "
-        f"frequencies ({baseline.log_loss:.3f}). Use the predicted classes, or calibrate the probabilities first."
-    )
-    return [text]
+    worse = [row for row in table if row.beats_baseline and row.log_loss > baseline.log_loss]
+    sure = {row.name: float(trials[row.name].result.posterior.max(axis=1).mean()) for row in worse}
+    flat = [row.name for row in worse if sure[row.name] < 1.0 - row.error]
+    return [
+        f"The probabilities of {listed(names, len(names))} are {what}: "
+        f"{'its log loss is' if len(names) == 1 else 'their log losses are'} larger than that of the class frequencies "
+        f"({baseline.log_loss:.3f}). Use the predicted classes, or calibrate the probabilities first."
+        for what, names in (
+            ("overconfident", [row.name for row in worse if row.name not in flat]),
+            ("underconfident", flat),
+        )
+        if names
+    ]
 
 
 def dependences(rows: ComparedRows) -> list[str]:

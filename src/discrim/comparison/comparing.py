@@ -18,7 +18,7 @@ from discrim.comparison.cautions import (
     few_rows,
     leaks,
     of_leave_one_out,
-    overconfident,
+    poor_probabilities,
     predict_alone,
     rare_classes,
     with_notes,
@@ -241,7 +241,8 @@ def _judged(
     alone = predict_alone(rows)
     cautions = [*said_of_nested(outer, metric), *leaks(rows, alone), *rare_classes(choice.row, judged, metric)]
     verdict = verdict_of(table, choice, corrected, checks, rows, metric, gain, cautions)
-    remarks = (*rows.remarks, *dependences(rows), *few_rows(judged), *of_leave_one_out(rows), *overconfident(table))
+    remarks = (*rows.remarks, *dependences(rows), *few_rows(judged), *of_leave_one_out(rows))
+    remarks = (*remarks, *poor_probabilities(table, by_name))
     rows = replace(rows, remarks=remarks, dealt=dealt, why=with_notes(rows, alone))
     everything = {tried.name: tried for tried in trials}
     seconds = perf_counter() - start

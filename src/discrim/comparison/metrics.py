@@ -15,6 +15,7 @@ from discrim.comparison.trials import Tried
 from discrim.decision.costs import cheapest, checked_costs
 from discrim.errors import ParameterError, name_list
 from discrim.evaluation.areas import area_within_folds
+from discrim.evaluation.resampling import log_losses
 from discrim.typing import Floats
 
 NAMES = ("error", "balanced_error", "log_loss", "auc", "brier")
@@ -132,9 +133,9 @@ def losses(tried: Tried, rows: ComparedRows, metric: str | Costs) -> Floats:
     """
     if metric in ("log_loss", "brier"):
         p = tried.result.posterior
-        own = p[np.arange(rows.n), rows.codes]
         if metric == "log_loss":
-            return -np.log(np.maximum(own, np.finfo(float).tiny))
+            return log_losses(p, rows.codes, tried.result.unseen)
+        own = p[np.arange(rows.n), rows.codes]
         return np.asarray(np.einsum("ij,ij->i", p, p) - 2.0 * own + 1.0)
     if isinstance(metric, Costs):
         predicted = np.searchsorted(rows.classes, tried.result.predicted)

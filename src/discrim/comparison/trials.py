@@ -77,7 +77,7 @@ class Tried:
         kept = self.result
         result = replace(
             kept, posterior=kept.posterior[places], folds=kept.folds[places], y=kept.y[places],
-            predicted=kept.predicted[places].astype(kept.classes.dtype),
+            predicted=kept.predicted[places].astype(kept.classes.dtype), unseen=kept.unseen[places],
         )  # fmt: skip
         return replace(self, result=result, margin=None if self.margin is None else self.margin[places])
 
@@ -179,6 +179,7 @@ def _run_tuned(model: Any, rows: ComparedRows, tuned: Tuned) -> HeldOut:
         own = np.isin(rows.folds.number, folds)
         held.posterior[own], held.best[own] = part.posterior[own], part.best[own]
         held.has_posterior &= part.has_posterior
+        held.absent += part.absent
         held.route = part.route
     return held
 

@@ -17,7 +17,7 @@ from discrim.engines.keyed import is_large
 from discrim.errors import ParameterError
 from discrim.evaluation.confusion_matrix import confusion
 from discrim.evaluation.folds_of_scan import judged
-from discrim.evaluation.resampling import HeldOut, Trial
+from discrim.evaluation.resampling import HeldOut, Trial, log_losses
 from discrim.families.recipe import Recipe
 from discrim.models.beyond import posteriors_of
 from discrim.models.shell import recipe_of
@@ -39,8 +39,9 @@ class CrossValidation:
     'statistics' (merged fold statistics), 'closed form' (leave-one-out) or 'refits'.
 
     A row that is never held out has the fold -1, posteriors NaN and no prediction (None).
-    A class that is absent from a training part has the posterior zero there. A classifier without
-    ``predict_proba`` has one for the predicted class, and no ``log_loss`` (NaN).
+    A class that is absent from a training part has the posterior zero there. Its rows are ``unseen``, and count in the
+    log loss with a posterior of 1 / (n + 1), whatever the model. A classifier without ``predict_proba`` has the
+    posterior one for the predicted class, and no ``log_loss`` (NaN).
 
     Of a scan that is too large to be held in memory ``error`` and ``log_loss`` are those of all ``n_rows`` rows;
     ``posterior``, ``predicted``, ``folds`` and ``y`` are of 200,000 of them, drawn by a hash of the row number.
@@ -54,6 +55,7 @@ class CrossValidation:
     log_loss: float
     route: str
     y: NDArray[Any]
+    unseen: NDArray[np.bool_]
     n_rows: int | None = None
 
     @classmethod
@@ -61,10 +63,12 @@ class CrossValidation:
         """Of a scan that is too large to be held in memory."""
         found, route = judged(recipe, rows, cv)
         block, held = found.block, found.held
-        error, log_loss = found.wrong / found.weight, found.loss / found.weight
+        error = found.wrong / found.weight
         predicted, y = block.classes[held.best], block.classes[block.codes]
-        log_loss = log_loss if held.has_posterior else np.nan
-        return cls(held.posterior, predicted, block.classes, found.folds, error, log_loss, route, y, found.rows)
+        loss = (found.loss + found.unseen_weight * np.log(found.rows + 1.0)) / found.weight
+        log_loss = float(loss) if held.has_posterior else np.nan
+        known = held.posterior, predicted, block.classes, found.folds, error, log_loss, route, y, found.unseen
+        return cls(*known, found.rows)
 
     @classmethod
     def of(cls, block: Block, folds: Folds, held: HeldOut) -> CrossValidation:
@@ -73,16 +77,15 @@ class CrossValidation:
         if never.any():
             weight = np.where(never, 0.0, weight)
         error = float(np.average(held.best != block.codes, weights=weight))
-        own = held.posterior[np.arange(len(block)), block.codes]
-        # The loss of a row whose class got no probability at all stays finite, so that means still compare.
-        losses = -np.log(np.maximum(own, np.finfo(float).tiny))
+        unseen = held.unseen(block.codes)
+        losses = log_losses(held.posterior, block.codes, unseen)
         log_loss = float(np.average(losses, weights=weight)) if held.has_posterior else np.nan
         predicted, y = block.classes[held.best], block.classes[block.codes]
         if never.any():
             held.posterior[never] = np.nan
             predicted = predicted.astype(object)
             predicted[never] = None
-        return cls(held.posterior, predicted, block.classes, folds.number, error, log_loss, held.route, y)
+        return cls(held.posterior, predicted, block.classes, folds.number, error, log_loss, held.route, y, unseen)
 
     def plot(self, **options: Any) -> Any:
         """True labels against out-of-fold predictions, as matplotlib axes: ``discrim.plots.confusion``."""

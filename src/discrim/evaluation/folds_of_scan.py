@@ -26,14 +26,21 @@ from discrim.typing import Floats, Index
 
 # Rows whose posteriors are kept.
 SAMPLE_ROWS = 200_000
+# What there is of every row that is kept, and what is summed over all rows.
+OF_ROWS = ("folds", "keys", "posterior", "best", "unseen")
+SUMS = ("wrong", "loss", "unseen_weight", "weight", "rows")
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Sums over all rows, and the rows with the smallest keys: their ``block``, folds and predictions."""
+    """Sums over all rows, and the rows with the smallest keys: their ``block``, folds and predictions.
+
+    The ``loss`` is that of rows of a class that their model has seen, ``unseen_weight`` the weight of the others.
+    """
 
     wrong: float
     loss: float
+    unseen_weight: float
     weight: float
     rows: int
     block: Block
@@ -41,16 +48,15 @@ class Judged:
     keys: NDArray[np.uint64]
     posterior: Floats
     best: Index
+    unseen: NDArray[np.bool_]
     has_posterior: bool
 
     def thinned(self) -> Judged:
         if len(self.keys) <= SAMPLE_ROWS:
             return self
         i = np.sort(np.argpartition(self.keys, SAMPLE_ROWS)[:SAMPLE_ROWS])
-        return self._with(self.block.take(i), self.folds[i], self.keys[i], self.posterior[i], self.best[i])
-
-    def _with(self, block: Block, folds: Any, keys: Any, posterior: Floats, best: Index) -> Judged:
-        return replace(self, block=block, folds=folds, keys=keys, posterior=posterior, best=best)
+        some: dict[str, Any] = {name: getattr(self, name)[i] for name in OF_ROWS}
+        return replace(self, block=self.block.take(i), **some)
 
     @property
     def held(self) -> HeldOut:
@@ -62,9 +68,8 @@ class Judged:
 
 def merge_judged(parts: Sequence[Judged]) -> Judged:
     """Of all rows of the parts."""
-    names = ("folds", "keys", "posterior", "best")
-    joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    sums: dict[str, Any] = {n: sum(getattr(part, n) for part in parts) for n in ("wrong", "loss", "weight", "rows")}
+    joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in OF_ROWS}
+    sums: dict[str, Any] = {name: sum(getattr(part, name) for part in parts) for name in SUMS}
     has = all(part.has_posterior for part in parts)
     return Judged(**sums, block=join([part.block for part in parts]), **joined, has_posterior=has).thinned()
 
@@ -90,8 +95,10 @@ class Judge:
             loss = np.minimum(-np.log(held.posterior[np.arange(len(block)), block.codes]), LARGEST_LOSS)
         i = np.flatnonzero(keyed.keys <= np.uint64(min(self.share * 2.0**64, 2.0**64 - 2049)))
         narrow = replace(block.take(i), x=np.empty((len(i), 0)))
-        sums = float(own @ (held.best != block.codes)), float(own @ loss), float(own.sum()), len(block)
-        kept = number[i], keyed.keys[i], held.posterior[i], held.best[i]
+        unseen = held.unseen(block.codes)
+        losses = float(own @ np.where(unseen, 0.0, loss)), float(own @ unseen)
+        sums = float(own @ (held.best != block.codes)), *losses, float(own.sum()), len(block)
+        kept = number[i], keyed.keys[i], held.posterior[i], held.best[i], unseen[i]
         return Judged(*sums, narrow, *kept, held.has_posterior).thinned()
 
 

@@ -24,7 +24,7 @@ from discrim.parallel import blas_threads
 from discrim.sources import Column, Design, find_non_finite, in_memory, open_rows
 from discrim.sources.rows import ArrayRows
 from discrim.statistics.folds import Folds, of_folds, of_others
-from discrim.typing import Floats, Index
+from discrim.typing import Codes, Floats, Index
 
 Units = tuple[Floats, Floats]
 
@@ -35,9 +35,9 @@ MOST_NUMBERS = 1 << 26
 class HeldOut:
     """``posterior`` (n x K) and ``best`` (class numbers, n) of rows by models that did not see them.
 
-    A class that was absent from a training part has the posterior zero in its rows. ``margin`` (n) is the score of the
-    second of two classes, where a model has scores but no posteriors; else NaN. ``route`` says how they were found:
-    'closed form', 'statistics' or 'refits'.
+    A class that was absent from a training part has the posterior zero in its rows; ``absent`` are pairs of such rows
+    and the classes. ``margin`` (n) is the score of the second of two classes, where a model has scores but no
+    posteriors; else NaN. ``route`` says how they were found: 'closed form', 'statistics' or 'refits'.
     """
 
     def __init__(self, n: int, classes: int, route: str = "refits") -> None:
@@ -45,6 +45,7 @@ class HeldOut:
         self.best: Index = np.zeros(n, dtype=np.intp)
         self.has_posterior = True
         self.margin: Floats = np.full(n, np.nan)
+        self.absent = list[tuple[Index, Index]]()
         self.route = route
 
     def put_scores(self, rows: Index, known: Index, scores: Floats) -> None:
@@ -60,6 +61,8 @@ class HeldOut:
     def put(self, rows: Index, known: Index, posterior: Floats | None, best: NDArray[Any]) -> None:
         """The predictions of one model that knows the classes ``known``; ``best`` are places among these."""
         self.best[rows] = known[best]
+        if len(known) < self.posterior.shape[1]:
+            self.absent.append((rows, np.setdiff1d(np.arange(self.posterior.shape[1]), known)))
         if posterior is None:
             self.has_posterior = False
             self.posterior[rows, self.best[rows]] = 1.0
@@ -67,6 +70,25 @@ class HeldOut:
             self.posterior[rows] = posterior
         else:
             self.posterior[np.ix_(rows, known)] = posterior
+
+    def unseen(self, codes: Codes) -> NDArray[np.bool_]:
+        """The rows of a class that their model has not seen; ``codes`` are the classes of all rows."""
+        found = np.zeros(len(self.best), dtype=bool)
+        for rows, absent in self.absent:
+            found[rows] |= np.isin(codes[rows], absent)
+        return found
+
+
+def log_losses(posterior: Floats, codes: Codes, unseen: NDArray[np.bool_]) -> Floats:
+    """-log of the posterior of its class, of every row.
+
+    A class that no row of a training part has is impossible to every model alike: of n rows it counts with 1 / (n + 1).
+    The loss of a row whose class got no probability otherwise is the largest one that stays finite, so that means still
+    compare.
+    """
+    n = len(codes)
+    losses = -np.log(np.maximum(posterior[np.arange(n), codes], np.finfo(float).tiny))
+    return np.where(unseen, np.log(n + 1.0), losses)
 
 
 class FoldStates:
@@ -221,6 +243,9 @@ class Trial:
         scores = left_out(work.block)
         undefined, held = np.isnan(scores).any(axis=1), HeldOut(len(scores), scores.shape[1], "closed form")
         held.put_scores(np.flatnonzero(~undefined), np.arange(scores.shape[1]), scores[~undefined])
+        codes = self.block.codes.astype(np.intp)
+        alone = np.flatnonzero(np.bincount(codes)[codes] == 1)
+        held.absent = [(alone[i : i + 1], codes[alone[i : i + 1]]) for i in range(len(alone))]
         return self.refit(folds, folds.number[undefined].tolist(), held)
 
     def _turned(self, fewest: int) -> Trial:
