@@ -43,6 +43,10 @@ def test_pages_show_without_errors_requests_or_scrolling_sideways(site, browser,
     for path in sorted(site.glob("*.html")):
         page.goto(path.as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path.name
+        # Long lines of code are wrapped, so that nothing of them is cut off.
+        assert page.evaluate(
+            "[...document.querySelectorAll('pre.code')].every(p => p.scrollWidth <= p.clientWidth + 1)"
+        )
         assert page.evaluate("[...document.querySelectorAll('svg')].every(s => s.getBoundingClientRect().width > 100)")
     assert said == []
     assert all(url.startswith(("file:", "data:")) for url in fetched)

@@ -112,6 +112,22 @@ def test_models_of_other_libraries_are_drawn(iris):
     assert len(plots.regions(Peer().fit(X, y), X, shade="posterior").images) == 1
 
 
+def test_lines_have_the_formats_that_are_given(iris):
+    X, y = iris[0][:, 2:], iris[1]
+    models = {
+        "LDA": discrim.LinearDiscriminantAnalysis().fit(X, y),
+        "QDA": discrim.QuadraticDiscriminantAnalysis().fit(X, y),
+    }
+    lines = plots.borders(models, X, y, formats={"LDA": "k--", "QDA": "C2"}).get_legend().get_lines()[-2:]
+    assert [line.get_label() for line in lines] == ["LDA", "QDA"]
+    from discrim.plots.style import LIGHT
+
+    assert [line.get_color() for line in lines] == [LIGHT.ink, LIGHT.colour(2)]
+    for wrong in ({"LDA": "red"}, {"LDA": 3}):
+        with pytest.raises(ParameterError, match="formats"):
+            plots.borders(models, X, y, formats=wrong)
+
+
 def test_many_rows_are_sampled_and_the_picture_says_so(lda, iris):
     X, y = np.tile(iris[0], (100, 1)), np.tile(iris[1], 100)
     ax = plots.regions(lda, X, y, columns=(0, 1), others="hold")

@@ -209,12 +209,17 @@ def one_direction(page: Page) -> None:
         [[name, cut, int(((X @ w > cut) != y).sum())] for name, cut in offsets.items()],
     )
     borders = {name: replace(lda.hyperplane(), w=w, b=-cut) for name, cut in offsets.items()}
-    page.show(plots.borders(borders, X, y), "Two clouds of unequal size and four parallel lines between them.")
+    formats = dict(zip(offsets, ("k-", "C3--", "C4:", "C5-."), strict=True))
+    page.show(
+        plots.borders(borders, X, y, formats=formats),
+        "Two clouds of unequal size and four parallel lines between them.",
+    )
     near = np.abs(cuts - 1.0) < 0.4
     axes = plots.lines({"": (cuts[near], np.array(errors)[near])}, x="offset along w", y="rows wrong")
-    axes.lines[0].set_drawstyle("steps-mid")
-    for k, (name, cut) in enumerate(offsets.items()):
-        axes.plot([cut], [((X @ w > cut) != y).sum()], LIGHT.marker(k), color=LIGHT.colour(k), markersize=9, label=name)
+    axes.lines[0].set(drawstyle="steps-mid", marker="", color=LIGHT.muted)
+    for k, (name, cut) in zip((None, 3, 4, 5), offsets.items(), strict=True):
+        colour, shape = (LIGHT.ink, "o") if k is None else (LIGHT.colour(k), LIGHT.marker(k))
+        axes.plot([cut], [((X @ w > cut) != y).sum()], shape, color=colour, markersize=9, label=name)
     axes.legend(frameon=False)
     page.show(axes, "Rows that are wrong over the offset, with the offsets of the four rules.")
 

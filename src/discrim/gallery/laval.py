@@ -249,6 +249,14 @@ def logistic_descent(page: Page) -> None:
     )
     at = [1, 3, 10, 30, 100, len(trace) - 1]
     page.show(plots.steps(model, X, y, at=at), "Six frames: the logistic line turns into place as the loss falls.")
+    w = trace.coef[-1] / np.linalg.norm(trace.coef[-1])
+    middle = X.mean(axis=0)
+    reach = float(np.abs((X - middle) @ w).max())
+    along = np.linspace(-reach, reach, 121)
+    rows = middle + along[:, None] * w
+    curves = {f"step {i}": (along, 1 / (1 + np.exp(-(rows @ trace.coef[i] + trace.intercept[i])))) for i in at[::-1]}
+    axes = plots.lines(curves, x="along the last w, from the mean of the rows", y="P(1)")
+    page.show(axes, "The fitted probability over the steps: from one half everywhere to a steep curve.")
 
 
 @ITEMS.item(

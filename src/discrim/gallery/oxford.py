@@ -169,8 +169,8 @@ def iris_lda(page: Page) -> None:
     page.check("width = 3.272 − .325 length", [3.272, -0.325], lines[1], tol=5e-4)
     page.check("errors", 6, recipes.wrong(lda, X, y))
     page.misprint("(x − μ)′Σ⁻¹(x − μ) as Mahalanobis distance", "its square", "the distance is the root")
-    axes = plots.borders({"LDA": lda}, X, y)
-    page.show(plots.titled(axes, None, *PETALS), "Three species with the borders of LDA.")
+    axes = plots.borders({"LDA": lda}, X, y, formats={"LDA": "k--"})
+    page.show(plots.titled(axes, None, *PETALS), "Three species with the borders of LDA, broken.")
 
 
 def log_crabs() -> tuple[Any, Any]:

@@ -36,10 +36,12 @@ section {{ padding: 1.6rem 0; border-bottom: 1px solid var(--line); }}
 .formula {{ font-size: 1.08rem; margin: .3rem 0 .8rem;
   font-family: Cambria, "STIX Two Text", "Times New Roman", serif; }}
 svg {{ display: block; fill: var(--ink); width: 100%; height: auto; margin: .6rem 0; }}
-.movie img {{ display: block; width: 100%; max-width: 378px; height: auto; margin: .6rem 0; }}
+.movie img {{ display: block; width: 100%; max-width: 378px; height: auto; margin: .6rem 0;
+  aspect-ratio: 7 / 6; }}
 .beside > div, .below > div {{ min-width: 0; }} .below {{ max-width: 60rem; }}
 @media (min-width: 64rem) {{
   .beside {{ display: grid; grid-template-columns: minmax(0, 35rem) minmax(0, 1fr); gap: 0 2.5rem; }}
+  .beside svg {{ max-width: 35rem !important; }}
 }}
 .wide {{ overflow-x: auto; max-width: 100%; }}
 table {{ border-collapse: collapse; font-size: .88rem; margin: .6rem 0; font-variant-numeric: tabular-nums; }}
@@ -47,6 +49,8 @@ caption {{ text-align: left; color: var(--muted); padding-bottom: .2rem; }}
 th, td {{ text-align: left; vertical-align: top; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid var(--line); }}
 th {{ font-weight: 600; }} .one, .data th {{ white-space: nowrap; }}
 pre {{ background: var(--soft); padding: .7rem .9rem; overflow-x: auto; font-size: .82rem; line-height: 1.45; }}
+.code span {{ display: block; white-space: pre-wrap; overflow-wrap: anywhere; text-indent: calc(-4ch - var(--in));
+  padding-left: calc(4ch + var(--in)); }}
 pre, code {{ font-family: ui-monospace, "DejaVu Sans Mono", monospace; }}
 .good {{ color: var(--good); }} .bad {{ color: var(--bad); font-weight: 600; }}
 .note {{ color: var(--muted); font-size: .92rem; }}
@@ -57,7 +61,8 @@ ol.items .id {{ display: inline-block; min-width: 2.6rem; color: var(--muted); }
 @media (max-width: 30rem) {{
   body {{ font-size: 15px; padding: 0 .8rem 2rem; }}
   svg {{ width: calc(100% + 1.2rem); margin-inline: -.6rem; }}
-  table {{ font-size: .82rem; }} td, th, table.checks td, table.checks th {{ padding-right: .45rem; }}
+  table {{ font-size: .82rem; }} .data th {{ white-space: normal; }} .code {{ font-size: .74rem; }}
+  td, th, table.checks td, table.checks th {{ padding-right: .45rem; }}
 }}
 @media (prefers-reduced-motion: reduce) {{ .movie {{ display: none; }} }}
 @media print {{
@@ -78,8 +83,8 @@ def section(item: Item, page: Page) -> str:
     said = [
         _checks(page),
         _misprints(page),
-        f"<details open><summary>The code that made it</summary><pre><code>{escape(item.code)}</code></pre></details>",
-        f"<details><summary>With the numbers</summary><pre><code>{escape(item.all_code)}</code></pre></details>",
+        f"<details open><summary>The code that made it</summary>{_code(item.code)}</details>",
+        f"<details><summary>With the numbers</summary>{_code(item.all_code)}</details>",
     ]
     # Beside a picture there is room; what is printed needs the whole width.
     printed = any(isinstance(shown, Text) and shown.printed for shown in page.shown)
@@ -114,6 +119,14 @@ def _shown(item: Item, page: Page) -> list[str]:
         else:
             parts.append(f'<p class="note">{escape(shown.text)}</p>')
     return parts
+
+
+def _code(text: str) -> str:
+    """Lines of a program; what is too long for a screen goes on further to the right below."""
+    lines = "".join(
+        f'<span style="--in:{len(line) - len(line.lstrip())}ch">{escape(line)}\n</span>' for line in text.splitlines()
+    )
+    return f'<pre class="code"><code>{lines}</code></pre>'
 
 
 def movie_files(item: Item) -> tuple[str, str]:

@@ -109,10 +109,14 @@ def outliers(page: Page) -> None:
         turns.append(float(np.rad2deg(np.arccos(np.clip(a @ b, -1, 1)))))
     page.check("degrees by which the lines turn", [41, 0], turns, tol=0.5)
     axes = plots.side_by_side(2)
+    formats = {"logistic": "C2-", "least squares": "C3--"}
     for ax, (name, (X, y)) in zip(axes, sets.items(), strict=True):
-        lines = {kind: planes[kind, name] for kind in ("logistic", "least squares")}
-        plots.titled(plots.borders(lines, X, y, ax=ax), name)
-    page.show(axes, "Left without outliers: both lines agree. Right: least squares has turned towards the outliers.")
+        lines = {kind: planes[kind, name] for kind in formats}
+        plots.titled(plots.borders(lines, X, y, formats=formats, ax=ax), name)
+    page.show(
+        axes,
+        "Logistic green, least squares magenta. Left both agree; right, with outliers, the magenta line has turned.",
+    )
 
 
 @ITEMS.item(

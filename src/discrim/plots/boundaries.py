@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -29,6 +30,8 @@ GRID = 200
 AVERAGED, COARSE = 40, 100
 MOST_NUMBERS = 10_000_000
 HATCHES = ("////", "xxxx", "....")
+# Colour and dashes, as matplotlib writes them.
+FORMAT = re.compile(r"(k|C\d+|)(--|-\.|-|:|)")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
 
 
@@ -80,12 +83,13 @@ def regions(
 @checked
 def borders(
     models: Mapping[str, Any], X: Any, y: Any = None, *, columns: Any = None, others: Others | None = None,
-    ax: Axes | None = None, style: str | None = None,
+    formats: Mapping[str, str] | None = None, ax: Axes | None = None, style: str | None = None,
 ) -> Axes:  # fmt: skip
     """The borders of several fitted models over the same rows, a kind of line for each: {"LDA": lda, "QDA": qda}.
 
     In the place of a model may stand a hyperplane of two columns, such as ``model.hyperplane()``. ``columns`` and
-    ``others`` are as in ``regions``. Cost: as that, for each model.
+    ``others`` are as in ``regions``. ``formats`` are of lines by name, {"LDA": "k--", "QDA": "C3-"}: k is the ink, and
+    C0, C1, ... are the colours of the classes. Cost: as ``regions``, for each model.
 
     Examples
     --------
@@ -99,8 +103,8 @@ def borders(
     lines, plane, known = [], None, None
     for i, (name, model) in enumerate(models.items()):
         plane = _plane(model, X, y, columns, others)
-        colour = look.ink if i == 0 else look.palette[(i + 2) % len(look.palette)]
-        dash = DASHES[i % len(DASHES)]
+        usual = look.ink if i == 0 else look.colour(i + 2), DASHES[i % len(DASHES)]
+        colour, dash = line_of(look, formats, name, usual)
         if _is_hyperplane(model):
             draw_line(ax, model.w, model.b, {"color": colour, "linewidth": 1.6, "linestyle": dash, "zorder": 2})
         else:
@@ -119,6 +123,20 @@ def borders(
     for text in plane.remarks:
         noted(ax, look, text)
     return ax
+
+
+def line_of(look: Look, formats: Any, name: str, usual: tuple[str, Any]) -> tuple[str, Any]:
+    """Colour and dashes of a line: the usual ones, unless a format such as "k--" or "C2:" is given for its name."""
+    if formats is None or name not in formats:
+        return usual
+    found = FORMAT.fullmatch(str(formats[name]))
+    if not isinstance(formats, Mapping) or found is None:
+        raise ParameterError.bad_value(
+            "formats", formats, "a dict of name to format, such as {'LDA': 'k-', 'QDA': 'C3--'}"
+        )
+    colour, dash = found.groups()
+    chosen = usual[0] if not colour else look.ink if colour == "k" else look.colour(int(colour[1:]))
+    return chosen, {"": usual[1], "-": DASHES[0], "--": DASHES[1], ":": DASHES[2], "-.": DASHES[3]}[dash]
 
 
 def named_models(models: Any) -> dict[str, Any]:

@@ -5,14 +5,15 @@ The functions take what ``discrim.roc`` and its relatives give, one or several b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from discrim.errors import DiscrimError, ParameterError, plural
-from discrim.plots.boundaries import DASHES, named_models
+from discrim.plots.boundaries import DASHES, line_of, named_models
 from discrim.plots.given import checked, names_in, numbers_in
 from discrim.plots.lettering import all_shortened, shortened
 from discrim.plots.rows import lacks
@@ -39,7 +40,10 @@ FIRST = 0.02
 
 
 @checked
-def roc(curves: Any, *, band: bool = True, ax: Axes | None = None, style: str | None = None) -> Axes:
+def roc(
+    curves: Any, *, band: bool = True, formats: Mapping[str, str] | None = None, ax: Axes | None = None,
+    style: str | None = None,
+) -> Axes:  # fmt: skip
     """ROC curves with their areas, and a pointwise 95% band where there are one or two curves without weights.
 
     Of more than six curves the others are grey.
@@ -48,6 +52,7 @@ def roc(curves: Any, *, band: bool = True, ax: Axes | None = None, style: str | 
     ----------
     curves : what ``discrim.roc`` gives, or a dict of name to such curves
     band : bool, bootstrap within classes, 2,000 draws
+    formats : of lines by name, {"LDA": "k-", "QDA": "C1--"}, as in ``borders``
 
     Cost: that of the band, some 20 ms a curve.
 
@@ -64,9 +69,9 @@ def roc(curves: Any, *, band: bool = True, ax: Axes | None = None, style: str | 
     keys = []
     _draw_rest(ax, look, named, ("fpr", "tpr"))
     for i, (name, curve) in list(enumerate(named.items()))[:MOST_CURVES]:
-        colour, dash = look.colour(i), DASHES[i % len(DASHES)]
+        colour, dash = line_of(look, formats, name, (look.colour(i), DASHES[i % len(DASHES)]))
         if band and len(named) <= MOST_BANDS:
-            _roc_band(ax, look, curve, i)
+            _roc_band(ax, look, curve, colour)
         fpr, tpr = thinned(curve.fpr, curve.tpr)
         ax.plot(fpr, tpr, color=colour, linestyle=dash, linewidth=1.8, zorder=3)
         label = f"{shortened(name, 22)}: AUC {curve.auc:.3f}" if name else _area_said(curve)
@@ -452,6 +457,8 @@ def lines(
             labels.append((float(values[finite[-1]]), shortened(name, 20), look.colour(i)))
     if log:
         ax.set_xscale("log")
+    elif all((at == np.round(at)).all() for at, _ in named.values()):
+        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
     titled(ax, None, x, y)
     end_labels(ax, labels)
     return ax
@@ -502,12 +509,12 @@ def _two_costs(costs: Any) -> tuple[float, float]:
     return float(values[0]), float(values[1])
 
 
-def _roc_band(ax: Axes, look: Look, curve: Any, k: int) -> None:
+def _roc_band(ax: Axes, look: Look, curve: Any, colour: str) -> None:
     try:
         specificity, low, high = curve.band()
     except (DiscrimError, AttributeError):  # weighted rows, or a curve of another library
         return
-    ax.fill_between(1 - specificity, low, high, color=look.tint(k), alpha=0.7, linewidth=0, zorder=1)
+    ax.fill_between(1 - specificity, low, high, color=mixed(colour, look.face, 0.24), alpha=0.7, linewidth=0, zorder=1)
 
 
 def _area_said(curve: Any) -> str:
