@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import special, stats
 from sklearn.metrics import balanced_accuracy_score, recall_score
 
 from discrim import LinearDiscriminantAnalysis, compare, datasets
 from discrim.decision import CostSensitiveClassifier
-from discrim.errors import ParameterError
+from discrim.errors import DataError, ParameterError
 
 X, y = datasets.load_iris().xy
 
@@ -106,3 +107,46 @@ def test_what_leave_one_out_makes_worse_than_guessing_has_no_interval_and_no_tes
     row = compare(x, labels, ["Lasso", "Gaussian NB"], cv="loo").table.loc["Lasso"]
     assert row["error"] > 0.6
     assert np.isnan(row[["error_low", "error_high", "p_value"]].astype(float)).all()
+
+
+def test_the_baseline_of_costs_is_named_after_the_class_that_is_cheapest_to_predict():
+    rng = np.random.default_rng(0)
+    labels = np.repeat(["ill", "well"], [30, 60])
+    found = compare(rng.normal(size=(90, 2)), labels, ["LDA", "Gaussian NB"], metric=[[0, 5], [1, 0]], reference=None)
+    assert found.chosen == "Baseline"
+    assert set(found.best.predict(np.zeros((3, 2)))) == {"ill"}
+    assert "always predicting 'ill' (mean cost 0.667)" in found.verdict
+    assert found.table.loc["Baseline", "note"].startswith("always predicts 'ill'")
+
+
+def test_intervals_of_means_and_areas_by_groups_have_students_quantile():
+    rng, groups = np.random.default_rng(1), np.arange(240) % 8
+    x = rng.normal(size=(240, 2)) + rng.normal(size=8)[groups, None]
+    labels = (x[:, 0] + rng.normal(size=240) > 0).astype(int)
+    found = compare(x, labels, ["LDA"], groups=groups, reference=None)
+    losses = -np.log(found["LDA"].posterior[np.arange(240), labels])
+    sums = np.bincount(groups, losses - losses.mean())
+    row = next(row for row in found.rows if row.name == "LDA")
+    error = np.sqrt(sums @ sums * 8 / 7 * row.dependence) / 240
+    low, high = row.log_loss_interval
+    assert (high - low) / 2 == pytest.approx(stats.t.ppf(0.975, 7) * error)
+    low, high = special.logit(row.auc_interval)
+    assert low < special.logit(row.auc) < high
+
+
+def test_rows_of_weight_zero_are_no_rows():
+    rng = np.random.default_rng(2)
+    labels, weight = np.arange(120) % 3, np.where(np.arange(120) < 20, 0.0, 1.5)
+    x = rng.normal(size=(120, 3)) + labels[:, None]
+    all_rows, kept = compare(x, labels, sample_weight=weight), compare(x[20:], labels[20:], sample_weight=weight[20:])
+    assert all_rows.verdict == kept.verdict
+    assert all_rows.table.drop(columns=["fit_time", "total_time"]).equals(
+        kept.table.drop(columns=["fit_time", "total_time"])
+    )
+    assert "20 rows of weight zero were left out." in all_rows.remarks
+    weight[labels == 2] = 0.0
+    lacking = compare(x, labels, ["LDA"], sample_weight=weight)
+    assert "and with them class '2'." in " ".join(lacking.remarks)
+    assert lacking.best.classes_.tolist() == [0, 1]
+    with pytest.raises(DataError, match=r"with them classes '1', '2': one class is left"):
+        compare(x, labels, sample_weight=(labels == 0).astype(float))

@@ -96,6 +96,25 @@ def test_the_interval_of_ten_rows_a_class_keeps_its_level(apart):
     assert 0.93 < inside / draws < 0.99
 
 
+@pytest.mark.parametrize(("positive", "negative", "apart"), [(5, 50, 1.0), (5, 200, 2.0), (3, 60, 1.0)])
+def test_the_interval_of_very_few_positive_rows_keeps_its_level(positive, negative, apart):
+    """DeLong's variance alone has 90, 82 and 84%: of five rows it is often too small."""
+    rng = np.random.default_rng(0)
+    truth, inside, draws = special.ndtr(apart / np.sqrt(2)), 0, 800
+    for _ in range(draws):
+        score = np.concatenate([rng.normal(size=negative), rng.normal(size=positive) + apart])
+        low, high = roc(np.repeat([0, 1], [negative, positive]), score).auc_ci()
+        inside += low <= truth <= high
+    assert 0.93 < inside / draws < 0.99
+
+
+def test_enough_rows_of_both_classes_have_delongs_variance_alone():
+    y, score, _ = rows(3)
+    found = roc(y, score)
+    half = 1.959963984540054 * found.auc_std_error / (found.auc * (1.0 - found.auc))
+    assert_allclose(special.logit(found.auc_ci()), special.logit(found.auc) + half * np.array([-1, 1]), rtol=1e-10)
+
+
 def test_infinite_scores_are_the_ends_of_the_order():
     assert roc([0, 1, 0, 1], [-np.inf, np.inf, 0.0, 0.5]).auc == 1.0
 

@@ -279,3 +279,11 @@ def test_no_sentence_contradicts_its_own_p_value():
             normal, equal = each["normality"], each["equal covariances"]
             assert ("show no departure" in normal.meaning) == (normal.p_value >= 0.05)
             assert ("show no difference" in equal.meaning) <= (equal.p_value >= 0.05)
+
+
+@pytest.mark.parametrize("lost", [0, 2])
+def test_a_class_without_weight_is_no_class(lost):
+    weight = np.where(y == lost, 0.0, 1.0)
+    weighted, left_out = assumption_checks(X, y, weight), assumption_checks(X[y != lost], y[y != lost])
+    for name in ("normality", "collinearity", "rows and columns"):
+        assert weighted[name].effect == pytest.approx(left_out[name].effect, rel=1e-9)

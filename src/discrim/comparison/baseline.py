@@ -13,6 +13,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from discrim.block import Block
 from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.trials import Tried
+from discrim.decision.costs import cheapest
 from discrim.evaluation.cross_validation import CrossValidation
 from discrim.evaluation.resampling import HeldOut
 from discrim.inference.summary import Summary, Table
@@ -90,8 +91,11 @@ class MajorityClassifier(SavedEstimator, ClassifierMixin, BaseEstimator):  # typ
         return tags
 
 
-def try_baseline(rows: ComparedRows) -> Tried:
-    """The shares of all rows: with those of the training part, a fold with more of a class would be held against it."""
+def try_baseline(rows: ComparedRows, costs: Floats | None = None) -> Tried:
+    """The shares of all rows: with those of the training part, a fold with more of a class would be held against it.
+
+    Under ``costs`` the class of the least expected cost is predicted, which need not be the most frequent one.
+    """
     start = perf_counter()
     model = MajorityClassifier().fit_labels(rows.data)
     if isinstance(rows.table, Scan):
@@ -100,7 +104,8 @@ def try_baseline(rows: ComparedRows) -> Tried:
         validate_data(model, rows.table, reset=True, skip_check_array=True)
     held = HeldOut(rows.n, len(rows.classes), "statistics")
     held.posterior[:] = model.class_prior_
-    held.best[:] = int(model.class_prior_.argmax())
+    prior = model.class_prior_
+    held.best[:] = int(prior.argmax()) if costs is None else int(cheapest(prior[None], costs)[0])
     result = CrossValidation.of(rows.data, rows.folds, held)
     taken = perf_counter() - start
     note = f"always predicts '{rows.classes[held.best[0]]}', with the class frequencies as probabilities"

@@ -35,7 +35,7 @@ from discrim.comparison.prepared import (
     open_with_gaps,
     placed,
 )
-from discrim.errors import DataError, DiscrimError, ParameterError
+from discrim.errors import DataError, DiscrimError, ParameterError, name_list, plural
 from discrim.evaluation.resampling import MOST_NUMBERS, FoldStates
 from discrim.families.recipe import Shape, rotated
 from discrim.later import cached_property
@@ -330,7 +330,23 @@ def _read_given(given: Given, wanted: Wanted) -> tuple[Given, ComparedRows]:
         keep = _complete(read, wanted)
         given, decided = given.taken(keep), replace(decided, X=taken(decided.X, keep))
         read = _read(given, decided, dropped=len(keep) - int(keep.sum()))
+    if read.weight is not None and not read.weight.all():
+        given, read = _without_weightless(given, decided, read)
     return given, read
+
+
+def _without_weightless(given: Given, decided: Decided, read: ComparedRows) -> tuple[Given, ComparedRows]:
+    """Rows of weight zero count nowhere, so that a fold, a class or a copy of them would mean nothing."""
+    keep = read.weights > 0
+    rows, lost = plural(int((~keep).sum()), "row"), np.setdiff1d(read.codes, read.codes[keep])
+    said = f"{rows} of weight zero {'was' if rows == '1 row' else 'were'} left out"
+    if len(lost):
+        said += f", and with them {'class' if len(lost) == 1 else 'classes'} {name_list(read.classes[lost])}"
+    given = given.taken(keep)
+    decided = replace(decided, X=taken(decided.X, keep), remarks=(f"{said}.", *decided.remarks))
+    if len(np.unique(read.codes[keep])) < 2:
+        raise DataError(f"{said}: one class is left, and two are needed. Give the rows of other classes weights.")
+    return given, _read(given, decided, dropped=read.dropped)
 
 
 def _complete(read: ComparedRows, wanted: Wanted) -> NDArray[np.bool_]:

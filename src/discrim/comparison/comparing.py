@@ -27,7 +27,7 @@ from discrim.comparison.clock import PATIENCE, Clock, OutOfTimeError
 from discrim.comparison.compared_rows import ComparedRows, read_rows
 from discrim.comparison.decided import Missing, Wanted
 from discrim.comparison.given import Given
-from discrim.comparison.metrics import Metric, check_metric, decided, judge, refuse_area_of_single_rows
+from discrim.comparison.metrics import Costs, Metric, check_metric, decided, judge, refuse_area_of_single_rows
 from discrim.comparison.nested import check_nested, nested_error
 from discrim.comparison.plan import check_budget, economies, plan
 from discrim.comparison.reference import REFERENCE, check_reference, try_reference
@@ -281,7 +281,7 @@ def _try_everything(
     if not trials:
         name, why = next(iter(not_run.items()))
         raise DataError(f"None of the {len(not_run)} models could be used. {name}: {why}")
-    trials.append(try_baseline(rows))
+    trials.append(try_baseline(rows, metric.matrix if isinstance(metric, Costs) else None))
     if with_reference:
         trees = _reference(rows, again, len(trials) - 1)
         if isinstance(trees, Tried):

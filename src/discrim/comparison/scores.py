@@ -17,7 +17,7 @@ from discrim.comparison.reference import REFERENCE
 from discrim.comparison.selection import dependence, effective_rows
 from discrim.comparison.trials import Tried
 from discrim.errors import DiscrimError
-from discrim.evaluation.areas import area_interval
+from discrim.evaluation.areas import area_interval, two_sizes
 from discrim.evaluation.many_tests import all_pairs, larger_than_zero
 from discrim.evaluation.paired_tests import ResampledT, resampled_t
 from discrim.evaluation.proportions import proportion_interval
@@ -315,18 +315,22 @@ def _figure(tried: Tried, rows: ComparedRows, metric: str | Costs, times: float)
         low, high = proportion_interval(value * n, n)
         return value, (float(low), float(high))
     error = standard_error(parts, rows, metric) * np.sqrt(times)
+    # Of few groups the variance is uncertain itself.
+    df = len(by_unit(rows.weights, rows)) - 1 if rows.dealer.grouped else np.inf
     if metric == "auc":
-        low, high = area_interval(-value, error, *_two_sizes(rows))
+        low, high = area_interval(-value, error, *_two_sizes(parts, error, rows), df=df)
         return value, (-high, -low)
-    half = -float(special.ndtri(0.025)) * error
+    half = float(special.stdtrit(df, 0.975) if np.isfinite(df) else special.ndtri(0.975)) * error
     return value, (max(value - half, min(0.0, value)), value + half)
 
 
-def _two_sizes(rows: ComparedRows) -> tuple[float, float]:
-    """The rows of the smallest class, and all others."""
-    counts = np.bincount(rows.codes, minlength=len(rows.classes))
-    fewest = float(counts[counts > 0].min())
-    return fewest, rows.n - fewest
+def _two_sizes(parts: Floats, std_error: float, rows: ComparedRows) -> tuple[float, float]:
+    """Independent rows of two classes: fewer where weights differ, and by how much the error is longer than theirs."""
+    w, alone = rows.weights, float(np.sqrt(parts @ parts)) / rows.n
+    sizes = np.bincount(rows.codes, w) ** 2 / np.maximum(np.bincount(rows.codes, w * w), 1e-300)
+    longer = max(std_error / alone, 1.0) if alone > 0 else 1.0
+    first, second = two_sizes(sizes)
+    return first / longer**2, second / longer**2
 
 
 def _size_of_rule(model: Any) -> float:

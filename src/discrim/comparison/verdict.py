@@ -166,8 +166,8 @@ def _chance(p_value: float) -> str:
 
 
 def _nothing_better(table: list[Row], choice: Choice, rows: ComparedRows, metric: Metric) -> str:
-    """That always predicting the same class does as well."""
-    most = rows.classes[np.argmax(np.bincount(rows.codes, rows.weight, minlength=len(rows.classes)))]
+    """That always predicting the same class does as well: the one that the baseline finds every row of."""
+    most = rows.classes[np.nanargmax(choice.row.recall)]
     own = f"{metric_name(metric)} {figure(choice.row.value, metric)}"
     text = f"No model is significantly better than always predicting '{most}' ({own})"
     best = choice.best

@@ -15,8 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from discrim.evaluation.operating_points import SAME
 from discrim.inference.conjugate import tails
 from discrim.typing import Floats, Index
+
+# Rows of a class from which on their own variance is enough, and how many of them the one known beforehand is worth.
+FEW, PRIOR_ROWS = 30, 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,20 +140,52 @@ def _ends(new: NDArray[np.bool_]) -> tuple[Index, Index]:
 
 
 def area_interval(
-    area: float, std_error: float, positive: float, negative: float, level: float = 0.95
+    area: float, std_error: float, positive: float, negative: float, level: float = 0.95, df: float = np.inf
 ) -> tuple[float, float]:
-    """On the scale of log odds; for an area of 0 or 1, or without an error, Newcombe's (2006) inverted score test.
+    """On the scale of log odds: estimate -+ z standard errors, with Student's quantile where there are ``df``.
 
-    The latter needs only the number of rows of both classes: the variance of an area A is at most about
-    A (1 - A) (1 + m ((1 - A) / (2 - A) + A / (1 + A))) / (n1 n0), m = (n1 + n0) / 2 - 1.
+    The variance A (1 - A) (1 + m ((1 - A) / (2 - A) + A / (1 + A))) / (n1 n0), m = (n1 + n0) / 2 - 1, needs only the
+    numbers of rows of both classes (Hanley and McNeil 1982, Newcombe 2006). A standard error that comes from few rows
+    of a class varies itself and is often too small: below ``FEW`` rows the variance is the mean of both, where this one
+    counts for ``PRIOR_ROWS`` rows of the smaller class. For an area of 0 or 1, or without an error, the interval are
+    the areas that are within z of their own standard errors by this variance (Newcombe's method 5).
     """
-    z = float(special.ndtri(tails(level)[1]))
-    if 0.0 < area < 1.0 and std_error > 0:
-        half = z * std_error / (area * (1.0 - area))
-        middle = special.logit(area)
+    from scipy.optimize import brentq
+
+    upper = tails(level)[1]
+    z = float(special.stdtrit(df, upper) if np.isfinite(df) else special.ndtri(upper))
+    area = area if SAME < area < 1.0 - SAME else float(round(area))
+    if std_error > SAME and 0.0 < area < 1.0:
+        fewest, variance = min(positive, negative), std_error**2
+        if fewest < FEW:
+            known = area * (1.0 - area) * _spread(area, positive, negative)
+            variance = (fewest * variance + PRIOR_ROWS * known) / (fewest + PRIOR_ROWS)
+        middle, half = special.logit(area), z * np.sqrt(variance) / (area * (1.0 - area))
         return float(special.expit(middle - half)), float(special.expit(middle + half))
-    grid = np.linspace(0.0, 1.0, 20_001)
-    m = (positive + negative) / 2.0 - 1.0
-    spread = grid * (1.0 - grid) * (1.0 + m * ((1.0 - grid) / (2.0 - grid) + grid / (1.0 + grid)))
-    kept = grid[(area - grid) ** 2 <= z**2 * spread / max(positive * negative, 1.0)]
-    return float(min(kept.min(initial=area), area)), float(max(kept.max(initial=area), area))
+
+    def distance(other: float) -> float:
+        return float((area - other) ** 2 - z * z * other * (1.0 - other) * _spread(other, positive, negative))
+
+    # At the ends of the interval the distance is zero; within it is negative.
+    low = 0.0 if area <= 0 else brentq(distance, 0.0, area * (1.0 - 1e-12))
+    high = 1.0 if area >= 1 else brentq(distance, area + (1.0 - area) * 1e-12, 1.0)
+    return float(low), float(high)
+
+
+def _spread(area: float, positive: float, negative: float) -> float:
+    balance = 0.5 * (positive + negative) - 1.0
+    return (1.0 + balance * ((1.0 - area) / (2.0 - area) + area / (1.0 + area))) / (positive * negative)
+
+
+def two_sizes(sizes: Any) -> tuple[float, float]:
+    """Of two classes their rows; of K as many of two as the mean area of all pairs varies like.
+
+    A row takes part in K - 1 of the K (K - 1) / 2 pairs; to the first order the variance is that of two classes of
+    K / 2 times the harmonic mean of the ``sizes``.
+    """
+    n = np.asarray(sizes, dtype=np.float64)
+    n = n[n > 0]
+    if len(n) == 2:
+        return float(n[0]), float(n[1])
+    alike = float(len(n) ** 2 / (2.0 * (1.0 / n).sum()))
+    return alike, alike

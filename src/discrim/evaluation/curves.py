@@ -18,7 +18,8 @@ from scipy import special
 from discrim import kernels
 from discrim.errors import DataError, ParameterError, name_list
 from discrim.evaluation.answers import checked_posterior, cumulated, in_standard_errors, scored
-from discrim.evaluation.operating_points import SAME, Curve, Part, Steps, Wanted, draws_of
+from discrim.evaluation.areas import area_interval, two_sizes
+from discrim.evaluation.operating_points import Curve, Part, Steps, Wanted, draws_of
 from discrim.inference.conjugate import tails
 from discrim.inference.summary import Table
 from discrim.later import cached_property
@@ -97,9 +98,10 @@ class ROC:
         """Interval for the area.
 
         - "logit": log odds of the area -+ z standard errors, by DeLong's variance. It keeps its level where the area is
-          near 1 or the rows are few. Where no row is out of place that variance is zero: then the area is in the
-          interval if it is within z of its standard errors of the estimate, with the variance that Hanley and McNeil
-          (1982) give for it (Newcombe, 2006).
+          near 1. Of fewer than 30 rows of a class that variance is uncertain itself and often too small; then it is
+          averaged with the one that Hanley and McNeil (1982) give for an area and numbers of rows, which counts for 5
+          rows. Where no row is out of place DeLong's is zero: then an area is in the interval if it is within z of its
+          own standard errors of the estimate, by that of Hanley and McNeil (Newcombe, 2006).
         - "delong": area -+ z standard errors, cut at 0 and 1, which is pROC's.
         - "bootstrap": percentiles of ``draws`` samples with replacement within the classes. Cost: draws x n.
         """
@@ -107,12 +109,13 @@ class ROC:
         if method == "bootstrap":
             low, high = np.quantile([curve.auc for curve in self._resampled(draws, seed)], [lower, upper])
             return float(low), float(high)
-        z, auc, se = float(special.ndtri(upper)), self.auc, self.auc_std_error
+        auc, se = self.auc, self.auc_std_error
         if method == "delong":
+            z = float(special.ndtri(upper))
             return max(auc - z * se, 0.0), min(auc + z * se, 1.0)
         if method != "logit":
             raise ParameterError.bad_value("method", method, "'logit', 'delong' or 'bootstrap'")
-        return area_interval(auc, se, z, self.n_positive, self.n_negative)
+        return area_interval(auc, se, self.n_positive, self.n_negative, level)
 
     def coords(
         self,
@@ -316,26 +319,6 @@ def _names_of(wanted: Wanted, count: int) -> list[str]:
 def _middle(points: Floats) -> Floats:
     """Of points that are equally good the one in the middle."""
     return points[len(points) // 2 :][:1]
-
-
-def area_interval(auc: float, std_error: float, z: float, positives: float, negatives: float) -> tuple[float, float]:
-    """On the scale of log odds, or Newcombe's (2006, method 5) where the standard error or the log odds say nothing."""
-    from scipy.optimize import brentq
-
-    auc = auc if SAME < auc < 1.0 - SAME else float(round(auc))
-    if std_error > SAME and 0 < auc < 1:
-        center, half = special.logit(auc), z * std_error / (auc * (1.0 - auc))
-        return float(special.expit(center - half)), float(special.expit(center + half))
-
-    def distance(area: float) -> float:
-        balance = 0.5 * (positives + negatives) - 1.0
-        spread = 1.0 + balance * ((1.0 - area) / (2.0 - area) + area / (1.0 + area))
-        return float((auc - area) ** 2 - z * z * area * (1.0 - area) * spread / (positives * negatives))
-
-    # At the ends of the interval the distance is zero; within it is negative.
-    low = 0.0 if auc <= 0 else brentq(distance, 0.0, auc * (1.0 - 1e-12))
-    high = 1.0 if auc >= 1 else brentq(distance, auc + (1.0 - auc) * 1e-12, 1.0)
-    return float(low), float(high)
 
 
 def _weighted_steps(score: Floats, is_positive: NDArray[np.bool_], weight: Floats) -> tuple[Floats, Floats, Floats]:
@@ -543,7 +526,6 @@ def multiclass_auc_ci(y: Any, posterior: Any, classes: Any = None, level: float 
     >>> round(low, 2), high
     (0.8, 1.0)
     """
-    upper = tails(level)[1]
     known, codes, p = checked_posterior(y, posterior, classes)
     sizes = np.bincount(codes, minlength=len(known))
     present = np.flatnonzero(sizes)
@@ -560,6 +542,4 @@ def multiclass_auc_ci(y: Any, posterior: Any, classes: Any = None, level: float 
             parts[own] += 0.5 * v / len(pairs)
             parts[other] += 0.5 * w / len(pairs)
     std_error = float(np.sqrt(sum(values.var(ddof=1) / len(values) for values in parts.values())))
-    # Without a row out of place, as many rows as the two smallest classes have.
-    few = np.sort(sizes[present])[:2]
-    return area_interval(total, std_error, float(special.ndtri(upper)), float(few[0]), float(few[1]))
+    return area_interval(total, std_error, *two_sizes(sizes), level)

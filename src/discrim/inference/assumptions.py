@@ -516,9 +516,10 @@ def _of_block(moments: ClassMoments, scales: Floats, roots: Sequence[Floats | No
     distance = np.zeros(classes)
     tensor = np.zeros((classes, p, p, p)) if p <= TENSOR_COLUMNS else None
     x = block.x if isinstance(block.x, np.ndarray) else block.x.toarray()
-    # A block of a scan brings only the classes that it has met.
+    # A block of a scan brings only the classes that it has met; rows of a class without weight are of none here.
     at = np.searchsorted(moments.classes, block.classes)[block.codes]
-    for k in np.unique(at):
+    at = at if block.weight is None else np.where(block.weight > 0, at, -1)
+    for k in np.unique(at[at >= 0]):
         own = at == k
         gap = np.asarray(x[own], dtype=np.float64) - moments.mean[k]
         w = np.ones(len(gap)) if block.weight is None else block.weight[own]
