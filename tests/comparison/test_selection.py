@@ -9,6 +9,7 @@ import pytest
 from scipy import special, stats
 
 from discrim import LinearDiscriminantAnalysis, compare
+from discrim.comparison.baseline import error_on_new_rows
 from discrim.comparison.selection import corrected_error, dependence, effective_rows
 from discrim.evaluation.proportions import proportion_interval
 
@@ -150,3 +151,26 @@ def test_a_corrected_figure_is_not_below_the_raw_one_and_its_interval_knows_the_
     held = corrected_error(errors, errors, rows_of(200), ONE_POINT, "error", chosen)
     assert free.error < errors["a"].mean() == held.error
     assert held.interval == pytest.approx(proportion_interval(held.error * 200 / 1.5, 200 / 1.5))
+
+
+@pytest.mark.parametrize(("classes", "n"), [(2, 60), (5, 200), (20, 100)])
+def test_the_error_of_the_baseline_knows_that_its_class_leads_by_chance(classes, n):
+    """Of equally frequent classes the leading one has too large a share: Wilson alone has 94, 89 and 53%."""
+    truth, inside, draws = 1.0 - 1.0 / classes, 0, 400
+    for seed in range(draws):
+        counts = np.random.default_rng(seed).multinomial(n, np.full(classes, 1.0 / classes))
+        error = 1.0 - counts.max() / n
+        expected = max(error, error_on_new_rows(counts / n, n))
+        inside += proportion_interval(error * n, n)[0] <= truth <= proportion_interval(expected * n, n)[1]
+    assert 0.92 < inside / draws < 1.0
+    assert error_on_new_rows(np.array([0.9, 0.1]), 1000) == pytest.approx(0.1, abs=0.002)
+
+
+def test_the_interval_of_the_baseline_goes_up_to_that_error():
+    labels = np.random.default_rng(4).integers(0, 6, 120)
+    found = compare(np.random.default_rng(5).normal(size=(120, 2)), labels, ["LDA"], reference=None)
+    row = next(row for row in found.rows if row.role == "baseline")
+    low, high = proportion_interval(row.error * 120, 120)
+    assert row.error_interval[0] == pytest.approx(low)
+    assert row.error_interval[1] > high
+    assert row.value_interval == row.error_interval

@@ -24,6 +24,8 @@ from discrim.store.values import Labels
 from discrim.typing import Floats
 
 BASELINE = "Baseline"
+# Draws of rows that show how far a class leads by chance.
+REPLICATES = 400
 
 
 class MajorityClassifier(SavedEstimator, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -110,3 +112,18 @@ def try_baseline(rows: ComparedRows, costs: Floats | None = None) -> Tried:
     taken = perf_counter() - start
     note = f"always predicts '{rows.classes[held.best[0]]}', with the class frequencies as probabilities"
     return Tried(BASELINE, note, result, None, model, None, taken, taken)
+
+
+def error_on_new_rows(shares: Floats, n: float) -> float:
+    """The error to expect of always predicting the class that was the most frequent of n rows.
+
+    Of several classes that are about as frequent, the one that leads in these rows leads by chance. As in
+    ``corrected_error`` rows are drawn with replacement, the leading class is chosen again, and the rows that were not
+    drawn judge it: of the n_k rows of a class n_k (1 - 1 / n_k)^m are left after m draws of it, on average.
+    """
+    own = np.maximum(shares * n, 1e-300)
+    drawn = np.random.default_rng(0).multinomial(max(round(n), 1), shares, size=REPLICATES)
+    left = np.where(own > 1.0, own * np.exp(drawn * np.log1p(-1.0 / np.maximum(own, 1.0 + 1e-9))), drawn == 0)
+    kept = left.sum(axis=1) > 0
+    found = left[kept, drawn[kept].argmax(axis=1)]
+    return float(1.0 - found.sum() / left[kept].sum()) if kept.any() else float(1.0 - shares.max())

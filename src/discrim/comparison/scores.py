@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from discrim.comparison.baseline import BASELINE, MajorityClassifier
+from discrim.comparison.baseline import BASELINE, MajorityClassifier, error_on_new_rows
 from discrim.comparison.compared_rows import ComparedRows
 from discrim.comparison.metrics import SHARES, Costs, Judged, Metric, by_unit, judge, standard_error
 from discrim.comparison.prepared import unwrapped
@@ -268,6 +268,8 @@ def _figured(row: Row, tried: Tried, rows: ComparedRows, metric: Metric) -> Row:
         name: _figure(tried, rows, name, row.dependence)
         for name in ("error", "balanced_error", "log_loss", "auc", "brier")
     }
+    if row.role == BASE and not isinstance(metric, Costs):
+        figures["error"] = _of_leading_class(tried, rows, *figures["error"])
     if callable(metric):
         each = [metric(rows.labels, one.result.predicted, one.result.posterior) for one in (tried, *tried.again)]
         value, interval = float(np.mean(each)), NOTHING
@@ -322,6 +324,16 @@ def _figure(tried: Tried, rows: ComparedRows, metric: str | Costs, times: float)
         return value, (-high, -low)
     half = float(special.stdtrit(df, 0.975) if np.isfinite(df) else special.ndtri(0.975)) * error
     return value, (max(value - half, min(0.0, value)), value + half)
+
+
+def _of_leading_class(tried: Tried, rows: ComparedRows, error: float, interval: Interval) -> tuple[float, Interval]:
+    """The error of the baseline, whose interval goes as far up as the error that its class has where it leads less."""
+    judged = judge(tried, rows, "error")
+    if judged is None:
+        return error, interval
+    n = effective_rows(judged.parts, rows)
+    expected = max(error, error_on_new_rows(np.bincount(rows.codes, rows.weights) / rows.weights.sum(), n))
+    return error, (interval[0], float(proportion_interval(expected * n, n)[1]))
 
 
 def _two_sizes(parts: Floats, std_error: float, rows: ComparedRows) -> tuple[float, float]:

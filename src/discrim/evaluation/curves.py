@@ -524,7 +524,7 @@ def multiclass_auc_ci(y: Any, posterior: Any, classes: Any = None, level: float 
     >>> p = np.eye(3)[y] * 0.4 + 0.2
     >>> low, high = multiclass_auc_ci(y, p)
     >>> round(low, 2), high
-    (0.8, 1.0)
+    (0.86, 1.0)
     """
     known, codes, p = checked_posterior(y, posterior, classes)
     sizes = np.bincount(codes, minlength=len(known))
