@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -144,6 +145,7 @@ def test_row_groups_that_were_read_are_not_read_again(paths):
 REFUSED = {
     "another target": (lambda folder: {"target": "two"}, {}, "target='y', and this one has target='two'"),
     "other columns": (lambda folder: {"features": ["x0", "x1"]}, {}, "of the columns 'x0'"),
+    "another order": (lambda folder: {"features": ["x1", "x0", "x2", "x3", "job"]}, {}, "these in another order"),
     "another file": (lambda folder: {"path": folder / "rows.csv"}, {}, r"rows.parquet', and this fit has .*rows.csv"),
     "other batches": (lambda folder: {"batch_rows": 400}, {}, "batch_rows"),
     "parameters": (lambda folder: {}, {"priors": [0.2, 0.3, 0.5]}, r"priors=None, and this one has priors=\[0.2"),
@@ -165,6 +167,35 @@ def test_another_fit_is_refused(name, paths, tmp_path, killed_at):
     assert "Remove that file to begin anew" in str(caught.value)
     with pytest.raises(CheckpointError, match="of a fit of LinearDiscriminantAnalysis, and this is one of GaussianNB"):
         discrim.GaussianNB().fit(rows_of(paths / "rows.parquet"), checkpoint=path)
+
+
+def test_a_fit_that_begins_elsewhere_is_refused(paths, tmp_path, killed_at):
+    path, model = tmp_path / "run.ckpt", discrim.LogisticRegression(C=1.0, warm_start=True)
+    killed_at(3, named=True)
+    with pytest.raises(Killed):
+        clone(model).fit(rows_of(paths / "rows.parquet", "two"), checkpoint=path)
+    model.fit(rows_of(paths / "rows-1.parquet", "two"))
+    with pytest.raises(CheckpointError, match="began elsewhere"):
+        model.fit(rows_of(paths / "rows.parquet", "two"), checkpoint=path)
+
+
+def test_two_fits_at_a_time_do_not_share_a_file(paths, tmp_path, killed_at, monkeypatch):
+    """The second is refused before it reads a row; the first ends as if it had been alone."""
+    killed_at(None, named=True)
+    path, refused, whole = tmp_path / "run.ckpt", [], checkpoint.Checkpoint._write
+
+    def write(self, *args):
+        whole(self, *args)
+        if not refused:
+            with pytest.raises(CheckpointError, match="Another fit is writing the checkpoint") as caught:
+                discrim.GaussianNB().fit(rows_of(paths / "rows.parquet"), checkpoint=path)
+            refused.append(caught.value)
+
+    monkeypatch.setattr(checkpoint.Checkpoint, "_write", write)
+    found = discrim.LinearDiscriminantAnalysis().fit(rows_of(paths / "rows.parquet"), checkpoint=path)
+    assert refused
+    assert to_bytes(found) == to_bytes(discrim.LinearDiscriminantAnalysis().fit(rows_of(paths / "rows.parquet")))
+    assert not list(tmp_path.iterdir())
 
 
 def test_changed_and_damaged_files_and_other_versions_are_refused(paths, tmp_path, killed_at, monkeypatch):
@@ -210,8 +241,18 @@ def test_what_has_no_checkpoint_is_refused_in_words(paths, tmp_path):
     rows = rows_of(paths / "rows.parquet")
     with pytest.raises(CheckpointError, match="there is no folder"):
         discrim.LinearDiscriminantAnalysis().fit(rows, checkpoint=tmp_path / "none" / "run.ckpt")
-    with pytest.raises(ParameterError, match="checkpoint"):
-        discrim.LinearDiscriminantAnalysis().fit(rows, checkpoint=3)
+    for strange in (3, ""):
+        with pytest.raises(ParameterError, match="checkpoint"):
+            discrim.LinearDiscriminantAnalysis().fit(rows, checkpoint=strange)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full and no /proc")
+def test_where_nothing_can_be_written_is_known_before_rows_are_read(paths):
+    model, rows = discrim.LinearDiscriminantAnalysis(), rows_of(paths / "rows.parquet")
+    rows.blocks = rows.pieces = rows.tables = None
+    for place, words in (("/dev/full", "no file"), ("/proc/run.ckpt", "nothing can be written in its folder")):
+        with pytest.raises(CheckpointError, match=words):
+            model.fit(rows, checkpoint=place)
 
 
 def test_an_error_of_the_rows_leaves_no_file(paths, tmp_path, killed_at):

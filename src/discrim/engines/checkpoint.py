@@ -32,16 +32,21 @@ PAUSE, PATIENCE = 5.0, 20.0
 class KeptPasses(RowPasses):
     """Passes for one fit: their states are written to a checkpoint, and are taken from there where it has them."""
 
-    def __init__(self, rows: Rows, reads: Reads, checkpoint: str | os.PathLike[str], model: Any) -> None:
+    def __init__(
+        self, rows: Rows, reads: Reads, checkpoint: str | os.PathLike[str], model: Any, start: Any = None
+    ) -> None:
+        """``start`` is what the fit begins from besides the parameters of the model."""
         super().__init__(rows, reads)
-        if not isinstance(checkpoint, str | os.PathLike):
+        if not isinstance(checkpoint, str | os.PathLike) or not os.fspath(checkpoint):
             raise ParameterError.bad_value("checkpoint", checkpoint, "the name of a file, or None")
-        about = {**_about(model), **_recognised(rows)}
-        self._checkpoint: Checkpoint | None = Checkpoint(Path(checkpoint), about)
+        about = {**_about(model, start), **_recognised(rows)}
+        self._checkpoint: Checkpoint | None = Checkpoint(Path(checkpoint).expanduser(), about)
 
     @contextmanager
     def fitting(self) -> Iterator[None]:
         """The file is kept until the fit is done, or fails by an error of the rows that it would meet again."""
+        kept = self._checkpoint
+        assert kept is not None
         try:
             yield
         except CheckpointError:
@@ -49,7 +54,10 @@ class KeptPasses(RowPasses):
         except DiscrimError:
             self._ended()
             raise
-        self._ended()
+        else:
+            self._ended()
+        finally:
+            kept.release()
 
     def reduce(self, reduction: Reduction[State], *, title: str = "reading") -> State:
         kept = self._checkpoint
@@ -87,8 +95,15 @@ class Checkpoint:
         self._next_at = monotonic() + PAUSE
         if not path.parent.is_dir():
             raise CheckpointError(f"Cannot write the checkpoint '{path}': there is no folder '{path.parent}'.")
+        if path.exists() and not path.is_file():
+            raise CheckpointError(f"Cannot write the checkpoint '{path}': there is something else that is no file.")
+        self._lock = Lock(path)
         if path.exists():
-            self._load()
+            try:
+                self._load()
+            except BaseException:
+                self.release()
+                raise
 
     @property
     def has_next(self) -> bool:
@@ -125,6 +140,10 @@ class Checkpoint:
     def remove(self) -> None:
         self.path.unlink(missing_ok=True)
         self._beside.unlink(missing_ok=True)
+
+    def release(self) -> None:
+        """Let another fit have the file."""
+        self._lock.release()
 
     @property
     def _beside(self) -> Path:
@@ -172,6 +191,46 @@ class Checkpoint:
         )
 
 
+class Lock:
+    """A file beside the checkpoint that one process has at a time, until it ends in any way.
+
+    It is made before the rows are read, so that a folder in which nothing can be written is known at once.
+    """
+
+    def __init__(self, checkpoint: Path) -> None:
+        self._path = checkpoint.with_name(f".{checkpoint.name}.lock")
+        try:
+            self._file: Any = self._path.open("ab")
+        except OSError as error:
+            raise CheckpointError(
+                f"Cannot write the checkpoint '{checkpoint}': nothing can be written in its folder "
+                f"({error.strerror or error})."
+            ) from error
+        if not _locked(self._file):
+            self._file.close()
+            raise CheckpointError(
+                f"Another fit is writing the checkpoint '{checkpoint}' now. Wait for its end, or name another file."
+            )
+
+    def release(self) -> None:
+        if not self._file.closed:
+            self._path.unlink(missing_ok=True)
+            self._file.close()
+
+
+def _locked(file: Any) -> bool:
+    """Is the file ours now? Yes also where the system or the disk knows no locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        pass
+    return True
+
+
 def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """What another fit or other rows differ in, in words; empty where they are the same."""
     for name, what in (("discrim", "discrim"), ("numpy", "NumPy")):
@@ -188,8 +247,11 @@ def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     changed = _changed(before["files"], now["files"])
     if changed or before == now:
         return changed
-    if list(before["columns"].items()) != list(now["columns"].items()):
-        return f"it is of the columns {name_list(list(before['columns']))}, and this fit has others"
+    if before["columns"] != now["columns"]:
+        names = [name for name, _ in before["columns"]]
+        return f"it is of the columns {name_list(names)}, and this fit has others, or these in another order"
+    if before["start"] != now["start"]:
+        return "it is of a fit that began elsewhere (warm_start)"
     return "the rows are read in another way, by types or batch_rows"
 
 
@@ -220,13 +282,15 @@ def _recognised(rows: Rows) -> dict[str, Any]:
     return found
 
 
-def _about(model: Any) -> dict[str, Any]:
+def _about(model: Any, start: Any) -> dict[str, Any]:
     """What shows whether another fit is of the same model, as plain values."""
     discrim = sys.modules["discrim"]
     with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
-        parameters = {name: repr(value) for name, value in sorted(model.get_params(deep=False).items())}
+        given = sorted(model.get_params(deep=False).items())
+        parameters = {name: repr(np.asarray(x) if hasattr(x, "__array__") else x) for name, x in given}
+        begun = repr(start)
     for name, text in parameters.items():
         if " at 0x" in text:
             raise DiscrimError(f"A checkpoint cannot recognise {name}={text} in another process. Give a plain value.")
     versions = {"discrim": discrim.__version__, "numpy": np.__version__}
-    return {**versions, "model": type(model).__name__, "parameters": parameters}
+    return {**versions, "model": type(model).__name__, "parameters": parameters, "start": begun}

@@ -312,10 +312,10 @@ class RecipeClassifier(StoredStatistic, Classifier):
         """
         recipe = self.checked_recipe()
         rows = self._read(X, y, sample_weight)
-        columns = self.columns_of(X, rows)
         reads = recipe.reads
         passes = RowPasses(rows, reads) if checkpoint is None else KeptPasses(rows, reads, checkpoint, self)
         with passes.fitting():
+            columns = self.columns_of(X, rows)
             learned = recipe.fit(passes.shape, passes)
         return self._assign(columns, learned)
 

@@ -359,7 +359,7 @@ class Scan:
             "target": self.target,
             "weight": self.weight,
             "offset": self.offset,
-            "columns": {name: self._kinds[name] for name in self.features},
+            "columns": [[name, self._kinds[name]] for name in self.features],
             "reading": self._reading.to_stored(),
             "batch_rows": self._batch_rows,
         }

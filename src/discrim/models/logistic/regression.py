@@ -274,9 +274,9 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients)
         given = Training(X, y, sample_weight, offset, trials)
         rows = open_training(self._read, given)
         self._check_reference(rows.classes)
-        columns = self.columns_of(X, rows)
-        passes = RowPasses(rows) if checkpoint is None else KeptPasses(rows, "dense", checkpoint, self)
+        passes = RowPasses(rows) if checkpoint is None else KeptPasses(rows, "dense", checkpoint, self, recipe.start)
         with passes.fitting():
+            columns = self.columns_of(X, rows)
             solved = self._solved_from(recipe, passes, columns, given)
         return self._learn(solved, columns, given)
 
