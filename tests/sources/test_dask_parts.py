@@ -203,6 +203,11 @@ def test_sparse_chunks_stay_sparse(known, monkeypatch):
     assert {x.shape for x in given if not sparse.issparse(x)} == {(200, 1)}  # weights
 
 
+def test_labels_may_be_a_column():
+    model = discrim.LinearDiscriminantAnalysis().fit(da.from_array(X, chunks=(700, 4)), da.from_array(Y[:, None]))
+    assert_allclose(model.coef_, discrim.LinearDiscriminantAnalysis().fit(X, Y).coef_, rtol=1e-8)
+
+
 def test_chunks_of_unknown_length_must_be_as_many():
     unknown, labels = PARTS[list("ABCD")].to_dask_array(), PARTS["y"].to_dask_array()
     found = discrim.GaussianNB().fit(unknown, labels)
@@ -267,6 +272,29 @@ def test_answers_are_computed_when_they_are_asked_for():
         assert_array_equal(lazy.compute(), getattr(model, method)(FRAME[list("ABCD")]))
         assert_array_equal(getattr(plain, method)(chunked).compute(), getattr(plain, method)(X))
         assert getattr(two, method)(chunked).shape == getattr(two, method)(X).shape
+
+
+def test_parts_without_rows_have_no_answers():
+    """A filter leaves such parts behind."""
+    model = discrim.LinearDiscriminantAnalysis().fit(FRAME[list("ABCD")], Y)
+    plain = discrim.LinearDiscriminantAnalysis().fit(X, Y)
+    most, parts = X[:100, 0].max(), dd.from_pandas(FRAME, npartitions=30)
+    few, chunked = X[:, 0] > most, da.from_array(X, chunks=(100, 4))
+    assert few.any()
+    for method in ("predict", "predict_proba", "decision_function"):
+        lazy = getattr(model, method)(parts[parts["A"] > most][list("ABCD")])
+        assert_array_equal(lazy.compute(), getattr(model, method)(FRAME[few][list("ABCD")]))
+        lazy = getattr(plain, method)(chunked[chunked[:, 0] > most])
+        assert_array_equal(lazy.compute(), getattr(plain, method)(X[few]))
+        assert not len(getattr(model, method)(PARTS[PARTS["A"] > 1e9][list("ABCD")]).compute())
+
+
+def test_columns_that_are_lacking_are_named_before_anything_is_computed():
+    model = discrim.LinearDiscriminantAnalysis().fit(FRAME[list("ABCD")], Y)
+    with pytest.raises(ValueError, match=r"missing:\n- D"):
+        model.predict(PARTS[list("ABC")])
+    with pytest.raises(ValueError, match="3 features"):
+        discrim.LinearDiscriminantAnalysis().fit(X, Y).predict_proba(da.from_array(X[:, :3]))
 
 
 def test_models_around_a_model_answer_when_they_are_asked():
@@ -356,6 +384,19 @@ def test_a_part_of_a_file_that_fails_is_named_with_its_rows(tmp_path, monkeypatc
     assert caught.value.__notes__ == [f"In rows 1 to 500 of '{path}'."]
 
 
+def test_whatever_fails_says_in_which_partition():
+    """Also an error that no check of ours has raised, and a task where only its key is known."""
+    from discrim.sources.dask_parts import read_dask
+
+    reader = read_dask(PARTS)
+    with pytest.raises(ZeroDivisionError) as caught:
+        reader.elsewhere(["A"], lambda tables: 1 // (len(list(tables)) - 1), sum, 16)
+    assert any(note.startswith("In partition ") and note.endswith("rows.") for note in caught.value.__notes__)
+    task = dask_parts._task(len, "rows 1 to 500 of 'a.parquet'", "text")
+    assert task.key.startswith("rows 1 to 500 of 'a.parquet', ")
+    assert task.compute(scheduler="synchronous") == 4
+
+
 def test_bad_values_are_named_by_their_column():
     frame = FRAME.assign(B=FRAME["B"].where(np.arange(N) != 2000))
     with pytest.raises(DataError, match="'B'"):
@@ -374,6 +415,7 @@ def test_bad_values_are_named_by_their_column():
         (da.from_array(X), Y, "y must be one too"),
         (da.from_array(X), da.from_array(Y[:10]), "as many rows"),
         (da.from_array(X[:, 0]), da.from_array(Y), "must have two"),
+        (da.from_array(X), da.from_array(np.column_stack([Y, Y])), "y is a Dask array of 2 dimensions"),
         (PARTS[["A"]].rename(columns={"A": 0}), PARTS["y"], "Rename the columns"),
     ],
 )

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -143,6 +144,23 @@ def test_answers_are_columns(frame):
         assert_allclose(found.iloc[:, -2:], model.predict_proba(found[COLUMNS]))
 
 
+@pytest.mark.parametrize(
+    "classes",
+    [
+        np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[D]"), np.array(["2020-01-01", "2021-01-01"], "M8[ns]"),
+        np.array([1, 2], np.int8), np.array([False, True]), np.array([0.5, 1.5], np.float32),
+        np.array([Decimal("1.5"), Decimal("2.25")], dtype=object),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_answers_have_the_type_of_the_classes(frame, classes):
+    model = discrim.LinearDiscriminantAnalysis().fit(FRAME[["a", "b.c"]], classes[(FRAME["y"] == "yes").astype(int)])
+    found = [row.prediction for row in model.transform_spark(frame).select("prediction").limit(20).collect()]
+    assert {pd.Timestamp(x) if classes.dtype.kind == "M" else x for x in found} <= set(
+        map(pd.Timestamp, classes) if classes.dtype.kind == "M" else classes.tolist()
+    )
+
+
 def test_models_travel_as_the_bytes_of_their_files(frame, monkeypatch):
     """No model is pickled on its way to the executors."""
     model = discrim.QuadraticDiscriminantAnalysis().fit(FRAME[["a", "b.c"]], Y)
@@ -159,6 +177,14 @@ def test_what_is_wrong_is_said_in_words(frame):
         model.transform_spark(frame.withColumnRenamed("y", "prediction"))
     with pytest.raises(DataError, match="no rows"):
         discrim.GaussianNB().fit(discrim.scan(frame.where("a > 1e9"), features=["a"], target="y"))
+    for call in (model.predict, model.fit):
+        with pytest.raises(DataError, match=r"X is a Spark frame. Learn from scan\(frame, target"):
+            call(frame)
+    with pytest.raises(DataError, match="transform_spark takes a Spark frame, and this is a DataFrame"):
+        model.transform_spark(FRAME)
+    stream = frame.sparkSession.readStream.format("rate").load()
+    with pytest.raises(DataError, match="is a stream"):
+        discrim.scan(stream, target="value")
     gaps = frame.selectExpr("a", "case when a > 1 then null else y end as y")
     with pytest.raises(DataError, match=r"'y'.*missing|missing.*'y'"):
         discrim.GaussianNB().fit(discrim.scan(gaps, target="y"))

@@ -101,9 +101,11 @@ def also_of_parts(method: Answer) -> Answer:
     def answers(self: Any, X: Any, *others: Any, **named: Any) -> Any:
         if type(X) is np.ndarray or others or named or not (is_dask(X) or _documents_of_dask(self, X)):
             return method(self, X, *others, **named)
-        from discrim.sources.dask_parts import answers_of_parts
+        from discrim.sources.dask_parts import answers_of_parts, columns_of_parts
 
         check_is_fitted(self, "classes_")
+        if hasattr(self, "refuse_columns"):
+            self.refuse_columns(columns_of_parts(X))
         answer = partial(_answer, self, method.__name__)
         if method.__name__ == "predict":
             several = getattr(self, "multilabel_", False)  # labels of a row

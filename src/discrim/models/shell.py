@@ -249,12 +249,17 @@ class Classifier(ByFormula, StoredClassifier, Geometry, Exported, OfParts, BaseE
                 require_labels(type(self).__name__, X, y)
             if isinstance(X, (np.ndarray, list, tuple)) and np.ndim(X) != 2:
                 check_array(X, ensure_all_finite=False)  # raises, and says how to reshape
-            if design is not None and not self._knows(columns_in(X)):
-                validate_data(self, X, reset=False, skip_check_array=True)
+            if design is not None:
+                self.refuse_columns(X)
         rows = self._opened(X, y, sample_weight, design)
         if labelled:
             check_labelled(rows)
         return rows
+
+    def refuse_columns(self, X: Any) -> None:
+        """Raise where the columns of X are not those that the model was fitted on, as far as their names go."""
+        if not self._knows(columns_in(X)):
+            validate_data(self, X, reset=False, skip_check_array=True)
 
     def _opened(self, X: Any, y: Any, sample_weight: Any, design: Design | None) -> Rows:
         return open_rows(X, y, sample_weight, design=design)

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from discrim.errors import DataError, DiscrimError
+from discrim.errors import DataError
 from discrim.sources.csv_files import Dialect
 from discrim.sources.design import BATCH_ROWS, Elsewhere, Kind, Reader, Table, unusable_column
 
@@ -170,7 +170,7 @@ class PartOfFile:
         """``of`` these columns of its rows; an error names the file and the rows."""
         try:
             return of(self._tables(columns))
-        except DiscrimError as error:
+        except Exception as error:
             error.add_note(f"In {self}.")
             raise
 

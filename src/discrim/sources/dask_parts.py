@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from os import PathLike
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from dask.dataframe.dispatch import make_meta, meta_nonempty
 from numpy.typing import NDArray
 from scipy import sparse
 
-from discrim.errors import DataError, DiscrimError, plural
+from discrim.errors import DataError, plural
 from discrim.sources.dask_keeping import Kept
 from discrim.sources.design import Elsewhere, Kind, Merge, Of, Reader, Table, comes_from
 from discrim.sources.opening import expand
@@ -52,13 +53,24 @@ def answers_of_parts(X: Any, answer: Callable[[Any], Any], columns: int | None, 
     """A Dask array of what ``answer`` gives for every partition, computed when it is asked for."""
     from dask import array
 
+    of = partial(_answered, answer, () if columns is None else (columns,), dtype)
     if comes_from(X, "dask.array", "Array"):
         return X.rechunk({1: -1}).map_blocks(
-            answer, dtype=dtype, **({"drop_axis": 1} if columns is None else {"chunks": (X.chunks[0], (columns,))})
+            of, dtype=dtype, **({"drop_axis": 1} if columns is None else {"chunks": (X.chunks[0], (columns,))})
         )
     shape = (np.nan,) if columns is None else (np.nan, columns)
-    parts = [array.from_delayed(delayed(answer)(part), shape=shape, dtype=dtype) for part in X.to_delayed()]
+    parts = [array.from_delayed(delayed(of)(part), shape=shape, dtype=dtype) for part in X.to_delayed()]
     return array.concatenate(parts)
+
+
+def _answered(answer: Callable[[Any], Any], shape: tuple[int, ...], dtype: Any, part: Any) -> Any:
+    """The answers to a part; one without rows, as a filter leaves it, has none."""
+    return answer(part) if part.shape[0] else np.empty((0, *shape), dtype)
+
+
+def columns_of_parts(X: Any) -> Any:
+    """A table or an array without rows that has the columns of a Dask frame or array."""
+    return np.empty((0, X.shape[1])) if comes_from(X, "dask.array", "Array") and X.ndim == 2 else make_meta(X)
 
 
 def _read_frame(frame: Any) -> Reader:
@@ -96,10 +108,15 @@ def _files_of(frame: Any) -> Reader | None:
 
 def _over_files(parts: Sequence[Any]) -> Elsewhere:
     def elsewhere(columns: Sequence[str], of: Of, merge: Merge, fan_in: int) -> Any:
-        states = [delayed(partial(part.reduced, of, list(columns)), pure=False)() for part in parts]
+        states = [_task(partial(part.reduced, of, list(columns)), str(part)) for part in parts]
         return _merged(states, merge, fan_in)
 
     return elsewhere
+
+
+def _task(work: Callable[..., Any], about: str, *given: Any) -> Any:
+    """A task whose key says what it is ``about``: Dask names it where every worker that tries it dies."""
+    return delayed(work, pure=False)(*given, dask_key_name=f"{about}, {uuid4().hex}")
 
 
 def _read_array(x: Any, besides: dict[str, Any]) -> Reader:
@@ -128,6 +145,10 @@ def _chunked_as(x: Any, name: str, column: Any) -> Any:
     """Labels or weights in the chunks of the rows of X."""
     if not comes_from(column, "dask.array", "Array"):
         raise DataError(f"X is a Dask array; {name} must be one too, with as many rows.")
+    if column.ndim == 2 and column.shape[1] == 1:
+        column = column[:, 0]
+    if column.ndim != 1:
+        raise DataError(f"{name} is a Dask array of {plural(column.ndim, 'dimension')}; it must have one.")
     if np.isnan(x.shape[0]) or np.isnan(column.shape[0]):
         if column.numblocks[0] != x.numblocks[0]:
             raise DataError(
@@ -210,7 +231,10 @@ def _reader(
         given, first = kept.of(columns), kept.measures(columns)
         if first:
             of, merge = partial(_sized, of), partial(_merge_sized, merge)
-        states = [delayed(partial(_of_part, of, i, len(given)), pure=False)(part) for i, part in enumerate(given)]
+        states = [
+            _task(partial(_of_part, of, i, len(given)), f"partition {i} of {len(given)}", part)
+            for i, part in enumerate(given)
+        ]
         found = _merged(states, merge, fan_in)
         if not first or found is None:
             return found
@@ -252,7 +276,7 @@ def _of_part(of: Of, i: int, count: int, part: Any) -> Any:
     table = _table_of(part)
     try:
         return of(iter([table]))
-    except DiscrimError as error:
+    except Exception as error:
         error.add_note(f"In partition {i} of {count}, which has {plural(table.n_rows, 'row')}.")
         raise
 

@@ -287,6 +287,10 @@ def as_rows_are(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     """Lazy tables as scans, of which those of Dask take in their labels; arrays of other libraries as NumPy's."""
     if is_dask(X):
         return scan_parts(X, y, sample_weight), None, None
+    if comes_from(X, "pyspark.sql", "DataFrame"):
+        raise DataError(
+            "X is a Spark frame. Learn from scan(frame, target=...); model.transform_spark(frame) adds answers to it."
+        )
     return scan(X) if is_query(X, y, sample_weight) else as_numpy(X), y, sample_weight
 
 

@@ -12,10 +12,11 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.errors import PySparkException
+from pyspark.sql.pandas.types import from_arrow_type
 
 from discrim.errors import DataError, DiscrimError, name_list
 from discrim.sources.arrow import ArrowTable, PartOfFile, files_elsewhere
-from discrim.sources.design import Elsewhere, Merge, Of, Reader, Table
+from discrim.sources.design import Elsewhere, Merge, Of, Reader, Table, comes_from
 
 # States that are merged here at once. Where fewer are to be merged they are large, and executors merge them before.
 SENT_HERE = 16
@@ -23,8 +24,6 @@ SENT_HERE = 16
 PARTITIONS = 4096
 # What a partition sends: its number, whether it could be reduced, and its state or what is wrong with its rows.
 SENT = "part int, fine boolean, state binary"
-# Types of columns by the kind of their values.
-TYPES = {"b": "boolean", "i": "bigint", "u": "bigint", "f": "double"}
 
 # What further columns hold for the rows of a table.
 Answers = Callable[[pa.Table], Sequence[NDArray[Any]]]
@@ -33,6 +32,8 @@ Answers = Callable[[pa.Table], Sequence[NDArray[Any]]]
 def read_spark(frame: Any) -> Reader:
     """The partitions of a frame of a classic or a Connect session."""
     title = "Spark frame"
+    if frame.isStreaming:
+        raise DataError("The Spark frame is a stream, which has no end. Fit to a batch of it, or to a table.")
     files = _files_of(frame)
     found = files and files_elsewhere(files, list(frame.columns), title, partial(_over_files, frame.sparkSession))
     if found:
@@ -53,6 +54,8 @@ def read_spark(frame: Any) -> Reader:
 
 def with_answers(frame: Any, needed: Sequence[str], answers: Answers, types: dict[str, str]) -> Any:
     """The frame with further columns of these ``types``, which ``answers`` makes of the ``needed`` ones."""
+    if not comes_from(frame, "pyspark.sql", "DataFrame"):
+        raise DataError(f"transform_spark takes a Spark frame, and this is a {type(frame).__name__}. Use predict.")
     known = list(frame.columns)
     lacking = [name for name in needed if name not in known]
     if lacking:
@@ -155,7 +158,14 @@ def _collected(sent: Any) -> list[Any]:
 
 def column_type(values: NDArray[Any]) -> str:
     """The type of a column of such values."""
-    return TYPES.get(values.dtype.kind, "string")
+    return str(from_arrow_type(_as_column(values).type, prefer_timestamp_ntz=True).simpleString())
+
+
+def _as_column(values: NDArray[Any]) -> pa.Array:
+    """Whole numbers of any size as those of 64 bits, and times in the units of Spark."""
+    column = pa.array(values.tolist() if values.dtype.kind in "OU" else values)
+    plain = {"i": pa.int64(), "u": pa.int64(), "M": pa.timestamp("us")}.get(values.dtype.kind)
+    return column if plain is None or pa.types.is_date(column.type) else column.cast(plain)
 
 
 def _chosen(frame: Any, columns: Sequence[str]) -> Any:
@@ -188,6 +198,9 @@ def _reduced(
     except DiscrimError as error:
         error.add_note(f"In partition {number} of the Spark frame.")
         fine, found = False, error
+    except Exception as error:
+        error.add_note(f"In partition {number} of the Spark frame.")
+        raise
     if found is not None:
         yield _sent(number, fine, found)
 
@@ -219,6 +232,6 @@ def _answered(
     for batch in batches:
         if batch.num_rows:
             found = answers(pa.Table.from_batches([batch.rename_columns(known)]).select(needed))
-            values = [pa.array(column.tolist() if column.dtype.kind in "OU" else column) for column in found]
+            values = [_as_column(column) for column in found]
             names = [*batch.schema.names, *(f"answer{i}" for i in range(len(values)))]
             yield pa.RecordBatch.from_arrays([*batch.columns, *values], names)
