@@ -72,3 +72,20 @@ def test_rows_with_gaps_are_left_out_of_a_first_look_and_counted():
     assert any("18 of 20 rows drawn" in text.get_text() for text in matrix[0, 0].figure.texts)
     with pytest.raises(DataError, match="column 'x1' has 20 NaN"):
         plots.points(np.column_stack([X[:, 2], np.full(20, np.nan)]))
+
+
+def test_models_around_models_draw_rows_as_they_were_fitted_to_them():
+    pandas = pytest.importorskip("pandas", reason="needs pandas for a table of mixed columns")
+    rng = np.random.default_rng(0)
+    table = pandas.DataFrame({"age": rng.normal(40, 10, 90), "town": rng.choice(["Rome", "Laval", "Oxford"], 90)})
+    y = np.where(table["age"] + rng.normal(size=90) > 40, "yes", "no")
+    compared = discrim.compare(table, y, models=["LDA"], cv=3)
+    assert "90 rows x 2 columns (3 when coded), 2 classes" in compared.title
+    bars = compared.best.plot(table, y).patches
+    assert sum(bar.get_height() for bar in bars) == 90
+    words = discrim.TextClassifier().fit(
+        ["an early bird", "a bird", "the late worm", "one worm"] * 3, ["p", "p", "q", "q"] * 3
+    )
+    assert words.plot(["a bird"], ["p"]).get_xlabel() == words.plot().get_xlabel()
+    formula = discrim.LogisticRegression.from_formula("label ~ age + town", table.assign(label=y))
+    assert formula.plot(table).get_xlabel().startswith("coefficient per standard deviation")

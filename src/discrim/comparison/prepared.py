@@ -21,7 +21,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_features, check_is_fitted, validate_data
 
 from discrim.atomic import all_or_nothing, learning_copy
-from discrim.block import Block
+from discrim.block import Block, join
 from discrim.comparison.column_kinds import LeftOut
 from discrim.comparison.gap_marks import Gaps, telling_gaps
 from discrim.engines import reduce
@@ -524,6 +524,13 @@ class PreparedClassifier(AroundModel):
         blocks = [rows.whole] if rows.whole is not None else rows.blocks()
         ready = self.preparation_
         return np.concatenate([np.asarray(getattr(self.model_, method)(ready.apply(block.x))) for block in blocks])
+
+    def _columns_made(self, X: Any) -> Any:
+        if self.preparation_ is None:
+            return self._as_fitted(X)
+        rows = self._opened(X)
+        whole = rows.whole if rows.whole is not None else join(list(rows.blocks()))
+        return self.preparation_.apply(whole.x)
 
     def _as_fitted(self, X: Any) -> Any:
         """New rows in the columns that take part, read as those of ``fit`` were."""

@@ -151,7 +151,9 @@ class Comparison:
         done = sum(row.done and row.role == MODEL for row in self.rows)
         rows, columns = ("rows", "column") if self.words is None else ("documents", "word")
         some = "" if self.n_all == self.n else f" of {self.n_all:,}"
-        table = f"{self.n:,}{some} {rows} x {self.width:,} {columns if self.width == 1 else columns + 's'}"
+        given = len(self.columns) or self.width
+        coded = f" ({self.width:,} when coded)" if given != self.width else ""
+        table = f"{self.n:,}{some} {rows} x {given:,} {columns if given == 1 else columns + 's'}{coded}"
         return f"{plural(done, 'model')} on {table}, {len(self.classes)} classes, {folds} folds"
 
     @property

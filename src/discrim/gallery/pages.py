@@ -67,7 +67,8 @@ ol.items .id {{ display: inline-block; min-width: 2.6rem; color: var(--muted); }
 @media (prefers-reduced-motion: reduce) {{ .movie {{ display: none; }} }}
 @media print {{
   :root {{ {_variables(LIGHT)} --soft: #ffffff; --good: #000000; }}
-  .beside {{ display: block; }} nav, .movie, details:not([open]) {{ display: none; }} section {{ break-inside: avoid; }}
+  .beside {{ display: block; }} nav, .movie, details:not([open]) {{ display: none; }}
+  h2, summary, .formula {{ break-after: avoid; }} svg, tr, .code span {{ break-inside: avoid; }}
   body {{ max-width: none; }}
   pre {{ white-space: pre-wrap; }}
 }}

@@ -71,10 +71,12 @@ class AroundModel(SavedEstimator, Exported, ClassifierMixin, BaseEstimator):  # 
         return summary
 
     @available_if(model_has("plot"))  # type: ignore[untyped-decorator]
-    def plot(self, **options: Any) -> Any:
-        """The picture of the model, with the names of the columns that were made for it."""
+    def plot(self, X: Any = None, y: Any = None, **options: Any) -> Any:
+        """The picture of the model, with the names of the columns that were made for it; of rows X, y as ``fit`` takes
+        them, or of what the model remembers.
+        """
         check_is_fitted(self, "model_")
-        return self._named().plot(**options)
+        return self._named().plot(None if X is None else self._columns_made(X), y, **options)
 
     @available_if(model_has("contributions"))  # type: ignore[untyped-decorator]
     def contributions(self, X: Any) -> NDArray[Any]:
@@ -114,6 +116,10 @@ class AroundModel(SavedEstimator, Exported, ClassifierMixin, BaseEstimator):  # 
 
     def _answers(self, X: Any, method: str) -> NDArray[Any]:
         """What ``method`` of the model says of the columns made of X."""
+        raise NotImplementedError
+
+    def _columns_made(self, X: Any) -> Any:
+        """The columns made of the rows, all at once."""
         raise NotImplementedError
 
     def _names_made(self) -> list[str] | None:

@@ -161,6 +161,9 @@ class FormulaClassifier(AroundModel):
         answers: NDArray[Any] = getattr(self.model_, method)(self.basis_.transform(_opened(X)))
         return answers
 
+    def _columns_made(self, X: Any) -> Any:
+        return self.basis_.transform(_opened(X))
+
     def _names_made(self) -> list[str] | None:
         return None  # the model has them already
 

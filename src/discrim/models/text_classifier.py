@@ -236,6 +236,9 @@ class TextClassifier(AroundModel):
     def _names_made(self) -> list[str] | None:
         return None if self.counts_.vocabulary_ is None else list(self.counts_.vocabulary_)
 
+    def _columns_made(self, X: Any) -> Any:
+        return together(list(_counted(open_documents(X), self.counts_))).x
+
     def _answers(self, X: Any, method: str) -> NDArray[Any]:
         check_is_fitted(self, "model_")
         return np.concatenate([self._ask(method, block) for block in open_documents(X).blocks()])
