@@ -117,6 +117,51 @@ def test_a_fit_that_was_killed_ends_with_the_same_bits(model, paths, tmp_path, k
         assert not list(tmp_path.iterdir())
 
 
+LARGE = [
+    discrim.RegularizedDiscriminantAnalysis(alpha="cv", gamma="cv", cv=3),
+    discrim.RidgeClassifier(alpha="cv", cv=3),
+    pytest.param(
+        discrim.LogisticRegressionCV(Cs=2, cv=2, use_legacy_attributes=False, l1_ratios=(0,), scoring="accuracy"),
+        marks=pytest.mark.slow,
+    ),
+    discrim.LogisticRegressionCV(
+        Cs=2, cv=2, use_legacy_attributes=False, l1_ratios=(1,), scoring="accuracy", class_weight="balanced"
+    ),
+]
+
+
+@pytest.mark.parametrize("model", LARGE, ids=repr)
+def test_settings_that_are_chosen_in_passes_are_kept_too(model, paths, tmp_path, killed_at, monkeypatch):
+    """As if the rows were too many to be held in memory: the passes of every fold and setting."""
+    monkeypatch.setattr("discrim.engines.keyed.LARGE", 1000)
+    path, rows = tmp_path / "run.ckpt", rows_of(paths / "rows.parquet", "two")
+    count = killed_at(None, named=True)
+    whole = to_bytes(clone(model).fit(rows, checkpoint=path))
+    assert whole == to_bytes(clone(model).fit(rows))
+    assert count[0] >= 5
+    for number in (2, max(count[0] // 3, 2), max(count[0] // 3, 2)):
+        killed_at(number, named=True)
+        with pytest.raises(Killed):
+            clone(model).fit(rows, checkpoint=path)
+    count = killed_at(None, named=True)
+    assert to_bytes(clone(model).fit(rows, checkpoint=path)) == whole
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("scheme", [discrim.OneVsRestClassifier, discrim.OneVsOneClassifier])
+def test_models_of_pairs_share_a_checkpoint(scheme, paths, tmp_path, killed_at):
+    path, rows = tmp_path / "run.ckpt", rows_of(paths / "rows.parquet")
+    model = scheme(discrim.LinearDiscriminantAnalysis())
+    killed_at(3, named=True)
+    with pytest.raises(Killed):
+        clone(model).fit(rows, checkpoint=path)
+    with pytest.raises(CheckpointError, match="estimator"):
+        scheme(discrim.LinearDiscriminantAnalysis(priors=[0.2, 0.3, 0.5])).fit(rows, checkpoint=path)
+    killed_at(None, named=True)
+    assert to_bytes(clone(model).fit(rows, checkpoint=path)) == to_bytes(clone(model).fit(rows))
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("name", ["rows.csv", "rows-*.parquet"])
 def test_what_was_read_already_is_skipped_in_text_and_in_several_files(name, paths, tmp_path, killed_at):
     whole = discrim.LogisticRegression().fit(rows_of(paths / name, "two"))
@@ -239,6 +284,11 @@ def test_what_has_no_checkpoint_is_refused_in_words(paths, tmp_path):
     with pytest.raises(CheckpointError, match="Leave checkpoint out, or write the rows to a Parquet file"):
         discrim.LinearDiscriminantAnalysis().fit(rows, checkpoint=tmp_path / "run.ckpt")
     rows = rows_of(paths / "rows.parquet")
+    columns = discrim.basis.PolynomialBasis(2).fit(rows_of(paths / "rows.parquet", features=["x0"]))
+    with pytest.raises(DataError, match="a basis or a formula makes of others"):
+        discrim.GaussianNB().fit(columns.transform(rows_of(paths / "rows.parquet", features=["x0"])), checkpoint="c")
+    with pytest.raises(ParameterError, match="these rows are in memory"):
+        LARGE[-1].fit(X, y, checkpoint=tmp_path / "run.ckpt")
     with pytest.raises(CheckpointError, match="there is no folder"):
         discrim.LinearDiscriminantAnalysis().fit(rows, checkpoint=tmp_path / "none" / "run.ckpt")
     for strange in (3, ""):

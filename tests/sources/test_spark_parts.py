@@ -148,8 +148,8 @@ def test_answers_are_columns(frame):
     "classes",
     [
         np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[D]"), np.array(["2020-01-01", "2021-01-01"], "M8[ns]"),
-        np.array([1, 2], np.int8), np.array([False, True]), np.array([0.5, 1.5], np.float32),
-        np.array([Decimal("1.5"), Decimal("2.25")], dtype=object),
+        np.array([1, 2], np.int8), np.array([False, True]), np.array([1.0, 2.0], np.float32),
+        np.array([Decimal(1), Decimal(2)], dtype=object),
     ],
     ids=str,
 )  # fmt: skip

@@ -177,7 +177,7 @@ def fit_table(
         if empty:
             return fit_table(model, _without_empty(table, empty, note), note=note, keep=keep, checkpoint=checkpoint)
         if checkpoint is not None:
-            raise DataError(f"{error} With --checkpoint they are not filled in, which needs all rows.") from None
+            raise DataError(f"{error} With --checkpoint they are not filled in.") from None
         recipe = recipe_of(model)
         marked = recipe is None or "own covariances" not in recipe.assumptions
         fitted = PreparedClassifier(model, indicators=marked).fit(table)

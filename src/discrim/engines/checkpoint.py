@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -16,13 +16,14 @@ import numpy as np
 
 from discrim.block import Reads
 from discrim.engines.states import Arrays, read, written
-from discrim.engines.threads import RowPasses, reduce
+from discrim.engines.threads import Kept, RowPasses, reduce
 from discrim.errors import CheckpointError, DiscrimError, ModelFileError, ParameterError, name_list
 from discrim.families.recipe import Reduction
 from discrim.sources import Rows, Scan
 from discrim.store.container import pack, parsed, unpack
 
 State = TypeVar("State")
+T = TypeVar("T")
 
 FORMAT = "discrim checkpoint 1"
 # Seconds between two writings, at least; and times as long as a writing takes.
@@ -59,17 +60,31 @@ class KeptPasses(RowPasses):
         finally:
             kept.release()
 
+    def not_needed(self) -> None:
+        """The rows are held in memory, and are read again by another attempt."""
+        if self._checkpoint is not None:
+            self._checkpoint.release()
+            self._checkpoint = None
+
     def reduce(self, reduction: Reduction[State], *, title: str = "reading") -> State:
+        if self._checkpoint is None:
+            return super().reduce(reduction, title=title)
+        return self._made(lambda kept: reduce(self.rows, reduction, title=title, shape=self.shape, kept=kept))
+
+    def settled(self, make: Callable[[], T]) -> T:
+        kept = self._checkpoint
+        return make() if kept is None else kept.settled(make)
+
+    def _made(self, make: Callable[[Kept | None], State]) -> State:
         kept = self._checkpoint
         if kept is None:
-            return super().reduce(reduction, title=title)
+            return make(None)
         if not kept.has_next:
-            state = reduce(self.rows, reduction, title=title, shape=self.shape, kept=kept)
-            kept.add(state, self.rows.n_rows)
+            kept.add(make(kept), self.rows.n_rows)
         state, n_rows = kept.next()
         if isinstance(self.rows, Scan) and self.rows.n_rows is None:
             self.rows.n_rows = n_rows
-        return state
+        return state  # type: ignore[no-any-return]
 
     def _ended(self) -> None:
         """The fit is done: further passes are for questions to the model, and the file is removed."""
@@ -117,13 +132,25 @@ class Checkpoint:
         self._taken += 1
         return state, found["rows"]
 
-    def add(self, state: Any, rows: int | None) -> None:
+    def add(self, state: Any, rows: int | None, *, settled: bool = False) -> None:
         """A pass is done."""
         self._part, arrays = None, Arrays()
         self._arrays[len(self._passes) :] = [arrays]
-        self._passes.append({"state": written(state, arrays), "rows": rows})
+        self._passes.append({"state": written(state, arrays), "rows": rows, "settled": settled})
         if monotonic() >= self._next_at:
             self._write({}, None)
+
+    def settled(self, make: Callable[[], T]) -> T:
+        """What ``make`` gives by passes; when it is known it takes their place, so that what is kept stays small."""
+        start = self._taken
+        if self.has_next and self._passes[start].get("settled"):
+            return self.next()[0]  # type: ignore[no-any-return]
+        value = make()
+        del self._passes[start:], self._arrays[start:]
+        self._taken = start
+        self.add(value, None, settled=True)
+        self._taken += 1
+        return value
 
     def begun(self) -> tuple[list[Any], int]:
         """The merged state of the pass that was broken off, and the rows that are in it."""
@@ -286,7 +313,7 @@ def _about(model: Any, start: Any) -> dict[str, Any]:
     """What shows whether another fit is of the same model, as plain values."""
     discrim = sys.modules["discrim"]
     with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
-        given = sorted(model.get_params(deep=False).items())
+        given = sorted(model.get_params(deep=True).items())
         parameters = {name: repr(np.asarray(x) if hasattr(x, "__array__") else x) for name, x in given}
         begun = repr(start)
     for name, text in parameters.items():

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.block import Block, Reads, join
-from discrim.engines.threads import RowPasses, reduce_blocks
+from discrim.engines.threads import Kept, RowPasses, reduce_blocks
 from discrim.errors import DataError
 from discrim.families.recipe import Reduction, Shape
 from discrim.parallel import one_blas_thread
@@ -81,9 +81,9 @@ class KeyedRows:
     def design(self) -> Design:
         return self._rows.design
 
-    def pieces(self) -> Iterator[Callable[[], Keyed]]:
+    def pieces(self, *, after: int = 0) -> Iterator[Callable[[], Keyed]]:
         seed = self._seed
-        for row, piece in self._rows.numbered_pieces():
+        for row, piece in self._rows.numbered_pieces(after=after):
             if self._part and row == 0:
                 seed += salt_of(piece())
             yield partial(_keyed, piece, seed, row)
@@ -101,22 +101,29 @@ def _keyed(piece: Callable[[], Block], seed: int, row: int) -> Keyed:
 
 
 def reduce_keyed(
-    rows: Scan, seed: int, of: Callable[[Keyed], State], merge: Callable[[Sequence[State]], State], title: str
+    rows: Scan,
+    seed: int,
+    of: Callable[[Keyed], State],
+    merge: Callable[[Sequence[State]], State],
+    title: str,
+    kept: Kept | None = None,
 ) -> State:
     """``of`` every block with its keys, merged in the order of the rows, wherever they are."""
     state = rows.reduced_elsewhere(partial(_of_part, seed, of, merge), merge, 8 * rows.design.n_out**2)
     if state is not None:
         return state
     with one_blas_thread():
-        return _reduced(KeyedRows(rows, seed), of, merge, title)
+        return _reduced(KeyedRows(rows, seed), of, merge, title, kept)
 
 
 def _of_part(seed: int, of: Callable[[Keyed], State], merge: Callable[[Sequence[State]], State], part: Scan) -> State:
     return _reduced(KeyedRows(part, seed, part=True), of, merge, "reading")
 
 
-def _reduced(rows: Any, of: Any, merge: Callable[[Sequence[State]], State], title: str) -> State:
-    state: State = reduce_blocks(rows, of, merge, title=title)
+def _reduced(
+    rows: Any, of: Any, merge: Callable[[Sequence[State]], State], title: str, kept: Kept | None = None
+) -> State:
+    state: State = reduce_blocks(rows, of, merge, title=title, kept=kept)
     return state
 
 
@@ -137,9 +144,10 @@ def reduce_folds(
     title: str,
     *,
     seed: int = SEED,
+    kept: Kept | None = None,
 ) -> State:
     """``of`` the rows of every block in each fold, merged in the order of the rows; see ``Passes``."""
-    return reduce_keyed(rows, seed, partial(_of_folds, folds, of), merge, title)
+    return reduce_keyed(rows, seed, partial(_of_folds, folds, of), merge, title, kept)
 
 
 def _of_folds(folds: int, of: Callable[[Sequence[Block | None]], State], keyed: Keyed) -> State:
@@ -147,11 +155,15 @@ def _of_folds(folds: int, of: Callable[[Sequence[Block | None]], State], keyed: 
 
 
 class Outside(RowPasses):
-    """Passes over the rows of a large scan that are not in one of its folds."""
+    """Passes over the rows of a large scan that are not in one of its folds: in (fold, folds).
 
-    def __init__(self, rows: Rows, reads: Reads, fold: int, folds: int) -> None:
+    A state is ``made`` as those of all rows are, and so kept where they are.
+    """
+
+    def __init__(self, rows: Rows, reads: Reads, place: tuple[int, int], made: Callable[..., Any]) -> None:
         super().__init__(rows, reads)
-        self._fold, self._folds = fold, folds
+        self._fold, self._folds = place
+        self._through = made
 
     @property
     def shape(self) -> Shape:
@@ -164,7 +176,7 @@ class Outside(RowPasses):
     def reduce(self, reduction: Reduction[State], *, title: str = "reading") -> State:
         of, merge = partial(_of_others, self._fold, self._folds, reduction), partial(_merge_met, reduction)
         rows: Any = self.rows
-        state: State | None = reduce_keyed(rows, SEED, of, merge, title)
+        state: State | None = self._through(lambda kept: reduce_keyed(rows, SEED, of, merge, title, kept))
         if state is None:
             raise DataError(f"All rows are in fold {self._fold}. Ask for fewer folds with cv.")
         return state
@@ -174,7 +186,7 @@ class Outside(RowPasses):
     ) -> State:
         rows: Any = self.rows
         others = partial(_inner_folds, self._fold, self._folds, folds, of)
-        state: State = reduce_keyed(rows, SEED, others, merge, title)
+        state: State = self._through(lambda kept: reduce_keyed(rows, SEED, others, merge, title, kept))
         return state
 
     def outside(self, fold: int, folds: int) -> RowPasses:  # noqa: ARG002 - there are none

@@ -267,12 +267,16 @@ class RowPasses(Passes):
     ) -> State:
         from discrim.engines.keyed import reduce_folds
 
-        return reduce_folds(self.rows, folds, of, merge, title)
+        return self._made(lambda kept: reduce_folds(self.rows, folds, of, merge, title, kept=kept))
 
     def outside(self, fold: int, folds: int) -> Passes:
         from discrim.engines.keyed import Outside
 
-        return Outside(self.rows, self._reads, fold, folds)
+        return Outside(self.rows, self._reads, (fold, folds), self._made)
+
+    def _made(self, make: Callable[[Kept | None], State]) -> State:
+        """The state of a pass; ``make`` may keep what it has of it so far."""
+        return make(None)
 
     def fault(self) -> DataError | None:
         return find_non_finite(self.rows) if self.again else None

@@ -207,6 +207,10 @@ class Passes(ABC):
         """Passes over the large rows that are not in this fold."""
         raise NotImplementedError
 
+    def settled(self, make: Callable[[], T]) -> T:
+        """What ``make`` gives by passes over these rows; where passes are kept, it takes their place."""
+        return make()
+
     def fault(self) -> DataError | None:
         """The error that names the columns with NaN or infinity, where there are such."""
         return None

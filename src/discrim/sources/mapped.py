@@ -95,7 +95,10 @@ class MappedScan(Scan):
         return MappedScan(self._inner.with_offset(name), self._of, self._all, self._keep)
 
     def recognised_by(self) -> None:
-        return None  # a basis is a function
+        raise DataError(
+            "A checkpoint cannot recognise columns that a basis or a formula makes of others. Leave checkpoint out, or "
+            "write these columns to a file."
+        )
 
     def numbered_pieces(
         self, most_rows: int | None = None, *, after: int = 0

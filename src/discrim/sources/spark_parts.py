@@ -162,10 +162,12 @@ def column_type(values: NDArray[Any]) -> str:
 
 
 def _as_column(values: NDArray[Any]) -> pa.Array:
-    """Whole numbers of any size as those of 64 bits, and times in the units of Spark."""
+    """Whole numbers as those of 64 bits, decimals as doubles, and times in the units of Spark."""
     column = pa.array(values.tolist() if values.dtype.kind in "OU" else values)
-    plain = {"i": pa.int64(), "u": pa.int64(), "M": pa.timestamp("us")}.get(values.dtype.kind)
-    return column if plain is None or pa.types.is_date(column.type) else column.cast(plain)
+    plain = {"i": pa.int64(), "u": pa.int64(), "M": pa.timestamp("us")}.get(values.dtype.kind, column.type)
+    if pa.types.is_date(column.type):
+        return column
+    return column.cast(pa.float64() if pa.types.is_decimal(plain) else plain)
 
 
 def _chosen(frame: Any, columns: Sequence[str]) -> Any:

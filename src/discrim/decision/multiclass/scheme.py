@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_method_params, _num_samples, check_i
 
 from discrim.atomic import learning_copy
 from discrim.decision.wrapping import MetaClassifier, asked, checked_table, fit_arguments, remember_columns
-from discrim.engines import RowPasses, reduce
+from discrim.engines import KeptPasses, RowPasses
 from discrim.errors import DataError, DiscrimWarning, warn
 from discrim.exports.exporting import answering_of
 from discrim.families.recipe import Passes, Shape, collected
@@ -25,7 +25,7 @@ from discrim.families.rule import Described, Output, Rule
 from discrim.models.parameters import Check
 from discrim.models.scoring import apply_rule
 from discrim.models.shell import check_parameters, recipe_of
-from discrim.sources import Rows, Scan, check_structure, check_weights, code_labels, recode, require_labels
+from discrim.sources import Scan, check_structure, check_weights, code_labels, recode, require_labels
 from discrim.store.estimators import SavedEstimator, is_fitted
 from discrim.store.fields import Fields, Flag, Incoming, Many, damaged
 from discrim.store.kinds import Of
@@ -112,8 +112,9 @@ class Scheme(MetaClassifier):
         fits one by one.
         """
         sample_weight = arguments.get("sample_weight")
-        if set(arguments) <= {"sample_weight"} and shares(self.estimator):
-            together = fit_together(self.estimator, (X, y, sample_weight), split, labels)
+        if set(arguments) <= {"sample_weight", "checkpoint"} and shares(self.estimator):
+            kept = None if arguments.get("checkpoint") is None else (arguments["checkpoint"], self)
+            together = fit_together(self.estimator, (X, y, sample_weight), split, labels, kept)
             if together is not None:
                 whole, self.estimators_ = together
                 self.classes_ = whole.classes
@@ -312,23 +313,37 @@ def shares(estimator: Any) -> bool:
 
 
 def fit_together(
-    estimator: Any, data: tuple[Any, Any, Any], split: Split, labels: tuple[int, int]
+    estimator: Any,
+    data: tuple[Any, Any, Any],
+    split: Split,
+    labels: tuple[int, int],
+    kept: tuple[Any, Any] | None = None,
 ) -> tuple[Any, list[Any]] | None:
     """The statistic of all classes, and one fitted model a problem, each from the merged statistics of its classes.
 
-    ``data`` are X, y and weights. What is reduced over the rows is the statistic of every class, once. A problem
-    renames the classes to its two sides and merges them: with S_k the scatter of class k, n_k its weight and mu_k its
-    mean, a side has S = sum S_k + sum n_k (mu_k - mu)(mu_k - mu)'. None where that would take too much memory.
+    ``data`` are X, y and weights; ``kept`` the path of a checkpoint and the scheme that is fitted. What is reduced over
+    the rows is the statistic of every class, once. A problem renames the classes to its two sides and merges them: with
+    S_k the scatter of class k, n_k its weight and mu_k its mean, a side has S = sum S_k + sum n_k (mu_k - mu)(mu_k -
+    mu)'. None where that would take too much memory.
     """
     recipe = recipe_of(estimator)
     assert recipe is not None
     rows = estimator.open_rows(*data)
-    columns = estimator.columns_of(data[0], rows)
+    opened = RowPasses(rows) if kept is None else KeptPasses(rows, recipe.reads, *kept)
+    with opened.fitting():
+        return _solved_together(estimator, data[0], opened, split, labels)
+
+
+def _solved_together(
+    estimator: Any, X: Any, opened: RowPasses, split: Split, labels: tuple[int, int]
+) -> tuple[Any, list[Any]] | None:
+    recipe, rows = estimator.recipe(), opened.rows
+    columns = estimator.columns_of(X, rows)
     shape = Shape(rows.design, rows.classes, rows.n_rows)
     reduction = recipe.reduction(shape).by_class()
     if reduction is None or reduction.numbers(shape) > MOST_NUMBERS:
         return None
-    passes = _ByClass(rows)
+    passes = _ByClass(opened)
     whole = collected(passes, reduction)
 
     def solved(problem: Problem) -> Any:
@@ -344,17 +359,24 @@ def fit_together(
     return whole, [solved(problem) for problem in split(whole.classes)]
 
 
-class _ByClass(RowPasses):
+class _ByClass(Passes):
     """Passes that remember their reductions, so that all problems share them."""
 
-    def __init__(self, rows: Rows) -> None:
-        super().__init__(rows)
-        self._known: dict[Any, Any] = {}
+    # Attributes in the place of the properties of ``Passes``.
+    shape: Any = None
+    again: Any = None
+
+    def __init__(self, inner: RowPasses) -> None:
+        self.shape, self.again = inner.shape, inner.again
+        self._inner, self._known = inner, dict[Any, Any]()
 
     def reduce(self, reduction: Any, *, title: str = "reading") -> Any:
         if reduction not in self._known:
-            self._known[reduction] = reduce(self.rows, reduction, title=title)
+            self._known[reduction] = self._inner.reduce(reduction, title=title)
         return self._known[reduction]
+
+    def fault(self) -> DataError | None:
+        return self._inner.fault()
 
 
 class _Relabelled(Passes):

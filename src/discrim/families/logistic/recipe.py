@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -33,6 +33,7 @@ FIRST_LOOK = 20_000
 # Multiplications of a product of matrices that the linear algebra library leaves to one thread by itself.
 ALONE = 200_000
 State = TypeVar("State")
+T = TypeVar("T")
 # scikit-learn's words for a solver that was stopped early, where they are not those of the others.
 STOPPED = {
     "liblinear": "Liblinear failed to converge, increase the number of iterations",
@@ -184,6 +185,9 @@ class Reweighted(Passes):
 
     def outside(self, fold: int, folds: int) -> Passes:
         return Reweighted(self.inner.outside(fold, folds), self.classes, self.factors)
+
+    def settled(self, make: Callable[[], T]) -> T:
+        return self.inner.settled(make)
 
     def reduce(self, reduction: Reduction[State], *, title: str = "reading") -> State:
         if self.whole is not None:

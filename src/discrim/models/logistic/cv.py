@@ -12,7 +12,7 @@ from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
-from discrim.engines import RowPasses, passes_over
+from discrim.engines import KeptPasses, RowPasses, passes_over
 from discrim.errors import ParameterError, name_list, warn
 from discrim.families.first_look import look
 from discrim.families.logistic.fit import BiasReduction, Problem, check_finite
@@ -122,12 +122,21 @@ class LogisticRegressionCV(LogisticRegression):
     selection: Selection = "min"
 
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, trials: Any = None, **params: Any
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        trials: Any = None,
+        checkpoint: Any = None,
+        **params: Any,
     ) -> Self:
         """Learn from rows X with labels y, or from a ``scan``, which is read into memory up to 67 million values.
 
         With more, folds are a hash of the row number, ``cv`` is a number of them, and ``scoring`` is 'accuracy' or
-        'neg_log_loss'. Every fold and C take one to three passes over the rows.
+        'neg_log_loss'. Every fold and C take one to three passes over the rows, and a fit of files that was killed goes
+        on from its ``checkpoint``, the path of a file.
 
         ``offset`` and ``trials`` as in ``LogisticRegression.fit``. Left-out rows are predicted with their offset; of
         groups every trial is scored, so that the answer is that of a table with a row for each trial, if the folds
@@ -141,17 +150,21 @@ class LogisticRegressionCV(LogisticRegression):
         grid, legacy, scoring = self._penalty_grid(), _wants_legacy(self), _wanted_scoring(self)
         given = Training(X, y, sample_weight, offset, trials)
         opened = open_training(self._read, given)
-        columns = self.columns_of(X, opened)
         to_split, to_score = self._routed(sample_weight, params)
         recipe = self._recipe_with(grid.terms[0][0])
-        passes = RowPasses(opened)
+        passes = RowPasses(opened) if checkpoint is None else KeptPasses(opened, "dense", checkpoint, self)
         if passes.large:
-            rows, problem, view = recipe.opened(passes)
-            assert view is not None
-            check_finite(rows, view)
-            self._check_reference(problem.classes)
-            result = validated_in_passes(passes, rows, recipe, problem.classes, grid, self.cv, scoring)
-            return self._chosen_of(result, (recipe, problem), rows, columns, given, legacy=legacy)
+            with passes.fitting():
+                columns = self.columns_of(X, opened)
+                rows, problem, view = recipe.opened(passes)
+                assert view is not None
+                check_finite(rows, view)
+                self._check_reference(problem.classes)
+                result = validated_in_passes(passes, rows, recipe, problem.classes, grid, self.cv, scoring)
+                return self._chosen_of(result, (recipe, problem), rows, columns, given, legacy=legacy)
+        if isinstance(passes, KeptPasses):
+            passes.not_needed()
+        columns = self.columns_of(X, opened)
         whole = opened.whole if opened.whole is not None else in_memory(opened)
         rows, problem, _ = recipe.opened(passes_over(whole, opened.design))
         self._check_reference(problem.classes)

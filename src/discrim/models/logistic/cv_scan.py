@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,10 @@ def validated_in_passes(
         raise ParameterError.bad_value(
             "scoring", scoring, "'accuracy' or 'neg_log_loss', for rows that are too many to be held in memory"
         )
-    fits = [[_path(rows.outside(f, folds), recipe, terms) for terms in grid.terms] for f in range(folds)]
+    fits = [
+        [rows.settled(partial(_path, rows.outside(f, folds), recipe, terms)) for terms in grid.terms]
+        for f in range(folds)
+    ]
     theta = np.array([[[theta for theta, _, _ in path] for path in fold] for fold in fits])
     judge = _Scores(theta.reshape(folds, -1, *theta.shape[3:]), classes, scoring)
     sums = given.reduce_folds(folds, judge.of, add_arrays, title="scores")
