@@ -84,6 +84,15 @@ def test_a_model_that_does_not_fit_the_data_says_why():
     assert {"LDA, shrunken", "Bayesian QDA", "RDA", "Ridge", "Logistic"} <= {r.name for r in wide.rows if r.done}
 
 
+def test_a_class_with_too_few_rows_in_a_training_part_says_so():
+    rng = np.random.default_rng(0)
+    found = compare(rng.normal(size=(150, 36)), np.arange(150) < 40, ["LDA", "QDA"], reference=None)
+    assert found.table.loc["QDA", "note"] == (
+        "class 'True' has 40 rows, 36 of them in a training part, for 36 columns, too few for a covariance matrix of "
+        "its own"
+    )
+
+
 def test_a_singular_class_is_a_note_and_not_the_end():
     x = np.column_stack([X, X[:, 0] + X[:, 1]])
     found = compare(x, y, cv=4)

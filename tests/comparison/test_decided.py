@@ -8,9 +8,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.datasets import load_wine
+from sklearn.metrics import average_precision_score
+from sklearn.svm import LinearSVC
 
 import discrim
 from discrim import compare
+from discrim.comparison.judged_curves import calibration_of, precision_curves, roc_curves
 from discrim.errors import DataError, ParameterError
 
 MODELS = ["LDA", "Logistic", "Mixed NB"]
@@ -71,6 +74,22 @@ def test_rare_levels_are_put_together_and_levels_never_seen_are_taken(form):
     table.loc[:4, "town"] = "nowhere"
     table.loc[5, "town"] = None
     assert len(found.best.predict(form(table, y)[0])) == N
+
+
+def test_levels_are_kept_where_there_is_room_for_their_columns(form):
+    """Fifty states each with its own law: no model can know it once they are one level."""
+    rng = np.random.default_rng(0)
+    state, n = rng.integers(0, 50, 1000), 1000
+    y = (state % 2) ^ (rng.random(n) < 0.05)
+    table = pd.DataFrame({"a": rng.normal(size=n), "state": "s" + pd.Series(state.astype(str))})
+    found = compare(*form(table, y), models=["Logistic"], cv=3)
+    assert found.width == 50
+    assert found.rows[0].error < 0.07
+    for name in "cdefgh":  # 350 columns in all
+        table[name] = "s" + pd.Series(rng.integers(0, 50, n).astype(str))
+    found = compare(*form(table, y), models=["Logistic"], cv=3)
+    assert "Column 'state' has 50 levels: the 30 most frequent are kept" in said(found)
+    assert found.width == 1 + 7 * 30
 
 
 def test_incomplete_rows_are_dropped_or_refused_on_request(form):
@@ -204,3 +223,32 @@ def test_a_class_of_one_row_does_not_decide_on_log_losses():
         with_it, without = (next(row.log_loss for row in one.rows if row.name == name) for one in (found, alone))
         assert abs(with_it - (200 * without + np.log(202)) / 201) < 0.01
     assert "overconfident" not in said(found)
+
+
+def test_the_class_of_interest_is_that_of_the_verdict_and_the_curves(tmp_path):
+    rng = np.random.default_rng(0)
+    ill = rng.random(N) < 0.2
+    x, y = rng.normal(size=(N, 2)) + 1.5 * ill[:, None], np.where(ill, "ill", "well")
+    found = {name: compare(x, y, ["LDA"], positive=name, reference=None) for name in (None, "ill", "well")}
+    assert [each.positive for each in found.values()] == ["well", "ill", "well"]
+    assert "class of interest" not in found[None].verdict
+    predicted = found["ill"]["LDA"].predicted == "ill"
+    recall, precision = (predicted & ill).sum() / ill.sum(), (predicted & ill).sum() / predicted.sum()
+    assert (
+        f"Of 'ill', the class of interest ({ill.mean():.1%} of the rows), LDA finds {recall:.1%} (recall); of the rows "
+        f"that it takes for it, {precision:.1%} are (precision)." in found["ill"].verdict
+    )
+    areas = {name: precision_curves(each)["LDA"].average_precision for name, each in found.items()}
+    posterior = found["ill"]["LDA"].posterior
+    assert areas["ill"] == pytest.approx(average_precision_score(ill, posterior[:, 0]))
+    assert areas["well"] == areas[None] == pytest.approx(average_precision_score(~ill, posterior[:, 1]))
+    assert calibration_of(found["ill"]).observed.mean() < 0.6 < calibration_of(found["well"]).observed.mean()
+    page = found["ill"].report(tmp_path / "page.html").read_text()
+    assert "ROC: &#x27;ill&#x27; against &#x27;well&#x27;" in page
+
+
+def test_a_model_without_posteriors_orders_rows_by_the_class_of_interest():
+    table, y = frame()
+    found = compare(table[["a", "b"]], y, [LinearSVC()], positive=0, reference=None)
+    assert roc_curves(found)["LinearSVC"].auc == pytest.approx(found.rows[0].auc, abs=0.02)
+    assert found.rows[0].auc > 0.6

@@ -39,7 +39,7 @@ from discrim.cli.writing import described, write_json
 )
 @click.option("--groups", metavar="COLUMN", help="Column of groups, whose rows stay together in the folds.")
 @click.option("--time", metavar="COLUMN", help="Column of times: every row is predicted by models of earlier rows.")
-@click.option("--positive", metavar="CLASS", help="The class of interest of two.")
+@click.option("--positive", metavar="CLASS", help="The class of interest of two: its recall, precision and curves.")
 @click.option(
     "--missing",
     type=click.Choice(["impute", "drop", "error"]),
@@ -149,6 +149,7 @@ def _described(found: Any) -> dict[str, Any]:
         "rows": found.n,
         "columns": found.width,
         "classes": found.classes,
+        "positive": found.positive,
         "models": [asdict(row) for row in found.rows],
         "remarks": found.remarks,
         "column_table": [column._asdict() for column in found.columns],

@@ -100,9 +100,27 @@ def rare_classes(chosen: Row, rows: ComparedRows, metric: Metric) -> list[str]:
         return []
     found = [f"{chosen.recall[k]:.0%} of '{rows.classes[k]}' ({percent(shares[k])} of the rows)" for k in rare]
     text = f"{chosen.name} finds {listed(found, MOST_NAMED)}; its balanced error is {percent(chosen.balanced_error)}."
+    if rows.positive is not None and rows.classes[rare[0]] == rows.positive:  # what is found of it is said already
+        text = f"The balanced error of {chosen.name} is {percent(chosen.balanced_error)}."
     if metric in ("error", "log_loss", "brier"):
         text += " metric='balanced_error', 'auc' or a matrix of costs would count rare classes for more."
     return [text]
+
+
+def of_interest(chosen: Row, tried: Tried, rows: ComparedRows) -> list[str]:
+    """How much of the class of interest is found, and how many of those that are taken for it are of it."""
+    if rows.positive is None:
+        return []
+    own = rows.labels == rows.positive
+    taken = tried.result.predicted == rows.positive
+    share, right, called = (float(rows.weights @ part) for part in (own, own & taken, taken))
+    text = (
+        f"Of '{rows.positive}', the class of interest ({percent(share / rows.weights.sum())} of the rows), "
+        f"{chosen.name} finds {percent(right / share)} (recall); "
+    )
+    if not called:
+        return [f"{text}it takes no row for it."]
+    return [f"{text}of the rows that it takes for it, {percent(right / called)} are (precision)."]
 
 
 def _of_groups(rows: ComparedRows) -> list[str]:

@@ -256,6 +256,16 @@ class ComparedRows:
         return shared
 
     @cached_property
+    def fewest(self) -> Index:
+        """The rows of each class in the training part that has the fewest of it."""
+        k, folds = len(self.classes), self.folds
+        if folds.complementary:
+            held = np.bincount(folds.number * k + self.codes, minlength=len(folds.parts) * k).reshape(-1, k)
+            return np.asarray(held.sum(axis=0) - held.max(axis=0))
+        parts = (np.bincount(self.codes[folds.train(f)], minlength=k) for f in range(len(folds.parts)))
+        return np.asarray(np.min(list(parts), axis=0))
+
+    @cached_property
     def varied(self) -> bool:
         """Are they complete, more than the columns, and does every column vary within classes without any two folds?"""
         if self.block is None or not self.dense or self.n <= self.width:

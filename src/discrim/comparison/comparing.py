@@ -17,6 +17,7 @@ from discrim.comparison.cautions import (
     dependences,
     few_rows,
     leaks,
+    of_interest,
     of_leave_one_out,
     poor_probabilities,
     predict_alone,
@@ -162,6 +163,7 @@ def compare(
         numbers of days, or an identifier that is to take part as it is.
     without : list of names of columns to leave out, or None; x0, x1, ... of an array
     positive : the class of interest of two; None is the second in order
+        Curves, calibration and the report are of it; where it is named, the verdict says how much of it is found.
     random_state : seed of the shuffle; None takes another one each time
 
     A model that cannot be used is listed with the reason. After Ctrl-C the models that are done are compared, with an
@@ -239,7 +241,9 @@ def _judged(
     outer = None if stopped else nested_error(once_more, rows, metric, dealings)
     checks = _checks(rows)
     alone = predict_alone(rows)
-    cautions = [*said_of_nested(outer, metric), *leaks(rows, alone), *rare_classes(choice.row, judged, metric)]
+    cautions = [*said_of_nested(outer, metric), *leaks(rows, alone)]
+    cautions += of_interest(choice.row, by_name[choice.row.name], judged)
+    cautions += rare_classes(choice.row, judged, metric)
     verdict = verdict_of(table, choice, corrected, checks, rows, metric, gain, cautions)
     remarks = (*rows.remarks, *dependences(rows), *few_rows(judged), *of_leave_one_out(rows))
     remarks = (*remarks, *poor_probabilities(table, by_name))

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discrim.comparison.column_kinds import LeftOut, summed_up
 from discrim.comparison.prepared import column_names, leave_out, no_value, without_columns, without_odd_columns
@@ -19,8 +20,9 @@ from discrim.sources.reading import NO_READING, RARE, Reading, grouped_levels, r
 from discrim.sources.text_columns import counted_texts, marks_of_gaps, with_commas
 
 Missing = Literal["impute", "drop", "error"]
-# Levels that a category keeps: of more, the most frequent that have a few rows each.
-MOST_LEVELS, FEWEST_ROWS = 30, 5
+# Levels that a category keeps: of more, the most frequent that have a few rows each; the most that all categories have
+# room for together.
+MOST_LEVELS, FEWEST_ROWS, ROOM = (200, 150, 100, 60, 30), 5, 300
 # Classes that are many for numbers, and the rows that each of them has at least where they are classes all the same.
 MANY_CLASSES, VERY_MANY, ROWS_A_CLASS = 20, 100, 10
 
@@ -115,6 +117,7 @@ def _with_known_levels(X: Any, typed: Collection[str]) -> tuple[Any, Reading, di
     any value.
     """
     levels, said, empty = dict[str, tuple[Any, ...]](), dict[str, str](), list[str]()
+    met = list[tuple[str, list[Any], NDArray[np.intp], dict[Any, int], str]]()
     for name, values, times in _categories(X):
         if not values:
             empty.append(name)
@@ -122,8 +125,10 @@ def _with_known_levels(X: Any, typed: Collection[str]) -> tuple[Any, Reading, di
         gaps = {} if name in typed else marks_of_gaps(values, times)
         commas = "" if name in typed else with_commas(values)
         known = [i for i, value in enumerate(values) if value not in gaps]
-        values, times = [values[i] for i in known], times[known]
-        grouped = grouped_levels(values, times, MOST_LEVELS, FEWEST_ROWS) if len(values) > MOST_LEVELS else None
+        met.append((name, [values[i] for i in known], times[known], gaps, commas))
+    most = _most_levels([times for _, _, times, _, _ in met])
+    for name, values, times, gaps, commas in met:
+        grouped = grouped_levels(values, times, most, FEWEST_ROWS) if len(values) > MOST_LEVELS[-1] else None
         if not gaps and grouped is None:
             if commas:
                 said[name] = f"Column '{name}' is read as a category.{commas}"
@@ -140,6 +145,13 @@ def _with_known_levels(X: Any, typed: Collection[str]) -> tuple[Any, Reading, di
     if not levels:
         return X, reading, said, empty
     return (X.read_as(reading) if isinstance(X, Scan) else reading.apply(X)), reading, said, empty
+
+
+def _most_levels(categories: Sequence[NDArray[np.intp]]) -> int:
+    """How many levels a category may keep, by how often those of each are met."""
+    often = [int((times >= FEWEST_ROWS).sum()) for times in categories]
+    enough = (most for most in MOST_LEVELS if sum(min(count, most) for count in often) <= ROOM)
+    return next(enough, MOST_LEVELS[-1])
 
 
 def _of_levels(kept: int, rare: int) -> str:

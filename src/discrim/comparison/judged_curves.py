@@ -46,10 +46,11 @@ def precision_curves(found: Comparison) -> dict[str, PrecisionRecall]:
 
 
 def calibration_of(found: Comparison) -> Calibration:
-    """Of the chosen model: the second of two classes, or all classes together."""
+    """Of the chosen model: the class of interest of two, or all classes together."""
     codes, posterior = found.codes[found.held_out], np.clip(_posterior(found), 0.0, 1.0)
     if len(found.classes) == 2:
-        return calibration(codes, posterior[:, 1], positive=1, bins=10, strategy="quantile")
+        k = found.of_interest
+        return calibration(codes == k, posterior[:, k], positive=True, bins=10, strategy="quantile")
     happened = codes[:, None] == np.arange(len(found.classes))
     return calibration(happened.ravel(), posterior.ravel(), positive=True, bins=10)
 
@@ -60,9 +61,9 @@ def _scored(found: Comparison) -> dict[str, tuple[NDArray[np.bool_], Floats]]:
     if len(found.classes) > 2:
         posterior = _posterior(found)
         return {str(label): (codes == k, posterior[:, k]) for k, label in enumerate(found.classes)}
-    done = [row.name for row in found.rows if row.done and row.name != found.chosen]
-    scores = {name: binary_score(found.trials[name]) for name in [found.chosen, *done]}
-    return {name: (codes == 1, score[rows]) for name, score in scores.items() if score is not None}
+    k, done = found.of_interest, [row.name for row in found.rows if row.done and row.name != found.chosen]
+    scores = {name: binary_score(found.trials[name], k) for name in [found.chosen, *done]}
+    return {name: (codes == k, score[rows]) for name, score in scores.items() if score is not None}
 
 
 def _posterior(found: Comparison) -> Floats:

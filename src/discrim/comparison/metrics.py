@@ -176,11 +176,13 @@ def standard_error(parts: Floats, rows: ComparedRows, metric: Metric) -> float:
     return float(np.sqrt(total @ total * units / max(units - 1, 1))) / rows.n
 
 
-def binary_score(tried: Tried) -> Floats | None:
-    """What the rows of two classes are ordered by: the posterior of the second, or the model's score."""
+def binary_score(tried: Tried, k: int = 1) -> Floats | None:
+    """What the rows of two classes are ordered by: the posterior of class number ``k``, or the model's score of it."""
     if tried.has_posterior:
-        return tried.result.posterior[:, 1]
-    return tried.margin if tried.margin is not None and np.isfinite(tried.margin).all() else None
+        return tried.result.posterior[:, k]
+    if tried.margin is None or not np.isfinite(tried.margin).all():
+        return None
+    return np.asarray(tried.margin if k == 1 else -tried.margin)
 
 
 def _area(tried: Tried, rows: ComparedRows) -> Judged | None:

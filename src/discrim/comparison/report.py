@@ -161,7 +161,8 @@ def _pictures(found: Comparison) -> str:
         if len(found.classes) == 2:
             curves = list(roc_curves(found).items())[: RIVALS + 1]
             if curves:
-                parts.append(_roc_picture(curves, f"ROC: '{found.classes[1]}' against '{found.classes[0]}'"))
+                other = found.classes[1 - found.of_interest]
+                parts.append(_roc_picture(curves, f"ROC: '{found.positive}' against '{other}'"))
         elif len(found.classes) <= CURVE_CLASSES and sure:
             each = list(roc_curves(found).items())
             parts.append(_roc_picture(each, f"ROC of {found.chosen}: each class against the rest"))
@@ -176,7 +177,7 @@ def _pictures(found: Comparison) -> str:
 def _calibration(found: Comparison) -> str:
     """Observed frequencies with their intervals against predicted probabilities."""
     result = calibration_of(found)
-    of = f"'{found.classes[1]}'" if len(found.classes) == 2 else "all classes together"
+    of = f"'{found.positive}'" if len(found.classes) == 2 else "all classes together"
     beyond = result.error - result.noise
     words = (
         f"Dots on the diagonal mean calibrated probabilities. Their mean distance is {100 * result.error:.1f} points, "

@@ -76,6 +76,7 @@ class Comparison:
     columns : what each column is taken for, what was done with it and why; prints as a table and has ``to_frame()``
     checks : the assumptions behind it, as ``discrim.inference.assumption_checks`` gives them
     classes, folds : the labels, and the fold in which each row was held out; -1 where it never was
+    positive : the class of interest of two, the second in order if none was named; None of more
     held_out : the places of the rows that were held out
     rows : the figures as objects, in the order of the table
 
@@ -100,6 +101,9 @@ class Comparison:
         self.metric, self.seconds, self.dealt = metric, seconds, data.dealt
         self.n, self.n_all, self.width = data.n, data.n_all, data.width
         self.classes, self.codes, self.weight = data.classes, data.codes, data.weight
+        self.positive = (
+            data.positive if data.positive is not None or len(data.classes) > 2 else data.classes.tolist()[1]
+        )
         self.folds = data.folds.number
         self.held_out = np.flatnonzero(self.folds >= 0)
         self.trials = trials
@@ -144,6 +148,11 @@ class Comparison:
         'confusion' of the chosen model.
         """
         return plotted(self, what, options)
+
+    @property
+    def of_interest(self) -> int:
+        """The number of the positive class."""
+        return int(self.classes.tolist().index(self.positive))
 
     @property
     def title(self) -> str:

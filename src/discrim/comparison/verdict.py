@@ -233,7 +233,7 @@ def _why_chosen(table: list[Row], choice: Choice, metric: Metric) -> str:
             f"{text}; {runner.name} comes next ({figure(runner.value, metric)}{p}: the difference may be due to chance)"
         )
     are = "is" if len(others) == 1 else "are"
-    return f"{text}; {listed(others)} {are} within one standard error, but {_reason(choice, metric)}"
+    return f"{text}; {listed(others)} {are} within one standard error, but {_reason(choice, metric, chosen.name)}"
 
 
 def _equally_good(choice: Choice, metric: Metric) -> list[str]:
@@ -264,18 +264,20 @@ def _by_probabilities(table: list[Row], chosen: Row, metric: Metric) -> list[str
     return [f"Its error equals that of the baseline ({percent(baseline.error)}), but its log loss is lower ({losses})."]
 
 
-def _reason(choice: Choice, metric: Metric) -> str:
+def _reason(choice: Choice, metric: Metric, named: str = "") -> str:
+    """Why it is taken of those that are tied; ``named`` where 'it' would be taken for another."""
     chosen, count = choice.row, len(choice.tied)
     shown = chosen is choice.best or len(_equally_good(choice, metric)) == count - 1
     names = "" if shown else f" ({listed([row.name for row in choice.tied])})"
     of = f"of the {count} tied models{names}" if count > 2 else "of the two"
     kind, own = ("Brier score", chosen.brier) if metric == "brier" else ("log loss", chosen.log_loss)
     if choice.reason != "simple":
-        return f"{of} it has the lowest {kind} ({written(own, '.3f')})"
+        return f"{of} {named or 'it'} has the lowest {kind} ({written(own, '.3f')})"
+    its = f"the {kind} of {named}" if named else f"its {kind}"
     lowest = min(_score(row, metric) for row in choice.tied)
     if own <= lowest:
         return (
-            f"its {kind} ({written(own, '.3f')}) is the lowest {of}, and no equally good model has a much simpler rule "
+            f"{its} ({written(own, '.3f')}) is the lowest {of}, and no equally good model has a much simpler rule "
             f"({_size(chosen)})"
         )
     rivals = _smallest([row for row in choice.tied if _score(row, metric) <= (1.0 + TWO_PER_CENT) * lowest], ABOUT)
@@ -284,13 +286,14 @@ def _reason(choice: Choice, metric: Metric) -> str:
     if len(sizes) > 1 or len(rivals) > 1:
         few = _size(chosen) if len(sizes) < 2 else f"{sizes[0]:,.0f} to {sizes[-1]:,.0f} parameters"
         plain = chosen.regularised and not all(row.regularised for row in rivals)
-        rule = f"among those with the smallest rules ({few}) it is {'regularised' if plain else f'lowest in {kind}'}"
+        who = named if metric in ("log_loss", "brier") and named else "it"
+        rule = f"among those with the smallest rules ({few}) {who} is {'regularised' if plain else f'lowest in {kind}'}"
     if metric in ("log_loss", "brier"):
-        return f"within 2% of it, and {rule}"
+        return rule.replace("its rule", f"the rule of {named}") if named else f"within 2% of it, and {rule}"
     near = f"within 2% of the lowest ({written(lowest, '.3f')})"
     if written(own, ".3f") == written(lowest, ".3f"):
         near = "as low as the lowest"
-    return f"its {kind} ({written(own, '.3f')}) is {near} {of}, and {rule}"
+    return f"{its} ({written(own, '.3f')}) is {near} {of}, and {rule}"
 
 
 def _size(row: Row) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discrim.errors import ParameterError, plural
-from discrim.typing import Codes
+from discrim.typing import Codes, Index
 
 # Rows a column below which the plain covariance is worth shrinking.
 CROWDED = 20
@@ -27,6 +27,10 @@ class Facts(Protocol):
     def classes(self) -> NDArray[Any]: ...
     @property
     def codes(self) -> Codes: ...
+    @property
+    def fewest(self) -> Index:
+        """The rows of each class in the training part that has the fewest of it."""
+
     @property
     def no_numbers(self) -> str: ...
     @property
@@ -75,12 +79,13 @@ def common_covariance(rows: Facts) -> str:
 
 def own_covariance(rows: Facts) -> str:
     """Why a covariance matrix of every class cannot be estimated."""
-    sizes = np.bincount(rows.codes)
-    k = int(sizes.argmin())
-    if rows.dense and sizes[k] <= rows.width:
+    sizes, least = np.bincount(rows.codes), rows.fewest
+    k = int(least.argmin())
+    if rows.dense and least[k] <= rows.width:
+        part = f", {least[k]:,} of them in a training part," if sizes[k] > rows.width else ""
         return (
-            f"class '{rows.classes[k]}' has {plural(int(sizes[k]), 'row')} for {rows.width:,} columns, too few for a "
-            "covariance matrix of its own"
+            f"class '{rows.classes[k]}' has {plural(int(sizes[k]), 'row')}{part} for {rows.width:,} columns, too few "
+            "for a covariance matrix of its own"
         )
     return dense_numbers(rows)
 
