@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
+import functools
 import inspect
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class DiscrimError(Exception):
@@ -20,6 +26,33 @@ class ParameterError(DiscrimError, ValueError):
     @classmethod
     def bad_value(cls, name: str, found: object, expected: str) -> ParameterError:
         return cls(f"The '{name}' parameter is {found!r}; it must be {expected}.")
+
+
+class UnknownParameterError(ParameterError, TypeError):
+    """A function has no parameter of that name."""
+
+
+def known_names(meant: Mapping[str, str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """For a function of many named parameters: says of a name that it lacks what is ``meant``, or which are similar."""
+
+    def wrapped(function: Callable[P, R]) -> Callable[P, R]:
+        known = list(inspect.signature(function).parameters)
+
+        @functools.wraps(function)
+        def checked(*args: P.args, **named: P.kwargs) -> R:
+            for name in named:
+                if name not in known:
+                    close = difflib.get_close_matches(name, known, n=1)
+                    hint = meant.get(name, f"Did you mean '{close[0]}'?" if close else "")
+                    raise UnknownParameterError(
+                        f"{function.__name__} has no parameter '{name}'. {hint}{' ' * bool(hint)}It has "
+                        f"{name_list(known, most=len(known))}."
+                    )
+            return function(*args, **named)
+
+        return checked
+
+    return wrapped
 
 
 class DataError(DiscrimError, ValueError):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
 from discrim import compare, datasets
@@ -10,10 +12,10 @@ from discrim import compare, datasets
 @pytest.fixture(scope="module", autouse=True)
 def quick_comparisons():
     """Boosted trees take ten times as long as all else together: only tests about them ask for them."""
-    default = compare.__kwdefaults__["reference"]
-    compare.__kwdefaults__["reference"] = None
+    defaults = inspect.unwrap(compare).__kwdefaults__
+    default, defaults["reference"] = defaults["reference"], None
     yield
-    compare.__kwdefaults__["reference"] = default
+    defaults["reference"] = default
 
 
 @pytest.fixture(scope="session")

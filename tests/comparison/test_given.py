@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -120,3 +123,35 @@ def test_more_folds_than_there_can_be_are_fewer_with_a_sentence():
         found = discrim.compare(FRAME[["age"]], LABELS, ["LDA"], cv=1000)
     largest = np.unique(LABELS, return_counts=True)[1].max()
     assert f"There are {largest} folds instead of 1,000, because the largest class has {largest} rows." in found.remarks
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("target", "Give the labels as y; for a column of a table or a file: compare(scan(X, target='name'))."),
+        ("folds", "Give the number of folds as cv."),
+        ("seed", "Give the seed as random_state."),
+        ("postive", "Did you mean 'positive'?"),
+        ("zzz", "It has 'X', 'y', 'models', 'cv'"),
+    ],
+)
+def test_a_parameter_by_another_name_is_pointed_out(name, hint):
+    with pytest.raises(TypeError, match=re.escape(f"compare has no parameter '{name}'. {hint}")) as raised:
+        discrim.compare(FRAME, LABELS, **{name: 3})
+    assert isinstance(raised.value, ParameterError)
+    assert "positive" in inspect.signature(discrim.compare).parameters
+
+
+def test_classes_and_levels_that_may_be_one_are_pointed_out():
+    labels = LABELS.astype(object)
+    labels[:9], labels[9:15] = "Yes ", "?"
+    job = np.where(np.arange(N) < 9, "Clerk", FRAME["job"])
+    said = " ".join(discrim.compare(FRAME.assign(job=job), labels, ["LDA"], reference=None).remarks)
+    yes = (labels == "yes").sum()
+    assert (
+        f"Classes 'Yes ' (9 rows) and 'yes' ({yes} rows) differ in spaces or capitals alone: if they mean one, write "
+        "them alike." in said
+    )
+    assert "'?' (6 rows) counts as a class: if it marks a missing label, leave these rows out." in said
+    assert "Its levels 'Clerk' and 'clerk' differ in spaces or capitals alone: they may be one." in said
+    assert "differ in spaces" not in " ".join(discrim.compare(FRAME, LABELS, ["LDA"], reference=None).remarks)

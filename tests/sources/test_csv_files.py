@@ -109,3 +109,15 @@ def test_words_after_many_numbers_in_json_lines_are_shown(tmp_path):
         DataError, match=r"holds 'x' among numbers.* Write null where a value is missing, or mend it\.$"
     ):
         numbers(scan(tmp_path / "t.jsonl"))
+
+
+def test_plain_texts_are_tables_where_their_first_line_is_separated(tmp_path):
+    (tmp_path / "t.tab").write_text("a, b\ty\n1\tu\n2\tv\n")
+    assert scan(tmp_path / "t.tab", target="y").features == ["a, b"]
+    for name, text in (("t.txt", "a;y\n1,5;u\n2,5;v\n"), ("t.data", "a,y\n1.5,u\n2.5,v\n")):
+        (tmp_path / name).write_text(text)
+        rows = scan(tmp_path / name, target="y")
+        assert (rows.features, [block.x.tolist() for block in rows.blocks()]) == (["a"], [[[1.5], [2.5]]])
+    (tmp_path / "note.txt").write_text("Dear all\n")
+    with pytest.raises(DataError, match=r"note\.txt' is of an unknown file type"):
+        scan(tmp_path / "note.txt", target="y")

@@ -14,6 +14,7 @@ from discrim.comparison.reference import each_column
 from discrim.comparison.scores import Row, listed
 from discrim.comparison.trials import Tried
 from discrim.errors import name_list, plural
+from discrim.sources.text_columns import alike, is_mark
 from discrim.typing import Floats, Index
 
 # A column alone has at most this error, and this share of that of guessing: nearly perfect.
@@ -74,9 +75,27 @@ def poor_probabilities(table: list[Row], trials: Mapping[str, Tried]) -> list[st
     ]
 
 
+def odd_labels(rows: ComparedRows) -> list[str]:
+    """Sentences about classes that may be one, and about those that look like a missing label."""
+    if rows.classes.dtype.kind not in "OSU":
+        return []
+    labels, sizes = rows.classes.tolist(), np.bincount(rows.codes, minlength=len(rows.classes))
+    named = {label: f"'{label}' ({plural(int(size), 'row')})" for label, size in zip(labels, sizes, strict=True)}
+    said = [
+        f"Classes {listed([named[label] for label in same])} differ in spaces or capitals alone: if they mean one, "
+        "write them alike."
+        for same in alike(labels)
+    ]
+    return said + [
+        f"{named[label]} counts as a class: if it marks a missing label, leave these rows out."
+        for label in labels
+        if is_mark(label)
+    ]
+
+
 def dependences(rows: ComparedRows) -> list[str]:
     """Sentences about copies of rows, about files that are sorted, and about columns that look like numbers of rows."""
-    said = [*_of_copies(rows), *([SORTED] if _sorted_by_class(rows) else [])]
+    said = [*odd_labels(rows), *_of_copies(rows), *([SORTED] if _sorted_by_class(rows) else [])]
     if isinstance(rows.given, np.ndarray) and rows.dense and rows.n >= ENOUGH_ROWS:
         counts = [f"x{j}" for j, column in enumerate(rows.data.x.T) if _counts_rows(column)]
         if counts:

@@ -39,13 +39,24 @@ from discrim.comparison.selection import Corrected, corrected_error
 from discrim.comparison.trials import Candidate, Tried, try_candidate
 from discrim.comparison.verdict import Choice, choose, said_of_nested, verdict_of
 from discrim.engines.progress import Progress
-from discrim.errors import DataError, DiscrimError, InterruptedWarning, ParameterError, name_list, warn
+from discrim.errors import DataError, DiscrimError, InterruptedWarning, ParameterError, known_names, name_list, warn
 from discrim.inference.assumptions import AssumptionChecks, checks_of_rows
 from discrim.models.registry import Entry, all_entries
 from discrim.sources import Scan, open_rows
 from discrim.text import Documents
 
+# Parameters by names that other libraries, and the command, have for them.
+MEANT = {
+    "target": "Give the labels as y; for a column of a table or a file: compare(scan(X, target='name')).",
+    **dict.fromkeys(("folds", "n_folds", "n_splits"), "Give the number of folds as cv."),
+    **dict.fromkeys(("seed", "random_seed"), "Give the seed as random_state."),
+    **dict.fromkeys(("weights", "weight", "weight_column"), "Give the weights as sample_weight."),
+    **dict.fromkeys(("scoring", "scorer"), "Give what decides as metric."),
+    **dict.fromkeys(("drop", "exclude"), "Give the columns to leave out as without."),
+}
 
+
+@known_names(MEANT)
 def compare(
     X: Any,
     y: Any = None,

@@ -17,7 +17,7 @@ from discrim.sources import Scan
 from discrim.sources.design import as_table
 from discrim.sources.odd_columns import with_numbers
 from discrim.sources.reading import NO_READING, RARE, Reading, grouped_levels, reading_of
-from discrim.sources.text_columns import counted_texts, marks_of_gaps, with_commas
+from discrim.sources.text_columns import alike, counted_texts, marks_of_gaps, with_commas
 
 Missing = Literal["impute", "drop", "error"]
 # Levels that a category keeps: of more, the most frequent that have a few rows each; the most that all categories have
@@ -123,15 +123,15 @@ def _with_known_levels(X: Any, typed: Collection[str]) -> tuple[Any, Reading, di
             empty.append(name)
             continue
         gaps = {} if name in typed else marks_of_gaps(values, times)
-        commas = "" if name in typed else with_commas(values)
+        more = ("" if name in typed else with_commas(values)) + _of_alike(values)
         known = [i for i, value in enumerate(values) if value not in gaps]
-        met.append((name, [values[i] for i in known], times[known], gaps, commas))
+        met.append((name, [values[i] for i in known], times[known], gaps, more))
     most = _most_levels([times for _, _, times, _, _ in met])
-    for name, values, times, gaps, commas in met:
+    for name, values, times, gaps, more in met:
         grouped = grouped_levels(values, times, most, FEWEST_ROWS) if len(values) > MOST_LEVELS[-1] else None
         if not gaps and grouped is None:
-            if commas:
-                said[name] = f"Column '{name}' is read as a category.{commas}"
+            if more:
+                said[name] = f"Column '{name}' is read as a category.{more}"
             continue
         parts = [_of_marks(name, gaps)] * bool(gaps)
         if grouped is None:
@@ -140,11 +140,17 @@ def _with_known_levels(X: Any, typed: Collection[str]) -> tuple[Any, Reading, di
             levels[name] = grouped
             rare = int(times.sum() - sum(t for v, t in zip(values, times, strict=True) if str(v) in grouped))
             parts.append(f"Column '{name}' has {len(values):,} levels: {_of_levels(len(grouped) - 1, rare)}")
-        said[name] = " ".join(parts) + commas
+        said[name] = " ".join(parts) + more
     reading = Reading(levels=levels)
     if not levels:
         return X, reading, said, empty
     return (X.read_as(reading) if isinstance(X, Scan) else reading.apply(X)), reading, said, empty
+
+
+def _of_alike(values: Sequence[Any]) -> str:
+    """Levels that may be one."""
+    pairs = [" and ".join(f"'{value}'" for value in same) for same in alike(values)]
+    return f" Its levels {', '.join(pairs[:2])} differ in spaces or capitals alone: they may be one." if pairs else ""
 
 
 def _most_levels(categories: Sequence[NDArray[np.intp]]) -> int:

@@ -43,6 +43,12 @@ def open_csv(title: str, paths: Sequence[Path], sep: str | None) -> Reader:
     return (arrow.read_csv_by_duckdb if installed("duckdb") else arrow.read_csv)(title, dialects)
 
 
+def is_separated(path: Path) -> bool:
+    """Does a sign that separates columns stand in the first line of this text?"""
+    first = QUOTED.sub("", _beginning(path).split(b"\n", 1)[0].decode("utf-8", "replace"))
+    return any(sign in first for sign in f"{SIGNS},")
+
+
 def like_data(names: Sequence[str]) -> str:
     """What to do where the names of columns look like values, or like several names in one; empty where they do not."""
     if 2 * sum(_is_number(name) for name in names) >= len(names):
@@ -102,7 +108,7 @@ def dialect_of(path: Path, sep: str | None) -> Dialect:
     if sep is not None and (len(sep) != 1 or sep in '"\r\n'):
         raise ParameterError.bad_value("sep", sep, "a single character, such as ';'")
     lines = [QUOTED.sub("", line) for line in _beginning(path).decode("utf-8", "replace").splitlines()[:200]]
-    usual = "\t" if ".tsv" in path.name.lower() else ","
+    usual = "\t" if any(suffix in (".tsv", ".tab") for suffix in path.suffixes) else ","
     first = lines[0] if lines else ""
     others = [sign for sign in SIGNS if sign in first]
     separator = sep or (max(others, key=first.count) if others and usual not in first else usual)

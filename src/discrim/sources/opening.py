@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from discrim.errors import DataError, name_list
-from discrim.sources.csv_files import open_csv
+from discrim.sources.csv_files import is_separated, open_csv
 from discrim.sources.databases import is_address, open_address
 from discrim.sources.design import Reader, Table, as_table, comes_from, is_dask, need
 
 SUFFIXES = {
     ".parquet": "parquet", ".pq": "parquet", ".parq": "parquet",
-    ".csv": "csv", ".tsv": "csv",
+    ".csv": "csv", ".tsv": "csv", ".tab": "csv",
     ".jsonl": "jsonl", ".ndjson": "jsonl",
     ".arrow": "arrow", ".arrows": "arrow", ".feather": "arrow", ".ipc": "arrow",
 }  # fmt: skip
@@ -30,6 +30,8 @@ HINTS = {
     ".json": " JSON is read with one object a line, from files called .jsonl.",
     ".discrim": " It holds a model, and no rows.",
 }
+# Files of these names are tables where the first line is separated into columns.
+PLAIN = (".txt", ".dat", ".data")
 # Bytes of a text file that show how long its lines are.
 FIRST_LINES = 1 << 18
 
@@ -152,7 +154,7 @@ def _files_in(folder: Path) -> list[Path]:
 
 
 def _kind_of_file(path: Path) -> str:
-    kind = _kind_by_name(path)
+    kind = _kind_by_name(path) or ("csv" if path.suffix.lower() in PLAIN and is_separated(path) else None)
     if kind is None:
         hint = HINTS.get(path.suffix.lower(), "").format(name=path)
         raise DataError(f"'{path}' is of an unknown file type. Known are {', '.join(SUFFIXES)} and .csv.gz.{hint}")
@@ -162,7 +164,7 @@ def _kind_of_file(path: Path) -> str:
 
 
 def _kind_by_name(path: Path) -> str | None:
-    gzipped_csv = path.name.lower().endswith((".csv.gz", ".tsv.gz"))
+    gzipped_csv = path.name.lower().endswith((".csv.gz", ".tsv.gz", ".tab.gz"))
     return "csv" if gzipped_csv else SUFFIXES.get(path.suffix.lower())
 
 

@@ -205,6 +205,15 @@ def is_mark(value: Any) -> bool:
     return isinstance(value, str) and value.strip().lower() in CLEAR_MARKS
 
 
+def alike(values: Iterable[Any]) -> list[list[Any]]:
+    """Those that differ in spaces or capitals alone, together."""
+    found: dict[str, list[Any]] = {}
+    for value in values:
+        if isinstance(value, str):
+            found.setdefault(" ".join(value.casefold().split()), []).append(value)
+    return [same for same in found.values() if len(same) > 1]
+
+
 def marks_of_gaps(values: Sequence[Any], times: NDArray[np.intp]) -> dict[Any, int]:
     """Levels of a category that say nothing but that the value is missing, and their rows; none if nothing else is."""
     found = {value: int(count) for value, count in zip(values, times, strict=True) if is_mark(value)}
