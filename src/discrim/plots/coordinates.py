@@ -21,6 +21,7 @@ from discrim.plots.plane import (
     DiscriminantPlane,
     Moments,
     discriminant_plane,
+    means_of_rows,
     moments_of,
     moments_of_rows,
     two_axes,
@@ -114,6 +115,8 @@ def discriminants(
     if with_loadings:
         _draw_loadings(ax, look, plane, pair)
     keyed(ax, look, [*class_keys(look, classes), *extra])
+    if plane.remark:
+        noted(ax, look, plane.remark)
     if rows is not None and rows.sampled:
         noted(ax, look, rows.sampled)
     return ax
@@ -182,10 +185,14 @@ def projection(
         ax, look = canvas(ax, style, (WIDTH, 3.0))
         axes = [ax]
     for one, (name, direction, cuts) in zip(axes, shown, strict=True):
-        moments = moments_of(model) if rows is None else moments_of_rows(rows.x, rows.codes, len(classes))
+        shown_one = (name, direction / np.linalg.norm(direction), cuts)
+        if rows is not None:
+            _histograms(one, look, rows, len(classes), shown_one)
+            continue
+        moments = moments_of(model)
         if moments is None:
             raise lacks(model, "means and variances of the classes", "Pass rows and their labels: (model, X, y).")
-        _histograms(one, look, rows, moments, (name, direction / np.linalg.norm(direction), cuts))
+        _densities(one, look, moments, shown_one)
     keyed(axes[0], look, class_keys(look, classes))
     toward = ", in direction of the second class" if len(classes) == 2 else ""
     axes[-1].set_xlabel(f"projected value{toward}")
@@ -255,23 +262,23 @@ def ellipses(
     """
     classes = fitted_classes(model)
     rows = None if X is None else points_of(X, y, classes=classes)
-    moments = moments_of(model)
+    names = column_names(model, X)
+    pair = list(two_columns(columns, names, ", or draw all columns together: plots.discriminants(model, X, y)"))
+    moments, two = moments_of(model), pair
     if moments is None and rows is not None and rows.labelled:
-        moments = moments_of_rows(rows.x, rows.codes, len(classes))
+        moments, two = moments_of_rows(rows.x[:, pair], rows.codes, len(classes)), [0, 1]
     if moments is None:
         raise lacks(model, "means and covariances of the classes", "Pass rows and their labels: (model, X, y).")
     levels = np.ravel(numbers_in("levels", levels, "shares between 0 and 1"))
     if not len(levels) or not ((levels > 0) & (levels < 1)).all():
         raise ParameterError.bad_value("levels", levels.tolist(), "shares between 0 and 1")
-    names = column_names(model, X)
-    pair = list(two_columns(columns, names, ", or draw all columns together: plots.discriminants(model, X, y)"))
     ax, look = canvas(ax, style)
     if rows is not None:
         scatter_classes(ax, look, rows.x[:, pair], rows.codes, classes if rows.labelled else [""])
     for k in range(len(classes)):
         for level in levels:
-            draw_ellipse(ax, look, moments.mean[k, pair], moments.of_class(k)[np.ix_(pair, pair)], k, level)
-        ax.plot(*moments.mean[k, pair], "+", color=look.ink, markersize=9, markeredgewidth=2, zorder=5)
+            draw_ellipse(ax, look, moments.mean[k, two], moments.of_class(k)[np.ix_(two, two)], k, level)
+        ax.plot(*moments.mean[k, two], "+", color=look.ink, markersize=9, markeredgewidth=2, zorder=5)
     ax.autoscale_view()
     titled(ax, None, names[pair[0]], names[pair[1]])
     keyed(ax, look, class_keys(look, classes))
@@ -389,7 +396,8 @@ def _draw_loadings(ax: Axes, look: Look, plane: DiscriminantPlane, pair: list[in
                 color=look.ink, path_effects=halo(look), zorder=7,
             )  # fmt: skip
     if len(longest) < len(loading):
-        noted(ax, look, f"arrows: the {len(longest)} of {len(loading)} columns that correlate most")
+        most = "with the largest weights" if plane.moments is None else "that correlate most"
+        noted(ax, look, f"arrows: the {len(longest)} of {len(loading)} columns {most}")
 
 
 def _axis_name(plane: DiscriminantPlane, a: int) -> str:
@@ -422,14 +430,14 @@ def _other_directions(wanted: Any, rows: Points | None) -> list[Direction]:
         return [(str(name), _as_direction(w, rows), None) for name, w in wanted.items()]
     if rows is None:
         raise ParameterError("Other directions are found from rows: pass X and y as well.")
-    moments = moments_of_rows(rows.x, rows.codes, 2)
+    _, mean = means_of_rows(rows.x, rows.codes, 2)
     found: list[Direction] = []
     for name in names_in("directions", wanted):
         if name == "means":
-            found.append(("difference of the means", moments.mean[1] - moments.mean[0], None))
+            found.append(("difference of the means", mean[1] - mean[0], None))
         elif name == "pca":
             w = np.linalg.svd(rows.x - rows.x.mean(axis=0), full_matrices=False)[2][0]
-            found.append(("first principal component", w * np.sign(w @ (moments.mean[1] - moments.mean[0]) or 1), None))
+            found.append(("first principal component", w * np.sign(w @ (mean[1] - mean[0]) or 1), None))
         else:
             raise ParameterError.bad_value("directions", name, "'means', 'pca' or a dict of name to numbers")
     return found
@@ -444,32 +452,44 @@ def _as_direction(w: Any, rows: Points | None) -> Floats:
     return found
 
 
-def _histograms(ax: Axes, look: Look, rows: Points | None, moments: Moments, shown: Direction) -> None:
+def _histograms(ax: Axes, look: Look, rows: Points, size: int, shown: Direction) -> None:
+    """Rows on a direction, a histogram for each class."""
+    name, w, cuts = shown
+    z = rows.x @ w
+    _, centres = means_of_rows(z, rows.codes, size)
+    variances = np.array([z[rows.codes == k].var() for k in range(size)])
+    edges = np.linspace(z.min(), z.max(), int(np.clip(2.2 * np.sqrt(len(z)), 12, 40)) + 1).tolist()
+    for k in range(size):
+        ax.hist(
+            z[rows.codes == k], edges, color=look.tint(k, 0.55), edgecolor=look.face, linewidth=0.4, alpha=0.85,
+            zorder=2 + k,
+        )  # fmt: skip
+    ax.set_ylabel("rows")
+    _cut_and_said(ax, look, (name, centres, variances), cuts)
+
+
+def _densities(ax: Axes, look: Look, moments: Moments, shown: Direction) -> None:
+    """The Gaussian of each class on a direction."""
     name, w, cuts = shown
     centres = moments.mean @ w
     variances = np.array([w @ moments.of_class(k) @ w for k in range(len(centres))])
-    cuts = [float(centres.mean())] if cuts is None else cuts
-    if rows is not None:
-        z = rows.x @ w
-        edges = np.linspace(z.min(), z.max(), int(np.clip(2.2 * np.sqrt(len(z)), 12, 40)) + 1).tolist()
-        for k in range(len(centres)):
-            ax.hist(
-                z[rows.codes == k], edges, color=look.tint(k, 0.55), edgecolor=look.face, linewidth=0.4, alpha=0.85,
-                zorder=2 + k,
-            )  # fmt: skip
-        ax.set_ylabel("rows")
-    else:
-        low, high = (centres - 3.5 * np.sqrt(variances)).min(), (centres + 3.5 * np.sqrt(variances)).max()
-        at = np.linspace(low, high, 300)
-        for k in range(len(centres)):
-            height = np.exp(-0.5 * (at - centres[k]) ** 2 / variances[k]) / np.sqrt(2 * np.pi * variances[k])
-            height *= moments.weight[k] / moments.weight.sum()
-            ax.fill_between(at, height, color=look.tint(k, 0.45), linewidth=0, zorder=2)
-            ax.plot(at, height, color=look.colour(k), linewidth=1.4, zorder=3)
-        ax.set_yticks([])
-        ax.set_ylabel("density")
+    low, high = (centres - 3.5 * np.sqrt(variances)).min(), (centres + 3.5 * np.sqrt(variances)).max()
+    at = np.linspace(low, high, 300)
+    for k in range(len(centres)):
+        height = np.exp(-0.5 * (at - centres[k]) ** 2 / variances[k]) / np.sqrt(2 * np.pi * variances[k])
+        height *= moments.weight[k] / moments.weight.sum()
+        ax.fill_between(at, height, color=look.tint(k, 0.45), linewidth=0, zorder=2)
+        ax.plot(at, height, color=look.colour(k), linewidth=1.4, zorder=3)
+    ax.set_yticks([])
+    ax.set_ylabel("density")
+    _cut_and_said(ax, look, (name, centres, variances), cuts)
+
+
+def _cut_and_said(ax: Axes, look: Look, on: tuple[str, Floats, Floats], cuts: list[float] | None) -> None:
+    """The thresholds, midway between the classes where none are given, and what the panel shows."""
+    name, centres, variances = on
     ax.set_ylim(bottom=0)
-    for cut in cuts:
+    for cut in [float(centres.mean())] if cuts is None else cuts:
         ax.axvline(cut, color=look.ink, linewidth=1.4, zorder=5)
     said = f"{name[0].upper()}{name[1:]}"
     if len(centres) == 2:

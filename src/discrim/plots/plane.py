@@ -45,7 +45,10 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class DiscriminantPlane:
-    """z = A'(x - origin), and back x = origin + ``back`` z for the point of the plane; ``names`` of the columns."""
+    """z = A'(x - origin), and back x = origin + ``back`` z for the point of the plane; ``names`` of the columns.
+
+    ``remark`` is what a picture says of directions that are not the usual ones.
+    """
 
     origin: Floats
     scalings: Floats
@@ -54,6 +57,7 @@ class DiscriminantPlane:
     moments: Moments | None
     means: Floats
     names: list[str]
+    remark: str = ""
 
     def project(self, x: Floats) -> Floats:
         return np.asarray((x - self.origin) @ self.scalings)
@@ -86,6 +90,9 @@ def discriminant_plane(model: Any, X: Any = None, y: Any = None) -> Discriminant
         moments = moments_of_rows(rows.x, rows.codes, len(classes)) if rows.x.shape[1] <= MOST_SQUARE else None
         moments = moments_of(model) or moments
     if own is None and moments is None:
+        found = _columnwise(model, X, y)
+        if found is not None:
+            return _independent_plane(found, column_names(model, X))
         raise lacks(
             model, "discriminant directions (scalings_), nor class means and covariances (statistic_)",
             "Pass rows and their labels: (model, X, y).",
@@ -113,6 +120,39 @@ def discriminant_plane(model: Any, X: Any = None, y: Any = None) -> Discriminant
         moments,
         (np.asarray(means) - origin) @ scalings,
         column_names(model, X),
+    )
+
+
+def _columnwise(model: Any, X: Any, y: Any) -> tuple[Floats, Floats, Floats] | None:
+    """Weights and means (K x p) of the classes and variances within them, of the statistic or of the rows."""
+    statistic: Any = getattr(model, "statistic_", None)
+    if getattr(statistic, "scatter", None) is not None and str(getattr(statistic, "depth", "")) == "diagonal":
+        weight = np.asarray(statistic.weight, dtype=float)
+        return weight, np.asarray(statistic.mean, dtype=float), statistic.scatter.sum(axis=0) / weight.sum()
+    if X is None or y is None:
+        return None
+    classes = fitted_classes(model)
+    rows = points_of(X, y, classes=classes)
+    weight, mean = means_of_rows(rows.x, rows.codes, len(classes))
+    return weight, mean, ((rows.x - mean[rows.codes]) ** 2).mean(axis=0)
+
+
+def _independent_plane(found: tuple[Floats, Floats, Floats], names: list[str]) -> DiscriminantPlane:
+    """The directions in which the classes differ most, with the columns taken as independent within them."""
+    weight, mean, variance = found
+    centre = weight @ mean / weight.sum()
+    with np.errstate(divide="ignore"):
+        scale = np.where(variance > 0, 1.0 / np.sqrt(variance), 0.0)
+    gaps = np.sqrt(weight / weight.sum())[:, None] * (mean - centre) * scale
+    _, values, vectors = np.linalg.svd(gaps, full_matrices=False)
+    keep = (values > 1e-7 * max(float(values[0]), 1e-300)) & (np.arange(len(values)) < len(weight) - 1)
+    if not keep.any():
+        raise ParameterError("The class means are equal in all columns, so that there is no direction to draw.")
+    scalings = vectors[keep].T * scale[:, None]
+    share = values[keep] ** 2 / (values[keep] ** 2).sum()
+    said = "directions: columns taken as independent"
+    return DiscriminantPlane(
+        centre, scalings, variance[:, None] * scalings, share, None, (mean - centre) @ scalings, names, said
     )
 
 
@@ -151,13 +191,18 @@ def moments_of(model: Any) -> Moments | None:
 
 def moments_of_rows(x: Floats, codes: Any, size: int) -> Moments:
     """Of labelled rows; every class must have some."""
+    weight, mean = means_of_rows(x, codes, size)
+    parts = [x[codes == k] for k in range(size)]
+    sigma = np.array([(part - m).T @ (part - m) / len(part) for part, m in zip(parts, mean, strict=True)])
+    return Moments(weight, mean, sigma)
+
+
+def means_of_rows(x: Floats, codes: Any, size: int) -> tuple[Floats, Floats]:
+    """How many rows each class has, and their means; every class must have some."""
     weight = np.bincount(codes, minlength=size).astype(float)
     if not (weight > 0).all():
         raise ParameterError(f"X has no rows of {plural(int((weight == 0).sum()), 'class', 'classes')} of the model.")
-    parts = [x[codes == k] for k in range(size)]
-    mean = np.array([part.mean(axis=0) for part in parts])
-    sigma = np.array([(part - m).T @ (part - m) / len(part) for part, m in zip(parts, mean, strict=True)])
-    return Moments(weight, mean, sigma)
+    return weight, np.array([x[codes == k].mean(axis=0) for k in range(size)])
 
 
 def sphering_matrix(sigma: Floats) -> Floats:
