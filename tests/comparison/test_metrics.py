@@ -150,3 +150,23 @@ def test_rows_of_weight_zero_are_no_rows():
     assert lacking.best.classes_.tolist() == [0, 1]
     with pytest.raises(DataError, match=r"with them classes '1', '2': one class is left"):
         compare(x, labels, sample_weight=(labels == 0).astype(float))
+
+
+def test_a_rule_that_finds_no_row_of_a_class_has_an_interval_of_its_balanced_error():
+    rng = np.random.default_rng(6)
+    labels = (np.arange(200) % 10 == 0).astype(int)
+    found = compare(rng.normal(size=(200, 2)), labels, ["LDA", "Gaussian NB"], metric="balanced_error", reference=None)
+    row = next(row for row in found.rows if row.name == "LDA")
+    assert row.recall == (1.0, 0.0)
+    low, high = row.balanced_error_interval
+    # The twenty rows of the rare class are as many as there are: 95% of such classes have a recall of up to 16%.
+    assert low < 0.5 - 0.04
+    assert high > 0.5 + 0.04
+
+
+def test_figures_that_are_not_corrected_for_the_choice_say_so():
+    x, labels = rare()
+    plain = "This figure is not corrected for the choice"
+    assert plain in compare(x, labels, ["LDA", "QDA"], metric="auc", reference=None).verdict
+    assert plain not in compare(x, labels, ["LDA"], metric="auc", reference=None).verdict
+    assert plain not in compare(x, labels, ["LDA", "QDA"], metric="log_loss", reference=None).verdict

@@ -12,6 +12,7 @@ from sklearn import metrics
 
 from discrim.errors import DataError, ParameterError
 from discrim.evaluation import compare_auc, multiclass_auc, multiclass_auc_ci, precision_recall, roc
+from discrim.sources.labels import ContinuousLabelsError
 
 
 def rows(seed=0, n=200, ties=False, weighted=False):
@@ -373,3 +374,11 @@ def test_an_interval_for_several_classes_needs_two_rows_of_each():
         multiclass_auc_ci(y[keep], p[keep], [0, 1, 2])
     low, high = multiclass_auc_ci(y, np.eye(3)[y])
     assert 0.9 < low < high == 1.0
+
+
+def test_labels_and_scores_in_the_wrong_order_are_noticed():
+    y, score, _ = rows(5)
+    with pytest.raises(ContinuousLabelsError, match="y holds numbers with fractions and 'score' two values: they look"):
+        roc(score, y)
+    with pytest.raises(ContinuousLabelsError, match="as measurements are"):
+        roc(score, score)

@@ -258,3 +258,10 @@ def test_a_true_null_hypothesis_is_rejected_about_as_often_as_stated(how):
         by_model += model.summary(cov_type="model").p_value[1] < 0.05
     assert 15 <= rejected <= 55
     assert by_model > 100
+
+
+def test_few_groups_are_remarked_on():
+    X, y, _ = rows(14)
+    few, many = (fit(X, y).summary(cov_type="cluster", groups=np.arange(len(y)) % g) for g in (12, 60))
+    assert "With 12 groups they are too small on average" in " ".join(str(few).split())
+    assert "too small" not in str(many)

@@ -120,6 +120,18 @@ def dependence(parameters: float, n: float) -> float:
     return 1.0 + min(1.0, 2.0 * parameters / max(n, 1.0)) if np.isfinite(parameters) else 1.0
 
 
+def _balanced_variance(parts: Floats, rows: ComparedRows, sizes: Floats) -> float:
+    """Of the mean of the classes' errors, each with two errors and two others more (Agresti and Coull 1998).
+
+    A class without a single error, or with errors alone, would have no variance, and a rule that finds no row of a
+    rare class an interval of no length.
+    """
+    kept = sizes > 0
+    n, errors = sizes[kept], kept.sum() * np.bincount(rows.codes, parts, minlength=len(sizes))[kept] / rows.n
+    p = (n * errors + 2.0) / (n + 4.0)
+    return float((p * (1.0 - p) / (n + 4.0)).sum()) / float(kept.sum()) ** 2
+
+
 def effective_rows(parts: Floats, rows: ComparedRows, metric: Metric = "error") -> float:
     """The number of independent, equally weighted rows that carry as much information on the mean of these parts.
 
@@ -133,8 +145,7 @@ def effective_rows(parts: Floats, rows: ComparedRows, metric: Metric = "error") 
         sizes = np.bincount(rows.codes, w) ** 2 / np.maximum(np.bincount(rows.codes, w * w), 1e-300)
         n = float((sizes > 0).sum() ** 2 / (1.0 / sizes[sizes > 0]).sum())
         if not rows.dealer.grouped:
-            error = standard_error(parts, rows, metric)
-            return value * (1.0 - value) / error**2 if inside and error > 0 else n
+            return value * (1.0 - value) / _balanced_variance(parts, rows, sizes) if inside else n
     if not rows.dealer.grouped or rows.dealer.units is None:
         return n
     # Of few groups the variance is uncertain itself: Student's quantile in place of the normal one.

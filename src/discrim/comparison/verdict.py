@@ -98,6 +98,8 @@ def verdict_of(
             f"Corrected for having been chosen among {corrected.models} models, the {metric_name(metric)} to expect on "
             f"new rows is {figure(corrected.error, metric)} ({_interval(corrected.interval, metric)})."
         )
+    elif choice.reason != "baseline" and sum(row.usable for row in table) > 1:
+        parts.append("This figure is not corrected for the choice, which makes it look better than it is on new rows.")
     parts += [*_of_reference(gain, choice, metric), *cautions]
     parts.append(_assumptions(table, choice.row, checks, rows, metric))
     if rows.missing and not choice.row.takes_gaps:

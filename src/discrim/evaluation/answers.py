@@ -9,12 +9,24 @@ from numpy.typing import NDArray
 
 from discrim.errors import DataError, ParameterError, name_list, plural
 from discrim.sources import check_weights, code_labels, recode
+from discrim.sources.labels import ContinuousLabelsError
 from discrim.typing import Codes, Floats
+
+# Scores that are looked at to see whether they are labels.
+MOST_LOOKED_AT = 1000
 
 
 def scored(y: Any, positive: Any, **scores: Any) -> tuple[NDArray[np.bool_], Any, list[Floats]]:
     """Which rows are positive, their label, and the scores of all rows, checked under the names they are given by."""
-    is_positive, label = two_classes(y, positive)
+    try:
+        is_positive, label = two_classes(y, positive)
+    except ContinuousLabelsError as error:
+        (name, first), *_ = scores.items()
+        if len(set(np.ravel(first).tolist()[:MOST_LOOKED_AT])) <= 2:
+            error.args = (
+                f"y holds numbers with fractions and '{name}' two values: they look swapped. Labels come first.",
+            )
+        raise
     return is_positive, label, [checked_scores(score, len(is_positive), name) for name, score in scores.items()]
 
 

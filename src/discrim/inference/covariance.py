@@ -36,7 +36,8 @@ class StandardErrors:
     """``values`` like the reported coefficients, ``spread`` G with G G' their covariance, ``root`` F with F F' theta's.
 
     ``kind`` is "model", "quasi", "HC0", "HC1" or "cluster"; ``chosen`` means that the weights made the choice, not the
-    caller. ``df`` are the degrees of freedom of an estimated dispersion, with which statistics are Student's t.
+    caller. ``df`` are the degrees of freedom of an estimated dispersion, with which statistics are Student's t;
+    ``groups`` how many groups there are, where the kind is "cluster".
     """
 
     kind: str
@@ -46,6 +47,7 @@ class StandardErrors:
     chosen: bool = False
     df: float | None = None
     dispersion: float = 1.0
+    groups: int = 0
 
     @property
     def vcov(self) -> Floats:
@@ -122,7 +124,8 @@ def standard_errors(
         return StandardErrors(kind, fitted.lengths(spread), spread, root, cov_type == "auto", df, phi)
     root = fitted.root_with(_middle(fitted, kind, groups, weights))
     spread = fitted.spread_of(root)
-    return StandardErrors(kind, fitted.lengths(spread), spread, root, chosen=cov_type == "auto")
+    many = group_codes(groups, len(groups))[0] if kind == "cluster" else 0
+    return StandardErrors(kind, fitted.lengths(spread), spread, root, chosen=cov_type == "auto", groups=many)
 
 
 def _none(fitted: Fitted) -> StandardErrors:

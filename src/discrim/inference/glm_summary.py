@@ -22,6 +22,8 @@ MOST_LARGEST = 30
 HEADINGS = {"model": "Coefficients", "quasi": "Coefficients, standard errors with the dispersion (quasi)"}
 # Below this p-value of Pearson's chi-squared a dispersion above 1 is more than chance.
 OVERDISPERSED = 0.01
+# Groups from which on cluster-robust standard errors nearly keep their level.
+ENOUGH_GROUPS = 50
 KINDS = {
     "none": "maximum likelihood",
     "firth": "maximum likelihood with Firth's correction of its bias",
@@ -187,6 +189,11 @@ def _of_sandwich(fitted: Fitted, errors: StandardErrors) -> str:
         text += (
             ", because weights are class weights or fractions, not numbers of equal rows. Deviances, AIC and "
             "likelihood-ratio tests still treat them as such numbers"
+        )
+    if 0 < errors.groups < ENOUGH_GROUPS:
+        text += (
+            f". With {plural(errors.groups, 'group')} they are too small on average: in simulations intervals of 95% "
+            "covered 85% of the time with 10 groups, 90% with 20 and 92% with 50"
         )
     if fitted.penalty == "l2":
         text += ". They leave out the bias of the penalty"
