@@ -11,7 +11,7 @@ from scipy import stats
 
 from discrim.errors import DataError, ParameterError
 from discrim.families.logistic.firth import firth
-from discrim.inference.deviance_tests import anova, drop1, restricted, stepwise
+from discrim.inference.deviance_tests import anova, drop1, restricted, sequential, stepwise
 
 
 def columns_of(x, *left_out):
@@ -219,3 +219,18 @@ def test_unknown_choices_are_refused(fit, rows):
         stepwise(fitted, "cp")
     with pytest.raises(ParameterError, match="'direction' parameter is 'up'"):
         stepwise(fitted, "aic", "up")
+
+
+def test_terms_added_one_by_one_add_up_to_the_whole(fit, binary):
+    """As R's anova(glm, test="Chisq")."""
+    x, y = binary
+    fitted = fit(x, y)
+    table = sequential(fitted)
+    assert list(table.index) == ["NULL", "x0", "x1", "x2"]
+    deviances = [fit(x[:, :k], y).deviance if k else 2 * fitted.null_loss for k in range(4)]
+    assert_allclose(table["Resid. Dev"], deviances, rtol=1e-9)
+    assert_allclose(table["Deviance"][1:], -np.diff(deviances), rtol=1e-7)
+    assert_allclose(table["Pr(>Chi)"][1:], stats.chi2.sf(-np.diff(deviances), 1), rtol=1e-7)
+    assert_allclose(table["Resid. Df"], [149, 148, 147, 146])
+    with pytest.raises(ParameterError, match=r"anova\(\) compares maximum-likelihood fits"):
+        sequential(fit(x, y, alpha=1.0))

@@ -243,3 +243,96 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(table):
     with pytest.raises(DiscrimError):
         model.fit(table.assign(y="one class"))
     assert_allclose(model.predict_proba(table), before)
+
+
+def mixed_table(n=160, seed=8):
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {"x": rng.uniform(0.5, 3.0, n), "z": rng.normal(size=n), "job": rng.choice(["clerk", "cook", "smith"], n)}
+    )
+    eta = np.log(table.x) + 0.5 * table.z * (table.job == "cook")
+    return table.assign(y=rng.random(n) < 1 / (1 + np.exp(-eta)), kind=rng.choice(["a", "b", "c"], n))
+
+
+def by_differences(model, of):
+    """The effect and its standard error by small steps of the coefficients."""
+    theta, vcov = np.concatenate([model.intercept_, model.coef_[0]]), np.asarray(model.vcov)
+
+    def probability(beta, table):
+        made = model.basis_.transform(table)
+        return 1 / (1 + np.exp(-(beta[0] + made @ beta[1:])))
+
+    gradient = np.array(
+        [(of(probability, theta + e) - of(probability, theta - e)) / 2e-5 for e in 1e-5 * np.eye(len(theta))]
+    )
+    return of(probability, theta), np.sqrt(gradient @ vcov @ gradient)
+
+
+def test_marginal_effects_of_a_formula_move_a_column_in_all_its_terms():
+    table = mixed_table()
+    model = LogisticRegression.from_formula("y ~ x + log(x) + z * C(job, ref='cook')", table, C=np.inf)
+    found = model.marginal_effects()
+    assert list(found.index) == ["job: clerk - cook", "job: smith - cook", "x", "z"]
+
+    def slope(name):
+        up, down = (table.assign(**{name: table[name] + h}) for h in (1e-4, -1e-4))
+        return lambda p, beta: np.mean(p(beta, up) - p(beta, down)) / 2e-4
+
+    def between(first, second):
+        return lambda p, beta: np.mean(p(beta, table.assign(job=first)) - p(beta, table.assign(job=second)))
+
+    for name, of in (("x", slope("x")), ("z", slope("z")), ("job: smith - cook", between("smith", "cook"))):
+        effect, error = by_differences(model, of)
+        assert found[name, "dy/dx"] == pytest.approx(effect, rel=1e-6)
+        assert found[name, "Std. Error"] == pytest.approx(error, rel=1e-6)
+    assert "the difference of the probability between two levels" in found.remark
+
+
+@pytest.mark.parametrize("at", ["overall", "mean"])
+@pytest.mark.parametrize("target", ["y", "kind"])
+def test_marginal_effects_of_plain_columns_are_those_of_the_model(at, target):
+    table = mixed_table()
+    weight = np.random.default_rng(9).uniform(0.5, 2.0, len(table))
+    by_formula = LogisticRegression.from_formula(f"{target} ~ x + z", table, weight, C=np.inf)
+    plain = LogisticRegression(C=np.inf).fit(table[["x", "z"]], table[target], sample_weight=weight)
+    expected = plain.marginal_effects(at, cov_type="HC1")
+    found = by_formula.marginal_effects(at, cov_type="HC1")
+    assert list(found.index) == list(expected.index)
+    assert_allclose(found.values, expected.values, rtol=1e-6, atol=1e-9)
+
+
+def test_marginal_effects_of_a_scan_are_those_of_its_table(tmp_path):
+    table = mixed_table()
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    formula = "kind ~ x * job + z"
+    found = LogisticRegression.from_formula(formula, scan(tmp_path / "rows.csv", target="kind"), C=np.inf)
+    expected = LogisticRegression.from_formula(formula, table, C=np.inf).marginal_effects()
+    assert_allclose(found.marginal_effects().values, expected.values, rtol=1e-6, atol=1e-9)
+
+
+def test_effects_that_have_no_answer_say_so_or_are_left_out():
+    table = mixed_table().assign(twice=lambda t: 2 * t.z)
+    found = LogisticRegression.from_formula("y ~ z + twice + C(x > 1)", table, C=np.inf).marginal_effects()
+    assert list(found.index) == ["twice", "z"]
+    assert np.isnan(found["twice", "dy/dx"])
+    assert np.isfinite(found["z", "dy/dx"])
+    model = LogisticRegression.from_formula("y ~ x + z + job", table, C=np.inf)
+    kept = model.step()
+    assert set(kept.marginal_effects().index) <= set(model.marginal_effects().index)
+    assert "step() chose the terms" in kept.marginal_effects().remark
+    with pytest.raises(DataError, match="needs the rows"):
+        pickle.loads(pickle.dumps(model)).marginal_effects()
+    with pytest.raises(ParameterError, match="'overall' or 'mean'"):
+        model.marginal_effects(at="median")
+    assert not hasattr(LinearDiscriminantAnalysis.from_formula("y ~ x", table), "marginal_effects")
+
+
+def test_models_of_formulas_are_compared_in_either_order():
+    table = mixed_table()
+    large, small = (LogisticRegression.from_formula(f, table, C=np.inf) for f in ("y ~ x + z * job", "y ~ z + job"))
+    expected = small.summary().deviance - large.summary().deviance
+    for found in (large.anova(small), small.anova(large)):
+        assert found.values[1][3] == pytest.approx(expected)
+        assert found.values[1][2] == 3
+    assert list(small.anova(large).index) == ["this", "larger"]
+    assert large.trace_.loss[-1] == pytest.approx(large.summary().deviance / 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from typing import Any, ClassVar, Self
 
@@ -145,6 +145,52 @@ class FormulaBasis(SavedEstimator, TransformerMixin, BaseEstimator):  # type: ig
         if max(self._kept, default=0) >= whole.shape[1]:
             raise DataError(f"The formula '{self.formula}' makes other columns than it has names for.")
         return whole[:, self._kept]
+
+    @property
+    def used_(self) -> list[str]:
+        """The columns of the table that the terms use."""
+        found = {name for term, _ in self.terms_ for name in self._names_in(term)}
+        return [name for name in self._used if name in found]
+
+    def _names_in(self, text: str) -> list[str]:
+        return [name for name in self._used if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w(])", text)]
+
+    @property
+    def categories_(self) -> dict[str, tuple[list[Any], Any]]:
+        """Of columns that are categories the levels, and the one that the others are compared with."""
+        return {name: found for names, found, plain in self._coded() for name in names if plain}
+
+    @property
+    def stepped_(self) -> set[str]:
+        """Columns of numbers that the formula makes levels of, as ``C(x > 1)`` does, so that there is no slope."""
+        plain = set(self.categories_)
+        return {name for names, _, _ in self._coded() for name in names} - plain
+
+    def _coded(self) -> list[tuple[list[str], tuple[list[Any], Any], bool]]:
+        """For each factor that is coded as levels its columns, levels and base; and whether it is a column as it is."""
+        found = []
+        for factor, state in self._spec.factor_contrasts.items():
+            expr = str(factor.expr)
+            names = self._names_in(expr)
+            inner = expr.removeprefix("C(")
+            plain = len(names) == 1 and re.match(rf"`?{re.escape(names[0])}`?\s*([,)]|$)", inner.strip()) is not None
+            levels = list(state.levels)
+            base = getattr(state.contrasts, "base", None)
+            found.append((names, (levels, base if base in levels else levels[0]), plain))
+        return found
+
+    def frame_of(self, X: Any) -> Any:
+        """A frame of pandas with the columns that are used."""
+        return _frame(table_of(X, self._used), self._used)
+
+    def frames_of(self, X: Any) -> Iterator[Any]:
+        """The same block by block of a scan; of a table all at once."""
+        if not isinstance(X, Scan):
+            yield self.frame_of(X)
+            return
+        inner = X.with_features(self._used)
+        for block in inner.blocks():
+            yield _whole_numbers(_decoded(np.asarray(block.x), inner.design))
 
     def restricted(self, terms: list[str]) -> Self:
         """The same with some of its terms."""

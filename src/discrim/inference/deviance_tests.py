@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -97,10 +98,37 @@ def drop1(fitted: Fitted, test: str | None = "chisq") -> Table:
     return Table("Single term deletions", ["<none>", *shown], columns, values, digits=6, p_columns=p_columns)
 
 
+def sequential(fitted: Fitted) -> Table:
+    """The terms taken in one by one, in their order: what each adds to those before it, with its test."""
+    fitted.need_likelihood("anova()")
+    names = [name for name, _ in fitted.terms]
+    fits = [restricted(fitted, names[:i], same_prior=True) for i in range(len(names))]
+    fits.append(Smaller(fitted.solution, int(fitted.parameters)))
+    values = [[np.nan, np.nan, *_residual(fitted, fits[0]), np.nan]]
+    for before, after in pairwise(fits):
+        df, lrt, p_value = _gained(after.parameters - before.parameters, before.solution, after.solution)
+        values.append([df, lrt, *_residual(fitted, after), p_value])
+    columns = ["Df", "Deviance", "Resid. Df", "Resid. Dev", "Pr(>Chi)"]
+    title = "Analysis of deviance, terms added first to last"
+    return Table(title, ["NULL", *names], columns, np.array(values), digits=6, p_columns=("Pr(>Chi)",))
+
+
+def _residual(fitted: Fitted, fit: Smaller) -> tuple[float, float]:
+    return fitted.observations - fit.parameters, fitted.deviance_of(fit.solution)
+
+
 def anova(fitted: Fitted, smaller: Fitted | Sequence[str]) -> Table:
-    """The smaller model, given fitted or by its terms, against this one: the likelihood-ratio test of what it lacks."""
+    """The smaller model, given fitted or by its terms, against this one: the likelihood-ratio test of what it lacks.
+
+    A fitted model that has more parameters is the larger one, and this the smaller.
+    """
     fitted.need_likelihood("anova()")
     if isinstance(smaller, Fitted):
+        if smaller.parameters > fitted.parameters:
+            table = anova(smaller, fitted)
+            return Table(
+                table.title, ["this", "larger"], table.columns, table.values, digits=6, p_columns=("Pr(>Chi)",)
+            )
         _check_nested(fitted, smaller)
         if fitted.penalty == "firth":
             # Each fit has a correction of its own; only under the same one can likelihoods be compared.
@@ -130,9 +158,12 @@ def _check_terms(fitted: Fitted, terms: Sequence[str]) -> None:
 
 def _likelihood_ratio(fitted: Fitted, smaller: Solution, parameters: float) -> tuple[float, float, float]:
     """Degrees of freedom, statistic and p-value of the test against a smaller model; NaN where nothing was tested."""
-    df = fitted.parameters - parameters
+    return _gained(fitted.parameters - parameters, smaller, fitted.solution)
+
+
+def _gained(df: float, smaller: Solution, larger: Solution) -> tuple[float, float, float]:
     # Rounding may leave a negative zero, or less, for a term that explains nothing.
-    statistic = max(2.0 * (smaller.value - fitted.solution.value), 0.0)
+    statistic = max(2.0 * (smaller.value - larger.value), 0.0)
     return df, statistic, float(special.chdtrc(df, statistic)) if df > 0 else np.nan
 
 
@@ -172,7 +203,10 @@ def _check_nested(fitted: Fitted, smaller: Fitted) -> None:
     """The same rows, and no column that the larger model lacks."""
     strange = [name for name in smaller.names if name not in set(fitted.names)]
     if strange:
-        raise DataError(f"The smaller model has {name_list(strange)}, which this model lacks: they are not nested.")
+        raise DataError(
+            f"The smaller model has {name_list(strange)}, which this model lacks: they are not nested, or not by their "
+            "names. Write both with the same columns."
+        )
     if not np.array_equal(fitted.classes, smaller.classes):
         raise DataError(
             f"The smaller model has the classes {name_list(smaller.classes)}, this one "

@@ -21,7 +21,7 @@ from discrim.inference.conjugate import tails
 from discrim.inference.covariance import StandardErrors
 from discrim.inference.discriminant import coefficient_table
 from discrim.inference.fitted import Fitted
-from discrim.inference.influence import each_row, linear_parts, root_rows
+from discrim.inference.influence import MOST_HELD, each_row, linear_parts, root_rows
 from discrim.inference.intervals import refuse_after_choice
 from discrim.inference.row_scores import predicted
 from discrim.inference.summary import Table
@@ -157,6 +157,23 @@ def marginal_effects(fitted: Fitted, errors: StandardErrors, at: str = "overall"
     return Table(
         title, names, columns, values, p_columns=(columns[3],), starred=not fitted.caveat, remark=fitted.caveat
     )
+
+
+def sum_of_probabilities(fitted: Fitted, errors: StandardErrors, block: Block, share: Floats) -> tuple[Floats, Floats]:
+    """sum_i share_i p_ik for each class (K), and its gradient in theta times the root of the covariance (K x m)."""
+    theta = np.atleast_2d(fitted.theta)
+    step = max(MOST_HELD // max(len(fitted.classes) * errors.root.shape[1], 1), 1)
+    total, spread = np.zeros(len(fitted.classes)), np.zeros((len(fitted.classes), errors.root.shape[1]))
+    for start in range(0, len(block), step):
+        part, own = block.rows(start, min(start + step, len(block))), share[start : start + step]
+        s, eta = root_rows(fitted, part, errors.root), linear_parts(part, fitted.coordinates, theta.T)
+        eta = eta if part.offset is None else eta + part.offset[:, None]
+        if len(theta) == 1:  # two classes: the first has no coefficients
+            s, eta = np.concatenate([np.zeros_like(s), s], axis=1), np.hstack([np.zeros_like(eta), eta])
+        p = special.softmax(eta, axis=1)
+        total += own @ p
+        spread += np.einsum("n,nk,nkm->km", own, p, s - np.einsum("nk,nkm->nm", p, s)[:, None, :], optimize=True)
+    return total, spread
 
 
 @dataclass(frozen=True, eq=False)

@@ -198,9 +198,15 @@ class LogisticInference:
         """Each term left out in turn: Df, Deviance, AIC, LRT and Pr(>Chi); the whole model is ``<none>``."""
         return deviance_tests.drop1(self.fitted_model(), test)
 
-    def anova(self, smaller: LogisticInference | Sequence[str]) -> Table:
-        """The likelihood-ratio test of this model against a smaller one, given fitted or as a list of terms."""
-        other = smaller.fitted_model() if isinstance(smaller, LogisticInference) else smaller
+    def anova(self, smaller: Any = None) -> Table:
+        """The likelihood-ratio test of this model against a smaller one, given fitted or as a list of terms.
+
+        Without one the terms are added one by one in their order, as R's ``anova(glm)`` does: Df, Deviance, Resid. Df,
+        Resid. Dev and Pr(>Chi). A fitted model that has more is taken as the larger one.
+        """
+        if smaller is None:
+            return deviance_tests.sequential(self.fitted_model())
+        other = smaller.fitted_model() if hasattr(smaller, "fitted_model") else smaller
         return deviance_tests.anova(self.fitted_model(), other)
 
     def step(self, criterion: str = "aic", direction: str = "both") -> Self:
