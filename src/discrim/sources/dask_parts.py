@@ -17,7 +17,7 @@ from scipy import sparse
 
 from discrim.errors import DataError, plural
 from discrim.sources.dask_keeping import Kept
-from discrim.sources.design import Elsewhere, Kind, Merge, Of, Reader, Table, comes_from
+from discrim.sources.design import Elsewhere, Kind, Merge, Of, Reader, Table, comes_from, fan_in_of
 from discrim.sources.opening import expand
 from discrim.sources.pandas_table import PandasTable
 
@@ -107,9 +107,9 @@ def _files_of(frame: Any) -> Reader | None:
 
 
 def _over_files(parts: Sequence[Any]) -> Elsewhere:
-    def elsewhere(columns: Sequence[str], of: Of, merge: Merge, fan_in: int) -> Any:
+    def elsewhere(columns: Sequence[str], of: Of, merge: Merge, state_bytes: int) -> Any:
         states = [_task(partial(part.reduced, of, list(columns)), str(part)) for part in parts]
-        return _merged(states, merge, fan_in)
+        return _merged(states, merge, fan_in_of(state_bytes))
 
     return elsewhere
 
@@ -227,7 +227,7 @@ def _reader(
             (rows,) = compute(part)
             yield _table_of(rows)
 
-    def elsewhere(columns: Sequence[str], of: Of, merge: Merge, fan_in: int) -> Any:
+    def elsewhere(columns: Sequence[str], of: Of, merge: Merge, state_bytes: int) -> Any:
         given, first = kept.of(columns), kept.measures(columns)
         if first:
             of, merge = partial(_sized, of), partial(_merge_sized, merge)
@@ -235,7 +235,7 @@ def _reader(
             _task(partial(_of_part, of, i, len(given)), f"partition {i} of {len(given)}", part)
             for i, part in enumerate(given)
         ]
-        found = _merged(states, merge, fan_in)
+        found = _merged(states, merge, fan_in_of(state_bytes))
         if not first or found is None:
             return found
         state, size = found

@@ -105,11 +105,11 @@ class ArrayTable(Table):
         return part if list(names) == self.names else part[:, [self._place[name] for name in names]]
 
 
-# (columns, of, merge): these columns of every part as tables, reduced by ``of`` where they are, to None where a part
-# has no rows, and the states merged in the order of the parts.
 # States that are merged at once, and where a state of so many bytes is large.
 MANY_AT_ONCE, FEW_AT_ONCE, WIDE = 16, 4, 8_000_000
 
+# (columns, of, merge, state_bytes): these columns of every part as tables, reduced by ``of`` where they are, to None
+# where a part has no rows, and the states, of so many bytes each, merged in the order of the parts.
 Of = Callable[[Iterator[Table]], Any]
 Merge = Callable[[list[Any]], Any]
 Elsewhere = Callable[[Sequence[str], Of, Merge, int], Any]
@@ -121,8 +121,8 @@ class Reader:
 
     ``heads`` has the tables without rows, which show the columns and their kinds, by the names of the files, or of the
     only other source. ``tables(columns, batch_rows)`` gives these columns, of about so many rows at a time, in order.
-    Where the rows lie on other machines, ``elsewhere`` reduces them there, and merges so many states at once in a tree
-    (``fan_in``; a power of two, the same for all levels). Columns of arrays are not ``named``.
+    Where the rows lie on other machines, ``elsewhere`` reduces them there, and merges the states in a tree, at each of
+    its levels as many as ``fan_in_of`` says. Columns of arrays are not ``named``.
     Where the number of rows is not known, it may be ``about`` so many. ``files`` are those that are read, where nothing
     else is. ``tables_after(columns, batch_rows, rows)`` begins at some table within the first ``rows`` rows, and says
     how many lie before it; it saves reading what is not needed. While a fit is ``holding`` them, workers may keep rows

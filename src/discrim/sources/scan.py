@@ -25,7 +25,6 @@ from discrim.sources.design import (
     Design,
     Reader,
     Table,
-    fan_in_of,
     float_type,
     one_column,
     refuse_duplicates,
@@ -268,7 +267,7 @@ class Scan:
     def count(self) -> int | None:
         """How many rows there are: known beforehand, or counted by the workers that have them, who read one column."""
         if self.n_rows is None and self._reader.elsewhere is not None:
-            self.n_rows = self._reader.elsewhere(self.features[:1], _count, sum, fan_in_of(0)) or 0
+            self.n_rows = self._reader.elsewhere(self.features[:1], _count, sum, 0) or 0
         return self.n_rows
 
     def reduced_elsewhere(
@@ -279,7 +278,7 @@ class Scan:
             return None
         settings = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "_reader"}
         part = partial(_of_part, of, {**settings, "_design": self.design}, self._reader.title, self._reader.named)
-        state: T | None = self._reader.elsewhere(self._needed, part, merge, fan_in_of(state_bytes))
+        state: T | None = self._reader.elsewhere(self._needed, part, merge, state_bytes)
         if state is None:
             raise self._empty()
         return state

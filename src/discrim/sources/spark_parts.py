@@ -16,10 +16,11 @@ from pyspark.sql.pandas.types import from_arrow_type
 
 from discrim.errors import DataError, DiscrimError, name_list
 from discrim.sources.arrow import ArrowTable, PartOfFile, files_elsewhere
-from discrim.sources.design import Elsewhere, Merge, Of, Reader, Table, comes_from
+from discrim.sources.design import Elsewhere, Merge, Of, Reader, Table, comes_from, fan_in_of
 
-# States that are merged here at once. Where fewer are to be merged they are large, and executors merge them before.
-SENT_HERE = 16
+# States that are merged here at once. Where fewer are to be merged they are large, and executors merge them before; so
+# they do where all of them have more bytes than half of what Spark lets a job send (spark.driver.maxResultSize).
+SENT_HERE, ALL_SENT = 16, 1 << 29
 # As many partitions as a frame of a Connect session may have, which does not say.
 PARTITIONS = 4096
 # What a partition sends: its number, whether it could be reduced, and its state or what is wrong with its rows.
@@ -45,9 +46,9 @@ def read_spark(frame: Any) -> Reader:
         for row in sent:
             yield ArrowTable(pa.ipc.open_stream(row.batch).read_all().rename_columns(list(columns)))
 
-    def elsewhere(columns: Sequence[str], of: Of, merge: Merge, fan_in: int) -> Any:
+    def elsewhere(columns: Sequence[str], of: Of, merge: Merge, state_bytes: int) -> Any:
         sent = _chosen(frame, columns).mapInArrow(partial(_reduced, of, list(columns)), SENT)
-        return _merged(sent, merge, fan_in, _partitions_of(frame))
+        return _merged(sent, merge, state_bytes, _partitions_of(frame))
 
     return Reader(title, {title: ArrowTable(frame.limit(0).toArrow())}, tables, elsewhere=elsewhere)
 
@@ -97,10 +98,10 @@ def _is_parquet(path: Path) -> bool:
 def _over_files(session: Any, parts: Sequence[Any]) -> Elsewhere:
     """A task for each part, with its number in place of rows."""
 
-    def elsewhere(columns: Sequence[str], of: Of, merge: Merge, fan_in: int) -> Any:
+    def elsewhere(columns: Sequence[str], of: Of, merge: Merge, state_bytes: int) -> Any:
         numbers = session.range(0, len(parts), 1, len(parts))
         sent = numbers.mapInArrow(partial(_reduced_files, of, list(columns), parts), SENT)
-        return _merged(sent, merge, fan_in, len(parts))
+        return _merged(sent, merge, state_bytes, len(parts))
 
     return elsewhere
 
@@ -113,9 +114,13 @@ def _partitions_of(frame: Any) -> int:
         return PARTITIONS
 
 
-def _merged(sent: Any, merge: Merge, fan_in: int, partitions: int) -> Any:
-    """The states that the partitions sent, merged in their order; large ones by executors, level by level."""
-    while fan_in < SENT_HERE and partitions > fan_in:
+def _merged(sent: Any, merge: Merge, state_bytes: int, partitions: int) -> Any:
+    """The states that the partitions sent, merged in their order.
+
+    Where they are large, or all of them together are, executors merge them before, level by level.
+    """
+    fan_in = fan_in_of(state_bytes)
+    while partitions > fan_in and (fan_in < SENT_HERE or partitions * state_bytes > ALL_SENT):
         group = sent.selectExpr(f"cast(floor(part / {fan_in}) as int) as place", "*").groupBy("place")
         # A function without annotations: from those of a partial one Spark infers nothing, and fails.
         sent = group.applyInArrow(lambda key, table: _merged_group(merge, key, table), SENT)
@@ -162,12 +167,10 @@ def column_type(values: NDArray[Any]) -> str:
 
 
 def _as_column(values: NDArray[Any]) -> pa.Array:
-    """Whole numbers as those of 64 bits, decimals as doubles, and times in the units of Spark."""
+    """Whole numbers as those of 64 bits, and times in the units of Spark."""
     column = pa.array(values.tolist() if values.dtype.kind in "OU" else values)
-    plain = {"i": pa.int64(), "u": pa.int64(), "M": pa.timestamp("us")}.get(values.dtype.kind, column.type)
-    if pa.types.is_date(column.type):
-        return column
-    return column.cast(pa.float64() if pa.types.is_decimal(plain) else plain)
+    plain = {"i": pa.int64(), "u": pa.int64(), "M": pa.timestamp("us")}.get(values.dtype.kind)
+    return column if plain is None or pa.types.is_date(column.type) else column.cast(plain)
 
 
 def _chosen(frame: Any, columns: Sequence[str]) -> Any:
