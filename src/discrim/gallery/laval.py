@@ -256,7 +256,7 @@ def logistic_descent(page: Page) -> None:
     rows = middle + along[:, None] * w
     curves = {f"step {i}": (along, 1 / (1 + np.exp(-(rows @ trace.coef[i] + trace.intercept[i])))) for i in at[::-1]}
     axes = plots.lines(curves, x="along the last w, from the mean of the rows", y="P(1)")
-    page.show(axes, "The fitted probability over the steps: from one half everywhere to a steep curve.")
+    page.show(axes, "The fitted probability over the steps: from a flat curve to a steep one.")
 
 
 @ITEMS.item(
