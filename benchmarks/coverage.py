@@ -49,7 +49,14 @@ parts, and the rule itself varies with the rows: for d free numbers fitted to n 
 difference between held-out and true error was 1.10 times that of independent rows for LDA (d = 6) and 1.22 for QDA
 (d = 21) with 200 rows of *shift*, 1.16 and 1.45 with 60 rows, 1.6 to 1.7 for four models of *wide*, and 1.5 for LDA and
 QDA with 200 rows of *noise*, where it is taken as twice. With 20 groups some models do not beat the baseline, and those
-that do are the lucky ones. Below 40 rows `compare` says that intervals do not keep their level."""
+that do are the lucky ones. Below 40 rows `compare` says that intervals do not keep their level.
+
+Where they fall short, in 150 to 400 samples each: sandwich standard errors (HC0) with weights that are no counts cover
+90% with exponential weights and 60 rows, 93% with 200, and 90% with balanced weights where 14 of 200 rows are of the
+rarer class; cluster-robust ones of a column that is constant within groups 85% with 10 groups, 90% with 20 and 92% with
+50. On noise in 50 columns the interval of the smallest of 9 to 11 errors covers 88 to 89%, that of the verdict 93 to
+94%. Mean log losses of Gaussian naive Bayes on columns of Student's t with 3 degrees of freedom: 79%, since few rows
+decide. Areas under the curve of 5 positive rows among 55 to 205 cover 96 to 97%."""
 
 Draw = Callable[[np.random.Generator, int], tuple[Floats, Index]]
 
