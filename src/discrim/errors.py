@@ -65,10 +65,9 @@ class DataError(DiscrimError, ValueError):
         columns = list(dict.fromkeys([*missing, *infinite]))
         facts = [_describe_column(c, missing.get(c, 0), infinite.get(c, 0)) for c in columns[:5]]
         more = f"; and {len(columns) - 5} more columns" if len(columns) > 5 else ""
-        text = (
-            f"Input X contains {' and '.join(kinds)}: {'; '.join(facts)}{more}. "
-            "Remove or impute these values first, for example with sklearn.impute.SimpleImputer."
-        )
+        by = "" if infinite else ", for example with sklearn.impute.SimpleImputer"
+        what = "Mend these values, or leave their rows out" if infinite else "Remove or impute these values first"
+        text = f"Input X contains {' and '.join(kinds)}: {'; '.join(facts)}{more}. {what}{by}."
         return cls(text) if infinite else MissingValuesError(text, missing)
 
     @classmethod

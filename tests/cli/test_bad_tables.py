@@ -96,3 +96,30 @@ def test_one_of_several_classes_is_set_against_the_others_by_a_score(discrim, tm
     done = discrim("roc", tmp_path / "t.csv", "-t", "y", "--score", "s", "--positive", "w")
     assert done.exit_code == 0, done.output
     assert "10 positive, 20 negative" in done.stdout
+
+
+def test_what_was_left_is_no_model_where_one_class_stays(discrim, model, rows, tmp_path):
+    gone = [rows[0], *(row for row in rows[1:] if not row.endswith("setosa"))]
+    (tmp_path / "gone.csv").write_text("\n".join(gone))
+    again = discrim("fit", "LDA", tmp_path / "good.csv", "-t", "species", "-o", model, "--keep-statistic")
+    assert again.exit_code == 0
+    before = model.read_bytes()
+    done = discrim("forget", model, tmp_path / "gone.csv", "-t", "species")
+    assert done.exit_code == 2
+    assert said(done).endswith("Got 1 class. Add rows of another class.")
+    assert model.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"), [(b"a,y\n1,u\n", "it is no gzip file, or is damaged"), (b"\x1f\x8b\x08", "it is cut off")]
+)
+def test_a_packed_file_that_is_none_is_named(discrim, tmp_path, content, sentence):
+    (tmp_path / "t.csv.gz").write_bytes(content)
+    done = discrim("fit", "LDA", tmp_path / "t.csv.gz", "-t", "y")
+    assert done.exit_code == 2
+    assert f"t.csv.gz' cannot be read: {sentence}. Pack or copy it again." in said(done)
+
+
+def test_the_first_line_of_json_lines_that_is_broken_is_named(discrim, tmp_path):
+    (tmp_path / "t.jsonl").write_text('{"a": 1, "y": "u"}\n{"a" 2, "y": "v"}\n')
+    assert "line 2 is not JSON" in said(discrim("fit", "LDA", tmp_path / "t.jsonl", "-t", "y"))

@@ -89,6 +89,21 @@ def test_a_usage_error_has_the_code_of_other_errors(discrim, arguments):
     done = discrim(*arguments)
     assert done.exit_code == 2
     assert "Usage: discrim" in done.output
+    assert max(map(len, done.output.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fit", "LDA", "t.csv", "--tagret", "y"],
+        ["export", "m.discrim", "--to", "sql", "--table", "t", "--dialect", "mysql"],
+        ["compare", "t.csv", "-t", "y", "--metric", "eror"],
+    ],
+)
+def test_what_click_says_of_arguments_fits_the_terminal(discrim, arguments):
+    done = discrim(*arguments)
+    assert done.exit_code == 2
+    assert max(map(len, done.stderr.splitlines())) <= 80
 
 
 def test_no_memory_is_no_bug(discrim, monkeypatch):

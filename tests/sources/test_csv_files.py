@@ -121,3 +121,13 @@ def test_plain_texts_are_tables_where_their_first_line_is_separated(tmp_path):
     (tmp_path / "note.txt").write_text("Dear all\n")
     with pytest.raises(DataError, match=r"note\.txt' is of an unknown file type"):
         scan(tmp_path / "note.txt", target="y")
+
+
+@pytest.mark.parametrize("parser", PARSERS)
+def test_names_with_quotes_are_as_they_were(tmp_path, monkeypatch, parser):
+    pytest.importorskip(parser)
+    monkeypatch.setattr(sys.modules["discrim.sources.csv_files"], "installed", lambda package: package == parser)
+    (tmp_path / "t.csv").write_text('"term ""months""","a;b",y\n1,2,u\n3,4,v\n')
+    rows = scan(tmp_path / "t.csv", target="y")
+    assert rows.features == ['term "months"', "a;b"]
+    assert numbers(rows).tolist() == [[1.0, 2.0], [3.0, 4.0]]

@@ -15,6 +15,7 @@ from discrim.cli.gallery import gallery
 from discrim.cli.learning import forget, merge, update
 from discrim.cli.predict import predict
 from discrim.cli.roc import roc
+from discrim.cli.running import narrow
 from discrim.cli.summary import summary
 
 VERBS = (
@@ -45,6 +46,10 @@ Examples:
 
 class Verbs(click.Group):
     """The verbs in the order in which they are needed, not in that of the alphabet."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        with narrow():
+            return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
         return [verb.name for verb in VERBS if verb.name is not None]

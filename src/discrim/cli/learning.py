@@ -96,8 +96,9 @@ def _learned(
 def _save(model: Any, output: Path, *, as_json: bool) -> None:
     from discrim.store import save
 
-    save(model, output, keep_statistic=True)
+    # What has no rule, as after all rows of a class but one were forgotten, must not take the place of a model.
     summary = model.summary()
+    save(model, output, keep_statistic=True)
     if as_json:
         write_json({"output": str(output), "model": type(model).__name__, "summary": described(summary)})
     else:

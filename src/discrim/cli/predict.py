@@ -30,7 +30,7 @@ from discrim.cli.writing import write_json
 @options.sep
 @options.to_file("-o", "--output", text="Write to this .csv, .tsv, .parquet, .arrow or .jsonl file.")
 @options.as_json
-def predict(path: Path, data: str, *, id: list[str], output: Path | None, as_json: bool, **reading: Any) -> None:  # noqa: A002
+def predict(path: Path, data: str, *, id: list[str], output: Path | None, as_json: bool, **reading: Any) -> None:  # noqa: A002 - the name of the option
     """Write the class of every row of DATA, with its posterior probabilities.
 
     MODEL is a file from 'discrim fit', 'discrim compare --save' or 'model.save'. Columns are matched by name, in any

@@ -25,8 +25,12 @@ class Verb(click.Command):
     What the user can correct is a sentence and exit code 2. A bug is another one, 70, and shows how to see more.
     """
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        with narrow():
+            return super().parse_args(ctx, args)
+
     def invoke(self, context: click.Context) -> Any:
-        with plain_words():
+        with narrow(), plain_words():
             return super().invoke(context)
 
 
@@ -47,6 +51,18 @@ def note(text: str) -> None:
 def _wrapped(text: str) -> str:
     # Names of files stay whole, so that they can be found and copied.
     return textwrap.fill(text, 79, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
+
+
+@contextmanager
+def narrow() -> Iterator[None]:
+    """What click says of arguments that cannot be used, wrapped to the width of a terminal."""
+    try:
+        yield
+    except click.exceptions.NoArgsIsHelpError:
+        raise
+    except click.UsageError as error:
+        said = _wrapped(f"Error: {error.format_message()}").removeprefix("Error: ")
+        raise click.UsageError(said, error.ctx) from error
 
 
 class Refused(click.ClickException):

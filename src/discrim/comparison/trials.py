@@ -101,7 +101,7 @@ def try_candidate(candidate: Candidate, rows: ComparedRows, *, by_error: bool) -
         except OutOfTimeError:
             raise
         # Models from elsewhere may raise anything; the comparison goes on without them.
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001 - as said
             kind = "" if isinstance(error, DiscrimError) else f"{type(error).__name__}: "
             return kind + _note(str(error) or "it could not be fitted to a training part", rows)
     setting = setting if setting is not None else _own_setting(unwrapped(fitted))

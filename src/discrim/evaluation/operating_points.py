@@ -57,7 +57,7 @@ class Wanted:
     weights: tuple[float, float] | None = None
 
     @classmethod
-    def checked(cls, x: object, input: str, best: str, weights: tuple[float, float] | None) -> Wanted:  # noqa: A002
+    def checked(cls, x: object, input: str, best: str, weights: tuple[float, float] | None) -> Wanted:  # noqa: A002 - pROC's name
         """The arguments of ``coords``."""
         if input not in INPUTS:
             raise ParameterError.bad_value("input", input, f"one of {name_list(INPUTS)}")

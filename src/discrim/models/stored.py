@@ -165,7 +165,7 @@ class StoredClassifier(SavedEstimator):
         self.__dict__.update(learned, _learned=(*learned, "_learned"))
         self.check_learned(file)
 
-    def restored(self, rule: Rule, attributes: Mapping[str, Any], learned: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
+    def restored(self, rule: Rule, attributes: Mapping[str, Any], learned: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - as of every model
         """Further attributes, made of the rule and of the others."""
         return {"_rule": rule}
 

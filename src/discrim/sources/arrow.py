@@ -276,7 +276,7 @@ def read_csv(title: str, dialects: Mapping[Path, Dialect]) -> Reader:
     return _reader(title, files, [_open_csv(file, None).schema for file in files.values()], _open_csv)
 
 
-def _open_csv(file: tuple[Path, Dialect], columns: list[str] | None, batch_rows: int = 0) -> Any:  # noqa: ARG001
+def _open_csv(file: tuple[Path, Dialect], columns: list[str] | None, batch_rows: int = 0) -> Any:  # noqa: ARG001 - batches are as the file has them
     import pyarrow.csv as pc
 
     path, (separator, comma) = file

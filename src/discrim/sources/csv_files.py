@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import re
+import zlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -82,9 +83,13 @@ def _check_header(path: Path, separator: str) -> None:
 
 
 def _beginning(path: Path) -> bytes:
-    opened = gzip.open if path.name.lower().endswith(".gz") else open
-    with opened(path, "rb") as file:
-        return bytes(file.read(LOOK))
+    packed = path.name.lower().endswith(".gz")
+    try:
+        with (gzip.open if packed else open)(path, "rb") as file:
+            return bytes(file.read(LOOK))
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        what = "is cut off" if isinstance(error, EOFError) else "is no gzip file, or is damaged"
+        raise DataError(f"'{path}' cannot be read: it {what}. Pack or copy it again.") from error
 
 
 def ragged_line(path: Path) -> str:

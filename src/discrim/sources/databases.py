@@ -114,7 +114,7 @@ def _of_duckdb_file(path: Path, table: str, *, is_query: bool) -> Reader:
     listed = connection.sql("SELECT table_schema, table_name FROM information_schema.tables ORDER BY ALL").fetchall()
     places = {f"{schema}.{name}": f"{quoted(schema)}.{quoted(name)}" for schema, name in listed}
     name, source = _one_of(f"'{path}'", table, places, "main")
-    return _of_duckdb(f"table '{name}' of '{path}'", lambda: connection.sql(f"SELECT * FROM {source}"))  # noqa: S608
+    return _of_duckdb(f"table '{name}' of '{path}'", lambda: connection.sql(f"SELECT * FROM {source}"))  # noqa: S608 - a quoted name
 
 
 def _of_duckdb(title: str, relation: Callable[[], Any]) -> Reader:

@@ -72,7 +72,7 @@ class Schema(Design):
         other.levelled, other.check = tuple(levelled), check
         return other
 
-    def encode(self, table: Table, start: int, stop: int, dtype: type[Any] | None = None) -> Any:  # noqa: ARG002
+    def encode(self, table: Table, start: int, stop: int, dtype: type[Any] | None = None) -> Any:  # noqa: ARG002 - codes have one type
         """Rows start to stop of the table as ``Mixed`` columns."""
         x = Mixed(_numbers(table, self.numeric, start, stop), _all_levels(table, self.categorical, start, stop))
         return x if self.check is None else self.check(x)

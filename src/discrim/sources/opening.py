@@ -75,7 +75,7 @@ def open_reader(data: Any, sep: str | None = None) -> Reader:
     )
 
 
-def _whole_table(table: Table, columns: Sequence[str], batch_rows: int) -> Iterator[Table]:  # noqa: ARG001
+def _whole_table(table: Table, columns: Sequence[str], batch_rows: int) -> Iterator[Table]:  # noqa: ARG001 - all columns at once
     yield table
 
 
@@ -134,7 +134,7 @@ def expand(given: str) -> list[Path]:
     if path.exists():
         return [path]
     if any(sign in given for sign in "*?["):
-        found = [Path(name) for name in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207
+        found = [Path(name) for name in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207 - patterns may begin with a slash
         if found:
             return [file for file in found if file.is_file()]
         raise DataError(f"No file matches the pattern '{given}'.")

@@ -116,10 +116,10 @@ class _JsonLines(_TextFile):
 
     def unreadable(self, error: Exception) -> DataError:
         reason = first_line(error)
-        if "TapeError" in reason:
-            reason = _broken_line(self.path) or reason
         strange = STRANGE.search(reason)
-        if strange:
+        if not strange:
+            reason = _broken_line(self.path) or reason
+        else:
             reason = (
                 f"it holds '{strange[1]}' among numbers, as the first {INFERRED:,} lines have them. Write null where a "
                 "value is missing, or mend it"
@@ -144,6 +144,7 @@ class _CsvFile(_TextFile):
             infer_schema_length=INFERRED,
             schema_overrides=dict.fromkeys([*texts, *self._loose], pl.String),
             null_values=["", "NA"],
+            with_column_names=_unquoted,
         )
 
     def read(self, columns: Sequence[str], rows: int) -> Iterator[pl.DataFrame]:
@@ -191,6 +192,11 @@ class _CsvFile(_TextFile):
         if "more fields" in reason:
             reason = ragged_line(self.path) or reason
         return DataError.unreadable(self.path, reason)
+
+
+def _unquoted(names: list[str]) -> list[str]:
+    """Names with quotes in them, which polars leaves doubled in a header, though not among the values."""
+    return [name.replace('""', '"') for name in names]
 
 
 def _broken_line(path: Path) -> str:

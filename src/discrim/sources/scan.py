@@ -449,7 +449,7 @@ def _kept(reader: Reader, keep: NDArray[np.bool_], columns: Sequence[str], batch
             yield SomeRows(table, part)
 
 
-def _whole_table(table: Table, columns: Sequence[str], batch_rows: int) -> Iterator[Table]:  # noqa: ARG001
+def _whole_table(table: Table, columns: Sequence[str], batch_rows: int) -> Iterator[Table]:  # noqa: ARG001 - all columns at once
     yield table
 
 

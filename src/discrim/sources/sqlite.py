@@ -53,7 +53,7 @@ def tables_of(path: Path, connection: sqlite3.Connection) -> dict[str, str]:
 def read_sqlite(title: str, connection: sqlite3.Connection, source: str) -> Reader:
     """The reader of what stands behind FROM in a query."""
     try:
-        names = [column[0] for column in connection.execute(f"SELECT * FROM {source} LIMIT 0").description]  # noqa: S608
+        names = [column[0] for column in connection.execute(f"SELECT * FROM {source} LIMIT 0").description]  # noqa: S608 - quoted names
         refuse_duplicates(names)
         n_rows, types = _types(connection, source, names)
     except sqlite3.Error as error:
@@ -69,7 +69,7 @@ def _types(connection: sqlite3.Connection, source: str, names: Sequence[str]) ->
     for start in range(0, len(names), AT_ONCE):
         some = names[start : start + AT_ONCE]
         asked = ", ".join(f"max(typeof({quoted(name)}) = '{kind}')" for name in some for kind in TYPES)
-        n_rows, *answers = connection.execute(f"SELECT count(*), {asked} FROM {source}").fetchone()  # noqa: S608
+        n_rows, *answers = connection.execute(f"SELECT count(*), {asked} FROM {source}").fetchone()  # noqa: S608 - quoted names
         for j, name in enumerate(some):
             types[name] = _arrow_type(*map(bool, answers[4 * j : 4 * j + 4]))
     return n_rows, types
@@ -92,7 +92,7 @@ def _tables(
     asked = ", ".join(_as_type(name, types[name]) for name in columns)
     rows = max(min(rows, MOST_VALUES // max(len(columns), 1)), 1)
     try:
-        cursor = connection.execute(f"SELECT {asked} FROM {source}")  # noqa: S608
+        cursor = connection.execute(f"SELECT {asked} FROM {source}")  # noqa: S608 - quoted names
         while batch := cursor.fetchmany(rows):
             values = zip(*batch, strict=True)
             arrays = [pa.array(column, field.type) for column, field in zip(values, schema, strict=True)]

@@ -166,7 +166,7 @@ class MixedStatistic(ByClass):
         return {key: np.frombuffer(part, np.uint8) for key, part in parts.items()}
 
     @classmethod
-    def restored(cls, fields: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> MixedStatistic:  # noqa: ARG003
+    def restored(cls, fields: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> MixedStatistic:  # noqa: ARG003 - as of every statistic
         parts = {key: part.tobytes() for key, part in arrays.items()}
         names, likelihoods = (tuple(texts) for texts in json.loads(parts["columns"]))
         bins = tuple(ClassBins.from_bytes(parts[f"bins {i}"]) for i in range(likelihoods.count(KERNEL)))

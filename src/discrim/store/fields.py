@@ -105,10 +105,10 @@ Fields = Mapping[str, Field[Any]]
 class Flag(Field[bool]):
     """True or false."""
 
-    def write(self, value: Any, out: Outgoing, at: str) -> Any:  # noqa: ARG002
+    def write(self, value: Any, out: Outgoing, at: str) -> Any:  # noqa: ARG002 - as of every field
         return bool(value)
 
-    def read(self, node: Any, file: Incoming, at: str) -> bool:  # noqa: ARG002
+    def read(self, node: Any, file: Incoming, at: str) -> bool:  # noqa: ARG002 - as of every field
         if not isinstance(node, bool):
             raise damaged(at, "is neither true nor false")
         return node
@@ -120,10 +120,10 @@ class Text(Field[str]):
 
     options: tuple[str, ...] = ()
 
-    def write(self, value: Any, out: Outgoing, at: str) -> Any:  # noqa: ARG002
+    def write(self, value: Any, out: Outgoing, at: str) -> Any:  # noqa: ARG002 - as of every field
         return str(value)
 
-    def read(self, node: Any, file: Incoming, at: str) -> str:  # noqa: ARG002
+    def read(self, node: Any, file: Incoming, at: str) -> str:  # noqa: ARG002 - as of every field
         if not isinstance(node, str) or (self.options and node not in self.options):
             raise damaged(at, f"is none of {', '.join(self.options)}" if self.options else "is no text")
         return node
@@ -136,10 +136,10 @@ class Whole(Field[int]):
     low: int = 0
     high: int = 1 << 62
 
-    def write(self, value: Any, out: Outgoing, at: str) -> Any:  # noqa: ARG002
+    def write(self, value: Any, out: Outgoing, at: str) -> Any:  # noqa: ARG002 - as of every field
         return int(value)
 
-    def read(self, node: Any, file: Incoming, at: str) -> int:  # noqa: ARG002
+    def read(self, node: Any, file: Incoming, at: str) -> int:  # noqa: ARG002 - as of every field
         if not is_whole(node) or not self.low <= node <= self.high:
             raise damaged(at, f"is no whole number from {self.low} to {self.high}")
         return node
@@ -153,11 +153,11 @@ class Number(Field[float]):
     high: float = np.inf
     finite: bool = True
 
-    def write(self, value: Any, out: Outgoing, at: str) -> Any:  # noqa: ARG002
+    def write(self, value: Any, out: Outgoing, at: str) -> Any:  # noqa: ARG002 - as of every field
         number = float(value)
         return number if np.isfinite(number) else str(number)
 
-    def read(self, node: Any, file: Incoming, at: str) -> float:  # noqa: ARG002
+    def read(self, node: Any, file: Incoming, at: str) -> float:  # noqa: ARG002 - as of every field
         if not self.finite and isinstance(node, str) and node in INFINITE:
             return INFINITE[node]
         if type(node) not in (int, float) or not np.isfinite(float(node)) or not self.low <= node <= self.high:
@@ -248,7 +248,7 @@ class Texts(Field[list[str]]):
     count: str = ""
     type: Callable[[list[str]], Any] = list
 
-    def write(self, value: Any, out: Outgoing, at: str) -> Any:  # noqa: ARG002
+    def write(self, value: Any, out: Outgoing, at: str) -> Any:  # noqa: ARG002 - as of every field
         return list(map(str, value))
 
     def read(self, node: Any, file: Incoming, at: str) -> Any:

@@ -113,11 +113,11 @@ class Labels(Field[NDArray[Any]]):
 class Generator(Field[np.random.Generator]):
     """A random generator of NumPy's default kind, where it is."""
 
-    def write(self, value: Any, out: Outgoing, at: str) -> Any:  # noqa: ARG002
+    def write(self, value: Any, out: Outgoing, at: str) -> Any:  # noqa: ARG002 - as of every field
         state = value.bit_generator.state
         return [state["state"]["state"], state["state"]["inc"], state["has_uint32"], state["uinteger"]]
 
-    def read(self, node: Any, file: Incoming, at: str) -> np.random.Generator:  # noqa: ARG002
+    def read(self, node: Any, file: Incoming, at: str) -> np.random.Generator:  # noqa: ARG002 - as of every field
         fits = isinstance(node, list) and len(node) == 4 and all(is_whole(each) and each >= 0 for each in node)
         if not fits or max(node) >= 1 << 128 or node[2] > 1 or node[3] >= 1 << 32:
             raise damaged(at, "is no random generator")

@@ -151,7 +151,7 @@ class WordCounts(SavedEstimator, TransformerMixin, BaseEstimator):  # type: igno
         check_is_fitted(self, "missed_")
         return stacked([self._counter.transform(block.texts) for block in open_documents(X).blocks()])
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002 - scikit-learn's signature
         """The words in the order of the columns; ``hash0``, ``hash1``, ... with ``buckets``."""
         check_is_fitted(self, "missed_")
         if self.vocabulary_ is None:

@@ -78,7 +78,7 @@ class CountsRecipe(Recipe[ClassCounts]):
         solved = self.with_settings(chosen.settings).estimate(statistic, shape, passes)
         return replace(solved, chosen=chosen, attributes={**solved.attributes, **chosen.results})
 
-    def estimate(self, statistic: ClassCounts, shape: Shape, passes: Passes | None) -> Solved:  # noqa: ARG002
+    def estimate(self, statistic: ClassCounts, shape: Shape, passes: Passes | None) -> Solved:  # noqa: ARG002 - as of every recipe
         log_prior = self.refuse(statistic, shape)
         alpha, remarks = checked_alpha(self.alpha, self.force_alpha, statistic.n_features)
         distribution = self.distribution

@@ -90,7 +90,7 @@ class NearestCentroidRecipe(GaussianRecipe):
         text = "The priors do not sum to 1. Normalizing such that it sums to one: their sum is"
         return priors, (Remark(f"{text} {np.sum(self.priors):g}.", PriorsWarning),)
 
-    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
+    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002 - as of every recipe
         self.check(statistic)
         priors, remarks = self.class_priors(statistic.weight)
         centres = self._medians(statistic, passes) if self.metric == "manhattan" else None
@@ -191,7 +191,7 @@ class NearestCentroidRecipe(GaussianRecipe):
         if self.metric == "manhattan" and self.rule == "pamr":
             raise ParameterError("rule='pamr' needs metric='euclidean': its posteriors are those of normal columns.")
         if len(statistic.classes) < 2:
-            raise DataError("The number of classes has to be greater than one; got 1 class.")
+            raise DataError("The number of classes has to be greater than one; got 1 class. Add rows of another class.")
         refuse_single_rows(statistic)
 
     def _medians(self, statistic: Statistic, passes: Passes | None) -> Floats:
@@ -355,7 +355,7 @@ class CentroidGrid(Grid):
             return "shrink_threshold='cv' needs metric='euclidean': medians cannot be merged. Give a number instead."
         return ""
 
-    def losses(self, statistic: ClassMoments, shape: Shape, block: Block) -> Iterator[Losses]:  # noqa: ARG002
+    def losses(self, statistic: ClassMoments, shape: Shape, block: Block) -> Iterator[Losses]:  # noqa: ARG002 - as of every recipe
         recipe, every = self.recipe, slice(0, len(block))
         priors = recipe.class_priors(statistic.weight)[0]
         whole = recipe.deviations(statistic)

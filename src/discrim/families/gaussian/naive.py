@@ -40,7 +40,7 @@ class GaussianNBRecipe(GaussianRecipe):
     def depth(self) -> Depth:
         return Depth.DIAGONAL
 
-    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
+    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002 - as of every recipe
         assert isinstance(statistic, ClassMoments)
         priors, _ = self.class_priors(statistic.weight)
         check_divisors(statistic, self.normalization, pooled=False)

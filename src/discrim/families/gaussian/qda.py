@@ -172,7 +172,7 @@ class RdaRecipe(OwnCovariances, RegularizedRecipe):
         check_classes(statistic, self.normalization, needs_two=bool(self.alpha == 1))
         super().check(statistic)
 
-    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
+    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002 - as of every recipe
         self.check(statistic)
         alpha, gamma = float(self.alpha), float(self.gamma)
         parts = class_matrices(statistic, self.normalization, shape.eps, alpha)

@@ -269,7 +269,7 @@ def about_columns(shape: Shape, columns: Iterable[int], text: str) -> tuple[Rema
 
 def refuse_one_class(statistic: Statistic) -> None:
     if len(statistic.classes) < 2:
-        raise DataError("The number of classes has to be greater than one. Got 1 class.")
+        raise DataError("The number of classes has to be greater than one. Got 1 class. Add rows of another class.")
 
 
 def refuse_single_rows(statistic: Statistic) -> None:
@@ -277,7 +277,7 @@ def refuse_single_rows(statistic: Statistic) -> None:
     rows, classes = int(statistic.rows.sum()), len(statistic.classes)
     if rows <= (statistic.rows > 0).sum():
         found = f"{plural(rows, 'sample')} of {plural(classes, 'class', 'classes')}"
-        raise DataError(f"The number of samples must be more than the number of classes; found {found}.")
+        raise DataError(f"The number of samples must be more than the number of classes; found {found}. Add rows.")
 
 
 def rank_tolerance(tol: float) -> float:

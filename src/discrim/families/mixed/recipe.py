@@ -144,7 +144,7 @@ class CategoricalRecipe(AdditiveRecipe[ClassCounts]):
             raise DataError("CategoricalNB needs counts of levels; these are counts of columns.")
         return statistic
 
-    def estimate(self, statistic: ClassCounts, shape: Shape, passes: Passes | None) -> Solved:  # noqa: ARG002
+    def estimate(self, statistic: ClassCounts, shape: Shape, passes: Passes | None) -> Solved:  # noqa: ARG002 - as of every recipe
         assert statistic.levels is not None
         categories, bounds, count = _dense(statistic, self._least_categories(len(statistic.levels)))
         counts = [count[:, a:b] for a, b in pairwise(bounds)]
@@ -253,7 +253,7 @@ class MixedRecipe(AdditiveRecipe[MixedStatistic]):
         statistic.check_means(left)
         return left
 
-    def estimate(self, statistic: MixedStatistic, shape: Shape, passes: Passes | None) -> Solved:  # noqa: ARG002
+    def estimate(self, statistic: MixedStatistic, shape: Shape, passes: Passes | None) -> Solved:  # noqa: ARG002 - as of every recipe
         terms = mixed_terms(statistic, float(self.alpha), float(self.var_smoothing))
         log_prior, remarks = self.log_priors(statistic.weight)
         likelihoods = dict(zip(statistic.names, statistic.likelihoods, strict=True))

@@ -71,4 +71,7 @@ def weighted(block: Block, gains: Floats) -> Block:
 def refuse_one_class(classes: NDArray[Any]) -> None:
     """A model that distinguishes nothing from anything is no answer."""
     if len(classes) < 2:
-        raise DataError(f"The number of classes has to be greater than one; got 1 class: {classes.tolist()[0]!r}.")
+        raise DataError(
+            f"The number of classes has to be greater than one; got 1 class: {classes.tolist()[0]!r}. "
+            "Add rows of another class."
+        )

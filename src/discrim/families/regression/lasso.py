@@ -72,7 +72,7 @@ class LassoRecipe(PenalisedRecipe):
         kind = FactorsOf if isinstance(statistic, ClassFactors) else MomentsOf
         return PenaltyGrid(self, alphas, kind(self.depth()))
 
-    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
+    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002 - as of every recipe
         counted, remarks = self.weighed(statistic)
         problem = signed_regression(counted, shape.eps, centred=self.fit_intercept)
         alpha, two = float(self.alpha), problem.cross.shape[1] == 2

@@ -174,7 +174,7 @@ class LeastSquaresRecipe(RegressionRecipe):
 
     tol: float = 1e-4
 
-    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
+    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002 - as of every recipe
         counted, remarks = self.weighed(statistic)
         problem = indicator_regression(counted, shape.eps)
         coef, sphering = least_squares(problem, rank_tolerance(self.tol), reread=reread)
@@ -272,7 +272,7 @@ class RidgeRecipe(PenalisedRecipe):
         penalised = self.search() is not None or bool((np.asarray(self.alpha) > 0).all())
         return self.fit_intercept and not self.positive and penalised
 
-    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002
+    def estimate_from(self, statistic: Statistic, shape: Shape, passes: Passes | None, *, reread: bool) -> Solved:  # noqa: ARG002 - as of every recipe
         if self.solver == "lbfgs" and not self.positive:
             raise ParameterError("'lbfgs' solver can be used only when positive=True. Use another solver.")
         counted, remarks = self.weighed(statistic)

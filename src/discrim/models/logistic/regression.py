@@ -414,7 +414,7 @@ class LogisticRegression(CallbackSupport, LogisticInference, SparseCoefficients)
             copied.__dict__["_known_fit"] = None
         return super(LogisticRegression, copied).write_learned(out, at)
 
-    def restored(self, rule: Rule, attributes: Mapping[str, Any], learned: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
+    def restored(self, rule: Rule, attributes: Mapping[str, Any], learned: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - as of every model
         """The solution that such a rule was part of."""
         return {"_rule": rule, "_solved": Solved(rule, None, attributes), "_training": None, "_loo": None}
 

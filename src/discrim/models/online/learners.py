@@ -233,7 +233,7 @@ class Perceptron(CountedUpdates, StreamClassifier):
         if self.multi_class == "multinomial" and (self.penalty is not None or self.early_stopping):
             raise ParameterError("multi_class='multinomial' goes with neither penalty nor early_stopping.")
 
-    def _learning(self, scaling: Scaling | None) -> Learning:  # noqa: ARG002
+    def _learning(self, scaling: Scaling | None) -> Learning:  # noqa: ARG002 - as of every learner
         update = "best_class" if self.multi_class == "multinomial" else "gradient"
         return self._learning_by(update=update, loss="perceptron", eta0=float(self.eta0))
 
@@ -278,7 +278,7 @@ class PassiveAggressiveClassifier(StreamClassifier):
     loss: str = "hinge"
     average: bool | int = False
 
-    def _learning(self, scaling: Scaling | None) -> Learning:  # noqa: ARG002
+    def _learning(self, scaling: Scaling | None) -> Learning:  # noqa: ARG002 - as of every learner
         rate = "pa1" if self.loss == "hinge" else "pa2"
         return self._learning_by(rate=rate, eta0=float(self.C))
 
@@ -332,5 +332,5 @@ class AROWClassifier(StreamClassifier):
         assert self._state.second is not None
         return self._state.second[:, :columns].copy()
 
-    def _learning(self, scaling: Scaling | None) -> Learning:  # noqa: ARG002
+    def _learning(self, scaling: Scaling | None) -> Learning:  # noqa: ARG002 - as of every learner
         return self._learning_by(update="confidence", eta0=float(self.r))

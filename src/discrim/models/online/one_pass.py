@@ -114,7 +114,7 @@ class OnePassLogisticRegression(OnlineClassifier):
         one = expit(scores)
         return np.column_stack([1 - one, one])
 
-    def _start(self, shape: tuple[int, int], scaling: Scaling | None, start: Start) -> Past:  # noqa: ARG002
+    def _start(self, shape: tuple[int, int], scaling: Scaling | None, start: Start) -> Past:  # noqa: ARG002 - as of every learner
         return Past(Memory.empty(*shape, intercept=self.fit_intercept))
 
     def _grow(self, at: Standing, wanted: NDArray[Any]) -> Past:
