@@ -141,24 +141,3 @@ def check_programs(folder):
         text = each.type == "tensor(string)"
         feed[each.name] = (column.to_numpy().astype(object) if text else column.cast(pl.Float64).to_numpy())[:, None]
     assert session.run(None, feed)[0].ravel().tolist() == expected
-
-
-@pytest.mark.slow
-def test_a_session_with_tables_larger_than_the_memory_it_may_have(tmp_path, run_program):
-    """The process may have 700 MB of data, less than either table has as a file."""
-    pq = pytest.importorskip("pyarrow.parquet")
-    rng, part = np.random.default_rng(0), month(500_000, 1).to_arrow()
-    extra = {f"x{j}": rng.normal(size=part.num_rows) for j in range(12)}
-    for name, column in extra.items():
-        part = part.append_column(name, [column])
-    with pq.ParquetWriter(tmp_path / "first.parquet", part.schema) as writer:
-        for _ in range(14):
-            writer.write_table(part)
-    shutil.copy(tmp_path / "first.parquet", tmp_path / "next.parquet")
-    limit = 700 << 20
-    assert (tmp_path / "first.parquet").stat().st_size > limit
-    (tmp_path / "session.txt").write_text(SESSION.replace(".csv -", ".parquet -"))
-    done = run_program(TYPED, timeout=1200, arguments=[tmp_path, limit])
-    assert done.returncode == 0, done.stderr
-    assert pq.read_metadata(tmp_path / "answers.parquet").num_rows == 14 * 500_000
-    assert "areas and curves are those of" in " ".join(done.stderr.split())

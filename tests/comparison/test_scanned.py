@@ -158,6 +158,7 @@ def test_missing_values_and_columns_without_any(tmp_path):
     assert "Column 'gone' has no value in any row" in said
     assert "Column 'nothing' has no value in any row" in said
     assert "As values are missing, models were tried on 2,000 rows" in said
+    assert f"Missing values in 'a' ({frame['a'].isna().sum():,} of {N:,}) were filled in" in said
     assert [column.name for column in found.columns] == [*frame.columns.drop("y")]
     assert found.columns.to_frame().loc[["gone", "nothing"], "done"].tolist() == ["left out"] * 2
     assert found.best.predict(frame.drop(columns="y")[:5]).shape == (5,)

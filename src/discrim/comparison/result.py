@@ -286,7 +286,7 @@ def remarks_of(rows: ComparedRows, table: Iterable[Row], trials: Iterable[Tried]
     """Columns that were left out, values that were filled in, models in standardised columns, and folds."""
     said = summed_up({name: out.sentence for name, out in rows.left_out.items()})
     if rows.missing:
-        counts = [f"'{name}' ({count:,} of {rows.n:,})" for name, count in rows.missing.items()]
+        counts = [f"'{name}' ({count:,} of {rows.n_all:,})" for name, count in rows.missing.items()]
         further = len(counts) - MOST_COLUMNS
         more = f" and {plural(further, 'further column')}" if further > 0 else ""
         marks = rows.marked.flag_names
