@@ -159,3 +159,38 @@ def test_a_category_without_influence(forms, check, tmp_path):
     model = d.LinearDiscriminantAnalysis().fit(frame[["age", "order", "visits"]], y)
     for form in ("onnx", "python", "c", "duckdb", "sqlite"):
         check(model, frame[:9][["age", "order", "visits"]], forms[form](model, frame[:9], tmp_path))
+
+
+def plots(n=200):
+    """Columns of true and false, whole numbers and fractions, and names that must be quoted."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({
+        "mown; x": rng.random(n) < 0.5,
+        "zone": rng.choice([1234, 20, 99, 7], n),
+        "width": rng.choice([1.5, 2.0, 3.25], n),
+        'ünï "q"': rng.choice(["a;b", "c'd", "é\n", ""], n),
+        "age": rng.normal(40, 9, n),
+    })  # fmt: skip
+    score = frame["mown; x"] + (frame["zone"] == 20) * 1.5 + (frame["width"] == 2.0) + frame["age"] / 20
+    return frame, np.array(["no; 'way'", "yes\nline", '"q"'])[np.digitize(score + rng.normal(size=n), [2.5, 4])]
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_true_and_false_are_numbers_in_postgres(prepared, in_sql, check, postgres):
+    frame, y = plots()
+    model = PreparedClassifier(d.LogisticRegression()) if prepared else d.LinearDiscriminantAnalysis()
+    model.fit(frame, y)
+    check(model, frame[:50], in_sql(model, frame[:50], "postgres", postgres))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_numbers_that_were_read_as_categories(form, forms, in_sql, check, postgres, tmp_path):
+    frame, y = plots()
+    kinds = dict.fromkeys(["zone", "width", "mown; x"], "category")
+    model = d.compare(frame, y, models=["LDA", "Mixed NB"], types=kinds, reference=None, cv=3).best
+    rows = frame[:50]
+    given = rows
+    if form in {"onnx", "c"}:
+        # They take text.
+        given = rows.assign(**{name: [f"{value:g}" for value in rows[name].astype(float)] for name in kinds})
+    check(model, rows, each_form(forms, in_sql, postgres)[form](model, given, tmp_path))

@@ -466,7 +466,8 @@ class PreparedClassifier(AroundModel):
         if design is not None:
             levels |= {column.name: column.levels for column in design.columns if column.levels is not None}
         rare = {name: RARE if RARE in known else None for name, known in levels.items()}
-        unknown = {"rare": rare, "marks": WRITTEN_MARKS}
+        numbers = [] if self.reading is None else sorted(self.reading.categories)
+        unknown = {"rare": rare, "marks": WRITTEN_MARKS, "of numbers": numbers}
         if ready is None or design is None:
             return "prepared", {"columns": None, "inner": answering_of(self.model_), **unknown}
         return "prepared", {

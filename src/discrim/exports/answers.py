@@ -121,6 +121,7 @@ def _columns(described: Described, fields: Fields) -> tuple[Columns, bool]:
 
 def _read_as_fitted(column: Input, fields: Fields, *, missing: bool) -> Input:
     """The column with its unknown levels as those that rare ones became, or as missing."""
+    column = replace(column, of_numbers=column.name in fields["of numbers"])
     if column.levels is None or column.name not in fields["rare"]:
         return replace(column, missing=missing)
     rare = fields["rare"][column.name]

@@ -53,7 +53,8 @@ class Input:
     """A column that the caller gives: a number, or the level of a category (``levels`` are text).
 
     ``missing`` may be: then it has no effect on the validity of a row. The place ``other`` is that of a level that is
-    none of these, by default that of an unknown one, and ``marks`` are texts that stand for a missing level.
+    none of these, by default that of an unknown one, and ``marks`` are texts that stand for a missing level. Levels may
+    be those ``of_numbers``, as a table has them.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Input:
     boolean: bool = False
     other: int | None = None
     marks: tuple[str, ...] = ()
+    of_numbers: bool = False
 
 
 @dataclass(frozen=True)

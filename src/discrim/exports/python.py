@@ -66,6 +66,15 @@ def values_of(row):
     return row
 
 
+def level_of(value):
+    """The text of a level that is a number, as the model has it."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return str(value)
+    return "%.0f" % number if number % 1.0 == 0.0 and abs(number) < 1e15 else "%g" % number
+
+
 def answer(row):
     """The label of a row, and its posteriors."""
     x, text = [], []
@@ -74,7 +83,7 @@ def answer(row):
         if gap and not kind & MISSING:
             raise ValueError("Column %r is missing" % (name,))
         if kind & TEXT:
-            text.append(None if gap else str(value))
+            text.append(None if gap else value if isinstance(value, str) else level_of(value))
         else:
             x.append(nan if gap else float(value))
             if abs(x[-1]) == inf:

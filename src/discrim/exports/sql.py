@@ -273,22 +273,35 @@ class _Query:
     def _made_numbers(self, _node: Node) -> list[str]:
         names = []
         for place, each in enumerate(self.program.numbers, 1):
-            column, double = identifier(each.name), self.dialect.double
-            whole = f"CAST({column} AS INTEGER)" if each.boolean and self.dialect.name == "postgres" else column
-            value = f"CAST({whole} AS {double})"
-            if self._hides and self.dialect.name != "sqlite":
-                value = f"CASE WHEN ABS({value}) <= {LARGEST} THEN {value} END"
-            self.steps[0][f"x{place}"] = value
+            self.steps[0][f"x{place}"] = self._number(each.name, finite=self._hides)
             self.step_of[f"x{place}"] = 0
             names.append(f"x{place}")
         return names
 
+    def _number(self, name: str, *, finite: bool) -> str:
+        """A column as a number, NULL where it is infinite and that is to be hidden."""
+        column = identifier(name)
+        if self.dialect.name == "postgres":
+            # It casts no boolean to a number with a fraction.
+            text = f"CAST({column} AS VARCHAR)"
+            column = f"CASE {text} WHEN 'true' THEN '1' WHEN 'false' THEN '0' ELSE {text} END"
+        value = f"CAST({column} AS {self.dialect.double})"
+        if finite and self.dialect.name != "sqlite":
+            return f"CASE WHEN ABS({value}) <= {LARGEST} THEN {value} END"
+        return value
+
     def _made_level(self, node: Node) -> list[str]:
         column, levels = f"text{node.data['column'] + 1}", node.data["levels"]
-        self.steps[0][column] = f"CAST({identifier(self.program.texts[node.data['column']].name)} AS VARCHAR)"
+        given = self.program.texts[node.data["column"]]
         self.step_of[column] = 0
         cases = [f"WHEN {column} IS NULL THEN {len(levels) + 1}"]
         known = [(place, level) for place, level in enumerate(levels) if level is not None]
+        if given.of_numbers:
+            self.steps[0][column] = self._number(given.name, finite=True)
+            values = [(place, _as_number(level)) for place, level in known]
+            cases += [f"WHEN {column} = {self.dialect.number(v)} THEN {place}" for place, v in values if v is not None]
+            return [_case([*cases, f"ELSE {node.data['other']}"])]
+        self.steps[0][column] = f"CAST({identifier(given.name)} AS VARCHAR)"
         cases += [f"WHEN {column} = {self.dialect.text(level)} THEN {place}" for place, level in known]
         cases += [f"WHEN {column} = {self.dialect.text(mark)} THEN {len(levels) + 1}" for mark in node.data["marks"]]
         return [_case([*cases, f"ELSE {node.data['other']}"])]
@@ -427,6 +440,14 @@ def _reads(node: Node, arg: Node) -> int:
     if node.op in {"square", "exp", "smaller", "larger", "largest", "place"}:
         return 2 * (node.width if arg.width == 1 else 1)
     return node.width if arg.width == 1 and node.op in ELEMENTWISE else 1
+
+
+def _as_number(level: str) -> float | None:
+    """The number that a level stands for; None for that of rare ones."""
+    try:
+        return float(level)
+    except ValueError:
+        return None
 
 
 def _guarded(top: Node) -> bool:
