@@ -59,7 +59,7 @@ def test_a_table_that_the_model_cannot_use_is_refused_with_the_place_and_what_to
     [
         ("t.xlsx", "PK", "Save the sheet as CSV."),
         ("t.db", "SQLite", "A table of a database is written"),
-        ("t.txt", "a,b", "give it a name that ends in .csv."),
+        ("t.txt", "Dear all", "give it a name that ends in .csv."),
         ("t.discrim", "m", "It holds a model, and no rows."),
         ("t.jsonl", '{"a": 1}\n{"a": oops}\n', "line 2 is not JSON: Expecting value at character 7"),
     ],
