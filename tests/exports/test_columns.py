@@ -183,6 +183,12 @@ def test_true_and_false_are_numbers_in_postgres(prepared, in_sql, check, postgre
     check(model, frame[:50], in_sql(model, frame[:50], "postgres", postgres))
 
 
+def test_the_head_of_an_export_names_what_answers():
+    frame, y = plots()
+    model = PreparedClassifier(d.GaussianNB()).fit(frame, y)
+    assert "GaussianNB (PreparedClassifier) of discrim" in export(model, "python")
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_numbers_that_were_read_as_categories(form, forms, in_sql, check, postgres, tmp_path):
     frame, y = plots()

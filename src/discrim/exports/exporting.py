@@ -80,8 +80,11 @@ def _program(model: Any) -> Program:
 
 
 def _name(model: Any) -> str:
-    steps = getattr(model, "steps", None)
-    return " + ".join(type(step).__name__ for _, step in steps) if steps else type(model).__name__
+    steps, inner = getattr(model, "steps", None), getattr(model, "model_", None)
+    if steps:
+        return " + ".join(type(step).__name__ for _, step in steps)
+    # What answers first, then what prepares its columns or counts its words.
+    return type(model).__name__ if inner is None else f"{_name(inner)} ({type(model).__name__})"
 
 
 def answering_of(model: Any) -> Described:
