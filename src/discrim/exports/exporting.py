@@ -99,7 +99,9 @@ def answering_of(model: Any) -> Described:
         *maps, last = [step for _, step in model.steps if step is not None and step != "passthrough"]
         return "pipeline", {"maps": [_map_of(each) for each in maps], "inner": answering_of(last)}
     raise no_export(
-        type(model).__name__, "Fitted classifiers of discrim can, and pipelines of its bases and one of them."
+        type(model).__name__,
+        "Fitted classifiers of discrim can, and pipelines of its bases and one of them; not those of a formula, whose "
+        "columns are to be made in the table, or by discrim.basis in a pipeline.",
     )
 
 
