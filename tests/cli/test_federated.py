@@ -72,7 +72,7 @@ def test_small_cells_are_named(discrim, wards):
     assert "small cells" not in said(done)
     done = discrim("merge", wards / "m.discrim", wards / "n", "-o", wards / "o")
     assert done.exit_code == 2
-    assert "'sex[x]' are not in all of them" in said(done)
+    assert "'sex[x]' is not in all of them" in said(done)
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,12 @@ def test_estimators_inside_are_compared_by_their_kind_and_parameters():
             merge(fitted(LedoitWolf()), fitted(other))
 
 
+def test_columns_in_another_order_are_refused_with_the_order_to_give():
+    one, other = (pd.DataFrame(X[:, :3], columns=list(names)) for names in ("abc", "bca"))
+    with pytest.raises(DataError, match=r"in another order.*features=\['a', 'b', 'c'\] of scan, or --features a,b,c"):
+        merge(GaussianNB().fit(one, Y), GaussianNB().fit(other, Y))
+
+
 @pytest.mark.parametrize(
     "model",
     [

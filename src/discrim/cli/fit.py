@@ -78,6 +78,7 @@ def fit(
 def _hand_on(model: Any, rows: Any, output: Path, *, keep: Any, as_json: bool) -> None:
     """Save the statistic of the rows alone, and say which of its cells are small."""
     from discrim.cli.federated import small_cells, summed, warnings_of
+    from discrim.errors import plural
     from discrim.store import save
 
     fitted, table = summed(model, rows, note=note, keep=keep)
@@ -90,5 +91,6 @@ def _hand_on(model: Any, rows: Any, output: Path, *, keep: Any, as_json: bool) -
         facts = {"model": name, "output": str(output), "rows": n, "columns": fitted.n_features_in_, "classes": classes}
         write_json({**facts, "small_cells": [vars(cell) for cell in cells]})
     else:
-        click.echo(f"{name}: statistic of {n:,} rows, {fitted.n_features_in_} columns, classes {', '.join(classes)}")
+        columns = plural(fitted.n_features_in_, "column")
+        click.echo(f"{name}: statistic of {plural(n, 'row')}, {columns}, classes {', '.join(classes)}")
         click.echo(f"\nStatistic: {output}")

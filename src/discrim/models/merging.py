@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,11 +27,7 @@ def merge(first: Model, *others: Model) -> Model:
         parts.append(other.mergeable_statistic())
         mine, theirs = head.columns_.names_out, other.columns_.names_out
         if mine != theirs:
-            differing = sorted({*mine} ^ {*theirs})
-            raise DataError(
-                "The models to be merged were fitted on different columns, or categories with different levels: "
-                + (f"{name_list(differing)} are not in all of them." if differing else "their order differs.")
-            )
+            raise _other_columns(head.columns_.names_in, mine, theirs)
     statistic = head.recipe().reduction(Shape(head.columns_), parts[0]).merge(parts)
     chosen = [model.chosen for model in models if model.chosen is not None]
     if any(dict(one.settings) != dict(chosen[0].settings) for one in chosen):
@@ -40,6 +37,20 @@ def merge(first: Model, *others: Model) -> Model:
     declared = np.unique(np.concatenate(lists)) if lists else None
     merged: Model = clone(head).from_sum(statistic, head.known_columns, declared, chosen[0] if chosen else None)
     return merged
+
+
+def _other_columns(names: Sequence[str], mine: Sequence[str], theirs: Sequence[str]) -> DataError:
+    differing = sorted({*mine} ^ {*theirs})
+    if not differing:
+        return DataError(
+            "The models to be merged were fitted on the same columns in another order. Give all fits one order, that "
+            f"of the first: features={list(names)!r} of scan, or --features {','.join(names)}."
+        )
+    are = "is" if len(differing) == 1 else "are"
+    return DataError(
+        "The models to be merged were fitted on different columns, or categories with different levels: "
+        f"{name_list(differing)} {are} not in all of them."
+    )
 
 
 def _check_mergeable(model: Any) -> None:
