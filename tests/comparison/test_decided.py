@@ -104,7 +104,7 @@ def test_incomplete_rows_are_dropped_or_refused_on_request(form):
     plain = compare(*form(table[10:], y[10:]), models=MODELS, cv=3, groups=np.arange(N)[10:] // 2)
     assert found.table["error"].tolist() == plain.table["error"].tolist()
     assert len(found.best.predict(form(table, y)[0])) == N
-    with pytest.raises(DataError, match="column 'a' has 10 NaN"):
+    with pytest.raises(DataError, match=r"Values are missing in 'a' \(10\)\. missing='impute' \(--missing impute\)"):
         compare(*form(table, y), models=MODELS, missing="error")
 
 
@@ -137,7 +137,7 @@ def test_columns_with_one_value_and_copies_are_left_out(form):
         ({"without": ["a", "b", "zip"]}, "without names every column"),
         ({"without": "a"}, "The 'without' parameter is 'a'; it must be a list"),
         ({"missing": "no"}, "The 'missing' parameter is 'no'; it must be 'impute', 'drop' or 'error'"),
-        ({"positive": 7}, "positive=7 is none of the classes"),
+        ({"positive": 7}, r"positive \(--positive\) names 7, which is none of the classes '0', '1'"),
     ],
 )
 def test_what_is_said_of_columns_is_checked(arguments, message):
@@ -252,3 +252,12 @@ def test_a_model_without_posteriors_orders_rows_by_the_class_of_interest():
     found = compare(table[["a", "b"]], y, [LinearSVC()], positive=0, reference=None)
     assert roc_curves(found)["LinearSVC"].auc == pytest.approx(found.rows[0].auc, abs=0.02)
     assert found.rows[0].auc > 0.6
+
+
+def test_a_target_of_names_is_questioned():
+    table, _ = frame()
+    table["sex"] = np.where(np.arange(N) % 3 > 0, "f", "m")
+    names = np.array([f"name {i // 3 if i > 150 else i}" for i in range(N)])
+    with pytest.raises(DataError, match=r"holds \d+ different texts in 240 rows: it looks like a name, not like cl"):
+        compare(table, names, models=["LDA"])
+    assert compare(table, np.array([f"name {i // 5}" for i in range(N)]), models=["LDA"], cv=3).n == N

@@ -13,7 +13,16 @@ from sklearn.utils.validation import check_array
 from discrim.block import Block
 from discrim.comparison.clock import Clock
 from discrim.comparison.column_kinds import LeftOut, kinds_of, said_of_kinds, useless_columns
-from discrim.comparison.decided import NOTHING, Decided, Wanted, decide, not_classes, positive_of, question_target
+from discrim.comparison.decided import (
+    NOTHING,
+    Decided,
+    Wanted,
+    decide,
+    not_classes,
+    positive_of,
+    question_target,
+    refused_gaps,
+)
 from discrim.comparison.folds import (
     Dealer,
     check_classes,
@@ -362,7 +371,7 @@ def _without_weightless(given: Given, decided: Decided, read: ComparedRows) -> t
 def _complete(read: ComparedRows, wanted: Wanted) -> NDArray[np.bool_]:
     """Which rows have every value."""
     if wanted.missing == "error":
-        raise DataError.non_finite(read.missing, {})
+        raise refused_gaps(read.missing)
     keep = ~np.isnan(np.asarray(read.data.x)).any(axis=1)
     if not keep.any():
         raise DataError("Every row has a missing value, and missing='drop' leaves none. Use missing='impute'.")

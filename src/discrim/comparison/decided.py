@@ -25,6 +25,8 @@ Missing = Literal["impute", "drop", "error"]
 MOST_LEVELS, FEWEST_ROWS, ROOM = (200, 150, 100, 60, 30), 5, 300
 # Classes that are many for numbers, and the rows that each of them has at least where they are classes all the same.
 MANY_CLASSES, VERY_MANY, ROWS_A_CLASS = 20, 100, 10
+# What a target looks like that holds these.
+LOOKS = {"dates": "date", "texts": "name"}
 
 
 @dataclass(frozen=True)
@@ -193,9 +195,13 @@ def _categories(X: Any) -> Iterable[tuple[str, list[Any], Any]]:
 
 
 def question_target(y: Any, classes: Any, n: int, X: Any) -> None:
-    """Refuse labels that look like measurements or dates."""
+    """Refuse labels that look like measurements, dates or names."""
     k, kind = len(classes), getattr(classes, "dtype", np.dtype(object)).kind
-    if k <= MANY_CLASSES or kind not in "iufM":
+    if k <= MANY_CLASSES:
+        return
+    if kind in "OSU" and 2 * k > n:
+        raise not_classes(y, X, f"{k:,} different texts in {n:,} rows")
+    if kind not in "iufM":
         return
     whole = kind in "iu" or (kind == "f" and bool((classes == np.floor(classes)).all()))
     rows = n / k
@@ -206,14 +212,26 @@ def question_target(y: Any, classes: Any, n: int, X: Any) -> None:
 
 def not_classes(y: Any, X: Any, held: str) -> DataError:
     """The error for labels that are measurements or dates, with the columns that may have been meant."""
-    what = "date" if "dates" in held else "number"
+    what = next((what for word, what in LOOKS.items() if word in held), "number")
     name = getattr(X, "target", None) or getattr(y, "name", None)
     close = [name for name, values, _ in _categories(X) if 2 <= len(values) <= MANY_CLASSES]
     meant = f" Did you mean {' or '.join(repr(other) for other in close[:3])}?" if close else ""
+    looks = f"The target{f' {name!r}' if name else ''} holds {held}: it looks like a {what}, not like classes.{meant}"
+    if "texts" in held:
+        return DataError(f"{looks} Classes that few rows share cannot be learned: put them together first.")
     return DataError(
-        f"The target{f' {name!r}' if name else ''} holds {held}: it looks like a {what}, not like classes.{meant} To "
-        "predict a range, cut it into classes first, with pandas.cut for example; if these are the classes, convert "
-        "them to strings."
+        f"{looks} To predict a range, cut it into classes first, with pandas.cut for example; if these are the "
+        "classes, convert them to strings."
+    )
+
+
+def refused_gaps(missing: Mapping[str, int]) -> DataError:
+    """The error for missing values that the user wants to know of."""
+    names = [f"'{name}' ({count:,})" for name, count in missing.items()]
+    more = f" and {len(names) - 5} more columns" if len(names) > 5 else ""
+    return DataError(
+        f"Values are missing in {', '.join(names[:5])}{more}. missing='impute' (--missing impute) fills them in, "
+        "missing='drop' (--missing drop) leaves out the rows."
     )
 
 
@@ -226,5 +244,7 @@ def positive_of(classes: Any, positive: Any) -> Any:
         raise ParameterError(f"positive names the class of interest of two; y has {len(labels)} classes.")
     match = [label for label in labels if label == positive or str(label) == str(positive)]
     if not match:
-        raise ParameterError(f"positive={positive!r} is none of the classes, {name_list(labels)}.")
+        raise ParameterError(
+            f"positive (--positive) names {positive!r}, which is none of the classes {name_list(labels)}."
+        )
     return match[0]

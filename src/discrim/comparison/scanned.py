@@ -18,7 +18,7 @@ from sklearn.base import clone
 
 from discrim.block import Block
 from discrim.comparison.compared_rows import ComparedRows, coded
-from discrim.comparison.decided import Decided, Wanted, decide, positive_of, question_target
+from discrim.comparison.decided import Decided, Wanted, decide, positive_of, question_target, refused_gaps
 from discrim.comparison.folds import Dealer, check_classes, numbered
 from discrim.comparison.prepared import (
     Preparation,
@@ -186,7 +186,7 @@ def read_scanned(X: Scan, cv: Any, random_state: Any, wanted: Wanted) -> Scanned
     gaps = {name: count for name, count in _gaps_of(whole, drawn).items() if count}
     if gaps and wanted.missing != "impute":
         raise (
-            DataError.non_finite(gaps, {})
+            refused_gaps(gaps)
             if wanted.missing == "error"
             else ParameterError(
                 "missing='drop' is for rows in memory. Leave the rows out of the file, or use missing='impute'."
