@@ -284,6 +284,10 @@ def test_the_report_is_one_page_that_needs_no_network(rows, tmp_path):
     ):
         assert words in page
     assert re.findall(r"(?:src|href)=|https?:", page) == []
+    # A star stands in the notes where it stands in the table.
+    assert "<b>Baseline</b> always predicts" in page
+    assert page.count("*</b>") == page.count("<sup>*</sup>")
+    assert "areas in the table compare rows of one fold only" in page
     assert "Raises" in page
 
 

@@ -137,7 +137,7 @@ def _row(found: Comparison, row: Row) -> str:
 
 def _left_out(found: Comparison) -> str:
     starred = [
-        f"<li><b>{html.escape(row.name)}*</b> {html.escape(row.note)}</li>"
+        f"<li><b>{html.escape(row.name)}{'*' * (row.role == MODEL)}</b> {html.escape(row.note)}</li>"
         for row in found.rows
         if row.done and row.note
     ]
@@ -307,7 +307,8 @@ def _roc_picture(curves: Sequence[tuple[str, ROC]], title: str) -> str:
         for i, (name, curve) in enumerate(curves)
     )
     drawing = _frame("".join(parts), "false positive rate", "true positive rate")
-    return _figure(title, drawing, f'<ul class="legend">{legend}</ul>')
+    words = "<p>Curves are of the rows of all folds together; areas in the table compare rows of one fold only.</p>"
+    return _figure(title, drawing, f'<ul class="legend">{legend}</ul>{words}')
 
 
 def _figure(title: str, drawing: str, below: str) -> str:
