@@ -134,7 +134,8 @@ def test_weights_of_one_change_nothing_and_zero_weights_take_rows_out_of_the_fig
     weight = np.where(np.arange(150) % 5 == 0, 0.0, 1.0)
     some = compare(X, y, ["LDA"], sample_weight=weight)
     kept = weight > 0
-    assert some.table.loc["LDA", "error"] == pytest.approx((some["LDA"].predicted[kept] != y[kept]).mean())
+    assert some["LDA"].y.tolist() == y[kept].tolist()
+    assert some.table.loc["LDA", "error"] == pytest.approx((some["LDA"].predicted != y[kept]).mean())
 
 
 @pytest.mark.parametrize("labels", [np.arange(100) % 2 == 0, np.array(["no", "yes"], object)[np.arange(100) % 2]])
