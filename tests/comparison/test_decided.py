@@ -131,7 +131,10 @@ def test_columns_with_one_value_and_copies_are_left_out(form):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"types": {"zip": "code"}}, "types\\['zip'\\] is 'code'; a column is read as 'number' or as 'category'"),
+        (
+            {"types": {"zip": "code"}},
+            r"types \(--types\) makes the column 'zip' a 'code'; a column is read as 'number'",
+        ),
         ({"types": {"zap": "number"}}, "types names the column 'zap'; the columns to learn from are 'a', 'b'"),
         ({"without": ["zap"]}, "without names 'zap'; the columns are 'a', 'b'"),
         ({"without": ["a", "b", "zip"]}, "without names every column"),

@@ -173,7 +173,10 @@ def reading_of(table: Table, types: Mapping[str, str], features: Collection[str]
     """How columns of these types are read, by the rows of the table: each is 'number' or 'category'."""
     for name, kind in types.items():
         if kind not in TYPES:
-            raise ParameterError(f"types[{name!r}] is {kind!r}; a column is read as 'number' or as 'category'.")
+            raise ParameterError(
+                f"types (--types) makes the column {name!r} a {kind!r}; a column is read as 'number' (a date too, as "
+                "days since 1970) or as 'category'."
+            )
         if name not in features:
             raise ParameterError(
                 f"types names the column '{name}'; the columns to learn from are {name_list(list(features), most=20)}."
