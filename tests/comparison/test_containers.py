@@ -171,7 +171,7 @@ def test_constant_columns_and_far_off_origins_do_no_harm():
     [
         ({"y": None}, DataError, "compare needs labels: y is None"),
         ({"y": np.zeros(150)}, DataError, "y has only the class '0.0'; a comparison needs at least two classes"),
-        ({"y": np.arange(150).astype(str)}, DataError, "Every class has a single row"),
+        ({"y": np.arange(150).astype(str)}, DataError, "holds 150 different texts in 150 rows: it looks like a name"),
         ({"X": X[:0], "y": y[:0]}, DataError, "There are no rows to compare models on"),
         (
             {"metric": lambda *_: np.nan, "models": ["LDA"]},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -11,6 +13,8 @@ from discrim.comparison import clock, plan
 from discrim.comparison.compared_rows import read_rows
 from discrim.comparison.comparing import candidates_for
 from discrim.comparison.given import Given
+from discrim.comparison.result import Comparison
+from discrim.comparison.scores import Row
 from discrim.errors import DataError, InterruptedWarning, ParameterError
 from discrim.models import registry
 
@@ -137,3 +141,11 @@ def test_the_work_of_every_model_grows_with_rows_columns_and_classes():
         for other in larger:
             assert entry.work(other).fit >= before.fit, entry.name
             assert entry.work(other).grid >= before.grid, entry.name
+
+
+def test_a_reason_that_several_models_have_speaks_of_each():
+    rows = [Row("A", "it would take about 3 s here"), Row("B", "it would take about 3 s here"), Row("C", "it is odd")]
+    assert Comparison.left_out.fget(SimpleNamespace(rows=rows)) == [
+        ("A and B were left out", "each would take about 3 s here"),
+        ("C was left out", "it is odd"),
+    ]

@@ -172,7 +172,7 @@ class Comparison:
         for row in self.rows:
             if not row.done:
                 by_note.setdefault(row.note, []).append(row.name)
-        return [(f"{_were(names)} left out", note) for note, names in by_note.items()]
+        return [(f"{_were(names)} left out", _of_each(note, names)) for note, names in by_note.items()]
 
     def __repr__(self) -> str:
         lines = [textwrap.fill(self.title, WIDTH), "", *self._lines(), ""]
@@ -311,6 +311,11 @@ def _origin(rows: ComparedRows) -> tuple[str, str]:
     source = str(rows.table).removeprefix("Scan(").split(", target=")[0] if scanned else ""
     target = rows.table.target if scanned else getattr(rows.y, "name", None)
     return source, "" if target is None else str(target)
+
+
+def _of_each(note: str, names: list[str]) -> str:
+    """The reason, of one model or of several."""
+    return f"each{note.removeprefix('it')}" if len(names) > 1 and note.startswith("it ") else note
 
 
 def _were(names: list[str]) -> str:
