@@ -99,7 +99,7 @@ def test_columns_that_are_no_categories_are_left_out_and_named(tmp_path, frame):
     )
     odd.write_parquet(tmp_path / "odd.parquet")
     done = run(tmp_path / "odd.parquet", "-t", "species", *QUICK)
-    assert "x 4 columns" in done.stdout
+    assert "(4 when coded)" in done.stdout
     said = " ".join(done.stdout.split())
     assert "Column 'name' has 150 different values in 150 rows and is left out" in said
     assert "Column 'remark' has 150 different values in 150 rows and is left out" in said
