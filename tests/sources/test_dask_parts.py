@@ -2,8 +2,10 @@
 
 import os
 import pickle
+import re
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -422,6 +424,14 @@ def test_bad_values_are_named_by_their_column():
 def test_what_does_not_fit_is_refused_in_words(X, y, words):
     with pytest.raises(DataError, match=words):
         discrim.LinearDiscriminantAnalysis().fit(X, y)
+
+
+def test_the_code_of_the_page_runs(capsys):
+    page = (Path(__file__).resolve().parents[2] / "docs" / "scale.md").read_text(encoding="utf-8")
+    names = {"__name__": "page"}
+    for block in re.findall(r"(?ms)^```python\n(.*?)^```", page):
+        exec(compile(block, "docs/scale.md", "exec"), names)
+    assert capsys.readouterr().out.split() == ["0.98", "0.02"]
 
 
 def test_passes_that_were_sent_have_no_rows():
