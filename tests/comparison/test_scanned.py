@@ -103,7 +103,7 @@ def test_every_model_is_fitted_to_all_rows(name, table, compared):
 def test_the_verdict_says_what_was_done(compared, tmp_path):
     found = compared["rows"]
     shown = " ".join(str(found).split())
-    assert f"{len(MODELS)} models on 2,000 of 12,000 rows x 5 columns, 3 classes, 4 folds" in shown
+    assert f"{len(MODELS)} models on 2,000 of 12,000 rows x 4 columns (5 when coded), 3 classes, 4 folds" in shown
     assert "dealt by a hash of the row number (seed 0)" in found.dealt
     assert "The 12,000 rows are not held in memory. Models of a statistic were trained on all rows" in shown
     assert found.best.predict(FRAME.drop(columns="y")).shape == (N,)

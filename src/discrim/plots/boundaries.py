@@ -127,10 +127,10 @@ def borders(
 
 def line_of(look: Look, formats: Any, name: str, usual: tuple[str, Any]) -> tuple[str, Any]:
     """Colour and dashes of a line: the usual ones, unless a format such as "k--" or "C2:" is given for its name."""
-    if formats is None or name not in formats:
-        return usual
-    found = FORMAT.fullmatch(str(formats[name]))
-    if not isinstance(formats, Mapping) or found is None:
+    given = {} if formats is None else formats
+    wanted = given.get(name, "") if isinstance(given, Mapping) else None
+    found = FORMAT.fullmatch(wanted) if isinstance(wanted, str) else None
+    if found is None:
         raise ParameterError.bad_value(
             "formats", formats, "a dict of name to format, such as {'LDA': 'k-', 'QDA': 'C3--'}"
         )
