@@ -5,6 +5,7 @@ import pytest
 
 from discrim import LinearDiscriminantAnalysis, RidgeClassifier
 from discrim.errors import DataError
+from discrim.families import rule as rule_module
 from discrim.families.rule import MARGIN_WORTH, LinearRule, Output, score_rows
 
 rng = np.random.default_rng(5)
@@ -29,6 +30,13 @@ def test_the_margin_is_what_the_weights_make_of_the_scores_of_both_classes(dtype
     best, finite = score_rows(rule, x, Output.BEST)
     assert finite
     np.testing.assert_array_equal(best, both.argmax(axis=1))
+
+
+def test_ranges_of_single_precision_rows_on_several_threads_give_the_same(monkeypatch):
+    x, linear = np.tile(ROWS.astype(np.float32), (40, 1)), LinearRule(COEF, OFFSET, ORIGIN)
+    alone = linear.margin(x, (-1.0, 1.0))
+    monkeypatch.setattr(rule_module, "ALONE", 0)
+    np.testing.assert_allclose(linear.margin(x, (-1.0, 1.0)), alone, rtol=0, atol=1e-13)
 
 
 def test_there_is_no_margin_where_it_would_lose_digits_or_takes_longer():

@@ -250,7 +250,7 @@ def _product(x: NDArray[Any], coef: Floats) -> Floats:
             np.copyto(part, x[start:stop])
             np.dot(part, coef, out=out[start:stop])
 
-    ranges = split(n, p)
+    ranges = split(n, p) if x.size > ALONE // 2 else [(0, n)]
     run(lambda i: task(*ranges[i]), len(ranges))
     return out
 
