@@ -248,7 +248,7 @@ def main(argv: list[str] | None = None) -> int:
     text = _summary(outcomes)
     print(text)
     if not args.only:
-        RESULTS.write_text(_page(outcomes, text, args.seed, one_thread=args.one_thread))
+        RESULTS.write_text(_page(outcomes, text, args))
     return 0
 
 
@@ -275,15 +275,16 @@ def _summary(outcomes: list[Outcome]) -> str:
     return "\n".join(lines)
 
 
-def _page(outcomes: list[Outcome], text: str, seed: int, *, one_thread: bool) -> str:
+def _page(outcomes: list[Outcome], text: str, args: argparse.Namespace) -> str:
     rows = [
         f"| {o.case} | {o.step} | {o.ours_ms:.3g} ms | {o.theirs_ms:.3g} ms | **{o.ratio:.2f}x** "
         f"({o.low:.2f} to {o.high:.2f}){' lost' if o.lost else ''} |"
         for o in outcomes
     ]
     head = "# Sweep: only the import changed\n\nWritten by `python -m benchmarks sweep"
-    options, times = (" --one-thread", "processor times of one thread each, ") if one_thread else ("", "")
-    how = f"--seed {seed}{options}`. Default parameters on both sides, {times}medians of interleaved turns,"
+    options, times = (" --one-thread", "processor times of one thread each, ") if args.one_thread else ("", "")
+    called = f"--cases {args.cases} --seed {args.seed} --seconds {args.seconds:g}{options}"
+    how = f"{called}`. Default parameters on both sides, {times}medians of interleaved turns,"
     how = f"{how} 95% intervals.\n"
     table = ["| case | step | discrim | scikit-learn | ratio |", "|---|---|---|---|---|", *rows]
     return "\n".join([f"{head} {how}", machine(), "", text, "", *table, ""])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import traceback
 
 import numpy as np
+import pandas as pd
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 import discrim
@@ -28,6 +29,16 @@ def test_a_model_without_a_rule_can_be_listed_and_shown(model):
     model.partial_fit(X[:1], y[:1])
     assert "partial_fit" in dir(model)
     assert "<div" in model._repr_html_()
+
+
+@pytest.mark.parametrize("model", [*MODELS, discrim.RidgeClassifier(), discrim.Perceptron()], ids=str)
+def test_a_fit_of_lists_forgets_the_names_of_a_table_and_is_that_of_an_array(model):
+    table = pd.DataFrame(X, columns=["sl", "sw", "pl", "pw"])
+    again, array = clone(model).fit(table, y).fit(X.tolist(), y.tolist()), clone(model).fit(X, y)
+    assert again.n_features_in_ == 4
+    assert not hasattr(again, "feature_names_in_")
+    assert again.classes_.dtype == array.classes_.dtype
+    assert_array_equal(again.predict(X), array.predict(X))
 
 
 def test_the_error_of_a_sum_that_cannot_be_solved_does_not_grow():
