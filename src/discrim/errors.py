@@ -15,6 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 P = ParamSpec("P")
 R = TypeVar("R")
 
+# Names that are quoted before the rest are counted.
+NAMED = 5
+
 
 class DiscrimError(Exception):
     """Base of every error this library raises on purpose."""
@@ -244,12 +247,13 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def name_list(names: Iterable[object], most: int = 5) -> str:
-    """Quote the first few names and count the rest: ``'a', 'b' and 3 more``."""
+def name_list(names: Iterable[object], most: int = NAMED, count: int | None = None) -> str:
+    """Quote the first few names and count the rest: ``'a', 'b' and 3 more``. There are ``count``, if not all given."""
     quoted = [f"'{name}'" for name in names]
-    if len(quoted) <= most:
+    count = len(quoted) if count is None else count
+    if count <= most:
         return ", ".join(quoted)
-    return f"{', '.join(quoted[:most])} and {len(quoted) - most} more"
+    return f"{', '.join(quoted[:most])} and {count - most} more"
 
 
 def plural(count: int, singular: str, plural_form: str | None = None) -> str:

@@ -8,7 +8,7 @@ state.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
@@ -35,6 +35,7 @@ class Columns(Protocol):
     def names_out(self) -> list[str]: ...
     @property
     def dtype(self) -> np.dtype[Any]: ...
+    def names_at(self, places: Iterable[int]) -> list[str]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -477,7 +478,10 @@ class Turned:
 
     @property
     def names_out(self) -> list[str]:
-        return [f"x{j}" for j in range(self.n_out)]
+        return self.names_at(range(self.n_out))
+
+    def names_at(self, places: Iterable[int]) -> list[str]:
+        return [f"x{j}" for j in places]
 
 
 class OneBlock(Passes):

@@ -326,6 +326,13 @@ class Design:
     def names_out(self) -> list[str]:
         return [name for column in self.columns for name in column.names_out]
 
+    def names_at(self, places: Iterable[int]) -> list[str]:
+        """Names of these of the columns, without those of all where there are many."""
+        if not self._columns:
+            return [f"x{j}" for j in places]
+        every = self.names_out
+        return [every[j] for j in places]
+
     @property
     def categorical(self) -> list[str]:
         """Names of the categorical columns."""

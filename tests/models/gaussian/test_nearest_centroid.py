@@ -17,7 +17,7 @@ from sklearn.neighbors import NearestCentroid as Foreign
 import discrim
 from discrim import NearestCentroid, cross_validate, scan
 from discrim.decision.multiclass import OneVsOneClassifier, OneVsRestClassifier
-from discrim.errors import CollinearWarning, DataError, ParameterError, PriorsWarning
+from discrim.errors import CollinearWarning, DataError, ParameterError, PrecisionWarning, PriorsWarning
 from discrim.evaluation import learning_curve, permutation_test
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
@@ -153,6 +153,23 @@ class TestAsInScikitLearn:
             warnings.simplefilter("ignore")
             theirs.fit(X, y)
         assert_same(ours, theirs, X)
+
+    @pytest.mark.parametrize("named", [False, True])
+    def test_of_many_columns_without_spread_the_first_are_named_and_the_others_counted(self, named):
+        X, y = noisy()
+        X[:, 3:] = 0.0
+        names = [f"{'gene ' if named else 'x'}{j}" for j in range(12)]
+        first = ", ".join(f"'{name}'" for name in names[3:8])
+        with pytest.warns(CollinearWarning, match=f"Columns {first} and 4 more have zero"):
+            NearestCentroid().fit(pd.DataFrame(X, columns=names) if named else X, y)
+
+    @pytest.mark.filterwarnings("ignore:Columns 'x3'")
+    def test_beside_constant_columns_one_that_varies_by_rounding_is_still_named(self):
+        X, y = noisy()
+        X[:, 3:] = 0.0
+        X[:, 1] = 1e9 + np.where(np.arange(len(y)) % 2, np.spacing(1e9), 0.0)
+        with pytest.warns(PrecisionWarning, match="Column 'x1' varies within a class"):
+            NearestCentroid().fit(X, y)
 
     @pytest.mark.parametrize("rule", ["scikit-learn", "pamr"])
     @pytest.mark.parametrize("threshold", [None, 0.5])

@@ -27,6 +27,7 @@ from discrim.families.recipe import (
     row_losses,
 )
 from discrim.families.rule import COEF, OFFSET, SAME, DiagonalRule, LinearRule, Output, Rule
+from discrim.later import cached_property
 from discrim.statistics import ClassMoments, Depth, MomentsOf
 from discrim.statistics.moments import grand_mean
 from discrim.store.fields import Array, Fields, Flag, Optional
@@ -137,53 +138,58 @@ class NearestCentroidRecipe(GaussianRecipe):
         return bool(solved.attributes["shrink_threshold_"] > 0)
 
     def rule_of(self, left: Deviations, priors: Floats) -> Rule:
-        posterior, nearest = self.linear_rules(left, priors)
+        logs = possible_logs(priors, left.weight)
+        posterior, nearest = self.linear_rules(left, priors, logs)
         if self.rule == "pamr":
             return posterior
-        logs = 2.0 * possible_logs(priors, left.weight)
+        logs = 2.0 * logs
         if self.metric == "manhattan":
             return MedianRule(left.centroids, left.unit, logs, nearest=nearest is not None)
-        precision = np.broadcast_to(2.0 / np.square(left.unit), left.d.shape)
-        return CentroidRule(DiagonalRule(left.centroids, np.ascontiguousarray(precision), logs), posterior, nearest)
+        precision = np.empty(left.d.shape)
+        precision[:] = 2.0 / np.square(left.unit)
+        return CentroidRule(DiagonalRule(left.centroids, precision, logs), posterior, nearest)
 
-    def linear_rules(self, left: Deviations, priors: Floats) -> tuple[LinearRule, LinearRule | None]:
+    def linear_rules(self, left: Deviations, priors: Floats, logs: Floats) -> tuple[LinearRule, LinearRule | None]:
         """Log posteriors up to a constant of the row; and what says which centroid is nearest, where that decides.
 
-        Squares of distances have the same x'x for all classes.
+        Squares of distances have the same x'x for all classes. ``logs`` are those of the priors.
         """
-        logs = possible_logs(priors, left.weight)
         if self.rule == "pamr":
             scale = np.where(left.spread + left.typical > 0, left.spread + left.typical, 1.0)
             away = left.gap / scale
             return LinearRule(away / scale, logs - 0.5 * np.square(away).sum(axis=1), left.origin), None
         away = left.gap / left.unit
-        posterior = LinearRule(2.0 * away / left.unit, 2.0 * logs - np.square(away).sum(axis=1), left.origin)
-        known = priors[left.weight > 0]
+        coef, offset = np.divide(away, 0.5 * left.unit), 2.0 * logs - _squares(away)
+        posterior = LinearRule(coef, offset, left.origin)
+        known = priors[left.weight > 0].tolist()
         # As numpy.isclose has it.
-        if np.ptp(known) > 1e-8 + 1e-5 * known[0]:
+        if max(known) - min(known) > 1e-8 + 1e-5 * known[0]:
             return posterior, None
-        offset = np.where(left.weight > 0, -0.5 * np.square(left.gap).sum(axis=1), -np.inf)
+        offset = np.where(left.weight > 0, -0.5 * _squares(left.gap), -np.inf)
         return posterior, LinearRule(left.gap, offset, left.origin)
 
     def deviations(self, statistic: Statistic, centres: Floats | None = None) -> Deviations:
         assert isinstance(statistic, ClassMoments)
         present = statistic.weight > 0
         # Weights that cannot be numbers of rows, such as shares, count as if they summed to that number.
-        few = statistic.total_weight <= present.sum()
-        unit_weight = float(statistic.rows.sum()) / statistic.total_weight if few else 1.0
-        weight, squares = unit_weight * statistic.weight, unit_weight * statistic.scatter.sum(axis=0)
+        classes, weight, squares = int(np.count_nonzero(present)), statistic.weight, statistic.scatter.sum(axis=0)
+        if statistic.total_weight <= classes:
+            unit_weight = float(statistic.rows.sum()) / statistic.total_weight
+            weight, squares = unit_weight * weight, unit_weight * squares
         origin, total = grand_mean(weight, statistic.mean), float(weight.sum())
         if centres is not None:
             # About the medians, as scikit-learn takes the spread then.
             squares = squares + weight @ np.square(statistic.mean - centres)
         centroids = np.where(present[:, None], statistic.mean if centres is None else centres, origin)
         # A training part may have one row a class: nothing follows from it, and NaN says so.
-        free = total - present.sum()
+        free = total - classes
         spread = np.sqrt(squares / free) if free > 0 else np.full_like(squares, np.nan)
         m = np.sqrt(np.where(present, 1.0 / np.where(present, weight, 1.0) - 1.0 / total, 0.0))
-        typical, gap = float(np.median(spread)), centroids - origin
+        typical, gap = _median(spread), centroids - origin
+        unit = np.multiply.outer(m, spread + typical)
+        if unit.min() > 0:
+            return Deviations(weight, origin, centroids, gap, spread, typical, m, np.divide(gap, unit, out=unit))
         without_unit = np.where(gap > 0, np.inf, np.where(gap < 0, -np.inf, 0.0))
-        unit = m[:, None] * (spread + typical)
         d = np.divide(gap, unit, out=without_unit, where=(unit > 0) | np.isnan(unit))
         return Deviations(weight, origin, centroids, gap, spread, typical, m, d)
 
@@ -220,7 +226,7 @@ class Deviations:
     m: Floats
     d: Floats
 
-    @property
+    @cached_property
     def unit(self) -> Floats:
         """What distances are measured in: a column without spread counts as it is."""
         return np.where(self.spread == 0, 1.0, self.spread)
@@ -358,13 +364,13 @@ class CentroidGrid(Grid):
     def losses(self, statistic: ClassMoments, shape: Shape, block: Block) -> Iterator[Losses]:  # noqa: ARG002 - as of every recipe
         recipe, every = self.recipe, slice(0, len(block))
         priors = recipe.class_priors(statistic.weight)[0]
-        whole = recipe.deviations(statistic)
+        logs, whole = possible_logs(priors, statistic.weight), recipe.deviations(statistic)
         centred = block.dense() - whole.origin
         step = max(MOST_SCORES // (len(priors) * max(len(block), centred.shape[1])), 1)
         for start in range(0, len(self.values), step):
             values = self.values[start : start + step]
             posterior, nearest = zip(
-                *(recipe.linear_rules(whole.shrunken(float(v)), priors) for v in values), strict=True
+                *(recipe.linear_rules(whole.shrunken(float(v)), priors, logs) for v in values), strict=True
             )
             wrong, loss = row_losses(_all_scores(posterior, centred), block.codes)
             if None not in nearest:
@@ -385,6 +391,19 @@ def _all_scores(rules: Sequence[LinearRule], centred: Floats) -> Floats:
     if 2 * len(used) < coef.shape[1]:
         coef, centred = coef[:, used], centred[:, used]
     return (coef @ centred.T).reshape(*offset.shape, -1) + offset[:, :, None]
+
+
+def _squares(values: Floats) -> Floats:
+    """The sum of the squares of each row."""
+    return np.asarray(np.einsum("kj,kj->k", values, values))
+
+
+def _median(values: Floats) -> float:
+    """The median; NaN where any of the values is. For few values numpy's takes longer to begin than to end."""
+    ordered, half = np.sort(values), len(values) // 2
+    if np.isnan(ordered[-1]):
+        return float(ordered[-1])
+    return float(ordered[half]) if len(values) % 2 else float(0.5 * (ordered[half - 1] + ordered[half]))
 
 
 def _weighted_median(x: NDArray[Any], weight: Floats) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from discrim.block import Block
-from discrim.errors import CollinearWarning, DataError, ParameterError, PrecisionWarning, name_list, plural
+from discrim.errors import NAMED, CollinearWarning, DataError, ParameterError, PrecisionWarning, name_list, plural
 from discrim.families.gaussian.covariance import CONSTANT, EPS, IllConditionedError, Normalization, Target, last_place
 from discrim.families.gaussian.grid import DEFAULT_VALUES, GaussianGrid, Names
 from discrim.families.gaussian.leave_one_out import (
@@ -259,12 +259,12 @@ class CovarianceRecipe(RegularizedRecipe):
             )
 
 
-def about_columns(shape: Shape, columns: Iterable[int], text: str) -> tuple[Remark, ...]:
+def about_columns(shape: Shape, columns: Index, text: str) -> tuple[Remark, ...]:
     """A warning that names these columns, if there are any."""
-    # A list that is made anew each time it is asked for.
-    every = shape.columns.names_out
-    names = [every[j] for j in columns]
-    return (Remark(f"Columns {name_list(names)} {text}", CollinearWarning),) if names else ()
+    if not len(columns):
+        return ()
+    few = shape.columns.names_at(columns[: NAMED + 1].tolist())
+    return (Remark(f"Columns {name_list(few, count=len(columns))} {text}", CollinearWarning),)
 
 
 def refuse_one_class(statistic: Statistic) -> None:
@@ -309,9 +309,9 @@ def rounded_columns(statistic: Statistic, shape: Shape) -> Remark | None:
     squares, flat = statistic.squares, statistic.mean.ravel()
     if not squares.size:
         return None
-    # Nearly always nothing is anywhere near, and no column has to be looked at.
+    # Nearly always nothing that varies is anywhere near, and no column has to be looked at.
     bound = float(statistic.weight.sum()) * shape.eps**2 * float(flat.dot(flat))
-    if float(squares.min()) > bound:
+    if float(squares.min()) > bound or float(squares[squares > 0].min(initial=np.inf)) > bound:
         return None
     divisor = statistic.weight[:, None] if statistic.depth is not Depth.POOLED else np.array(statistic.total_weight)
     deviation = np.sqrt(np.maximum(squares, 0.0) / np.where(divisor > 0, divisor, 1.0))

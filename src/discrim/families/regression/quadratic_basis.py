@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import isqrt
 from typing import Any, ClassVar, NamedTuple
@@ -140,6 +140,9 @@ class ExpandedColumns(NamedTuple):
     n_out: int
     names_out: list[str]
     dtype: np.dtype[Any]
+
+    def names_at(self, places: Iterable[int]) -> list[str]:
+        return [self.names_out[j] for j in places]
 
 
 def _expanded(shape: Shape) -> Shape:
