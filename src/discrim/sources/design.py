@@ -86,7 +86,6 @@ class ArrayTable(Table):
     def __init__(self, x: NDArray[Any]) -> None:
         self.x, self.n_rows = x, x.shape[0]
         self.names = [f"x{j}" for j in range(x.shape[1])]
-        self._place = {name: j for j, name in enumerate(self.names)}
 
     def kind(self, name: str) -> Kind:  # noqa: ARG002 - all columns are of one type
         return "number"
@@ -102,7 +101,10 @@ class ArrayTable(Table):
 
     def _columns(self, names: Sequence[str], start: int, stop: int) -> NDArray[Any]:
         part = self.x[start:stop]
-        return part if list(names) == self.names else part[:, [self._place[name] for name in names]]
+        if list(names) == self.names:
+            return part
+        place = {name: j for j, name in enumerate(self.names)}
+        return part[:, [place[name] for name in names]]
 
 
 # States that are merged at once, and where a state of so many bytes is large.
@@ -218,6 +220,8 @@ def _is_time(found: str) -> bool:
 
 
 def refuse_duplicates(names: Sequence[str]) -> None:
+    if len(set(names)) == len(names):
+        return
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise DataError(f"Column names occur more than once: {name_list(twice)}. Rename these columns.")

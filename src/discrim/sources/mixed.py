@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from typing import Any, Literal
 
 import numpy as np
@@ -64,17 +63,20 @@ class Schema(Design):
     @property
     def categorical(self) -> list[str]:
         """Names of the columns that are read as levels."""
+        if all(self.levelled):
+            return self.names_in
         return [name for name, level in zip(self.names_in, self.levelled, strict=True) if level]
 
     def reading(self, levelled: Sequence[bool], check: Check | None = None) -> Schema:
         """The same with these columns read as levels."""
-        other = copy(self)
-        other.levelled, other.check = tuple(levelled), check
+        other = self.__class__.__new__(self.__class__)
+        other.__dict__.update(self.__dict__, levelled=tuple(levelled), check=check)
         return other
 
     def encode(self, table: Table, start: int, stop: int, dtype: type[Any] | None = None) -> Any:  # noqa: ARG002 - codes have one type
         """Rows start to stop of the table as ``Mixed`` columns."""
-        x = Mixed(_numbers(table, self.numeric, start, stop), _all_levels(table, self.categorical, start, stop))
+        numeric = [] if all(self.levelled) else self.numeric
+        x = Mixed(_numbers(table, numeric, start, stop), _all_levels(table, self.categorical, start, stop))
         return x if self.check is None else self.check(x)
 
     def check_width(self, n_columns: int) -> None:
@@ -153,8 +155,9 @@ def _all_levels(table: Table, names: Sequence[str], start: int, stop: int) -> Se
     codes, lo, hi, whole = kernels.read_codes(x)
     # Small whole numbers are their own codes; levels between them may not occur.
     small = whole & (lo >= 0) & (hi >= lo) & (hi < MOST_CODES)
-    known = Numbered(codes, np.where(small, hi, 0.0).astype(np.int64) + 1)
-    return known if small.all() else tuple(known[j] if small[j] else code_numbers(x[:, j]) for j in range(len(names)))
+    every = bool(small.all())
+    known = Numbered(codes, (hi if every else np.where(small, hi, 0.0)).astype(np.int64) + 1)
+    return known if every else tuple(known[j] if small[j] else code_numbers(x[:, j]) for j in range(len(names)))
 
 
 def _levels(table: Table, name: str, start: int, stop: int) -> Coded:

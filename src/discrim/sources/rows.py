@@ -235,15 +235,18 @@ def open_mixed(X: Any, y: Any = None, sample_weight: Any = None, *, schema: Sche
 
     ``schema`` is that of a fitted model: its columns are then read, as they were for it.
     """
-    if isinstance(X, Scan) or is_query(X, y, sample_weight):
+    if X.__class__ is np.ndarray:
+        table: Table = ArrayTable(_numeric_array(X))
+    elif isinstance(X, Scan) or is_query(X, y, sample_weight):
         rows = _scanned(X, y, sample_weight)
         if schema is None:
             warn_if_slow(None)
         return rows.with_design(schema or Schema.of(rows.head, rows.features))
-    refuse_path(X, y)
-    if sparse.issparse(X):
-        _check_array(X)  # raises, and says how to make it dense
-    table = _open_table(X) or ArrayTable(_numeric_array(X))
+    else:
+        refuse_path(X, y)
+        if sparse.issparse(X):
+            _check_array(X)  # raises, and says how to make it dense
+        table = _open_table(X) or ArrayTable(_numeric_array(X))
     if schema is None and y is not None:
         warn_if_slow(table.n_rows * len(table.names))
     if schema is not None and isinstance(table, ArrayTable):

@@ -22,6 +22,8 @@ from discrim.typing import Floats, Mask
 
 Levels = tuple[NDArray[Any], ...]
 
+FLOAT64 = np.dtype(np.float64)
+
 
 @stored(
     "statistic:counts",
@@ -228,12 +230,13 @@ def count_levels(block: Block) -> ClassCounts:
     weight: Floats = np.bincount(block.codes, w, size).astype(np.float64)
     rows = np.bincount(block.codes if w is None else block.codes[w > 0], minlength=size)
     if isinstance(x.levels, Numbered):
-        count = kernels.count_codes(block.codes, x.levels.codes, w, size, x.levels.sizes)
+        count, levels = kernels.count_codes(block.codes, x.levels.codes, w, size, x.levels.sizes), x.levels.levels
     else:
         each = [(codes[:, None], np.array([len(values)])) for values, codes in x.levels]
         counts = [kernels.count_codes(block.codes, codes, w, size, sizes) for codes, sizes in each]
         count = np.hstack(counts) if counts else np.empty((size, 0))
-    known = ClassCounts(block.classes, weight, rows, count, tuple(values for values, _ in x.levels))
+        levels = [values for values, _ in x.levels]
+    known = ClassCounts(block.classes, weight, rows, count, tuple(levels))
     return known.select(np.ones(size, dtype=bool))
 
 
@@ -257,6 +260,8 @@ class LevelsOf(OneForm):
 
 def types_of_levels(names: Sequence[str], parts: Sequence[ClassCounts]) -> list[np.dtype[Any]]:
     """The type of the levels of each column in all parts; text and numbers are an error."""
+    if all(values.dtype == FLOAT64 for part in parts for values in part.levels or ()):
+        return [FLOAT64] * len(names)
     types = []
     for name, levels in zip(names, zip(*(part.levels or () for part in parts), strict=True), strict=True):
         kinds = {values.dtype.kind == "U": values.dtype for values in levels if len(values)}
@@ -264,7 +269,7 @@ def types_of_levels(names: Sequence[str], parts: Sequence[ClassCounts]) -> list[
             raise DataError(
                 f"Column '{name}' holds text in some rows and numbers in others. Convert its values to one type."
             )
-        types.append(next(iter(kinds.values()), np.dtype(np.float64)))
+        types.append(next(iter(kinds.values()), FLOAT64))
     return types
 
 
@@ -279,7 +284,14 @@ def _joint_levels(parts: Sequence[ClassCounts]) -> Levels | None:
 
 
 def _same(a: Levels, b: Levels) -> bool:
-    return a is b or all(len(x) == len(y) and bool(np.all(x == y)) for x, y in zip(a, b, strict=True))
+    if a is b:
+        return True
+    if list(map(len, a)) != list(map(len, b)):
+        return False
+    if a and all(values.dtype == FLOAT64 for values in (*a, *b)):
+        # Numbers of many columns are compared at once.
+        return bool((np.concatenate(a) == np.concatenate(b)).all())
+    return all(bool(np.all(x == y)) for x, y in zip(a, b, strict=True))
 
 
 def _gone_from(gone: ClassCounts, k: int) -> tuple[Any, tuple[int, float]]:

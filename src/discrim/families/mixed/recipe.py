@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -314,22 +314,27 @@ def _whole(levels: NDArray[Any], codes: NDArray[np.int32]) -> Coded:
     return whole, place.astype(np.int32)[codes]
 
 
+def _is_whole(levels: NDArray[Any], size: int) -> bool:
+    """Are these all levels up to the last? Texts always are."""
+    return not size or levels.dtype.kind == "U" or levels.item(-1) == size - 1
+
+
 def _dense(statistic: ClassCounts, least: NDArray[np.int64]) -> tuple[list[NDArray[Any]], list[int], Floats]:
     """The levels of each column, numbered categories without a gap, up to ``least``; where each column begins; counts.
 
     Categories of text that may come later have no name yet.
     """
     assert statistic.levels is not None
-    categories, bounds, gaps = [], [0], False
+    sizes = list(map(len, statistic.levels))
+    if not any(least.tolist()) and all(map(_is_whole, statistic.levels, sizes)):
+        return list(statistic.levels), list(accumulate(sizes, initial=0)), statistic.count.copy()
+    categories, bounds = [], [0]
     for levels, fewest in zip(statistic.levels, least.tolist(), strict=True):
         named, size = levels.dtype.kind == "U", len(levels)
         whole = size if named or not size else int(levels[-1]) + 1
-        gaps |= whole > size or fewest > size
         whole = max(whole, fewest)
         categories.append(levels if named or size == whole else np.arange(whole, dtype=np.float64))
         bounds.append(bounds[-1] + whole)
-    if not gaps:
-        return categories, bounds, statistic.count.copy()
     count = np.zeros((len(statistic.count), bounds[-1]))
     places = [
         start + (np.arange(len(levels)) if levels.dtype.kind == "U" else levels.astype(np.int64))
