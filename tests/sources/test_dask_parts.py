@@ -456,15 +456,16 @@ def test_workers_in_processes_of_their_own_give_the_same_and_may_be_lost():
             apart, whole = both(model, [*"ABCD", "job"])
             rows = FRAME[[*"ABCD", "job"]]
             assert_allclose(scores(apart, rows), scores(whole, rows), rtol=1e-8, atol=1e-8)
-        slow = PARTS.map_partitions(_slowly, meta=PARTS._meta)
+
+        # Sent by value: a worker need not find this file.
+        def slowly(frame):
+            time.sleep(0.5)
+            return frame
+
+        slow = PARTS.map_partitions(slowly, meta=PARTS._meta)
         victim = next(iter(client.scheduler_info()["workers"]))
         killer = threading.Timer(1.0, lambda: client.run(os._exit, 1, workers=[victim], on_error="ignore"))
         killer.start()
         found = discrim.LinearDiscriminantAnalysis().fit(discrim.scan(slow, features=list("ABCD"), target="y"))
         killer.join()
     assert_allclose(found.coef_, discrim.LinearDiscriminantAnalysis().fit(X, Y).coef_, rtol=1e-8)
-
-
-def _slowly(frame):
-    time.sleep(0.5)
-    return frame
